@@ -20,14 +20,14 @@ type listArgs struct {
 }
 
 // counted is a tag and how often blocks have it.
-type counted struct {
+type tagCount struct {
 	Label string `json:"label" about:"the whole tag, levels included"`
 	Count int    `json:"count" about:"how often blocks have it"`
 }
 
 type listResult struct {
-	Tags  []counted `json:"tags" about:"tags with the number of their uses"`
-	Total int       `json:"total" about:"how many tags"`
+	Tags  []tagCount `json:"tags" about:"tags with the number of their uses"`
+	Total int        `json:"total" about:"how many tags"`
 }
 
 func list() *action.Action {
@@ -47,18 +47,18 @@ func list() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		var tags []counted
+		var tags []tagCount
 		if restricted {
-			tags, err = readable(ctx, r)
+			tags, err = readableTags(ctx, r)
 		} else {
 			tags, err = all(ctx, r, a.Sort)
 		}
 		if err != nil {
 			return nil, err
 		}
-		want := strings.ToLower(clean(a.Query))
-		tags = slices.DeleteFunc(tags, func(t counted) bool { return !strings.Contains(strings.ToLower(t.Label), want) })
-		return listResult{append([]counted{}, tags...), len(tags)}, nil
+		want := strings.ToLower(cleanLabel(a.Query))
+		tags = slices.DeleteFunc(tags, func(t tagCount) bool { return !strings.Contains(strings.ToLower(t.Label), want) })
+		return listResult{append([]tagCount{}, tags...), len(tags)}, nil
 	})
 }
 
@@ -71,21 +71,21 @@ func queryWins(args json.RawMessage) json.RawMessage {
 }
 
 // all returns the tags as the kernel counts them, in its order.
-func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
+func all(ctx context.Context, r *action.Request, sort *int) ([]tagCount, error) {
 	if sort == nil {
-		own, err := r.Kernel.TagSort(ctx) // what is sent is kept, so it must be what is there
+		order, err := r.Kernel.TagSort(ctx) // what is sent is kept, so it must be what is there
 		if err != nil {
 			return nil, err
 		}
-		sort = &own
+		sort = &order
 	}
 	tree, err := r.Kernel.Tags(ctx, *sort, true)
-	var out []counted
+	var out []tagCount
 	var walk func([]kernel.Tag)
 	walk = func(tags []kernel.Tag) {
 		for _, t := range tags {
 			if t.Count > 0 || len(t.Children) == 0 {
-				out = append(out, counted{html.UnescapeString(t.Label), t.Count}) // made for a web page
+				out = append(out, tagCount{html.UnescapeString(t.Label), t.Count}) // made for a web page
 			}
 			walk(t.Children)
 		}
@@ -95,8 +95,8 @@ func all(ctx context.Context, r *action.Request, sort *int) ([]counted, error) {
 }
 
 // readable returns the tags of the notebooks that may be read, by name.
-func readable(ctx context.Context, r *action.Request) ([]counted, error) {
-	found, err := uses(ctx, r, "1")
+func readableTags(ctx context.Context, r *action.Request) ([]tagCount, error) {
+	found, err := taggedBlocks(ctx, r, "1")
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +106,10 @@ func readable(ctx context.Context, r *action.Request) ([]counted, error) {
 			counts[label]++
 		}
 	}
-	out := []counted{}
+	out := []tagCount{}
 	for label, n := range counts {
-		out = append(out, counted{label, n})
+		out = append(out, tagCount{label, n})
 	}
-	sorting.By(out, func(a, b counted) int { return strings.Compare(a.Label, b.Label) })
+	sorting.By(out, func(a, b tagCount) int { return strings.Compare(a.Label, b.Label) })
 	return out, nil
 }

@@ -15,7 +15,7 @@ type renameArgs struct {
 }
 
 // marks are the characters that the kernel lets no new tag have: Markdown has a use for them.
-const marks = "!#$&()*<=>[\\]^_`{}~"
+const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~"
 
 type renameResult struct {
 	Success bool   `json:"success" about:"true"`
@@ -30,19 +30,19 @@ func rename() *action.Action {
 			"and cells of databases, stays.",
 		Dangerous: true, Class: action.Manifest,
 		Needs:     []action.Need{needsEverywhere(access.Write, "oldLabel")},
-		Endpoints: append([]string{"tag/renameTag"}, rewriting...),
+		Endpoints: append([]string{"tag/renameTag"}, rewriteEndpoints...),
 		Aliases:   map[string]string{"old": "oldLabel", "new": "newLabel"},
 		Result:    renameResult{},
 		Example:   `{"oldLabel":"travel/china","newLabel":"travel/中国"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
-		old, label := clean(a.Old), strings.Trim(clean(a.New), "/ ") // which the kernel would trim
-		if label == "" || strings.Contains(label, "//") || strings.ContainsAny(label, marks+"\n") {
-			return nil, r.Invalid("newLabel", "must be a tag with a name on each level and without line breaks and these: "+marks)
+		old, label := cleanLabel(a.Old), strings.Trim(cleanLabel(a.New), "/ ") // which the kernel would trim
+		if label == "" || strings.Contains(label, "//") || strings.ContainsAny(label, forbiddenMarks+"\n") {
+			return nil, r.Invalid("newLabel", "must be a tag with a name on each level and without line breaks and these: "+forbiddenMarks)
 		}
 		if old == label {
 			return nil, r.Conflicting("the tag has that name already", "oldLabel", "newLabel")
 		}
-		if err := replace(ctx, r, old, label); err != nil {
+		if err := replaceTag(ctx, r, old, label); err != nil {
 			return nil, err
 		}
 		r.RefreshTags()
@@ -52,7 +52,7 @@ func rename() *action.Action {
 
 // replaceTag renames a tag where it may be read. The kernel does it in every notebook, and at once, so it is asked only
 // where that is the same, and is not taken at its word: it passes over & < > in the tags of texts.
-func replace(ctx context.Context, r *action.Request, old, label string) error {
+func replaceTag(ctx context.Context, r *action.Request, old, label string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return err
@@ -63,18 +63,18 @@ func replace(ctx context.Context, r *action.Request, old, label string) error {
 			return err
 		}
 	}
-	list, err := having(ctx, r, old)
+	list, err := blocksWithTagOrBelow(ctx, r, old)
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	if err := rewrite(ctx, r, list, renaming(old, label)); err != nil || below {
+	if err := rewrite(ctx, r, list, renameLabel(old, label)); err != nil || below {
 		return err
 	}
-	left, err := having(ctx, r, old)
+	remaining, err := blocksWithTagOrBelow(ctx, r, old)
 	if err != nil {
 		return err
 	}
-	return leftOver(old, len(left))
+	return leftOver(old, len(remaining))
 }
 
 type removeArgs struct {
@@ -92,24 +92,24 @@ func remove() *action.Action {
 		Guide:     "Needs rwd in every notebook that has the tag or one below it, which stays; notebooks with level none keep the tag.",
 		Dangerous: true, Class: action.Manifest,
 		Needs:     []action.Need{needsEverywhere(access.Delete, "label")},
-		Endpoints: rewriting,
+		Endpoints: rewriteEndpoints,
 		Result:    removeResult{},
 		Example:   `{"label":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
-		label := clean(a.Label)
+		label := cleanLabel(a.Label)
 		// The kernel has a call for it, which takes the text away with the tag, in hidden notebooks too.
-		list, err := tagged(ctx, r, label)
+		list, err := blocksWithTag(ctx, r, label)
 		if err != nil {
 			return nil, err
 		}
-		if err := rewrite(ctx, r, list, removal(label)); err != nil {
+		if err := rewrite(ctx, r, list, removeLabel(label)); err != nil {
 			return nil, err
 		}
-		left, err := tagged(ctx, r, label)
+		remaining, err := blocksWithTag(ctx, r, label)
 		if err != nil {
 			return nil, err
 		}
-		if err := leftOver(label, len(left)); err != nil {
+		if err := leftOver(label, len(remaining)); err != nil {
 			return nil, err
 		}
 		r.RefreshTags()
@@ -118,7 +118,7 @@ func remove() *action.Action {
 }
 
 // tagged returns the blocks that may be read and have the tag itself.
-func tagged(ctx context.Context, r *action.Request, label string) ([]use, error) {
-	list, err := having(ctx, r, label)
-	return slices.DeleteFunc(list, func(u use) bool { return !slices.Contains(u.labels(), label) }), err
+func blocksWithTag(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
+	list, err := blocksWithTagOrBelow(ctx, r, label)
+	return slices.DeleteFunc(list, func(u taggedBlock) bool { return !slices.Contains(u.labels(), label) }), err
 }

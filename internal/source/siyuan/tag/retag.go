@@ -17,7 +17,7 @@ import (
 )
 
 // rewriting are the endpoints of a change of blocks.
-var rewriting = []string{
+var rewriteEndpoints = []string{
 	"query/sql", "notebook/lsNotebooks", "block/getBlockDOMs", "block/getBlockDOM", "block/getBlockTreeInfos", "block/batchUpdateBlock",
 	"attr/batchGetBlockAttrs", "attr/batchSetBlockAttrs", "attr/setBlockAttrs", "attr/getBlockAttrs",
 }
@@ -26,7 +26,7 @@ var rewriting = []string{
 type relabel func(label string) string
 
 // renaming gives a tag and those below it another label.
-func renaming(old, label string) relabel {
+func renameLabel(old, label string) relabel {
 	return func(have string) string {
 		if have == old || strings.HasPrefix(have, old+"/") {
 			return label + have[len(old):]
@@ -36,7 +36,7 @@ func renaming(old, label string) relabel {
 }
 
 // removal takes a tag away, and none of those below it.
-func removal(label string) relabel {
+func removeLabel(label string) relabel {
 	return func(have string) string {
 		if have == label {
 			return ""
@@ -46,11 +46,11 @@ func removal(label string) relabel {
 }
 
 // batch is how many blocks are read and written at once.
-const batch = 100
+const batchSize = 100
 
 // rewrite changes the tags of blocks and nothing else in them. An error after some blocks were written says how many;
 // repeating the call continues with the rest.
-func rewrite(ctx context.Context, r *action.Request, list []use, change relabel) error {
+func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change relabel) error {
 	var texts []kernel.ID
 	var documents []kernel.Attributes
 	for i := range list {
@@ -60,17 +60,17 @@ func rewrite(ctx context.Context, r *action.Request, list []use, change relabel)
 			documents = append(documents, kernel.Attributes{ID: u.ID, Attrs: map[string]string{"tags": tags}})
 		}
 	}
-	for _, root := range roots(list) { // shown once the action has succeeded
+	for _, root := range documentsOf(list) { // shown once the action has succeeded
 		r.RefreshDocument(root)
 	}
 	written := 0
-	for chunk := range slices.Chunk(texts, batch) {
+	for chunk := range slices.Chunk(texts, batchSize) {
 		n, err := retagTexts(ctx, r, chunk, change)
 		if written += n; err != nil {
 			return halfDone(err, written)
 		}
 	}
-	for chunk := range slices.Chunk(documents, batch) {
+	for chunk := range slices.Chunk(documents, batchSize) {
 		if err := r.Kernel.BatchSetAttrs(ctx, chunk); err != nil {
 			return halfDone(err, written)
 		}
@@ -138,7 +138,7 @@ func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change 
 var (
 	typeAttr = lazyregexp.New(`\sdata-type="([^"]*)"`)
 	// follows finds a reference whose text is that of another block, which its reader may not be allowed to know.
-	follows = lazyregexp.New(`\sdata-subtype="d"`)
+	dynamicRef = lazyregexp.New(`\sdata-subtype="d"`)
 	// What the kernel adds where it shows a block: words that are names of others, how many refer to it, and the heading
 	// whose folded section it is in.
 	virtualRef  = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
@@ -168,7 +168,7 @@ func retagDOM(dom string, change relabel) string {
 		from := start
 		at += end + len("</span>")
 		kinds := kindsOf(open)
-		if !slices.Contains(kinds, "tag") || follows.MatchString(open) {
+		if !slices.Contains(kinds, "tag") || dynamicRef.MatchString(open) {
 			continue
 		}
 		label := html.UnescapeString(strings.ReplaceAll(text, zeroWidth, ""))
@@ -180,7 +180,7 @@ func retagDOM(dom string, change relabel) string {
 		if with != "" {
 			now = open + zeroWidth + html.EscapeString(with) + "</span>"
 		} else {
-			now = untagged(open, kinds, strings.ReplaceAll(text, zeroWidth, ""))
+			now = withoutTag(open, kinds, strings.ReplaceAll(text, zeroWidth, ""))
 			if before := strings.TrimSuffix(plain[kept:from], zeroWidth); strings.HasSuffix(before, ">") && !strings.HasSuffix(before, "</span>") {
 				from = kept + len(before)
 			}
@@ -213,7 +213,7 @@ func kindsOf(open string) []string {
 }
 
 // untagged returns a span that is not a tag any more: what else it is stays, and so does how it looks.
-func untagged(open string, kinds []string, text string) string {
+func withoutTag(open string, kinds []string, text string) string {
 	rest := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "tag" }), " ")
 	if rest == "" {
 		if typeAttr.ReplaceAllString(open, "") == "<span>" {
@@ -226,7 +226,7 @@ func untagged(open string, kinds []string, text string) string {
 }
 
 // relabelled returns the tags of a document as its attribute has them after a change.
-func (u *use) relabelled(change relabel) (tags string, changed bool) {
+func (u *taggedBlock) relabelled(change relabel) (tags string, changed bool) {
 	var out []string
 	for _, label := range u.labels() {
 		with := change(label)
@@ -239,7 +239,7 @@ func (u *use) relabelled(change relabel) (tags string, changed bool) {
 }
 
 // roots returns the documents of blocks.
-func roots(list []use) []kernel.ID {
+func documentsOf(list []taggedBlock) []kernel.ID {
 	found := map[kernel.ID]bool{}
 	for i := range list {
 		found[list[i].Root] = true

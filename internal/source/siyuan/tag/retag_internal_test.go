@@ -40,7 +40,7 @@ func TestRetagDOM(t *testing.T) {
 		for _, way := range []struct {
 			change relabel
 			want   string
-		}{{renaming("old", "n&w"), c.renamed}, {removal("old"), c.removed}} {
+		}{{renameLabel("old", "n&w"), c.renamed}, {removeLabel("old"), c.removed}} {
 			in, want := edges(given+c.in+end), edges(sent+way.want+end)
 			if way.want == "" {
 				want = in
@@ -66,10 +66,10 @@ func FuzzRetagDOM(f *testing.F) {
 		if label == "" || strings.HasPrefix("new", label) || strings.Contains(dom, "virtual-block-ref") {
 			return
 		}
-		once := retagDOM(dom, renaming(label, "new"))
-		if twice := retagDOM(once, renaming(label, "new")); twice != once {
+		once := retagDOM(dom, renameLabel(label, "new"))
+		if twice := retagDOM(once, renameLabel(label, "new")); twice != once {
 			t.Errorf("%q became %q, and then %q", dom, once, twice)
 		}
-		retagDOM(dom, removal(label))
+		retagDOM(dom, removeLabel(label))
 	})
 }

@@ -25,7 +25,7 @@ func Tool() action.Tool {
 }
 
 // use is a block that has tags.
-type use struct {
+type taggedBlock struct {
 	ID   kernel.ID `json:"id"`
 	Box  kernel.ID `json:"box"`
 	Root kernel.ID `json:"root_id"`
@@ -38,7 +38,7 @@ type use struct {
 
 // uses returns the blocks that may be read and match a condition of SQL on their tags, each once. What only holds such
 // blocks, such as a list, has their tags in the index, and none of its own.
-func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
+func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]taggedBlock, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
 		}
 		where += " AND box IN (" + kernel.QuoteIDs(boxes) + ")"
 	}
-	rows, err := kernel.SQL[use](ctx, r.Kernel,
+	rows, err := kernel.SQL[taggedBlock](ctx, r.Kernel,
 		"SELECT DISTINCT id, box, root_id, type, tag, CASE WHEN instr(markdown, '((') > 0 THEN markdown ELSE '' END AS markdown FROM blocks WHERE tag <> '' AND type NOT IN ('l', 'i', 'b', 's', 'callout') AND "+where+" LIMIT 1000000")
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func uses(ctx context.Context, r *action.Request, where string) ([]use, error) {
 }
 
 // ownTags takes out of the tags of blocks those that are the text of a block which may not be read.
-func ownTags(ctx context.Context, r *action.Request, list []use) error {
+func ownTags(ctx context.Context, r *action.Request, list []taggedBlock) error {
 	texts := make([]string, len(list))
 	for i := range list {
 		texts[i] = list[i].Markdown
@@ -77,8 +77,8 @@ func ownTags(ctx context.Context, r *action.Request, list []use) error {
 		if !redactor.Covers(u.Markdown) {
 			continue
 		}
-		shown := redactor.Text(u.Markdown)
-		labels := slices.DeleteFunc(u.labels(), func(label string) bool { return !strings.Contains(shown, "#"+label+"#") })
+		visible := redactor.Text(u.Markdown)
+		labels := slices.DeleteFunc(u.labels(), func(label string) bool { return !strings.Contains(visible, "#"+label+"#") })
 		u.Tag = ""
 		for _, label := range labels {
 			u.Tag += "#" + label + "# "
@@ -88,7 +88,7 @@ func ownTags(ctx context.Context, r *action.Request, list []use) error {
 }
 
 // labels returns the tags of a block.
-func (u *use) labels() []string {
+func (u *taggedBlock) labels() []string {
 	var out []string
 	for part := range strings.SplitSeq(u.Tag, "#") {
 		if label := strings.TrimSpace(part); label != "" {
@@ -99,7 +99,7 @@ func (u *use) labels() []string {
 }
 
 // has reports whether a block has the tag or one below it.
-func (u *use) has(label string) bool {
+func (u *taggedBlock) has(label string) bool {
 	for _, l := range u.labels() {
 		if l == label || strings.HasPrefix(l, label+"/") {
 			return true
@@ -110,17 +110,17 @@ func (u *use) has(label string) bool {
 
 // having returns the blocks that may be read and have the tag or one below it. The condition names no pattern: the
 // kernel panics over the ESCAPE that one with a % or _ takes.
-func having(ctx context.Context, r *action.Request, label string) ([]use, error) {
-	found, err := uses(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
-	return slices.DeleteFunc(found, func(u use) bool { return !u.has(label) }), err
+func blocksWithTagOrBelow(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
+	found, err := taggedBlocks(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
+	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.has(label) }), err
 }
 
 // needsEverywhere needs a level in every notebook that may be read and has the tag an argument
 // names. One that only others have does not exist.
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		label := clean(r.Text(param))
-		found, err := having(ctx, r, label)
+		label := cleanLabel(r.Text(param))
+		found, err := blocksWithTagOrBelow(ctx, r, label)
 		if err != nil {
 			return nil, err
 		}
@@ -142,4 +142,4 @@ func needsEverywhere(level access.Level, param string) action.Need {
 }
 
 // clean returns a label without the marks that people write around it.
-func clean(label string) string { return strings.Trim(strings.TrimSpace(label), "#") }
+func cleanLabel(label string) string { return strings.Trim(strings.TrimSpace(label), "#") }
