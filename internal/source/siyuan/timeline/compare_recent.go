@@ -29,7 +29,7 @@ type comparison struct {
 }
 
 // recent is how many copies are looked at.
-const recent = 5
+const maxCopies = 5
 
 func compareRecent() *action.Action {
 	return action.New(action.Spec{
@@ -43,7 +43,7 @@ func compareRecent() *action.Action {
 	}, func(ctx context.Context, r *action.Request, a compareArgs) (any, error) {
 		target := r.Target("documentId")
 		out := comparison{Document: target.Root, Summary: count(nil)}
-		present, err := shownNow(ctx, r, target.Root)
+		present, err := visibleBlocks(ctx, r, target.Root)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func compareRecent() *action.Action {
 		}
 		var changes []change
 		for _, c := range copies {
-			version, err := pastOf(ctx, r, &target, c.Path)
+			version, err := readCopy(ctx, r, &target, c.Path)
 			if err != nil {
 				return nil, err
 			}
@@ -61,7 +61,7 @@ func compareRecent() *action.Action {
 			if version.Content, err = content.Unbound(ctx, r, version.Content); err != nil {
 				return nil, err
 			}
-			if changes = diff(piecesOf(version.Content), present); len(changes) > 0 {
+			if changes = diff(parseBlocks(version.Content), present); len(changes) > 0 {
 				out.Found, out.Path, out.Created, out.Summary = true, c.Path, c.created, count(changes)
 				break
 			}
@@ -72,29 +72,29 @@ func compareRecent() *action.Action {
 }
 
 // kept is one copy of a document.
-type kept struct {
+type ordered struct {
 	kernel.HistoryItem
 	created string
 }
 
 // copiesOf returns the newest copies of a document in the notebook where it is.
-func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]kept, error) {
+func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]ordered, error) {
 	times, err := r.Kernel.HistoryTimes(ctx, target.Root)
 	if err != nil {
 		return nil, err
 	}
-	var out []kept
+	var out []ordered
 	for _, at := range times {
 		items, err := r.Kernel.HistoryItems(ctx, target.Root, at)
 		if err != nil {
 			return nil, err
 		}
 		for _, item := range items {
-			if historyOf(item.Path, target) && len(out) < recent {
-				out = append(out, kept{item, when(at)})
+			if isCopyOf(item.Path, target) && len(out) < maxCopies {
+				out = append(out, ordered{item, formatHistoryTime(at)})
 			}
 		}
-		if len(out) >= recent {
+		if len(out) >= maxCopies {
 			break
 		}
 	}
@@ -102,7 +102,7 @@ func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]
 }
 
 // when returns a time of the history, which is in seconds.
-func when(seconds string) string {
+func formatHistoryTime(seconds string) string {
 	n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
 	if err != nil {
 		return seconds

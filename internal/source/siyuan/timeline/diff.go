@@ -28,7 +28,7 @@ type change struct {
 }
 
 // shown is how much of a text a change shows, in characters.
-const shown = 400
+const maxShownRunes = 400
 
 // diff compares the blocks of an earlier version with those of now: what is there now in its
 // order, then what is gone.
@@ -37,24 +37,24 @@ func diff(before, after []piece) []change {
 	for i, p := range before {
 		old[p.ID] = i
 	}
-	kept := inOrder(after, old)
+	ordered := inOrder(after, old)
 	var out []change
 	seen := map[kernel.ID]bool{}
 	for _, p := range after {
 		seen[p.ID] = true
-		i, was := old[p.ID]
+		i, existed := old[p.ID]
 		switch {
-		case !was:
-			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, shown)})
-		case before[i].says() != p.says() || before[i].Type != p.Type || before[i].look != p.look:
-			out = append(out, change{changed, p.ID, p.Type, content.Clip(before[i].Text, shown), content.Clip(p.Text, shown), before[i].says() == p.says()})
-		case before[i].Parent != p.Parent || !kept[p.ID]:
-			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, shown)})
+		case !existed:
+			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, maxShownRunes)})
+		case before[i].comparableText() != p.comparableText() || before[i].Type != p.Type || before[i].appearance != p.appearance:
+			out = append(out, change{changed, p.ID, p.Type, content.Clip(before[i].Text, maxShownRunes), content.Clip(p.Text, maxShownRunes), before[i].comparableText() == p.comparableText()})
+		case before[i].Parent != p.Parent || !ordered[p.ID]:
+			out = append(out, change{Kind: moved, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, maxShownRunes)})
 		}
 	}
 	for _, p := range before {
 		if !seen[p.ID] {
-			out = append(out, change{Kind: removed, ID: p.ID, Type: p.Type, Before: content.Clip(p.Text, shown)})
+			out = append(out, change{Kind: removed, ID: p.ID, Type: p.Type, Before: content.Clip(p.Text, maxShownRunes)})
 		}
 	}
 	return out
@@ -67,8 +67,8 @@ func inOrder(after []piece, old map[kernel.ID]int) map[kernel.ID]bool {
 	previous := make([]int, len(after))
 	for j, p := range after {
 		previous[j] = -1
-		i, was := old[p.ID]
-		if !was {
+		i, existed := old[p.ID]
+		if !existed {
 			continue
 		}
 		n, _ := slices.BinarySearchFunc(ends, i, cmp.Compare[int])
@@ -81,13 +81,13 @@ func inOrder(after []piece, old map[kernel.ID]int) map[kernel.ID]bool {
 			ends[n], tails[n] = i, j
 		}
 	}
-	kept := map[kernel.ID]bool{}
+	ordered := map[kernel.ID]bool{}
 	if len(tails) > 0 {
 		for j := tails[len(tails)-1]; j >= 0; j = previous[j] {
-			kept[after[j].ID] = true
+			ordered[after[j].ID] = true
 		}
 	}
-	return kept
+	return ordered
 }
 
 // count says how many changes there are of each kind.

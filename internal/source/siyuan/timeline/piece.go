@@ -21,24 +21,24 @@ type piece struct {
 	Text       string
 	// words is Text without the anchors of dynamic references, which the kernel rewrites at will; empty if there are
 	// none.
-	words string
+	stableText string
 	// look is everything else that a reader could tell it by: targets of links, attributes. What
 	// differs between a document that can be edited and a copy of it is left out.
-	look string
+	appearance string
 }
 
 // shownNow is [now] for somebody who reads it.
-func shownNow(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
-	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return content.Unbound(ctx, r, dom) })
+func visibleBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
+	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return content.Unbound(ctx, r, dom) })
 }
 
 // now returns the blocks of a document as it is, in order; those below a folded heading, which getDoc leaves out, are
 // among them.
-func now(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
-	return blocksOf(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
+func currentBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
+	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
 }
 
-func blocksOf(ctx context.Context, r *action.Request, doc kernel.ID, read func(dom string) (string, error)) ([]piece, error) {
+func readBlocks(ctx context.Context, r *action.Request, doc kernel.ID, read func(dom string) (string, error)) ([]piece, error) {
 	dom, err := r.Kernel.DOM(ctx, doc)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func blocksOf(ctx context.Context, r *action.Request, doc kernel.ID, read func(d
 	if dom, err = read(dom); err != nil {
 		return nil, err
 	}
-	return piecesOf(dom), nil
+	return parseBlocks(dom), nil
 }
 
 func tooLarge(doc kernel.ID, message string) error {
@@ -61,15 +61,15 @@ func tooLarge(doc kernel.ID, message string) error {
 }
 
 // piecesOf takes a document in the editor's form apart, each block before those in it.
-func piecesOf(dom string) []piece {
+func parseBlocks(dom string) []piece {
 	var out []piece
 	var walk func(blocks []kernel.DOMBlock, parent kernel.ID)
 	walk = func(blocks []kernel.DOMBlock, parent kernel.ID) {
 		for _, b := range blocks {
-			own := ownPart(dom, &b)
-			p := piece{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(own), look: lookOf(own)}
-			if following.MatchString(own) {
-				p.words = textOf(following.ReplaceAllString(own, "$1\ufffc$2"))
+			own := withoutChildren(dom, &b)
+			p := piece{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(own), appearance: appearanceOf(own)}
+			if dynamicRef.MatchString(own) {
+				p.stableText = textOf(dynamicRef.ReplaceAllString(own, "$1\ufffc$2"))
 			}
 			out = append(out, p)
 			walk(b.Blocks, b.ID)
@@ -80,21 +80,21 @@ func piecesOf(dom string) []piece {
 }
 
 // following is a reference whose anchor follows the block that it refers to.
-var following = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
+var dynamicRef = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
 
 // says returns what a block says for itself.
-func (p *piece) says() string {
-	if p.words != "" {
-		return p.words
+func (p *piece) comparableText() string {
+	if p.stableText != "" {
+		return p.stableText
 	}
 	return p.Text
 }
 
 // chrome begins what the editor shows around a block: handles before, attributes behind.
-var chrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
+var editorChrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
 
 // ownPart returns the text of a block without the blocks in it and what the editor puts around.
-func ownPart(dom string, b *kernel.DOMBlock) string {
+func withoutChildren(dom string, b *kernel.DOMBlock) string {
 	var own strings.Builder
 	at := b.Start
 	for _, inner := range b.Blocks {
@@ -104,7 +104,7 @@ func ownPart(dom string, b *kernel.DOMBlock) string {
 	own.WriteString(dom[at:b.End])
 	text := own.String()
 	for {
-		i := chrome.FindStringIndex(text)
+		i := editorChrome.FindStringIndex(text)
 		if i == nil {
 			return text
 		}
@@ -144,7 +144,7 @@ func language(handle string) string {
 	return ""
 }
 
-var breaks = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
+var lineBreakTag = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
 
 // textOf returns the text of a block as a reader sees it, and the source of formulas and the like.
 func textOf(own string) string {
@@ -157,7 +157,7 @@ func textOf(own string) string {
 		}
 		b.WriteString(rest[:i])
 		end := kernel.TagEnd(rest, i)
-		if breaks.MatchString(rest[i:end]) {
+		if lineBreakTag.MatchString(rest[i:end]) {
 			b.WriteByte('\n')
 		}
 		rest = rest[end:]
@@ -172,14 +172,14 @@ func textOf(own string) string {
 var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 
 // lookAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
-var lookAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
+var visibleAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
 // appearanceOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
 // block, in its first tag, in any order.
-func lookOf(own string) string {
+func appearanceOf(own string) string {
 	end := kernel.TagEnd(own, 0)
-	block := lookAttr.FindAllString(own[:end], -1)
+	block := visibleAttr.FindAllString(own[:end], -1)
 	slices.Sort(block)
-	return strings.Join(append(block, lookAttr.FindAllString(own[end:], -1)...), "")
+	return strings.Join(append(block, visibleAttr.FindAllString(own[end:], -1)...), "")
 }

@@ -23,7 +23,7 @@ func TestPiecesOfARecordedDocument(t *testing.T) {
 			continue
 		}
 		dom := gjson.GetBytes(row.RespBody, "data.content").Str
-		pieces := piecesOf(dom)
+		pieces := parseBlocks(dom)
 		if len(pieces) != 55 {
 			t.Errorf("%d pieces, want 55", len(pieces))
 		}
@@ -39,7 +39,7 @@ func TestPiecesOfARecordedDocument(t *testing.T) {
 				t.Errorf("no piece has the text %q", want)
 			}
 		}
-		if changes := diff(pieces, piecesOf(strings.ReplaceAll(dom, `contenteditable="true"`, `contenteditable="false"`))); len(changes) != 0 {
+		if changes := diff(pieces, parseBlocks(strings.ReplaceAll(dom, `contenteditable="true"`, `contenteditable="false"`))); len(changes) != 0 {
 			t.Errorf("a copy that cannot be edited differs: %v", changes)
 		}
 		return
@@ -52,7 +52,7 @@ func TestRecordedCopy(t *testing.T) {
 	t.Parallel()
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Scenario == "history_repo" && row.Step == "history content" {
-			got := piecesOf(gjson.GetBytes(row.RespBody, "data.content").Str)
+			got := parseBlocks(gjson.GetBytes(row.RespBody, "data.content").Str)
 			if len(got) != 1 || got[0].Text != "version one 版本一" || got[0].Type != "NodeParagraph" || !got[0].ID.Valid() {
 				t.Errorf("%+v", got)
 			}
@@ -73,7 +73,7 @@ func TestTextOf(t *testing.T) {
 		`<div ` + id + `><div class="protyle-action">1.</div></div>`:                                                                                       "",
 		`<div ` + id + `>`: "",
 	} {
-		if got := piecesOf(own); len(got) != 1 || got[0].Text != want {
+		if got := parseBlocks(own); len(got) != 1 || got[0].Text != want {
 			t.Errorf("%s: %+v, want %q", own, got, want)
 		}
 	}
@@ -141,7 +141,7 @@ func FuzzPieces(f *testing.F) {
 	f.Add(`<div data-node-id="20240101000000-aaaaaaa" data-type="NodeList"><div data-node-id="20240101000000-bbbbbbb">x</div></div>`)
 	f.Add(`<div data-node-id="20240101000000-aaaaaaa" data-content="<`)
 	f.Fuzz(func(t *testing.T, dom string) {
-		pieces := piecesOf(dom)
+		pieces := parseBlocks(dom)
 		if d := diff(pieces, pieces); len(d) != 0 && !twice(pieces) {
 			t.Errorf("%q differs from itself: %v", dom, d)
 		}
@@ -203,11 +203,11 @@ func TestPiecesOfSiYuan(t *testing.T) {
 		{"an anchor that stays", ref("s", "old"), ref("s", "new"), false},
 		{"layout", block(`data-sb-layout="row"`, "x"), block(`data-sb-layout="col"`, "x"), false},
 	} {
-		if d := diff(piecesOf(c.before), piecesOf(c.after)); (len(d) == 0) != c.same {
+		if d := diff(parseBlocks(c.before), parseBlocks(c.after)); (len(d) == 0) != c.same {
 			t.Errorf("%s: %+v", c.name, d)
 		}
 	}
-	if got := piecesOf(code("go", "a &lt; b"))[0].Text; got != "a < b" {
+	if got := parseBlocks(code("go", "a &lt; b"))[0].Text; got != "a < b" {
 		t.Errorf("code is %q", got)
 	}
 }

@@ -25,7 +25,7 @@ type version struct {
 	same func(ctx context.Context, present []piece) (bool, error)
 	read func(ctx context.Context) (content string, err error)
 	// back puts the version in the place of the document.
-	back func(ctx context.Context) error
+	restore func(ctx context.Context) error
 }
 
 type rollbackDocumentResult struct {
@@ -78,7 +78,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
 		return nil, err
 	}
-	present, err := now(ctx, r, target.Root)
+	present, err := currentBlocks(ctx, r, target.Root)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,9 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 		return nil, err
 	}
 	if same {
-		return nil, already(target.Root)
+		return nil, alreadyCurrent(target.Root)
 	}
-	if err := exchange(ctx, r, &target, v); err != nil {
+	if err := replaceDocument(ctx, r, &target, v); err != nil {
 		return nil, err
 	}
 	r.RefreshDocument(target.Root)
@@ -108,7 +108,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 
 // already is the refusal to bring back what is there: the kernel would delete the file of the
 // document and say yes.
-func already(doc kernel.ID) error {
+func alreadyCurrent(doc kernel.ID) error {
 	return &tool.Error{
 		Op: "bring back", Kind: tool.Exists, Subject: string(doc), Message: "the document is like that version already, so there is nothing to bring back",
 		Hint: fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) finds a copy that differs`, doc),
@@ -116,9 +116,9 @@ func already(doc kernel.ID) error {
 }
 
 // exchange keeps a copy of the current document, replaces the document by the version, and checks that it is there.
-func exchange(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
+func replaceDocument(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
 	doc := target.Root
-	listed, err := inList(ctx, r, target)
+	listed, err := isListed(ctx, r, target)
 	if err != nil {
 		return err
 	}
@@ -130,20 +130,20 @@ func exchange(ctx context.Context, r *action.Request, target *action.Target, v *
 	if err != nil {
 		return err
 	}
-	if len(diff(v.pieces, piecesOf(again))) > 0 {
+	if len(diff(v.pieces, parseBlocks(again))) > 0 {
 		return &tool.Error{
 			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
 		}
 	}
-	if err := v.back(ctx); err != nil {
+	if err := v.restore(ctx); err != nil {
 		return err
 	}
-	return verify(ctx, r, target, v, listed)
+	return verifyRestored(ctx, r, target, v, listed)
 }
 
 // verify reads back whether the document is the version, and still has its file.
-func verify(ctx context.Context, r *action.Request, target *action.Target, v *version, listed bool) error {
+func verifyRestored(ctx context.Context, r *action.Request, target *action.Target, v *version, listed bool) error {
 	if err := r.Kernel.FlushNow(ctx); err != nil {
 		return err
 	}
@@ -157,14 +157,14 @@ func verify(ctx context.Context, r *action.Request, target *action.Target, v *ve
 	if err != nil {
 		return err
 	}
-	after, err := now(ctx, r, target.Root)
+	after, err := currentBlocks(ctx, r, target.Root)
 	if err != nil {
 		return err
 	}
 	if kramdown == "" || len(diff(v.pieces, after)) > 0 {
 		return wrong("the document is not that version")
 	}
-	still, err := inList(ctx, r, target)
+	still, err := isListed(ctx, r, target)
 	if err == nil && listed && !still {
 		return wrong("the document is in no list any more; writing to it brings its file back")
 	}
@@ -172,7 +172,7 @@ func verify(ctx context.Context, r *action.Request, target *action.Target, v *ve
 }
 
 // inList reports whether the document is listed where it is.
-func inList(ctx context.Context, r *action.Request, target *action.Target) (bool, error) {
+func isListed(ctx context.Context, r *action.Request, target *action.Target) (bool, error) {
 	parent := path.Dir(target.Path)
 	if parent != "/" {
 		parent += ".sy"

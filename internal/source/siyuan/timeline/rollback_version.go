@@ -17,11 +17,11 @@ import (
 
 // fromHistory returns a copy of the document as a version.
 func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
-	got, err := pastOf(ctx, r, target, historyPath)
+	got, err := readCopy(ctx, r, target, historyPath)
 	if err != nil {
 		return nil, err
 	}
-	v := &version{pieces: piecesOf(got.Content)}
+	v := &version{pieces: parseBlocks(got.Content)}
 	v.same = func(ctx context.Context, present []piece) (bool, error) {
 		same, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
 		if err != nil || known {
@@ -33,7 +33,7 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 		got, err := r.Kernel.HistoryContent(ctx, historyPath)
 		return got.Content, err
 	}
-	v.back = func(ctx context.Context) error { return r.Kernel.RollbackHistory(ctx, target.Notebook, historyPath) }
+	v.restore = func(ctx context.Context) error { return r.Kernel.RollbackHistory(ctx, target.Notebook, historyPath) }
 	return v, nil
 }
 
@@ -105,7 +105,7 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	if got.Text {
 		return nil, tooLarge(target.Root, "its copy is shown as plain text")
 	}
-	v := &version{pieces: piecesOf(got.Content)}
+	v := &version{pieces: parseBlocks(got.Content)}
 	v.same = func(_ context.Context, present []piece) (bool, error) {
 		return got.Title == target.Title && len(diff(v.pieces, present)) == 0, nil
 	}
@@ -113,7 +113,7 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 		got, err := r.Kernel.SnapshotContent(ctx, file)
 		return got.Content, err
 	}
-	v.back = func(ctx context.Context) error { return r.Kernel.RollbackSnapshotFile(ctx, file) }
+	v.restore = func(ctx context.Context) error { return r.Kernel.RollbackSnapshotFile(ctx, file) }
 	return v, nil
 }
 
@@ -124,22 +124,22 @@ func fileOf(ctx context.Context, r *action.Request, target *action.Target, left,
 		return "", err
 	}
 	at := "/" + string(target.Notebook) + target.Path
-	here := func(f kernel.SnapshotFile) bool { return f.Path == at }
-	if i := slices.IndexFunc(d.ChangedRight, here); i >= 0 {
+	isTarget := func(f kernel.SnapshotFile) bool { return f.Path == at }
+	if i := slices.IndexFunc(d.ChangedRight, isTarget); i >= 0 {
 		return d.ChangedRight[i].ID, nil
 	}
-	if slices.ContainsFunc(d.OnlyLeft, here) {
+	if slices.ContainsFunc(d.OnlyLeft, isTarget) {
 		return "", &tool.Error{
 			Op: "bring back", Kind: tool.Conflicting, Subject: string(target.Root), Message: "the node has no such document at this place: it was made or moved since",
 			Hint: "a person finds it in SiYuan under Data history - Data snapshot",
 		}
 	}
-	return "", already(target.Root)
+	return "", alreadyCurrent(target.Root)
 }
 
 // isCopyOf reports whether path is that of a copy of a document made in the document's current notebook:
 // "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy from another notebook may be hidden.
-func historyOf(p string, target *action.Target) bool {
+func isCopyOf(p string, target *action.Target) bool {
 	steps := strings.Split(p, "/")
 	if path.Clean(p) != p || len(steps) < 5 || steps[0] != "" || steps[1] != "history" || steps[3] != string(target.Notebook) {
 		return false
@@ -153,8 +153,8 @@ func historyOf(p string, target *action.Target) bool {
 }
 
 // pastOf reads a copy of a document.
-func pastOf(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (kernel.HistoryContent, error) {
-	if !historyOf(historyPath, target) {
+func readCopy(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (kernel.HistoryContent, error) {
+	if !isCopyOf(historyPath, target) {
 		return kernel.HistoryContent{}, access.NotFound(access.History, historyPath)
 	}
 	got, err := r.Kernel.HistoryContent(ctx, historyPath)
