@@ -21,7 +21,7 @@ import (
 func (s *Server) Status() tool.ServerStatus {
 	conf, now := s.settings(), s.supervisor.Condition()
 	st := tool.ServerStatus{
-		Name: s.name, Transport: string(conf.Transport), Command: shown(conf), Lifecycle: string(conf.Lifecycle),
+		Name: s.name, Transport: string(conf.Transport), Command: maskedTarget(conf), Lifecycle: string(conf.Lifecycle),
 		State: now.State, Since: now.Since, Reason: now.Reason, Detail: now.Detail,
 		Attempt: now.Failures, Starts: now.Starts, Restarts: now.Restarts, StartSeconds: now.LastStart.Seconds(),
 		NoiseLines: s.dialer.NoiseLines(), AutoApprove: conf.AutoApprove.Names,
@@ -120,7 +120,7 @@ func (s *Server) Stop(ctx context.Context) {
 }
 
 // shown returns the command or URL of an entry for display, with secrets masked.
-func shown(e *entry.Entry) string {
+func maskedTarget(e *entry.Entry) string {
 	if e.Transport != entry.Stdio {
 		return e.URL.String()
 	}

@@ -137,20 +137,20 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 		s := set.servers[0]
 		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
 		o.Cache.Store("m", kept(t, spec, o, "theirs"))
-		set.adopt("m")
+		set.adoptLearned("m")
 		if got := offers(); got != "echo" {
 			t.Errorf("while it runs it offers %s", got)
 		}
 		s.Stop(t.Context())
 		late = time.Hour
 		o.Cache.Store("m", kept(t, spec, o, "older"))
-		set.adopt("m")
+		set.adoptLearned("m")
 		if got := offers(); got != "echo" {
 			t.Errorf("of an older list it took %s", got)
 		}
 		late = -time.Minute
 		o.Cache.Store("m", kept(t, spec, o, "newer"))
-		set.adopt("m")
+		set.adoptLearned("m")
 		if got := offers(); got != "newer" {
 			t.Errorf("of a newer list it took nothing: %s", got)
 		}

@@ -45,22 +45,22 @@ func (s *Server) Run(ctx context.Context, call *tool.Call) (tool.Result, error) 
 			result, err := next.runInPlace(ctx, call)
 			return result, afterTry(sent, err)
 		}
-		conn.meets(call.Session)
+		conn.beforeCall(call.Session)
 		result, err := conn.run(ctx, call)
 		if err == nil {
 			s.supervisor.Answered()
 			return result, nil
 		}
-		if _, ok := errors.AsType[*tool.ProtocolError](err); ok || unreadable(err) {
+		if _, ok := errors.AsType[*tool.ProtocolError](err); ok || isUnreadable(err) {
 			s.supervisor.Answered()
 		}
 		switch {
 		case errors.Is(err, errNotInUse): // the connection was retired before the call was registered on it; nothing was sent
 			continue
-		case again || ctx.Err() != nil || needsAuth(err) || !unsent(err) && !(lost(err) && s.mayRepeat(call)):
-			return tool.Result{}, afterTry(sent, conn.explain(ctx, call, err))
+		case again || ctx.Err() != nil || needsAuth(err) || !wasNotSent(err) && !(isLost(err) && s.mayRepeat(call)):
+			return tool.Result{}, afterTry(sent, conn.explainError(ctx, call, err))
 		}
-		again, sent = true, !unsent(err) && call.HasEffects()
+		again, sent = true, !wasNotSent(err) && call.HasEffects()
 		pauseFor(ctx, conn.Client.Link.Done(), endWait) // try again on a new connection
 	}
 }
@@ -87,7 +87,7 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 		return call.Action, nil
 	}
 	done := func() {}
-	if !s.standing(slotFor(call)) {
+	if !s.isConnected(slotFor(call)) {
 		done = s.tellStarting(ctx, call)
 	}
 	_, err := s.connectionFor(ctx, slotFor(call), false) // no call yet: Run may need another connection
@@ -99,11 +99,11 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 		}
 		return next.Current(ctx, call)
 	}
-	return s.offered(call)
+	return s.offeredAction(call)
 }
 
 // offered returns the call's action from the server's latest list.
-func (s *Server) offered(call *tool.Call) (*tool.Action, error) {
+func (s *Server) offeredAction(call *tool.Call) (*tool.Action, error) {
 	for _, t := range s.Offer().Tools {
 		for i := range t.Actions {
 			if a := &t.Actions[i]; a.Name == call.Action.Name {
@@ -154,13 +154,13 @@ func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()
 const startNews = 2 * time.Second
 
 // lost reports whether err leaves open if the call reached the server before it went away.
-func lost(err error) bool {
+func isLost(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
-	return ok && !e.TooLarge && e.Status == 0 && !unreadable(err)
+	return ok && !e.TooLarge && e.Status == 0 && !isUnreadable(err)
 }
 
 // unreadable reports whether err is about an answer that cannot be parsed. Such a call has been carried out.
-func unreadable(err error) bool {
+func isUnreadable(err error) bool {
 	_, ok := errors.AsType[*mcp.AnswerError](err)
 	return ok
 }
@@ -214,7 +214,7 @@ func (s *Server) gaveUp(err error, sent bool) error {
 	return e
 }
 
-func unsent(err error) bool {
+func wasNotSent(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	return ok && !e.Sent && !e.TooLarge && e.Status == 0
 }
@@ -228,7 +228,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	}
 	defer c.finish(f)
 	if call.Kind == tool.KindRequest {
-		if err := c.admit(call); err != nil {
+		if err := c.checkRequest(call); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -395,7 +395,7 @@ func messageOf(call *tool.Call) *tool.Message {
 }
 
 // admit refuses an unknown request if the server would take it for one about another client's call.
-func (c *conn) admit(call *tool.Call) error {
+func (c *conn) checkRequest(call *tool.Call) error {
 	m := messageOf(call)
 	if !c.calls.IsAnothers(m) {
 		return nil
@@ -455,7 +455,7 @@ func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 }
 
 // explain turns err into an error that says what happened to the call and what to do.
-func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
+func (c *conn) explainError(ctx context.Context, call *tool.Call, err error) error {
 	if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return err
 	}
@@ -466,8 +466,8 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 		}
 	}
 	effects := call.HasEffects()
-	if ctx.Err() != nil && lost(err) { // why the call was ended says more than the state of its connection
-		effects = effects && !unsent(err)
+	if ctx.Err() != nil && isLost(err) { // why the call was ended says more than the state of its connection
+		effects = effects && !wasNotSent(err)
 		err = context.Cause(ctx)
 	}
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -482,7 +482,7 @@ func (c *conn) explain(ctx context.Context, call *tool.Call, err error) error {
 	}
 	out := &tool.Error{Op: "call", Kind: tool.Unavailable, Subject: c.server.name, OutcomeUnknown: effects && link.Sent && link.Status == 0}
 	switch {
-	case unreadable(err):
+	case isUnreadable(err):
 		out.Kind, out.Message = tool.Upstream, c.server.redact(link.Error())
 		out.Hint = "this is for the server's author: every answer has to be valid JSON-RPC, without NaN or Infinity, at most 1,000 levels deep"
 	case link.TooLarge:

@@ -22,7 +22,7 @@ type conn struct {
 	feed  *listing.Feed // the lists that came over it
 
 	notes notes
-	roots rooting
+	roots rootsState
 	calls *inflight.Calls // calls in flight
 }
 
@@ -39,7 +39,7 @@ func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only 
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}
-	opts.Reopened = func() { c.apply(s.life.ctx, s.wants.now()) }
+	opts.Reopened = func() { c.applyInterests(s.life.ctx, s.wants.now()) }
 	if conf.Protocol == "auto" && only {
 		opts.Protocol = "legacy"
 		if first == mcp.Modern {

@@ -67,7 +67,7 @@ func (p *slots) slotOf(want slot) slot {
 	if p.settings().Isolation != entry.Session {
 		want.session = ""
 	}
-	if want.session != "" || want.era == p.eras.home || !p.apart(want.era) {
+	if want.session != "" || want.era == p.eras.home || !p.needsOwnConn(want.era) {
 		want.era = 0
 	}
 	return want
@@ -75,12 +75,12 @@ func (p *slots) slotOf(want slot) slot {
 
 // apart reports whether callers whose era differs from the primary connection's get another connection: the server
 // speaks both eras, or it has not been asked yet, which happens once.
-func (p *slots) apart(era mcp.Era) bool {
+func (p *slots) needsOwnConn(era mcp.Era) bool {
 	return p.eras.spoken == speaksBoth || p.eras.spoken == "" && era == mcp.Modern && p.settings().Protocol == "auto"
 }
 
 // suits reports whether a connection in the era have can serve a caller of the era want.
-func (p *slots) suits(have, want mcp.Era) bool {
+func (p *slots) servesEra(have, want mcp.Era) bool {
 	return want == 0 || have == want || p.eras.spoken == speaksLegacy || p.eras.spoken == speaksModern || p.settings().Protocol != "auto"
 }
 
@@ -106,7 +106,7 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 // nil otherwise.
 func (p *slots) assign(key slot, era mcp.Era) *conn {
 	c := p.primary
-	if key.session == "" || c == nil || c.used || !c.Alive() || !p.suits(c.Client.Era, era) {
+	if key.session == "" || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
 		return nil
 	}
 	p.primary, p.extra[key], c.whose = nil, c, key.session
@@ -117,7 +117,7 @@ func (p *slots) assign(key slot, era mcp.Era) *conn {
 // returns nil otherwise.
 func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	o := p.opening[slot{}]
-	if key.session == "" || o == nil || o.forCall || !p.suits(o.first, era) {
+	if key.session == "" || o == nil || o.forCall || !p.servesEra(o.first, era) {
 		return nil
 	}
 	delete(p.opening, slot{})
@@ -127,9 +127,9 @@ func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 
 // reopenPrimary opens a new primary connection after a session has taken the old one, if the server is to run even when
 // nobody uses it.
-func (s *Server) refill(p *slots) {
+func (s *Server) reopenPrimary(p *slots) {
 	if s.runsOn() && !p.closed && p.opening[slot{}] == nil {
-		s.begin(p, slot{}, 0) // nobody waits for it
+		s.startOpening(p, slot{}, 0) // nobody waits for it
 	}
 }
 
@@ -141,7 +141,7 @@ func (s *Server) fits(o *opening, want slot, forCall bool) bool {
 	if want == (slot{}) && !forCall {
 		return true // the caller only wants to know what the server offers
 	}
-	if at, held := p.holds(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
+	if at, held := p.slotWith(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
 		return false
 	}
 	o.conn.used = o.conn.used || forCall

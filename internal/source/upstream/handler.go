@@ -38,7 +38,7 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 			Params: withoutSubscription(m.Params), URI: mcp.GetString(m.Params, "uri"),
 		})
 	case "notifications/message":
-		c.logged(m, f)
+		c.forwardLog(m, f)
 	case "notifications/subscriptions/acknowledged":
 		if sub, ok := owner.(*subscription); ok && sub != nil {
 			sub.confirm()
@@ -51,7 +51,7 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 
 // forwardLog forwards a log message. If the transport says which call it came for, it goes to that caller. Otherwise it
 // goes to all sessions, and to the only modern caller in flight, which has no other way to get logs.
-func (c *conn) logged(m mcp.Message, f *inflight.Call) {
+func (c *conn) forwardLog(m mcp.Message, f *inflight.Call) {
 	if f != nil {
 		f.Caller.Notify(context.Background(), m.Method, m.Params)
 		return

@@ -101,7 +101,7 @@ func (p *slots) conns() []*conn {
 }
 
 // holds reports whether c is in use, and in which slot.
-func (p *slots) holds(c *conn) (slot, bool) {
+func (p *slots) slotWith(c *conn) (slot, bool) {
 	if p.primary == c {
 		return slot{}, true
 	}

@@ -9,13 +9,13 @@ import (
 
 // redacting is a log handler that masks the secrets of a server's entry in every record about that server, whichever
 // package wrote it: errors quote commands, URLs and the server's own words.
-type redacting struct {
+type redactingHandler struct {
 	slog.Handler
 	redact func(string) string
 }
 
 // Handle forwards r with its secrets masked.
-func (d redacting) Handle(ctx context.Context, r slog.Record) error {
+func (d redactingHandler) Handle(ctx context.Context, r slog.Record) error {
 	clean := slog.NewRecord(r.Time, r.Level, d.redact(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(d.attr(a))
@@ -25,20 +25,20 @@ func (d redacting) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs returns a handler that masks secrets as well.
-func (d redacting) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (d redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	clean := make([]slog.Attr, len(attrs))
 	for i, a := range attrs {
 		clean[i] = d.attr(a)
 	}
-	return redacting{d.Handler.WithAttrs(clean), d.redact}
+	return redactingHandler{d.Handler.WithAttrs(clean), d.redact}
 }
 
 // WithGroup returns a handler that masks secrets as well.
-func (d redacting) WithGroup(name string) slog.Handler {
-	return redacting{d.Handler.WithGroup(name), d.redact}
+func (d redactingHandler) WithGroup(name string) slog.Handler {
+	return redactingHandler{d.Handler.WithGroup(name), d.redact}
 }
 
-func (d redacting) attr(a slog.Attr) slog.Attr {
+func (d redactingHandler) attr(a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(d.redact(v.String()))

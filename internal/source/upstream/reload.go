@@ -35,7 +35,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 		}
 		srv := newServer(s, spec)
 		if i >= 0 && srv.usable() == nil {
-			srv.succeed(old[i])
+			srv.takeOver(old[i])
 		}
 		next, fresh = append(next, srv), append(fresh, srv)
 	}
@@ -55,7 +55,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 			srv.close(context.WithoutCancel(s.life), s.opts.Drain)
 		}()
 	}
-	s.configured(next)
+	s.publishConfigured(next)
 	for _, srv := range fresh {
 		srv.wants.setLevel(level)
 		var starts bool
@@ -79,7 +79,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 
 // takeOver takes over from the server that s replaces: its subscriptions and, with the policy ServeOldOnChange, its
 // lists.
-func (s *Server) succeed(old *Server) {
+func (s *Server) takeOver(old *Server) {
 	for _, uri := range old.wants.now().uris {
 		s.wants.keep(uri)
 	}
@@ -116,7 +116,7 @@ func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, 
 		if _, err := s.Current(ctx, call); err != nil {
 			return tool.Result{}, err
 		}
-		now, err := s.offered(call)
+		now, err := s.offeredAction(call)
 		if err != nil {
 			return tool.Result{}, err
 		}

@@ -106,7 +106,7 @@ func TestLostWhenAlreadyEnded(t *testing.T) {
 		cancel(&tool.Error{Op: "call", Kind: tool.Timeout, Message: "no answer"})
 		call := &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Action: &tool.Action{Name: "echo"}}
 		for _, sent := range []bool{false, true} {
-			err := c.explain(ctx, call, &mcp.LinkError{Sent: sent, Err: errors.New("gone")})
+			err := c.explainError(ctx, call, &mcp.LinkError{Sent: sent, Err: errors.New("gone")})
 			if e, _ := errors.AsType[*tool.Error](err); e == nil || e.Kind != tool.Timeout || e.OutcomeUnknown != sent {
 				t.Errorf("sent %t: %+v", sent, err)
 			}
@@ -119,10 +119,10 @@ func TestLostWhenAlreadyEnded(t *testing.T) {
 func TestALaterRoundCountsAsSent(t *testing.T) {
 	t.Parallel()
 	err := error(&mcp.LinkError{Err: errors.New("gone")})
-	if !unsent(inRound(0, err)) || unsent(inRound(1, err)) || unsent(inRound(1, fmt.Errorf("x: %w", err))) {
+	if !wasNotSent(inRound(0, err)) || wasNotSent(inRound(1, err)) || wasNotSent(inRound(1, fmt.Errorf("x: %w", err))) {
 		t.Error("a call whose first round was sent counts as unsent, or one that was not as sent")
 	}
-	if !lost(inRound(1, err)) {
+	if !isLost(inRound(1, err)) {
 		t.Error("it is not known as lost")
 	}
 	if err := errors.New("other"); inRound(1, err) != err { //nolint:errorlint // the same one

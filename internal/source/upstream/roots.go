@@ -21,27 +21,27 @@ import (
 const methodRootsChanged = "notifications/roots/list_changed"
 
 // rooting records whose roots a connection has been told.
-type rooting struct {
-	mu      sync.Mutex
-	asked   bool   // the server asked outside of a call
-	outside string // session whose roots it got then; empty for none
-	last    string // session whose roots it got last, in a call or outside
+type rootsState struct {
+	mu          sync.Mutex
+	asked       bool   // the server asked outside of a call
+	toldOutside string // session whose roots it got then; empty for none
+	last        string // session whose roots it got last, in a call or outside
 }
 
 // told records that the server got the roots of a session within a call.
-func (r *rooting) told(session string) {
+func (r *rootsState) told(session string) {
 	r.mu.Lock()
 	r.last = session
 	r.mu.Unlock()
 }
 
 // moved reports whether a server that asked for roots would now get those of another session.
-func (r *rooting) moved(now string) bool {
+func (r *rootsState) moved(now string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	moved := r.asked && r.outside != now
+	moved := r.asked && r.toldOutside != now
 	if moved {
-		r.outside = now
+		r.toldOutside = now
 	}
 	return moved
 }
@@ -63,7 +63,7 @@ func (s *Server) SetSessions(sessions []*tool.Session) {
 
 // beforeCall runs before each call. A process may have asked for roots before a session took it over, so it is told that
 // they changed.
-func (c *conn) meets(session string) {
+func (c *conn) beforeCall(session string) {
 	if c.server.settings().Isolation != entry.Session || session == "" {
 		return
 	}
@@ -119,7 +119,7 @@ func (c *conn) session() string {
 	}
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	if _, held := p.holds(c); held || c.whose != "" {
+	if _, held := p.slotWith(c); held || c.whose != "" {
 		return c.whose // also while the server is being stopped
 	}
 	session := "" // not in the pool yet: it may already have been assigned to a session
@@ -143,9 +143,9 @@ func (c *conn) rootsOutside(ctx context.Context, params json.RawMessage, several
 		host = nil
 	}
 	c.roots.mu.Lock()
-	c.roots.asked, c.roots.outside = true, ""
+	c.roots.asked, c.roots.toldOutside = true, ""
 	if host != nil {
-		c.roots.outside, c.roots.last = host.ID, host.ID
+		c.roots.toldOutside, c.roots.last = host.ID, host.ID
 	}
 	c.roots.mu.Unlock()
 	if host == nil || !host.Caller.Supports(tool.CanRoots) {

@@ -92,7 +92,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.name, s.wrong, s.off = e.Name, spec.wrong(), spec.Off
 	s.conf.Store(&e)
 	s.pool.slots.settings = s.settings
-	s.log = slog.New(redacting{set.log.Handler(), s.redact}).With("server", e.Name)
+	s.log = slog.New(redactingHandler{set.log.Handler(), s.redact}).With("server", e.Name)
 	s.said = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
 	s.dialer = session.Dialer{
@@ -101,19 +101,19 @@ func newServer(set *Set, spec Spec) *Server {
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"
 	s.supervisor = supervise.New(supervise.Options{
-		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.carryOut, Changed: s.logState,
+		Policy: func() supervise.Policy { return supervise.PolicyOf(s.settings()) }, Do: s.execute, Changed: s.tellState,
 	})
 	switch {
 	case spec.Off != "":
-		s.enter(tool.StateDisabled, spec.Off, "")
+		s.setState(tool.StateDisabled, spec.Off, "")
 	case s.wrong != "":
-		s.enter(tool.StateConfigError, spec.reason(), s.wrong)
+		s.setState(tool.StateConfigError, spec.reason(), s.wrong)
 	case e.Disabled:
 		s.hash = set.identity(&e) // what is stored about it stays unchanged
-		s.enter(tool.StateDisabled, "", "")
+		s.setState(tool.StateDisabled, "", "")
 	default:
 		s.hash = set.identity(&e)
-		s.enter(tool.StateIdle, "", "")
+		s.setState(tool.StateIdle, "", "")
 	}
 	s.listing = listing.New(listing.Options{
 		Name: s.name, Hash: s.hash, Settings: s.settings, Cache: set.cache(), Pins: set.opts.Pins, Home: set.opts.Home,
@@ -152,7 +152,7 @@ func (s *Server) Listed(kind tool.ListKind, _ func() bool) {
 	}
 	now := time.Now()
 	s.listing.Used(now)
-	if !s.listing.Live() && s.set.whole.Load() && s.listing.Aged(now) {
+	if !s.listing.Live() && s.set.forGateway.Load() && s.listing.Aged(now) {
 		s.connectForLists(now)
 	}
 }
@@ -197,7 +197,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	}
 	if forCall && want.era != 0 {
 		p.eras.caller = want.era
-		s.set.called(want.era)
+		s.set.recordEra(want.era)
 	}
 	key := p.slotOf(want)
 	if c := p.at(key); c != nil {
@@ -211,7 +211,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		return c, o, nil
 	}
 	if c := p.assign(key, want.era); c != nil {
-		s.refill(p)
+		s.reopenPrimary(p)
 		c.used = c.used || forCall
 		return c, nil, nil
 	}
@@ -221,21 +221,21 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	o := p.opening[key]
 	if o == nil {
 		if o = p.assignOpening(key, want.era); o != nil {
-			s.refill(p)
+			s.reopenPrimary(p)
 		}
 	}
 	if o == nil {
 		if err := s.refused(); err != nil {
 			return nil, nil, err
 		}
-		o = s.begin(p, key, want.era)
+		o = s.startOpening(p, key, want.era)
 	}
-	o.forCall = o.forCall || forCall && p.suits(o.first, want.era)
+	o.forCall = o.forCall || forCall && p.servesEra(o.first, want.era)
 	return nil, o, nil
 }
 
 // standing reports whether there is a connection for a caller already.
-func (s *Server) standing(want slot) bool {
+func (s *Server) isConnected(want slot) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	c := p.at(p.slotOf(want))
@@ -259,7 +259,7 @@ func (s *Server) remove(p *slots, key slot) {
 }
 
 // begin starts to open the connection of a slot. era is the caller's, 0 without a caller.
-func (s *Server) begin(p *slots, key slot, era mcp.Era) *opening {
+func (s *Server) startOpening(p *slots, key slot, era mcp.Era) *opening {
 	o := &opening{done: make(chan struct{}), key: key}
 	if o.first, o.only = p.firstEra(era); o.only && key == (slot{}) {
 		p.eras.home = o.first // later callers of this era wait for this opening
@@ -333,7 +333,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.life.wg.Wait()
 	s.login.close(s.log)
 	s.said.Close()
-	s.enter(tool.StateStopped, "", "")
+	s.setState(tool.StateStopped, "", "")
 	s.first.isOver()
 }
 

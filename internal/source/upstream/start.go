@@ -41,7 +41,7 @@ func (s *Server) startFirst(endLease func()) {
 func (s *Server) open(o *opening) {
 	defer o.cancel(nil)
 	begun := time.Now()
-	c, err := s.reach(o)
+	c, err := s.connectOpening(o)
 	if err == nil {
 		err = c.learnTools(o.ctx, true)
 	}
@@ -62,13 +62,13 @@ func (s *Server) open(o *opening) {
 		s.listing.Stand(c.feed)
 		c.opened()
 	} else {
-		if contradicts(err) {
+		if disprovesEras(err) {
 			p.eras.home, p.eras.spoken = 0, "" // what was remembered of the era may be the cause
 		}
 		s.startFailed(p, err)
 	}
 	s.pool.unlock()
-	s.announce(o, c, err)
+	s.finishOpening(o, c, err)
 	if err == nil {
 		c.learnRest()
 		c.probeModern()
@@ -113,10 +113,10 @@ func (c *conn) learnTools(ctx context.Context, always bool) error {
 
 // reach connects in the opening's first era. If the server was remembered to speak that era and does not, the eras
 // are found out again with a new process.
-func (s *Server) reach(o *opening) (*conn, error) {
+func (s *Server) connectOpening(o *opening) (*conn, error) {
 	s.awaitStop()
 	c, err := s.connect(o.ctx, "", o.first, o.only)
-	if err == nil || !o.only || o.ctx.Err() != nil || !contradicts(err) {
+	if err == nil || !o.only || o.ctx.Err() != nil || !disprovesEras(err) {
 		return c, err
 	}
 	s.log.Info("the server is not what it was, asking anew", "was", o.first.String(), "error", err)
@@ -129,7 +129,7 @@ func (s *Server) reach(o *opening) (*conn, error) {
 }
 
 // contradicts reports whether a failed start disproves what was remembered of the server's eras and transport.
-func contradicts(err error) bool {
+func disprovesEras(err error) bool {
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return true
 	}
@@ -160,7 +160,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	s.awaitStop()
 	c, err := s.connect(o.ctx, key.session, o.first, o.only)
 	if err == nil {
-		err = c.brief(o.ctx, key)
+		err = c.fetchForCall(o.ctx, key)
 	}
 	if o.ctx.Err() != nil {
 		err = context.Cause(o.ctx)
@@ -179,7 +179,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 	switch {
 	case err != nil:
 		alone = s.extraFailed(p, key, err)
-	case key.session == "" && p.redundant(c):
+	case key.session == "" && p.isRedundant(c):
 		p.eras.spoken, alone = spoken(p.eras.home.String()), true
 	default:
 		old = s.install(p, key, c)
@@ -206,7 +206,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 			old.Close(s.life.ctx)
 		})
 	}
-	s.announce(o, c, err)
+	s.finishOpening(o, c, err)
 	if err == nil {
 		c.learnRest()
 	}
@@ -214,7 +214,7 @@ func (s *Server) openExtra(o *opening, key slot) {
 
 // fetchForCall fetches what has to be known before the first call on an extra connection: the tools, unless another
 // connection has confirmed them.
-func (c *conn) brief(ctx context.Context, key slot) error {
+func (c *conn) fetchForCall(ctx context.Context, key slot) error {
 	if key.session != "" && !c.server.listing.Live() {
 		return c.learnTools(ctx, false)
 	}
@@ -223,7 +223,7 @@ func (c *conn) brief(ctx context.Context, key slot) error {
 
 // isRedundant reports whether an extra connection is no better than the primary one: it came up in the same era because
 // the server speaks no other, or it cannot ask callers back.
-func (p *slots) redundant(c *conn) bool {
+func (p *slots) isRedundant(c *conn) bool {
 	if p.primary == nil || !p.primary.Alive() {
 		return false
 	}
@@ -267,9 +267,9 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 
 // announce hands the new connection, or the error, to all who wait for the opening. They do not wait for the process
 // of a failed start to end; the next start does.
-func (s *Server) announce(o *opening, c *conn, err error) {
+func (s *Server) finishOpening(o *opening, c *conn, err error) {
 	if err != nil {
-		o.err = s.failure(err, s.untilRetry())
+		o.err = s.startFailure(err, s.untilRetry())
 		c.closeFailed()
 		close(o.done)
 		return
@@ -277,7 +277,7 @@ func (s *Server) announce(o *opening, c *conn, err error) {
 	o.conn = c
 	wanted := s.wants.now() // who waits for o may have subscribed to more, and asks for that itself
 	close(o.done)
-	s.life.wg.Go(func() { c.apply(s.life.ctx, wanted) })
+	s.life.wg.Go(func() { c.applyInterests(s.life.ctx, wanted) })
 	s.life.wg.Go(c.watchEnd)
 	s.life.wg.Go(c.checkHealth)
 }
@@ -315,7 +315,7 @@ func (c *conn) opened() {
 
 // startFailure returns the error that callers see after a failed start. after is the time until the next try, 0 if there
 // is none.
-func (s *Server) failure(err error, after time.Duration) error {
+func (s *Server) startFailure(err error, after time.Duration) error {
 	if errors.Is(err, errStopping) || errors.Is(err, errStopped) {
 		return &tool.Error{Op: "start", Kind: tool.Unavailable, Subject: s.name, Message: "the server is being stopped"}
 	}
@@ -358,7 +358,7 @@ func (s *Server) forget() {
 	defer s.pool.unlock()
 	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
 	if !lazy && !p.closed && p.primary == nil && p.opening[slot{}] == nil {
-		s.begin(p, slot{}, 0) // nobody waits for it
+		s.startOpening(p, slot{}, 0) // nobody waits for it
 	}
 }
 

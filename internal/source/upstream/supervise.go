@@ -20,7 +20,7 @@ import (
 // nobody uses it, and gives up its connections.
 
 // enter moves the server to a state that no event of a connection leads to.
-func (s *Server) enter(state tool.State, reason, detail string) {
+func (s *Server) setState(state tool.State, reason, detail string) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
 }
 
@@ -31,12 +31,12 @@ func (c *conn) enterFor(state tool.State, reason, detail string) {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if p.primary == c {
-		s.enter(state, reason, detail)
+		s.setState(state, reason, detail)
 	}
 }
 
 // logState logs a change of state.
-func (s *Server) logState(c supervise.Condition) {
+func (s *Server) tellState(c supervise.Condition) {
 	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
 		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
 	}
@@ -49,7 +49,7 @@ func (s *Server) startFailed(p *slots, err error) {
 	case p.closed:
 		return
 	case errors.Is(err, errStopped):
-		s.enter(tool.StateIdle, "user_stop", "")
+		s.setState(tool.StateIdle, "user_stop", "")
 		return
 	}
 	reason, hint := reasonOf(err)
@@ -61,11 +61,11 @@ func (s *Server) startFailed(p *slots, err error) {
 		detail += "; " + hint
 	}
 	s.set.cache().Failed(s.name, reason)
-	s.failed(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
+	s.recordFailure(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
 }
 
 // failed records a failure.
-func (s *Server) failed(f supervise.Failure) {
+func (s *Server) recordFailure(f supervise.Failure) {
 	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() // Chance spreads retries over time
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
@@ -79,7 +79,7 @@ func (s *Server) retriesAlone() bool {
 func (s *Server) runsOn() bool { return supervise.AlwaysOn(s.settings()) }
 
 // carryOut carries out what the supervisor orders when one of its timers fires.
-func (s *Server) carryOut(order supervise.Order) {
+func (s *Server) execute(order supervise.Order) {
 	switch order {
 	case supervise.Start:
 		s.startAgain()
@@ -96,7 +96,7 @@ func (s *Server) startAgain() {
 	if p.closed || p.primary != nil || p.opening[slot{}] != nil || s.supervisor.Condition().NextRetry.IsZero() {
 		return
 	}
-	s.begin(p, slot{}, 0) // nobody waits for it
+	s.startOpening(p, slot{}, 0) // nobody waits for it
 }
 
 // startRefusal returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
@@ -107,7 +107,7 @@ func (s *Server) refused() error {
 	case r == nil:
 		return nil
 	case r.After == 0:
-		return s.failure(r.Err, 0)
+		return s.startFailure(r.Err, 0)
 	}
 	return &tool.Error{
 		Op: "call", Kind: tool.Unavailable, Subject: s.name, RetryAfter: r.After,
@@ -139,7 +139,7 @@ func (c *conn) watchEnd() {
 		return
 	}
 	p := s.pool.lock()
-	_, known := p.holds(c)
+	_, known := p.slotWith(c)
 	s.pool.unlock()
 	if !known { // given up, or already found dead by a call
 		c.Close(s.life.ctx)
@@ -147,16 +147,16 @@ func (c *conn) watchEnd() {
 	}
 	detail := s.redact(c.Ending())
 	p = s.pool.lock()
-	key, known := p.holds(c)
+	key, known := p.slotWith(c)
 	if known {
 		s.remove(p, key)
 	}
 	switch {
 	case !known || p.opening[slot{}] != nil:
 	case key == (slot{}):
-		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: true})
+		s.recordFailure(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: true})
 	case len(p.conns()) == 0: // the last connection of a server with one for each session
-		s.failed(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesAlone()})
+		s.recordFailure(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesAlone()})
 	}
 	s.pool.unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
@@ -180,8 +180,8 @@ func (s *Server) stopUnused() {
 	if len(conns) == 0 || !ok && len(p.extra) == 0 {
 		return
 	}
-	if left := s.busyFor(p, conns, now, d, ok); left > 0 {
-		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Postpone(now, left) })
+	if remaining := s.busyFor(p, conns, now, d, ok); remaining > 0 {
+		s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Postpone(now, remaining) })
 		return
 	}
 	s.release(p, conns, "idle_stop")
@@ -192,7 +192,7 @@ func (s *Server) stopUnused() {
 
 // busyFor returns how long to wait before checking again whether conns may be closed. 0 means that they may: they
 // have been retired and take no more calls.
-func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration, ok bool) (left time.Duration) {
+func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration, ok bool) (remaining time.Duration) {
 	if !ok {
 		return s.settings().IdleTimeout // the server keeps running
 	}
@@ -200,11 +200,11 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 		return d
 	}
 	for i, c := range conns {
-		if left = c.calls.RetireIdle(now, d); left > 0 {
+		if remaining = c.calls.RetireIdle(now, d); remaining > 0 {
 			for _, other := range conns[:i] {
 				other.calls.Reinstate()
 			}
-			return left
+			return remaining
 		}
 	}
 	return 0

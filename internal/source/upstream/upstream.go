@@ -159,8 +159,8 @@ type Set struct {
 	closed  bool
 	leaving sync.WaitGroup // removed servers that are still stopping
 
-	whole  atomic.Bool  // started for a gateway, not for one command
-	caller atomic.Int32 // the mcp.Era of the last call to any server; 0 if there was none
+	forGateway atomic.Bool  // started for a gateway, not for one command
+	caller     atomic.Int32 // the mcp.Era of the last call to any server; 0 if there was none
 
 	gateway    session.Gateway
 	folders    folders
@@ -188,13 +188,13 @@ func NewSet(specs []Spec, opts Options) *Set {
 		s.servers = append(s.servers, newServer(s, spec))
 	}
 	if !opts.Peek {
-		s.configured(s.servers)
+		s.publishConfigured(s.servers)
 	}
 	return s
 }
 
 // called records the era of a caller; lastCaller returns the latest.
-func (s *Set) called(era mcp.Era) {
+func (s *Set) recordEra(era mcp.Era) {
 	if s.lastCaller() != era {
 		s.caller.Store(int32(era))
 	}
@@ -206,7 +206,7 @@ func (s *Set) lastCaller() mcp.Era { return mcp.Era(s.caller.Load()) }
 func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
 
 // configured tells the cache which servers are configured, and pins which were renamed.
-func (s *Set) configured(servers []*Server) {
+func (s *Set) publishConfigured(servers []*Server) {
 	var all []toolcache.Want
 	for _, srv := range servers {
 		if srv.hash != "" {
@@ -229,7 +229,7 @@ func (s *Set) Start(names []string) {
 	servers := slices.Clone(s.servers)
 	s.begun = true
 	s.mu.Unlock()
-	s.whole.Store(names == nil)
+	s.forGateway.Store(names == nil)
 	recalled := recallAll(servers)
 	var wg sync.WaitGroup
 	for i, srv := range servers {
@@ -242,7 +242,7 @@ func (s *Set) Start(names []string) {
 			wg.Go(func() { srv.startFirst(endLease) })
 		}
 	}
-	s.stopWatch = s.cache().Watch(s.adopt)
+	s.stopWatch = s.cache().Watch(s.adoptLearned)
 	s.refreshing.Go(func() { s.watchPins(servers) })
 	if names == nil && s.opts.Policy.RefreshEvery > 0 {
 		s.refreshing.Go(s.refreshOften)
@@ -254,7 +254,7 @@ func (s *Set) Start(names []string) {
 }
 
 // adopt takes over what another gateway has learnt about a server.
-func (s *Set) adopt(name string) {
+func (s *Set) adoptLearned(name string) {
 	srv := s.Server(name)
 	if srv == nil || srv.usable() != nil || srv.isLive() {
 		return
@@ -277,7 +277,7 @@ func (s *Set) watchPins(servers []*Server) {
 	for _, srv := range servers {
 		srv.listing.CheckLate()
 	}
-	stop := s.opts.Pins.Watch(s.approved)
+	stop := s.opts.Pins.Watch(s.takeApprovals)
 	<-s.life.Done()
 	stop()
 }
@@ -285,14 +285,14 @@ func (s *Set) watchPins(servers []*Server) {
 // Cleared withdraws what came from the cache, after this process has cleared the cache for the named servers.
 func (s *Set) Cleared(names []string) {
 	for _, name := range names {
-		s.adopt(name)
+		s.adoptLearned(name)
 	}
 }
 
 // approved takes over approvals that another process has given.
-func (s *Set) approved(name string) {
+func (s *Set) takeApprovals(name string) {
 	if srv := s.Server(name); srv != nil {
-		s.adopt(name) // a list that was refused because of its definitions may be accepted now
+		s.adoptLearned(name) // a list that was refused because of its definitions may be accepted now
 		srv.listing.Recheck()
 	}
 }

@@ -58,20 +58,20 @@ func (w *wants) currentLevel() string {
 }
 
 // wishes is a snapshot of wants.
-type wishes struct {
+type interestSnapshot struct {
 	level string
 	uris  []string
 }
 
-func (w *wants) now() wishes {
+func (w *wants) now() interestSnapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return wishes{w.level, slices.Sorted(maps.Keys(w.uris))}
+	return interestSnapshot{w.level, slices.Sorted(maps.Keys(w.uris))}
 }
 
 // apply sends earlier subscriptions and the log level to a new connection. A resource may have changed while there
 // was none, so each is reported as updated.
-func (c *conn) apply(ctx context.Context, w wishes) {
+func (c *conn) applyInterests(ctx context.Context, w interestSnapshot) {
 	s := c.server
 	if w.level != "" {
 		if err := c.setLevel(ctx, w.level); err != nil {

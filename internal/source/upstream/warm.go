@@ -113,7 +113,7 @@ func (s *Server) lease() (release func(), ok bool) {
 // refreshOften fetches lists again every RefreshEvery. It ends with the set.
 func (s *Set) refreshOften() {
 	p := s.opts.Policy
-	for pauseFor(s.life, nil, jittered(p.RefreshEvery)) {
+	for pauseFor(s.life, nil, withJitter(p.RefreshEvery)) {
 		for _, srv := range s.Servers() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
@@ -155,7 +155,7 @@ func (s *Server) connectForLists(now time.Time) {
 	if p.closed || p.primary != nil || p.opening[slot{}] != nil || at.NextRetry.After(now) || at.Reason == "user_stop" {
 		return
 	}
-	o := s.begin(p, slot{}, 0)
+	o := s.startOpening(p, slot{}, 0)
 	s.life.wg.Go(func() { // ends with the start
 		<-o.done
 		s.postponed.after(time.Now(), listedAgain, o.err)
@@ -201,7 +201,7 @@ func (p *postponement) after(now time.Time, every time.Duration, err error) {
 }
 
 // jittered returns d plus or minus up to a fifth, at random.
-func jittered(d time.Duration) time.Duration {
+func withJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // spreads load
 }
 
