@@ -22,11 +22,11 @@ func vaultError(op, path string, err error) error {
 }
 
 // unusable is the kind of the errors of a file that cannot be used.
-const unusable = tool.Upstream + "/api_error"
+const unusableKind = tool.Upstream + "/api_error"
 
 // TroubleError says what is the matter with a vault, and that nothing was written.
 func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
-	e := &tool.Error{Op: op, Kind: unusable, Code: "vault_" + string(trouble), Subject: path, Err: err}
+	e := &tool.Error{Op: op, Kind: unusableKind, Code: "vault_" + string(trouble), Subject: path, Err: err}
 	switch trouble {
 	case workspace.Damaged:
 		e.Message = "the file of the vault is damaged"

@@ -58,38 +58,38 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 			return out, err
 		}
 	}
-	var kept *toolcache.Cache // nil: an empty cache
+	var cache *toolcache.Cache // nil: an empty cache
 	err := cacheadmin.CheckFile(path)
 	if out.File.Missing = tool.KindOf(err) == tool.NotFound; !out.File.Missing {
 		if err != nil {
 			return out, err
 		}
-		kept = toolcache.Open(ctx, cacheadmin.CacheOptions(cfg, key, o))
-		defer kept.Close()
-		out.File = kept.Stats().FileInfo
+		cache = toolcache.Open(ctx, cacheadmin.CacheOptions(cfg, key, o))
+		defer cache.Close()
+		out.File = cache.Stats().FileInfo
 	}
 	out.File.Writable = cacheadmin.Writable(path)
-	out.Servers = judged(kept, wants(ctx, cfg, env, key, kept.Entries()))
+	out.Servers = cachedServers(cache, configuredServers(ctx, cfg, env, key, cache.Entries()))
 	return out, nil
 }
 
 // judged returns what the cache knows of the servers in asked, and then of all others.
-func judged(kept *toolcache.Cache, asked []want) []CachedServer {
-	rows, entries := map[string]CachedServer{}, kept.Entries()
-	for _, row := range kept.Stats().Servers {
+func cachedServers(cache *toolcache.Cache, configured []want) []CachedServer {
+	rows, entries := map[string]CachedServer{}, cache.Entries()
+	for _, row := range cache.Stats().Servers {
 		s := CachedServer{ServerRow: row, Entry: entries[row.Name]}
 		s.Configured, s.Verdict, s.Reason = false, "", ""
-		at := gjson.GetManyBytes(s.Entry, "era", "protocolVersion", "transport")
-		s.Era, s.ProtocolVersion, s.Transport = at[0].String(), at[1].String(), at[2].String()
+		fields := gjson.GetManyBytes(s.Entry, "era", "protocolVersion", "transport")
+		s.Era, s.ProtocolVersion, s.Transport = fields[0].String(), fields[1].String(), fields[2].String()
 		rows[row.Name] = s
 	}
 	out := []CachedServer{}
-	for _, w := range asked {
+	for _, w := range configured {
 		s := rows[w.Name]
 		delete(rows, w.Name)
 		s.Name, s.Configured, s.Reason = w.Name, true, w.off
 		if w.off == "" {
-			_, s.Verdict, s.Reason = kept.Lookup(w.Want)
+			_, s.Verdict, s.Reason = cache.Lookup(w.Want)
 		}
 		out = append(out, s)
 	}
@@ -105,7 +105,7 @@ type want struct {
 	off string // a stable code for why the server does not use the cache; empty if it does
 }
 
-func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, kept map[string]json.RawMessage) []want {
+func configuredServers(ctx context.Context, cfg *config.Config, env config.Env, key []byte, cache map[string]json.RawMessage) []want {
 	specs, _ := Specs(cfg, env)
 	out := make([]want, len(specs))
 	for i, s := range specs {
@@ -116,7 +116,7 @@ func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, 
 			w.off = s.Off
 		case e.Disabled:
 			w.off = "disabled"
-		case unusable(s):
+		case unusableKind(s):
 			w.off = "config_invalid"
 		case !e.Cache.Enabled:
 			w.off = "cache_off"
@@ -126,7 +126,7 @@ func wants(ctx context.Context, cfg *config.Config, env config.Env, key []byte, 
 				w.Hash = e.PortableHash(key)
 			}
 			w.Fingerprint = e.Fingerprint(env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
-			if gjson.GetBytes(kept[e.Name], "principal").String() != "" {
+			if gjson.GetBytes(cache[e.Name], "principal").String() != "" {
 				w.Principal = signedIn(ctx, cfg, env, e.Name)
 			}
 		}
@@ -142,9 +142,9 @@ func signedIn(ctx context.Context, cfg *config.Config, env config.Env, server st
 		return ""
 	}
 	defer s.Close()
-	who, err := s.Principal(ctx)
+	principal, err := s.Principal(ctx)
 	if err != nil {
 		return ""
 	}
-	return who
+	return principal
 }

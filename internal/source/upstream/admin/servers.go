@@ -80,12 +80,12 @@ func (s Servers) Refresh(ctx context.Context, name string) (tool.ServerStatus, e
 	return s.do(ctx, name, (*upstream.Server).Refresh)
 }
 
-func (s Servers) do(ctx context.Context, name string, what func(*upstream.Server, context.Context) error) (tool.ServerStatus, error) {
+func (s Servers) do(ctx context.Context, name string, action func(*upstream.Server, context.Context) error) (tool.ServerStatus, error) {
 	srv, err := s.find(name)
 	if err != nil {
 		return tool.ServerStatus{}, err
 	}
-	err = what(srv, ctx)
+	err = action(srv, ctx)
 	return srv.Status(), err
 }
 
@@ -120,11 +120,11 @@ func (s Servers) find(name string) (*upstream.Server, error) {
 	for _, srv := range s.Set.Servers() {
 		known = append(known, srv.Name())
 	}
-	return nil, unknown("find server", name, known)
+	return nil, unknownServer("find server", name, known)
 }
 
 // unknown returns the error for a name that no server has.
-func unknown(op, name string, known []string) error {
+func unknownServer(op, name string, known []string) error {
 	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = "did you mean " + near + "?"

@@ -32,12 +32,12 @@ type Configured struct {
 // no file.
 func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Configured {
 	specs, _ := Specs(cfg, env)
-	kept, key := cacheadmin.Peek(ctx, cfg)
-	defer kept.Close()
+	cache, key := cacheadmin.Peek(ctx, cfg)
+	defer cache.Close()
 	o := Options(cfg, env)
-	o.Cache, o.Key, o.Peek = kept, key, true
+	o.Cache, o.Key, o.Peek = cache, key, true
 	o.Logs = upstream.LogFiles{} // the constructor would log that a server is off
-	if kept != nil {
+	if cache != nil {
 		o.Pins = OpenPins(cfg, nil)
 		defer o.Pins.Close()
 	}
@@ -73,7 +73,7 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 	specs, _ := Specs(cfg, env)
 	for _, s := range specs {
 		e := s.Entry
-		if e.Disabled || e.Transport != entry.Stdio || unusable(s) {
+		if e.Disabled || e.Transport != entry.Stdio || unusableKind(s) {
 			continue
 		}
 		environ := entry.Environment(e, env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
@@ -113,6 +113,6 @@ func reasonOf(err error) process.Reason {
 var ofNode = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
 
 // unusable reports whether an entry has an error.
-func unusable(s upstream.Spec) bool {
+func unusableKind(s upstream.Spec) bool {
 	return slices.ContainsFunc(s.Problems, func(p entry.Problem) bool { return p.Severity == entry.SeverityError })
 }
