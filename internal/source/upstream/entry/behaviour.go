@@ -27,7 +27,7 @@ func (o *object) behaviour() {
 	validate := "on"
 	setWord(o, &validate, []string{"on", "off"}, "validate")
 	e.Unchecked = validate == "off"
-	o.timing()
+	o.timeouts()
 	o.prefix()
 	o.trust()
 	var roots []string
@@ -49,7 +49,7 @@ func (o *object) enabled() {
 }
 
 // timing reads timeouts and related fields.
-func (o *object) timing() {
+func (o *object) timeouts() {
 	e := &o.entry
 	o.setDuration(&e.IdleTimeout, true, "idleTimeout")
 	o.setDuration(&e.StartTimeout, false, "startTimeout")

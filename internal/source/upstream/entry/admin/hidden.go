@@ -25,13 +25,13 @@ func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) js
 	if json.Unmarshal(raw, &fields) != nil {
 		return redact(e.Secrets, raw) // not an object
 	}
-	kept := shownParts(&e, fields)
-	for name := range kept {
+	visible := shownParts(&e, fields)
+	for name := range visible {
 		delete(fields, name)
 	}
 	for _, name := range []string{"env", "headers", "auth"} {
 		if v, ok := fields[name]; ok {
-			kept[name] = hideTexts(v)
+			visible[name] = hideTexts(v)
 			delete(fields, name)
 		}
 	}
@@ -39,7 +39,7 @@ func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) js
 	if json.Unmarshal(redact(e.Secrets, encode(fields)), &out) != nil {
 		panic("app: a redacted entry is not JSON")
 	}
-	maps.Copy(out, kept)
+	maps.Copy(out, visible)
 	return encode(out)
 }
 
