@@ -37,11 +37,11 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		return p.PrintJSON(map[string]any{"client": client, "files": append([]hostadmin.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
 	}
 	if len(done) == 0 {
-		what := locale.T("there is nothing to put back")
+		choice := locale.T("there is nothing to put back")
 		if f.remove {
-			what = locale.T("Collie is not connected there")
+			choice = locale.T("Collie is not connected there")
 		}
-		_, err := locale.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", what)
+		_, err := locale.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", choice)
 		return err
 	}
 	var text strings.Builder
@@ -67,10 +67,10 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	}
 	fmt.Fprintf(&b, "%s\n", d.File)
 	say("put back", "would put back", d.Put)
-	say("left as it is there:", "would leave as it is there:", d.There)
+	say("left as it is there:", "would leave as it is there:", d.NameTaken)
 	say("took out", "would take out", d.Removed)
 	switch {
-	case d.Gone:
+	case d.Deleted:
 		b.WriteString(locale.T("  the file was created for Collie and holds nothing else, so it was removed\n"))
 	case d.Exact:
 		b.WriteString(locale.T("  the file is byte for byte what it was before\n"))

@@ -76,7 +76,7 @@ func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile str
 	}
 	plan, err := hostadmin.Connect(j.client, j.Env, o)
 	if err == nil {
-		err = plan.ApplyNoted(ctx, cfg)
+		err = plan.ApplyRecorded(ctx, cfg)
 	}
 	if err != nil {
 		return errors.Join(err, tokens.Revoke(context.WithoutCancel(ctx), path, name))

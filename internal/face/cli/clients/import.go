@@ -220,14 +220,14 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 	if len(found) == 0 {
 		return nil
 	}
-	what := f.secrets
-	if what == "ask" {
+	choice := f.secrets
+	if choice == "ask" {
 		var err error
-		if what, err = p.askSecrets(ctx, found); err != nil {
+		if choice, err = p.askSecrets(ctx, found); err != nil {
 			return err
 		}
 	}
-	if what == "keep" {
+	if choice == "keep" {
 		again := locale.T("collie mcp remove SERVER, then collie mcp import --secrets keyring keeps them in the secret store")
 		if f.moved {
 			again = locale.T("collie secret set NAME keeps one in the secret store, and ${secret:NAME} stands for it; --secrets keyring does so from the start")
@@ -240,12 +240,12 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 		return err
 	}
 	var broken error
-	kept := func(name string) (string, bool) {
+	storedName := func(name string) (string, bool) {
 		value, ok, err := store.Get(ctx, name)
 		broken = errors.Join(broken, err)
 		return value, ok && err == nil
 	}
-	err = plan.MoveSecrets(kept, func(name, value string) error {
+	err = plan.MoveSecrets(storedName, func(name, value string) error {
 		if broken != nil {
 			return broken
 		}

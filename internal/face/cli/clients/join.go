@@ -28,8 +28,8 @@ type joining struct {
 	plan    *hostadmin.Connection
 	options hostadmin.ConnectOptions // the options of plan, with --http
 
-	twins []hostadmin.Twin // servers that the client has elsewhere under a name of Collie's
-	ours  []string         // servers of the client that Collie has, by this import or before
+	duplicates []hostadmin.Twin // servers that the client has elsewhere under a name of Collie's
+	imported   []string         // servers of the client that Collie has, by this import or before
 }
 
 func (j *joining) run(ctx context.Context) error {
@@ -58,14 +58,14 @@ func (j *joining) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if j.twins, err = hostadmin.Twins(j.cfg, j.Env, j.client, dir, j.plan.File); err != nil {
+	if j.duplicates, err = hostadmin.Duplicates(j.cfg, j.Env, j.client, dir, j.plan.File); err != nil {
 		return err
 	}
 	if j.move {
 		if err := j.plan.Remove(j.served()); err != nil {
 			return err
 		}
-		j.twins = slices.DeleteFunc(j.twins, func(t hostadmin.Twin) bool {
+		j.duplicates = slices.DeleteFunc(j.duplicates, func(t hostadmin.Twin) bool {
 			return t.File == j.plan.File && slices.Contains(j.plan.Removed(), t.Name)
 		})
 	}
@@ -74,8 +74,8 @@ func (j *joining) run(ctx context.Context) error {
 
 // served returns the twins that Collie really serves, without those that only share a name.
 func (j *joining) served() (list []hostadmin.Twin) {
-	for _, t := range j.twins {
-		if t.Same || slices.Contains(j.ours, t.Name) {
+	for _, t := range j.duplicates {
+		if t.Same || slices.Contains(j.imported, t.Name) {
 			list = append(list, t)
 		}
 	}
@@ -126,7 +126,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 	}
 	for _, s := range found.Servers {
 		if s.State != hostadmin.ImportSkipped {
-			j.ours = append(j.ours, s.From)
+			j.imported = append(j.imported, s.From)
 		}
 	}
 	if !j.JSON {
@@ -159,7 +159,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
 		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
-		apply := plan.ApplyNoted
+		apply := plan.ApplyRecorded
 		if j.http {
 			detail["token"] = j.tokenName()
 			apply = func(ctx context.Context, cfg *config.Config) error { return j.applyHTTP(ctx, cfg, profile) }
@@ -167,22 +167,22 @@ func (j *joining) write(ctx context.Context, profile string) error {
 		if err := apply(ctx, j.cfg); err != nil {
 			return err
 		}
-		if taken := plan.Removed(); len(taken) > 0 {
-			detail["takenOut"] = taken
+		if removed := plan.Removed(); len(removed) > 0 {
+			detail["takenOut"] = removed
 		}
 		j.OnRecord(ctx, j.cfg, "connect", detail)
 	}
-	j.warnTwins()
+	j.warnDuplicates()
 	if j.JSON {
 		return j.PrintJSON(map[string]any{
 			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
-			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Twin{}, j.twins...), "written": do, "next": plan.Next,
+			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Twin{}, j.duplicates...), "written": do, "next": plan.Next,
 		})
 	}
 	text := plan.Describe(do)
-	if taken := strings.Join(plan.Removed(), ", "); taken != "" {
+	if removed := strings.Join(plan.Removed(), ", "); removed != "" {
 		verb := map[bool]string{true: "took out", false: "would take out"}[do]
-		text += locale.Sprintf("%s %s; to put them back:\n  %s\n", verb, taken, j.TypedWith("connect "+j.client+" --restore", nil))
+		text += locale.Sprintf("%s %s; to put them back:\n  %s\n", verb, removed, j.TypedWith("connect "+j.client+" --restore", nil))
 	}
 	switch {
 	case do:
@@ -195,11 +195,11 @@ func (j *joining) write(ctx context.Context, profile string) error {
 }
 
 // warnTwins names servers that the client also has itself, with the file that defines them.
-func (j *joining) warnTwins() {
+func (j *joining) warnDuplicates() {
 	for _, same := range []bool{true, false} {
 		var files []string
 		names := map[string][]string{}
-		for _, t := range j.twins {
+		for _, t := range j.duplicates {
 			if t.Same != same {
 				continue
 			}
@@ -209,15 +209,15 @@ func (j *joining) warnTwins() {
 			names[t.File] = append(names[t.File], t.Name)
 		}
 		for _, file := range files {
-			what := locale.T("so that it has their tools twice")
+			choice := locale.T("so that it has their tools twice")
 			if !same {
-				what = locale.T("and Collie has others of these names")
+				choice = locale.T("and Collie has others of these names")
 			}
 			do := locale.T(". Remove them from that file if nothing else needs them")
 			if file == j.plan.File && !j.move {
 				do = locale.Sprintf(". This moves them to Collie:\n  %s", j.Typed("connect "+j.client+" --move"))
 			}
-			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), what, do)
+			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), choice, do)
 		}
 	}
 }

@@ -13,19 +13,19 @@ var claudeCode = Host{
 	After: "Start a new session of Claude Code.",
 	file: func(s System) string {
 		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-			return below(dir, []string{".claude.json"})
+			return pathBelow(dir, []string{".claude.json"})
 		}
 		return s.home(".claude.json")
 	},
 	places: func(s System) []Place {
 		file := s.home(".claude.json")
 		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
-			file = below(dir, []string{".claude.json"})
+			file = pathBelow(dir, []string{".claude.json"})
 		}
 		return []Place{own(file), s.project(".mcp.json")}
 	},
-	hints: []string{"/.claude.json", "/.mcp.json"},
-	fits:  func(d *document) bool { return d.has("mcpServers") },
+	hints:     []string{"/.claude.json", "/.mcp.json"},
+	isOwnFile: func(d *document) bool { return d.has("mcpServers") },
 
 	vars:  braces,
 	types: types{stdio: "stdio", http: "http", sse: "sse"},
@@ -39,28 +39,28 @@ var claudeCode = Host{
 		{"oauth.callbackPort", "auth.redirectPort", count},
 		{"timeout", "toolTimeout", milliseconds},
 	},
-	read: func(r *reading) {
+	read: func(r *hostReading) {
 		if script, ok := r.string("headersHelper"); ok {
 			r.set("headersCommand.command", "sh")
 			r.set("headersCommand.args", []string{"-c", r.text(script)})
 		}
 	},
-	write: func(w *writing) {
+	write: func(w *hostWriting) {
 		args, _ := w.entry.values["headersCommand.args"].([]string)
 		if w.entry.values["headersCommand.command"] == "sh" && len(args) == 2 && args[0] == "-c" {
-			w.use("headersCommand.command")
-			w.use("headersCommand.args")
+			w.takeField("headersCommand.command")
+			w.takeField("headersCommand.args")
 			w.set("headersHelper", w.text(args[1]))
 		}
 	},
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		list := d.servers("mcpServers")
 		for _, project := range membersOf(d.get("projects")) {
 			of := object{members: membersOf(project.value)}
-			off, _ := stringsOf(of.get("disabledMcpServers"))
+			disabled, _ := stringsOf(of.get("disabledMcpServers"))
 			for _, l := range serversIn(of.get("mcpServers"), project.name, "projects", project.name, "mcpServers") {
-				if slices.Contains(off, l.name) {
-					l.adapt = func(r *reading) { r.set("disabled", true) }
+				if slices.Contains(disabled, l.name) {
+					l.adapt = func(r *hostReading) { r.set("disabled", true) }
 				}
 				list = append(list, l)
 			}
@@ -72,7 +72,7 @@ var claudeCode = Host{
 // braces is the syntax ${NAME} and ${NAME:-text}, as in our own files.
 var braces = syntax{
 	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
-	in:   func(_ *reading, m []string) string { return "${" + m[1] + "}" },
+	in:   func(_ *hostReading, m []string) string { return "${" + m[1] + "}" },
 	out: func(v variable) (string, bool) {
 		if v.name == "" {
 			return "", false

@@ -12,7 +12,7 @@ var claudeDesktop = Host{
 		{"args", "args", texts},
 		{"env", "env", dict},
 	},
-	refuses: func(e Entry) string {
+	refusalReason: func(e Entry) string {
 		if e.Transport() != "stdio" {
 			return "it starts programs only; give it the gateway instead"
 		}

@@ -12,7 +12,7 @@ var cline = Host{
 		}
 	},
 	hints: []string{"/cline_mcp_settings.json", "/saoudrizwan.claude-dev/"},
-	fits: func(d *document) bool {
+	isOwnFile: func(d *document) bool {
 		return d.anyEntry("mcpServers", "autoApprove") || d.mentions(`"streamableHttp"`)
 	},
 

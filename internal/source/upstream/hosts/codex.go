@@ -16,8 +16,8 @@ var codex = Host{
 	places: func(s System) []Place {
 		return []Place{own(codexFile(s)), s.project(".codex", "config.toml")}
 	},
-	hints: []string{"/.codex/", "/config.toml"},
-	fits:  func(d *document) bool { return d.has("mcp_servers") },
+	hints:     []string{"/.codex/", "/config.toml"},
+	isOwnFile: func(d *document) bool { return d.has("mcp_servers") },
 
 	fields: []field{
 		{"command", "command", program},
@@ -27,7 +27,7 @@ var codex = Host{
 		{"url", "url", text},
 		{"http_headers", "headers", dict},
 		{"scopes", "auth.scopes", names},
-		{"enabled", "disabled", opposite},
+		{"enabled", "disabled", negated},
 		{"startup_timeout_sec", "startTimeout", seconds},
 		{"tool_timeout_sec", "toolTimeout", seconds},
 		{"enabled_tools", "tools.include", names},
@@ -35,7 +35,7 @@ var codex = Host{
 	},
 	read:  readCodex,
 	write: writeCodex,
-	refuses: func(e Entry) string {
+	refusalReason: func(e Entry) string {
 		if e.Transport() == "sse" {
 			return "it does not speak HTTP with SSE; give it the gateway instead"
 		}
@@ -45,19 +45,19 @@ var codex = Host{
 
 func codexFile(s System) string {
 	if dir := s.env("CODEX_HOME"); dir != "" {
-		return below(dir, []string{"config.toml"})
+		return pathBelow(dir, []string{"config.toml"})
 	}
 	return s.home(".codex", "config.toml")
 }
 
-func readCodex(r *reading) {
+func readCodex(r *hostReading) {
 	r.field("startup_timeout_ms", field{"startup_timeout_ms", "startTimeout", milliseconds})
 	if name, ok := r.string("bearer_token_env_var"); ok {
 		r.set("auth.type", "bearer")
 		r.set("auth.token", "${"+name+"}")
 	}
 	r.field("env_vars", field{"", "inheritEnv", names}) // added to a small default set, as here
-	r.drop("http_headers", "env_http_headers")
+	r.ignoreFields("http_headers", "env_http_headers")
 	headers, _ := readDict(r, r.get("http_headers"))
 	all, _ := headers.(map[string]*string)
 	for _, m := range membersOf(r.get("env_http_headers")) {
@@ -75,13 +75,13 @@ func readCodex(r *reading) {
 }
 
 // writeCodex writes values that come from variables as names of variables, where codex allows it.
-func writeCodex(w *writing) {
-	if list, ok := w.use("inheritEnv").([]string); ok {
+func writeCodex(w *hostWriting) {
+	if list, ok := w.takeField("inheritEnv").([]string); ok {
 		w.set("env_vars", list)
 	}
 	if name, ok := onlyVariable(w.entry.values["auth.token"]); ok {
-		w.use("auth.token")
-		w.use("auth.type")
+		w.takeField("auth.token")
+		w.takeField("auth.type")
 		w.set("bearer_token_env_var", name)
 	}
 	writeCodexEnv(w)
@@ -89,8 +89,8 @@ func writeCodex(w *writing) {
 }
 
 // writeCodexEnv passes on variables that keep their name.
-func writeCodexEnv(w *writing) {
-	env, _ := w.use("env").(map[string]*string)
+func writeCodexEnv(w *hostWriting) {
+	env, _ := w.takeField("env").(map[string]*string)
 	fixed, passed := map[string]*string{}, w.out.strings("env_vars")
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if env[name] != nil {
@@ -109,8 +109,8 @@ func writeCodexEnv(w *writing) {
 	}
 }
 
-func writeCodexHeaders(w *writing) {
-	headers, _ := w.use("headers").(map[string]*string)
+func writeCodexHeaders(w *hostWriting) {
+	headers, _ := w.takeField("headers").(map[string]*string)
 	fixed, named := map[string]*string{}, map[string]*string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		value := *headers[name]

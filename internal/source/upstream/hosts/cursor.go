@@ -9,7 +9,7 @@ var cursor = Host{
 		return []Place{own(s.home(".cursor", "mcp.json")), s.project(".cursor", "mcp.json")}
 	},
 	hints: []string{"/.cursor/"},
-	fits: func(d *document) bool {
+	isOwnFile: func(d *document) bool {
 		return d.anyEntry("mcpServers", "envFile", "auth") || d.mentions("${env:")
 	},
 

@@ -65,25 +65,25 @@ func (f format) parse(text []byte) (*document, error) {
 }
 
 // listed is one server of a file.
-type listed struct {
+type listedServer struct {
 	name    string
 	raw     json.RawMessage
-	path    []string       // its place in the file; nil if it is not a member of an object
-	project string         // the folder it is for; empty: that of its Place
-	as      *Host          // the host whose format it uses; nil: that of the file
-	adapt   func(*reading) // applies settings from other parts of the file; may be nil
-	skip    string         // why it cannot be imported; empty if it can
+	path    []string           // its place in the file; nil if it is not a member of an object
+	project string             // the folder it is for; empty: that of its Place
+	as      *Host              // the host whose format it uses; nil: that of the file
+	adapt   func(*hostReading) // applies settings from other parts of the file; may be nil
+	skip    string             // why it cannot be imported; empty if it can
 }
 
 // servers returns the members of the object key, which holds servers by name.
-func (d *document) servers(key string) []listed {
+func (d *document) servers(key string) []listedServer {
 	return serversIn(d.get(key), "", key)
 }
 
-func serversIn(raw json.RawMessage, project string, path ...string) []listed {
-	var list []listed
+func serversIn(raw json.RawMessage, project string, path ...string) []listedServer {
+	var list []listedServer
 	for _, m := range membersOf(raw) {
-		l := listed{name: m.name, raw: m.value, project: project, path: append(slices.Clone(path), m.name)}
+		l := listedServer{name: m.name, raw: m.value, project: project, path: append(slices.Clone(path), m.name)}
 		if kindOf(m.value) != '{' {
 			l.skip = "it is not an object"
 		}

@@ -27,7 +27,7 @@ type override struct {
 }
 
 // order is the order in which fields are written. A name with a dot is a member of an object.
-var order = []string{
+var fieldOrder = []string{
 	"displayName", "description", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
 	"url", "headers", "headersCommand.command", "headersCommand.args",
 	"auth.type", "auth.token", "auth.username", "auth.password", "auth.clientId", "auth.clientSecret",
@@ -43,7 +43,7 @@ func (e *Entry) set(name string, v any) {
 	if e.values == nil {
 		e.values = map[string]any{}
 	}
-	if !slices.Contains(order, name) {
+	if !slices.Contains(fieldOrder, name) {
 		panic("hosts: no such field: " + name)
 	}
 	e.values[name] = v
@@ -63,9 +63,9 @@ func (e Entry) clone() Entry {
 // JSON returns the entry for our settings: standard JSON with the fields in a fixed order.
 func (e Entry) JSON() json.RawMessage { return e.object().json() }
 
-func (e Entry) object() *ordered {
-	out := &ordered{}
-	for _, name := range order {
+func (e Entry) object() *orderedObject {
+	out := &orderedObject{}
+	for _, name := range fieldOrder {
 		v, ok := e.values[name]
 		if !ok {
 			continue
@@ -76,9 +76,9 @@ func (e Entry) object() *ordered {
 			continue
 		}
 		if !out.has(outer) {
-			out.set(outer, &ordered{})
+			out.set(outer, &orderedObject{})
 		}
-		out.list[out.find(outer)].value.(*ordered).set(inner, v)
+		out.list[out.find(outer)].value.(*orderedObject).set(inner, v)
 	}
 	return out
 }
@@ -166,7 +166,7 @@ func Same(a, b Entry, looks func(string) bool) bool {
 
 func (e Entry) identity(looks func(string) bool) json.RawMessage {
 	e = e.Hide("", looks, func(string, string) string { return "" })
-	out := &ordered{}
+	out := &orderedObject{}
 	for _, m := range e.object().list {
 		if slices.Contains(identity, m.name) {
 			out.set(m.name, m.value)
@@ -183,5 +183,5 @@ func ParseEntry(raw json.RawMessage, dir string) (e Entry, others []string, err 
 	}
 	r := newReading(&ours, raw, dir)
 	r.finish()
-	return r.entry, r.left, nil
+	return r.entry, r.unread, nil
 }

@@ -16,7 +16,7 @@ var gemini = Host{
 		return []Place{own(s.home(".gemini", "settings.json")), s.project(".gemini", "settings.json")}
 	},
 	hints: []string{"/.gemini/"},
-	fits: func(d *document) bool {
+	isOwnFile: func(d *document) bool {
 		return d.anyEntry("mcpServers", "httpUrl", "trust", "includeTools", "excludeTools")
 	},
 
@@ -35,7 +35,7 @@ var gemini = Host{
 		{"includeTools", "tools.include", names},
 		{"excludeTools", "tools.exclude", names},
 	},
-	read: func(r *reading) {
+	read: func(r *hostReading) {
 		if url, ok := r.string("httpUrl"); ok {
 			r.set("url", r.text(url))
 			r.set("type", "http")
@@ -53,31 +53,31 @@ var gemini = Host{
 			r.set("auth.type", "oauth")
 		}
 	},
-	write: func(w *writing) {
-		if url, ok := w.use("url").(string); ok {
+	write: func(w *hostWriting) {
+		if url, ok := w.takeField("url").(string); ok {
 			name := "httpUrl"
-			if w.use("type") == "sse" {
+			if w.takeField("type") == "sse" {
 				name = "url"
 			}
 			w.set(name, w.text(url))
 		}
 		if w.entry.values["autoApprove"] == true {
-			w.use("autoApprove")
+			w.takeField("autoApprove")
 			w.set("trust", true)
 		}
 		if w.entry.values["auth.type"] == "oauth" {
-			w.use("auth.type")
+			w.takeField("auth.type")
 			w.set("oauth.enabled", true)
 		}
 	},
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		mcp := object{members: membersOf(d.get("mcp"))}
 		allowed, some := stringsOf(firstOf(mcp.get("allowed"), d.get("allowMCPServers")))
 		excluded, _ := stringsOf(firstOf(mcp.get("excluded"), d.get("excludeMCPServers")))
 		list := d.servers("mcpServers")
 		for i := range list {
 			if slices.Contains(excluded, list[i].name) || some && !slices.Contains(allowed, list[i].name) {
-				list[i].adapt = func(r *reading) { r.set("disabled", true) }
+				list[i].adapt = func(r *hostReading) { r.set("disabled", true) }
 			}
 		}
 		return list
@@ -87,6 +87,6 @@ var gemini = Host{
 // dollars is the syntax $NAME, ${NAME} and ${NAME:-text}.
 var dollars = syntax{
 	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
-	in:   func(_ *reading, m []string) string { return "${" + m[1] + m[2] + "}" },
+	in:   func(_ *hostReading, m []string) string { return "${" + m[1] + m[2] + "}" },
 	out:  braces.out,
 }

@@ -34,15 +34,15 @@ type Host struct {
 	// hints are parts of paths, in lower case with slashes, that only this host's files have.
 	hints []string
 	// fits reports whether a file belongs to this host, judged by its content.
-	fits func(*document) bool
+	isOwnFile func(*document) bool
 
-	vars    syntax
-	types   types
-	fields  []field
-	read    func(*reading)              // reads what fields cannot describe; runs before them
-	write   func(*writing)              // the reverse of read; runs after fields
-	list    func(*document) []listed    // nil: the members of Key
-	refuses func(Entry) (reason string) // nil: accepts every entry
+	vars          syntax
+	types         types
+	fields        []field
+	read          func(*hostReading)             // reads what fields cannot describe; runs before them
+	write         func(*hostWriting)             // the reverse of read; runs after fields
+	list          func(*document) []listedServer // nil: the members of Key
+	refusalReason func(Entry) (reason string)    // nil: accepts every entry
 }
 
 // Place is a file in which a host may keep servers.
@@ -71,7 +71,7 @@ func Find(name string) (Host, error) { return find(name, "host", all) }
 // FindClient is like [Find] but only finds [Clients].
 func FindClient(name string) (Host, error) { return find(name, "client", Clients()) }
 
-func find(name, what string, list []Host) (Host, error) {
+func find(name, noun string, list []Host) (Host, error) {
 	names := make([]string, 0, len(list))
 	for _, h := range list {
 		if h.Name == name {
@@ -80,8 +80,8 @@ func find(name, what string, list []Host) (Host, error) {
 		names = append(names, h.Name)
 	}
 	e := &tool.Error{
-		Op: "find " + what, Kind: tool.NotFound, Subject: name,
-		Message: "no such " + what, Hint: "known are " + strings.Join(names, ", "),
+		Op: "find " + noun, Kind: tool.NotFound, Subject: name,
+		Message: "no such " + noun, Hint: "known are " + strings.Join(names, ", "),
 	}
 	if near, ok := tool.Nearest(name, names); ok {
 		e.Hint = "did you mean " + near + "? " + e.Hint
@@ -143,14 +143,14 @@ func (s System) home(elements ...string) string {
 	if s.OS == "windows" {
 		dir = s.env("USERPROFILE")
 	}
-	return below(dir, elements)
+	return pathBelow(dir, elements)
 }
 
 // settings returns a path below the folder in which desktop programs keep their settings.
 func (s System) settings(elements ...string) string {
 	switch s.OS {
 	case "windows":
-		return below(s.env("APPDATA"), elements)
+		return pathBelow(s.env("APPDATA"), elements)
 	case "darwin":
 		return s.home(append([]string{"Library", "Application Support"}, elements...)...)
 	}
@@ -160,7 +160,7 @@ func (s System) settings(elements ...string) string {
 // dotConfig returns a path below the folder in which terminal programs keep their settings.
 func (s System) dotConfig(elements ...string) string {
 	if dir := s.env("XDG_CONFIG_HOME"); s.OS != "windows" && filepath.IsAbs(dir) {
-		return below(dir, elements)
+		return pathBelow(dir, elements)
 	}
 	return s.home(append([]string{".config"}, elements...)...)
 }
@@ -175,11 +175,11 @@ func own(file string) Place { return Place{File: file} }
 
 // project returns a place below the project.
 func (s System) project(elements ...string) Place {
-	return Place{File: below(s.Dir, elements), Project: s.Dir}
+	return Place{File: pathBelow(s.Dir, elements), Project: s.Dir}
 }
 
 // below returns a path below dir, empty if dir is.
-func below(dir string, elements []string) string {
+func pathBelow(dir string, elements []string) string {
 	if dir == "" {
 		return ""
 	}

@@ -22,14 +22,14 @@ var update = flag.Bool("update", false, "rewrite the expected files in testdata"
 var collie = hosts.Server{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}}
 
 // prepare calls Prepare with the JSON editor that the program uses.
-func prepare(t *testing.T, h hosts.Host, file string, force bool) (hosts.Plan, error) {
+func preparePlan(t *testing.T, h hosts.Host, file string, force bool) (hosts.Plan, error) {
 	t.Helper()
 	return hosts.Prepare(h, file, collie, config.SetMember, force)
 }
 
 func apply(t *testing.T, h hosts.Host, file string, force bool) {
 	t.Helper()
-	p, err := prepare(t, h, file, force)
+	p, err := preparePlan(t, h, file, force)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSamples(t *testing.T) {
 			if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o640 {
 				t.Errorf("mode is %v, %v", info.Mode(), err)
 			}
-			again, err := prepare(t, h, file, false)
+			again, err := preparePlan(t, h, file, false)
 			if err != nil || again.Changed() {
 				t.Errorf("a second time changes something (%v): %v", err, again)
 			}
@@ -201,7 +201,7 @@ func TestAnotherEntryOfThatName(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {"collie": {"command": "rough-collie"}, "b": {}}}`
 	file := put(t, text)
-	if _, err := prepare(t, host(t, "cursor"), file, false); tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), `another server named "collie"`) {
+	if _, err := preparePlan(t, host(t, "cursor"), file, false); tool.KindOf(err) != tool.Invalid || !strings.Contains(err.Error(), `another server named "collie"`) {
 		t.Errorf("got %v", err)
 	}
 	if read(t, file) != text {
@@ -213,7 +213,7 @@ func TestAnotherEntryOfThatName(t *testing.T) {
 	}
 	// What its owner added to our entry stays.
 	own := put(t, "\xef\xbb\xbf{\"mcpServers\": {\"collie\": {\"args\": [\"stdio\"], /* mine */ \"command\": \"/usr/local/bin/collie\", \"env\": {}}}} // end")
-	if p, err := prepare(t, host(t, "cursor"), own, false); err != nil || p.Changed() {
+	if p, err := preparePlan(t, host(t, "cursor"), own, false); err != nil || p.Changed() {
 		t.Errorf("our own entry: %v, %v", p, err)
 	}
 }
@@ -222,14 +222,14 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"{", `{"mcpServers": []}`, `[]`, strings.Repeat("[", 100_000)} {
 		file := put(t, text)
-		if _, err := prepare(t, host(t, "cursor"), file, true); tool.KindOf(err) != tool.Invalid {
+		if _, err := preparePlan(t, host(t, "cursor"), file, true); tool.KindOf(err) != tool.Invalid {
 			t.Errorf("%.20q: %v", text, err)
 		}
 		if read(t, file) != text {
 			t.Errorf("%.20q changed", text)
 		}
 	}
-	if _, err := prepare(t, host(t, "cursor"), t.TempDir(), true); err == nil {
+	if _, err := preparePlan(t, host(t, "cursor"), t.TempDir(), true); err == nil {
 		t.Error("a folder as file: no error")
 	}
 }
@@ -237,7 +237,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 func TestChangedSincePrepare(t *testing.T) {
 	t.Parallel()
 	file := put(t, "{}")
-	p, err := prepare(t, host(t, "cursor"), file, false)
+	p, err := preparePlan(t, host(t, "cursor"), file, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestLinkIsFollowed(t *testing.T) {
 func TestPlanShowsTheChangeOnly(t *testing.T) {
 	t.Parallel()
 	file := put(t, `{"token": "do-not-show"}`)
-	p, err := prepare(t, host(t, "vscode"), file, false)
+	p, err := preparePlan(t, host(t, "vscode"), file, false)
 	if err != nil {
 		t.Fatal(err)
 	}

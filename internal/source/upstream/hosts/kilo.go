@@ -20,7 +20,7 @@ var kilo = Host{
 	vars:   envBraces,
 	types:  types{stdio: "stdio", http: "streamable-http", sse: "sse"},
 	fields: rooFields,
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		list := d.servers("mcpServers")
 		for _, l := range d.servers("mcp") {
 			l.as = &openCode

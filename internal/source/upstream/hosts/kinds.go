@@ -18,24 +18,24 @@ type field struct {
 // kind says how a value is read and written. in reports false if the value is the default and need not be stored. A
 // nil out writes the value as it is.
 type kind struct {
-	what string // what it is, for messages
-	in   func(r *reading, raw json.RawMessage) (v any, ok bool)
-	out  func(w *writing, v any) (any, bool)
+	noun string // what it is, for messages
+	in   func(r *hostReading, raw json.RawMessage) (v any, ok bool)
+	out  func(w *hostWriting, v any) (any, bool)
 }
 
 // The kinds of fields.
 var (
 	// text may contain variables.
-	text = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
+	text = kind{"a text", func(r *hostReading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
 		return r.text(s), ok
 	}, writeText}
 
 	// plain is a text without variables.
-	plain = kind{"a text", func(_ *reading, raw json.RawMessage) (any, bool) { return just(stringOf(raw)) }, nil}
+	plain = kind{"a text", func(_ *hostReading, raw json.RawMessage) (any, bool) { return just(stringOf(raw)) }, nil}
 
 	// program is a command; folder and file are paths. Relative paths become absolute.
-	program = kind{"a text", func(r *reading, raw json.RawMessage) (any, bool) {
+	program = kind{"a text", func(r *hostReading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
 		return r.program(r.text(s)), ok
 	}, writeText}
@@ -43,14 +43,14 @@ var (
 	file   = kind{"a text", readPath, writeText}
 
 	// texts is a list of texts with variables; names is a list without.
-	texts = kind{"a list of texts", func(r *reading, raw json.RawMessage) (any, bool) {
+	texts = kind{"a list of texts", func(r *hostReading, raw json.RawMessage) (any, bool) {
 		list, ok := stringsOf(raw)
 		if ok && len(list) == 0 {
 			return nil, true
 		}
 		return r.texts(list), ok
-	}, func(w *writing, v any) (any, bool) { return w.texts(v.([]string)), true }}
-	names = kind{"a list of texts", func(_ *reading, raw json.RawMessage) (any, bool) {
+	}, func(w *hostWriting, v any) (any, bool) { return w.texts(v.([]string)), true }}
+	names = kind{"a list of texts", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		list, ok := stringsOf(raw)
 		if len(list) == 0 {
 			return nil, ok
@@ -59,9 +59,9 @@ var (
 	}, nil}
 
 	// dict is an object of texts with variables.
-	dict = kind{"an object of texts", readDict, func(w *writing, v any) (any, bool) { return w.dict(v.(map[string]*string)), true }}
+	dict = kind{"an object of texts", readDict, func(w *hostWriting, v any) (any, bool) { return w.dict(v.(map[string]*string)), true }}
 
-	flag = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
+	flag = kind{"true or false", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		b, ok := boolOf(raw)
 		if !b {
 			return nil, ok
@@ -69,21 +69,21 @@ var (
 		return true, ok
 	}, nil}
 	// opposite is true where our field is false: enabled for disabled.
-	opposite = kind{"true or false", func(_ *reading, raw json.RawMessage) (any, bool) {
+	negated = kind{"true or false", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		b, ok := boolOf(raw)
 		if b {
 			return nil, ok
 		}
 		return true, ok
-	}, func(_ *writing, v any) (any, bool) { return v != true, true }}
+	}, func(_ *hostWriting, v any) (any, bool) { return v != true, true }}
 
-	count = kind{"a whole number", func(_ *reading, raw json.RawMessage) (any, bool) {
+	count = kind{"a whole number", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		n, err := strconv.Atoi(string(raw))
 		return n, err == nil && n > 0
 	}, nil}
 
 	// approvals is a list of tool names or, in our own files, true for all.
-	approvals = kind{"a list of texts", func(_ *reading, raw json.RawMessage) (any, bool) {
+	approvals = kind{"a list of texts", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		if all, ok := boolOf(raw); ok {
 			if !all {
 				return nil, true
@@ -95,34 +95,34 @@ var (
 			return nil, ok
 		}
 		return list, ok
-	}, func(_ *writing, v any) (any, bool) {
+	}, func(_ *hostWriting, v any) (any, bool) {
 		list, ok := v.([]string)
 		return list, ok
 	}}
 
 	// duration is our own form, with a unit; milliseconds and seconds are bare numbers.
-	duration = kind{"a length of time with a unit", func(_ *reading, raw json.RawMessage) (any, bool) {
+	duration = kind{"a length of time with a unit", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		s, ok := stringOf(raw)
 		d, err := units.Duration(s)
-		return spell(d), ok && err == nil
+		return durationText(d), ok && err == nil
 	}, nil}
-	milliseconds = bare(time.Millisecond)
-	seconds      = bare(time.Second)
+	milliseconds = numericDuration(time.Millisecond)
+	seconds      = numericDuration(time.Second)
 )
 
 func just[T any](v T, ok bool) (any, bool) { return v, ok }
 
-func readPath(r *reading, raw json.RawMessage) (any, bool) {
+func readPath(r *hostReading, raw json.RawMessage) (any, bool) {
 	s, ok := stringOf(raw)
 	return r.path(r.text(s)), ok
 }
 
-func writeText(w *writing, v any) (any, bool) {
+func writeText(w *hostWriting, v any) (any, bool) {
 	s, ok := v.(string)
 	return w.text(s), ok
 }
 
-func readDict(r *reading, raw json.RawMessage) (any, bool) {
+func readDict(r *hostReading, raw json.RawMessage) (any, bool) {
 	if kindOf(raw) != '{' {
 		return nil, false
 	}
@@ -149,12 +149,12 @@ func readDict(r *reading, raw json.RawMessage) (any, bool) {
 }
 
 // bare returns the kind of a duration that is written as a number of the given unit.
-func bare(each time.Duration) kind {
-	what := "a number of seconds"
+func numericDuration(each time.Duration) kind {
+	noun := "a number of seconds"
 	if each == time.Millisecond {
-		what = "a number of milliseconds"
+		noun = "a number of milliseconds"
 	}
-	return kind{what, func(_ *reading, raw json.RawMessage) (any, bool) {
+	return kind{noun, func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		if s, ok := stringOf(raw); ok {
 			raw = json.RawMessage(s)
 		}
@@ -163,8 +163,8 @@ func bare(each time.Duration) kind {
 			return nil, false
 		}
 		d := time.Duration(math.Round(n * float64(each)))
-		return spell(d), d > 0
-	}, func(w *writing, v any) (any, bool) {
+		return durationText(d), d > 0
+	}, func(w *hostWriting, v any) (any, bool) {
 		s, _ := v.(string)
 		d, err := units.Duration(s)
 		if err != nil {
@@ -179,7 +179,7 @@ func bare(each time.Duration) kind {
 }
 
 // spell returns a duration as text in seconds, or in milliseconds if need be.
-func spell(d time.Duration) string {
+func durationText(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
 	}

@@ -92,20 +92,20 @@ func encode(v any) json.RawMessage {
 }
 
 // ordered is an object being written. Its members keep the order in which they were set.
-type ordered struct{ list []item }
+type orderedObject struct{ list []item }
 
 type item struct {
 	name  string
 	value any
 }
 
-func (o *ordered) find(name string) int {
+func (o *orderedObject) find(name string) int {
 	return slices.IndexFunc(o.list, func(i item) bool { return i.name == name })
 }
 
-func (o *ordered) has(name string) bool { return o.find(name) >= 0 }
+func (o *orderedObject) has(name string) bool { return o.find(name) >= 0 }
 
-func (o *ordered) set(name string, value any) {
+func (o *orderedObject) set(name string, value any) {
 	if i := o.find(name); i >= 0 {
 		o.list[i].value = value
 		return
@@ -114,15 +114,15 @@ func (o *ordered) set(name string, value any) {
 }
 
 // merge adds the members of p, merging objects recursively.
-func (o *ordered) merge(p *ordered) {
+func (o *orderedObject) merge(p *orderedObject) {
 	for _, i := range p.list {
 		at := o.find(i.name)
 		if at < 0 {
 			o.list = append(o.list, i)
 			continue
 		}
-		mine, ok := o.list[at].value.(*ordered)
-		if theirs, both := i.value.(*ordered); ok && both {
+		mine, ok := o.list[at].value.(*orderedObject)
+		if theirs, both := i.value.(*orderedObject); ok && both {
 			mine.merge(theirs)
 		} else {
 			o.list[at].value = i.value
@@ -131,7 +131,7 @@ func (o *ordered) merge(p *ordered) {
 }
 
 // strings returns a list that was set, nil if there is none.
-func (o *ordered) strings(name string) []string {
+func (o *orderedObject) strings(name string) []string {
 	if i := o.find(name); i >= 0 {
 		list, _ := o.list[i].value.([]string)
 		return list
@@ -140,9 +140,9 @@ func (o *ordered) strings(name string) []string {
 }
 
 // MarshalJSON writes the members in their order.
-func (o *ordered) MarshalJSON() ([]byte, error) { return o.json(), nil }
+func (o *orderedObject) MarshalJSON() ([]byte, error) { return o.json(), nil }
 
-func (o *ordered) json() json.RawMessage {
+func (o *orderedObject) json() json.RawMessage {
 	b := []byte{'{'}
 	for i, m := range o.list {
 		if i > 0 {

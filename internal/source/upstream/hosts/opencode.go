@@ -18,8 +18,8 @@ var openCode = Host{
 			s.project("opencode.json"), s.project("opencode.jsonc"),
 		}
 	},
-	hints: []string{"/opencode.json"},
-	fits:  func(d *document) bool { return d.anyEntry("mcp", "type") },
+	hints:     []string{"/opencode.json"},
+	isOwnFile: func(d *document) bool { return d.anyEntry("mcp", "type") },
 
 	vars:  curly,
 	types: types{stdio: "local", http: "remote"},
@@ -28,14 +28,14 @@ var openCode = Host{
 		{"cwd", "cwd", folder},
 		{"url", "url", text},
 		{"headers", "headers", dict},
-		{"enabled", "disabled", opposite},
+		{"enabled", "disabled", negated},
 		{"disabled", "disabled", flag},
 		{"oauth.clientId", "auth.clientId", text},
 		{"oauth.clientSecret", "auth.clientSecret", text},
 		{"oauth.client_id", "auth.clientId", text},
 		{"oauth.client_secret", "auth.clientSecret", text},
 	},
-	read: func(r *reading) {
+	read: func(r *hostReading) {
 		if list, ok := r.strings("command"); ok && len(list) > 0 {
 			r.commandLine(list)
 		}
@@ -46,17 +46,17 @@ var openCode = Host{
 			r.field("timeout", field{"timeout", "startTimeout", milliseconds})
 		}
 		if string(r.get("oauth")) == "false" {
-			r.drop("oauth")
+			r.ignoreFields("oauth")
 			r.set("auth.type", "none")
 		}
 	},
-	write: func(w *writing) {
-		if command, ok := w.use("command").(string); ok {
-			args, _ := w.use("args").([]string)
+	write: func(w *hostWriting) {
+		if command, ok := w.takeField("command").(string); ok {
+			args, _ := w.takeField("args").([]string)
 			w.set("command", w.texts(append([]string{command}, args...)))
 		}
 		if w.entry.values["auth.type"] == "none" {
-			w.use("auth.type")
+			w.takeField("auth.type")
 			w.set("oauth", json.RawMessage("false"))
 		}
 		w.field("startTimeout", field{"timeout", "startTimeout", milliseconds})
@@ -77,7 +77,7 @@ func openCodeFile(s System) string {
 // curly is the syntax {env:NAME} and {file:path}.
 var curly = syntax{
 	find: lazyregexp.New(`\{(env|file):([^{}]+)\}`),
-	in: func(r *reading, m []string) string {
+	in: func(r *hostReading, m []string) string {
 		if m[1] == "env" && isName(m[2]) {
 			return "${" + m[2] + "}"
 		}

@@ -27,7 +27,7 @@ var ours = Host{
 		{"auth.password", "auth.password", text},
 		{"apiKey", "auth.token", text},
 		{"disabled", "disabled", flag},
-		{"enabled", "disabled", opposite},
+		{"enabled", "disabled", negated},
 		{"lifecycle", "lifecycle", plain},
 		{"startTimeout", "startTimeout", duration},
 		{"toolTimeout", "toolTimeout", duration},
@@ -42,8 +42,8 @@ var ours = Host{
 
 func (h *Host) isOurs() bool { return h.Name == "collie" }
 
-func readOurs(r *reading) {
-	r.drop("type", "transport", "transportType")
+func readOurs(r *hostReading) {
+	r.ignoreFields("type", "transport", "transportType")
 	for _, name := range []string{"type", "transport", "transportType"} {
 		if t, ok := r.peek(name); ok {
 			r.set("type", strings.ToLower(t))
@@ -51,7 +51,7 @@ func readOurs(r *reading) {
 	}
 	if list, ok := r.strings("command"); ok && len(list) > 0 {
 		args, _ := stringsOf(r.get("args"))
-		r.drop("args")
+		r.ignoreFields("args")
 		r.commandLine(append(list, args...))
 	}
 	if address, ok := r.string("httpUrl"); ok {
@@ -80,12 +80,12 @@ func readOurs(r *reading) {
 	}
 	r.field("tools.include", field{"", "tools.include", names})
 	r.field("tools.exclude", field{"", "tools.exclude", names})
-	if raw := r.use("tools.override"); raw != nil {
+	if raw := r.takeField("tools.override"); raw != nil {
 		r.ownOverrides(membersOf(raw))
 	}
 }
 
-func (r *reading) ownOverrides(tools []member) {
+func (r *hostReading) ownOverrides(tools []member) {
 	all := map[string]override{}
 	for _, t := range tools {
 		o := object{members: membersOf(t.value)}

@@ -76,7 +76,7 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 	if server.URL != "" && len(w.Notes) > 0 {
 		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: h.Title, Message: strings.Join(w.Notes, "; ")}
 	}
-	starts := func(name string, there Entry) bool {
+	startsSame := func(name string, there Entry) bool {
 		return server.URL == "" && name == server.Name && there.values["command"] == e.values["command"] &&
 			slices.Equal(listOf(there.values["args"]), listOf(e.values["args"]))
 	}
@@ -86,7 +86,7 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 		}
 		return server.URL != "" || there.asksHTTP() || slices.Equal(exceptProfile(there.CommandLine()), exceptProfile(e.CommandLine()))
 	}
-	p, err := prepare(h, file, []Written{w}, set, force, starts, mine)
+	p, err := preparePlan(h, file, []Written{w}, set, force, startsSame, mine)
 	p.private = server.Token != ""
 	return p, err
 }
@@ -107,7 +107,7 @@ func listOf(v any) []string {
 // PrepareAll is like [Prepare] for any entries. An existing entry is kept only if it is equal in every member.
 func PrepareAll(h Host, file string, entries []Written, set setter, force bool) (Plan, error) {
 	never := func(string, Entry) bool { return false }
-	return prepare(h, file, entries, set, force, never, never)
+	return preparePlan(h, file, entries, set, force, never, never)
 }
 
 // Open returns a plan that changes nothing yet. It fails if the file cannot be read in the host's format; a missing
@@ -122,20 +122,20 @@ func (h Host) Open(file string) (Plan, error) {
 		return Plan{}, failed(file, "", err)
 	}
 	if _, err := h.format.parse(text); err != nil {
-		return Plan{}, failed(file, repair, err)
+		return Plan{}, failed(file, repairHint, err)
 	}
 	p.before, p.after = text, text
 	return p, nil
 }
 
 // repair is the hint for a file that cannot be read.
-const repair = "the file is not changed; repair it first"
+const repairHint = "the file is not changed; repair it first"
 
 func failed(file, hint string, err error) error {
 	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 }
 
-func prepare(h Host, file string, entries []Written, set setter, force bool, same, mine func(string, Entry) bool) (Plan, error) {
+func preparePlan(h Host, file string, entries []Written, set setter, force bool, isSame, mine func(string, Entry) bool) (Plan, error) {
 	p, err := h.Open(file)
 	if err != nil {
 		return Plan{}, err
@@ -147,24 +147,24 @@ func prepare(h Host, file string, entries []Written, set setter, force bool, sam
 	fail := func(hint string, err error) (Plan, error) { return Plan{}, failed(file, hint, err) }
 	there, err := h.format.parse(p.after)
 	if err != nil {
-		return fail(repair, err)
+		return fail(repairHint, err)
 	}
 	for _, w := range entries {
 		name := w.Members[0].Path[len(w.Members[0].Path)-1]
 		old := at(there.object, w.Members[0].Path)
-		was := h.found(listed{name: name, raw: old}, Place{}).Entry
-		if old != nil && same(name, was) {
+		existing := h.found(listedServer{name: name, raw: old}, Place{}).Entry
+		if old != nil && isSame(name, existing) {
 			continue
 		}
 		if p.after, err = h.put(p.after, w, set); err != nil {
-			return fail(repair, err)
+			return fail(repairHint, err)
 		}
-		if old != nil && !force && !mine(name, was) && !equal(old, w.Members[0].Value) {
-			what := ""
-			if was.IsGateway() {
-				what = ", which starts Collie with other settings"
+		if old != nil && !force && !mine(name, existing) && !equal(old, w.Members[0].Value) {
+			noun := ""
+			if existing.IsGateway() {
+				noun = ", which starts Collie with other settings"
 			}
-			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, what))
+			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, noun))
 		}
 	}
 	return p, nil
@@ -222,14 +222,14 @@ func (h Host) Text(entries []Written) []byte {
 		}
 		return []byte(strings.Join(tables, "\n"))
 	}
-	root := &ordered{}
+	root := &orderedObject{}
 	for _, w := range entries {
 		for _, m := range w.Members {
 			var v any = m.Value
 			for _, name := range slices.Backward(m.Path) {
-				v = &ordered{list: []item{{name, v}}}
+				v = &orderedObject{list: []item{{name, v}}}
 			}
-			root.merge(v.(*ordered))
+			root.merge(v.(*orderedObject))
 		}
 	}
 	if h.format == yamlText {

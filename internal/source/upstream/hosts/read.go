@@ -44,7 +44,7 @@ func (h Host) Parse(p Place, text []byte) ([]Found, error) {
 	d.dir, d.read = filepath.Dir(p.File), readFile
 	list := h.list
 	if list == nil {
-		list = func(d *document) []listed { return d.servers(h.Key) }
+		list = func(d *document) []listedServer { return d.servers(h.Key) }
 	}
 	var found []Found
 	for _, l := range list(d) {
@@ -70,7 +70,7 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 
-func (h Host) found(l listed, p Place) Found {
+func (h Host) found(l listedServer, p Place) Found {
 	out := Found{Name: l.name, Project: p.Project, Path: l.path, Skip: l.skip}
 	if l.project != "" {
 		out.Project = l.project
@@ -86,7 +86,7 @@ func (h Host) found(l listed, p Place) Found {
 		l.adapt(r)
 	}
 	r.finish()
-	for _, name := range r.left {
+	for _, name := range r.unread {
 		r.note("%s: not carried", name)
 	}
 	out.Entry, out.Notes = r.entry, r.notes
@@ -97,22 +97,22 @@ func (h Host) found(l listed, p Place) Found {
 }
 
 // reading is one server of a host's file while it is converted to our format.
-type reading struct {
+type hostReading struct {
 	object
-	host  *Host
-	base  string // base of relative paths; empty if unknown
-	entry Entry
-	notes []string
-	used  map[string]bool
-	left  []string // names of fields that were not read
+	host   *Host
+	base   string // base of relative paths; empty if unknown
+	entry  Entry
+	notes  []string
+	used   map[string]bool
+	unread []string // names of fields that were not read
 }
 
-func newReading(h *Host, raw json.RawMessage, base string) *reading {
-	return &reading{object: object{members: membersOf(raw)}, host: h, base: base, used: map[string]bool{}}
+func newReading(h *Host, raw json.RawMessage, base string) *hostReading {
+	return &hostReading{object: object{members: membersOf(raw)}, host: h, base: base, used: map[string]bool{}}
 }
 
 // finish runs the host's own read function and then its table of fields.
-func (r *reading) finish() {
+func (r *hostReading) finish() {
 	if r.host.read != nil {
 		r.host.read(r)
 	}
@@ -121,21 +121,21 @@ func (r *reading) finish() {
 	}
 	r.transport()
 	r.place()
-	r.leftovers()
+	r.noteUnread()
 }
 
-func (r *reading) note(format string, args ...any) {
+func (r *hostReading) note(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !contains(r.notes, n) {
 		r.notes = append(r.notes, n)
 	}
 }
 
-func (r *reading) set(name string, v any) { r.entry.set(name, v) }
+func (r *hostReading) set(name string, v any) { r.entry.set(name, v) }
 
 // field converts one field of the host to one of ours, unless ours is set already.
-func (r *reading) field(theirs string, f field) {
-	raw := r.use(theirs)
+func (r *hostReading) field(theirs string, f field) {
+	raw := r.takeField(theirs)
 	if raw == nil {
 		return
 	}
@@ -144,11 +144,11 @@ func (r *reading) field(theirs string, f field) {
 	}
 	v, ok := f.kind.in(r, raw)
 	if !ok && r.host.isOurs() {
-		r.left = append(r.left, theirs)
+		r.unread = append(r.unread, theirs)
 		return
 	}
 	if !ok {
-		r.note("%s: expected %s; not carried", theirs, f.kind.what)
+		r.note("%s: expected %s; not carried", theirs, f.kind.noun)
 		return
 	}
 	if v != nil {
@@ -157,13 +157,13 @@ func (r *reading) field(theirs string, f field) {
 }
 
 // use returns a field and marks it as read. A name with a dot is a member of an object.
-func (r *reading) use(name string) json.RawMessage {
+func (r *hostReading) takeField(name string) json.RawMessage {
 	r.used[name] = true
 	return r.get(name)
 }
 
 // get returns a field without marking it. A name with a dot is a member of an object.
-func (r *reading) get(name string) json.RawMessage {
+func (r *hostReading) get(name string) json.RawMessage {
 	outer, inner, nested := strings.Cut(name, ".")
 	if nested {
 		return object{members: membersOf(r.object.get(outer))}.get(inner)
@@ -171,20 +171,20 @@ func (r *reading) get(name string) json.RawMessage {
 	return r.object.get(name)
 }
 
-func (r *reading) isObject(name string) bool { return kindOf(r.get(name)) == '{' }
+func (r *hostReading) isObject(name string) bool { return kindOf(r.get(name)) == '{' }
 
 // drop marks fields as read that mean nothing outside of the host.
-func (r *reading) drop(fields ...string) {
+func (r *hostReading) ignoreFields(fields ...string) {
 	for _, f := range fields {
 		r.used[f] = true
 	}
 }
 
 // peek returns a text without marking it as read.
-func (r *reading) peek(name string) (string, bool) { return stringOf(r.get(name)) }
+func (r *hostReading) peek(name string) (string, bool) { return stringOf(r.get(name)) }
 
 // string, strings and bool return a field of that type and mark it as read; ok is false for another type.
-func (r *reading) string(name string) (string, bool) {
+func (r *hostReading) string(name string) (string, bool) {
 	s, ok := stringOf(r.get(name))
 	if ok {
 		r.used[name] = true
@@ -192,7 +192,7 @@ func (r *reading) string(name string) (string, bool) {
 	return s, ok
 }
 
-func (r *reading) strings(name string) ([]string, bool) {
+func (r *hostReading) strings(name string) ([]string, bool) {
 	list, ok := stringsOf(r.get(name))
 	if ok {
 		r.used[name] = true
@@ -200,7 +200,7 @@ func (r *reading) strings(name string) ([]string, bool) {
 	return list, ok
 }
 
-func (r *reading) bool(name string) (v, ok bool) {
+func (r *hostReading) bool(name string) (v, ok bool) {
 	v, ok = boolOf(r.get(name))
 	if ok {
 		r.used[name] = true
@@ -209,9 +209,9 @@ func (r *reading) bool(name string) (v, ok bool) {
 }
 
 // leftovers records the fields that were not read, in the order of the file.
-func (r *reading) leftovers() {
+func (r *hostReading) noteUnread() {
 	for _, m := range r.members {
-		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.left, m.name) {
+		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.unread, m.name) {
 			continue
 		}
 		opened := false
@@ -219,19 +219,19 @@ func (r *reading) leftovers() {
 			opened = opened || strings.HasPrefix(name, m.name+".")
 		}
 		if !opened || kindOf(m.value) != '{' {
-			r.left = append(r.left, m.name)
+			r.unread = append(r.unread, m.name)
 			continue
 		}
 		for _, inner := range membersOf(m.value) {
 			if name := m.name + "." + inner.name; !r.used[name] && kindOf(inner.value) != 'n' {
-				r.left = append(r.left, name)
+				r.unread = append(r.unread, name)
 			}
 		}
 	}
 }
 
 // texts converts texts of the host to ours.
-func (r *reading) texts(list []string) []string {
+func (r *hostReading) texts(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = r.text(s)
@@ -240,7 +240,7 @@ func (r *reading) texts(list []string) []string {
 }
 
 // commandLine sets program and arguments from the single list in which some hosts have both.
-func (r *reading) commandLine(list []string) {
+func (r *hostReading) commandLine(list []string) {
 	r.set("command", r.program(r.text(list[0])))
 	if len(list) > 1 {
 		r.set("args", r.texts(list[1:]))

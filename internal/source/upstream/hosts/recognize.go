@@ -13,13 +13,13 @@ func Recognize(file string, text []byte) (Host, error) {
 	path := "/" + strings.TrimPrefix(strings.ToLower(filepath.ToSlash(file)), "/")
 	for _, h := range all {
 		for _, hint := range h.hints {
-			if strings.Contains(path, hint) && speaks(h, path) {
+			if strings.Contains(path, hint) && hasExtension(h, path) {
 				return h, nil
 			}
 		}
 	}
 	var wrong error
-	for _, f := range formats(path) {
+	for _, f := range formatsOf(path) {
 		d, err := f.parse(text)
 		if err != nil {
 			wrong = err
@@ -28,7 +28,7 @@ func Recognize(file string, text []byte) (Host, error) {
 		for _, name := range []string{
 			"zed", "xiaozhi", "vscode", "opencode", "codex", "spring", "gemini", "windsurf", "roo", "cline", "cursor", "claude-code",
 		} {
-			if h, err := Find(name); err == nil && h.format == f && h.fits(d) {
+			if h, err := Find(name); err == nil && h.format == f && h.isOwnFile(d) {
 				return h, nil
 			}
 		}
@@ -44,10 +44,10 @@ func Recognize(file string, text []byte) (Host, error) {
 }
 
 // speaks reports whether the ending of a path fits the host's format.
-func speaks(h Host, path string) bool { return formats(path)[0] == h.format }
+func hasExtension(h Host, path string) bool { return formatsOf(path)[0] == h.format }
 
 // formats returns the formats that a file of that name may have.
-func formats(path string) []format {
+func formatsOf(path string) []format {
 	switch filepath.Ext(path) {
 	case ".toml":
 		return []format{tomlText}

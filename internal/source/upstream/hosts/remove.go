@@ -59,7 +59,7 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 func (p *Plan) Put(piece Piece) (ok bool, err error) {
 	there, err := p.Host.format.parse(p.after)
 	if err != nil {
-		return false, failed(p.File, repair, err)
+		return false, failed(p.File, repairHint, err)
 	}
 	if at(there.object, piece.Path) != nil {
 		return false, nil
@@ -87,9 +87,9 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 	inside := false
 	for line := range strings.Lines(string(text)) {
 		if header, ok := tomlHeader(line); ok {
-			was := inside
+			existing := inside
 			inside = slices.Equal(header[:min(len(header), len(path))], path)
-			if was && !inside { // comments right above a table belong to it
+			if existing && !inside { // comments right above a table belong to it
 				n := aboveTable(cut)
 				kept, cut = append(kept, cut[n:]...), cut[:n]
 			}

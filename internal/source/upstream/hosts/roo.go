@@ -8,8 +8,8 @@ var roo = Host{
 	places: func(s System) []Place {
 		return []Place{own(s.extension("rooveterinaryinc.roo-cline", "mcp_settings.json")), s.project(".roo", "mcp.json")}
 	},
-	hints: []string{"/rooveterinaryinc.roo-cline/", "/.roo/"},
-	fits:  func(d *document) bool { return d.anyEntry("mcpServers", "alwaysAllow") },
+	hints:     []string{"/rooveterinaryinc.roo-cline/", "/.roo/"},
+	isOwnFile: func(d *document) bool { return d.anyEntry("mcpServers", "alwaysAllow") },
 
 	vars:   envBraces,
 	types:  types{stdio: "stdio", http: "streamable-http", sse: "sse"},

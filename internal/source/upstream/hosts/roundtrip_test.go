@@ -210,7 +210,7 @@ func TestTOMLThatIsNotTables(t *testing.T) {
 		"[mcp_servers]\ncollie = { command = \"x\" }\n",
 	} {
 		file := put(t, text)
-		if _, err := prepare(t, host(t, "codex"), file, true); err == nil || !strings.Contains(err.Error(), "by hand") {
+		if _, err := preparePlan(t, host(t, "codex"), file, true); err == nil || !strings.Contains(err.Error(), "by hand") {
 			t.Errorf("%q: %v", text, err)
 		}
 		if read(t, file) != text {
@@ -219,7 +219,7 @@ func TestTOMLThatIsNotTables(t *testing.T) {
 	}
 	text := "note = \"\"\"\n[mcp_servers.collie]\ncommand = \"in a text\"\n\"\"\"\n"
 	apply(t, host(t, "codex"), put(t, "a = 1\n"), false)
-	if _, err := prepare(t, host(t, "codex"), put(t, text), false); err == nil {
+	if _, err := preparePlan(t, host(t, "codex"), put(t, text), false); err == nil {
 		t.Error("a text that looks like a table was cut")
 	}
 }

@@ -14,7 +14,7 @@ import (
 // fixed order and returns NAME; suggested is made from the server's name and the place.
 func (e Entry) Hide(server string, looks func(word string) bool, name func(suggested, secret string) string) Entry {
 	e = e.clone()
-	h := &hider{server: server, looks: looks, name: name, preferred: e.preferred}
+	h := &secretHider{server: server, looks: looks, name: name, preferred: e.preferred}
 	if args, ok := e.values["args"].([]string); ok {
 		e.values["args"] = h.args(args)
 	}
@@ -28,7 +28,7 @@ func (e Entry) Hide(server string, looks func(word string) bool, name func(sugge
 	}
 	for _, field := range []string{"auth.token", "auth.password", "auth.clientSecret"} {
 		if s, ok := e.values[field].(string); ok {
-			e.values[field] = h.whole(field[len("auth."):], s)
+			e.values[field] = h.hideText(field[len("auth."):], s)
 		}
 	}
 	return e
@@ -46,7 +46,7 @@ func (e Entry) Secrets(server string, looks func(string) bool) []string {
 	return list
 }
 
-type hider struct {
+type secretHider struct {
 	server    string
 	looks     func(string) bool
 	name      func(suggested, secret string) string
@@ -54,7 +54,7 @@ type hider struct {
 }
 
 // reference returns the reference that replaces a secret found at a place.
-func (h *hider) reference(place, secret string) string {
+func (h *secretHider) reference(place, secret string) string {
 	suggested, ok := h.preferred[secret]
 	if !ok {
 		suggested = h.suggest(place)
@@ -66,7 +66,7 @@ var unfitUpper = lazyregexp.New(`[^A-Z0-9]+`)
 
 // suggest joins the server's name and a place: NOTES_TOKEN for notes and token, GITHUB_TOKEN for github and
 // GITHUB_TOKEN.
-func (h *hider) suggest(place string) string {
+func (h *secretHider) suggest(place string) string {
 	upper := func(s string) string { return strings.Trim(unfitUpper.ReplaceAllString(strings.ToUpper(s), "_"), "_") }
 	server, name := upper(h.server), upper(place)
 	switch {
@@ -79,7 +79,7 @@ func (h *hider) suggest(place string) string {
 }
 
 // whole hides all of a text, unless it contains a variable or is empty.
-func (h *hider) whole(place, s string) string {
+func (h *secretHider) hideText(place, s string) string {
 	ps := split(s)
 	if len(ps) != 1 || ps[0].ref != "" {
 		return h.words(place, s)
@@ -90,7 +90,7 @@ func (h *hider) whole(place, s string) string {
 var word = lazyregexp.New("[^\\s=,;:\"'`(){}<>|\\[\\]]+")
 
 // words hides the words of a text that look like secrets.
-func (h *hider) words(place, s string) string {
+func (h *secretHider) words(place, s string) string {
 	var b strings.Builder
 	found := false
 	for _, p := range split(s) {
@@ -114,7 +114,7 @@ func (h *hider) words(place, s string) string {
 	return b.String()
 }
 
-func (h *hider) dict(all map[string]*string) map[string]*string {
+func (h *secretHider) dict(all map[string]*string) map[string]*string {
 	out := maps.Clone(all)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if all[name] == nil {
@@ -129,12 +129,12 @@ func (h *hider) dict(all map[string]*string) map[string]*string {
 var scheme = lazyregexp.New(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
 
 // named hides the value of a variable or a header with that name.
-func (h *hider) named(name, s string) string {
+func (h *secretHider) named(name, s string) string {
 	if m := scheme.FindStringSubmatch(s); m != nil && isSecretName(name) {
-		return m[1] + h.whole(name, m[2])
+		return m[1] + h.hideText(name, m[2])
 	}
 	if isSecretName(name) && isWorthy(s) {
-		return h.whole(name, s)
+		return h.hideText(name, s)
 	}
 	if strings.Contains(s, "://") {
 		return h.address(s)
@@ -142,15 +142,15 @@ func (h *hider) named(name, s string) string {
 	return h.words(name, s)
 }
 
-func (h *hider) args(args []string) []string {
+func (h *secretHider) args(args []string) []string {
 	out := slices.Clone(args)
 	for i, s := range args {
 		flag, value, assigned := strings.Cut(s, "=")
 		switch {
 		case i > 0 && isFlag(args[i-1]) && isSecretName(args[i-1]) && isWorthy(s) && !isFlag(s):
-			out[i] = h.whole(args[i-1], s)
+			out[i] = h.hideText(args[i-1], s)
 		case assigned && isSecretName(flag) && isWorthy(value):
-			out[i] = flag + "=" + h.whole(flag, value)
+			out[i] = flag + "=" + h.hideText(flag, value)
 		case strings.Contains(s, "://"):
 			out[i] = h.address(s)
 		default:
@@ -169,8 +169,8 @@ var (
 )
 
 // address hides the password of a URL, and parameters and path elements that are secret.
-func (h *hider) address(s string) string {
-	s = replace(password, s, func(m []string) string { return m[1] + h.whole("password", m[2]) + "@" })
+func (h *secretHider) address(s string) string {
+	s = replaceMatches(password, s, func(m []string) string { return m[1] + h.hideText("password", m[2]) + "@" })
 	path, query, asked := strings.Cut(s, "?")
 	path = segment.ReplaceAllStringFunc(path, func(part string) string {
 		if h.looks(part) {
@@ -181,27 +181,27 @@ func (h *hider) address(s string) string {
 	if !asked {
 		return path
 	}
-	return path + replace(parameter, "?"+query, func(m []string) string {
+	return path + replaceMatches(parameter, "?"+query, func(m []string) string {
 		if isSecretName(m[2]) && isWorthy(m[3]) || h.looks(m[3]) {
-			return m[1] + m[2] + "=" + h.whole(m[2], m[3])
+			return m[1] + m[2] + "=" + h.hideText(m[2], m[3])
 		}
 		return m[0]
 	})
 }
 
 // replace is like ReplaceAllStringFunc but passes the groups of each match.
-func replace(re *lazyregexp.Regexp, s string, f func(match []string) string) string {
+func replaceMatches(re *lazyregexp.Regexp, s string, f func(match []string) string) string {
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }
 
 var (
-	hump       = lazyregexp.New(`([a-z])([A-Z])`)
+	camelHump  = lazyregexp.New(`([a-z])([A-Z])`)
 	secretName = lazyregexp.New(`(?i)(^|[_.-])(api[_-]?key|access[_-]?key|key|token|secret|password|passwd|pwd|pass|auth|authorization|credentials?|pat)$`)
 )
 
 // isSecretName reports whether a value with that name is secret.
 func isSecretName(name string) bool {
-	return secretName.MatchString(hump.ReplaceAllString(strings.TrimLeft(name, "-"), "${1}_${2}"))
+	return secretName.MatchString(camelHump.ReplaceAllString(strings.TrimLeft(name, "-"), "${1}_${2}"))
 }
 
 // isWorthy reports whether s can be a secret at all: switches such as "true", and paths, are not.

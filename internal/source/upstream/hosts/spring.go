@@ -24,8 +24,8 @@ var spring = Host{
 			s.project("application.yml"), s.project("application.yaml"),
 		}
 	},
-	hints: []string{"/application.y", "/application-"},
-	fits:  func(d *document) bool { return len(springTree(d).at("spring", "ai", "mcp", "client").kids) > 0 },
+	hints:     []string{"/application.y", "/application-"},
+	isOwnFile: func(d *document) bool { return len(springTree(d).at("spring", "ai", "mcp", "client").children) > 0 },
 
 	vars: colons,
 	fields: []field{
@@ -34,7 +34,7 @@ var spring = Host{
 		{"env", "env", dict},
 		{"url", "url", text},
 	},
-	read: func(r *reading) {
+	read: func(r *hostReading) {
 		if s, ok := r.string("args"); ok { // a list may be one text with commas
 			r.set("args", r.texts(strings.Split(s, ",")))
 		}
@@ -49,10 +49,10 @@ var spring = Host{
 			r.set("url", r.text(strings.TrimRight(address, "/")+"/"+strings.TrimLeft(endpoint, "/")))
 		}
 	},
-	write: func(w *writing) {
+	write: func(w *hostWriting) {
 		t := w.entry.Transport()
-		w.use("type")
-		if address, ok := w.use("url").(string); ok {
+		w.takeField("type")
+		if address, ok := w.takeField("url").(string); ok {
 			base, endpoint := splitURL(w.text(address))
 			w.set("url", base)
 			w.set(map[string]string{"http": "endpoint", "sse": "sse-endpoint"}[t], endpoint)
@@ -85,13 +85,13 @@ var springJSON = Host{
 	},
 }
 
-func listSpring(d *document) []listed {
+func listSpring(d *document) []listedServer {
 	client := springTree(d).at("spring", "ai", "mcp", "client")
 	general := client.general()
-	var list []listed
+	var list []listedServer
 	for _, of := range []struct{ section, transport string }{{"stdio", ""}, {"sse", "sse"}, {"streamablehttp", "http"}} {
-		for _, c := range client.at(of.section, "connections").kids {
-			list = append(list, listed{name: c.name, raw: c.object().json(), adapt: func(r *reading) {
+		for _, c := range client.at(of.section, "connections").children {
+			list = append(list, listedServer{name: c.name, raw: c.object().json(), adapt: func(r *hostReading) {
 				if of.transport != "" {
 					r.set("type", of.transport)
 				}
@@ -106,9 +106,9 @@ func listSpring(d *document) []listed {
 }
 
 // springServers reads the JSON file of servers that the settings name.
-func (d *document) springServers(resource string, general func(*reading)) []listed {
-	fail := func(err error) []listed {
-		return []listed{{name: resource, skip: fmt.Sprintf("its servers cannot be read: %v", err)}}
+func (d *document) springServers(resource string, general func(*hostReading)) []listedServer {
+	fail := func(err error) []listedServer {
+		return []listedServer{{name: resource, skip: fmt.Sprintf("its servers cannot be read: %v", err)}}
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(resource, "classpath:"), "file:")
 	if strings.HasPrefix(resource, "classpath:") {
@@ -135,8 +135,8 @@ func (d *document) springServers(resource string, general func(*reading)) []list
 }
 
 // general returns a function that applies the settings for all servers.
-func (n *springNode) general() func(*reading) {
-	return func(r *reading) {
+func (n *springNode) general() func(*hostReading) {
+	return func(r *hostReading) {
 		if n.at("enabled").value == false {
 			r.set("disabled", true)
 		}
@@ -145,7 +145,7 @@ func (n *springNode) general() func(*reading) {
 		}
 		if v := n.at("requesttimeout").value; v != nil {
 			if d, err := springDuration(fmt.Sprint(v)); err == nil {
-				r.set("toolTimeout", spell(d))
+				r.set("toolTimeout", durationText(d))
 			} else {
 				r.note("request-timeout: %v; not carried", err)
 			}
@@ -164,10 +164,10 @@ func (n *springNode) general() func(*reading) {
 
 // springNode is one property with those below it. Names compare without case, dashes and underscores.
 type springNode struct {
-	name  string
-	value any // string, json.Number, bool or nil
-	raw   json.RawMessage
-	kids  []*springNode
+	name     string
+	value    any // string, json.Number, bool or nil
+	raw      json.RawMessage
+	children []*springNode
 }
 
 func springTree(d *document) *springNode {
@@ -210,13 +210,13 @@ func plainName(s string) string {
 }
 
 func (n *springNode) make(name string) *springNode {
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if k.name == name {
 			return k
 		}
 	}
 	k := &springNode{name: name}
-	n.kids = append(n.kids, k)
+	n.children = append(n.children, k)
 	return k
 }
 
@@ -226,25 +226,25 @@ func (n *springNode) at(path ...string) *springNode {
 		return n
 	}
 	joined := &springNode{}
-	for _, k := range n.kids {
+	for _, k := range n.children {
 		if plainName(k.name) == path[0] {
 			joined.value, joined.raw = k.value, k.raw
-			joined.kids = append(joined.kids, k.kids...)
+			joined.children = append(joined.children, k.children...)
 		}
 	}
 	return joined.at(path[1:]...)
 }
 
 // object returns a connection with its names in plain spelling, except the names of environment variables.
-func (n *springNode) object() *ordered {
-	out := &ordered{}
-	for _, k := range n.kids {
+func (n *springNode) object() *orderedObject {
+	out := &orderedObject{}
+	for _, k := range n.children {
 		switch {
-		case len(k.kids) == 0:
+		case len(k.children) == 0:
 			out.set(plainName(k.name), k.raw)
 		default:
-			inner := &ordered{}
-			for _, v := range k.kids {
+			inner := &orderedObject{}
+			for _, v := range k.children {
 				if v.raw != nil {
 					inner.set(v.name, v.raw)
 				}
@@ -282,7 +282,7 @@ func springDuration(s string) (time.Duration, error) {
 // reads it.
 var colons = syntax{
 	find: lazyregexp.New(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
-	in: func(r *reading, m []string) string {
+	in: func(r *hostReading, m []string) string {
 		name := m[1]
 		if !isName(name) {
 			name = strings.ToUpper(strings.NewReplacer("-", "", ".", "_").Replace(name))

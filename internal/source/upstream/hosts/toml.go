@@ -31,7 +31,7 @@ func fromTOML(text []byte) (json.RawMessage, error) {
 		}
 		return nil, fmt.Errorf("the file is not TOML: %w", err)
 	}
-	out := ordered{}
+	out := orderedObject{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		raw, err := json.Marshal(all[name]) // fails for an infinite number, which no server needs
 		if err == nil {
@@ -42,7 +42,7 @@ func fromTOML(text []byte) (json.RawMessage, error) {
 }
 
 // toTOML returns the tables of one server. Nested tables follow its own values.
-func toTOML(path []string, o *ordered) string {
+func toTOML(path []string, o *orderedObject) string {
 	var b strings.Builder
 	b.WriteString("[" + tomlPath(path) + "]\n")
 	var tables []member
@@ -161,13 +161,13 @@ func tomlHeader(line string) (path []string, ok bool) {
 // sameBeside reports whether two documents are equal except at path, which has two elements.
 func sameBeside(a, b *document, path []string) bool {
 	without := func(d *document) (string, bool) {
-		out, found := ordered{}, false
+		out, found := orderedObject{}, false
 		for _, m := range d.members {
 			if m.name != path[0] {
 				out.set(m.name, m.value)
 				continue
 			}
-			inner := ordered{}
+			inner := orderedObject{}
 			for _, s := range membersOf(m.value) {
 				if s.name == path[1] {
 					found = true

@@ -25,7 +25,7 @@ var known = map[string]string{
 }
 
 // transport sets our field type: empty for a program, http or sse for a URL.
-func (r *reading) transport() {
+func (r *hostReading) transport() {
 	word, _ := r.entry.values["type"].(string)
 	for _, name := range []string{"type", "transportType", "transport"} {
 		if s, ok := r.string(name); ok && word == "" {
@@ -63,7 +63,7 @@ func byURL(address string) string {
 }
 
 // place sets the working folder of a project's server to the project, since we would start it elsewhere.
-func (r *reading) place() {
+func (r *hostReading) place() {
 	if r.host.isOurs() || r.base == "" || r.entry.values["command"] == nil {
 		return
 	}
@@ -73,7 +73,7 @@ func (r *reading) place() {
 }
 
 // workspace returns the folder that the host calls the workspace.
-func (r *reading) workspace() string {
+func (r *hostReading) workspace() string {
 	if r.base != "" {
 		return escape(r.base)
 	}
@@ -82,7 +82,7 @@ func (r *reading) workspace() string {
 }
 
 // path makes a relative path absolute if its base is known.
-func (r *reading) path(s string) string {
+func (r *hostReading) path(s string) string {
 	switch {
 	case s == "" || strings.HasPrefix(s, "${") || isAbs(s):
 		return s
@@ -97,7 +97,7 @@ func (r *reading) path(s string) string {
 }
 
 // program is path for a command, except that a bare name stays, to be looked up in PATH.
-func (r *reading) program(s string) string {
+func (r *hostReading) program(s string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s
 	}

@@ -13,7 +13,7 @@ type syntax struct {
 	// find matches one reference to a variable; nil if the host has none.
 	find *lazyregexp.Regexp
 	// in converts a match, given with its groups, to our syntax.
-	in func(r *reading, match []string) string
+	in func(r *hostReading, match []string) string
 	// out converts one of our variables to the host's syntax; false if the host has no equivalent.
 	out func(variable) (string, bool)
 }
@@ -94,7 +94,7 @@ func (v variable) suffix() string {
 }
 
 // normal returns one of our texts in a canonical form, for comparison.
-func normal(s string) string {
+func canonicalText(s string) string {
 	var b strings.Builder
 	for _, p := range split(s) {
 		if p.ref == "" {
@@ -134,7 +134,7 @@ var inputBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (
 	}
 }}
 
-func readBraces(r *reading, m []string) string {
+func readBraces(r *hostReading, m []string) string {
 	ref := m[1]
 	name, env := strings.CutPrefix(ref, "env:")
 	switch {
@@ -156,8 +156,8 @@ func readBraces(r *reading, m []string) string {
 
 // toInput replaces a reference that means nothing outside its host by an input: a user has to supply its value, and
 // until then the server does not start.
-func (r *reading) asked(written, ref string) string {
-	id := strings.Trim(unfit.ReplaceAllString(ref, "-"), "-")
+func (r *hostReading) asked(written, ref string) string {
+	id := strings.Trim(unfitChars.ReplaceAllString(ref, "-"), "-")
 	if id == "" {
 		return escape(written)
 	}
@@ -165,7 +165,7 @@ func (r *reading) asked(written, ref string) string {
 	return "${input:" + id + "}"
 }
 
-var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+var unfitChars = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 // askedIn returns the environment variable from which the value of an input is read.
 func askedIn(id string) string {
@@ -173,9 +173,9 @@ func askedIn(id string) string {
 }
 
 // text converts a text of the host to our syntax.
-func (r *reading) text(s string) string {
+func (r *hostReading) text(s string) string {
 	if r.host.isOurs() {
-		return normal(s)
+		return canonicalText(s)
 	}
 	find := r.host.vars.find
 	if find == nil {
@@ -207,7 +207,7 @@ func (r *reading) text(s string) string {
 
 // text converts one of our texts to the host's syntax. Variables that the host does not know stay in our syntax;
 // their values are never written.
-func (w *writing) text(s string) string {
+func (w *hostWriting) text(s string) string {
 	var b strings.Builder
 	for _, p := range split(s) {
 		if p.ref == "" {
@@ -219,7 +219,7 @@ func (w *writing) text(s string) string {
 	return b.String()
 }
 
-func (w *writing) variable(ref string) string {
+func (w *hostWriting) variable(ref string) string {
 	v := parseVariable(ref)
 	if v.place == "workspaceFolder" || v.place == "configDir" {
 		if w.dir != "" {

@@ -13,8 +13,8 @@ var vsCode = Host{
 		copilot := s.home(".copilot", "mcp-config.json")
 		return []Place{own(s.settings("Code", "User", "mcp.json")), own(copilot), s.project(".vscode", "mcp.json")}
 	},
-	hints: []string{"/.vscode/", "/code/user/mcp.json", "/.copilot/"},
-	fits:  func(d *document) bool { return d.has("servers") },
+	hints:     []string{"/.vscode/", "/code/user/mcp.json", "/.copilot/"},
+	isOwnFile: func(d *document) bool { return d.has("servers") },
 
 	vars:  inputBraces,
 	types: types{stdio: "stdio", http: "http", sse: "sse"},
@@ -28,8 +28,8 @@ var vsCode = Host{
 		{"headers", "headers", dict},
 		{"oauth.clientId", "auth.clientId", text},
 	},
-	read: func(r *reading) {
-		r.drop("dev", "gallery", "version") // for authors of a server, or about its origin
+	read: func(r *hostReading) {
+		r.ignoreFields("dev", "gallery", "version") // for authors of a server, or about its origin
 		if tools, ok := r.strings("tools"); ok && !contains(tools, "*") {
 			r.set("tools.include", tools)
 		}
@@ -37,7 +37,7 @@ var vsCode = Host{
 			r.note("url: a named pipe cannot be reached")
 		}
 	},
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		return append(d.servers("servers"), d.servers("mcpServers")...)
 	},
 }

@@ -21,20 +21,20 @@ type Written struct {
 	// Skip says why the host cannot have the server; empty if it can.
 	Skip string
 
-	entry *ordered
+	entry *orderedObject
 }
 
 // Write converts one of our entries to an entry of a host. foreign are our fields that no host has, as [ParseEntry]
 // returns them. dir is the folder of our settings. Variables are not expanded: they are converted if the host has an
 // equivalent, and stay as they are otherwise.
 func (h Host) Write(name string, e Entry, others []string, dir string) Written {
-	if h.refuses != nil {
-		if reason := h.refuses(e); reason != "" {
+	if h.refusalReason != nil {
+		if reason := h.refusalReason(e); reason != "" {
 			return Written{Skip: reason}
 		}
 	}
-	w := &writing{host: &h, name: name, entry: e, dir: dir, used: map[string]bool{}}
-	if e.Disabled() && !h.knows("disabled") {
+	w := &hostWriting{host: &h, name: name, entry: e, dir: dir, used: map[string]bool{}}
+	if e.Disabled() && !h.hasField("disabled") {
 		return Written{Skip: "it is disabled, which " + h.Title + " cannot say"}
 	}
 	if h.write != nil {
@@ -44,7 +44,7 @@ func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 	for _, f := range h.fields {
 		w.field(f.ours, f)
 	}
-	for _, field := range order {
+	for _, field := range fieldOrder {
 		if _, set := e.values[field]; set && !w.used[field] {
 			w.note("%s: not carried", field)
 		}
@@ -53,7 +53,7 @@ func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 		w.note("%s: not carried", field)
 	}
 	return Written{
-		Members: append([]part{{Path: h.path(name, e), Value: w.out.json()}}, w.beside...),
+		Members: append([]part{{Path: h.path(name, e), Value: w.out.json()}}, w.extraParts...),
 		Notes:   w.notes, entry: &w.out,
 	}
 }
@@ -71,23 +71,23 @@ func (h Host) path(name string, e Entry) []string {
 }
 
 // knows reports whether the host's table has one of our fields.
-func (h Host) knows(ours string) bool {
+func (h Host) hasField(ours string) bool {
 	return slices.ContainsFunc(h.fields, func(f field) bool { return f.ours == ours })
 }
 
 // writing is one of our entries while it is converted to a host's format.
-type writing struct {
-	host   *Host
-	name   string
-	entry  Entry
-	dir    string
-	out    ordered
-	beside []part
-	notes  []string
-	used   map[string]bool
+type hostWriting struct {
+	host       *Host
+	name       string
+	entry      Entry
+	dir        string
+	out        orderedObject
+	extraParts []part
+	notes      []string
+	used       map[string]bool
 }
 
-func (w *writing) note(format string, args ...any) {
+func (w *hostWriting) note(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !contains(w.notes, n) {
 		w.notes = append(w.notes, n)
@@ -95,7 +95,7 @@ func (w *writing) note(format string, args ...any) {
 }
 
 // use returns one of our fields and marks it as written; nil if it was marked before.
-func (w *writing) use(name string) any {
+func (w *hostWriting) takeField(name string) any {
 	if v, ok := w.entry.values[name]; ok && !w.used[name] {
 		w.used[name] = true
 		return v
@@ -104,8 +104,8 @@ func (w *writing) use(name string) any {
 }
 
 // field writes one of our fields, unless it was marked as written before.
-func (w *writing) field(ours string, f field) {
-	v := w.use(ours)
+func (w *hostWriting) field(ours string, f field) {
+	v := w.takeField(ours)
 	if v == nil {
 		return
 	}
@@ -120,20 +120,20 @@ func (w *writing) field(ours string, f field) {
 }
 
 // set writes a field of the host. A name with a dot is a member of an object.
-func (w *writing) set(theirs string, v any) {
+func (w *hostWriting) set(theirs string, v any) {
 	outer, inner, nested := strings.Cut(theirs, ".")
 	if !nested {
 		w.out.set(theirs, v)
 		return
 	}
 	if !w.out.has(outer) {
-		w.out.set(outer, &ordered{})
+		w.out.set(outer, &orderedObject{})
 	}
-	w.out.list[w.out.find(outer)].value.(*ordered).set(inner, v)
+	w.out.list[w.out.find(outer)].value.(*orderedObject).set(inner, v)
 }
 
 // transport writes the host's word for the transport, if it has one.
-func (w *writing) transport() {
+func (w *hostWriting) transport() {
 	if w.used["type"] {
 		return
 	}
@@ -143,18 +143,18 @@ func (w *writing) transport() {
 	switch {
 	case word != "":
 		w.used["type"] = true
-		w.front("type", word)
+		w.putFirst("type", word)
 	case t == "stdio", !words.any() && t == byURL(address):
 		w.used["type"] = true
 	}
 }
 
 // front writes a field before all others.
-func (w *writing) front(name string, v any) {
+func (w *hostWriting) putFirst(name string, v any) {
 	w.out.list = append([]item{{name, v}}, w.out.list...)
 }
 
-func (w *writing) texts(list []string) []string {
+func (w *hostWriting) texts(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = w.text(s)
@@ -162,7 +162,7 @@ func (w *writing) texts(list []string) []string {
 	return out
 }
 
-func (w *writing) dict(all map[string]*string) map[string]*string {
+func (w *hostWriting) dict(all map[string]*string) map[string]*string {
 	out := make(map[string]*string, len(all))
 	for name, v := range all {
 		if v != nil {

@@ -12,14 +12,14 @@ var xiaozhi = Host{
 	After: "Start xiaozhi-client again.",
 	places: func(s System) []Place {
 		if dir := s.env("XIAOZHI_CONFIG_DIR"); dir != "" {
-			return []Place{{below(dir, []string{"xiaozhi.config.json"}), dir}}
+			return []Place{{pathBelow(dir, []string{"xiaozhi.config.json"}), dir}}
 		}
 		return []Place{
 			s.project("xiaozhi.config.json"), s.project("xiaozhi.config.jsonc"),
 		}
 	},
-	hints: []string{"/xiaozhi.config."},
-	fits:  func(d *document) bool { return d.has("mcpServerConfig") || d.has("mcpEndpoint") },
+	hints:     []string{"/xiaozhi.config."},
+	isOwnFile: func(d *document) bool { return d.has("mcpServerConfig") || d.has("mcpEndpoint") },
 
 	types: types{http: "streamable-http", sse: "sse"},
 	fields: []field{
@@ -30,33 +30,33 @@ var xiaozhi = Host{
 		{"headers", "headers", dict},
 		{"apiKey", "auth.token", text},
 	},
-	read: func(r *reading) {
+	read: func(r *hostReading) {
 		if r.has("apiKey") {
 			r.set("auth.type", "bearer")
 		}
 	},
-	write: func(w *writing) {
+	write: func(w *hostWriting) {
 		if w.entry.values["auth.type"] == "bearer" {
-			w.use("auth.type")
+			w.takeField("auth.type")
 		}
-		if all, ok := w.use("tools.override").(map[string]override); ok {
+		if all, ok := w.takeField("tools.override").(map[string]override); ok {
 			tools := map[string]any{}
 			for name, o := range all {
 				tools[name] = writeXiaozhi(w, name, o)
 			}
-			w.beside = append(w.beside, part{
+			w.extraParts = append(w.extraParts, part{
 				Path:  []string{"mcpServerConfig", w.name, "tools"},
 				Value: encode(tools),
 			})
 		}
 	},
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		settings := object{members: membersOf(d.get("mcpServerConfig"))}
 		key, _ := stringOf(object{members: membersOf(d.get("modelscope"))}.get("apiKey"))
 		list := d.servers("mcpServers")
 		for i := range list {
 			of := object{members: membersOf(settings.get(list[i].name))}
-			list[i].adapt = func(r *reading) {
+			list[i].adapt = func(r *hostReading) {
 				r.overrides(membersOf(of.get("tools")))
 				r.modelScope(key)
 			}
@@ -65,7 +65,7 @@ var xiaozhi = Host{
 	},
 }
 
-func (r *reading) overrides(tools []member) {
+func (r *hostReading) overrides(tools []member) {
 	all := map[string]override{}
 	for _, t := range tools {
 		o := object{members: membersOf(t.value)}
@@ -83,7 +83,7 @@ func (r *reading) overrides(tools []member) {
 	}
 }
 
-func writeXiaozhi(w *writing, name string, o override) map[string]any {
+func writeXiaozhi(w *hostWriting, name string, o override) map[string]any {
 	t := map[string]any{"enable": o.Enabled == nil || *o.Enabled}
 	if o.Description != "" {
 		t["description"] = o.Description
@@ -95,7 +95,7 @@ func writeXiaozhi(w *writing, name string, o override) map[string]any {
 }
 
 // modelScope adds the shared key to a server of ModelScope.
-func (r *reading) modelScope(key string) {
+func (r *hostReading) modelScope(key string) {
 	address, _ := r.peek("url")
 	u, err := url.Parse(address)
 	if err != nil || key == "" || r.has("headers") || r.has("apiKey") {

@@ -17,8 +17,8 @@ const maxNodes = 200_000
 // earlier ones.
 func fromYAML(text []byte) (json.RawMessage, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	c := yamlConverter{left: maxNodes}
-	out := ordered{}
+	c := yamlConverter{unread: maxNodes}
+	out := orderedObject{}
 	for {
 		var doc yaml.Node
 		err := dec.Decode(&doc)
@@ -32,7 +32,7 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if o, ok := v.(*ordered); ok {
+		if o, ok := v.(*orderedObject); ok {
 			out.merge(o)
 		} else if v != nil {
 			return nil, errors.New("expected an object at the top")
@@ -40,11 +40,11 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 	}
 }
 
-type yamlConverter struct{ left int }
+type yamlConverter struct{ unread int }
 
 // value converts a node to an *ordered, a []any, a scalar or nil.
 func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
-	if c.left--; c.left < 0 {
+	if c.unread--; c.unread < 0 {
 		return nil, fmt.Errorf("the file has more than %d values", maxNodes)
 	}
 	if depth > maxDepth {
@@ -72,17 +72,17 @@ func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
 		return c.mapping(n, depth)
 	case yaml.ScalarNode:
 	}
-	return scalar(n), nil
+	return scalarValue(n), nil
 }
 
 func (c *yamlConverter) mapping(n *yaml.Node, depth int) (any, error) {
-	out := &ordered{}
+	out := &orderedObject{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		v, err := c.value(n.Content[i+1], depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if from, ok := v.(*ordered); ok && n.Content[i].Tag == "!!merge" {
+		if from, ok := v.(*orderedObject); ok && n.Content[i].Tag == "!!merge" {
 			for _, m := range from.list {
 				if !out.has(m.name) {
 					out.set(m.name, m.value)
@@ -96,7 +96,7 @@ func (c *yamlConverter) mapping(n *yaml.Node, depth int) (any, error) {
 }
 
 // scalar keeps numbers and booleans; a scalar of a type that JSON does not have becomes text.
-func scalar(n *yaml.Node) any {
+func scalarValue(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":
 		return nil

@@ -9,8 +9,8 @@ var zed = Host{
 	places: func(s System) []Place {
 		return []Place{own(zedFile(s)), s.project(".zed", "settings.json")}
 	},
-	hints: []string{"/zed/settings.json", "/.zed/"},
-	fits:  func(d *document) bool { return d.has("context_servers") },
+	hints:     []string{"/zed/settings.json", "/.zed/"},
+	isOwnFile: func(d *document) bool { return d.has("context_servers") },
 
 	fields: []field{
 		{"command", "command", program},
@@ -18,11 +18,11 @@ var zed = Host{
 		{"env", "env", dict},
 		{"url", "url", text},
 		{"headers", "headers", dict},
-		{"enabled", "disabled", opposite},
+		{"enabled", "disabled", negated},
 		{"timeout", "toolTimeout", milliseconds},
 	},
-	read: func(r *reading) {
-		r.drop("source")
+	read: func(r *hostReading) {
+		r.ignoreFields("source")
 		if r.isObject("command") { // the older form
 			for theirs, ours := range map[string]field{
 				"command.path": {"command.path", "command", program},
@@ -33,7 +33,7 @@ var zed = Host{
 			}
 		}
 	},
-	list: func(d *document) []listed {
+	list: func(d *document) []listedServer {
 		list := d.servers("context_servers")
 		for i, l := range list {
 			if o := (object{members: membersOf(l.raw)}); !o.has("command") && !o.has("url") {

@@ -40,9 +40,9 @@ type Connection struct {
 	// Next tells the user what to do afterwards; a sentence.
 	Next string
 
-	plan   hosts.Plan
-	made   []byte        // the text with Collie's entry, before others were removed; nil if none were
-	pieces []hosts.Piece // the entries to be removed
+	plan        hosts.Plan
+	connectText []byte        // the text with Collie's entry, before others were removed; nil if none were
+	pieces      []hosts.Piece // the entries to be removed
 }
 
 // Connect plans how this program gets into a client's file. The error for an unknown client lists the known ones.
@@ -53,7 +53,7 @@ func Connect(client string, env config.Env, o ConnectOptions) (*Connection, erro
 	}
 	file := o.File
 	if file == "" {
-		if file, err = h.File(system(env, "")); err != nil {
+		if file, err = h.File(systemOf(env, "")); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +77,7 @@ func connectionOf(plan hosts.Plan) *Connection {
 }
 
 // system describes this machine to package hosts. dir is the project that is looked at, if any.
-func system(env config.Env, dir string) hosts.System {
+func systemOf(env config.Env, dir string) hosts.System {
 	return hosts.System{OS: runtime.GOOS, Env: env.Lookup, Dir: dir}
 }
 

@@ -90,7 +90,7 @@ func (d *desk) connect(move bool) (taken []string) {
 		d.t.Fatal(err)
 	}
 	if move {
-		twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
+		twins, err := hostadmin.Duplicates(d.settings(), d.env, d.client, "/w", "")
 		if err == nil {
 			err = c.Remove(twins)
 		}
@@ -98,7 +98,7 @@ func (d *desk) connect(move bool) (taken []string) {
 			d.t.Fatal(err)
 		}
 	}
-	if err := c.ApplyNoted(d.t.Context(), d.settings()); err != nil {
+	if err := c.ApplyRecorded(d.t.Context(), d.settings()); err != nil {
 		d.t.Fatal(err)
 	}
 	return c.Removed()
@@ -188,7 +188,7 @@ func TestConnectMadeTheFile(t *testing.T) {
 	for _, c := range hostadmin.Clients() {
 		d := newDesk(t, c.Name, "")
 		d.connect(false)
-		if done := d.back(false, true); len(done) != 1 || !done[0].Gone {
+		if done := d.back(false, true); len(done) != 1 || !done[0].Deleted {
 			t.Errorf("%s: %+v", c.Name, done)
 		}
 		if _, err := os.Stat(d.file); err == nil {
@@ -264,7 +264,7 @@ func TestRestoreLeavesWhatIsThere(t *testing.T) {
 	d.importAll()
 	d.connect(true)
 	d.write(`{"mcpServers":{"a":{"command":"mine"}}}`)
-	if done := d.back(true, false); len(done) != 1 || !slices.Equal(done[0].There, []string{"a"}) {
+	if done := d.back(true, false); len(done) != 1 || !slices.Equal(done[0].NameTaken, []string{"a"}) {
 		t.Errorf("%+v", done)
 	}
 	if d.read() != `{"mcpServers":{"a":{"command":"mine"}}}` {
@@ -337,7 +337,7 @@ func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twins, err := hostadmin.Twins(d.settings(), d.env, d.client, "/w", "")
+	twins, err := hostadmin.Duplicates(d.settings(), d.env, d.client, "/w", "")
 	if err == nil {
 		err = c.Remove(twins)
 	}
@@ -346,7 +346,7 @@ func TestNoNoteOfWhatWasNotDone(t *testing.T) {
 	}
 	const theirs = `{"mcpServers":{"a":{"command":"x"}},"later":1}`
 	d.write(theirs)
-	if err := c.ApplyNoted(t.Context(), d.settings()); err == nil || d.read() != theirs {
+	if err := c.ApplyRecorded(t.Context(), d.settings()); err == nil || d.read() != theirs {
 		t.Errorf("a file that was changed meanwhile: %v: %s", err, d.read())
 	}
 	if done := d.back(true, true); len(done) > 0 {
@@ -366,7 +366,7 @@ func TestDisconnectFromOneOfTwoFiles(t *testing.T) {
 		d.write(before)
 		c, err := hostadmin.Connect(d.client, d.env, hostadmin.ConnectOptions{Name: "collie", File: file, Command: "/usr/local/bin/collie", Args: []string{"stdio"}})
 		if err == nil {
-			err = c.ApplyNoted(t.Context(), d.settings())
+			err = c.ApplyRecorded(t.Context(), d.settings())
 		}
 		if err != nil {
 			t.Fatal(err)

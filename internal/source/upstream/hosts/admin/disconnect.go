@@ -19,7 +19,7 @@ import (
 )
 
 // step is one change that connect made to a client's file, as recorded in <state>/connect.json.
-type step struct {
+type connectStep struct {
 	Client string        `json:"client"`
 	File   string        `json:"file"`   // symbolic links resolved
 	What   string        `json:"what"`   // connect or move
@@ -30,16 +30,16 @@ type step struct {
 
 const (
 	stepConnect = "connect"
-	stepMove    = "move"
+	stepRemove  = "move"
 )
 
 // ledger is the content of connect.json: all steps, oldest first.
-type ledger struct {
-	Version int    `json:"version"`
-	Steps   []step `json:"steps"`
+type connectLedger struct {
+	Version int           `json:"version"`
+	Steps   []connectStep `json:"steps"`
 }
 
-func sumOf(text []byte) string {
+func digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
@@ -47,13 +47,13 @@ func sumOf(text []byte) string {
 func ledgerPath(cfg *config.Config) string { return filepath.Join(cfg.Paths.State, "connect.json") }
 
 // updateLedger changes the ledger under the lock of its file.
-func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) error) error {
+func updateLedger(ctx context.Context, cfg *config.Config, change func(*connectLedger) error) error {
 	path := ledgerPath(cfg)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	return atomicfile.File{Path: path}.Update(ctx, func(old []byte) ([]byte, error) {
-		l := ledger{Version: 1}
+		l := connectLedger{Version: 1}
 		if len(bytes.TrimSpace(old)) > 0 {
 			if err := json.Unmarshal(old, &l); err != nil || l.Version != 1 {
 				return nil, &tool.Error{
@@ -76,8 +76,8 @@ func updateLedger(ctx context.Context, cfg *config.Config, change func(*ledger) 
 
 // Remove makes the change also remove those of the twins that are in the client's file. Twins in other files stay.
 func (c *Connection) Remove(twins []Twin) error {
-	if c.made == nil {
-		c.made = c.plan.Text()
+	if c.connectText == nil {
+		c.connectText = c.plan.Text()
 	}
 	for _, t := range twins {
 		if t.File != c.File || t.path == nil {
@@ -94,9 +94,9 @@ func (c *Connection) Remove(twins []Twin) error {
 }
 
 // Removed returns the names of the entries that the change removes.
-func (c *Connection) Removed() []string { return piecesNamed(c.pieces) }
+func (c *Connection) Removed() []string { return pieceNames(c.pieces) }
 
-func piecesNamed(pieces []hosts.Piece) []string {
+func pieceNames(pieces []hosts.Piece) []string {
 	out := []string{}
 	for _, p := range pieces {
 		out = append(out, p.Path[len(p.Path)-1])
@@ -106,20 +106,20 @@ func piecesNamed(pieces []hosts.Piece) []string {
 
 // ApplyNoted makes the change and records how to reverse it. The record, with the removed entries, is written before
 // the file changes.
-func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
-	made := c.made
-	if made == nil {
-		made = c.plan.Text()
+func (c *Connection) ApplyRecorded(ctx context.Context, cfg *config.Config) error {
+	connectText := c.connectText
+	if connectText == nil {
+		connectText = c.plan.Text()
 	}
-	var steps []step
-	if !bytes.Equal(c.plan.Before(), made) {
-		steps = append(steps, step{c.Client.Name, c.File, stepConnect, sumOf(made), hosts.UndoOf(c.plan.Before(), made), nil})
+	var steps []connectStep
+	if !bytes.Equal(c.plan.Before(), connectText) {
+		steps = append(steps, connectStep{c.Client.Name, c.File, stepConnect, digest(connectText), hosts.UndoOf(c.plan.Before(), connectText), nil})
 	}
 	if len(c.pieces) > 0 {
 		now := c.plan.Text()
-		steps = append(steps, step{c.Client.Name, c.File, stepMove, sumOf(now), hosts.UndoOf(made, now), c.pieces})
+		steps = append(steps, connectStep{c.Client.Name, c.File, stepRemove, digest(now), hosts.UndoOf(connectText, now), c.pieces})
 	}
-	if err := updateLedger(ctx, cfg, func(l *ledger) error {
+	if err := updateLedger(ctx, cfg, func(l *connectLedger) error {
 		l.Steps = append(l.Steps, steps...)
 		return nil
 	}); err != nil {
@@ -129,9 +129,9 @@ func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
 	if err == nil || len(steps) == 0 {
 		return err
 	}
-	return errors.Join(err, updateLedger(context.WithoutCancel(ctx), cfg, func(l *ledger) error {
-		for _, made := range steps {
-			if i := slices.IndexFunc(l.Steps, func(s step) bool { return s.File == made.File && s.SHA256 == made.SHA256 }); i >= 0 {
+	return errors.Join(err, updateLedger(context.WithoutCancel(ctx), cfg, func(l *connectLedger) error {
+		for _, connectText := range steps {
+			if i := slices.IndexFunc(l.Steps, func(s connectStep) bool { return s.File == connectText.File && s.SHA256 == connectText.SHA256 }); i >= 0 {
 				l.Steps = slices.Delete(l.Steps, i, i+1)
 			}
 		}
@@ -141,12 +141,12 @@ func (c *Connection) ApplyNoted(ctx context.Context, cfg *config.Config) error {
 
 // Disconnected is what Disconnect did, or would do, to one file.
 type Disconnected struct {
-	File    string   `json:"file"`
-	Removed []string `json:"removed,omitempty"` // removed entries that start Collie
-	Put     []string `json:"restored,omitempty"`
-	There   []string `json:"there,omitempty"` // entries that were not restored because the name is in use again
-	Exact   bool     `json:"exact"`           // the file is byte for byte as it was before
-	Gone    bool     `json:"gone,omitempty"`  // connect had created the file, and it is deleted
+	File      string   `json:"file"`
+	Removed   []string `json:"removed,omitempty"` // removed entries that start Collie
+	Put       []string `json:"restored,omitempty"`
+	NameTaken []string `json:"there,omitempty"` // entries that were not restored because the name is in use again
+	Exact     bool     `json:"exact"`           // the file is byte for byte as it was before
+	Deleted   bool     `json:"gone,omitempty"`  // connect had created the file, and it is deleted
 }
 
 // Disconnect reverses what connect did to a client's files. It returns a result for each changed file, none if there was
@@ -158,7 +158,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 		return nil, err
 	}
 	var failed error // the steps done before it are recorded all the same
-	err = updateLedger(ctx, cfg, func(l *ledger) error {
+	err = updateLedger(ctx, cfg, func(l *connectLedger) error {
 		files, err := o.files(h, env, l)
 		if err != nil {
 			return err
@@ -197,15 +197,15 @@ type DisconnectOptions struct {
 }
 
 // files returns the files of a client that may have to be changed.
-func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]string, error) {
+func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *connectLedger) ([]string, error) {
 	file := o.File
 	if file == "" {
 		var err error
-		if file, err = h.File(system(env, "")); err != nil {
+		if file, err = h.File(systemOf(env, "")); err != nil {
 			return nil, err
 		}
 	}
-	files := []string{followed(file)}
+	files := []string{withoutLinks(file)}
 	for _, s := range l.Steps {
 		if s.Client == o.Client && o.File == "" && !slices.Contains(files, s.File) {
 			files = append(files, s.File)
@@ -215,7 +215,7 @@ func (o *DisconnectOptions) files(h hosts.Host, env config.Env, l *ledger) ([]st
 }
 
 // restore handles one file. It returns nil if there is nothing to do.
-func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disconnected, error) {
+func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger) (*Disconnected, error) {
 	plan, err := h.Open(file)
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disc
 	kept := slices.Clone(l.Steps)
 	for i, s := range slices.Backward(kept) {
 
-		if s.File != plan.File || s.Client != o.Client || s.What == stepMove && !o.Restore || s.What == stepConnect && !o.Remove {
+		if s.File != plan.File || s.Client != o.Client || s.What == stepRemove && !o.Restore || s.What == stepConnect && !o.Remove {
 			continue
 		}
 		if err := d.reverse(&plan, s); err != nil {
@@ -233,11 +233,11 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disc
 		kept = slices.Delete(kept, i, i+1)
 	}
 	if o.Remove && plan.Text() != nil {
-		if err := d.cut(&plan, o.Name); err != nil {
+		if err := d.removeEntries(&plan, o.Name); err != nil {
 			return nil, err
 		}
 	}
-	d.Gone = plan.Text() == nil && plan.Before() != nil
+	d.Deleted = plan.Text() == nil && plan.Before() != nil
 	if !plan.Changed() && len(kept) == len(l.Steps) {
 		return nil, nil //nolint:nilnil // nothing to do
 	}
@@ -253,17 +253,17 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *ledger) (*Disc
 
 // reverse reverses one step: byte for byte if nobody has changed the file since, else entry by entry. In the second
 // case it leaves Collie's own entry to cut.
-func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
-	if plan.Text() != nil && sumOf(plan.Text()) == s.SHA256 {
+func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
+	if plan.Text() != nil && digest(plan.Text()) == s.SHA256 {
 		text, err := s.Undo.Apply(plan.Text())
 		if err != nil {
 			return err
 		}
 		if s.What == stepConnect {
-			d.removed(gateways(plan)...)
+			d.removed(collieEntries(plan)...)
 		}
 		plan.Become(text)
-		d.Put = append(d.Put, piecesNamed(s.Pieces)...)
+		d.Put = append(d.Put, pieceNames(s.Pieces)...)
 		return nil
 	}
 	d.Exact = d.Exact && len(s.Pieces) == 0
@@ -276,14 +276,14 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s step) error {
 		if ok {
 			d.Put = append(d.Put, name)
 		} else {
-			d.There = append(d.There, name)
+			d.NameTaken = append(d.NameTaken, name)
 		}
 	}
 	return nil
 }
 
 // gateways returns the names of the entries that start Collie.
-func gateways(plan *hosts.Plan) (names []string) {
+func collieEntries(plan *hosts.Plan) (names []string) {
 	found, err := plan.Servers()
 	if err != nil {
 		return nil
@@ -297,7 +297,7 @@ func gateways(plan *hosts.Plan) (names []string) {
 }
 
 // cut removes the entries that start Collie: the one called name, or all of the user's own if name is empty.
-func (d *Disconnected) cut(plan *hosts.Plan, name string) error {
+func (d *Disconnected) removeEntries(plan *hosts.Plan, name string) error {
 	found, err := plan.Servers()
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type ExportOptions struct {
 }
 
 // exported is one server in another program's format.
-type exported struct {
+type exportedServer struct {
 	Name  string          `json:"name"`
 	Path  []string        `json:"path,omitempty"`  // its place in the file
 	Entry json.RawMessage `json:"entry,omitempty"` // the entry in that place
@@ -32,7 +32,7 @@ type exported struct {
 
 // Export is a planned export.
 type Export struct {
-	Servers []exported
+	Servers []exportedServer
 	// Text is a file with the exported servers and nothing else.
 	Text string
 	// Connection is the change of ExportOptions.File; nil if that is empty.
@@ -46,10 +46,10 @@ func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error)
 	if err != nil {
 		return nil, err
 	}
-	out := &Export{Servers: []exported{}}
+	out := &Export{Servers: []exportedServer{}}
 	var written []hosts.Written
 	add := func(name string, w hosts.Written) {
-		e := exported{Name: name, Skip: w.Skip, Differences: append([]string{}, w.Notes...)}
+		e := exportedServer{Name: name, Skip: w.Skip, Differences: append([]string{}, w.Notes...)}
 		if w.Skip == "" {
 			e.Path, e.Entry = w.Members[0].Path, w.Members[0].Value
 			written = append(written, w)
@@ -60,17 +60,17 @@ func PlanExport(cfg *config.Config, to string, o ExportOptions) (*Export, error)
 		s := o.Gateway.server()
 		add(s.Name, h.Write(s.Name, s.Entry(), nil, ""))
 	} else {
-		list, err := chosen(cfg, o.Servers)
+		list, err := selectServers(cfg, o.Servers)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range list {
-			e, others, err := hosts.ParseEntry(s.Raw, s.Dir)
+			e, foreign, err := hosts.ParseEntry(s.Raw, s.Dir)
 			if err != nil {
 				add(s.Name, hosts.Written{Skip: err.Error()})
 				continue
 			}
-			add(s.Name, h.Write(s.Name, e, others, s.Dir))
+			add(s.Name, h.Write(s.Name, e, foreign, s.Dir))
 		}
 	}
 	out.Text = string(h.Text(written))
@@ -93,7 +93,7 @@ func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hos
 }
 
 // chosen returns the wanted servers, in the order of the settings.
-func chosen(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
+func selectServers(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
 	var known []string
 	for _, s := range cfg.Servers {
 		known = append(known, s.Name)

@@ -1,4 +1,4 @@
 package admin
 
 // Imported lets the tests of this package name the type.
-type Imported = imported
+type Imported = importedServer

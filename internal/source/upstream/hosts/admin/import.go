@@ -45,7 +45,7 @@ const (
 )
 
 // imported is one server of another program.
-type imported struct {
+type importedServer struct {
 	Name      string          `json:"name"`            // in our settings
 	From      string          `json:"from"`            // the host's name for it
 	Host      string          `json:"host"`            // the name of the host
@@ -68,8 +68,8 @@ type imported struct {
 
 // Import is a planned import.
 type Import struct {
-	Files   []string   `json:"files"` // files that were read
-	Servers []imported `json:"servers"`
+	Files   []string         `json:"files"` // files that were read
+	Servers []importedServer `json:"servers"`
 	// Problems are the errors of files that could not be read.
 	Problems []error `json:"-"`
 }
@@ -78,13 +78,13 @@ type Import struct {
 // which names. It writes no file. A server is not new if we have it under its name or under a name from an earlier
 // import. If it differs only in how it is treated, our settings stay.
 func PlanImport(cfg *config.Config, env config.Env, o ImportOptions) (*Import, error) {
-	plan := &Import{Files: []string{}, Servers: []imported{}}
+	plan := &Import{Files: []string{}, Servers: []importedServer{}}
 	if err := plan.read(env, o); err != nil {
 		return nil, err
 	}
 	names := newNames(cfg, o.Reserved)
 	for i := range plan.Servers {
-		plan.Servers[i].decide(names, o.KeepApprovals)
+		plan.Servers[i].assignName(names, o.KeepApprovals)
 	}
 	return plan, plan.choose(o.Select)
 }
@@ -105,7 +105,7 @@ func (p *Import) read(env config.Env, o ImportOptions) error {
 	}
 	var looked []string
 	for _, h := range list {
-		for _, place := range h.Places(system(env, o.Dir)) {
+		for _, place := range h.Places(systemOf(env, o.Dir)) {
 			looked = append(looked, place.File)
 			found, err := h.Read(place)
 			switch {
@@ -156,8 +156,8 @@ func (p *Import) readOne(env config.Env, o ImportOptions) error {
 // projectOf returns the project folder to which file belongs: file lies where the host keeps a project's servers, and
 // is not the user's own file.
 func projectOf(h hosts.Host, env config.Env, file string) string {
-	for _, place := range h.Places(system(env, "")) {
-		if place.Project == "" && followed(place.File) == followed(file) {
+	for _, place := range h.Places(systemOf(env, "")) {
+		if place.Project == "" && withoutLinks(place.File) == withoutLinks(file) {
 			return ""
 		}
 	}
@@ -179,7 +179,7 @@ func (p *Import) add(h hosts.Host, place hosts.Place, found []hosts.Found, o Imp
 		if o.OnlyHere && f.Project != "" && f.Project != o.Dir {
 			continue
 		}
-		s := imported{
+		s := importedServer{
 			From: f.Name, Host: h.Name, File: place.File, Project: f.Project,
 			Why: f.Skip, Differences: append([]string{}, f.Notes...), entry: f.Entry,
 		}
@@ -209,14 +209,14 @@ func (p *Import) choose(wanted []string) error {
 		}
 		return e
 	}
-	p.Servers = slices.DeleteFunc(p.Servers, func(s imported) bool {
+	p.Servers = slices.DeleteFunc(p.Servers, func(s importedServer) bool {
 		return !slices.Contains(wanted, s.Name) && !slices.Contains(wanted, s.From)
 	})
 	return nil
 }
 
 // decide gives a server its name and its state.
-func (s *imported) decide(names *names, keepApprovals bool) {
+func (s *importedServer) assignName(names *names, keepApprovals bool) {
 	if s.Approvals = s.entry.Approvals(); s.Approvals != nil && !keepApprovals {
 		s.entry = s.entry.WithoutApprovals()
 		s.Differences = append(s.Differences, "approvals ("+strings.Join(s.Approvals, ", ")+"): not carried; --keep-approvals does")
@@ -224,7 +224,7 @@ func (s *imported) decide(names *names, keepApprovals bool) {
 	if s.Why == "" && s.entry.IsGateway() {
 		s.Why = "it is Collie itself"
 	}
-	name := slug(s.From, s.entry.JSON())
+	name := nameFrom(s.From, s.entry.JSON())
 	if name != s.From {
 		s.entry = s.entry.Named(s.From)
 	}
@@ -236,7 +236,7 @@ func (s *imported) decide(names *names, keepApprovals bool) {
 		s.Name, s.State = name, ImportSkipped
 		return
 	}
-	s.Name, s.State = names.give(name, s.entry)
+	s.Name, s.State = names.assign(name, s.entry)
 	s.Entry = s.entry.Hide(name, entry.LooksSecret, func(suggested, _ string) string { return suggested }).JSON()
 }
 
@@ -275,7 +275,7 @@ func newNames(cfg *config.Config, reserved []string) *names {
 }
 
 // give returns the first of name, name-2, name-3, … that is free or belongs to the same server.
-func (n *names) give(name string, e hosts.Entry) (given, state string) {
+func (n *names) assign(name string, e hosts.Entry) (given, state string) {
 	for i := 1; ; i++ {
 		given = name
 		if i > 1 {
@@ -297,8 +297,8 @@ func (n *names) give(name string, e hosts.Entry) (given, state string) {
 var unfitLower = lazyregexp.New(`[^a-z0-9_-]+`)
 
 // slug derives a valid name from a host's name for a server.
-func slug(name string, raw json.RawMessage) string {
-	if len(name) <= longestName && name != "" && !unfit.MatchString(name) {
+func nameFrom(name string, raw json.RawMessage) string {
+	if len(name) <= longestName && name != "" && !unfitChars.MatchString(name) {
 		return name
 	}
 	s := strings.Trim(unfitLower.ReplaceAllString(strings.ToLower(name), "-"), "-")
@@ -387,11 +387,11 @@ func NameFor(raw json.RawMessage) string {
 			break
 		}
 	}
-	name = strings.Trim(unfit.ReplaceAllString(name, "-"), "-")
+	name = strings.Trim(unfitChars.ReplaceAllString(name, "-"), "-")
 	return name[:min(len(name), longestName)]
 }
 
 // unfit matches characters that a server's name cannot have.
-var unfit = lazyregexp.New(`[^A-Za-z0-9_-]+`)
+var unfitChars = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 const longestName = 64

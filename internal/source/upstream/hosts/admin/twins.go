@@ -24,19 +24,19 @@ type Twin struct {
 
 // Twins returns the twins in all files that a client reads in the folder dir, and in file if it is not empty. Files
 // that cannot be read are skipped.
-func Twins(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin, error) {
+func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin, error) {
 	h, err := hosts.FindClient(client)
 	if err != nil {
 		return nil, err
 	}
-	places := h.Places(system(env, dir))
+	places := h.Places(systemOf(env, dir))
 	if file != "" && !slices.ContainsFunc(places, func(p hosts.Place) bool { return p.File == file }) {
 		places = append(places, hosts.Place{File: file})
 	}
 	var out []Twin
 	var seen []string
 	for _, place := range places {
-		place.File = followed(place.File)
+		place.File = withoutLinks(place.File)
 		found, err := h.Read(place)
 		if err != nil || slices.Contains(seen, place.File) {
 			continue
@@ -71,7 +71,7 @@ func twinOf(cfg *config.Config, f hosts.Found) (Twin, bool) {
 	return named, named.Name != ""
 }
 
-func followed(file string) string {
+func withoutLinks(file string) string {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		return real
 	}
@@ -100,13 +100,13 @@ type Connected struct {
 func ClientConnections(env config.Env, dir string, runs func(command string) bool) []Connected {
 	var out []Connected
 	for _, h := range hosts.Clients() {
-		own, err := h.File(system(env, dir))
+		own, err := h.File(systemOf(env, dir))
 		if err != nil {
 			continue
 		}
 		base := Connected{Client: h.Name, Title: h.Title, Installed: Installed(env, h.Name, own, runs), File: own}
 		n := len(out)
-		for _, place := range h.Places(system(env, dir)) {
+		for _, place := range h.Places(systemOf(env, dir)) {
 			found, err := h.Read(place)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				broken := base
