@@ -47,23 +47,23 @@ type Call struct {
 	Seq     uint64          // our progress token for the server; rises from call to call
 	Wire    atomic.Uint64   // id of the request on the link; 0 before it is sent
 
-	limit  time.Duration
-	begun  time.Time
-	cancel context.CancelCauseFunc // cancels the call's context; see [Call.End]
-	own    bool                    // the context was made here
+	limit       time.Duration
+	begun       time.Time
+	cancel      context.CancelCauseFunc // cancels the call's context; see [Call.End]
+	ownsContext bool                    // the context was made here
 
 	asking sync.WaitGroup // questions of the server that belong to the call
 
-	mu       sync.Mutex
-	over     bool                                  // takes no more questions
-	asked    map[*context.CancelCauseFunc]struct{} // open questions
-	due      time.Time                             // deadline; progress extends it
-	paused   int
-	progress float64
-	told     bool
-	second   time.Time       // begin of the current second of progressRate
-	passed   int             // notifications passed on in that second
-	held     json.RawMessage // latest progress that is not passed on yet
+	mu        sync.Mutex
+	over      bool                                  // takes no more questions
+	asked     map[*context.CancelCauseFunc]struct{} // open questions
+	due       time.Time                             // deadline; progress extends it
+	paused    int
+	progress  float64
+	reported  bool
+	second    time.Time       // begin of the current second of progressRate
+	forwarded int             // notifications passed on in that second
+	held      json.RawMessage // latest progress that is not passed on yet
 }
 
 // ErrOver is the cause with which the questions of an ended call are canceled.
@@ -73,13 +73,13 @@ var ErrOver = errors.New("the call that asked is over")
 const progressRate = 10
 
 // nobody is the Caller of a call that nobody waits for.
-type nobody struct{}
+type noCaller struct{}
 
-func (nobody) ID() string                                      { return "" }
-func (nobody) Supports(tool.Capability) bool                   { return false }
-func (nobody) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
-func (nobody) Notify(context.Context, string, json.RawMessage) {}
-func (nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+func (noCaller) ID() string                                      { return "" }
+func (noCaller) Supports(tool.Capability) bool                   { return false }
+func (noCaller) Capabilities() json.RawMessage                   { return json.RawMessage("{}") }
+func (noCaller) Notify(context.Context, string, json.RawMessage) {}
+func (noCaller) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, tool.NewProtocolError(mcp.CodeMethodNotFound, "nobody can be asked", nil)
 }
 
@@ -90,13 +90,13 @@ func (t *Calls) Add(ctx context.Context, call *tool.Call, limit time.Duration) (
 	now := time.Now()
 	f := &Call{Request: call, Caller: call.Caller, limit: limit, begun: now, due: now.Add(limit)}
 	if f.Caller == nil {
-		f.Caller = nobody{}
+		f.Caller = noCaller{}
 	}
 	f.Token = TokenOf(call)
 	outer := ctx
 	if f.cancel = call.Cancel; f.cancel == nil {
 		ctx, f.cancel = context.WithCancelCause(ctx)
-		f.own = true
+		f.ownsContext = true
 	}
 	f.Seq = t.lastToken.Add(1)
 	t.mu.Lock()
@@ -142,7 +142,7 @@ func (f *Call) End(why *tool.Error) {
 
 // release frees the context if it was made here.
 func (f *Call) release() {
-	if f.own {
+	if f.ownsContext {
 		f.cancel(nil)
 	}
 }
@@ -270,11 +270,11 @@ func (f *Call) Progressed(params json.RawMessage) {
 		return
 	}
 	f.mu.Lock()
-	if f.told && value <= f.progress {
+	if f.reported && value <= f.progress {
 		f.mu.Unlock()
 		return
 	}
-	f.told, f.progress = true, value
+	f.reported, f.progress = true, value
 	now := time.Now()
 	f.due = now.Add(f.limit)
 	if f.Token == nil {
@@ -283,9 +283,9 @@ func (f *Call) Progressed(params json.RawMessage) {
 	}
 	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.Token})
 	if now.Sub(f.second) >= time.Second {
-		f.second, f.passed = now, 0
+		f.second, f.forwarded = now, 0
 	}
-	if f.passed++; f.passed > progressRate {
+	if f.forwarded++; f.forwarded > progressRate {
 		f.held, out = out, nil
 	} else {
 		f.held = nil
