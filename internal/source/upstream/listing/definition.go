@@ -82,7 +82,7 @@ func checkName(raw, def json.RawMessage) (string, error) {
 // switchedOff returns why a tool is left out by its pins or by the entry's tools setting; empty if it is not. An
 // exclude wins over an include, an override over both.
 func (l *Listing) switchedOff(name string) string {
-	if why := l.withheld(name); why != "" {
+	if why := l.withheldReason(name); why != "" {
 		return why
 	}
 	t := &l.opts.Settings().Tools

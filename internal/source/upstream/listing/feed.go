@@ -18,17 +18,17 @@ type Feed struct {
 	stream func(context.Context) bool
 	late   func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
 
-	hears  chan struct{}     // closed when the stream is open, or will not be
-	listed chan struct{}     // closed when all lists were fetched or failed, or none is wanted
-	asking [kinds]sync.Mutex // one fetch of each list at a time, so that a later one has newer data
-	asked  bool              // its lists are wanted; guarded by the listing's mu
+	streamReady chan struct{}     // closed when the stream is open, or will not be
+	listed      chan struct{}     // closed when all lists were fetched or failed, or none is wanted
+	fetchMu     [kinds]sync.Mutex // one fetch of each list at a time, so that a later one has newer data
+	asked       bool              // its lists are wanted; guarded by the listing's mu
 }
 
 // NewFeed returns the feed of a connection; remote says that it goes over HTTP. stream opens the stream for list
 // changes and reports whether it is open; nil means that changes can arrive on the connection at any time. late waits
 // for a stream that was not open then, and reports whether it is; nil means that it never will be.
 func NewFeed(c *mcp.Client, remote bool, stream, late func(context.Context) bool) *Feed {
-	return &Feed{client: c, remote: remote, stream: stream, late: late, hears: make(chan struct{}), listed: make(chan struct{})}
+	return &Feed{client: c, remote: remote, stream: stream, late: late, streamReady: make(chan struct{}), listed: make(chan struct{})}
 }
 
 // Await returns when all lists of the connection were fetched or failed; its error is that of ctx.

@@ -62,10 +62,10 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 	if err := f.client.Ready(ctx); err != nil {
 		return err
 	}
-	taken := l.propose(f, always)
+	accepted := l.propose(f, always)
 	seen := l.Lists() != nil
 	l.publishTools(f, next)
-	if taken && seen { // else the cache entry would say that the server has tools only
+	if accepted && seen { // else the cache entry would say that the server has tools only
 		l.Keep(f)
 	}
 	return nil
@@ -76,7 +76,7 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 // lists wait for it. Hear is called once.
 func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	if f.stream == nil {
-		close(f.hears)
+		close(f.streamReady)
 		return
 	}
 	var asked atomic.Bool
@@ -87,7 +87,7 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 		if open && asked.Load() && f.client.Can("tools", "listChanged") {
 			l.Ask(tool.ToolsChanged)
 		}
-		close(f.hears)
+		close(f.streamReady)
 		if !open && f.late != nil && f.late(l.opts.Life) { // all lists were fetched without it
 			for capability, kind := range map[string]tool.ChangeKind{
 				"tools": tool.ToolsChanged, "resources": tool.ResourcesChanged, "prompts": tool.PromptsChanged,
@@ -102,7 +102,7 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 	defer grace.Stop()
 	select {
 	case <-grace.C:
-	case <-f.hears:
+	case <-f.streamReady:
 	case <-ctx.Done():
 	}
 	asked.Store(true) // changes between this fetch and the opening of the stream would be missed
@@ -121,7 +121,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
 	defer cancel()
-	<-f.hears // bounded by streamWait
+	<-f.streamReady // bounded by streamWait
 	var wg sync.WaitGroup
 	for which := Resources; which < kinds; which++ {
 		wg.Go(func() {
@@ -156,8 +156,8 @@ func (l *Listing) Fetch(ctx context.Context, f *Feed, which Kind, into *Lists) e
 
 // fetch requests one list and publishes it.
 func (l *Listing) fetch(ctx context.Context, f *Feed, which Kind) error {
-	f.asking[which].Lock()
-	defer f.asking[which].Unlock()
+	f.fetchMu[which].Lock()
+	defer f.fetchMu[which].Unlock()
 	next := &Lists{}
 	if err := l.Fetch(ctx, f, which, next); err != nil {
 		return err
@@ -166,11 +166,11 @@ func (l *Listing) fetch(ctx context.Context, f *Feed, which Kind) error {
 	case Tools:
 		l.publishTools(f, next)
 	case Resources:
-		l.amend(f, false, func(k *Lists) { k.Resources = next.Resources })
+		l.update(f, false, func(k *Lists) { k.Resources = next.Resources })
 	case Templates:
-		l.amend(f, false, func(k *Lists) { k.Templates = next.Templates })
+		l.update(f, false, func(k *Lists) { k.Templates = next.Templates })
 	case Prompts:
-		l.amend(f, false, func(k *Lists) { k.Prompts = next.Prompts })
+		l.update(f, false, func(k *Lists) { k.Prompts = next.Prompts })
 	}
 	return nil
 }
@@ -182,16 +182,16 @@ func (l *Listing) publishTools(f *Feed, next *Lists) {
 	}
 	l.staleAt.Store(time.Now().Add(next.lifetime()).UnixNano())
 	l.checkPins(next, true)
-	l.amend(f, true, func(k *Lists) {
+	l.update(f, true, func(k *Lists) {
 		k.Tools, k.Dropped, k.truncated, k.ttl, k.scope = next.Tools, next.Dropped, next.truncated, next.ttl, next.scope
 	})
 }
 
 // update changes the published lists by something that f reported. It does nothing if another connection has replaced
 // f meanwhile. confirmed says that f has just listed the tools.
-func (l *Listing) amend(f *Feed, confirmed bool, change func(*Lists)) {
-	l.publishing.Lock()
-	defer l.publishing.Unlock()
+func (l *Listing) update(f *Feed, confirmed bool, change func(*Lists)) {
+	l.publishMu.Lock()
+	defer l.publishMu.Unlock()
 	l.mu.Lock()
 	if l.feed != f {
 		l.mu.Unlock()
@@ -284,7 +284,7 @@ func (l *Listing) drop(what string, err error) {
 }
 
 // fit reports whether an entry is small enough and its name new; if not, it is dropped.
-func (l *Listing) fit(seen map[string]bool, def json.RawMessage, key, what string) bool {
+func (l *Listing) checkEntry(seen map[string]bool, def json.RawMessage, key, what string) bool {
 	id := mcp.GetString(def, key)
 	switch {
 	case id == "" || len(def) > toolcache.MaxDefinition:
@@ -301,7 +301,7 @@ func (l *Listing) fit(seen map[string]bool, def json.RawMessage, key, what strin
 func (l *Listing) fetchResources(ctx context.Context, f *Feed, k *Lists) error {
 	seen := map[string]bool{}
 	err := l.pages(ctx, f, nil, "resources", "resources/list", "resources", func(def json.RawMessage) bool {
-		if l.fit(seen, def, "uri", "resource") {
+		if l.checkEntry(seen, def, "uri", "resource") {
 			k.Resources = append(k.Resources, def)
 		}
 		return len(k.Resources) < maxEntries
@@ -316,7 +316,7 @@ func (l *Listing) fetchResources(ctx context.Context, f *Feed, k *Lists) error {
 func (l *Listing) fetchTemplates(ctx context.Context, f *Feed, k *Lists) error {
 	seen := map[string]bool{}
 	err := l.pages(ctx, f, nil, "resources", "resources/templates/list", "resourceTemplates", func(def json.RawMessage) bool {
-		if l.fit(seen, def, "uriTemplate", "resource template") {
+		if l.checkEntry(seen, def, "uriTemplate", "resource template") {
 			k.Templates = append(k.Templates, def)
 		}
 		return len(k.Templates) < maxEntries

@@ -44,8 +44,8 @@ func (l *Listing) Recall(quick bool) (v toolcache.Verdict, why string) {
 	} else if !l.checkPins(k, false) {
 		return toolcache.Miss, "tampered"
 	}
-	l.publishing.Lock()
-	defer l.publishing.Unlock()
+	l.publishMu.Lock()
+	defer l.publishMu.Unlock()
 	if !l.isNews(e) || !l.opts.Recalled(e) || !l.accept(e) {
 		return toolcache.Hit, ""
 	}
@@ -82,8 +82,8 @@ func (l *Listing) Forget(running func() bool) bool {
 	if l.Lists() == nil {
 		return false
 	}
-	l.publishing.Lock()
-	defer l.publishing.Unlock()
+	l.publishMu.Lock()
+	defer l.publishMu.Unlock()
 	if running() {
 		return false
 	}

@@ -57,16 +57,16 @@ type Listing struct {
 	opts    Options
 	refresh refresher
 
-	lists     atomic.Pointer[Lists]   // nil until it is known what the server offers
-	pinned    atomic.Pointer[changes] // how the current lists differ from the pins
+	lists     atomic.Pointer[Lists]      // nil until it is known what the server offers
+	pinned    atomic.Pointer[pinChanges] // how the current lists differ from the pins
 	offer     atomic.Pointer[tool.Offer]
 	headers   atomic.Pointer[map[string]*mcp.ParamHeaders] // by tool, where there are any
 	live      atomic.Bool                                  // the feed's connection is in use, and the lists came from it
 	staleAt   atomic.Int64                                 // when the live lists reach their lifetime, Unix ns
 	unchecked atomic.Bool                                  // the cached lists were not compared with the pins yet
 
-	publishing sync.Mutex // held while an offer is published
-	built      build      // of the last offer; guarded by publishing
+	publishMu sync.Mutex // held while an offer is published
+	built     build      // of the last offer; guarded by publishing
 
 	mu   sync.Mutex
 	feed *Feed // the connection whose lists are published; nil if there is none
@@ -76,7 +76,7 @@ type Listing struct {
 // build is what an offer was made from, besides the lists.
 type build struct {
 	conf *entry.Entry
-	pins *changes
+	pins *pinChanges
 }
 
 // meta describes the published lists.

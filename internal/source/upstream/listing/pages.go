@@ -34,7 +34,7 @@ func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, meth
 		before := size()
 		for i, def := range defs {
 			if !each(def) && (more || i < len(defs)-1) {
-				l.cut(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", most(field)))
+				l.markTruncated(k, field, fmt.Errorf("the list is longer than the %d entries that Collie takes, it ends there", maxEntriesOf(field)))
 				return nil
 			}
 		}
@@ -42,22 +42,22 @@ func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, meth
 			return nil
 		}
 		if cursors[cursor] {
-			l.cut(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
+			l.markTruncated(k, field, fmt.Errorf("the cursor %.40q came twice, the list ends there", cursor))
 			return nil
 		}
 		if len(defs) > 0 && size() == before {
-			l.cut(k, field, errors.New("a page brought nothing new, the list ends there"))
+			l.markTruncated(k, field, errors.New("a page brought nothing new, the list ends there"))
 			return nil
 		}
 		cursors[cursor] = true
 		params = mcp.Edit(nil, mcp.Field{Key: "cursor", Value: next})
 	}
-	l.cut(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
+	l.markTruncated(k, field, fmt.Errorf("more than %d pages, the list ends there", maxPages))
 	return nil
 }
 
 // most returns how many entries of a list are accepted.
-func most(field string) int {
+func maxEntriesOf(field string) int {
 	if field == "tools" {
 		return maxTools
 	}
@@ -65,7 +65,7 @@ func most(field string) int {
 }
 
 // cut records that a list was ended early.
-func (l *Listing) cut(k *Lists, field string, why error) {
+func (l *Listing) markTruncated(k *Lists, field string, why error) {
 	l.drop(field, why)
 	if k != nil {
 		k.truncated = true

@@ -12,7 +12,7 @@ import (
 )
 
 // changes are the tools of a server whose definitions differ from their pins.
-type changes map[string]pins.Change
+type pinChanges map[string]pins.Change
 
 // checkPins compares tool definitions with their pins. It returns false for a list from the cache that no server has
 // given: somebody has edited the file.
@@ -20,7 +20,7 @@ func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
 	if l.opts.Pins == nil {
 		return true
 	}
-	found := changes{}
+	found := pinChanges{}
 	for _, ch := range l.opts.Pins.Check(l.opts.Name, k.Tools, live) {
 		if ch.Kind == pins.Tampered {
 			l.opts.Log.Warn("a tool in the cache is not what the server gave, the list is not used", "tool", ch.Tool)
@@ -33,7 +33,7 @@ func (l *Listing) checkPins(k *Lists, live bool) (ok bool) {
 }
 
 // showChanges stores found as the changes to show, and reports new ones.
-func (l *Listing) showChanges(found changes) {
+func (l *Listing) showChanges(found pinChanges) {
 	before := l.pinned.Load()
 	if before != nil && maps.EqualFunc(*before, found, func(a, b pins.Change) bool { return a.Hash == b.Hash }) ||
 		before == nil && len(found) == 0 {
@@ -54,7 +54,7 @@ func (l *Listing) showChanges(found changes) {
 }
 
 // withheld returns why a tool is hidden because its definition changed; empty if it is not.
-func (l *Listing) withheld(name string) string {
+func (l *Listing) withheldReason(name string) string {
 	found := l.pinned.Load()
 	if found == nil || l.opts.Settings().Trust != entry.Pin {
 		return ""
@@ -84,7 +84,7 @@ func (l *Listing) Recheck() {
 	if l.Lists() == nil {
 		return
 	}
-	l.showChanges(changes(l.Changes()))
+	l.showChanges(pinChanges(l.Changes()))
 	l.Republish()
 }
 
@@ -93,7 +93,7 @@ func (l *Listing) CheckLate() {
 	if !l.unchecked.Swap(false) {
 		return
 	}
-	l.showChanges(changes(l.Changes()))
+	l.showChanges(pinChanges(l.Changes()))
 	if l.opts.Settings().Trust == entry.Pin { // the setting changed meanwhile, so pins now hide tools
 		l.Republish()
 	}

@@ -41,7 +41,7 @@ func TaskOnly(capabilities, def json.RawMessage) bool {
 	return can(capabilities, "tasks", "requests", "tools", "call") && mcp.GetString(def, "execution", "taskSupport") == "required"
 }
 
-func same(a, b []json.RawMessage) bool {
+func sameDefinitions(a, b []json.RawMessage) bool {
 	return slices.EqualFunc(a, b, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) })
 }
 
@@ -55,7 +55,7 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	offer, headers := l.offerOf(k)
 	conf := l.opts.Settings()
 	pinned := l.pinned.Load()
-	sameTools := same(old.Tools, k.Tools) && len(before.Tools) > 0 && l.built.conf == conf && l.built.pins == pinned
+	sameTools := sameDefinitions(old.Tools, k.Tools) && len(before.Tools) > 0 && l.built.conf == conf && l.built.pins == pinned
 	if sameTools {
 		offer.Tools = before.Tools
 	}
@@ -70,11 +70,11 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	if !sameTools && !sameActions(before.Tools, offer.Tools) || len(before.Tools) == 0 || old.Instructions != k.Instructions {
 		kinds = append(kinds, tool.ToolsChanged)
 	}
-	if !same(old.Resources, k.Resources) || !same(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny ||
+	if !sameDefinitions(old.Resources, k.Resources) || !sameDefinitions(old.Templates, k.Templates) || before.ReadsAny != offer.ReadsAny ||
 		old.Instructions != k.Instructions { // long ones are a resource
 		kinds = append(kinds, tool.ResourcesChanged)
 	}
-	if !same(old.Prompts, k.Prompts) {
+	if !sameDefinitions(old.Prompts, k.Prompts) {
 		kinds = append(kinds, tool.PromptsChanged)
 	}
 	for _, kind := range kinds {
@@ -84,15 +84,15 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 
 // Publish makes k what the server offers until it tells its own lists.
 func (l *Listing) Publish(k *Lists, fresh tool.Freshness, why string) {
-	l.publishing.Lock()
-	defer l.publishing.Unlock()
+	l.publishMu.Lock()
+	defer l.publishMu.Unlock()
 	l.publish(k, fresh, why)
 }
 
 // Republish rebuilds the offer from the known lists, after settings or pins have changed.
 func (l *Listing) Republish() {
-	l.publishing.Lock()
-	defer l.publishing.Unlock()
+	l.publishMu.Lock()
+	defer l.publishMu.Unlock()
 	k := l.Lists()
 	if k == nil {
 		return

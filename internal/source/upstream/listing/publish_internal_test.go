@@ -67,7 +67,7 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 	l.propose(now, true)
 	l.publishTools(now, listsOf("new"))
 	l.publishTools(before, listsOf("late"))
-	l.amend(before, false, func(k *Lists) { k.Prompts = []json.RawMessage{json.RawMessage(`{"name":"late"}`)} })
+	l.update(before, false, func(k *Lists) { k.Prompts = []json.RawMessage{json.RawMessage(`{"name":"late"}`)} })
 	if got := offered(l); got != "new " || len(l.Offer().Prompts) > 0 {
 		t.Errorf("it offers the tools %s and %d prompts", got, len(l.Offer().Prompts))
 	}
@@ -93,14 +93,14 @@ func TestRecheckDoesNotBringAnOldListBack(t *testing.T) {
 	defer store.Close()
 	l := listingOf(t, Options{Pins: store})
 	l.Publish(listsOf("old"), tool.FreshLive, "")
-	l.publishing.Lock()
+	l.publishMu.Lock()
 	var recheck sync.WaitGroup
 	recheck.Go(l.Recheck)
 	for range 1000 {
 		runtime.Gosched() // it gets as far as it can
 	}
 	l.publish(listsOf("new"), tool.FreshLive, "")
-	l.publishing.Unlock()
+	l.publishMu.Unlock()
 	recheck.Wait()
 	if got := offered(l); got != "new " {
 		t.Errorf("it offers %s after another list was told", got)
@@ -150,7 +150,7 @@ func TestAChangeAtTheEndOfAStart(t *testing.T) {
 		l.Adopt(f)
 		return false
 	}})
-	l.relearn(map[tool.ChangeKind]bool{tool.ToolsChanged: true})
+	l.refetch(map[tool.ChangeKind]bool{tool.ToolsChanged: true})
 	if l.Lists() == nil {
 		t.Error("the lists were not asked for again")
 	}

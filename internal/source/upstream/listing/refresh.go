@@ -30,7 +30,7 @@ type refresher struct {
 }
 
 // again plans another attempt for lists that could not be fetched, after an ever longer wait.
-func (r *refresher) again(changed map[tool.ChangeKind]bool) {
+func (r *refresher) scheduleRetry(changed map[tool.ChangeKind]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending == nil {
@@ -44,7 +44,7 @@ func (r *refresher) again(changed map[tool.ChangeKind]bool) {
 
 // retryDelay returns how long to wait before a refresh after that many failures in a row; after none it is the time for
 // which changes are gathered.
-func wait(failed int) time.Duration {
+func retryDelay(failed int) time.Duration {
 	d := quietLists
 	for range min(failed, 12) {
 		d *= 2
@@ -82,14 +82,14 @@ func (r *refresher) run() {
 	r.mu.Lock()
 	before := r.failed
 	r.mu.Unlock()
-	r.listing.relearn(changed)
+	r.listing.refetch(changed)
 	r.mu.Lock()
 	r.running = false
 	if r.failed == before {
 		r.failed = 0
 	}
 	if len(r.pending) > 0 && !r.closed {
-		r.timer = time.AfterFunc(wait(r.failed), r.run)
+		r.timer = time.AfterFunc(retryDelay(r.failed), r.run)
 	}
 	r.mu.Unlock()
 }
@@ -109,7 +109,7 @@ func (r *refresher) close() {
 func (l *Listing) Ask(kind tool.ChangeKind) { l.refresh.ask(kind) }
 
 // relearn fetches the lists of some kinds again. If one fails, the old list stays.
-func (l *Listing) relearn(changed map[tool.ChangeKind]bool) {
+func (l *Listing) refetch(changed map[tool.ChangeKind]bool) {
 	starting := l.opts.Starting() // before Feed: if the start ends in between, its connection is there
 	f := l.Feed()
 	standing := f != nil && f.Alive()
@@ -120,7 +120,7 @@ func (l *Listing) relearn(changed map[tool.ChangeKind]bool) {
 		return
 	}
 	if standing && !l.Refresh(l.opts.Life, f, changed) {
-		l.refresh.again(changed)
+		l.refresh.scheduleRetry(changed)
 	}
 }
 
