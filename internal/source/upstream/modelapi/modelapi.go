@@ -51,25 +51,25 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 	if json.Unmarshal(def, &d) != nil {
 		return nil
 	}
-	w := walk{api: a, found: map[string]string{}, property: compiled(a.PropertyName)}
+	w := schemaWalk{api: a, found: map[string]string{}, property: compiled(a.PropertyName)}
 	if !compiled(a.ToolName).MatchString(name) {
-		w.breaks("", "a name that does not fit %s", a.ToolName)
+		w.report("", "a name that does not fit %s", a.ToolName)
 	}
 	if d.Description != nil {
 		if a.Description > 0 && utf8.RuneCountInString(*d.Description) > a.Description {
-			w.breaks("", "a description of more than %d characters", a.Description)
+			w.report("", "a description of more than %d characters", a.Description)
 		}
 		if a.Described && *d.Description == "" {
-			w.breaks("", "an empty description")
+			w.report("", "an empty description")
 		}
 	}
 	root, _ := d.InputSchema.(schema)
 	if root["type"] != "object" {
-		w.breaks("", "a schema that is not of type object")
+		w.report("", "a schema that is not of type object")
 	}
 	for _, word := range a.RefusedAtRoot {
 		if _, has := root[word]; has {
-			w.breaks("", "%s at the root", word)
+			w.report("", "%s at the root", word)
 		}
 	}
 	if members, _ := root["properties"].(schema); a.OpenAPI && len(members) == 0 {
@@ -88,7 +88,7 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 		{w.values, a.EnumValues, "values of enums"},
 	} {
 		if n.most > 0 && n.got > n.most {
-			w.breaks("", "more than %d %s", n.most, n.what)
+			w.report("", "more than %d %s", n.most, n.what)
 		}
 	}
 	var out []Breach
@@ -192,7 +192,7 @@ func anys(list []string) []any {
 }
 
 // walk visits the schemas of one definition.
-type walk struct {
+type schemaWalk struct {
 	api      *API
 	property *regexp.Regexp
 	found    map[string]string // first place by limit
@@ -200,26 +200,26 @@ type walk struct {
 	properties, depth, text, values int
 }
 
-func (w *walk) breaks(at, limit string, args ...any) {
+func (w *schemaWalk) report(at, limit string, args ...any) {
 	limit = fmt.Sprintf(limit, args...)
-	if was, known := w.found[limit]; !known || at < was { // the smallest place, since maps have no order
+	if first, known := w.found[limit]; !known || at < first { // the smallest place, since maps have no order
 		w.found[limit] = at
 	}
 }
 
-func (w *walk) schema(at string, v any, depth int) {
+func (w *schemaWalk) schema(at string, v any, depth int) {
 	a := w.api
 	s, ok := v.(schema)
 	if !ok {
 		if a.OpenAPI || a.Strict {
-			w.breaks(at, "a schema that is not an object")
+			w.report(at, "a schema that is not an object")
 		}
 		return
 	}
 	w.depth = max(w.depth, depth)
 	for word := range s {
 		if len(a.Keywords) > 0 && !slices.Contains(a.Keywords, word) {
-			w.breaks(at, "the keyword %s", word)
+			w.report(at, "the keyword %s", word)
 		}
 	}
 	types := texts(s["type"])
@@ -229,13 +229,13 @@ func (w *walk) schema(at string, v any, depth int) {
 	for _, one := range values {
 		w.text += utf8.RuneCountInString(fmt.Sprint(one))
 		if _, text := one.(string); a.OpenAPI && !text {
-			w.breaks(at, "a value of an enum that is not text")
+			w.report(at, "a value of an enum that is not text")
 		}
 	}
 	if items, has := s["items"]; has {
 		w.schema(at+"/items", items, depth)
 	} else if slices.Contains(types, "array") && (a.OpenAPI || a.Strict) {
-		w.breaks(at, "a list without items")
+		w.report(at, "a list without items")
 	}
 	if of, ok := s["additionalProperties"].(schema); ok {
 		w.schema(at+"/additionalProperties", of, depth+1)
@@ -258,16 +258,16 @@ func (w *walk) schema(at string, v any, depth int) {
 }
 
 // types checks the types of a schema.
-func (w *walk) types(at string, s schema, types []string) {
+func (w *schemaWalk) types(at string, s schema, types []string) {
 	a := w.api
 	for _, typ := range types {
 		if !slices.Contains(a.Types, typ) {
-			w.breaks(at, "the type %s", typ)
+			w.report(at, "the type %s", typ)
 		}
 	}
 	_, list := s["type"].([]any)
 	if list && a.OpenAPI {
-		w.breaks(at, "several types")
+		w.report(at, "several types")
 	}
 	if len(types) > 0 || !a.OpenAPI && !a.Strict {
 		return
@@ -277,26 +277,26 @@ func (w *walk) types(at string, s schema, types []string) {
 			return
 		}
 	}
-	w.breaks(at, "a schema without a type")
+	w.report(at, "a schema without a type")
 }
 
 // members checks the properties of an object.
-func (w *walk) members(at string, s schema, depth int) {
+func (w *schemaWalk) members(at string, s schema, depth int) {
 	a := w.api
 	members, _ := s["properties"].(schema)
 	if len(members) == 0 && at != "" && (a.OpenAPI || a.Strict) {
-		w.breaks(at, "an object without properties")
+		w.report(at, "an object without properties")
 	}
 	for _, name := range texts(s["required"]) {
 		if _, has := members[name]; !has && (a.OpenAPI || a.Strict) {
-			w.breaks(at, "a property that is required and not declared")
+			w.report(at, "a property that is required and not declared")
 		}
 	}
 	for name, of := range members {
 		w.properties++
 		w.text += utf8.RuneCountInString(name)
 		if !w.property.MatchString(name) {
-			w.breaks(at+"/"+name, "a name of a property that does not fit %s", a.PropertyName)
+			w.report(at+"/"+name, "a name of a property that does not fit %s", a.PropertyName)
 		}
 		w.schema(at+"/"+name, of, depth+1)
 	}
