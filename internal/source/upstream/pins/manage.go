@@ -93,5 +93,5 @@ func (b *book) apply(e edit) {
 	if b.store.file.Path != "" {
 		b.edits = append(b.edits, e)
 	}
-	b.note()
+	b.wakeWatchers()
 }

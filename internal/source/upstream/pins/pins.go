@@ -143,7 +143,7 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 		return nil
 	}
 	server = strings.ToValidUTF8(server, "\uFFFD")
-	seen := s.sight(server, defs)
+	seen := s.hashDefinitions(server, defs)
 	b := s.lock()
 	defer s.mu.Unlock()
 	b.refresh()
@@ -157,14 +157,14 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 		switch {
 		case r == nil && len(b.pins[server]) == 0:
 		case r == nil:
-			out = append(out, Change{Tool: t.name, Kind: Tampered, Hash: t.hash, Now: pick(t.raw)})
+			out = append(out, Change{Tool: t.name, Kind: Tampered, Hash: t.hash, Now: pinnedFields(t.raw)})
 		case r.hash == t.hash:
 		case r.pending != nil && r.pending.hash == t.hash:
 			out = append(out, r.change(t.name, pinned(t.name, r)))
 		default:
-			was, now := pinned(t.name, r), pick(t.raw)
+			was, now := pinned(t.name, r), pinnedFields(t.raw)
 			out = append(out, Change{
-				Tool: t.name, Kind: Tampered, Hash: t.hash, Fields: differences(was, now), Was: was, Now: now,
+				Tool: t.name, Kind: Tampered, Hash: t.hash, Fields: changedFields(was, now), Was: was, Now: now,
 			})
 		}
 	}
@@ -198,17 +198,17 @@ func (r *record) change(name string, was json.RawMessage) Change {
 }
 
 // sighted is one definition of a list, with its hash.
-type sighted struct {
+type hashedDefinition struct {
 	name, hash, digest string
 	raw                json.RawMessage
 }
 
 // sight hashes definitions. It holds no lock while it does, since hashing takes the longest.
-func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
+func (s *Store) hashDefinitions(server string, defs []json.RawMessage) []hashedDefinition {
 	b := s.lock()
 	known := maps.Clone(b.pins[server])
 	s.mu.Unlock()
-	out := make([]sighted, 0, len(defs))
+	out := make([]hashedDefinition, 0, len(defs))
 	taken := make(map[string]bool, len(defs))
 	for _, def := range defs {
 		name := strings.ToValidUTF8(mcp.GetString(def, "name"), "\uFFFD")
@@ -216,8 +216,8 @@ func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 			continue
 		}
 		taken[name] = true
-		sum := sha256.Sum256(compact(def))
-		t := sighted{name: name, digest: hex.EncodeToString(sum[:]), raw: def}
+		sum := sha256.Sum256(compactJSON(def))
+		t := hashedDefinition{name: name, digest: hex.EncodeToString(sum[:]), raw: def}
 		if r := known[name]; r != nil && r.digest == t.digest {
 			t.hash = r.hash
 		} else {
@@ -231,11 +231,11 @@ func (s *Store) sight(server string, defs []json.RawMessage) []sighted {
 }
 
 // learn records a definition that a live server gave.
-func (b *book) learn(server string, t sighted, pinned lookup) {
+func (b *book) learn(server string, t hashedDefinition, pinned lookup) {
 	old := b.pins[server][t.name]
 	seen := sighting{hash: t.hash, digest: t.digest, at: b.store.opts.Now().Round(time.Millisecond)}
 	if old == nil || old.hash != t.hash || old.pending != nil || old.definition == nil && !old.stored {
-		seen.definition = pick(t.raw)
+		seen.definition = pinnedFields(t.raw)
 	}
 	now := old.observe(seen, func(r *record) json.RawMessage { return pinned(t.name, r) })
 	if now == old {
@@ -246,12 +246,12 @@ func (b *book) learn(server string, t sighted, pinned lookup) {
 	}
 	b.pins.put(server, t.name, now)
 	b.dirty.put(server, t.name, now)
-	b.note()
+	b.wakeWatchers()
 	b.writeSoon()
 }
 
 // note wakes watchers after a change of pins.
-func (b *book) note() {
+func (b *book) wakeWatchers() {
 	b.changed++
 	for c := range b.wake {
 		select {

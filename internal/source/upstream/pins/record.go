@@ -56,7 +56,7 @@ func (r *record) observe(seen sighting, was func(*record) json.RawMessage) *reco
 		return r
 	}
 	next := *r
-	seen.changed = differences(was(r), seen.definition)
+	seen.changed = changedFields(was(r), seen.definition)
 	next.pending = &seen
 	return &next
 }
@@ -83,7 +83,7 @@ func (r *record) approve(agreed sighting, now time.Time) *record {
 	next.firstSeen = r.firstSeen
 	if p := r.pending; p != nil && p.hash != agreed.hash {
 		still := *p
-		still.changed = differences(next.definition, still.definition)
+		still.changed = changedFields(next.definition, still.definition)
 		next.pending = &still
 	}
 	return next
@@ -91,18 +91,18 @@ func (r *record) approve(agreed sighting, now time.Time) *record {
 
 // pick returns the six fields of a definition as the server wrote them, without white space between tokens. Missing
 // fields are left out.
-func pick(def json.RawMessage) json.RawMessage {
+func pinnedFields(def json.RawMessage) json.RawMessage {
 	var members []mcp.Field
 	for _, key := range fields {
 		if value := mcp.Get(def, key); value != nil {
 			members = append(members, mcp.Field{Key: key, Value: value})
 		}
 	}
-	return compact(mcp.Edit(nil, members...))
+	return compactJSON(mcp.Edit(nil, members...))
 }
 
 // compact returns raw without white space between tokens, or raw itself if it is not valid JSON.
-func compact(raw json.RawMessage) json.RawMessage {
+func compactJSON(raw json.RawMessage) json.RawMessage {
 	v := jsontext.Value(bytes.Clone(raw))
 	if v.Compact(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
 		return raw
@@ -111,13 +111,13 @@ func compact(raw json.RawMessage) json.RawMessage {
 }
 
 // differences returns the fields in which two definitions differ in meaning; none if one of them is lost.
-func differences(was, now json.RawMessage) []string {
+func changedFields(was, now json.RawMessage) []string {
 	if was == nil || now == nil {
 		return nil
 	}
 	var out []string
 	for _, key := range fields {
-		if !same(mcp.Get(was, key), mcp.Get(now, key)) {
+		if !sameValue(mcp.Get(was, key), mcp.Get(now, key)) {
 			out = append(out, key)
 		}
 	}
@@ -125,7 +125,7 @@ func differences(was, now json.RawMessage) []string {
 }
 
 // same reports whether two values mean the same; nil stands for a missing field.
-func same(a, b json.RawMessage) bool {
+func sameValue(a, b json.RawMessage) bool {
 	if (a == nil) != (b == nil) {
 		return false
 	}

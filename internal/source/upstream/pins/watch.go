@@ -56,7 +56,7 @@ func (w *watcher) run() {
 	w.begin()
 	n := w.store.notify()
 	defer n.close()
-	w.look() // changes from before the notices
+	w.notifyChanges() // changes from before the notices
 	tick := time.NewTicker(n.every)
 	defer tick.Stop()
 	for {
@@ -80,7 +80,7 @@ func (w *watcher) run() {
 		case <-w.store.stop:
 			return
 		}
-		w.look()
+		w.notifyChanges()
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *watcher) leave() {
 }
 
 // look calls f for what has changed since the last look.
-func (w *watcher) look() {
+func (w *watcher) notifyChanges() {
 	s := w.store
 	b := s.lock()
 	b.refresh()
@@ -135,7 +135,7 @@ func (b *book) copy() state {
 }
 
 // seldom is how many times less often the file is polled if the system reports its changes.
-const seldom = 15
+const slowPollFactor = 15
 
 // notices are the system's reports about the file's folder. If there are none, the channels are nil and only polling
 // finds changes.
@@ -166,7 +166,7 @@ func (s *Store) notify() notices {
 	n.events, n.failures = w.Events, w.Errors
 	n.close = func() { _ = w.Close() }
 	if info, err := os.Lstat(s.file.Path); atomicfile.Noticed(dir) && (err != nil || info.Mode().IsRegular()) { // a symbolic link would change in another folder
-		n.every = seldom * s.opts.Poll
+		n.every = slowPollFactor * s.opts.Poll
 	}
 	return n
 }

@@ -72,9 +72,9 @@ func (b *book) adopt(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	st.bring(b.edits, b.dirty, b.store.definitionOf)
+	st.applyAll(b.edits, b.dirty, b.store.definitionOf)
 	if !equal(st, b.pins) {
-		b.note()
+		b.wakeWatchers()
 	}
 	b.pins = st
 	return nil
@@ -86,7 +86,7 @@ func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 }
 
 // bring applies edits and then sightings to st.
-func (st state) bring(edits []edit, dirty state, was func(server, name string, r *record) json.RawMessage) {
+func (st state) applyAll(edits []edit, dirty state, was func(server, name string, r *record) json.RawMessage) {
 	for _, e := range edits {
 		e(st)
 	}
@@ -146,7 +146,7 @@ func (s *Store) write() {
 			pause, failed = s.opts.Collect, 0
 		}
 		b := s.lock()
-		if !b.unwritten() {
+		if !b.hasUnwritten() {
 			b.writing = false
 			s.mu.Unlock()
 			return
@@ -156,7 +156,7 @@ func (s *Store) write() {
 }
 
 // unwritten reports whether the file lacks something.
-func (b *book) unwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
+func (b *book) hasUnwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
 
 // flush writes what is new, once.
 func (s *Store) flush(ctx context.Context) error {
@@ -180,7 +180,7 @@ func (s *Store) flush(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		st.bring(edits, dirty, func(_, _ string, r *record) json.RawMessage { return r.definition })
+		st.applyAll(edits, dirty, func(_, _ string, r *record) json.RawMessage { return r.definition })
 		return st.encode(), nil
 	})
 	b = s.lock()
