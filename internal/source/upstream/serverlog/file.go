@@ -94,7 +94,7 @@ func (f *File) open() (*os.File, error) {
 // rotateFor makes room for n bytes. If another process is rotating, or the files cannot be renamed, the file exceeds
 // its limit.
 func (f *File) rotateFor(n int) error {
-	if f.fits(n) {
+	if f.hasRoom(n) {
 		return nil
 	}
 	unlock, ok, err := atomicfile.TryLock(filepath.Join(filepath.Dir(f.Path), ".rotate.lock"))
@@ -105,7 +105,7 @@ func (f *File) rotateFor(n int) error {
 		return nil
 	}
 	defer unlock()
-	if f.fits(n) { // another process was faster
+	if f.hasRoom(n) { // another process was faster
 		return nil
 	}
 	if f.files() == 1 {
@@ -119,7 +119,7 @@ func (f *File) rotateFor(n int) error {
 	return nil
 }
 
-func (f *File) fits(n int) bool {
+func (f *File) hasRoom(n int) bool {
 	info, err := os.Stat(f.Path)
 	return err != nil || info.Size() == 0 || info.Size()+int64(n) <= f.max()
 }

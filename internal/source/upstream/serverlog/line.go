@@ -41,7 +41,7 @@ func lineOf(e process.Entry) tool.LogLine {
 }
 
 // wants reports whether line matches f by time and stream.
-func wants(f tool.LogFilter, line tool.LogLine) bool {
+func matchesFilter(f tool.LogFilter, line tool.LogLine) bool {
 	return !line.Time.Before(f.Since) && (len(f.Streams) == 0 || slices.Contains(f.Streams, line.Stream))
 }
 

@@ -190,7 +190,7 @@ const followBuffer = 1024
 func (l *Log) history(f tool.LogFilter, recent []process.Entry) ([]tool.LogLine, error) {
 	var fresh []tool.LogLine
 	for _, e := range recent {
-		if line := lineOf(e); wants(f, line) {
+		if line := lineOf(e); matchesFilter(f, line) {
 			fresh = append(fresh, line)
 		}
 	}
@@ -221,7 +221,7 @@ func (l *Log) follow(ctx context.Context, f tool.LogFilter, sub *event.Subscript
 					return
 				}
 			}
-			if line := lineOf(*e); wants(f, line) && !yield(line, nil) {
+			if line := lineOf(*e); matchesFilter(f, line) && !yield(line, nil) {
 				return
 			}
 		case <-ctx.Done():

@@ -79,8 +79,8 @@ func (f *File) openAll() ([]*os.File, error) {
 			return out, err
 		}
 		info, err := r.Stat()
-		same := func(k fs.FileInfo) bool { return os.SameFile(k, info) }
-		if err != nil || slices.ContainsFunc(known, same) {
+		isOpen := func(k fs.FileInfo) bool { return os.SameFile(k, info) }
+		if err != nil || slices.ContainsFunc(known, isOpen) {
 			_ = r.Close() // nothing was written to it
 			if err != nil {
 				return out, err
@@ -108,7 +108,7 @@ func readAll(files []*os.File, f tool.LogFilter) (lines []tool.LogLine, rest []b
 			}
 		}
 		rest, err = eachLine(r, nil, func(line tool.LogLine) bool {
-			if wants(f, line) {
+			if matchesFilter(f, line) {
 				lines = append(lines, line)
 			}
 			if f.Last > 0 && len(lines) > 2*f.Last+1024 {
@@ -167,7 +167,7 @@ func (t *follower) run(ctx context.Context, yield func(tool.LogLine, error) bool
 		}
 		more := true
 		err := t.look(func(line tool.LogLine) bool {
-			more = !wants(t.filter, line) || yield(line, nil)
+			more = !matchesFilter(t.filter, line) || yield(line, nil)
 			return more
 		})
 		if err != nil && more {
