@@ -39,17 +39,17 @@ func containerOf(e *entry.Entry, dir string) (*container, []string) {
 	if run < 0 {
 		return nil, args
 	}
-	given := func(flag string) bool {
+	hasFlag := func(flag string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return a == flag || strings.HasPrefix(a, flag+"=") })
 	}
 	var extra []string
 	c := &container{program: program}
-	if !given("--cidfile") {
+	if !hasFlag("--cidfile") {
 		c.server = e.Name
 		c.cidFile = filepath.Join(dir, fmt.Sprintf("%s.%d-%s.cid", e.Name, os.Getpid(), rand.Text()[:8]))
 		extra = append(extra, "--cidfile", c.cidFile)
 	}
-	if !given("--label") {
+	if !hasFlag("--label") {
 		extra = append(extra, "--label", "collie.server="+e.Name)
 	}
 	return c, slices.Insert(args, run+1, extra...)

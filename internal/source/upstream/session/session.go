@@ -99,7 +99,7 @@ func (s *Session) Open(ctx context.Context, h mcp.Handler, opts mcp.ClientOption
 	if s.dialer.Settings().Transport == entry.Stdio {
 		return s.spawn(ctx, h, opts)
 	}
-	return s.reach(ctx, h, opts)
+	return s.connectURL(ctx, h, opts)
 }
 
 // ErrTimeout says that a server did not answer within startTimeout.
@@ -121,19 +121,19 @@ func (e *ExitError) Error() string {
 }
 
 // timed bounds ctx by the start timeout.
-func (d *Dialer) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+func (d *Dialer) withStartTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := d.Settings().StartTimeout
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", ErrTimeout, limit))
 }
 
 // reach connects to an HTTP server.
-func (s *Session) reach(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
-	release, err := s.dialer.Starts.slot(ctx, false)
+func (s *Session) connectURL(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
+	release, err := s.dialer.Starts.acquire(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer release()
-	ctx, cancel := s.dialer.timed(ctx)
+	ctx, cancel := s.dialer.withStartTimeout(ctx)
 	defer cancel()
 	s.Client, err = s.connectHTTP(ctx, h, opts)
 	if err != nil && ctx.Err() != nil {
@@ -151,14 +151,14 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 	}
 	downloaded := sync.OnceFunc(turn) // called at the server's first output, or at the end
 	defer downloaded()
-	release, err := d.Starts.slot(ctx, conf.Runner)
+	release, err := d.Starts.acquire(ctx, conf.Runner)
 	if err != nil {
 		return err
 	}
 	defer release()
 	silent := time.AfterFunc(silentSlot, release)
 	defer silent.Stop()
-	ctx, cancel := d.timed(ctx)
+	ctx, cancel := d.withStartTimeout(ctx)
 	defer cancel()
 
 	heard := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 // Starts bounds how many servers start at once. It is safe for concurrent use.
 type Starts struct {
 	all, runners *semaphore.Weighted
-	packages     turns
+	packages     keyedTurns
 }
 
 // NewStarts allows all servers to start at once, and runners of them by package runners such as npx; 0 means 64 and
@@ -21,7 +21,7 @@ func NewStarts(all, runners int64) *Starts {
 }
 
 // slot waits for permission to start a server. release gives it back, and may be called more than once.
-func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err error) {
+func (s *Starts) acquire(ctx context.Context, runner bool) (release func(), err error) {
 	if err := s.all.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -41,13 +41,13 @@ func (s *Starts) slot(ctx context.Context, runner bool) (release func(), err err
 
 // keyedTurns lets one start of each package through at a time, since two downloads of one package into one cache disturb
 // each other.
-type turns struct {
+type keyedTurns struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}
 }
 
 // turn waits for the turn of the package name; done passes it on. An empty name does not wait.
-func (t *turns) turn(ctx context.Context, name string) (done func(), err error) {
+func (t *keyedTurns) turn(ctx context.Context, name string) (done func(), err error) {
 	if name == "" {
 		return func() {}, nil
 	}
