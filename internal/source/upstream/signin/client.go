@@ -26,7 +26,7 @@ var methodNames = map[string]string{
 }
 
 // style returns ClientAuth for x/oauth2. A client without a secret sends its id in the body.
-func (r *record) style() oauth2.AuthStyle {
+func (r *record) authStyle() oauth2.AuthStyle {
 	if r.ClientAuth == authBasic {
 		return oauth2.AuthStyleInHeader
 	}
@@ -42,7 +42,7 @@ func (r *record) secret() string {
 
 // setClientID sets the client id of rec. It uses, in this order: the configured id, the metadata document, the client
 // registered at an earlier sign-in, a new registration, and an id that a person enters.
-func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
+func (s *Session) setClientID(ctx context.Context, m *oauthex.AuthServerMeta, rec, before *record, o *LoginOptions) error {
 	methods := m.TokenEndpointAuthMethodsSupported
 	switch {
 	case s.server.ClientID != "":
@@ -50,7 +50,7 @@ func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, 
 		rec.ClientAuth = authWith(methods, rec.ClientSecret)
 	case s.server.ClientMetadataURL != "" && m.ClientIDMetadataDocumentSupported:
 		rec.ClientID, rec.ClientAuth = s.server.ClientMetadataURL, authNone
-	case before.fits(rec, s.opts.Now()):
+	case before.clientReusable(rec, s.opts.Now()):
 		rec.ClientID, rec.ClientSecret = before.ClientID, before.ClientSecret
 		rec.ClientAuth, rec.ClientEnds, rec.Registered = before.ClientAuth, before.ClientEnds, true
 	case m.RegistrationEndpoint != "":
@@ -72,7 +72,7 @@ func (s *Session) identify(ctx context.Context, m *oauthex.AuthServerMeta, rec, 
 var errNoClient = errors.New("the authorization server registers no clients by itself: register Collie there by hand")
 
 // fits reports whether the client of an earlier sign-in can be used again. r may be nil.
-func (r *record) fits(now *record, at time.Time) bool {
+func (r *record) clientReusable(now *record, at time.Time) bool {
 	return r != nil && r.Registered && !r.Doubtful && r.Issuer == now.Issuer && r.Redirect == now.Redirect &&
 		(r.ClientEnds.IsZero() || at.Before(r.ClientEnds))
 }
@@ -126,7 +126,7 @@ func (s *Session) register(ctx context.Context, m *oauthex.AuthServerMeta, rec *
 // registrationError drops the SDK's quotation of the answer, which may hold a new secret.
 func registrationError(err error, status int) error {
 	if e, ok := errors.AsType[*oauthex.ClientRegistrationError](err); ok {
-		return fmt.Errorf("register as a client: %w", &refusal{Code: e.ErrorCode, Description: e.ErrorDescription, Status: status})
+		return fmt.Errorf("register as a client: %w", &oauthError{Code: e.ErrorCode, Description: e.ErrorDescription, Status: status})
 	}
 	if status == 0 {
 		return fmt.Errorf("register as a client: %w", err)

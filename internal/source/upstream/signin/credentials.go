@@ -27,7 +27,7 @@ func (s *Session) loginByItself(ctx context.Context, more []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.obtain(ctx, before, more)
+	_, err = s.clientCredentials(ctx, before, more)
 	return err
 }
 
@@ -35,7 +35,7 @@ func (s *Session) loginByItself(ctx context.Context, more []string) error {
 // reads the metadata anew each time, since the server may have moved to another authorization server in the meantime.
 // before is the record of the last token and may be nil. An error that waiting does not cure is a [*NeedsAuthError].
 // The caller holds the lock against other processes; see lock.
-func (s *Session) obtain(ctx context.Context, before *record, more []string) (*record, error) {
+func (s *Session) clientCredentials(ctx context.Context, before *record, more []string) (*record, error) {
 	rec, err := s.token(ctx, before, more)
 	if err == nil {
 		rec.RefreshToken = "" // there should be none (RFC 6749, section 4.4.3), and the secret replaces it
@@ -63,7 +63,7 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 	methods := f.authority.TokenEndpointAuthMethodsSupported
 	rec.ClientAuth = authWith(methods, rec.ClientSecret)
 	if rec.ClientAuth == authPost && !slices.Contains(methods, "client_secret_post") {
-		return nil, s.failed("get a token", upstream(fmt.Errorf(
+		return nil, s.failed("get a token", asServerFault(fmt.Errorf(
 			"token_endpoint_auth_methods_supported is %q, expected client_secret_basic or client_secret_post in it", methods)))
 	}
 	rec.Scopes = s.scopes(f, before, more) // granted unless the answer says otherwise (RFC 6749, section 5.1)
@@ -73,8 +73,8 @@ func (s *Session) token(ctx context.Context, before *record, more []string) (*re
 		params = append(params, oauth2.SetAuthURLParam("scope", strings.Join(rec.Scopes, " ")))
 	}
 	tok, err := s.exchange(ctx, rec, "", params...)
-	if e, ok := errors.AsType[*refusal](err); ok && e.final() {
-		err = upstream(err)
+	if e, ok := errors.AsType[*oauthError](err); ok && e.isFinal() {
+		err = asServerFault(err)
 	}
 	if err != nil {
 		return nil, s.failed("get a token", err)

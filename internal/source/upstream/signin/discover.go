@@ -23,12 +23,12 @@ type resource struct {
 }
 
 // probe is a request that opens no session and changes nothing.
-const probe = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+const probeRequest = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
 // ask sends the server one request without a token, to get its challenge. An answer without one gives an empty
 // challenge.
-func (s *Session) ask(ctx context.Context) (challenge, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.origin.String(), strings.NewReader(probe))
+func (s *Session) fetchChallenge(ctx context.Context) (challenge, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.origin.String(), strings.NewReader(probeRequest))
 	if err != nil {
 		return challenge{}, err
 	}
@@ -47,7 +47,7 @@ func (s *Session) ask(ctx context.Context) (challenge, error) {
 
 // findResource finds the resource metadata: at the address in the challenge, else at the well-known places. A server
 // without metadata is treated by MCP 2025-03-26, where the authorization server has the same origin.
-func (s *Session) describe(ctx context.Context, c challenge) (resource, error) {
+func (s *Session) findResource(ctx context.Context, c challenge) (resource, error) {
 	places := resourcePlaces(s.origin)
 	if c.metadata != "" {
 		places = append([]string{c.metadata}, places...)
@@ -103,7 +103,7 @@ func (s *Session) readResource(ctx context.Context, place string) (resource, err
 	if err := s.readJSON(ctx, "resource_metadata", place, &m); err != nil {
 		return resource{}, err
 	}
-	if !covers(m.Resource, s.origin) {
+	if !isParentURL(m.Resource, s.origin) {
 		return resource{}, fmt.Errorf("the metadata at %s is for the resource %q, expected %s", place, quoted(m.Resource), s.origin)
 	}
 	if len(m.AuthorizationServers) == 0 {
@@ -114,7 +114,7 @@ func (s *Session) readResource(ctx context.Context, place string) (resource, err
 }
 
 // covers reports whether resource is u or a parent of u.
-func covers(resource string, u *url.URL) bool {
+func isParentURL(resource string, u *url.URL) bool {
 	r, err := url.Parse(resource)
 	if err != nil || !sameOrigin(r, u) || r.User != nil || r.Fragment != "" {
 		return false

@@ -64,13 +64,13 @@ func (s *Session) failed(step string, err error) error {
 }
 
 // refusal is an error response of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2).
-type refusal struct {
+type oauthError struct {
 	Code, Description string
 	Status            int // 0 if it came by redirect
 }
 
 // Error quotes the server.
-func (e *refusal) Error() string {
+func (e *oauthError) Error() string {
 	text := quoted(e.Code)
 	if text == "" {
 		text = http.StatusText(e.Status)
@@ -86,7 +86,7 @@ func (e *refusal) Error() string {
 
 // isFinal reports whether this refusal means that a refresh token is dead: it is invalid_grant, or another refusal that
 // waiting would not change.
-func (e *refusal) final() bool {
+func (e *oauthError) isFinal() bool {
 	switch {
 	case e.Code == "temporarily_unavailable", e.Code == "server_error", e.Code == "slow_down":
 		return false
@@ -97,7 +97,7 @@ func (e *refusal) final() bool {
 }
 
 // clientUnknown reports whether the server no longer knows the client.
-func (e *refusal) clientUnknown() bool {
+func (e *oauthError) clientUnknown() bool {
 	return e.Code == "invalid_client" || e.Code == "unauthorized_client"
 }
 
@@ -107,7 +107,7 @@ func tokenError(err error) error {
 	if !ok {
 		return err
 	}
-	out := &refusal{Code: e.ErrorCode, Description: e.ErrorDescription}
+	out := &oauthError{Code: e.ErrorCode, Description: e.ErrorDescription}
 	if e.Response != nil {
 		out.Status = e.Response.StatusCode
 	}
@@ -116,10 +116,10 @@ func tokenError(err error) error {
 
 // quoted returns a foreign text in a form that is safe to show: one short line.
 func quoted(s string) string {
-	const most = 200
+	const limit = 200
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
 	}
 	return s
 }

@@ -29,21 +29,21 @@ const (
 // on a public address. A server that is itself on a private address may name other private addresses, and http on this
 // machine.
 type guard struct {
-	own    *url.URL
-	direct *http.Transport // for own
-	public *http.Transport // refuses addresses that are not public
-	free   *http.Transport // allows all addresses: if inside, or through a proxy, which dials for us
+	own          *url.URL
+	direct       *http.Transport // for own
+	public       *http.Transport // refuses addresses that are not public
+	unrestricted *http.Transport // allows all addresses: if inside, or through a proxy, which dials for us
 
-	insider bool        // own is written as a private address
-	dialed  atomic.Bool // own was reached at a private address
-	outside atomic.Bool // own was reached at a public address
-	trusted atomic.Bool // an earlier sign-in found own on a private address
+	ownPrivate  bool        // own is written as a private address
+	seenPrivate atomic.Bool // own was reached at a private address
+	seenPublic  atomic.Bool // own was reached at a public address
+	trusted     atomic.Bool // an earlier sign-in found own on a private address
 }
 
 func newGuard(own *url.URL, base *http.Transport) *guard {
 	g := &guard{own: own}
 	if own != nil {
-		g.insider = isLocal(own.Hostname()) || isPrivateLiteral(own.Hostname())
+		g.ownPrivate = isLocal(own.Hostname()) || isPrivateLiteral(own.Hostname())
 	}
 	if base == nil {
 		base = mcp.NewHTTPTransport(nil)
@@ -56,20 +56,20 @@ func newGuard(own *url.URL, base *http.Transport) *guard {
 	g.direct.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err == nil {
-			g.note(conn.RemoteAddr())
+			g.recordAddress(conn.RemoteAddr())
 		}
 		return conn, err
 	}
-	g.free = mcp.NewHTTPTransport(authorities(base.TLSClientConfig))
-	g.free.Proxy = base.Proxy
-	g.public = g.free.Clone()
+	g.unrestricted = mcp.NewHTTPTransport(tlsForOthers(base.TLSClientConfig))
+	g.unrestricted.Proxy = base.Proxy
+	g.public = g.unrestricted.Clone()
 	g.public.DialContext = (&net.Dialer{Timeout: dialTime, Control: refusePrivate}).DialContext
 	return g
 }
 
 // tlsForOthers returns the part of a server's TLS settings that may be used for other hosts: the certificate
 // authorities, but no client certificate, no server name and no disabled verification.
-func authorities(c *tls.Config) *tls.Config {
+func tlsForOthers(c *tls.Config) *tls.Config {
 	if c == nil || c.RootCAs == nil {
 		return nil
 	}
@@ -77,37 +77,37 @@ func authorities(c *tls.Config) *tls.Config {
 }
 
 func (g *guard) close() {
-	for _, t := range []*http.Transport{g.direct, g.public, g.free} {
+	for _, t := range []*http.Transport{g.direct, g.public, g.unrestricted} {
 		t.CloseIdleConnections()
 	}
 }
 
 // note records the kind of address at which own was reached. With a proxy it is the proxy's address: that makes own
 // count as inside only if the proxy is on a private address itself.
-func (g *guard) note(addr net.Addr) {
+func (g *guard) recordAddress(addr net.Addr) {
 	if ip, err := netip.ParseAddrPort(addr.String()); err == nil {
 		if isPublic(ip.Addr()) {
-			g.outside.Store(true)
+			g.seenPublic.Store(true)
 		} else {
-			g.dialed.Store(true)
+			g.seenPrivate.Store(true)
 		}
 	}
 }
 
 // isPrivate reports whether own is on a private address. It is not if it was seen at a public address too, since such a
 // name may be made to point anywhere.
-func (g *guard) inside() bool {
-	if g.insider || g.trusted.Load() {
+func (g *guard) isPrivate() bool {
+	if g.ownPrivate || g.trusted.Load() {
 		return true
 	}
-	return g.dialed.Load() && !g.outside.Load() && !g.proxied(g.own)
+	return g.seenPrivate.Load() && !g.seenPublic.Load() && !g.proxied(g.own)
 }
 
 func (g *guard) proxied(u *url.URL) bool {
-	if g.free.Proxy == nil || u == nil {
+	if g.unrestricted.Proxy == nil || u == nil {
 		return false
 	}
-	proxy, err := g.free.Proxy(&http.Request{URL: u, Header: http.Header{}})
+	proxy, err := g.unrestricted.Proxy(&http.Request{URL: u, Header: http.Header{}})
 	return err == nil && proxy != nil
 }
 
@@ -122,7 +122,7 @@ func (g *guard) check(field, raw string) error {
 	}
 	local := isLocal(u.Hostname())
 	switch {
-	case !g.inside() && (local || isPrivateLiteral(u.Hostname())):
+	case !g.isPrivate() && (local || isPrivateLiteral(u.Hostname())):
 		return fmt.Errorf("%s is %q, which is on a private network: a public server must not name that", field, quoted(raw))
 	case u.Scheme == "https", u.Scheme == "http" && local:
 		return nil
@@ -139,14 +139,14 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case sameOrigin(req.URL, g.own):
 		t = g.direct
-	case g.inside(), g.proxied(req.URL):
-		t = g.free
+	case g.isPrivate(), g.proxied(req.URL):
+		t = g.unrestricted
 	}
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{resp.Body, maxBody + 1} // one byte more, to tell an end from the limit
+	resp.Body = &limitedBody{resp.Body, maxBody + 1} // one byte more, to tell an end from the limit
 	return resp, nil
 }
 
@@ -173,12 +173,12 @@ func (g *guard) client() *http.Client {
 var errTooLong = fmt.Errorf("an answer of more than %d bytes", maxBody)
 
 // bounded is a body that fails after a number of bytes.
-type bounded struct {
+type limitedBody struct {
 	io.ReadCloser
 	left int // bytes left; none left is an error
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLong
 	}
@@ -197,7 +197,7 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 }
 
 // reserved are networks that netip does not call private but that are not public either.
-var reserved = []netip.Prefix{
+var reservedNetworks = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"), // the last one contains all of IPv4
@@ -208,7 +208,7 @@ func isPublic(ip netip.Addr) bool {
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
 		return false
 	}
-	for _, p := range reserved {
+	for _, p := range reservedNetworks {
 		if p.Contains(ip) {
 			return false
 		}

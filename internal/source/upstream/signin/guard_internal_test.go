@@ -95,15 +95,15 @@ func TestGuardLearnsWhereTheServerIs(t *testing.T) {
 	t.Parallel()
 	addr := func(s string) address { return address(s) }
 	g := guardOf(t, "https://mcp.corp.example/mcp")
-	if g.inside() {
+	if g.isPrivate() {
 		t.Error("a server is inside before anybody has seen it")
 	}
-	g.note(addr("10.0.0.5:443"))
-	if !g.inside() {
+	g.recordAddress(addr("10.0.0.5:443"))
+	if !g.isPrivate() {
 		t.Error("a server at 10.0.0.5 is not inside")
 	}
-	g.note(addr("93.184.216.34:443"))
-	if g.inside() {
+	g.recordAddress(addr("93.184.216.34:443"))
+	if g.isPrivate() {
 		t.Error("a server with a public address too is inside: its name may be made to lie")
 	}
 }
@@ -173,7 +173,7 @@ func TestGuardGivesOtherHostsOnlyTheAuthorities(t *testing.T) {
 	u, _ := url.Parse("https://10.0.0.1/mcp")
 	g := newGuard(u, base)
 	defer g.close()
-	for _, c := range []*tls.Config{g.free.TLSClientConfig, g.public.TLSClientConfig} {
+	for _, c := range []*tls.Config{g.unrestricted.TLSClientConfig, g.public.TLSClientConfig} {
 		if c.RootCAs != pool || c.ServerName != "" || c.InsecureSkipVerify || len(c.Certificates) > 0 {
 			t.Errorf("other hosts get %+v", c)
 		}
@@ -186,7 +186,7 @@ func TestGuardGivesOtherHostsOnlyTheAuthorities(t *testing.T) {
 func TestBodiesAreBounded(t *testing.T) {
 	t.Parallel()
 	for size, ok := range map[int]bool{0: true, maxBody: true, maxBody + 1: false, 2 * maxBody: false} {
-		b := &bounded{io.NopCloser(strings.NewReader(strings.Repeat("x", size))), maxBody + 1}
+		b := &limitedBody{io.NopCloser(strings.NewReader(strings.Repeat("x", size))), maxBody + 1}
 		got, err := io.ReadAll(b)
 		if (err == nil) != ok || len(got) > maxBody+1 {
 			t.Errorf("%d bytes: read %d, %v, want ok %v", size, len(got), err, ok)
@@ -241,7 +241,7 @@ func FuzzCovers(f *testing.F) {
 	f.Add("https://mcp.example.com@evil.example/")
 	f.Fuzz(func(t *testing.T, s string) {
 		own, _ := url.Parse("https://mcp.example.com/team/mcp")
-		if !covers(s, own) {
+		if !isParentURL(s, own) {
 			return
 		}
 		u, err := url.Parse(s)
@@ -261,7 +261,7 @@ func TestCovers(t *testing.T) {
 		"http://mcp.example.com/team/mcp": false, "https://example.com": false, "https://mcp.example.com:8443/": false, "": false,
 		"https://mcp.example.com/team/mcp#x": false,
 	} {
-		if got := covers(resource, own); got != want {
+		if got := isParentURL(resource, own); got != want {
 			t.Errorf("%q covers %s: %v, want %v", resource, own, got, want)
 		}
 	}

@@ -76,7 +76,7 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	}
 	rec := s.newRecord(f)
 	rec.Redirect, rec.Login = redirect, rand.Text()
-	if err := s.identify(ctx, f.authority, rec, before, o); err != nil {
+	if err := s.setClientID(ctx, f.authority, rec, before, o); err != nil {
 		if f.assumed != nil && ctx.Err() == nil {
 			return nil, f.assumed // an assumed server has no clients registered by hand
 		}
@@ -87,11 +87,11 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	if slices.Contains(f.authority.ScopesSupported, "offline_access") {
 		p.Scopes = union(p.Scopes, []string{"offline_access"}) // some servers give a refresh token only for this scope
 	}
-	return p, s.keep(ctx, p)
+	return p, s.storePending(ctx, p)
 }
 
 // found is what a server and its authorization server say in their documents.
-type found struct {
+type discovered struct {
 	challenge challenge
 	resource  resource
 	authority *oauthex.AuthServerMeta
@@ -100,21 +100,21 @@ type found struct {
 }
 
 // discover follows the server's challenge to its authorization server.
-func (s *Session) discover(ctx context.Context) (*found, error) {
-	c, err := s.ask(ctx)
+func (s *Session) discover(ctx context.Context) (*discovered, error) {
+	c, err := s.fetchChallenge(ctx)
 	if err != nil {
 		return nil, s.failed("reach the server", err)
 	}
-	f := &found{challenge: c}
+	f := &discovered{challenge: c}
 	s.mu.Lock()
 	if f.challenge.metadata == "" {
 		f.challenge.metadata = s.challenge.metadata
 	}
 	f.wanted = s.challenge.scopes
 	s.mu.Unlock()
-	f.resource, err = s.describe(ctx, f.challenge)
+	f.resource, err = s.findResource(ctx, f.challenge)
 	if err != nil {
-		return nil, s.failed("read the resource metadata", upstream(err))
+		return nil, s.failed("read the resource metadata", asServerFault(err))
 	}
 	f.authority, err = s.authority(ctx, f.resource.issuers)
 	if errors.Is(err, errNothing) {
@@ -129,15 +129,15 @@ func (s *Session) discover(ctx context.Context) (*found, error) {
 		return f, nil
 	}
 	if err != nil {
-		return nil, s.failed("read the authorization server's metadata", upstream(err))
+		return nil, s.failed("read the authorization server's metadata", asServerFault(err))
 	}
 	return f, nil
 }
 
 // newRecord returns the record for a new sign-in.
-func (s *Session) newRecord(f *found) *record {
+func (s *Session) newRecord(f *discovered) *record {
 	return &record{
-		Issuer: f.authority.Issuer, Resource: f.resource.id, Inside: s.guard.inside(),
+		Issuer: f.authority.Issuer, Resource: f.resource.id, Inside: s.guard.isPrivate(),
 		TokenURL: f.authority.TokenEndpoint, RevokeURL: f.authority.RevocationEndpoint,
 	}
 }
@@ -145,7 +145,7 @@ func (s *Session) newRecord(f *found) *record {
 // scopes returns the scopes to ask for: the configured ones, else those of the challenge, else those of the resource
 // (MCP authorization, Scope Selection Strategy). It adds the scopes that were granted and wanted before, so that
 // asking for more takes nothing away.
-func (s *Session) scopes(f *found, before *record, more []string) []string {
+func (s *Session) scopes(f *discovered, before *record, more []string) []string {
 	base := s.server.Scopes
 	if len(base) == 0 {
 		base = f.challenge.scopes
@@ -180,7 +180,7 @@ func withoutPort(redirect string) string {
 }
 
 // upstream marks an error in a server's documents as the server's fault.
-func upstream(err error) error {
+func asServerFault(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return err // a network error
 	}
@@ -259,7 +259,7 @@ func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 	if p.Record.Registered {
 		ctx := context.WithoutCancel(ctx)
 		if unlock, err := s.lock(ctx); err == nil {
-			s.doubt(ctx, p.Record.key())
+			s.forgetClient(ctx, p.Record.key())
 			unlock()
 		}
 	}
@@ -270,7 +270,7 @@ func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 }
 
 // doubt makes the next sign-in register a new client. The caller holds the lock against other processes; see lock.
-func (s *Session) doubt(ctx context.Context, key string) {
+func (s *Session) forgetClient(ctx context.Context, key string) {
 	rec, have, err := s.load(ctx)
 	if err != nil || rec == nil || have != key {
 		return

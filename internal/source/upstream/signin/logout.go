@@ -25,7 +25,7 @@ func (s *Session) Logout(ctx context.Context) (revoked bool, err error) {
 	if rec != nil && rec.RevokeURL != "" {
 		revoked = s.revoke(ctx, rec)
 	}
-	for _, name := range []string{key, s.pointer(), s.pendingName()} {
+	for _, name := range []string{key, s.recordKey(), s.pendingName()} {
 		if name != "" {
 			err = errors.Join(err, s.store.Delete(ctx, name))
 		}

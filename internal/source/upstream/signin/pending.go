@@ -107,7 +107,7 @@ func (p *pending) check(a answer) (code string, err error) {
 	case iss != "" && iss != p.Record.Issuer:
 		return "", &tool.Error{Kind: tool.Upstream, Message: fmt.Sprintf("the answer names the issuer %q, expected %q", quoted(iss), p.Record.Issuer)}
 	case v.Get("error") != "":
-		return "", &tool.Error{Kind: tool.Denied, Err: &refusal{Code: v.Get("error"), Description: v.Get("error_description")}}
+		return "", &tool.Error{Kind: tool.Denied, Err: &oauthError{Code: v.Get("error"), Description: v.Get("error_description")}}
 	case v.Get("code") == "":
 		return "", fmt.Errorf("%w: it has no code", errBadAnswer)
 	}
@@ -127,7 +127,7 @@ func (s *Session) pendingName() string {
 	return Prefix + "pending:" + digest(s.server.Name, s.server.URL, s.server.ClientID)
 }
 
-func (s *Session) keep(ctx context.Context, p *pending) error {
+func (s *Session) storePending(ctx context.Context, p *pending) error {
 	raw, err := json.Marshal(p)
 	if err == nil {
 		err = s.store.Set(ctx, s.pendingName(), string(raw))
@@ -169,7 +169,7 @@ func (s *Session) finish(ctx context.Context, p *pending, a answer) error {
 		return err
 	}
 	if err == nil {
-		err = s.trade(ctx, p, code)
+		err = s.exchangeCode(ctx, p, code)
 	}
 	// A code can be used once, whatever the result.
 	if e := s.store.Delete(ctx, s.pendingName()); e != nil && err == nil {
@@ -181,7 +181,7 @@ func (s *Session) finish(ctx context.Context, p *pending, a answer) error {
 	return nil
 }
 
-func (s *Session) trade(ctx context.Context, p *pending, code string) error {
+func (s *Session) exchangeCode(ctx context.Context, p *pending, code string) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
@@ -193,9 +193,9 @@ func (s *Session) trade(ctx context.Context, p *pending, code string) error {
 	}
 	rec.Scopes = p.Scopes // granted unless the answer says otherwise (RFC 6749, section 5.1)
 	tok, err := s.exchange(ctx, &rec, code, oauth2.VerifierOption(p.Verifier))
-	if e, ok := errors.AsType[*refusal](err); ok {
+	if e, ok := errors.AsType[*oauthError](err); ok {
 		if e.clientUnknown() {
-			s.doubt(ctx, rec.key())
+			s.forgetClient(ctx, rec.key())
 		}
 		return &tool.Error{Kind: tool.Upstream, Err: e}
 	}

@@ -39,24 +39,24 @@ func (r *record) key() string { return Prefix + "token:" + digest(r.Issuer, r.Re
 func (r *record) signedIn() bool { return r != nil && r.AccessToken != "" }
 
 // stale reports whether the access token expires within d.
-func (r *record) stale(now time.Time, d time.Duration) bool {
+func (r *record) expiresWithin(now time.Time, d time.Duration) bool {
 	return !r.Expiry.IsZero() && !now.Add(d).Before(r.Expiry)
 }
 
 // recordKey returns the name under which the store holds the key of this server's record. It includes the server's
 // name, since two servers of the settings may use one URL with two accounts.
-func (s *Session) pointer() string {
+func (s *Session) recordKey() string {
 	return Prefix + "server:" + digest(s.server.Name, s.server.URL, s.server.ClientID)
 }
 
 // load reads the record of this server and its key; rec is nil if there is none, or if it cannot be read: the next
 // sign-in replaces it.
 func (s *Session) load(ctx context.Context) (rec *record, key string, err error) {
-	has, err := s.store.Has(ctx, s.pointer())
+	has, err := s.store.Has(ctx, s.recordKey())
 	if err != nil || !has {
 		return nil, "", err
 	}
-	key, ok, err := s.store.Get(ctx, s.pointer())
+	key, ok, err := s.store.Get(ctx, s.recordKey())
 	if err != nil || !ok {
 		return nil, "", err
 	}
@@ -80,23 +80,23 @@ func (s *Session) load(ctx context.Context) (rec *record, key string, err error)
 
 // save stores rec as this server's record.
 func (s *Session) save(ctx context.Context, rec *record) error {
-	kept := *rec
-	if kept.ClientID == s.server.ClientID {
-		kept.ClientSecret = "" // it is in the settings
+	stored := *rec
+	if stored.ClientID == s.server.ClientID {
+		stored.ClientSecret = "" // it is in the settings
 	}
-	raw, err := json.Marshal(&kept) //nolint:gosec // it goes to the keyring
+	raw, err := json.Marshal(&stored) //nolint:gosec // it goes to the keyring
 	if err != nil {
 		return err
 	}
 	if err := s.store.Set(ctx, rec.key(), string(raw)); err != nil {
 		return err
 	}
-	if has, err := s.store.Has(ctx, s.pointer()); err == nil && has {
-		if key, _, err := s.store.Get(ctx, s.pointer()); err == nil && key == rec.key() {
+	if has, err := s.store.Has(ctx, s.recordKey()); err == nil && has {
+		if key, _, err := s.store.Get(ctx, s.recordKey()); err == nil && key == rec.key() {
 			return nil
 		}
 	}
-	return s.store.Set(ctx, s.pointer(), rec.key())
+	return s.store.Set(ctx, s.recordKey(), rec.key())
 }
 
 // known returns the record in memory. The store is read the first time; later it is only asked whether it still has
@@ -112,7 +112,7 @@ func (s *Session) known(ctx context.Context) (*record, error) {
 	if rec == nil {
 		return s.reload(ctx)
 	}
-	has, err := s.store.Has(ctx, s.pointer())
+	has, err := s.store.Has(ctx, s.recordKey())
 	if err != nil {
 		return rec, nil //nolint:nilerr // what we have is good until the server says otherwise
 	}

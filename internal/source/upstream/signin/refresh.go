@@ -24,15 +24,15 @@ type renewal struct {
 var errClosed = errors.New("the session is closed")
 
 // usable returns the record with which to send a request, refreshed if need be; nil if nobody is signed in.
-func (s *Session) usable(ctx context.Context) (*record, error) {
+func (s *Session) usableRecord(ctx context.Context) (*record, error) {
 	rec, err := s.known(ctx)
 	if err != nil || !rec.signedIn() {
 		return nil, err
 	}
 	now := s.opts.Now()
-	ended := rec.stale(now, 0)
+	ended := rec.expiresWithin(now, 0)
 	switch {
-	case !rec.stale(now, early):
+	case !rec.expiresWithin(now, refreshBefore):
 		return rec, nil
 	case s.server.ClientCredentials: // it can get another one
 	case rec.RefreshToken == "" && ended:
@@ -97,13 +97,13 @@ func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
 	now := s.opts.Now()
 	news := rec.signedIn() && (had == nil || rec.AccessToken != had.AccessToken)
 	switch {
-	case news && !rec.stale(now, early):
+	case news && !rec.expiresWithin(now, refreshBefore):
 		return rec, nil
 	case s.server.ClientCredentials:
-		return s.obtain(ctx, rec, nil)
+		return s.clientCredentials(ctx, rec, nil)
 	case rec.RefreshToken != "":
 		return s.refresh(ctx, rec)
-	case news && !rec.stale(now, 0):
+	case news && !rec.expiresWithin(now, 0):
 		return rec, nil
 	}
 	return nil, nil //nolint:nilnil // only a person can help
@@ -118,7 +118,7 @@ func (s *Session) refresh(ctx context.Context, old *record) (*record, error) {
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"),
 		oauth2.SetAuthURLParam("refresh_token", old.RefreshToken))
 	rec := *old
-	if e, ok := errors.AsType[*refusal](err); ok && e.final() {
+	if e, ok := errors.AsType[*oauthError](err); ok && e.isFinal() {
 		s.log.Info("the refresh token is not good any more", "error", err)
 		rec.AccessToken, rec.RefreshToken = "", ""
 		rec.Doubtful = rec.Doubtful || e.clientUnknown()
@@ -168,7 +168,7 @@ func (s *Session) exchange(ctx context.Context, rec *record, code string, params
 	}
 	config := oauth2.Config{
 		ClientID: rec.ClientID, ClientSecret: rec.secret(),
-		Endpoint: oauth2.Endpoint{TokenURL: rec.TokenURL, AuthStyle: rec.style()},
+		Endpoint: oauth2.Endpoint{TokenURL: rec.TokenURL, AuthStyle: rec.authStyle()},
 	}
 	if code != "" {
 		config.RedirectURL = rec.Redirect
@@ -179,7 +179,7 @@ func (s *Session) exchange(ctx context.Context, rec *record, code string, params
 		return nil, tokenError(err)
 	}
 	if !strings.EqualFold(tok.Type(), "bearer") {
-		return nil, &refusal{Code: "token type " + tok.TokenType, Description: "only bearer tokens can be used"}
+		return nil, &oauthError{Code: "token type " + tok.TokenType, Description: "only bearer tokens can be used"}
 	}
 	return tok, nil
 }

@@ -35,15 +35,15 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(req.Header["Authorization"]) > 0 || !sameOrigin(req.URL, s.origin) {
 		return t.base.RoundTrip(req)
 	}
-	rec, err := s.usable(req.Context())
+	rec, err := s.usableRecord(req.Context())
 	if err != nil {
 		closeBody(req)
 		return nil, err
 	}
 	for tried := 0; ; tried++ {
 		resp, err := t.send(req, rec)
-		if err != nil || !s.curable(resp, rec, tried) {
-			return s.judge(req.Context(), resp, rec, err)
+		if err != nil || !s.tokenMayHelp(resp, rec, tried) {
+			return s.answerOrError(req.Context(), resp, rec, err)
 		}
 		s.remember(resp)
 		again, ok := replay(req)
@@ -67,7 +67,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // curable reports whether another token may help after resp, which answered a request with rec's token; tried counts
 // the earlier tries. It may once after a 401, and once more if a client that signs in by itself lacks scopes.
-func (s *Session) curable(resp *http.Response, rec *record, tried int) bool {
+func (s *Session) tokenMayHelp(resp *http.Response, rec *record, tried int) bool {
 	return tried == 0 && resp.StatusCode == http.StatusUnauthorized || tried < 2 && s.mayAskForMore(resp, rec)
 }
 
@@ -103,7 +103,7 @@ func replay(req *http.Request) (*http.Request, bool) {
 }
 
 // judge turns the last answer to a request into the result.
-func (s *Session) judge(ctx context.Context, resp *http.Response, rec *record, err error) (*http.Response, error) {
+func (s *Session) answerOrError(ctx context.Context, resp *http.Response, rec *record, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ type Options struct {
 
 const (
 	// early is how long before its end an access token is refreshed.
-	early = 60 * time.Second
+	refreshBefore = 60 * time.Second
 	// requestTime bounds one request to an authorization server.
 	requestTime = 30 * time.Second
 	// lookAgain is how often requests check whether another process has signed out.
