@@ -27,8 +27,8 @@ func (h *history) failed(p entry.Restart, now time.Time, chance float64) (next t
 	h.stopped(now)
 	h.failures = slices.DeleteFunc(h.failures, func(t time.Time) bool { return now.Sub(t) > p.Window })
 	h.failures = append(h.failures, now)
-	if most := max(p.Max, 1); len(h.failures) > most {
-		h.failures = h.failures[len(h.failures)-most:]
+	if limit := max(p.Max, 1); len(h.failures) > limit {
+		h.failures = h.failures[len(h.failures)-limit:]
 	}
 	delay := jitter(backoff(p, h.attempt), chance)
 	h.attempt++
@@ -43,7 +43,7 @@ func (h *history) started(now time.Time) { h.ready = now }
 func (h *history) stopped(now time.Time) {
 	h.attempt = h.inARow(now)
 	if h.attempt == 0 {
-		h.well()
+		h.clear()
 	}
 	h.ready = time.Time{}
 }
@@ -58,7 +58,7 @@ func (h *history) inARow(now time.Time) int {
 
 // clear forgets the failures: the server was ready for a minute, or answered a call, or a person asked for a new
 // start.
-func (h *history) well() { h.failures, h.attempt, h.open = nil, 0, false }
+func (h *history) clear() { h.failures, h.attempt, h.open = nil, 0, false }
 
 // backoff returns the delay after n earlier failures: base doubled n times, at most cap.
 func backoff(p entry.Restart, n int) time.Duration {

@@ -57,7 +57,7 @@ func TestBreakerOpensWithinTheWindow(t *testing.T) {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(p.Window)).Draw(t, "later")))
 			switch rapid.IntRange(0, 5).Draw(t, "what") {
 			case 0:
-				h.well()
+				h.clear()
 				times, want = nil, false
 			case 1:
 				h.started(now)
@@ -104,7 +104,7 @@ func TestAWellServerStartsAnew(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	var h history
 	h.failed(p, now, 0)
-	h.well()
+	h.clear()
 	if next, open := h.failed(p, now, 0); open || next.Sub(now) != p.Base/2 {
 		t.Errorf("after an answer: %v, open %v", next.Sub(now), open)
 	}
@@ -121,12 +121,12 @@ func TestAWellServerStartsAnew(t *testing.T) {
 func TestPermanentReasons(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required"} {
-		if !permanent(reason, 0) {
+		if !isPermanent(reason, 0) {
 			t.Errorf("%s is tried again by itself", reason)
 		}
 	}
 	for status, want := range map[int]bool{0: false, 400: true, 401: false, 403: true, 404: true, 405: true, 408: false, 410: true, 429: false, 500: false, 503: false} {
-		if permanent("http_4xx", status) != want {
+		if isPermanent("http_4xx", status) != want {
 			t.Errorf("HTTP %d: permanent is %v, want %v", status, !want, want)
 		}
 	}

@@ -90,13 +90,13 @@ type refusal struct {
 type Machine struct {
 	Policy Policy // current policy, kept up to date by the owner
 
-	now      Condition
-	moves    int     // how often the state was set
-	history  history // of failures
-	suspect  bool    // it is new or has failed, so that an answered call is news
-	retryAt  time.Time
-	checkAt  time.Time // when to check whether anybody uses it
-	finished bool
+	now         Condition
+	moves       int     // how often the state was set
+	history     history // of failures
+	onProbation bool    // it is new or has failed, so that an answered call is news
+	retryAt     time.Time
+	checkAt     time.Time // when to check whether anybody uses it
+	finished    bool
 }
 
 // refuseAgain is how long a permanent failure is repeated to further calls without a new start, so that calls in a
@@ -114,7 +114,7 @@ func (m *Machine) Condition(now time.Time) Condition {
 func (m *Machine) Moves() int { return m.moves }
 
 // Suspect reports whether an answered call would change anything; see [Machine.Answered].
-func (m *Machine) Suspect() bool { return m.suspect }
+func (m *Machine) Suspect() bool { return m.onProbation }
 
 // Enter sets a state that no event leads to: the server's first and last ones.
 func (m *Machine) Enter(now time.Time, state tool.State, reason, detail string) {
@@ -142,7 +142,7 @@ func (m *Machine) Ready(now time.Time) {
 	}
 	m.history.started(now)
 	m.now.NextRetry, m.now.LastStartError, m.retryAt = time.Time{}, nil, time.Time{}
-	m.suspect = true // until the first answer
+	m.onProbation = true // until the first answer
 	m.Connected(now)
 	m.Enter(now, tool.StateReady, "", "")
 }
@@ -165,7 +165,7 @@ func (m *Machine) Reconfigured(now time.Time, connected bool) {
 // Failed records a failure and enters the state that follows.
 func (m *Machine) Failed(now time.Time, f Failure) {
 	m.now.LastStartError = f.Err
-	if permanent(f.Reason, f.Status) {
+	if isPermanent(f.Reason, f.Status) {
 		m.history.ready, m.now.NextRetry = time.Time{}, time.Time{}
 		state := tool.StateFailed
 		if f.Reason == "auth_required" {
@@ -175,7 +175,7 @@ func (m *Machine) Failed(now time.Time, f Failure) {
 		return
 	}
 	next, open := m.history.failed(m.Policy.Restart, now, f.Chance)
-	m.now.NextRetry, m.suspect = next, true
+	m.now.NextRetry, m.onProbation = next, true
 	if f.Retry && !m.finished {
 		m.retryAt = next
 	}
@@ -192,8 +192,8 @@ func (m *Machine) Lost(now time.Time) { m.history.failed(m.Policy.Restart, now, 
 // Answered records that a call was answered: earlier failures no longer count.
 func (m *Machine) Answered(now time.Time) {
 	signedIn := m.now.State == tool.StateNeedsAuth && !m.history.ready.IsZero()
-	m.history.well()
-	m.suspect = false
+	m.history.clear()
+	m.onProbation = false
 	if signedIn {
 		m.Enter(now, tool.StateReady, "", "")
 	}
@@ -201,13 +201,13 @@ func (m *Machine) Answered(now time.Time) {
 
 // SignedOut records that the server asked for authentication in the middle of a session.
 func (m *Machine) SignedOut(now time.Time, hint string) {
-	m.suspect = true
+	m.onProbation = true
 	m.Enter(now, tool.StateNeedsAuth, "auth_required", hint)
 }
 
 // Forgive forgets the failures, since a person asked for a new start.
 func (m *Machine) Forgive(now time.Time) {
-	m.history.well()
+	m.history.clear()
 	m.now.LastStartError = nil
 	if m.now.State == tool.StateOpen {
 		m.Enter(now, tool.StateBackoff, m.now.Reason, m.now.Detail)
@@ -238,9 +238,9 @@ func (m *Machine) Stopped(now time.Time, reason, detail string) {
 }
 
 // Postpone plans the next check of use after left, the time that the server may still be unused.
-func (m *Machine) Postpone(now time.Time, left time.Duration) {
+func (m *Machine) Postpone(now time.Time, remaining time.Duration) {
 	if !m.finished {
-		m.checkAt = now.Add(left)
+		m.checkAt = now.Add(remaining)
 	}
 }
 
@@ -288,7 +288,7 @@ func (m *Machine) Tick(now time.Time) Order {
 
 // permanent reports whether a failure cannot be mended by trying again, but only by a person or a change of the
 // configuration. status is that of an HTTP answer, 0 if there is none.
-func permanent(reason string, status int) bool {
+func isPermanent(reason string, status int) bool {
 	switch reason {
 	case "command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required":
 		return true

@@ -19,8 +19,8 @@ type Options struct {
 
 // Supervisor is a Machine with a lock and a timer. It is safe for concurrent use.
 type Supervisor struct {
-	opts    Options
-	suspect atomic.Bool
+	opts        Options
+	onProbation atomic.Bool
 
 	mu      sync.Mutex
 	machine Machine
@@ -38,7 +38,7 @@ func (s *Supervisor) Tell(event func(m *Machine, now time.Time)) {
 	now, before := time.Now(), s.machine.Moves()
 	s.machine.Policy = s.opts.Policy()
 	event(&s.machine, now)
-	s.suspect.Store(s.machine.Suspect())
+	s.onProbation.Store(s.machine.Suspect())
 	if s.machine.Moves() != before {
 		s.opts.Changed(s.machine.Condition(now))
 	}
@@ -84,7 +84,7 @@ func (s *Supervisor) Refused() *refusal {
 
 // Answered records that a call was answered. It costs nothing unless the server had failed.
 func (s *Supervisor) Answered() {
-	if s.suspect.Load() {
+	if s.onProbation.Load() {
 		s.Tell((*Machine).Answered)
 	}
 }
