@@ -109,7 +109,7 @@ func parseForImport(data []byte, zone *time.Location) (*document, error) {
 	if len(data) > maxFile {
 		return nil, wrong(errTooLarge.Error())
 	}
-	d, bad, err := usable(data, zone)
+	d, bad, err := parseUsable(data, zone)
 	switch {
 	case err != nil:
 		return nil, wrong(err.Error())

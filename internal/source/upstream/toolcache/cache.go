@@ -90,20 +90,20 @@ type Cache struct {
 	tasks sync.WaitGroup
 	wake  chan struct{}
 
-	committing chan struct{} // held while file or shared place is read or written
+	commitLock chan struct{} // held while file or shared place is read or written
 	telling    sync.Mutex    // held while the watcher is called, one server at a time
 	unshared   atomic.Bool   // a change is not in the shared place yet
 
-	mu         sync.Mutex
-	slots      map[string]*slot
-	wants      map[string]Want
-	generation uint64 // of the file, as last seen
-	create     bool   // the file is missing
-	closed     bool
-	watcher    func(string)
-	following  bool     // file and shared place are watched
-	untold     []string // servers of which the watcher has yet to be told
-	count      Stats    // except figures computed by Stats
+	mu             sync.Mutex
+	slots          map[string]*slot
+	wants          map[string]Want
+	generation     uint64 // of the file, as last seen
+	create         bool   // the file is missing
+	closed         bool
+	watcher        func(string)
+	following      bool     // file and shared place are watched
+	pendingNotices []string // servers of which the watcher has yet to be told
+	count          Stats    // except figures computed by Stats
 }
 
 const (
@@ -118,7 +118,7 @@ func Open(ctx context.Context, opts Options) *Cache {
 	start := time.Now()
 	var shared sync.WaitGroup
 	if c.shared != nil {
-		shared.Go(func() { c.shared.look(ctx, sharedOpenLimit) })
+		shared.Go(func() { c.shared.currentStamp(ctx, sharedOpenLimit) })
 	}
 	if c.file != nil {
 		ctx, cancel := context.WithTimeout(ctx, openLimit)
@@ -156,7 +156,7 @@ func newCache(opts Options) *Cache {
 	c := &Cache{
 		opts: opts, log: opts.Logger, warner: newWarner(opts.Logger, opts.Now), file: opts.file,
 		slots: map[string]*slot{}, wants: map[string]Want{},
-		wake: make(chan struct{}, 1), committing: make(chan struct{}, 1), count: newStats(),
+		wake: make(chan struct{}, 1), commitLock: make(chan struct{}, 1), count: newStats(),
 	}
 	if c.file == nil && opts.Path != "" {
 		c.file = newFile(opts)
@@ -185,18 +185,18 @@ func (c *Cache) load(ctx context.Context) {
 }
 
 // counted counts a failure of the file or the shared place, and returns its code.
-func (c *Cache) counted(what string, err error) (cause string) {
+func (c *Cache) countFailure(operation string, err error) (cause string) {
 	cause = causeOf(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count.failure(what, cause, err.Error())
+	c.count.failure(operation, cause, err.Error())
 	return cause
 }
 
 // failed counts and logs a failure of the file or the shared place.
-func (c *Cache) failed(what string, err error) {
-	cause := c.counted(what, err)
-	c.warner.warn(what+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", what, "error", err)
+func (c *Cache) failed(operation string, err error) {
+	cause := c.countFailure(operation, err)
+	c.warner.warn(operation+"_"+cause, "the tool cache could not be used; tool lists are kept in memory", "what", operation, "error", err)
 }
 
 // Close writes what is pending, within 2 s, and stops all background work. It may be called twice.

@@ -27,7 +27,7 @@ const (
 )
 
 // compressed compresses a file as the setting says.
-func compressed(data []byte, setting string) ([]byte, error) {
+func compress(data []byte, setting string) ([]byte, error) {
 	above := compressAbove
 	switch setting {
 	case compressNone:
@@ -78,7 +78,7 @@ func Unpack(data []byte, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
 	var b bytes.Buffer
-	b.Grow(min(expanded(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // bytes.MinRead more, which ReadFrom needs to notice the end
+	b.Grow(min(claimedSize(data), max(likelyRatio*len(data), likelySize), limit) + bytes.MinRead) // bytes.MinRead more, which ReadFrom needs to notice the end
 	if _, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1)); err != nil {
 		return nil, fmt.Errorf("read gzip: %w", err)
 	}
@@ -90,6 +90,6 @@ func Unpack(data []byte, limit int) ([]byte, error) {
 
 // claimedSize returns the uncompressed length that a gzip file claims in its last four bytes. Nothing has checked it
 // yet.
-func expanded(data []byte) int {
+func claimedSize(data []byte) int {
 	return int(binary.LittleEndian.Uint32(data[len(data)-4:]))
 }

@@ -128,16 +128,16 @@ var errNoObject = errors.New("not a JSON object")
 // checkLists applies the reader's rules to lists before they are stored.
 func checkLists(e *Entry) error {
 	for i := range lists {
-		l, back, findings := &lists[i], &Entry{}, []Finding{}
+		l, restored, findings := &lists[i], &Entry{}, []Finding{}
 		defs := *l.at(e)
 		text := joinArray(defs)
-		err := newScanner(text).list(l, back, reporter{list: &findings})
+		err := newScanner(text).list(l, restored, findingReporter{list: &findings})
 		switch {
 		case err != nil || !utf8.Valid(text):
 			return fmt.Errorf("%s: %w", l.name, errNoObject)
 		case len(findings) > 0:
 			return fmt.Errorf("%s: %s", l.name, findings[0].Message)
-		case len(*l.at(back)) != len(defs): // the element was read as none or as two
+		case len(*l.at(restored)) != len(defs): // the element was read as none or as two
 			return fmt.Errorf("%s: %w", l.name, errNoObject)
 		}
 	}

@@ -45,7 +45,7 @@ func (d *document) clone() *document {
 
 // readDocument reads a file of any known version, converted to [version], and reports problems outside its entries.
 // For a newer major version the error is a [*foreignVersionError].
-func readDocument(data []byte, zone *time.Location, report reporter) (*document, error) {
+func readDocument(data []byte, zone *time.Location, report findingReporter) (*document, error) {
 	plain, err := Plain(data)
 	if err != nil {
 		report.fail(ruleJSON, err.Error())
@@ -72,9 +72,9 @@ func readDocument(data []byte, zone *time.Location, report reporter) (*document,
 }
 
 // usable reads a file that is to be used. bad is the first finding that makes it unusable.
-func usable(data []byte, zone *time.Location) (d *document, bad *Finding, err error) {
+func parseUsable(data []byte, zone *time.Location) (d *document, bad *Finding, err error) {
 	var findings []Finding
-	d, err = readDocument(data, zone, reporter{list: &findings})
+	d, err = readDocument(data, zone, findingReporter{list: &findings})
 	if first, ok := firstError(findings); ok {
 		bad = &first
 	}
@@ -82,10 +82,10 @@ func usable(data []byte, zone *time.Location) (d *document, bad *Finding, err er
 }
 
 // parseDocument reads the parts of a file.
-func parseDocument(data []byte, report reporter) *document {
+func parseDocument(data []byte, report findingReporter) *document {
 	d := &document{entries: map[string]json.RawMessage{}}
 	s := newScanner(data)
-	seen := met{}
+	seen := seenMembers{}
 	_, err := s.object(func(name string) error {
 		seen.once(name, report)
 		return d.field(s, name, report.at(name))
@@ -103,7 +103,7 @@ func parseDocument(data []byte, report reporter) *document {
 	return d
 }
 
-func (d *document) field(s *scanner, name string, report reporter) error {
+func (d *document) field(s *scanner, name string, report findingReporter) error {
 	var err error
 	switch name {
 	case "mcpServers":
@@ -133,7 +133,7 @@ func (d *document) field(s *scanner, name string, report reporter) error {
 }
 
 // asFinding reports a value of the wrong type, skips it and continues.
-func asFinding(s *scanner, err error, report reporter) error {
+func asFinding(s *scanner, err error, report findingReporter) error {
 	if wrong, ok := err.(*typeError); ok { //nolint:errorlint // that of an inner value is wrapped by nobody
 		report.fail(ruleType, wrong.Error())
 		_, err = s.value()
@@ -141,7 +141,7 @@ func asFinding(s *scanner, err error, report reporter) error {
 	return err
 }
 
-func (d *document) server(s *scanner, name string, report reporter) error {
+func (d *document) server(s *scanner, name string, report findingReporter) error {
 	v, err := s.value()
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (d *document) server(s *scanner, name string, report reporter) error {
 }
 
 // readMeta reads the metadata. The parser leaves it as bytes, since a migration may have to rewrite it first.
-func (d *document) readMeta(report reporter) {
-	seen := met{}
+func (d *document) readMeta(report findingReporter) {
+	seen := seenMembers{}
 	var unknown []member
 	for _, m := range d.meta {
 		seen.once(m.name, report)

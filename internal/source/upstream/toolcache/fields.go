@@ -20,11 +20,11 @@ var fields = []field[record]{
 	{"version", true, func(*record) json.RawMessage { return quote(version) }, getVersion},
 	text("state", false, stateWord, func(r *record) *State { return &r.State }),
 	text("stateReason", false, word, func(r *record) *string { return &r.StateReason }),
-	moment("stateAt", false, func(r *record) *time.Time { return &r.StateAt }),
+	timeField("stateAt", false, func(r *record) *time.Time { return &r.StateAt }),
 	count("rev", false, func(r *record) *uint64 { return &r.Rev }),
 	text("configHash", true, hexHash, func(r *record) *string { return &r.ConfigHash }),
-	moment("lastUpdated", true, func(r *record) *time.Time { return &r.LastUpdated }),
-	moment("validatedAt", false, func(r *record) *time.Time { return &r.ValidatedAt }),
+	timeField("lastUpdated", true, func(r *record) *time.Time { return &r.LastUpdated }),
+	timeField("validatedAt", false, func(r *record) *time.Time { return &r.ValidatedAt }),
 	text("toolsHash", false, hexHash, func(r *record) *string { return &r.ToolsHash }),
 	text("toolsSeal", false, hexHash, func(r *record) *string { return &r.seal }),
 	text("toolsMac", false, hexHash, func(r *record) *string { return &r.mac }),
@@ -48,8 +48,8 @@ var fields = []field[record]{
 
 // metaFields are those of "metadata".
 var metaFields = []field[document]{
-	moment("createdAt", true, func(d *document) *time.Time { return &d.created }),
-	moment("lastGlobalUpdate", true, func(d *document) *time.Time { return &d.updated }),
+	timeField("createdAt", true, func(d *document) *time.Time { return &d.created }),
+	timeField("lastGlobalUpdate", true, func(d *document) *time.Time { return &d.updated }),
 	count("totalWrites", true, func(d *document) *uint64 { return &d.total }),
 	count("fileWrites", false, func(d *document) *uint64 { return &d.writes }),
 	count("generation", false, func(d *document) *uint64 { return &d.generation }),
@@ -67,7 +67,7 @@ func write[T any](all []field[T], from *T) (list []member) {
 }
 
 // read reads one member. known is false for a member of a newer version.
-func read[T any](all []field[T], to *T, name string, v json.RawMessage, report reporter) (known bool) {
+func read[T any](all []field[T], to *T, name string, v json.RawMessage, report findingReporter) (known bool) {
 	i := slices.IndexFunc(all, func(f field[T]) bool { return f.name == name })
 	if i < 0 {
 		return false
@@ -79,23 +79,23 @@ func read[T any](all []field[T], to *T, name string, v json.RawMessage, report r
 }
 
 // met has the names of an object's members so far.
-type met map[string]bool
+type seenMembers map[string]bool
 
-func (m met) once(name string, report reporter) {
+func (m seenMembers) once(name string, report findingReporter) {
 	if m[name] {
 		report.at(name).fail(ruleUnique, "the field stands twice")
 	}
 	m[name] = true
 }
 
-func (m met) need(name string, report reporter) {
+func (m seenMembers) need(name string, report findingReporter) {
 	if !m[name] {
 		report.fail(ruleRequired, fmt.Sprintf("the field %q is missing", name))
 	}
 }
 
 // needAll reports required members that are missing.
-func needAll[T any](m met, all []field[T], report reporter) {
+func needAll[T any](m seenMembers, all []field[T], report findingReporter) {
 	for _, f := range all {
 		if f.required {
 			m.need(f.name, report)
@@ -125,7 +125,7 @@ func text[T any, S ~string](name string, required bool, check func(string) error
 }
 
 // moment is a time field, left out if zero, unless it is required.
-func moment[T any](name string, required bool, at func(*T) *time.Time) field[T] {
+func timeField[T any](name string, required bool, at func(*T) *time.Time) field[T] {
 	return field[T]{
 		name, required,
 		func(x *T) json.RawMessage {

@@ -75,7 +75,7 @@ func newFile(o Options) *file {
 // Load reads the file, unless it is the version that was last read or written. The first Load also removes what
 // killed processes left behind.
 func (f *file) Load(ctx context.Context) (Snapshot, error) {
-	return within(ctx, f, f.limit, "load", func() (Snapshot, error) {
+	return withTimeout(ctx, f, f.limit, "load", func() (Snapshot, error) {
 		if err := f.load(); err != nil {
 			return Snapshot{}, err
 		}
@@ -95,7 +95,7 @@ func (f *file) snapshot() Snapshot {
 func (f *file) Commit(ctx context.Context, changes []Change) (Snapshot, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // abandoned work must not write later
-	return within(ctx, f, 2*f.limit, "commit", func() (Snapshot, error) {
+	return withTimeout(ctx, f, 2*f.limit, "commit", func() (Snapshot, error) {
 		err := f.commit(ctx, changes)
 		if err != nil && !errors.Is(err, ErrConflict) {
 			return Snapshot{}, err
@@ -126,7 +126,7 @@ func (f *file) Close() error {
 
 // withTimeout runs file work in its own goroutine and abandons it after limit. One operation runs at a time. While an
 // abandoned one hangs, others fail without waiting.
-func within[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
+func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
 	var none T
 	if f.closed.Err() != nil {
 		return none, fmt.Errorf("use tool cache %q: %w", f.path, fs.ErrClosed)

@@ -15,7 +15,7 @@ import (
 
 // commit writes the file under its lock, with the changes applied to what it contains then.
 func (f *file) commit(ctx context.Context, changes []Change) error {
-	if err := f.permitted(); err != nil {
+	if err := f.checkModes(); err != nil {
 		f.setWritable(false)
 		return err
 	}
@@ -41,7 +41,7 @@ func (f *file) commit(ctx context.Context, changes []Change) error {
 	}
 	next := f.apply(doc, changes)
 	plain := next.render()
-	data, err := compressed(plain, f.opts.Compression)
+	data, err := compress(plain, f.opts.Compression)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (f *file) replaceBroken(bad Finding) error {
 
 // checkModes checks the modes itself instead of just trying to write: root may write anything, but a chmod 444 is
 // meant for root too.
-func (f *file) permitted() error {
+func (f *file) checkModes() error {
 	const hint = "chmod u+w it; until then the tool lists are kept in memory"
 	if info, err := os.Stat(f.target); err == nil {
 		if !info.Mode().IsRegular() {
@@ -167,7 +167,7 @@ func (f *file) replace(data []byte) error {
 	o := atomicfile.Options{Perm: f.mode(), KeepOwner: true}
 	if f.unlocked {
 		o.Before = func() error {
-			now, err := f.look()
+			now, err := f.currentStamp()
 			if err == nil && !now.equal(f.stamp) {
 				err = ErrConflict
 			}
@@ -190,7 +190,7 @@ func (f *file) mode() fs.FileMode {
 
 // remember records what was written.
 func (f *file) remember(next *document, plain, data []byte) {
-	now, err := f.look()
+	now, err := f.currentStamp()
 	if err != nil {
 		now = stamp{} // forces the next operation to read the file
 	}

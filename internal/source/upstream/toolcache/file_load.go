@@ -31,7 +31,7 @@ func (s stamp) equal(t stamp) bool {
 }
 
 // look returns the stamp of the file as it is now.
-func (f *file) look() (stamp, error) {
+func (f *file) currentStamp() (stamp, error) {
 	file, err := f.open()
 	if file == nil {
 		return stamp{}, err
@@ -96,7 +96,7 @@ func (f *file) load() error {
 // refresh reads the file again if it is not the known version, and returns its text. The generation alone is not
 // enough, since people edit files. broken handles a broken file.
 func (f *file) refresh(broken func(Finding) error) (data []byte, err error) {
-	now, err := f.look()
+	now, err := f.currentStamp()
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (f *file) read() (data []byte, bad *Finding, err error) {
 		return nil, nil, err
 	}
 	data = data[:n]
-	doc, bad, err := usable(data, time.Local)
+	doc, bad, err := parseUsable(data, time.Local)
 	if foreign, ok := errors.AsType[*foreignVersionError](err); ok {
 		return nil, nil, newCaused(causeNewer, "read tool cache", f.path, foreign.Error(),
 			"the file is left as it is and nothing is kept; use the newer Collie, or another file: COLLIE_CACHE_FILE", nil)
@@ -226,7 +226,7 @@ func (f *file) recover(bad Finding) {
 // quarantine renames the broken file and returns its new name, empty if it cannot. It looks again under the lock:
 // healed is true if another process has written a good file meanwhile.
 func (f *file) quarantine() (aside string, healed bool) {
-	if f.permitted() != nil {
+	if f.checkModes() != nil {
 		return "", false
 	}
 	unlock, err := f.lock(f.closed)
@@ -279,7 +279,7 @@ func (f *file) lastGood() *document {
 	if err != nil {
 		return nil
 	}
-	doc, bad, err := usable(data, time.Local)
+	doc, bad, err := parseUsable(data, time.Local)
 	if err != nil || bad != nil {
 		return nil
 	}

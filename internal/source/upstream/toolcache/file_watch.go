@@ -24,7 +24,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(f.closed, cancel)()
-	n, err := within(ctx, f, f.limit, "watch", func() (notices, error) {
+	n, err := withTimeout(ctx, f, f.limit, "watch", func() (notices, error) {
 		return f.notify(ctx), nil
 	})
 	if err != nil {
@@ -67,8 +67,8 @@ func (f *file) peek(ctx context.Context) (now stamp, foreign bool) {
 		stamp
 		foreign bool
 	}
-	s, err := within(ctx, f, f.limit, "peek", func() (seen, error) {
-		now, err := f.look()
+	s, err := withTimeout(ctx, f, f.limit, "peek", func() (seen, error) {
+		now, err := f.currentStamp()
 		return seen{now, !now.equal(f.stamp)}, err
 	})
 	return s.stamp, s.foreign && err == nil

@@ -12,7 +12,7 @@ import (
 )
 
 // pinned are the fields of a tool that make up its definition.
-var pinned = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
+var pinnedFields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
 // ToolHash returns the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of the fields that tell a
 // model what a tool does: name, title, description, inputSchema, outputSchema and annotations. It is empty if def is
@@ -22,7 +22,7 @@ func ToolHash(def json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	all = slices.DeleteFunc(all, func(m member) bool { return !slices.Contains(pinned, m.name) })
+	all = slices.DeleteFunc(all, func(m member) bool { return !slices.Contains(pinnedFields, m.name) })
 	sum, err := canonicalSum(joinObject(all))
 	if err != nil {
 		return ""

@@ -101,7 +101,7 @@ func sign(key []byte, name string, entry json.RawMessage) (json.RawMessage, erro
 }
 
 // verified returns an entry without its signature, if that is valid.
-func verified(key []byte, name string, entry json.RawMessage) (json.RawMessage, error) {
+func verifySignature(key []byte, name string, entry json.RawMessage) (json.RawMessage, error) {
 	list, err := members(entry)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func (l *local) merge(now Snapshot) (again bool) {
 		found--
 	}
 	recreated := found < c.generation
-	taken := len(c.untold)
+	noticed := len(c.pendingNotices)
 	for name, raw := range now.Entries {
 		if !serverName.MatchString(name) {
 			continue // stays in the file, unused
@@ -102,13 +102,13 @@ func (l *local) merge(now Snapshot) (again bool) {
 		switch {
 		case mine == nil:
 			c.slots[name] = newSlot(raw, at)
-			c.untold = append(c.untold, name)
+			c.pendingNotices = append(c.pendingNotices, name)
 		case sent.raw != nil && bytes.Equal(raw, sent.raw):
 			mine.raw, mine.disk, mine.saved = raw, readHead(raw), sent.version
 		default:
 			dirty := mine.dirty()
 			if mine.join(raw, at, c.opts.Key) {
-				c.untold = append(c.untold, name)
+				c.pendingNotices = append(c.pendingNotices, name)
 			}
 			again = again || !dirty && mine.dirty()
 		}
@@ -130,10 +130,10 @@ func (l *local) merge(now Snapshot) (again bool) {
 			}
 		case !dirty || mine.broken != "":
 			delete(c.slots, name)
-			c.untold = append(c.untold, name)
+			c.pendingNotices = append(c.pendingNotices, name)
 		}
 	}
-	if recreated || len(c.untold) > taken {
+	if recreated || len(c.pendingNotices) > noticed {
 		c.count.Merges++
 	}
 	c.generation = now.Generation
@@ -167,7 +167,7 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 
 // reload takes over what others have written.
 func (c *Cache) reload(ctx context.Context) error {
-	err := c.alone(ctx, func() error {
+	err := c.exclusively(ctx, func() error {
 		now, err := c.file.Load(ctx)
 		if err == nil {
 			(&local{cache: c}).merge(now)

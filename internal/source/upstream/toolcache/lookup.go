@@ -38,7 +38,7 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	c.count.lookup(v, reason)
 	if v == Hit || v == Stale {
 		sealed := *s.rec.Entry
-		sealed.Sealed = s.rec.whole && len(c.opts.Key) > 0 && hmac.Equal([]byte(s.rec.mac), []byte(signSeal(c.opts.Key, s.rec.seal)))
+		sealed.Sealed = s.rec.sealValid && len(c.opts.Key) > 0 && hmac.Equal([]byte(s.rec.mac), []byte(signSeal(c.opts.Key, s.rec.seal)))
 		e = &sealed
 	}
 	var why Finding
@@ -74,7 +74,7 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 	case r.State == invalid && r.StateReason != reasonConfigChanged:
 		return Miss, reasonInvalid
 	case r.StateReason == reasonImported:
-		return imported(trustImported)
+		return importedVerdict(trustImported)
 	case w.Hash == "":
 		return Miss, reasonNoHash
 	case r.ConfigHash != w.Hash:
@@ -86,7 +86,7 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 }
 
 // imported returns the verdict on an imported list. It has no hash of ours, so the user decides whether to trust it.
-func imported(trust bool) (Verdict, string) {
+func importedVerdict(trust bool) (Verdict, string) {
 	if trust {
 		return Stale, reasonImported
 	}
@@ -106,7 +106,7 @@ func (s *slot) freshness(w Want, now time.Time) (Verdict, string) {
 		return Expired, reasonTooOld
 	case age > fresh:
 		reason = reasonTooOld
-	case age < -ahead, s.rec.LastUpdated.After(now.Add(ahead)):
+	case age < -maxClockSkew, s.rec.LastUpdated.After(now.Add(maxClockSkew)):
 		reason = reasonClock
 	case s.rec.Fingerprint != w.Fingerprint:
 		reason = reasonFingerprint

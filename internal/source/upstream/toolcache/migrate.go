@@ -105,27 +105,27 @@ func redact(raw json.RawMessage) json.RawMessage {
 		switch m.name {
 		case "type", "command":
 			if _, err := unquote(m.value); err != nil {
-				list[i].value = quote(hidden)
+				list[i].value = quote(redactedValue)
 			}
 		case "env", "headers":
 			list[i].value = redactValues(m.value)
 		default:
-			list[i].value = quote(hidden)
+			list[i].value = quote(redactedValue)
 		}
 	}
 	return joinObject(list)
 }
 
-const hidden = "***"
+const redactedValue = "***"
 
 // redactValues keeps the names of an object and masks its values.
 func redactValues(raw json.RawMessage) json.RawMessage {
 	list, err := members(raw)
 	if err != nil {
-		return quote(hidden)
+		return quote(redactedValue)
 	}
 	for i := range list {
-		list[i].value = quote(hidden)
+		list[i].value = quote(redactedValue)
 	}
 	return joinObject(list)
 }

@@ -75,10 +75,10 @@ type Dropped struct {
 // record is an [Entry] as it is in the file.
 type record struct {
 	*Entry
-	seal  string   // see sealTools
-	mac   string   // signature of the seal with the key of this home; see [Entry.Sealed]
-	whole bool     // the seal is valid
-	extra []member // fields of a newer version, kept as they are
+	seal      string   // see sealTools
+	mac       string   // signature of the seal with the key of this home; see [Entry.Sealed]
+	sealValid bool     // the seal is valid
+	extra     []member // fields of a newer version, kept as they are
 }
 
 // list describes one of an entry's lists.
@@ -141,12 +141,12 @@ func joinObject(members []member) []byte {
 }
 
 // decodeRecord reads an entry and reports everything that is wrong in it. Wrong parts are left out of the record.
-func decodeRecord(raw json.RawMessage, report reporter) *record {
+func decodeRecord(raw json.RawMessage, report findingReporter) *record {
 	r := &record{Entry: &Entry{}}
 	if !utf8.Valid(raw) {
 		report.fail(ruleUTF8, "some text is not UTF-8")
 	}
-	seen := met{}
+	seen := seenMembers{}
 	s := newScanner(raw)
 	_, err := s.object(func(name string) error {
 		seen.once(name, report)
@@ -170,7 +170,7 @@ func (r *record) complete() {
 	r.State = cmp.Or(r.State, active)
 }
 
-func (s *scanner) field(r *record, name string, report reporter) error {
+func (s *scanner) field(r *record, name string, report findingReporter) error {
 	if l := listNamed(name); l != nil {
 		return s.list(l, r.Entry, report)
 	}
@@ -185,7 +185,7 @@ func (s *scanner) field(r *record, name string, report reporter) error {
 }
 
 // list reads one list and checks each of its definitions.
-func (s *scanner) list(l *list, e *Entry, report reporter) error {
+func (s *scanner) list(l *list, e *Entry, report findingReporter) error {
 	var defs []json.RawMessage
 	names := map[string]bool{}
 	err := s.array(func(i int) error {

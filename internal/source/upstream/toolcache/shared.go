@@ -26,12 +26,12 @@ type shared struct {
 	backend Shared
 	key     []byte
 
-	mu      sync.Mutex
-	loaded  bool
-	missed  bool                       // it reported changes that could not be fetched
-	entries map[string]json.RawMessage // by sharedName
-	opened  map[string]*record         // entries that were verified; nil for an invalid one
-	down    time.Time                  // skipped until then
+	mu        sync.Mutex
+	loaded    bool
+	missed    bool                       // it reported changes that could not be fetched
+	entries   map[string]json.RawMessage // by sharedName
+	opened    map[string]*record         // entries that were verified; nil for an invalid one
+	skipUntil time.Time                  // skipped until then
 }
 
 // newShared returns nil if there is no shared place, or no key to sign with.
@@ -70,7 +70,7 @@ func principalTag(principal string) string {
 }
 
 // look fetches all entries within limit and takes over those that are later than ours.
-func (s *shared) look(ctx context.Context, limit time.Duration) bool {
+func (s *shared) currentStamp(ctx context.Context, limit time.Duration) bool {
 	if s.skipped() {
 		return false
 	}
@@ -102,7 +102,7 @@ func (s *shared) merge(now Snapshot) (again bool) {
 	for _, w := range wants {
 		if s.adopt(w) {
 			c.mu.Lock()
-			c.untold = append(c.untold, w.Name)
+			c.pendingNotices = append(c.pendingNotices, w.Name)
 			c.mu.Unlock()
 		}
 	}
@@ -112,14 +112,14 @@ func (s *shared) merge(now Snapshot) (again bool) {
 func (s *shared) skipped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cache.opts.Now().Before(s.down)
+	return s.cache.opts.Now().Before(s.skipUntil)
 }
 
-func (s *shared) failed(what string, err error) {
+func (s *shared) failed(operation string, err error) {
 	s.mu.Lock()
-	s.down = s.cache.opts.Now().Add(sharedSkip)
+	s.skipUntil = s.cache.opts.Now().Add(sharedSkip)
 	s.mu.Unlock()
-	s.cache.failed(what, err)
+	s.cache.failed(operation, err)
 }
 
 // open returns an entry that is signed, valid and usable for w; nil if there is none.
@@ -148,7 +148,7 @@ func (s *shared) openNamed(name string) *record {
 	if raw == nil {
 		return nil
 	}
-	plain, err := verified(s.key, name, raw)
+	plain, err := verifySignature(s.key, name, raw)
 	var r *record
 	if err == nil {
 		r, _, _ = openEntry(plain, s.cache.opts.Now())
@@ -179,7 +179,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 		return false
 	}
 	c := s.cache
-	if s.ahead(r) {
+	if s.maxClockSkew(r) {
 		return false
 	}
 	now := c.opts.Now()
@@ -214,7 +214,9 @@ func (s *shared) adopt(w Want) (changed bool) {
 
 // isAhead reports whether an entry is dated in the future, because its writer's clock or ours is wrong. Such an entry
 // is neither taken over nor allowed to block newer ones until our clock gets there.
-func (s *shared) ahead(r *record) bool { return r.ValidatedAt.After(s.cache.opts.Now().Add(ahead)) }
+func (s *shared) maxClockSkew(r *record) bool {
+	return r.ValidatedAt.After(s.cache.opts.Now().Add(maxClockSkew))
+}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
@@ -226,7 +228,7 @@ func later(a, b time.Time) time.Time {
 // refresh takes over what others have shared. If it cannot be fetched now, the next push fetches it, since the place
 // will not report it again.
 func (s *shared) refresh() {
-	if !s.look(s.cache.life, sharedLimit) {
+	if !s.currentStamp(s.cache.life, sharedLimit) {
 		s.mu.Lock()
 		s.missed = true
 		s.mu.Unlock()
@@ -244,7 +246,7 @@ func (s *shared) push(ctx context.Context) (pending bool) {
 	if !missed && len(s.cache.live()) == 0 {
 		return false
 	}
-	if s.skipped() || (missed || !loaded) && !s.look(ctx, sharedLimit) {
+	if s.skipped() || (missed || !loaded) && !s.currentStamp(ctx, sharedLimit) {
 		return true
 	}
 	err := s.cache.sync(ctx, s)
@@ -252,7 +254,7 @@ func (s *shared) push(ctx context.Context) (pending bool) {
 	case err == nil:
 		return false
 	case errors.Is(err, ErrConflict): // busy, not dead
-		s.cache.counted("shared_write", err)
+		s.cache.countFailure("shared_write", err)
 	default:
 		s.failed("shared_write", err)
 	}
@@ -294,10 +296,10 @@ func (c *Cache) live() map[string]*record {
 // version.
 func (s *shared) changes() (changes []Change, due bool) {
 	for name, ours := range s.cache.live() {
-		e := outward(ours.Entry)
+		e := sharedForm(ours.Entry)
 		at := sharedName(name, e.ConfigHash, e.Principal)
 		theirs := s.openNamed(at)
-		if theirs != nil && !s.ahead(theirs) && !worthPushing(e, theirs.Entry) {
+		if theirs != nil && !s.maxClockSkew(theirs) && !worthPushing(e, theirs.Entry) {
 			continue
 		}
 		raw, err := sign(s.key, at, (&record{Entry: e}).encode(nil))
@@ -321,7 +323,7 @@ func worthPushing(ours, theirs *Entry) bool {
 
 // sharedForm returns the entry for the shared place: without what only concerns this host, and without the principal if
 // it is the same for everybody.
-func outward(e *Entry) *Entry {
+func sharedForm(e *Entry) *Entry {
 	out := *e
 	out.Fingerprint, out.ServerConfig = "", nil
 	out.LastErrorCode, out.LastErrorAt = "", time.Time{}

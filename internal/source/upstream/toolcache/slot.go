@@ -91,7 +91,7 @@ var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "st
 // readHead reads only those fields, which [record.encode] writes first. It ignores errors, since whoever parses the
 // whole entry reports them.
 func readHead(raw json.RawMessage) Entry {
-	r, nobody := &record{Entry: &Entry{}}, reporter{list: new([]Finding)}
+	r, nobody := &record{Entry: &Entry{}}, findingReporter{list: new([]Finding)}
 	s := newScanner(raw)
 	_, _ = s.object(func(name string) error {
 		if r.ConfigHash != "" && listNamed(name) != nil { // the lists come last in every file of ours

@@ -108,9 +108,9 @@ func (st *Stats) refresh(changed bool) {
 	}
 }
 
-func (st *Stats) failure(what, cause, message string) {
+func (st *Stats) failure(operation, cause, message string) {
 	st.LastFailure = message
-	switch what {
+	switch operation {
 	case "read":
 		st.ReadFailures[cause]++
 	case "write":

@@ -23,7 +23,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		return true
 	}
 	sum, err := hashTools(e.Tools)
-	if why := unfit(server, e); why != "" || err != nil {
+	if why := storeRefusal(server, e); why != "" || err != nil {
 		c.refuse(server, why, err)
 		return false
 	}
@@ -89,7 +89,7 @@ func (c *Cache) refuse(server, why string, err error) {
 }
 
 // unfit returns why an entry cannot be stored; empty if it can.
-func unfit(server string, e *Entry) string {
+func storeRefusal(server string, e *Entry) string {
 	switch {
 	case !serverName.MatchString(server):
 		return "name"

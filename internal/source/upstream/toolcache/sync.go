@@ -157,7 +157,7 @@ func (c *Cache) Flush(ctx context.Context) error {
 // commit writes what is pending to file and shared place. A failure is counted and logged, and the changes stay
 // pending. The error is that of the file.
 func (c *Cache) commit(ctx context.Context) error {
-	err := c.alone(ctx, func() (err error) {
+	err := c.exclusively(ctx, func() (err error) {
 		if c.file != nil {
 			if err = c.sync(ctx, &local{cache: c}); err != nil && ctx.Err() == nil {
 				c.failed("write", err)
@@ -173,12 +173,12 @@ func (c *Cache) commit(ctx context.Context) error {
 }
 
 // alone runs f while nobody else reads or writes file and shared place.
-func (c *Cache) alone(ctx context.Context, f func() error) error {
+func (c *Cache) exclusively(ctx context.Context, f func() error) error {
 	select {
-	case c.committing <- struct{}{}:
+	case c.commitLock <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	defer func() { <-c.committing }()
+	defer func() { <-c.commitLock }()
 	return f()
 }

@@ -47,7 +47,7 @@ func Verify(data []byte) Report { return verify(data, time.Now(), time.Local) }
 // verify reads times without a zone as times in zone.
 func verify(data []byte, now time.Time, zone *time.Location) Report {
 	r := Report{Bytes: len(data), Compressed: isCompressed(data), Servers: []Verified{}, Findings: []Finding{}}
-	report := reporter{list: &r.Findings}
+	report := findingReporter{list: &r.Findings}
 	if len(data) > maxFile {
 		report.fail(ruleSize, errTooLarge.Error())
 		return r
@@ -70,7 +70,7 @@ func verify(data []byte, now time.Time, zone *time.Location) Report {
 var errTooLarge = errors.New("larger than 64 MiB")
 
 // checkDocument checks what cannot be checked field by field.
-func checkDocument(d *document, now time.Time, report reporter) {
+func checkDocument(d *document, now time.Time, report findingReporter) {
 	meta := report.at("metadata")
 	checkTime(d.created, now, meta.at("createdAt"))
 	checkTime(d.updated, now, meta.at("lastGlobalUpdate"))
@@ -79,7 +79,7 @@ func checkDocument(d *document, now time.Time, report reporter) {
 	}
 }
 
-func verifyEntry(d *document, name string, now time.Time, report reporter) Verified {
+func verifyEntry(d *document, name string, now time.Time, report findingReporter) Verified {
 	before := len(*report.list)
 	if !serverName.MatchString(name) {
 		report.fail(ruleName, "a server's name has letters, digits, _ and - only; nobody uses this entry")
@@ -91,19 +91,19 @@ func verifyEntry(d *document, name string, now time.Time, report reporter) Verif
 }
 
 // The earliest possible time, before Collie existed, and how far clocks may differ.
-var earliest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+var earliestTime = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-const ahead = 5 * time.Minute
+const maxClockSkew = 5 * time.Minute
 
 // checkRecord checks what cannot be checked field by field. With trustSeal it does not compute the hash of tools
 // whose seal is valid.
-func checkRecord(r *record, now time.Time, trustSeal bool, report reporter) {
+func checkRecord(r *record, now time.Time, trustSeal bool, report findingReporter) {
 	checkTime(r.LastUpdated, now, report.at("lastUpdated"))
 	checkTime(r.ValidatedAt, now, report.at("validatedAt"))
 	if r.ToolsHash == "" {
 		return
 	}
-	if r.whole = r.seal == sealTools(r.ToolsHash, r.Tools); r.whole && trustSeal {
+	if r.sealValid = r.seal == sealTools(r.ToolsHash, r.Tools); r.sealValid && trustSeal {
 		return
 	}
 	if sum, err := hashTools(r.Tools); err != nil || sum != r.ToolsHash {
@@ -111,12 +111,12 @@ func checkRecord(r *record, now time.Time, trustSeal bool, report reporter) {
 	}
 }
 
-func checkTime(t, now time.Time, report reporter) {
+func checkTime(t, now time.Time, report findingReporter) {
 	switch {
 	case t.IsZero(): // already reported by the reader
-	case t.Before(earliest):
-		report.warn(ruleTime, fmt.Sprintf("%s is before %d", formatTime(t), earliest.Year()))
-	case t.After(now.Add(ahead)):
+	case t.Before(earliestTime):
+		report.warn(ruleTime, fmt.Sprintf("%s is before %d", formatTime(t), earliestTime.Year()))
+	case t.After(now.Add(maxClockSkew)):
 		report.warn(ruleTime, formatTime(t)+" is in the future")
 	}
 }
@@ -124,7 +124,7 @@ func checkTime(t, now time.Time, report reporter) {
 // openEntry parses and checks an entry for use. reason is empty, invalid or tampered.
 func openEntry(raw json.RawMessage, now time.Time) (r *record, reason string, why Finding) {
 	var findings []Finding
-	report := reporter{list: &findings}
+	report := findingReporter{list: &findings}
 	r = decodeRecord(raw, report)
 	if bad, ok := firstError(findings); ok {
 		return nil, reasonInvalid, bad
@@ -181,7 +181,7 @@ const (
 )
 
 // reporter collects findings about one place in the file.
-type reporter struct {
+type findingReporter struct {
 	list    *[]Finding
 	pointer string
 }
@@ -189,16 +189,16 @@ type reporter struct {
 // pointerEscape escapes a name for a JSON pointer (RFC 6901).
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-func (r reporter) at(name string) reporter {
-	return reporter{r.list, r.pointer + "/" + pointerEscape.Replace(name)}
+func (r findingReporter) at(name string) findingReporter {
+	return findingReporter{r.list, r.pointer + "/" + pointerEscape.Replace(name)}
 }
 
-func (r reporter) add(s Severity, rule, message string) {
+func (r findingReporter) add(s Severity, rule, message string) {
 	*r.list = append(*r.list, Finding{Pointer: r.pointer, Rule: rule, Severity: s, Message: message})
 }
 
-func (r reporter) fail(rule, message string) { r.add(severityError, rule, message) }
-func (r reporter) warn(rule, message string) { r.add(severityWarning, rule, message) }
+func (r findingReporter) fail(rule, message string) { r.add(severityError, rule, message) }
+func (r findingReporter) warn(rule, message string) { r.add(severityWarning, rule, message) }
 
 // firstError returns the first finding that is an error.
 func firstError(list []Finding) (Finding, bool) {
@@ -211,7 +211,7 @@ func firstError(list []Finding) (Finding, bool) {
 }
 
 // syntax reports where data stops being JSON.
-func (r reporter) syntax(data []byte, err error) {
+func (r findingReporter) syntax(data []byte, err error) {
 	f := Finding{Pointer: r.pointer, Rule: ruleJSON, Severity: severityError, Message: err.Error()}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		f.Line, f.Column = position(data, int(e.ByteOffset))

@@ -66,8 +66,8 @@ func (c *Cache) tell() {
 	c.telling.Lock()
 	defer c.telling.Unlock()
 	c.mu.Lock()
-	servers := c.untold
-	c.untold = nil
+	servers := c.pendingNotices
+	c.pendingNotices = nil
 	c.mu.Unlock()
 	slices.Sort(servers)
 	for _, name := range slices.Compact(servers) {

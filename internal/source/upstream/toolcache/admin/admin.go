@@ -57,11 +57,11 @@ type Cache struct {
 
 // Clear deletes the entries of the named servers, or of all if none is named, and returns the names of those deleted.
 func (c Cache) Clear(names ...string) []string {
-	gone := c.Cache.Clear(names...)
+	removed := c.Cache.Clear(names...)
 	if c.Cleared != nil {
-		c.Cleared(gone)
+		c.Cleared(removed)
 	}
-	return gone
+	return removed
 }
 
 // CacheOptions returns the options to open the cache of a home with its key.
@@ -90,20 +90,20 @@ func Key(cfg *config.Config) string {
 
 // Edit opens the cache of cfg, calls do, which changes it and returns the names of deleted entries, and writes the
 // result. A running gateway takes the change over. Edit fails if the cache is switched off.
-func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do func(Cache) []string) (gone []string, err error) {
+func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do func(Cache) []string) (removed []string, err error) {
 	c, err := open(ctx, cfg, o)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
-	if gone = do(c); len(gone) == 0 {
+	if removed = do(c); len(removed) == 0 {
 		return nil, NotKept(command, c.Flush(ctx))
 	}
 	if err := c.Flush(ctx); err != nil {
 		return nil, NotKept(command, err)
 	}
-	o.record(ctx, command, map[string]any{"servers": gone})
-	return gone, nil
+	o.record(ctx, command, map[string]any{"servers": removed})
+	return removed, nil
 }
 
 // Import copies entries from another cache file, whose text is data, into the cache of cfg.
@@ -147,7 +147,7 @@ func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 // Peek opens the cache of cfg, and its key, for reading. cache is nil if there is no key or no usable file; Peek
 // creates neither, since a gateway that has put a broken file aside may be about to write a new one. The caller
 // closes kept.
-func Peek(ctx context.Context, cfg *config.Config) (kept *toolcache.Cache, key []byte) {
+func Peek(ctx context.Context, cfg *config.Config) (cache *toolcache.Cache, key []byte) {
 	if _, err := os.Stat(Key(cfg)); err != nil {
 		return nil, nil
 	}

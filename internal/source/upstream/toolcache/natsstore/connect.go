@@ -12,14 +12,14 @@ import (
 )
 
 // dial is an attempt to connect, which may outlive the call that began it.
-type dial struct {
+type dialAttempt struct {
 	done chan struct{} // closed when the fields below are set
 	conn *nats.Conn
 	err  error
 }
 
 // over reports whether the attempt has ended without a connection that works.
-func (d *dial) over() bool {
+func (d *dialAttempt) hasFailed() bool {
 	select {
 	case <-d.done:
 		return d.err != nil || d.conn.IsClosed()
@@ -78,7 +78,7 @@ func (s *Store) openBucket(ctx context.Context, conn *nats.Conn) (*bucket, error
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{conn: conn, js: js, kv: kv, room: int(conn.MaxPayload()) - overhead}, nil
+	return &bucket{conn: conn, js: js, kv: kv, room: int(conn.MaxPayload()) - headerReserve}, nil
 }
 
 // forget makes the next call open the bucket again.
@@ -94,8 +94,8 @@ func (s *Store) forget(b *bucket) {
 func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 	s.mu.Lock()
 	d, back := s.dialing, s.connected
-	if d == nil || d.over() {
-		d = &dial{done: make(chan struct{})}
+	if d == nil || d.hasFailed() {
+		d = &dialAttempt{done: make(chan struct{})}
 		s.dialing = d
 		s.running.Go(func() {
 			defer close(d.done)

@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	parallel  = 8         // messages in flight at once
-	packAbove = 4 << 10   // size in bytes from which an entry is compressed
-	maxPlain  = 256 << 20 // largest unpacked entry in bytes
-	overhead  = 1 << 10   // bytes of a message reserved for headers
+	maxInFlight   = 8         // messages in flight at once
+	packAbove     = 4 << 10   // size in bytes from which an entry is compressed
+	maxPlain      = 256 << 20 // largest unpacked entry in bytes
+	headerReserve = 1 << 10   // bytes of a message reserved for headers
 )
 
 // known is the last known content of the bucket; each Load updates it.
@@ -180,7 +180,7 @@ func (s *Store) Commit(ctx context.Context, changes []toolcache.Change) (toolcac
 
 func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Change) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(maxInFlight)
 	for _, c := range changes {
 		group.Go(func() error {
 			below := b.known.version(c.Server)
@@ -189,7 +189,7 @@ func (s *Store) commit(ctx context.Context, b *bucket, changes []toolcache.Chang
 			}
 			next, err := s.put(ctx, b, listPrefix+c.Server, c.Entry, below)
 			switch {
-			case conflict(err):
+			case isConflict(err):
 				return toolcache.ErrConflict
 			case err == nil:
 				b.known.set(c.Server, next)

@@ -23,7 +23,7 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
 		for {
 			ok, err := b.lease(ctx, server, holder, d)
-			if !conflict(err) {
+			if !isConflict(err) {
 				return ok, err
 			}
 		}

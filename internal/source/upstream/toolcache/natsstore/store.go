@@ -42,7 +42,7 @@ type Store struct {
 
 	mu        sync.Mutex // guards the fields below, and running.Add against Close
 	closed    bool
-	dialing   *dial
+	dialing   *dialAttempt
 	open      *bucket
 	connected chan struct{} // closed and replaced after each reconnection
 }
@@ -131,7 +131,7 @@ func gone(err error) bool {
 }
 
 // conflict reports whether an error means that a key has changed since its revision was read.
-func conflict(err error) bool {
+func isConflict(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists)
 }
 
@@ -178,13 +178,13 @@ func parse(where string) (a address, err error) {
 		u, err := url.Parse(strings.TrimSpace(one))
 		switch {
 		case err != nil: // without the error, which quotes the address and its secrets
-			return address{}, wrong("the address is not a URL")
+			return address{}, invalidAddress("the address is not a URL")
 		case u.Scheme != "nats" && u.Scheme != "tls":
-			return address{}, wrong("the address has the scheme " + strconv.Quote(u.Scheme) + ", expected nats or tls")
+			return address{}, invalidAddress("the address has the scheme " + strconv.Quote(u.Scheme) + ", expected nats or tls")
 		case u.Host == "":
-			return address{}, wrong("the address names no host")
+			return address{}, invalidAddress("the address names no host")
 		case u.RawQuery != "" || u.Fragment != "":
-			return address{}, wrong("the address has a query or fragment")
+			return address{}, invalidAddress("the address has a query or fragment")
 		}
 		if path := strings.Trim(u.Path, "/"); path != "" {
 			a.bucket = path
@@ -205,10 +205,10 @@ func checkBucket(name string) error {
 	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !ok(r) }) < 0 {
 		return nil
 	}
-	return wrong("the bucket " + strconv.Quote(name) + " has other characters than letters, digits, - and _")
+	return invalidAddress("the bucket " + strconv.Quote(name) + " has other characters than letters, digits, - and _")
 }
 
-func wrong(message string) error {
+func invalidAddress(message string) error {
 	return &tool.Error{
 		Op: "open shared tool cache", Kind: tool.Invalid, Message: message,
 		Hint: "give the address of the NATS server, such as nats://nats.example:4222, or nats://nats.example:4222/my-bucket",

@@ -93,12 +93,12 @@ func (s suite) pair(t *testing.T) (a, b toolcache.Backend) {
 func (s suite) clear(t *testing.T) {
 	t.Helper()
 	b := s.handles(t, 1)[0]
-	var gone []string
+	var removed []string
 	for name := range load(t, b).Entries {
-		gone = append(gone, name)
+		removed = append(removed, name)
 	}
-	if len(gone) > 0 {
-		mustChange(t, b, nil, gone...)
+	if len(removed) > 0 {
+		mustChange(t, b, nil, removed...)
 	}
 }
 
@@ -121,7 +121,7 @@ func over(now toolcache.Snapshot, server, entry string) toolcache.Change {
 }
 
 // change stores and deletes entries, and repeats after each conflict.
-func change(ctx context.Context, b toolcache.Backend, put map[string]string, gone ...string) error {
+func change(ctx context.Context, b toolcache.Backend, put map[string]string, removed ...string) error {
 	now, err := b.Load(ctx)
 	for try := 0; ; try++ {
 		if err != nil {
@@ -131,7 +131,7 @@ func change(ctx context.Context, b toolcache.Backend, put map[string]string, gon
 		for server, entry := range put {
 			changes = append(changes, over(now, server, entry))
 		}
-		for _, server := range gone {
+		for _, server := range removed {
 			changes = append(changes, over(now, server, ""))
 		}
 		if now, err = b.Commit(ctx, changes); !errors.Is(err, toolcache.ErrConflict) {
@@ -144,9 +144,9 @@ func change(ctx context.Context, b toolcache.Backend, put map[string]string, gon
 	}
 }
 
-func mustChange(t *testing.T, b toolcache.Backend, put map[string]string, gone ...string) {
+func mustChange(t *testing.T, b toolcache.Backend, put map[string]string, removed ...string) {
 	t.Helper()
-	if err := change(t.Context(), b, put, gone...); err != nil {
+	if err := change(t.Context(), b, put, removed...); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 }
