@@ -20,13 +20,13 @@ var (
 	// kernelPolicy is for statements sent to a kernel. It lacks functions that a kernel may not know, and printf,
 	// since a kernel does not limit the length of a value.
 	kernelPolicy = &policy{
-		functions: setOf(common + "json_group_array json_group_object median"),
+		functions: setOf(commonFunctions + "json_group_array json_group_object median"),
 		keywords:  setOf(keywords),
 	}
 	// vaultPolicy is for statements that run in this process. It lacks aggregates that keep everything they have seen,
 	// so that no limit on a single value bounds them: json_group_array, json_group_object, median, percentile.
 	vaultPolicy = &policy{
-		functions: setOf(common + `
+		functions: setOf(commonFunctions + `
 			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
 			current_date current_time current_timestamp pragma_table_info`),
 		keywords:     setOf(keywords + "check null returning rows"),
@@ -34,7 +34,7 @@ var (
 	}
 )
 
-const common = `
+const commonFunctions = `
 	abs char coalesce concat concat_ws glob hex if ifnull iif instr length like likelihood likely lower ltrim max min nullif
 	octet_length quote random regexp replace round rtrim sign substr substring trim typeof unhex unicode unlikely upper
 	avg count group_concat string_agg sum total
@@ -51,7 +51,7 @@ const keywords = `
 	then union using values when where window with `
 
 // modules are the table-valued functions that show nothing but their arguments.
-var modules = setOf("json_each json_tree")
+var tableFunctions = setOf("json_each json_tree")
 
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
@@ -68,12 +68,12 @@ func (p *policy) unknownCall(tokens []token, i int) bool {
 	if name := t.name(); name == "" || p.functions[name] || t.kind == word && p.keywords[name] {
 		return false
 	}
-	return i+1 < len(tokens) && tokens[i+1].is("(") && !defines(tokens, i)
+	return i+1 < len(tokens) && tokens[i+1].is("(") && !isCTEName(tokens, i)
 }
 
 // isCTEName reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
 // A function call never continues so. tokens have no blanks.
-func defines(tokens []token, i int) bool {
+func isCTEName(tokens []token, i int) bool {
 	if i == 0 || !tokens[i-1].is("with") && !tokens[i-1].is("recursive") && !tokens[i-1].is(",") {
 		return false
 	}
@@ -86,7 +86,7 @@ func defines(tokens []token, i int) bool {
 		return false
 	}
 	if skip("(") {
-		for len(rest) > 0 && (rest[0].named() || rest[0].is(",")) {
+		for len(rest) > 0 && (rest[0].isName() || rest[0].is(",")) {
 			rest = rest[1:]
 		}
 		if !skip(")") {
@@ -104,14 +104,14 @@ func defines(tokens []token, i int) bool {
 }
 
 // operators are functions into which SQLite compiles syntax that is not a call.
-var operators = setOf("-> ->> current_date current_time current_timestamp")
+var operatorFunctions = setOf("-> ->> current_date current_time current_timestamp")
 
 // checkFunctions refuses a statement for a kernel that calls a function which is not on the list, by its compiled
 // program: the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
 // instructions are not seen, and are harmless.
-func (s *scratch) allowed(sql string) error {
+func (s *scratch) checkFunctions(sql string) error {
 	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
-		if name := called(instruction); name != "" && !kernelPolicy.functions[name] && !operators[name] {
+		if name := calledFunction(instruction); name != "" && !kernelPolicy.functions[name] && !operatorFunctions[name] {
 			return refuseFunction(name)
 		}
 		return nil
@@ -130,13 +130,13 @@ func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
 			err = f(stmt)
 		}
 		if err != nil || !row {
-			return joined(err, stmt.Finalize())
+			return joinRefusal(err, stmt.Finalize())
 		}
 	}
 }
 
 // called returns the name of the function that an instruction calls, "" if it calls none.
-func called(instruction *sqlite.Stmt) string {
+func calledFunction(instruction *sqlite.Stmt) string {
 	switch instruction.GetText("opcode") {
 	case "Function", "PureFunc", "AggStep", "AggStep1", "AggInverse", "AggValue", "AggFinal":
 		name, _, _ := strings.Cut(instruction.GetText("p4"), "(")

@@ -38,12 +38,12 @@ func (t token) is(s string) bool {
 }
 
 // named reports whether a token may be a name.
-func (t token) named() bool { return t.kind == word || t.kind == quoted && !t.open }
+func (t token) isName() bool { return t.kind == word || t.kind == quoted && !t.open }
 
 // name returns the name that a token may stand for, without quotes and in lower case; "" if it is not a name.
 func (t token) name() string {
 	switch {
-	case !t.named():
+	case !t.isName():
 		return ""
 	case t.kind == word:
 		return lower(t.raw)
@@ -81,7 +81,7 @@ func (p *policy) lex(statement string) []token {
 }
 
 // solid returns the tokens that do not only separate others.
-func solid(tokens []token) []token {
+func withoutBlanks(tokens []token) []token {
 	var out []token
 	for _, t := range tokens {
 		if !t.blank() {

@@ -6,13 +6,13 @@ import (
 )
 
 // bound are the attributes of a block that tell of which databases it is a row: their ids and their names.
-var bound = []string{"custom-avs", "av-names"}
+var boundAttributes = []string{"custom-avs", "av-names"}
 
 // Names of the expressions that precede the tables if some notebook is hidden.
 const (
-	followed  = reserved + "followed"  // references whose anchor follows the text of their block
-	collected = reserved + "collected" // blocks whose text was collected from elsewhere, and their containers
-	veiled    = reserved + "veiled"    // blocks with an anchor that shows hidden text, and their containers
+	dynamicReferences = reservedPrefix + "followed"  // references whose anchor follows the text of their block
+	collectingBlocks  = reservedPrefix + "collected" // blocks whose text was collected from elsewhere, and their containers
+	maskedBlocks      = reservedPrefix + "veiled"    // blocks with an anchor that shows hidden text, and their containers
 )
 
 // maskExpressions returns the SQL of these expressions for the readable notebooks in list.
@@ -21,7 +21,7 @@ const (
 // that block's text. The text of an embedded query is what it found, and that of a database what its rows say. All of
 // these may come from any notebook. Containers of such a block have its text too, and so do the anchors of references
 // to it.
-func veils(list string) string {
+func maskExpressions(list string) string {
 	// The first "((" in a row's Markdown is the reference; marks may stand before it.
 	const target = "substr(markdown, instr(markdown, '((') + 2, 22)"
 	// A reference to a block that was missing when it was written has lost its id and kept its anchor.
@@ -37,11 +37,11 @@ func veils(list string) string {
 		`OR NOT EXISTS (SELECT 1 FROM main.blocks AS b WHERE b.id = f.target AND b.box IN (%[6]s)) `+
 		`UNION SELECT f.id FROM %[3]s AS v JOIN %[1]s AS f ON f.target = v.id `+
 		`UNION SELECT b.parent_id FROM %[3]s AS v JOIN main.blocks AS b ON b.id = v.id JOIN main.blocks AS p ON p.id = b.parent_id AND p.type <> 'd'), `,
-		followed, collected, veiled, target, dynamic, list)
+		dynamicReferences, collectingBlocks, maskedBlocks, target, dynamic, list)
 }
 
 // masked returns the columns of a table for a SELECT if some notebook is hidden.
-func masked(table, list string) string {
+func maskedColumns(table, list string) string {
 	names := columns(table)
 	in := func(id string, sets ...string) string {
 		var or []string
@@ -54,20 +54,20 @@ func masked(table, list string) string {
 		return "CASE WHEN " + where + " THEN " + instead + " ELSE " + name + " END AS " + name
 	}
 	// Anchors of references to a hidden block, or to one that shows hidden text.
-	own := table + ".markdown"
-	target := "substr(" + own + ", instr(" + own + ", '((') + 2, 22)"
-	shows := "instr(" + own + ", " + target + " || ' ''') + instr(" + own + ", '(( ''') > 0 AND (" + in(target, veiled, collected) +
+	markdown := table + ".markdown"
+	target := "substr(" + markdown + ", instr(" + markdown + ", '((') + 2, 22)"
+	shows := "instr(" + markdown + ", " + target + " || ' ''') + instr(" + markdown + ", '(( ''') > 0 AND (" + in(target, maskedBlocks, collectingBlocks) +
 		" OR NOT EXISTS (SELECT 1 FROM main.blocks AS b WHERE b.id = " + target + " AND b.box IN (" + list + ")))"
 	for i, name := range names {
 		switch table + "." + name {
 		case "blocks.content", "blocks.fcontent", "blocks_fts.content", "blocks_fts.fcontent":
-			names[i] = hide(name, in("id", veiled, collected), "''")
+			names[i] = hide(name, in("id", maskedBlocks, collectingBlocks), "''")
 		case "blocks.markdown", "blocks.tag", "blocks.hash", "blocks_fts.markdown", "blocks_fts.tag", "blocks_fts.hash":
-			names[i] = hide(name, in("id", veiled), "''")
+			names[i] = hide(name, in("id", maskedBlocks), "''")
 		case "blocks.length", "blocks_fts.length":
-			names[i] = hide(name, in("id", veiled, collected), "0")
+			names[i] = hide(name, in("id", maskedBlocks, collectingBlocks), "0")
 		case "blocks.ial", "blocks_fts.ial":
-			names[i] = hide(name, fmt.Sprintf(`instr(ial, ' %s="') + instr(ial, ' %s="') > 0`, bound[0], bound[1]), `'{: id="' || id || '"}'`)
+			names[i] = hide(name, fmt.Sprintf(`instr(ial, ' %s="') + instr(ial, ' %s="') > 0`, boundAttributes[0], boundAttributes[1]), `'{: id="' || id || '"}'`)
 		case "refs.content", "refs.markdown":
 			names[i] = hide(name, shows, "''")
 		case "spans.content", "spans.markdown":

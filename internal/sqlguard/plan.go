@@ -27,20 +27,20 @@ type plan struct {
 
 // checkCost refuses a statement that nests too many full scans: a join without a condition that an index, or an
 // equality, can serve. sql comes from [Statement.limited].
-func (s *scratch) affordable(sql string) error {
+func (s *scratch) checkCost(sql string) error {
 	p, err := s.plan(sql)
 	if err != nil {
 		return err
 	}
-	most := 0
+	maxCost := 0
 	for _, top := range p.below[0] {
 		if !top.whole() { // our own expressions, which scan the returned rows
-			most = max(most, p.scans(top.id))
+			maxCost = max(maxCost, p.scans(top.id))
 		}
 	}
-	if most > mostScans {
+	if maxCost > mostScans {
 		return refuse(
-			fmt.Sprintf("the statement reads %d whole tables once for every row of each other, and the kernel cannot stop it", most),
+			fmt.Sprintf("the statement reads %d whole tables once for every row of each other, and the kernel cannot stop it", maxCost),
 			"join tables with conditions like a.root_id = b.id")
 	}
 	return nil
@@ -66,11 +66,11 @@ func (p *plan) scans(at int) int {
 		case s.whole():
 			here += p.largest
 			beside = max(beside, n)
-		case s.begins("MULTI-INDEX OR"): // one loop, over what either index finds
+		case s.hasPrefix("MULTI-INDEX OR"): // one loop, over what either index finds
 			here += n
-		case s.begins("CORRELATED"):
+		case s.hasPrefix("CORRELATED"):
 			inside = max(inside, n)
-		case s.begins("MATERIALIZE"), s.begins("CO-ROUTINE"):
+		case s.hasPrefix("MATERIALIZE"), s.hasPrefix("CO-ROUTINE"):
 			p.largest = max(p.largest, n)
 			beside = max(beside, n)
 		default:
@@ -80,23 +80,23 @@ func (p *plan) scans(at int) int {
 	return max(here+inside, beside)
 }
 
-func (s step) begins(word string) bool { return strings.HasPrefix(s.detail, word) }
+func (s step) hasPrefix(word string) bool { return strings.HasPrefix(s.detail, word) }
 
 // shared are columns with the same value in many rows: a search by them is hardly better than a full scan.
-var shared = setOf("box type subtype sort")
+var sharedColumns = setOf("box type subtype sort")
 
 // whole reports whether a step scans a table, or so much of it that the cost is of the same order.
 func (s step) whole() bool {
 	switch {
-	case s.begins("SCAN "):
+	case s.hasPrefix("SCAN "):
 		return !strings.Contains(s.detail, "CONSTANT ROW") && !strings.Contains(s.detail, "VALUES")
-	case s.begins("SEARCH "):
+	case s.hasPrefix("SEARCH "):
 		_, terms, found := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(s.detail, " LEFT-JOIN"), ")"), "(")
 		if !found { // the first or last entry of an index
 			return false
 		}
 		for term := range strings.SplitSeq(terms, " AND ") {
-			if column, equal := strings.CutSuffix(term, "=?"); equal && !shared[lower(column)] {
+			if column, equal := strings.CutSuffix(term, "=?"); equal && !sharedColumns[lower(column)] {
 				return false
 			}
 		}

@@ -32,13 +32,13 @@ func outOfScope(message, hint string) *Refused {
 }
 
 // frame matches what the library adds around SQLite's words.
-var frame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
+var errorFrame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
 // plain returns SQLite's error about a statement without the frame. Other errors are returned unchanged.
 func plain(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:
-		return &Error{Message: frame.ReplaceAllString(err.Error(), "")}
+		return &Error{Message: errorFrame.ReplaceAllString(err.Error(), "")}
 	}
 	return err
 }

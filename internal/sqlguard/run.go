@@ -11,7 +11,7 @@ import (
 
 // limits apply while a user's statement is compiled and run. A function cannot be interrupted, so its values must not
 // be too long.
-var limits = []struct {
+var compileLimits = []struct {
 	id    sqlite.Limit
 	value int32
 }{
@@ -32,7 +32,7 @@ type run struct {
 }
 
 // fenced runs a statement that is compiled under an authorizer; the authorizer is removed before it runs.
-func (r run) fenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
+func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
 	// Large sorts and intermediate results go to disk.
 	if err := tempStore(conn, "FILE"); err != nil {
 		return Result{}, err
@@ -46,16 +46,16 @@ func (r run) fenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer)
 	}
 	restrict := limit(conn)
 	stmt, err := compile(conn, statement)
-	if off := conn.SetAuthorizer(nil); off != nil && err == nil {
-		err = errors.Join(off, stmt.Finalize())
+	if resetErr := conn.SetAuthorizer(nil); resetErr != nil && err == nil {
+		err = errors.Join(resetErr, stmt.Finalize())
 	}
 	var result Result
 	if err == nil {
 		result, err = r.step(conn, stmt)
 	}
 	restrict()
-	if back := tempStore(conn, "MEMORY"); back != nil {
-		return Result{}, back
+	if restoreErr := tempStore(conn, "MEMORY"); restoreErr != nil {
+		return Result{}, restoreErr
 	}
 	return result, err
 }
@@ -72,12 +72,12 @@ func (r run) on(conn *sqlite.Conn, statement string) (Result, error) {
 
 // limit sets the limits; undo restores the old ones.
 func limit(conn *sqlite.Conn) (undo func()) {
-	before := make([]int32, len(limits))
-	for i, l := range limits {
+	before := make([]int32, len(compileLimits))
+	for i, l := range compileLimits {
 		before[i] = conn.Limit(l.id, l.value)
 	}
 	return func() {
-		for i, l := range limits {
+		for i, l := range compileLimits {
 			conn.Limit(l.id, before[i])
 		}
 	}
@@ -109,12 +109,12 @@ func tempStore(conn *sqlite.Conn, where string) error {
 func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	before := conn.SetInterrupt(nil)
 	timer := time.NewTimer(r.timeout)
-	done, quit, over := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	done, quit, overdue := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
 	go func() {
-		defer close(over)
+		defer close(overdue)
 		select {
 		case <-timer.C:
-			over <- true
+			overdue <- true
 			close(done)
 		case <-before:
 			close(done)
@@ -129,7 +129,7 @@ func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	}
 	timedOut = func() bool {
 		select {
-		case late := <-over:
+		case late := <-overdue:
 			return late
 		default:
 			return false
@@ -157,7 +157,7 @@ func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 // collect reads the rows.
 func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	var result Result
-	columns := named(stmt)
+	columns := isName(stmt)
 	for _, i := range columns {
 		result.Columns = append(result.Columns, r.shown(stmt.ColumnName(i)))
 	}
@@ -202,7 +202,7 @@ const (
 
 // named returns the columns to keep: of several with one name the last, which is the only one the library knows by
 // it.
-func named(stmt *sqlite.Stmt) []int {
+func isName(stmt *sqlite.Stmt) []int {
 	var columns []int
 	for i := range stmt.ColumnCount() {
 		if stmt.ColumnIndex(stmt.ColumnName(i)) == i {

@@ -8,7 +8,7 @@ import (
 
 // documented are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them. blocks_fts
 // has the columns of blocks; for MATCH it also has blocks_fts and rank.
-var documented = []struct {
+var documentedTables = []struct {
 	name    string
 	columns string
 }{
@@ -24,7 +24,7 @@ var documented = []struct {
 // fullText is the virtual table over blocks; searched are its columns with an index of words.
 const fullText = "blocks_fts"
 
-var searched = setOf("name alias memo tag content fcontent ial")
+var searchTables = setOf("name alias memo tag content fcontent ial")
 
 // indexes are the indexes that matter for plans: a table and its columns.
 var indexes = [][2]string{
@@ -39,16 +39,16 @@ var indexes = [][2]string{
 }
 
 // layout says how a database with the documented tables differs from the documented one.
-type layout struct {
+type schemaLayout struct {
 	tables, indexes string // prefixes of the names of tables and indexes
 	// flat makes the full text table an ordinary one, since creating a virtual table takes half of the time.
 	flat bool
 }
 
 // script returns the statements that create tables and indexes.
-func (l layout) script() string {
+func (l schemaLayout) script() string {
 	var b strings.Builder
-	for _, t := range documented {
+	for _, t := range documentedTables {
 		fmt.Fprintf(&b, "CREATE TABLE %s%s (%s);\n", l.tables, t.name, strings.Join(columns(t.name), ", "))
 	}
 	if l.flat {
@@ -66,7 +66,7 @@ func (l layout) script() string {
 func fullTextScript() string {
 	names := columns(fullText)
 	for i, name := range names {
-		if !searched[name] {
+		if !searchTables[name] {
 			names[i] += " UNINDEXED"
 		}
 	}
@@ -76,7 +76,7 @@ func fullTextScript() string {
 // tables returns the names of the tables that may be read, in order.
 func tables() []string {
 	names := []string{fullText}
-	for _, t := range documented {
+	for _, t := range documentedTables {
 		names = append(names, t.name)
 	}
 	slices.Sort(names)
@@ -90,7 +90,7 @@ func columns(table string) []string {
 	if table == fullText {
 		table = "blocks"
 	}
-	for _, t := range documented {
+	for _, t := range documentedTables {
 		if t.name == table {
 			return strings.Fields(t.columns)
 		}

@@ -22,12 +22,12 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 			`use LIKE, or search(action="fulltext")`)
 	}
 	list := quoteBoxes(boxes)
-	sent := s.within(n, veils(list), func(table string) string {
-		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", masked(table, list), table, list)
+	sent := s.withShadowedTables(n, maskExpressions(list), func(table string) string {
+		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", maskedColumns(table, list), table, list)
 		documents := fmt.Sprintf("(SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
 		switch table {
 		case "attributes":
-			rows += " AND name NOT IN ('" + strings.Join(bound, "', '") + "')"
+			rows += " AND name NOT IN ('" + strings.Join(boundAttributes, "', '") + "')"
 		case "refs":
 			rows += " AND def_block_root_id IN " + documents
 		case "spans": // the tags of a document itself have no box
@@ -36,13 +36,13 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 		return rows
 	})
 	// The same text, except that our own expressions read tables with names that the statement cannot use.
-	proof := s.within(n, "", func(table string) string { return "SELECT * FROM " + reserved + table })
-	err := s.against(layout{tables: reserved, indexes: reserved, flat: true}, func(c *scratch) error {
+	proof := s.withShadowedTables(n, "", func(table string) string { return "SELECT * FROM " + reservedPrefix + table })
+	err := s.withScratch(schemaLayout{tables: reservedPrefix, indexes: reservedPrefix, flat: true}, func(c *scratch) error {
 		stmt, err := s.compiled(c, proof)
 		if err != nil {
 			return err
 		}
-		return joined(c.affordable(proof), stmt.Finalize())
+		return joinRefusal(c.checkCost(proof), stmt.Finalize())
 	})
 	if err != nil {
 		return "", outOfScope(
@@ -54,7 +54,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 
 // within shadows each table that the statement may name by an expression of the same name, after the expressions in
 // before.
-func (s *Statement) within(n int, before string, rows func(table string) string) string {
+func (s *Statement) withShadowedTables(n int, before string, rows func(table string) string) string {
 	var b strings.Builder
 	b.WriteString("WITH " + before)
 	for _, table := range tables() {

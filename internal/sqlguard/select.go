@@ -78,24 +78,24 @@ func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	how := run{
+	options := run{
 		timeout: orDefault(r.Timeout, defaultTimeout), maxBytes: orDefault(r.MaxBytes, defaultMaxBytes), limit: limit,
 		texts: v.texts,
 	}
 	if v.schema {
-		how.timeout = min(how.timeout, schemaTimeout)
+		options.timeout = min(options.timeout, schemaTimeout)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.scratch == nil {
 			return Result{}, os.ErrClosed
 		}
-		return how.on(r.scratch.conn, statement)
+		return options.on(r.scratch.conn, statement)
 	}
 	below, err := r.tablesBelow(conn)
 	if err != nil {
 		return Result{}, err
 	}
-	return how.fenced(conn, statement, fence(below))
+	return options.runFenced(conn, statement, fencedAuthorizer(below))
 }
 
 // aboutSchema are the names by which a statement asks for the schema itself. The empty database answers those
@@ -118,7 +118,7 @@ type verdict struct {
 }
 
 func openDocumented() (*documentedScratch, error) {
-	c, err := openScratch(layout{}.script())
+	c, err := openScratch(schemaLayout{}.script())
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (d *documentedScratch) read(table, column string) *Refused {
 	switch {
 	case isTable(table):
 		d.verdict.rows = true
-	case modules[table]:
+	case tableFunctions[table]:
 	case aboutSchema[table]:
 		d.verdict.schema = true
 	case column == "" && !d.internal[table] && !strings.HasPrefix(table, "sqlite_") && !strings.HasPrefix(table, "pragma_"):
@@ -182,7 +182,7 @@ func (d *documentedScratch) other(a sqlite.Action) *Refused {
 }
 
 // judged compiles a statement and returns what it does. An error is SQLite's about the statement, or a *[Refused].
-func (d *documentedScratch) judged(statement string) (verdict, error) {
+func (d *documentedScratch) compileJudged(statement string) (verdict, error) {
 	d.verdict = verdict{}
 	stmt, err := d.compile(statement)
 	if err == nil {
@@ -204,7 +204,7 @@ func (r *Runner) check(statement string) (string, verdict, error) {
 	}
 	var texts []string
 	for range maxUnknown {
-		v, err := r.scratch.judged(statement)
+		v, err := r.scratch.compileJudged(statement)
 		if name := unknownColumn(err); name != "" {
 			statement, texts = textFor(statement, name), append(texts, name)
 			continue
@@ -230,7 +230,7 @@ func (v verdict) objection(statement string) error {
 	if v.schema && v.rows {
 		return refuse("ask for the schema in a statement of its own", "")
 	}
-	tokens := solid(vaultPolicy.lex(statement))
+	tokens := withoutBlanks(vaultPolicy.lex(statement))
 	for i, t := range tokens {
 		if vaultPolicy.unknownCall(tokens, i) {
 			return refuse(fmt.Sprintf("the function %q may not be called", t.name()), "")
@@ -291,7 +291,7 @@ func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
 
 // fence returns the authorizer for the real connection: the tables below the documented ones may be read only by
 // those, or by views in between.
-func fence(below map[string]bool) sqlite.Authorizer {
+func fencedAuthorizer(below map[string]bool) sqlite.Authorizer {
 	return sqlite.AuthorizeFunc(func(a sqlite.Action) sqlite.AuthResult {
 		switch a.Type() {
 		case sqlite.OpSelect, sqlite.OpFunction, sqlite.OpRecursive:

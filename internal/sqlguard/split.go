@@ -34,7 +34,7 @@ func Reads(statement string) bool {
 
 // firstWord returns the keyword with which a statement begins, in lower case.
 func firstWord(statement string) string {
-	if tokens := solid(vaultPolicy.lex(statement)); len(tokens) > 0 {
+	if tokens := withoutBlanks(vaultPolicy.lex(statement)); len(tokens) > 0 {
 		return tokens[0].name()
 	}
 	return ""

@@ -16,7 +16,7 @@ import (
 const maxLength = 32 << 10
 
 // reserved is the prefix of our own names.
-const reserved = "collie_"
+const reservedPrefix = "collie_"
 
 // Statement is a reading statement for a kernel. It is immutable and safe for concurrent use.
 type Statement struct {
@@ -31,28 +31,28 @@ func Parse(sql string) (*Statement, error) {
 	if len(sql) > maxLength {
 		return nil, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(sql), maxLength), "")
 	}
-	tokens, err := single(sql)
+	tokens, err := singleStatement(sql)
 	if err != nil {
 		return nil, err
 	}
 	s := &Statement{sql: withoutComments(tokens), aliases: map[string]bool{}, used: map[string]bool{}}
-	if err := s.inspect(solid(tokens)); err != nil {
+	if err := s.inspect(withoutBlanks(tokens)); err != nil {
 		return nil, err
 	}
-	return s, s.against(layout{indexes: reserved, flat: !s.used[fullText]}, func(c *scratch) error {
+	return s, s.withScratch(schemaLayout{indexes: reservedPrefix, flat: !s.used[fullText]}, func(c *scratch) error {
 		if err := s.accept(c); err != nil {
 			return err
 		}
-		if err := c.allowed(s.sql); err != nil {
+		if err := c.checkFunctions(s.sql); err != nil {
 			return err
 		}
-		return c.affordable(s.Limited(1))
+		return c.checkCost(s.Limited(1))
 	})
 }
 
 // single returns the tokens of a statement without its end mark. It refuses a second statement, and text whose end
 // the lexer cannot find.
-func single(sql string) ([]token, error) {
+func singleStatement(sql string) ([]token, error) {
 	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
 		return nil, refuse("the statement is not plain text", "")
 	}
@@ -105,15 +105,15 @@ func (s *Statement) inspect(tokens []token) error {
 		switch {
 		case t.kind == variable:
 			return refuse("a statement takes no variables, and this has "+clip(t.raw), "write the value itself")
-		case !t.named():
+		case !t.isName():
 			continue
-		case strings.HasPrefix(name, reserved):
+		case strings.HasPrefix(name, reservedPrefix):
 			return refuseName()
 		case isTable(name):
 			s.used[name] = true
 		}
 		s.match = s.match || name == "match"
-		if defines(tokens, i) {
+		if isCTEName(tokens, i) {
 			if err := s.define(name); err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func (s *Statement) inspect(tokens []token) error {
 	return nil
 }
 
-func refuseName() error { return refuse("names that begin with "+reserved+" are reserved", "") }
+func refuseName() error { return refuse("names that begin with "+reservedPrefix+" are reserved", "") }
 
 func refuseFunction(name string) error {
 	return refuse("the function "+clip(name)+" is not allowed", "common functions of text, numbers, dates, JSON and aggregation are")
@@ -147,12 +147,12 @@ func (s *Statement) define(name string) error {
 }
 
 // against runs f with an empty database that judges this statement.
-func (s *Statement) against(l layout, f func(*scratch) error) (err error) {
+func (s *Statement) withScratch(l schemaLayout, f func(*scratch) error) (err error) {
 	c, err := openScratch(l.script())
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, c.close()) }()
+	defer func() { err = joinRefusal(err, c.close()) }()
 	if err := c.guardedBy(kernelJudge{prefix: l.tables, aliases: s.aliases}); err != nil {
 		return err
 	}
@@ -169,9 +169,9 @@ type kernelJudge struct {
 func (j kernelJudge) read(table, column string) *Refused {
 	name, real := strings.CutPrefix(table, j.prefix)
 	switch {
-	case real && isTable(name), modules[table]:
+	case real && isTable(name), tableFunctions[table]:
 		return nil
-	case column == "" && (j.aliases[table] || table == reserved+"rows" || isTable(table)): // an expression, none of whose columns is used
+	case column == "" && (j.aliases[table] || table == reservedPrefix+"rows" || isTable(table)): // an expression, none of whose columns is used
 		return nil
 	}
 	return refuse("the table "+clip(table)+" may not be read", tablesHint)
@@ -193,11 +193,11 @@ func (s *Statement) accept(c *scratch) error {
 		return err
 	}
 	for i := range stmt.ColumnCount() {
-		if strings.HasPrefix(lower(stmt.ColumnName(i)), reserved) {
+		if strings.HasPrefix(lower(stmt.ColumnName(i)), reservedPrefix) {
 			err = refuseName()
 		}
 	}
-	return joined(err, stmt.Finalize())
+	return joinRefusal(err, stmt.Finalize())
 }
 
 // compiled compiles a text that contains the statement. An error says what to try.
@@ -210,7 +210,7 @@ func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
 }
 
 // joined returns a refusal alone; otherwise both errors.
-func joined(err, after error) error {
+func joinRefusal(err, after error) error {
 	if _, refused := errors.AsType[*Refused](err); refused {
 		return err
 	}
@@ -223,7 +223,7 @@ func joined(err, after error) error {
 // Count is the column that each row of an answer has in addition: the number of rows. If there are none, there is
 // still one row, with Count 0 and NULL in all other columns. A kernel that fails in the middle of a statement answers
 // code 0 with fewer rows, which Count reveals.
-const Count = reserved + "count"
+const Count = reservedPrefix + "count"
 
 // Limited returns the statement to send if every notebook may be read. It returns at most n rows in the statement's
 // own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows. Columns of the same name
@@ -238,7 +238,7 @@ func (s *Statement) Limited(n int) string { return "WITH " + s.limited(n) }
 func (s *Statement) limited(n int) string {
 	return fmt.Sprintf("%[1]srows AS MATERIALIZED (SELECT * FROM (%[2]s\n) LIMIT %[3]d) "+
 		"SELECT * FROM (SELECT count(*) AS %[4]s FROM %[1]srows) LEFT JOIN %[1]srows ON 1 LIMIT %[3]d",
-		reserved, s.sql, max(n, 1), Count)
+		reservedPrefix, s.sql, max(n, 1), Count)
 }
 
 // IDs returns a statement with only the column id of this one's rows. Errors are a *[Refused].
@@ -259,7 +259,7 @@ func Words(expression string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = joined(err, c.close()) }()
+	defer func() { err = joinRefusal(err, c.close()) }()
 	wrong := sqlitex.ExecuteTransient(c.conn, "SELECT 1 FROM blocks_fts WHERE blocks_fts MATCH ?", &sqlitex.ExecOptions{Args: []any{expression}})
 	if wrong == nil {
 		return nil

@@ -25,7 +25,7 @@ func (s *Statement) explain(message string) *Refused {
 			return refuse("the table "+m[1]+" is named by a text: leave the single quotes out", tablesHint)
 		}
 		out := refuse("there is no table "+clip(m[1]), tablesHint)
-		if like := nearest(m[1], tables()); like != "" {
+		if like := nearestName(m[1], tables()); like != "" {
 			out.Message += "; perhaps " + like
 		}
 		return out
@@ -50,7 +50,7 @@ func (s *Statement) unknownColumn(name string) *Refused {
 			hints = append(hints, "columns of "+table+": "+strings.Join(columns(table), ", "))
 		}
 	}
-	if like := nearest(bare, all); having != nil {
+	if like := nearestName(bare, all); having != nil {
 		out.Message += " here; it is one of " + strings.Join(having, ", ")
 	} else if like != "" {
 		out.Message += "; perhaps " + like
@@ -60,15 +60,15 @@ func (s *Statement) unknownColumn(name string) *Refused {
 }
 
 // nearest returns the name that was most likely meant, empty if none is close.
-func nearest(wrong string, names []string) string {
+func nearestName(wrong string, names []string) string {
 	wrong = strings.ToLower(wrong)
 	if len(wrong) < 3 {
 		return ""
 	}
-	most := max(1, len(wrong)/3)
-	best, bestName := most+1, ""
+	maxCost := max(1, len(wrong)/3)
+	best, bestName := maxCost+1, ""
 	for _, name := range names {
-		d := distance(wrong, name)
+		d := editDistance(wrong, name)
 		if d > 1 && (strings.HasPrefix(name, wrong) || strings.HasSuffix(name, "_"+wrong)) {
 			d = 1
 		}
@@ -80,7 +80,7 @@ func nearest(wrong string, names []string) string {
 }
 
 // distance counts the letters to insert, delete or replace.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
