@@ -47,7 +47,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		}
 	}()
 	// VACUUM runs in no transaction. Into an empty file it writes as into one that it makes.
-	return s.with(ctx, s.readers, false, func(conn *sqlite.Conn) error {
+	return s.withConn(ctx, s.readers, false, func(conn *sqlite.Conn) error {
 		tx := &Tx{conn: conn}
 		tx.Exec("VACUUM INTO ?", path)
 		if tx.err != nil {

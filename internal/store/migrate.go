@@ -12,12 +12,12 @@ import (
 )
 
 // foreign is an error if the file is another program's.
-func foreign(conn *sqlite.Conn) error {
-	app, err := number(conn, "PRAGMA application_id")
+func checkApplication(conn *sqlite.Conn) error {
+	app, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil || app == appID {
 		return err
 	}
-	tables, err := number(conn, "SELECT count(*) FROM sqlite_master")
+	tables, err := queryInt(conn, "SELECT count(*) FROM sqlite_master")
 	if err == nil && (app != 0 || tables != 0) {
 		return errors.New("this SQLite file belongs to another program")
 	}
@@ -59,7 +59,7 @@ func (s *Store) migrate(ctx context.Context, conn *sqlite.Conn) (err error) {
 			return err
 		}
 	}
-	if s.cookie, err = number(conn, "PRAGMA schema_version"); err != nil {
+	if s.cookie, err = queryInt(conn, "PRAGMA schema_version"); err != nil {
 		return err
 	}
 	return sqlitex.ExecuteTransient(conn, "COMMIT", nil)
@@ -83,8 +83,8 @@ func (s *Store) versions(conn *sqlite.Conn) (map[string]int, error) {
 }
 
 // current is an error if a newer Collie has changed our tables since they were last looked at.
-func (s *Store) current(conn *sqlite.Conn) error {
-	cookie, err := number(conn, "PRAGMA schema_version")
+func (s *Store) checkVersions(conn *sqlite.Conn) error {
+	cookie, err := queryInt(conn, "PRAGMA schema_version")
 	if err != nil || cookie == s.cookie {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *Store) current(conn *sqlite.Conn) error {
 	return nil
 }
 
-func number(conn *sqlite.Conn, statement string) (n int64, err error) {
+func queryInt(conn *sqlite.Conn, statement string) (n int64, err error) {
 	err = sqlitex.Execute(conn, statement, &sqlitex.ExecOptions{ResultFunc: func(r *sqlite.Stmt) error {
 		n = r.ColumnInt64(0)
 		return nil

@@ -98,7 +98,7 @@ func (s *Store) first(ctx context.Context) (*sqlite.Conn, error) {
 	pause := time.NewTicker(25 * time.Millisecond)
 	defer pause.Stop()
 	for begun := time.Now(); ; {
-		conn, err := s.dial(true)
+		conn, err := s.connect(true)
 		if err == nil {
 			if err = s.migrate(ctx, conn); err == nil {
 				return conn, nil
@@ -116,7 +116,7 @@ func (s *Store) first(ctx context.Context) (*sqlite.Conn, error) {
 	}
 }
 
-func (s *Store) dial(write bool) (*sqlite.Conn, error) {
+func (s *Store) connect(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadOnly
 	if write {
 		flags = sqlite.OpenReadWrite
@@ -130,7 +130,7 @@ func (s *Store) dial(write bool) (*sqlite.Conn, error) {
 	}
 	conn.SetBusyTimeout(busyTimeout)
 	if write {
-		err = foreign(conn)
+		err = checkApplication(conn)
 	}
 	// NORMAL: a commit does not wait for the disk. If the process dies, nothing is lost; if the machine does, at most
 	// the last transactions are, and those before them stay complete.

@@ -68,7 +68,7 @@ func (tx *Tx) Err() error { return tx.err }
 
 // Read runs fn on a snapshot of the file: fn does not see what others write meanwhile.
 func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
-	return s.with(ctx, s.readers, false, func(conn *sqlite.Conn) error {
+	return s.withConn(ctx, s.readers, false, func(conn *sqlite.Conn) error {
 		if err := sqlitex.Execute(conn, "BEGIN", nil); err != nil {
 			return err
 		}
@@ -81,12 +81,12 @@ func (s *Store) Read(ctx context.Context, fn func(*Tx) error) error {
 // Write runs fn while no other goroutine or process writes. If fn returns nil and no statement failed, its changes are
 // committed, else they are undone. Committed changes survive the end of the process.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	return s.with(ctx, s.writer, true, func(conn *sqlite.Conn) error {
+	return s.withConn(ctx, s.writer, true, func(conn *sqlite.Conn) error {
 		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
 		defer func() { _ = sqliteconn.Rollback(conn) }() // nothing where it is committed
-		if err := s.current(conn); err != nil {
+		if err := s.checkVersions(conn); err != nil {
 			return err
 		}
 		tx := &Tx{conn: conn}
@@ -109,7 +109,7 @@ func (tx *Tx) run(fn func(*Tx) error) error {
 }
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
-func (s *Store) with(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) (err error) {
+func (s *Store) withConn(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) (err error) {
 	select {
 	case <-s.closed:
 		return os.ErrClosed
@@ -127,7 +127,7 @@ func (s *Store) with(ctx context.Context, from sqliteconn.Pool, write bool, fn f
 		from.Release(conn)
 	}()
 	if conn == nil {
-		if conn, err = s.dial(write); err != nil {
+		if conn, err = s.connect(write); err != nil {
 			return err
 		}
 	}
