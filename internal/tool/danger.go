@@ -7,7 +7,7 @@ import (
 )
 
 // harmless are the values that count as the argument not being given.
-var harmless = []string{"", "null", "false", `""`, "[]"}
+var unsetValues = []string{"", "null", "false", `""`, "[]"}
 
 // Asks reports whether a person has to confirm a call of the action with args, a JSON object. That is so if
 // the action is dangerous, or if args set the argument [Action.DangerousWith] to a value other than null,
@@ -20,5 +20,5 @@ func (a *Action) Asks(args json.RawMessage) bool {
 	if len(args) > 0 && json.Unmarshal(args, &members) != nil {
 		return true
 	}
-	return !slices.Contains(harmless, string(bytes.TrimSpace(members[a.DangerousWith])))
+	return !slices.Contains(unsetValues, string(bytes.TrimSpace(members[a.DangerousWith])))
 }

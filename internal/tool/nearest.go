@@ -37,7 +37,7 @@ func Nearest(name string, known []string) (best string, ok bool) {
 		}
 		// A candidate in which every rune was replaced has nothing to do with the name.
 		have := []rune(plain(k))
-		if d := edits(want, have); d < least && d < max(len(want), len(have)) {
+		if d := editDistance(want, have); d < least && d < max(len(want), len(have)) {
 			best, least, ok = k, d, true
 		}
 	}
@@ -45,7 +45,7 @@ func Nearest(name string, known []string) (best string, ok bool) {
 		return best, true
 	}
 	for _, k := range known {
-		if extends(plain(k), string(want)) || extends(string(want), plain(k)) {
+		if hasPrefixLoosely(plain(k), string(want)) || hasPrefixLoosely(string(want), plain(k)) {
 			return k, true
 		}
 	}
@@ -82,13 +82,13 @@ func plain(name string) string {
 
 // hasPrefixLoosely reports whether long begins with short, if short has at least three letters or, in scripts where
 // two characters are a word, two.
-func extends(long, short string) bool {
+func hasPrefixLoosely(long, short string) bool {
 	return (utf8.RuneCountInString(short) >= 3 || len(short) >= 6) && strings.HasPrefix(long, short)
 }
 
 // editDistance is the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
 // any part twice.
-func edits(a, b []rune) int {
+func editDistance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j
