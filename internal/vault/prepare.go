@@ -21,7 +21,7 @@ const (
 // prepare makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
 // can be done without. A process that was killed while it did so leaves the work to the next one.
 func (v *Vault) prepare(ctx context.Context, w *workspace.Workspace, h http.Handler) {
-	mine, err := begin(ctx, w)
+	mine, err := claimPreparation(ctx, w)
 	if err == nil && mine {
 		if err := post(ctx, h, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
 			v.o.Log.Warn("the vault starts without snapshots", "error", err)
@@ -29,7 +29,7 @@ func (v *Vault) prepare(ctx context.Context, w *workspace.Workspace, h http.Hand
 		if err := v.fill(ctx, w, h); err != nil {
 			v.o.Log.Warn("the vault starts without its first notebook", "error", err)
 		}
-		err = note(ctx, w, preparedDone)
+		err = recordPrepared(ctx, w, preparedDone)
 	}
 	if err != nil {
 		v.o.Log.Warn("the vault is not ready", "error", err)
@@ -53,7 +53,7 @@ func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler
 }
 
 // begin reports whether the vault is to be prepared, and by this process.
-func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
+func claimPreparation(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 	pending := func(tx *workspace.Tx) bool {
 		r := tx.Record(preparedKind, preparedID)
 		return r == nil || string(r.Body) != preparedDone && time.Since(time.UnixMilli(r.At)) > preparedTime
@@ -74,15 +74,15 @@ func begin(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 	return mine, err
 }
 
-func note(ctx context.Context, w *workspace.Workspace, how string) error {
+func recordPrepared(ctx context.Context, w *workspace.Workspace, outcome string) error {
 	return w.Update(ctx, func(tx *workspace.Tx) error {
-		tx.PutRecord(preparedRecord(how))
+		tx.PutRecord(preparedRecord(outcome))
 		return nil
 	})
 }
 
-func preparedRecord(how string) workspace.Record {
-	return workspace.Record{Kind: preparedKind, ID: preparedID, At: time.Now().UnixMilli(), Body: []byte(how)}
+func preparedRecord(outcome string) workspace.Record {
+	return workspace.Record{Kind: preparedKind, ID: preparedID, At: time.Now().UnixMilli(), Body: []byte(outcome)}
 }
 
 // Create makes the file of an empty vault, even without a key for snapshots. The vault is not prepared. Create fails
@@ -96,7 +96,7 @@ func Create(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := note(ctx, w, preparedDone); err != nil {
+	if err := recordPrepared(ctx, w, preparedDone); err != nil {
 		return fmt.Errorf("make the vault %s: %w", path, err)
 	}
 	return w.Close()

@@ -20,7 +20,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body = http.NoBody
 	}
 	defer func() { _ = r.Body.Close() }()
-	answer := &recorder{header: http.Header{}, status: http.StatusOK}
+	answer := &responseRecorder{header: http.Header{}, status: http.StatusOK}
 	t.Vault.ServeHTTP(answer, r)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -33,22 +33,22 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // recorder keeps an answer.
-type recorder struct {
+type responseRecorder struct {
 	header http.Header
 	status int
 	wrote  bool
 	body   bytes.Buffer
 }
 
-func (r *recorder) Header() http.Header { return r.header }
+func (r *responseRecorder) Header() http.Header { return r.header }
 
-func (r *recorder) WriteHeader(status int) {
+func (r *responseRecorder) WriteHeader(status int) {
 	if !r.wrote {
 		r.status, r.wrote = status, true
 	}
 }
 
-func (r *recorder) Write(data []byte) (int, error) {
+func (r *responseRecorder) Write(data []byte) (int, error) {
 	r.WriteHeader(http.StatusOK)
 	return r.body.Write(data)
 }

@@ -69,13 +69,13 @@ func Endpoints() []string {
 
 // Workspace returns the workspace in the file, and opens the file at the first call.
 func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
-	w, _, err := v.opened(ctx)
+	w, _, err := v.ensureOpen(ctx)
 	return w, err
 }
 
 // ensureOpen opens the file at the first call, and again at the next call after a failure. Concurrent callers wait for
 // the same attempt until their ctx ends.
-func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
+func (v *Vault) ensureOpen(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
 	select {
 	case v.lock <- struct{}{}:
 		defer func() { <-v.lock }()
@@ -110,7 +110,7 @@ func (v *Vault) opened(ctx context.Context) (*workspace.Workspace, *api.Mux, err
 
 // ServeHTTP answers the kernel's API.
 func (v *Vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, mux, err := v.opened(r.Context())
+	_, mux, err := v.ensureOpen(r.Context())
 	if err != nil {
 		v.o.Log.Error("the vault could not be opened", "path", v.path, "error", err)
 		api.WriteError(w, err)
