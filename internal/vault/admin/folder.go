@@ -55,9 +55,9 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	if err != nil {
 		return report, vaultError(op, v.Path(), err)
 	}
-	unlock, err := v.alone(ctx, waiting)
+	unlock, err := v.lockImports(ctx, waiting)
 	if err != nil {
-		return report, ended(ctx, op, dir, err)
+		return report, folderError(ctx, op, dir, err)
 	}
 	defer unlock()
 	if o.Theirs && !o.DryRun {
@@ -73,7 +73,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 }
 
 // alone waits until no other import works on the vault.
-func (v *Vault) alone(ctx context.Context, waiting func()) (unlock func(), err error) {
+func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(), err error) {
 	file := v.Path() + ".import.lock"
 	unlock, free, err := atomicfile.TryLock(file)
 	if err != nil || free {
@@ -100,7 +100,7 @@ func importEnded(ctx context.Context, op, dir string, err error) error {
 	case errors.Is(err, folder.ErrNoOrigin):
 		return wrong("name the folder as it was when it was imported, or leave --moved-from out")
 	}
-	err = ended(ctx, op, dir, err)
+	err = folderError(ctx, op, dir, err)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Canceled {
 		e.Hint = "what is in the vault is whole; the same command goes on from there"
 	}
@@ -125,7 +125,7 @@ func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderR
 			Op: op, Kind: tool.Exists, Subject: dir, Message: "the folder holds an earlier export", Hint: "--overwrite brings it up to date",
 		}
 	}
-	return report, ended(ctx, op, dir, err)
+	return report, folderError(ctx, op, dir, err)
 }
 
 // ExportSiYuan writes a notebook, given by id or name, as an archive that SiYuan can import. An empty name means the
@@ -136,7 +136,7 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	if err != nil {
 		return report, err
 	}
-	id, err := v.one(ctx, op, notebook)
+	id, err := v.resolveNotebook(ctx, op, notebook)
 	if err != nil {
 		return report, err
 	}
@@ -147,14 +147,14 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	}
 	part, err := os.CreateTemp(filepath.Dir(file), ".collie-export-")
 	if err != nil {
-		return report, unwritable(op, file, err)
+		return report, notWritable(op, file, err)
 	}
 	defer func() { _ = os.Remove(part.Name()) }() // gone where it became the file
 	report, err = folder.ExportSiYuan(ctx, w, id, part)
 	if err = errors.Join(err, part.Close()); err == nil {
 		err = os.Rename(part.Name(), file)
 	}
-	return report, ended(ctx, op, file, vaultError(op, v.Path(), err))
+	return report, folderError(ctx, op, file, vaultError(op, v.Path(), err))
 }
 
 // ids returns the notebooks of the vault that a person names; nil for no names.
@@ -175,7 +175,7 @@ func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
 }
 
 // one returns the notebook that a person names, or the only one.
-func (v *Vault) one(ctx context.Context, op, name string) (string, error) {
+func (v *Vault) resolveNotebook(ctx context.Context, op, name string) (string, error) {
 	all, err := v.opts.Notebooks(ctx, v.vault)
 	switch {
 	case err != nil:
@@ -197,12 +197,12 @@ func inVault(err error) error {
 	if !ok || e.Kind != tool.NotFound {
 		return err
 	}
-	same := *e
-	same.Message = "no notebook of the vault has that id or name"
-	if same.Hint == "collie siyuan permission list shows them" {
-		same.Hint = ""
+	vaultErr := *e
+	vaultErr.Message = "no notebook of the vault has that id or name"
+	if vaultErr.Hint == "collie siyuan permission list shows them" {
+		vaultErr.Hint = ""
 	}
-	return &same
+	return &vaultErr
 }
 
 // isFolder says why a place is not a folder to read.
@@ -220,7 +220,7 @@ func isFolder(op, dir string) error {
 }
 
 // ended is the error with which work on a folder ended.
-func ended(ctx context.Context, op, path string, err error) error {
+func folderError(ctx context.Context, op, path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -231,10 +231,10 @@ func ended(ctx context.Context, op, path string, err error) error {
 	default:
 		return &tool.Error{Op: op, Kind: tool.Canceled, Subject: path, Message: "interrupted", Err: context.Cause(ctx)}
 	}
-	return unwritable(op, path, err)
+	return notWritable(op, path, err)
 }
 
-func unwritable(op, path string, err error) error {
+func notWritable(op, path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 		return fileError(op, path, err)
 	}

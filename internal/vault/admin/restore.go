@@ -207,7 +207,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	}
 	found, err := salvage.Read(ctx, v.Path())
 	if err != nil {
-		return report, nil, ended(ctx, op, v.Path(), err)
+		return report, nil, folderError(ctx, op, v.Path(), err)
 	}
 	if found.Empty() {
 		return report, nil, &tool.Error{Op: op, Kind: tool.NotFound, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
@@ -223,10 +223,10 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	}
 	defer w.Close()
 	if lost, err = found.Fill(ctx, w); err != nil {
-		return report, nil, ended(ctx, op, v.Path(), vaultError(op, tmp, err))
+		return report, nil, folderError(ctx, op, v.Path(), vaultError(op, tmp, err))
 	}
 	if report, err = folder.Export(ctx, w, dir, folder.ExportOptions{}); err != nil {
-		return report, lost, ended(ctx, op, dir, err)
+		return report, lost, folderError(ctx, op, dir, err)
 	}
 	var list strings.Builder
 	for _, l := range lost {
