@@ -33,9 +33,9 @@ type route struct {
 type access int
 
 const (
-	reads access = iota
-	writes
-	readsFirst
+	readAccess access = iota
+	writeAccess
+	readFirst
 )
 
 // New makes a Mux without routes. A nil log discards.
@@ -47,15 +47,15 @@ func New(w *workspace.Workspace, log *slog.Logger) *Mux {
 }
 
 // Read adds the handler of the POST requests to path, which changes nothing.
-func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, reads}) }
+func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, readAccess}) }
 
 // Write adds the handler of the POST requests to path, which may change the workspace.
-func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writes}) }
+func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writeAccess}) }
 
 // ReadFirst adds a handler of POST requests to path, for calls most of which change nothing. The handler runs first
 // like that of Read. If it calls [NeedWrite], it runs again from the start like that of Write. So what it does before
 // NeedWrite must be safe to do twice.
-func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readsFirst}) }
+func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readFirst}) }
 
 // NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything. False
 // means that this run counts for nothing: the call is run again, as a write.
@@ -68,7 +68,7 @@ func NeedWrite(tx *workspace.Tx) bool {
 
 // add keeps a route. Two for one path are a mistake of the families.
 func (m *Mux) add(path string, r route) {
-	if _, taken := m.routes[path]; taken {
+	if _, exists := m.routes[path]; exists {
 		panic("vault: two handlers for " + path)
 	}
 	m.routes[path] = r

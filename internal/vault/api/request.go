@@ -30,13 +30,13 @@ type Request struct {
 func In(tx *workspace.Tx, value gjson.Result) Request { return Request{Result: value, tx: tx} }
 
 // ended is why a transaction was abandoned: the answer of its call is certain.
-type ended struct{ reply Reply }
+type abortedError struct{ reply Reply }
 
-func (e *ended) Error() string { return "the call has ended: " + e.reply.Msg }
+func (e *abortedError) Error() string { return "the call has ended: " + e.reply.Msg }
 
 // End ends the call with an answer, from wherever the handler is. Nothing the call changed is kept. Only the first end
 // counts.
-func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&ended{rep}) }
+func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&abortedError{rep}) }
 
 // End is [End] for what has the request at hand.
 func (r Request) End(rep Reply) { End(r.tx, rep) }

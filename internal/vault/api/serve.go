@@ -31,7 +31,7 @@ const (
 var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
 // bodyless lists the routes that read no body, so that an empty one is not an error.
-var bodyless = map[string]bool{
+var bodylessRoutes = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
 	"/api/block/getRecentUpdatedBlocks": true,
@@ -40,7 +40,7 @@ var bodyless = map[string]bool{
 }
 
 // twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
-var twice = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
+var repeatErrorRoutes = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
 // ServeHTTP answers one call the way the recorded kernel did. A panic of a handler or of the storage is logged and
 // answered like [WriteError]: one bad request must not end the program.
@@ -84,7 +84,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if req.Form != nil {
 		defer func() { _ = req.Form.RemoveAll() }()
 	}
-	if err != nil && !(errors.Is(err, io.EOF) && bodyless[at]) {
+	if err != nil && !(errors.Is(err, io.EOF) && bodylessRoutes[at]) {
 		write(w, parseFailure(at, err))
 		return
 	}
@@ -121,18 +121,18 @@ var (
 
 // answer runs the handler of a route.
 func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, err error) {
-	if route.access == writes {
-		return attempt(ctx, m.workspace.Update, route.handler, req)
+	if route.access == writeAccess {
+		return runHandler(ctx, m.workspace.Update, route.handler, req)
 	}
-	rep, err = attempt(ctx, m.workspace.View, route.handler, req)
-	if route.access == readsFirst && errors.Is(err, errNeedsWrite) {
-		return attempt(ctx, m.workspace.Update, route.handler, req)
+	rep, err = runHandler(ctx, m.workspace.View, route.handler, req)
+	if route.access == readFirst && errors.Is(err, errNeedsWrite) {
+		return runHandler(ctx, m.workspace.Update, route.handler, req)
 	}
 	return rep, err
 }
 
 // attempt runs a handler in one transaction.
-func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
+func runHandler(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
 	err = run(ctx, func(tx *workspace.Tx) error {
 		req.tx = tx
 		rep = h(tx, req)
@@ -141,8 +141,8 @@ func attempt(ctx context.Context, run transaction, h Handler, req Request) (rep 
 		}
 		return nil // an error of tx is returned by run itself; to the handler the workspace seemed empty
 	})
-	if over, ok := errors.AsType[*ended](err); ok {
-		return over.reply, nil
+	if aborted, ok := errors.AsType[*abortedError](err); ok {
+		return aborted.reply, nil
 	}
 	if errors.Is(err, errRefused) {
 		err = nil
@@ -223,12 +223,12 @@ func parseFailure(at string, err error) Reply {
 		err = fmt.Errorf("the request body is empty or truncated (%w)", err)
 	}
 	// The kernel reads a body into a map of anything, and says so.
-	said := strings.ReplaceAll(err.Error(), "json.RawMessage", "interface {}")
-	rep := Fail(-1, fmt.Sprintf("Parses request [%s] failed: %s", at, said))
+	message := strings.ReplaceAll(err.Error(), "json.RawMessage", "interface {}")
+	rep := Fail(-1, fmt.Sprintf("Parses request [%s] failed: %s", at, message))
 	if at == "/api/file/getFile" {
 		rep.Status = http.StatusAccepted
 	}
-	if twice[at] {
+	if repeatErrorRoutes[at] {
 		rep.Raw = append(rep.body(), rep.body()...)
 		rep.ContentType = "application/json; charset=utf-8"
 	}
