@@ -21,15 +21,15 @@ const (
 )
 
 // enroll notes in a block that it is a row of a database.
-func enroll(b *tree.Block, database string) {
-	if ids := enrolled(b); !slices.Contains(ids, database) {
+func addMembership(b *tree.Block, database string) {
+	if ids := membershipsOf(b); !slices.Contains(ids, database) {
 		b.Attrs[memberships] = strings.Join(append(ids, database), ",")
 	}
 }
 
 // dismiss takes back what enroll noted.
-func dismiss(b *tree.Block, database string) {
-	ids := slices.DeleteFunc(enrolled(b), func(id string) bool { return id == database })
+func removeMembership(b *tree.Block, database string) {
+	ids := slices.DeleteFunc(membershipsOf(b), func(id string) bool { return id == database })
 	if len(ids) == 0 {
 		delete(b.Attrs, memberships)
 		return
@@ -38,13 +38,13 @@ func dismiss(b *tree.Block, database string) {
 }
 
 // unbind removes the rows of blocks that are gone from the databases they were in.
-func unbind(tx *workspace.Tx, erased map[string]map[string]string) {
-	s := newOpened(tx)
+func removeErasedRows(tx *workspace.Tx, erased map[string]map[string]string) {
+	s := newDatabases(tx)
 	for _, id := range slices.Sorted(maps.Keys(erased)) {
 		if erased[id][memberships] == "" || tx.Known(id) { // it was put back
 			continue
 		}
-		for _, database := range enrolled(&tree.Block{Attrs: erased[id]}) {
+		for _, database := range membershipsOf(&tree.Block{Attrs: erased[id]}) {
 			if db := s.database(database); db != nil {
 				if row := db.rowOf(id); row != "" {
 					s.removeRows(db, []string{row})
@@ -55,12 +55,12 @@ func unbind(tx *workspace.Tx, erased map[string]map[string]string) {
 	s.save()
 }
 
-func enrolled(b *tree.Block) []string {
+func membershipsOf(b *tree.Block) []string {
 	return strings.FieldsFunc(b.Attrs[memberships], func(r rune) bool { return r == ',' })
 }
 
 // refresh gives bound rows the text their blocks have now. A row whose block is in a closed notebook keeps the text it had.
-func (db *database) refresh(tx *workspace.Tx) {
+func (db *database) refreshBoundRows(tx *workspace.Tx) {
 	bound := map[string]*cell{}
 	var ids []string
 	for _, c := range db.primary().cells {

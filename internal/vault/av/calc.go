@@ -15,49 +15,49 @@ func calculate(operator string, values []*value, format string) *value {
 	numbers := numbersOf(values)
 	full := 0
 	for _, v := range values {
-		full += btoi(!v.empty())
+		full += btoi(!v.isEmpty())
 	}
 	switch operator {
 	case "Count all":
-		return numbered(float64(len(values)), "")
+		return numberOf(float64(len(values)), "")
 	case "Count values":
-		return numbered(float64(countValues(values)), "")
+		return numberOf(float64(countValues(values)), "")
 	case "Count unique values":
-		return numbered(float64(len(unique(values))), "")
+		return numberOf(float64(len(unique(values))), "")
 	case "Count empty":
-		return numbered(float64(len(values)-full), "")
+		return numberOf(float64(len(values)-full), "")
 	case "Count not empty":
-		return numbered(float64(full), "")
+		return numberOf(float64(full), "")
 	case "Percent empty":
-		return share(len(values)-full, len(values))
+		return percentage(len(values)-full, len(values))
 	case "Percent not empty":
-		return share(full, len(values))
+		return percentage(full, len(values))
 	case "Percent unique values":
-		return share(len(unique(values)), len(values))
+		return percentage(len(unique(values)), len(values))
 	case "Checked":
-		return numbered(float64(checked(values)), "")
+		return numberOf(float64(countChecked(values)), "")
 	case "Unchecked":
-		return numbered(float64(len(values)-checked(values)), "")
+		return numberOf(float64(len(values)-countChecked(values)), "")
 	case "Percent checked":
-		return share(checked(values), len(values))
+		return percentage(countChecked(values), len(values))
 	case "Percent unchecked":
-		return share(len(values)-checked(values), len(values))
+		return percentage(len(values)-countChecked(values), len(values))
 	case "Sum", "Average", "Median", "Min", "Max":
-		return numbered(statistic(operator, numbers), format)
+		return numberOf(statistic(operator, numbers), format)
 	case "Range":
 		if moments := momentsOf(values); len(numbers) == 0 && len(moments) > 0 {
-			return dated(moments[0], moments[len(moments)-1])
+			return dateRange(moments[0], moments[len(moments)-1])
 		}
-		return numbered(statistic("Max", numbers)-statistic("Min", numbers), format)
+		return numberOf(statistic("Max", numbers)-statistic("Min", numbers), format)
 	case "Earliest", "Latest":
 		moments := momentsOf(values)
 		switch {
 		case len(moments) == 0:
 			return &value{Type: siyuanapi.ColumnDate, Date: &siyuanapi.Date{}}
 		case operator == "Earliest":
-			return dated(moments[0], time.Time{})
+			return dateRange(moments[0], time.Time{})
 		}
-		return dated(moments[len(moments)-1], time.Time{})
+		return dateRange(moments[len(moments)-1], time.Time{})
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func unique(values []*value) []*value {
 	var kept []*value
 	seen := map[string]bool{}
 	for _, v := range values {
-		if text := v.text(); !v.empty() && !seen[text] {
+		if text := v.text(); !v.isEmpty() && !seen[text] {
 			seen[text] = true
 			kept = append(kept, v)
 		}
@@ -89,13 +89,13 @@ func countValues(values []*value) int {
 				n += len(v.Relation.BlockIDs)
 			}
 		default:
-			n += btoi(!v.empty())
+			n += btoi(!v.isEmpty())
 		}
 	}
 	return n
 }
 
-func checked(values []*value) int {
+func countChecked(values []*value) int {
 	n := 0
 	for _, v := range values {
 		n += btoi(v.Checkbox != nil && v.Checkbox.Checked)
@@ -108,7 +108,7 @@ func numbersOf(values []*value) []float64 {
 	var numbers []float64
 	for _, v := range values {
 		switch {
-		case v.Type == siyuanapi.ColumnNumber && !v.empty():
+		case v.Type == siyuanapi.ColumnNumber && !v.isEmpty():
 			numbers = append(numbers, v.Number.Content)
 		case v.Type == siyuanapi.ColumnRollup && v.Rollup != nil:
 			numbers = append(numbers, numbersOf(v.Rollup.Contents)...)
@@ -174,19 +174,19 @@ func round(n float64) float64 {
 	return n
 }
 
-func numbered(n float64, format string) *value {
+func numberOf(n float64, format string) *value {
 	return &value{Type: siyuanapi.ColumnNumber, Number: numberValue(n, format)}
 }
 
-func share(part, whole int) *value {
+func percentage(part, whole int) *value {
 	if whole == 0 {
-		return numbered(0, "percent")
+		return numberOf(0, "percent")
 	}
-	return numbered(math.Round(float64(part)/float64(whole)*1e4)/1e4, "percent")
+	return numberOf(math.Round(float64(part)/float64(whole)*1e4)/1e4, "percent")
 }
 
 // dated returns a time, or a range of two.
-func dated(from, until time.Time) *value {
+func dateRange(from, until time.Time) *value {
 	d := &siyuanapi.Date{Content: from.UnixMilli(), NotEmpty: true}
 	if !until.IsZero() {
 		d.HasEnd, d.Content2, d.NotEmpty2 = true, until.UnixMilli(), true

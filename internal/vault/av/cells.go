@@ -15,7 +15,7 @@ var computed = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyua
 // Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
 // type of its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a
 // row that is not there, are not stored at all.
-func (s *opened) setCell(db *database, id, row string, data []byte) error {
+func (s *databases) setCell(db *database, id, row string, data []byte) error {
 	c := db.column(id)
 	if c == nil {
 		return nil
@@ -44,12 +44,12 @@ func (s *opened) setCell(db *database, id, row string, data []byte) error {
 		stored.set(v)
 	}
 	c.learnOptions(v)
-	db.stamp(row, now)
+	db.touchRow(row, now)
 	return nil
 }
 
 // normalize makes a new value consistent in itself and with what it leads to.
-func (s *opened) normalize(db *database, c *column, before, v *value) {
+func (s *databases) normalize(db *database, c *column, before, v *value) {
 	if v.Number != nil {
 		n := *v.Number
 		n.Formatted = ""
@@ -89,7 +89,7 @@ func (v *value) related() []string {
 }
 
 // stamp notes that a row was changed.
-func (db *database) stamp(row string, now int64) {
+func (db *database) touchRow(row string, now int64) {
 	db.changed = true
 	held := db.primary().cell(row)
 	if held == nil || row == "" {
@@ -107,7 +107,7 @@ func (db *database) stamp(row string, now int64) {
 
 // rebind updates the blocks when the primary value of a row is bound to another block. It does not bind a block that
 // does not exist or is already a row of the database.
-func (s *opened) rebind(db *database, before, v *value) {
+func (s *databases) rebind(db *database, before, v *value) {
 	if v.Block == nil {
 		v.Block = &valueBlock{}
 	}
@@ -122,13 +122,13 @@ func (s *opened) rebind(db *database, before, v *value) {
 		return
 	}
 	if b := s.tx.Block(v.Block.ID); b != nil && db.rowOf(v.Block.ID) == "" {
-		enroll(b, db.id)
+		addMembership(b, db.id)
 		v.Block.Content, v.IsDetached = textOf(b), false
 	} else if v.Block.ID != "" {
 		v.Block.ID, v.IsDetached = old, before.IsDetached
 		return
 	}
 	if b := s.tx.Block(old); tree.ValidID(old) && b != nil {
-		dismiss(b, db.id)
+		removeMembership(b, db.id)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // kinds are the types a column can be added with. There is one primary column, which no other can join.
-var kinds = []string{
+var addableTypes = []string{
 	siyuanapi.ColumnText, siyuanapi.ColumnNumber, siyuanapi.ColumnDate, siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect, siyuanapi.ColumnURL, siyuanapi.ColumnEmail, siyuanapi.ColumnPhone, siyuanapi.ColumnMAsset, siyuanapi.ColumnTemplate,
 	siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnCheckbox, siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber,
 }
@@ -121,7 +121,7 @@ func (c *column) add(v *value) {
 }
 
 // drop removes the cells of rows.
-func (c *column) drop(rows map[string]bool) {
+func (c *column) dropCells(rows map[string]bool) {
 	c.cells = slices.DeleteFunc(c.cells, func(held *cell) bool { return rows[held.row] })
 	c.byRow = nil
 }

@@ -9,7 +9,7 @@ import (
 // addColumn puts a column behind another one, first without one. Galleries and kanbans get it last then, as recorded.
 // Little is checked: a column of an unknown type and a second primary one are ignored.
 func (db *database) addColumn(c *column, previous string) {
-	if c.id() == "" || !slices.Contains(kinds, c.kind()) {
+	if c.id() == "" || !slices.Contains(addableTypes, c.kind()) {
 		return
 	}
 	db.columns = append(db.columns, c)
@@ -40,12 +40,12 @@ func (db *database) eachLayout(each func(layout string, places []any) []any) {
 // removeColumn removes a column with its cells, unless it is the primary one. The other end of a two way relation goes
 // too if the caller wants that, and becomes an ordinary relation otherwise.
 func (c *change) removeColumn() bool {
-	db, gone := c.db, c.db.column(c.op.ID)
-	if gone == nil || gone.kind() == siyuanapi.ColumnBlock {
+	db, removed := c.db, c.db.column(c.op.ID)
+	if removed == nil || removed.kind() == siyuanapi.ColumnBlock {
 		return true
 	}
-	other, back := c.back(gone)
-	db.dropColumn(gone)
+	other, back := c.back(removed)
+	db.dropColumn(removed)
 	switch {
 	case back == nil:
 	case c.op.RemoveDest:

@@ -8,18 +8,18 @@ import (
 )
 
 // holds reports whether a value stands in a relation to another one.
-func holds(v, want *value, operator string) bool {
+func compareValues(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":
-		return v.empty()
+		return v.isEmpty()
 	case "Is not empty":
-		return !v.empty()
+		return !v.isEmpty()
 	case "Is true":
 		return v.Checkbox != nil && v.Checkbox.Checked
 	case "Is false":
 		return v.Checkbox == nil || !v.Checkbox.Checked
 	}
-	if want == nil || want.blank() {
+	if want == nil || want.isBlank() {
 		return true
 	}
 	switch v.Type {
@@ -36,7 +36,7 @@ func holds(v, want *value, operator string) bool {
 }
 
 // blank reports whether an operand says nothing.
-func (v *value) blank() bool {
+func (v *value) isBlank() bool {
 	return v.text() == "" && (v.Number == nil || !v.Number.NotEmpty) && (v.Date == nil || !v.Date.NotEmpty) &&
 		(v.Created == nil || !v.Created.NotEmpty) && (v.Updated == nil || !v.Updated.NotEmpty) &&
 		len(v.MSelect) == 0 && v.relationText() == "" && (v.Rollup == nil || len(v.Rollup.Contents) == 0)
@@ -73,7 +73,7 @@ func textHolds(text, want, operator string) bool {
 }
 
 func numberHolds(v *value, want float64, operator string) bool {
-	if v.empty() {
+	if v.isEmpty() {
 		return operator == "!="
 	}
 	have := v.Number.Content

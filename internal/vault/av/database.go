@@ -199,30 +199,32 @@ func databaseIDs(tx *workspace.Tx) []string {
 }
 
 // opened hands out the databases of one call, each of them once, and puts back those that were changed.
-type opened struct {
+type databases struct {
 	tx   *workspace.Tx
 	open map[string]*database
 	// templates is how long the templates of columns have taken.
 	templates time.Duration
 }
 
-func newOpened(tx *workspace.Tx) *opened { return &opened{tx: tx, open: map[string]*database{}} }
+func newDatabases(tx *workspace.Tx) *databases {
+	return &databases{tx: tx, open: map[string]*database{}}
+}
 
 // database reads a database, nil when there is none.
-func (s *opened) database(id string) *database {
+func (s *databases) database(id string) *database {
 	if db, known := s.open[id]; known {
 		return db
 	}
 	db := parseDatabase(s.read(id))
 	if db != nil {
 		db.id = id // the name of the file counts
-		db.refresh(s.tx)
+		db.refreshBoundRows(s.tx)
 	}
 	s.open[id] = db
 	return db
 }
 
-func (s *opened) read(id string) []byte {
+func (s *databases) read(id string) []byte {
 	if !tree.ValidID(id) {
 		return nil
 	}
@@ -230,7 +232,7 @@ func (s *opened) read(id string) []byte {
 }
 
 // need returns database for a call that makes no sense without: it ends, and goes on with one that is empty.
-func (s *opened) need(id string) *database {
+func (s *databases) ensure(id string) *database {
 	if db := s.database(id); db != nil {
 		return db
 	}
@@ -239,13 +241,13 @@ func (s *opened) need(id string) *database {
 }
 
 // add adds a new database.
-func (s *opened) add(db *database) {
+func (s *databases) add(db *database) {
 	s.open[db.id] = db
 	db.changed = true
 }
 
 // save writes what was changed.
-func (s *opened) save() {
+func (s *databases) save() {
 	for _, id := range slices.Sorted(maps.Keys(s.open)) {
 		if db := s.open[id]; db != nil && db.changed {
 			data, _ := db.MarshalJSON() // which has no errors

@@ -24,6 +24,6 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/av/searchAttributeView", searchAttributeView)
 	mux.ReadFirst("/api/av/renderAttributeView", renderAttributeView)
 	mux.Write("/api/av/duplicateAttributeViewBlock", duplicateAttributeViewBlock)
-	joinOperations(mux)
-	mux.WhenErased(unbind)
+	registerOperations(mux)
+	mux.WhenErased(removeErasedRows)
 }

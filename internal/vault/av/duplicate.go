@@ -12,14 +12,14 @@ import (
 // duplicateAttributeViewBlock copies a database. The caller makes the block that shows the copy. Blocks that are rows of
 // both keep to the one they were first in.
 func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
-	s := newOpened(tx)
-	db := s.need(req.Str("avID"))
+	s := newDatabases(tx)
+	db := s.ensure(req.Str("avID"))
 	delete(s.open, db.id) // from now on it is the copy
 	old, id := db.id, tx.NewID()
 	db.id = id
 	db.name = strings.TrimSpace(fmt.Sprintf("%s (Duplicated %s)", db.name, time.Now().Format(time.DateTime)))
 	for _, c := range db.columns {
-		c.depart(old, id)
+		c.adaptToCopy(old, id)
 	}
 	s.add(db)
 	s.save()
@@ -28,7 +28,7 @@ func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
 
 // depart adapts a relation of a copied database. A relation to the database itself now points to the copy. A relation
 // with a back column in another database loses it, because that column belongs to the original.
-func (c *column) depart(old, id string) {
+func (c *column) adaptToCopy(old, id string) {
 	how := c.Key.at("relation")
 	switch {
 	case how == nil:

@@ -21,21 +21,21 @@ func (db *database) filters(v view) []any {
 		}
 		conditions = conditions[0].objects("filters")
 	}
-	if kept := db.prune(conditions); len(kept) > 0 {
+	if kept := db.pruneFilters(conditions); len(kept) > 0 {
 		root["filters"] = kept
 	}
 	return []any{root}
 }
 
-func (db *database) prune(conditions []object) []any {
+func (db *database) pruneFilters(conditions []object) []any {
 	var kept []any
 	for _, condition := range conditions {
 		if isGroup(condition) {
-			if inner := db.prune(condition.objects("filters")); len(inner) > 0 {
+			if inner := db.pruneFilters(condition.objects("filters")); len(inner) > 0 {
 				kept = append(kept, condition.with(object{"filters": inner}))
 			}
 		} else if db.column(condition.str("column")) != nil {
-			kept = append(kept, condition.with(object{"value": normal(condition["value"])}))
+			kept = append(kept, condition.with(object{"value": completeOperand(condition["value"])}))
 		}
 	}
 	return kept
@@ -63,7 +63,7 @@ func operand(condition object, kind string) *value {
 }
 
 // normal returns a value of a condition with all members its parts have.
-func normal(given any) any {
+func completeOperand(given any) any {
 	v := operand(object{"value": given}, "")
 	if v == nil {
 		return given
@@ -76,9 +76,9 @@ func normal(given any) any {
 }
 
 // passes reports whether a row meets a filter. A condition that says nothing, or that is not understood, hides nothing.
-func (s *sheet) passes(condition object, row string) bool {
+func (s *sheet) passesFilter(condition object, row string) bool {
 	if !isGroup(condition) {
-		return s.meets(condition, row)
+		return s.meetsCondition(condition, row)
 	}
 	inner := condition.objects("filters")
 	if len(inner) == 0 {
@@ -86,7 +86,7 @@ func (s *sheet) passes(condition object, row string) bool {
 	}
 	decides := condition.str("combination") == "or"
 	for _, one := range inner {
-		if s.passes(one, row) == decides {
+		if s.passesFilter(one, row) == decides {
 			return decides
 		}
 	}
@@ -94,7 +94,7 @@ func (s *sheet) passes(condition object, row string) bool {
 }
 
 // meets reports whether a row meets one condition.
-func (s *sheet) meets(condition object, row string) bool {
+func (s *sheet) meetsCondition(condition object, row string) bool {
 	c := s.db.column(condition.str("column"))
 	if c == nil || condition["relativeDate"] != nil {
 		return true
@@ -103,25 +103,25 @@ func (s *sheet) meets(condition object, row string) bool {
 	if v.Type == siyuanapi.ColumnRollup {
 		return s.rollupMeets(v, want, operator)
 	}
-	return holds(v, want, operator)
+	return compareValues(v, want, operator)
 }
 
 // rollupMeets asks the gathered values: some of them has to meet the condition.
 func (s *sheet) rollupMeets(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":
-		return v.empty()
+		return v.isEmpty()
 	case "Is not empty":
-		return !v.empty()
+		return !v.isEmpty()
 	}
 	if want != nil && want.Rollup != nil && len(want.Rollup.Contents) > 0 && want.Rollup.Contents[0] != nil {
 		want = want.Rollup.Contents[0]
 	}
 	if v.Rollup == nil || len(v.Rollup.Contents) == 0 {
-		return want == nil || want.blank()
+		return want == nil || want.isBlank()
 	}
 	for _, one := range v.Rollup.Contents {
-		if holds(one, want, operator) {
+		if compareValues(one, want, operator) {
 			return true
 		}
 	}

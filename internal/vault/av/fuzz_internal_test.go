@@ -33,7 +33,7 @@ func FuzzDatabase(f *testing.F) {
 		if second, _ := again.MarshalJSON(); string(first) != string(second) {
 			t.Fatal(cmp.Diff(string(first), string(second)))
 		}
-		dbs := &opened{open: map[string]*database{}}
+		dbs := &databases{open: map[string]*database{}}
 		for _, v := range append(slices.Clone(db.views), object{}) {
 			for _, query := range []string{"", "x"} {
 				r := &rendering{sheet: newSheet(dbs, db), view: view{v}, query: query}
@@ -74,10 +74,10 @@ func FuzzMerge(f *testing.F) {
 		if err := json.Unmarshal(v.encode(), &back); err != nil {
 			t.Fatalf("%s makes %s, which cannot be read: %v", data, v.encode(), err)
 		}
-		for _, kind := range append(slices.Clone(kinds), siyuanapi.ColumnBlock) {
+		for _, kind := range append(slices.Clone(addableTypes), siyuanapi.ColumnBlock) {
 			v.Type = kind
 			v.complete()
-			_, _ = v.empty(), v.plain()
+			_, _ = v.isEmpty(), v.plain()
 		}
 	})
 }

@@ -43,7 +43,7 @@ func (s *sheet) groups(v view, c *column, rows []string) []*group {
 	members := map[*group]map[string]bool{}
 	for _, g := range groups {
 		g.name = g.value.text()
-		if g.fallback() {
+		if g.isFallback() {
 			g.name, rest = fmt.Sprintf("Field [%s] is empty", c.name()), g
 		}
 		members[g] = setOf(g.view.strs("groupItemIds"))
@@ -51,7 +51,7 @@ func (s *sheet) groups(v view, c *column, rows []string) []*group {
 	for _, row := range rows {
 		placed, v := false, s.cell(c, row)
 		for _, g := range groups {
-			if !g.fallback() && g.takes(v, members[g][row]) {
+			if !g.isFallback() && g.accepts(v, members[g][row]) {
 				g.rows, placed = append(g.rows, row), true
 			}
 		}
@@ -72,12 +72,12 @@ func groupValue(o object) *value {
 }
 
 // fallback reports whether g is the group of rows without a value.
-func (g *group) fallback() bool { return g.value.Text != nil && g.value.Text.Content == defaultGroup }
+func (g *group) isFallback() bool { return g.value.Text != nil && g.value.Text.Content == defaultGroup }
 
 // rank orders groups: by options where there are some, then as the view has it, the one without a value last.
 func (g *group) rank(c *column) int {
 	switch {
-	case g.fallback():
+	case g.isFallback():
 		return math.MaxInt
 	case len(g.value.MSelect) > 0:
 		return c.option(g.value.MSelect[0].Content)
@@ -86,7 +86,7 @@ func (g *group) rank(c *column) int {
 }
 
 // takes reports whether a row with a value is in g; remembered is what the view says.
-func (g *group) takes(v *value, remembered bool) bool {
+func (g *group) accepts(v *value, remembered bool) bool {
 	switch {
 	case len(g.value.MSelect) > 0:
 		return choiceHolds(v, g.value, "=")

@@ -7,25 +7,25 @@ import "collie/internal/siyuanapi"
 func (r *rendering) part(v view, rows, page []string) object {
 	layout := r.view.layout()
 	settings := r.view.at(layout)
-	out := heading(v).with(object{
-		"filters": r.db.filters(v), "sorts": sorts(v), "group": nil, "groupFolded": v.flag("groupFolded"),
+	out := viewHeading(v).with(object{
+		"filters": r.db.filters(v), "sorts": viewSorts(v), "group": nil, "groupFolded": v.flag("groupFolded"),
 		"groupHidden": v.num("groupHidden", 0),
 	})
-	if _, told := settings["showIcon"]; !told {
+	if _, isSet := settings["showIcon"]; !isSet {
 		out["showIcon"] = true
 	}
 	out["wrapField"] = settings.flag("wrapField")
 	for _, name := range []string{
 		"showIcon", "coverFrom", "cardAspectRatio", "cardSize", "fitImage", "displayFieldName", "fillColBackgroundColor",
 	} {
-		if setting, told := settings[name]; told {
+		if setting, isSet := settings[name]; isSet {
 			out[name] = setting
 		}
 	}
 	columns := r.columns(layout)
 	heads := make([]object, len(columns))
 	for i, c := range columns {
-		heads[i] = r.head(layout, c, rows)
+		heads[i] = r.renderColumn(layout, c, rows)
 	}
 	items := make([]object, len(page))
 	for i, row := range page {
@@ -61,7 +61,7 @@ func (r *rendering) columns(layout string) []placed {
 }
 
 // head returns a column as a layout shows it, with the calculation over its rows.
-func (r *rendering) head(layout string, c placed, rows []string) object {
+func (r *rendering) renderColumn(layout string, c placed, rows []string) object {
 	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.calc(c, rows)}.with(c.Key)
 	if layout == layoutTable {
 		out["pin"], out["width"], out["align"] = c.place.flag("pin"), c.place.str("width"), c.place.str("align")

@@ -13,7 +13,7 @@ func (v *value) merge(data []byte) error {
 	}
 	merged := *v
 	for name := range given { // what is decoded into must be neither shared nor appended to
-		merged.release(name)
+		merged.ownMember(name)
 	}
 	if err := json.Unmarshal(data, &merged); err != nil {
 		return err
@@ -25,18 +25,18 @@ func (v *value) merge(data []byte) error {
 }
 
 // release makes the member of a name v's own, and empties it if it is a list.
-func (v *value) release(name string) {
-	own(name, "block", &v.Block)
-	own(name, "text", &v.Text)
-	own(name, "number", &v.Number)
-	own(name, "date", &v.Date)
-	own(name, "url", &v.URL)
-	own(name, "email", &v.Email)
-	own(name, "phone", &v.Phone)
-	own(name, "template", &v.Template)
-	own(name, "created", &v.Created)
-	own(name, "updated", &v.Updated)
-	own(name, "checkbox", &v.Checkbox)
+func (v *value) ownMember(name string) {
+	ownPointer(name, "block", &v.Block)
+	ownPointer(name, "text", &v.Text)
+	ownPointer(name, "number", &v.Number)
+	ownPointer(name, "date", &v.Date)
+	ownPointer(name, "url", &v.URL)
+	ownPointer(name, "email", &v.Email)
+	ownPointer(name, "phone", &v.Phone)
+	ownPointer(name, "template", &v.Template)
+	ownPointer(name, "created", &v.Created)
+	ownPointer(name, "updated", &v.Updated)
+	ownPointer(name, "checkbox", &v.Checkbox)
 	switch {
 	case strings.EqualFold(name, "mSelect"):
 		v.MSelect = nil
@@ -49,7 +49,7 @@ func (v *value) release(name string) {
 	}
 }
 
-func own[T any](name, member string, at **T) {
+func ownPointer[T any](name, member string, at **T) {
 	if *at != nil && strings.EqualFold(name, member) {
 		c := **at
 		*at = &c

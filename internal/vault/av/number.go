@@ -9,22 +9,22 @@ import (
 )
 
 // symbols are the formats of numbers that stand for a currency.
-var symbols = map[string]string{
+var currencySymbols = map[string]string{
 	"usDollar": "$", "yuan": "CN¥", "euro": "€", "pound": "£", "yen": "JP¥", "ruble": "₽", "rupee": "₹", "won": "₩",
 	"canadianDollar": "CA$", "franc": "CHF",
 }
 
 // formatNumber writes a number in one of the formats of a number column; unknown ones are as none.
 func formatNumber(n float64, format string) string {
-	switch symbol := symbols[format]; {
+	switch symbol := currencySymbols[format]; {
 	case symbol != "":
 		sign := ""
 		if n < 0 {
 			sign, n = "-", -n
 		}
-		return sign + symbol + thousands(strconv.FormatFloat(n, 'f', 2, 64))
+		return sign + symbol + groupThousands(strconv.FormatFloat(n, 'f', 2, 64))
 	case format == "commas":
-		return thousands(plainNumber(n))
+		return groupThousands(plainNumber(n))
 	case format == "percent":
 		return plainNumber(math.Round(n*1e4)/100) + "%"
 	}
@@ -34,7 +34,7 @@ func formatNumber(n float64, format string) string {
 func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // thousands puts commas into a written number.
-func thousands(text string) string {
+func groupThousands(text string) string {
 	whole, fraction, hasFraction := strings.Cut(text, ".")
 	digits := strings.TrimPrefix(whole, "-")
 	var out strings.Builder

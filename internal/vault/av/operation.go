@@ -12,7 +12,7 @@ import (
 
 // change is one operation on a database.
 type change struct {
-	*opened
+	*databases
 	db  *database
 	op  *api.DoOperation
 	raw api.Request
@@ -23,14 +23,14 @@ func (c *change) data() object { return asObject(c.raw.Get("data").Value()) }
 
 // registerOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
 // nothing; data that cannot be stored undoes the transaction.
-func joinOperations(mux *api.Mux) {
+func registerOperations(mux *api.Mux) {
 	on := func(action string, do func(*change) bool) {
 		mux.Operation(action, func(tx *workspace.Tx, op *api.DoOperation, raw gjson.Result) bool {
 			id := op.AvID
 			if action == "setAttrViewName" {
 				id = op.ID
 			}
-			s := newOpened(tx)
+			s := newDatabases(tx)
 			db := s.database(id)
 			if db == nil {
 				return true
@@ -100,8 +100,8 @@ func (c *change) insertRows() bool {
 	if c.op.GroupID != "" && !slices.ContainsFunc(view.objects("groups"), func(g object) bool { return g.str("id") == c.op.GroupID }) {
 		return true // rows for a group that the view has not are dropped, as observed
 	}
-	c.addRows(c.db, adding{
-		sources: c.raw.List("srcs"), previous: c.op.PreviousID, bare: c.op.IgnoreDefaultFill, group: c.op.GroupID, view: view,
+	c.addRows(c.db, rowsToAdd{
+		sources: c.raw.List("srcs"), previous: c.op.PreviousID, withoutPreset: c.op.IgnoreDefaultFill, group: c.op.GroupID, view: view,
 	})
 	return true
 }
@@ -116,7 +116,7 @@ func (c *change) shownIn(block string) string {
 
 func (c *change) removeRows() bool {
 	if c.raw.Get("srcIDs").IsArray() {
-		c.opened.removeRows(c.db, c.raw.Strs("srcIDs"))
+		c.databases.removeRows(c.db, c.raw.Strs("srcIDs"))
 	}
 	return true
 }
@@ -140,7 +140,7 @@ func (c *change) updateColumn(col *column) {
 	if c.op.Name != "" {
 		col.Key["name"] = c.op.Name
 	}
-	if col.kind() != siyuanapi.ColumnBlock && slices.Contains(kinds, c.op.Type) {
+	if col.kind() != siyuanapi.ColumnBlock && slices.Contains(addableTypes, c.op.Type) {
 		col.Key["type"] = c.op.Type
 	}
 }
@@ -156,7 +156,7 @@ func (c *change) updateRelation(col *column) {
 	if c.op.Format != "" {
 		col.Key["name"] = c.op.Format
 	}
-	c.setRelation(c.db, col, aim{database: c.op.ID, twoWay: c.op.IsTwoWay, back: c.op.BackRelationKeyID, backName: c.op.Name})
+	c.setRelation(c.db, col, relationTarget{database: c.op.ID, twoWay: c.op.IsTwoWay, back: c.op.BackRelationKeyID, backName: c.op.Name})
 }
 
 func (c *change) updateRollup(col *column) {
@@ -168,7 +168,7 @@ func (c *change) updateRollup(col *column) {
 // addView adds a view with the columns and rows of the one the block shows, and shows it there.
 func (c *change) addView() bool {
 	layout := c.op.Layout
-	if layouts[layout] == "" {
+	if layoutNames[layout] == "" {
 		layout = layoutTable
 	}
 	for _, v := range c.db.views {
@@ -177,7 +177,7 @@ func (c *change) addView() bool {
 		}
 	}
 	from := c.db.view(c.shownIn(c.op.BlockID))
-	added := newView(c.tx, c.op.ID, layouts[layout], layout)
+	added := newView(c.tx, c.op.ID, layoutNames[layout], layout)
 	var places []any
 	for _, p := range from.places(from.layout()) {
 		places = append(places, newPlace(layout, p.str("id")))
@@ -185,12 +185,12 @@ func (c *change) addView() bool {
 	added.at(layout)[placesKey(layout)] = places
 	added.object["itemIds"] = anys(c.db.rows(from))
 	c.db.views = append(c.db.views, added.object)
-	c.db.show(c.opened, c.op.BlockID, c.op.ID)
+	c.db.show(c.databases, c.op.BlockID, c.op.ID)
 	return true
 }
 
 // show makes a view the current one, and that of a block.
-func (db *database) show(s *opened, block, view string) {
+func (db *database) show(s *databases, block, view string) {
 	db.viewID, db.changed = view, true
 	if b := s.tx.Block(block); block != "" && b != nil {
 		b.Attrs[shownView] = view

@@ -13,7 +13,7 @@ import (
 )
 
 func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
-	if db := newOpened(tx).database(req.ID("id")); db != nil {
+	if db := newDatabases(tx).database(req.ID("id")); db != nil {
 		return api.OK(object{"av": db})
 	}
 	return api.OK(object{"av": nil})
@@ -21,7 +21,7 @@ func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 
 func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
 	keys := []object{}
-	for _, c := range newOpened(tx).need(req.Str("avID")).columns {
+	for _, c := range newDatabases(tx).ensure(req.Str("avID")).columns {
 		keys = append(keys, c.Key)
 	}
 	return api.OK(keys)
@@ -29,12 +29,12 @@ func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
 
 func getAttributeViewFilterSort(tx *workspace.Tx, req api.Request) api.Reply {
 	id, block := req.ID("id"), req.Str("blockID")
-	db := newOpened(tx).database(id)
+	db := newDatabases(tx).database(id)
 	if db == nil {
 		return api.OK(object{"filters": nil, "sorts": nil})
 	}
 	v := db.view(viewOf(databaseBlocks(tx, id), block))
-	return api.OK(object{"filters": db.filters(v), "sorts": sorts(v)})
+	return api.OK(object{"filters": db.filters(v), "sorts": viewSorts(v)})
 }
 
 func getMirrorDatabaseBlocks(tx *workspace.Tx, req api.Request) api.Reply {
@@ -54,7 +54,7 @@ func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 }
 
 func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Reply {
-	db := newOpened(tx).need(req.ID("id"))
+	db := newDatabases(tx).ensure(req.ID("id"))
 	keyword := strings.ToLower(req.OptStr("keyword"))
 	values := []*value{}
 	for _, c := range db.primary().cells {
@@ -68,7 +68,7 @@ func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Rep
 		ids = append(ids, b.id)
 	}
 	return api.OK(object{"blockIDs": ids, "name": db.name, "rows": object{
-		"key": db.primary().Key, "values": cut(values, req.OptNum("page", 1), req.OptNum("pageSize", 16)),
+		"key": db.primary().Key, "values": pageItems(values, req.OptNum("page", 1), req.OptNum("pageSize", 16)),
 	}})
 }
 

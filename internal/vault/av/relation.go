@@ -63,21 +63,21 @@ func (s *sheet) rollup(c *column, row string) []*value {
 }
 
 // relate notes in the other database of a two way relation that a row's related rows are now others.
-func (s *opened) relate(c *column, row string, before, after []string) {
+func (s *databases) relate(c *column, row string, before, after []string) {
 	other, back := s.back(c)
 	if back == nil {
 		return
 	}
 	for _, id := range before {
 		if !slices.Contains(after, id) {
-			other.link(back, id, func(rows []string) []string {
+			other.changeRelated(back, id, func(rows []string) []string {
 				return slices.DeleteFunc(rows, func(one string) bool { return one == row })
 			})
 		}
 	}
 	for _, id := range after {
 		if !slices.Contains(before, id) && other.has(id) {
-			other.link(back, id, func(rows []string) []string {
+			other.changeRelated(back, id, func(rows []string) []string {
 				if slices.Contains(rows, row) {
 					return rows
 				}
@@ -88,7 +88,7 @@ func (s *opened) relate(c *column, row string, before, after []string) {
 }
 
 // back returns the other end of a two way relation, nil for other columns and where it is missing.
-func (s *opened) back(c *column) (*database, *column) {
+func (s *databases) back(c *column) (*database, *column) {
 	how := c.Key.at("relation")
 	if c.kind() != siyuanapi.ColumnRelation || !how.flag("isTwoWay") {
 		return nil, nil
@@ -105,7 +105,7 @@ func (s *opened) back(c *column) (*database, *column) {
 }
 
 // link changes the related rows of a cell.
-func (db *database) link(c *column, row string, change func([]string) []string) {
+func (db *database) changeRelated(c *column, row string, change func([]string) []string) {
 	stored := c.cell(row)
 	v := untouchedOr(c, row)
 	var rows []string
@@ -122,7 +122,7 @@ func (db *database) link(c *column, row string, change func([]string) []string) 
 }
 
 // aim is where a relation column is to lead.
-type aim struct {
+type relationTarget struct {
 	database string
 	twoWay   bool
 	back     string // the column at the other end, which is made
@@ -131,7 +131,7 @@ type aim struct {
 
 // setRelation lets a relation column lead to a database. The other end of a two way relation it had becomes an ordinary
 // relation.
-func (s *opened) setRelation(db *database, c *column, to aim) {
+func (s *databases) setRelation(db *database, c *column, to relationTarget) {
 	other := s.database(to.database)
 	if c.kind() != siyuanapi.ColumnRelation || other == nil {
 		return

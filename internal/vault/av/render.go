@@ -12,14 +12,14 @@ import (
 
 // renderAttributeView computes what a view shows. It makes the database when there is none, unless it is told not to.
 func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
-	if !renderable(req) {
+	if !hasValidTypes(req) {
 		return api.File([]byte{}, "application/json; charset=utf-8") // SiYuan loses its answer here
 	}
 	id := req.Str("id")
 	if !tree.ValidID(id) {
 		return api.Fail(-1, "invalid id")
 	}
-	s := newOpened(tx)
+	s := newDatabases(tx)
 	db := s.database(id)
 	if db == nil {
 		if !req.OptFlag("createIfNotExist", true) {
@@ -36,7 +36,7 @@ func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // renderable reports whether the parameters have the types they need.
-func renderable(req api.Request) bool {
+func hasValidTypes(req api.Request) bool {
 	if req.Get("id").Type != gjson.String {
 		return false
 	}
@@ -69,7 +69,7 @@ type rendering struct {
 	ignoreRows bool
 }
 
-func newRendering(s *opened, db *database, req api.Request) *rendering {
+func newRendering(s *databases, db *database, req api.Request) *rendering {
 	blocks := databaseBlocks(s.tx, db.id)
 	return &rendering{
 		sheet: newSheet(s, db), view: db.view(req.OptStr("viewID"), viewOf(blocks, req.OptStr("blockID"))), mirrors: len(blocks),
@@ -81,7 +81,7 @@ func newRendering(s *opened, db *database, req api.Request) *rendering {
 func (r *rendering) reply() object {
 	views := make([]object, len(r.db.views))
 	for i, v := range r.db.views {
-		views[i] = heading(view{v}).with(object{"type": view{v}.layout()})
+		views[i] = viewHeading(view{v}).with(object{"type": view{v}.layout()})
 	}
 	return object{
 		"defaultTemplateID": restOr(r.db, "defaultTemplateID", ""), "id": r.db.id, "isMirror": r.mirrors > 1, "name": r.db.name,
@@ -99,7 +99,7 @@ func restOr(db *database, name string, otherwise any) any {
 }
 
 // heading returns what is said of a view in a list of views.
-func heading(v view) object {
+func viewHeading(v view) object {
 	return object{
 		"id": v.str("id"), "icon": v.str("icon"), "name": v.str("name"), "desc": v.str("desc"),
 		"hideAttrViewName": v.flag("hideAttrViewName"), "pageSize": v.num("pageSize", 50),
@@ -111,7 +111,7 @@ func (r *rendering) whole() object {
 	rows := r.rows()
 	by := r.db.groupColumn(r.view)
 	if by == nil {
-		return r.part(r.view, rows, r.window(rows, r.page, r.size))
+		return r.part(r.view, rows, r.pageOf(rows, r.page, r.size))
 	}
 	out := r.part(r.view, rows, nil)
 	out["group"] = r.view.at("group")
@@ -122,7 +122,7 @@ func (r *rendering) whole() object {
 		if paging.Get("page").Exists() {
 			page, size = int(paging.Get("page").Int()), int(paging.Get("pageSize").Int())
 		}
-		part := r.part(g.view, g.rows, r.window(g.rows, page, size))
+		part := r.part(g.view, g.rows, r.pageOf(g.rows, page, size))
 		part["name"], part["groupKey"], part["groupValue"] = g.name, by.Key, g.value
 		groups = append(groups, part)
 	}
@@ -137,7 +137,7 @@ func (r *rendering) rows() []string {
 	}
 	filter, rows := asObject(r.db.filters(r.view)[0]), []string{}
 	for _, row := range r.db.rows(r.view) {
-		if r.passes(filter, row) && r.found(row) {
+		if r.passesFilter(filter, row) && r.found(row) {
 			rows = append(rows, row)
 		}
 	}
@@ -159,15 +159,15 @@ func (r *rendering) found(row string) bool {
 }
 
 // window returns a page of rows; pages begin with 1.
-func (r *rendering) window(rows []string, page, size int) []string {
+func (r *rendering) pageOf(rows []string, page, size int) []string {
 	if size < 1 {
 		size = max(r.view.num("pageSize", 50), 1)
 	}
-	return cut(rows, page, size)
+	return pageItems(rows, page, size)
 }
 
 // cut returns a page of a list; pages begin with 1.
-func cut[T any](list []T, page, size int) []T {
+func pageItems[T any](list []T, page, size int) []T {
 	page, size = max(page, 1)-1, max(size, 1)
 	if page > len(list)/size {
 		return list[len(list):]

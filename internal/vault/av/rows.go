@@ -10,20 +10,20 @@ import (
 )
 
 // adding holds what to add, and where.
-type adding struct {
+type rowsToAdd struct {
 	// sources name blocks, or the texts of detached rows.
 	sources []api.Request
 	// previous is the row to put them after; they come first without one.
 	previous string
 	// view is the view they are added in: they get the values its filter asks for, unless bare is set.
-	view view
-	bare bool
+	view          view
+	withoutPreset bool
 	// group is the group they are added to, "" for none.
 	group string
 }
 
 // addRows adds rows in the order of their sources. A block that is a row already, or is not there, is left out.
-func (s *opened) addRows(db *database, a adding) {
+func (s *databases) addRows(db *database, a rowsToAdd) {
 	bound := map[string]bool{}
 	for _, c := range db.primary().cells {
 		bound[c.block()] = true
@@ -44,23 +44,23 @@ func (s *opened) addRows(db *database, a adding) {
 	for _, v := range values {
 		rows = append(rows, v.BlockID)
 		if v.Block.ID != "" {
-			enroll(s.tx.Block(v.Block.ID), db.id)
+			addMembership(s.tx.Block(v.Block.ID), db.id)
 		}
 	}
 	for _, v := range slices.Backward(values) { // each is put before the others, so they are made from behind
 		db.primary().add(v)
 	}
 	db.order(rows, a.previous)
-	if !a.bare {
+	if !a.withoutPreset {
 		for _, row := range rows {
-			s.fill(db, a, row)
+			s.presetRow(db, a, row)
 		}
 	}
 	db.changed = true
 }
 
 // newRow returns the primary value of a new row, nil when its source names no block that can be bound.
-func (s *opened) newRow(db *database, src api.Request, bound map[string]bool) *value {
+func (s *databases) newRow(db *database, src api.Request, bound map[string]bool) *value {
 	now := time.Now().UnixMilli()
 	v := &value{
 		ID: s.tx.NewID(), KeyID: db.primary().id(), BlockID: src.OptStr("itemID"), Type: siyuanapi.ColumnBlock, CreatedAt: now, UpdatedAt: now,
@@ -91,7 +91,7 @@ func (db *database) order(rows []string, previous string) {
 }
 
 // fill gives a new row the values that the filter of the view and the group it was added to ask for.
-func (s *opened) fill(db *database, a adding, row string) {
+func (s *databases) presetRow(db *database, a rowsToAdd, row string) {
 	root := asObject(db.filters(a.view)[0])
 	if root.str("combination") != "or" {
 		for _, condition := range root.objects("filters") {
@@ -99,28 +99,28 @@ func (s *opened) fill(db *database, a adding, row string) {
 			case isGroup(condition):
 			case operator == "=" || operator == "Contains":
 				if c := db.column(condition.str("column")); c != nil {
-					db.preset(c.id(), row, operand(condition, c.kind()))
+					db.presetCell(c.id(), row, operand(condition, c.kind()))
 				}
 			case operator == "Is true":
-				db.preset(condition.str("column"), row, &value{Checkbox: &siyuanapi.Checkbox{Checked: true}})
+				db.presetCell(condition.str("column"), row, &value{Checkbox: &siyuanapi.Checkbox{Checked: true}})
 			}
 		}
 	}
 	for _, o := range a.view.objects("groups") {
-		if v := groupValue(o); a.group != "" && o.str("id") == a.group && !(&group{value: v}).fallback() {
-			db.preset(a.view.at("group").str("field"), row, v)
+		if v := groupValue(o); a.group != "" && o.str("id") == a.group && !(&group{value: v}).isFallback() {
+			db.presetCell(a.view.at("group").str("field"), row, v)
 		}
 	}
 }
 
 // preset gives an untouched cell a value, without anything for computed ones and the name.
-func (db *database) preset(id, row string, given *value) {
+func (db *database) presetCell(id, row string, given *value) {
 	c := db.column(id)
-	if c == nil || given == nil || given.blank() && given.Checkbox == nil || c.cell(row) != nil ||
+	if c == nil || given == nil || given.isBlank() && given.Checkbox == nil || c.cell(row) != nil ||
 		c.kind() == siyuanapi.ColumnBlock || c.kind() == siyuanapi.ColumnRelation || slices.Contains(computed, c.kind()) {
 		return
 	}
-	v := untouched(c, row)
+	v := untouchedValue(c, row)
 	if v.merge(given.encode()) != nil {
 		return
 	}
@@ -130,13 +130,13 @@ func (db *database) preset(id, row string, given *value) {
 }
 
 // removeRows removes rows by their own ids; the id of a block that one is bound to does nothing.
-func (s *opened) removeRows(db *database, rows []string) {
-	gone := setOf(rows)
-	delete(gone, "")
-	for row := range gone {
+func (s *databases) removeRows(db *database, rows []string) {
+	removed := setOf(rows)
+	delete(removed, "")
+	for row := range removed {
 		if v := db.primary().stored(row); v != nil && v.Block != nil && v.Block.ID != "" {
 			if b := s.tx.Block(v.Block.ID); b != nil {
-				dismiss(b, db.id)
+				removeMembership(b, db.id)
 			}
 		}
 		for _, c := range db.columns {
@@ -146,19 +146,19 @@ func (s *opened) removeRows(db *database, rows []string) {
 		}
 	}
 	for _, c := range db.columns {
-		c.drop(gone)
+		c.dropCells(removed)
 	}
 	for _, v := range db.views {
-		dropRows(v, "itemIds", gone)
+		dropRows(v, "itemIds", removed)
 		for _, g := range v.objects("groups") {
-			dropRows(g, "groupItemIds", gone)
+			dropRows(g, "groupItemIds", removed)
 		}
 	}
 	db.changed = true
 }
 
-func dropRows(o object, key string, gone map[string]bool) {
+func dropRows(o object, key string, removed map[string]bool) {
 	if list := o.list(key); list != nil {
-		o[key] = slices.DeleteFunc(list, func(item any) bool { row, _ := item.(string); return gone[row] })
+		o[key] = slices.DeleteFunc(list, func(item any) bool { row, _ := item.(string); return removed[row] })
 	}
 }

@@ -12,23 +12,23 @@ const maxDepth = 3
 
 // sheet computes what the cells of a database show.
 type sheet struct {
-	opened *opened
-	db     *database
-	depth  int
+	databases *databases
+	db        *database
+	depth     int
 }
 
-func newSheet(s *opened, db *database) *sheet { return &sheet{opened: s, db: db} }
+func newSheet(s *databases, db *database) *sheet { return &sheet{databases: s, db: db} }
 
 // other returns the sheet of a database that a relation leads to, nil when there is none or the way was too long.
 func (s *sheet) other(relation *column) *sheet {
 	if s.depth == maxDepth {
 		return nil
 	}
-	db := s.opened.database(relation.Key.at("relation").str("avID"))
+	db := s.databases.database(relation.Key.at("relation").str("avID"))
 	if db == nil {
 		return nil
 	}
-	o := newSheet(s.opened, db)
+	o := newSheet(s.databases, db)
 	o.depth = s.depth + 1
 	return o
 }
@@ -49,9 +49,9 @@ func (s *sheet) cell(c *column, row string) *value {
 	case siyuanapi.ColumnTemplate:
 		v.Template = &siyuanapi.Content{Content: s.execute(c, row)}
 	case siyuanapi.ColumnCreated:
-		v.Created = moment(s.created(row))
+		v.Created = shownMoment(s.created(row))
 	case siyuanapi.ColumnUpdated:
-		v.Updated = moment(s.updated(row))
+		v.Updated = shownMoment(s.updated(row))
 	case siyuanapi.ColumnRelation:
 		v.Relation = s.relation(c, row)
 	case siyuanapi.ColumnRollup:
@@ -66,7 +66,7 @@ func (s *sheet) cell(c *column, row string) *value {
 func untouchedOr(c *column, row string) *value {
 	stored := c.stored(row)
 	if stored == nil {
-		return untouched(c, row)
+		return untouchedValue(c, row)
 	}
 	v := *stored
 	v.KeyID, v.BlockID = c.id(), row

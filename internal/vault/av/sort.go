@@ -9,7 +9,7 @@ import (
 )
 
 // sorts returns the sorts of a view, [] when it has none.
-func sorts(v view) []any {
+func viewSorts(v view) []any {
 	if list := v.list("sorts"); list != nil {
 		return list
 	}
@@ -47,11 +47,11 @@ func (s *sheet) sort(v view, rows []string) {
 		for i, o := range order {
 			x, y := keys[a][i], keys[b][i]
 			switch {
-			case x.empty() && y.empty():
+			case x.isEmpty() && y.isEmpty():
 				continue
-			case x.empty():
+			case x.isEmpty():
 				return 1
-			case y.empty():
+			case y.isEmpty():
 				return -1
 			}
 			if n := compare(o.column, x, y); n != 0 {
@@ -84,7 +84,7 @@ func compare(c *column, a, b *value) int {
 		}
 		return cmp.Compare(len(a.MSelect), len(b.MSelect))
 	case siyuanapi.ColumnRollup:
-		if x, y := a.Rollup.single(), b.Rollup.single(); x != nil && y != nil && x.Type == siyuanapi.ColumnNumber && y.Type == siyuanapi.ColumnNumber && !x.empty() && !y.empty() {
+		if x, y := a.Rollup.single(), b.Rollup.single(); x != nil && y != nil && x.Type == siyuanapi.ColumnNumber && y.Type == siyuanapi.ColumnNumber && !x.isEmpty() && !y.isEmpty() {
 			return cmp.Compare(x.Number.Content, y.Number.Content)
 		}
 	}

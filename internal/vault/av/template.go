@@ -14,12 +14,12 @@ const maxTemplates = 2 * time.Second
 // execute returns what the template of a column makes of a row: nothing where it has a mistake in it.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
-	if !strings.Contains(source, template.ActionLeft) || s.opened.templates > maxTemplates {
+	if !strings.Contains(source, template.ActionLeft) || s.databases.templates > maxTemplates {
 		return source
 	}
 	begun := time.Now()
-	text, err := s.try(source, row)
-	s.opened.templates += time.Since(begun)
+	text, err := s.runTemplate(source, row)
+	s.databases.templates += time.Since(begun)
 	if err != nil {
 		return ""
 	}
@@ -27,7 +27,7 @@ func (s *sheet) execute(c *column, row string) string {
 }
 
 // try runs a template on a row.
-func (s *sheet) try(source, row string) (string, error) {
+func (s *sheet) runTemplate(source, row string) (string, error) {
 	return template.Execute(source, template.Options{
 		Left: template.ActionLeft, Right: template.ActionRight, Values: s.templateValues(row),
 	})
@@ -38,7 +38,7 @@ func (s *sheet) try(source, row string) (string, error) {
 func (s *sheet) templateValues(row string) map[string]any {
 	values := map[string]any{
 		"id": row, "title": s.cell(s.db.primary(), row).text(),
-		"created": moment(s.created(row)).Formatted, "updated": moment(s.updated(row)).Formatted,
+		"created": shownMoment(s.created(row)).Formatted, "updated": shownMoment(s.updated(row)).Formatted,
 	}
 	if block := s.bound(row); block != "" {
 		values["id"] = block
@@ -56,7 +56,7 @@ func (v *value) plain() any {
 	switch {
 	case v.Type == siyuanapi.ColumnCheckbox:
 		return v.Checkbox != nil && v.Checkbox.Checked
-	case v.Type == siyuanapi.ColumnNumber && !v.empty():
+	case v.Type == siyuanapi.ColumnNumber && !v.isEmpty():
 		if n := v.Number.Content; n == float64(int(n)) {
 			return int(n)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // empty reports whether a value of a type holds nothing.
-func (v *value) empty() bool {
+func (v *value) isEmpty() bool {
 	if v == nil {
 		return true
 	}
@@ -23,7 +23,7 @@ func (v *value) empty() bool {
 	case siyuanapi.ColumnRelation:
 		return v.Relation == nil || len(v.Relation.BlockIDs) == 0
 	case siyuanapi.ColumnRollup:
-		return v.Rollup == nil || !slices.ContainsFunc(v.Rollup.Contents, func(c *value) bool { return !c.empty() })
+		return v.Rollup == nil || !slices.ContainsFunc(v.Rollup.Contents, func(c *value) bool { return !c.isEmpty() })
 	}
 	return strings.TrimSpace(v.text()) == ""
 }
@@ -113,7 +113,7 @@ func dateText(d *siyuanapi.Date) string {
 }
 
 // moment returns a time as created and updated cells show it; the zero time shows nothing.
-func moment(t time.Time) *siyuanapi.Moment {
+func shownMoment(t time.Time) *siyuanapi.Moment {
 	if t.IsZero() {
 		return &siyuanapi.Moment{}
 	}

@@ -56,7 +56,7 @@ func (v *value) encode() json.RawMessage { return api.MustJSON(v) }
 
 // untouchedValue returns what a cell shows that nobody has touched. Its id and times come from the row, so that they are
 // the same each time it is shown.
-func untouched(c *column, row string) *value {
+func untouchedValue(c *column, row string) *value {
 	made := tree.IDTime(row)
 	v := &value{ID: tree.DerivedID(row, c.id()), KeyID: c.id(), BlockID: row, Type: c.kind()}
 	switch c.kind() {
@@ -73,29 +73,29 @@ func untouched(c *column, row string) *value {
 func (v *value) complete() {
 	switch v.Type {
 	case siyuanapi.ColumnBlock:
-		need(&v.Block)
+		ensure(&v.Block)
 	case siyuanapi.ColumnText:
-		need(&v.Text)
+		ensure(&v.Text)
 	case siyuanapi.ColumnNumber:
-		need(&v.Number)
+		ensure(&v.Number)
 	case siyuanapi.ColumnDate:
 		if v.Date == nil {
 			v.Date = &siyuanapi.Date{DateOnly: true}
 		}
 	case siyuanapi.ColumnURL:
-		need(&v.URL)
+		ensure(&v.URL)
 	case siyuanapi.ColumnEmail:
-		need(&v.Email)
+		ensure(&v.Email)
 	case siyuanapi.ColumnPhone:
-		need(&v.Phone)
+		ensure(&v.Phone)
 	case siyuanapi.ColumnCheckbox:
-		need(&v.Checkbox)
+		ensure(&v.Checkbox)
 	case siyuanapi.ColumnRelation:
-		need(&v.Relation)
+		ensure(&v.Relation)
 	}
 }
 
-func need[T any](at **T) {
+func ensure[T any](at **T) {
 	if *at == nil {
 		*at = new(T)
 	}

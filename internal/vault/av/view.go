@@ -14,7 +14,7 @@ const (
 )
 
 // layouts are all layouts with the names new views get.
-var layouts = map[string]string{layoutTable: "Table", layoutGallery: "Card", layoutKanban: "Kanban"}
+var layoutNames = map[string]string{layoutTable: "Table", layoutGallery: "Card", layoutKanban: "Kanban"}
 
 // view is one view of a database. It keeps the settings of each layout it ever had.
 type view struct{ object }
@@ -62,7 +62,7 @@ func newPlace(layout, column string) object {
 
 // layout returns the layout a view has now; one that is not known shows as a table.
 func (v view) layout() string {
-	if layout := v.str("type"); layouts[layout] != "" {
+	if layout := v.str("type"); layoutNames[layout] != "" {
 		return layout
 	}
 	return layoutTable
@@ -73,7 +73,7 @@ func (v view) places(layout string) []object { return v.at(layout).objects(place
 
 // eachLayout calls each for the layouts v ever had with their columns, which it may replace.
 func (v view) eachLayout(each func(layout string, places []any) []any) {
-	for layout := range layouts {
+	for layout := range layoutNames {
 		if settings := v.at(layout); settings != nil {
 			settings[placesKey(layout)] = each(layout, settings.list(placesKey(layout)))
 		}
@@ -93,7 +93,7 @@ func (db *database) view(wanted ...string) view {
 		}
 	}
 	if len(db.views) == 0 { // somebody else wrote this
-		return view{object{"id": db.viewID, "name": layouts[layoutTable], "type": layoutTable, "filters": []any{noFilter()}}}
+		return view{object{"id": db.viewID, "name": layoutNames[layoutTable], "type": layoutTable, "filters": []any{noFilter()}}}
 	}
 	return view{db.views[0]}
 }
