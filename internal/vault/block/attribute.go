@@ -80,7 +80,7 @@ func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complai
 	}
 	edit.KeepBefore(tx, b.Doc)
 	if retitled && b.Kind == tree.Doc {
-		retitle(b, title)
+		renameByAttribute(b, title)
 	}
 	for name, value := range changes {
 		if value == "" {
@@ -117,7 +117,7 @@ func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]strin
 }
 
 // retitle renames a document, and with its page the notebook, as renameDoc does.
-func retitle(root *tree.Block, title string) {
+func renameByAttribute(root *tree.Block, title string) {
 	if title = strings.ReplaceAll(title, "/", ""); title == "" {
 		title = "Untitled"
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // backlink is a document whose blocks refer to something or mention it.
-type backlink struct {
+type backlinkDoc struct {
 	ID       string `json:"id"`
 	Box      string `json:"box"`
 	Name     string `json:"name"`
@@ -34,7 +34,7 @@ const (
 )
 
 // backlinks are documents in the order of their rows, each counting its rows.
-type backlinks []*backlink
+type backlinks []*backlinkDoc
 
 // add counts a row, which follows the others of its document.
 func (l *backlinks) add(row workspace.Row) {
@@ -43,7 +43,7 @@ func (l *backlinks) add(row workspace.Row) {
 		return
 	}
 	id := row.Text(0)
-	*l = append(*l, &backlink{
+	*l = append(*l, &backlinkDoc{
 		ID: id, Box: row.Text(1), Name: row.Text(4), HPath: row.Text(2) + row.Text(3), Type: "backlink",
 		NodeType: tree.NodeType(tree.Doc), Count: 1, Updated: row.Text(5), Created: id[:min(14, len(id))],
 	})
@@ -58,7 +58,7 @@ func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
 	links, mentions, box, refs := backlinks{}, backlinks{}, "", 0
 	if def != nil {
 		box = def.Doc.Box.ID
-		links, refs = linking(tx, targetsOf(def, req.OptFlag("containChildren", false)), k)
+		links, refs = linkingDocs(tx, targetsOf(def, req.OptFlag("containChildren", false)), k)
 		mentions = mentioningDocs(tx, def, mk)
 	}
 	return api.OK(map[string]any{
@@ -85,7 +85,7 @@ func targetsOf(def *tree.Block, below bool) []string {
 
 // linkingDocs lists the documents of the blocks that refer to one of targets and have the keyword. refs counts those
 // blocks but for the ones in list items, which SiYuan shows with their document.
-func linking(tx *workspace.Tx, targets []string, keyword string) (list backlinks, refs int) {
+func linkingDocs(tx *workspace.Tx, targets []string, keyword string) (list backlinks, refs int) {
 	list = backlinks{}
 	tx.Rows(func(row workspace.Row) bool {
 		if !contains(row.Text(firstOwn+1), keyword) {

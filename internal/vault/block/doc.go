@@ -16,14 +16,14 @@ import (
 
 // Join adds the routes of this package to mux, and the operations of /api/transactions that are about blocks.
 func Join(mux *api.Mux) {
-	joinReads(mux)
-	joinWrites(mux)
-	joinAttributes(mux)
-	joinReferences(mux)
-	joinTransactions(mux)
+	registerReads(mux)
+	registerWrites(mux)
+	registerAttributes(mux)
+	registerReferences(mux)
+	registerTransactions(mux)
 }
 
-func joinReads(mux *api.Mux) {
+func registerReads(mux *api.Mux) {
 	mux.Read("/api/block/getBlockKramdown", getBlockKramdown)
 	mux.Read("/api/block/getBlockKramdowns", getBlockKramdowns)
 	mux.Read("/api/block/getBlockDOM", getBlockDOM)
@@ -39,7 +39,7 @@ func joinReads(mux *api.Mux) {
 	mux.Read("/api/lute/spinBlockDOM", spinBlockDOM)
 }
 
-func joinWrites(mux *api.Mux) {
+func registerWrites(mux *api.Mux) {
 	mux.Write("/api/block/insertBlock", insertBlock)
 	mux.Write("/api/block/batchInsertBlock", batchInsertBlock)
 	mux.Write("/api/block/appendBlock", appendBlock)
@@ -52,14 +52,14 @@ func joinWrites(mux *api.Mux) {
 	mux.Write("/api/block/unfoldBlock", unfoldBlock)
 }
 
-func joinAttributes(mux *api.Mux) {
+func registerAttributes(mux *api.Mux) {
 	mux.Read("/api/attr/getBlockAttrs", getBlockAttrs)
 	mux.Read("/api/attr/batchGetBlockAttrs", batchGetBlockAttrs)
 	mux.Write("/api/attr/setBlockAttrs", setBlockAttrs)
 	mux.Write("/api/attr/batchSetBlockAttrs", batchSetBlockAttrs)
 }
 
-func joinReferences(mux *api.Mux) {
+func registerReferences(mux *api.Mux) {
 	mux.Read("/api/ref/getBacklink2", getBacklink2)
 	mux.Read("/api/ref/getBacklinkDoc", getBacklinkDoc)
 	mux.Read("/api/ref/getBackmentionDoc", getBackmentionDoc)

@@ -12,17 +12,17 @@ import (
 )
 
 // trigram is how many characters a text needs to be looked up in the full text index.
-const trigram = 3
+const indexedLength = 3
 
 // mentioning lists the other documents whose paragraphs name a document in plain text and have the keyword.
 func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	list := backlinks{}
-	title := mentionable(def)
+	title := mentionName(def)
 	if title == "" {
 		return list
 	}
 	from, condition, value := "node", "instr(node.content, ?) > 0", title
-	if utf8.RuneCountInString(title) >= trigram {
+	if utf8.RuneCountInString(title) >= indexedLength {
 		from, condition = "blocks_fts CROSS JOIN node ON node.n = blocks_fts.rowid", "blocks_fts MATCH ?"
 		value = `content : "` + strings.ReplaceAll(title, `"`, `""`) + `"`
 	}
@@ -40,7 +40,7 @@ func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks
 }
 
 // mentionable returns the name that def may be mentioned by, "" for what is not a document.
-func mentionable(def *tree.Block) string {
+func mentionName(def *tree.Block) string {
 	if def.Kind != tree.Doc {
 		return ""
 	}
@@ -71,7 +71,7 @@ func getBackmentionDoc(tx *workspace.Tx, req api.Request) api.Reply {
 
 // mentionsIn returns the paragraphs of a document that name def in plain text.
 func mentionsIn(d *tree.Document, def *tree.Block) []*tree.Block {
-	title := mentionable(def)
+	title := mentionName(def)
 	if title == "" || d.Root == def || d.Hidden() {
 		return nil
 	}

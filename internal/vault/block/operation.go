@@ -13,7 +13,7 @@ import (
 // dom is the data type of operations.
 const dom = "dom"
 
-func joinTransactions(mux *api.Mux) {
+func registerTransactions(mux *api.Mux) {
 	mux.Write("/api/transactions", performTransactions(mux))
 	mux.Operation("insert", insertOperation)
 	mux.Operation("appendInsert", childOperation(true))

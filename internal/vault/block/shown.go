@@ -21,7 +21,7 @@ func appendShown(list []shownBlock, b *tree.Block, keyword, mention string) []sh
 	}
 	dom := markup.DOM(shownAs(b))
 	if mention != "" {
-		dom = mark(dom, mention)
+		dom = markFirst(dom, mention)
 	}
 	return append(list, shownBlock{DOM: dom, BlockPaths: []any{}, Expand: true})
 }
@@ -35,7 +35,7 @@ func shownAs(b *tree.Block) *tree.Block {
 }
 
 // mark marks the first place of a text in DOM, outside of tags. DOM that shows the text in parts stays as it is.
-func mark(dom, text string) string {
+func markFirst(dom, text string) string {
 	for at := 0; ; {
 		open := strings.IndexByte(dom[at:], '>')
 		if open < 0 {
@@ -56,7 +56,7 @@ func mark(dom, text string) string {
 
 // find returns where escaped HTML shows a text, and how long it is there; -1 if it does not.
 func find(escaped, text string) (at, length int) {
-	for _, escape := range escapes {
+	for _, escape := range escapedForms {
 		shown := escape.Replace(text)
 		if at := strings.Index(escaped, shown); at >= 0 {
 			return at, len(shown)
@@ -66,7 +66,7 @@ func find(escaped, text string) (at, length int) {
 }
 
 // escapes are the ways in which text stands between tags.
-var escapes = []*strings.Replacer{
+var escapedForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;"),
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),
 }

@@ -19,7 +19,7 @@ func TestMark(t *testing.T) {
 		{`text`, "text", `text`},
 	}
 	for _, tt := range tests {
-		if got := mark(tt.dom, tt.text); got != tt.want {
+		if got := markFirst(tt.dom, tt.text); got != tt.want {
 			t.Errorf("mark(%q, %q) = %q, want %q", tt.dom, tt.text, got, tt.want)
 		}
 	}
@@ -33,7 +33,7 @@ func FuzzMark(f *testing.F) {
 		if text == "" || strings.Contains(dom, open) {
 			t.Skip("it has marks in it already, or nothing to mark")
 		}
-		got := mark(dom, text)
+		got := markFirst(dom, text)
 		before, after, marked := strings.Cut(got, open)
 		if marked {
 			inside, rest, _ := strings.Cut(after, closing)

@@ -21,10 +21,10 @@ func performTransactions(mux *api.Mux) api.Handler {
 		answer := make([]api.Transaction, 0, len(list))
 		for _, t := range list {
 			steps := t.Get("doOperations").Array()
-			ops := echo(steps)
-			tx.Try(func() bool { return perform(tx, mux.Operations(), ops, steps) })
+			ops := answeredOperations(steps)
+			tx.Try(func() bool { return performOperations(tx, mux.Operations(), ops, steps) })
 			answer = append(answer, api.Transaction{
-				Timestamp: stamp.Int(), DoOperations: ops, UndoOperations: echo(t.Get("undoOperations").Array()),
+				Timestamp: stamp.Int(), DoOperations: ops, UndoOperations: answeredOperations(t.Get("undoOperations").Array()),
 			})
 		}
 		return api.OK(answer)
@@ -32,7 +32,7 @@ func performTransactions(mux *api.Mux) api.Handler {
 }
 
 // echo reads operations as they are answered.
-func echo(steps []gjson.Result) []api.DoOperation {
+func answeredOperations(steps []gjson.Result) []api.DoOperation {
 	ops := make([]api.DoOperation, len(steps))
 	for i, step := range steps {
 		_ = json.Unmarshal([]byte(step.Raw), &ops[i]) // keys of another type are left out
@@ -41,7 +41,7 @@ func echo(steps []gjson.Result) []api.DoOperation {
 }
 
 // perform carries out operations up to the first that fails. Unknown actions do nothing.
-func perform(tx *workspace.Tx, known map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
+func performOperations(tx *workspace.Tx, known map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
 	for i := range ops {
 		if do := known[ops[i].Action]; do != nil && !do(tx, &ops[i], steps[i]) {
 			return false

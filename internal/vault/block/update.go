@@ -30,10 +30,10 @@ func update(tx *workspace.Tx, req api.Request) []api.DoOperation {
 	return edit.Update(tx, b, dataType, data)
 }
 
-func foldBlock(tx *workspace.Tx, req api.Request) api.Reply   { return fold(tx, req, "1") }
-func unfoldBlock(tx *workspace.Tx, req api.Request) api.Reply { return fold(tx, req, "") }
+func foldBlock(tx *workspace.Tx, req api.Request) api.Reply   { return setFolded(tx, req, "1") }
+func unfoldBlock(tx *workspace.Tx, req api.Request) api.Reply { return setFolded(tx, req, "") }
 
-func fold(tx *workspace.Tx, req api.Request, folded string) api.Reply {
+func setFolded(tx *workspace.Tx, req api.Request, folded string) api.Reply {
 	id := req.ID("id")
 	b := tx.Block(id)
 	switch {
