@@ -61,7 +61,7 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	d := useDeck(tx, deckID)
 	for _, id := range blocks {
 		if b := tx.Block(id); b != nil {
-			mark(b, deckID)
+			addDeck(b, deckID)
 		}
 	}
 	if d == nil {
@@ -77,7 +77,7 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 		c := card{ID: tx.NewID(), Deck: deckID, Block: id, Placed: tx.Known(id), Schedule: newSchedule(now.Add(time.Duration(i)))}
 		c.put(tx)
 	}
-	d.touch(tx)
+	d.markChanged(tx)
 	return api.OK(d.shown(tx))
 }
 
@@ -93,42 +93,42 @@ func blocksOf(tx *workspace.Tx, deckID string) map[string]bool {
 
 // remove makes cards plain blocks again, in every deck where deckID is empty.
 func remove(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
-	var gone []string
+	var removed []string
 	tx.Rows(func(row workspace.Row) bool {
-		gone = append(gone, row.Text(0))
+		removed = append(removed, row.Text(0))
 		return true
 	}, `SELECT id FROM record WHERE kind = ?1 AND (?2 = '' OR owner = ?2)
 		AND `+blockOfCard+` IN (SELECT value FROM json_each(?3))`, cardKind, deckID, string(api.MustJSON(blocks)))
-	for _, id := range gone {
+	for _, id := range removed {
 		tx.RemoveRecord(cardKind, id)
 	}
 	for _, id := range blocks {
 		if b := tx.Block(id); b != nil {
-			unmark(b, deckID)
+			removeDeck(b, deckID)
 		}
 	}
 	d := findDeck(tx, deckID)
 	if d == nil {
 		return api.Done()
 	}
-	d.touch(tx)
+	d.markChanged(tx)
 	return api.OK(d.shown(tx))
 }
 
-func mark(b *tree.Block, deckID string) {
+func addDeck(b *tree.Block, deckID string) {
 	if decks := decksOf(b); !slices.Contains(decks, deckID) {
 		b.Attrs[decksAttr] = strings.Join(append(decks, deckID), ",")
 	}
 }
 
 // unmark takes a deck, or all if deckID is empty, out of what a block says of itself.
-func unmark(b *tree.Block, deckID string) {
-	left := slices.DeleteFunc(decksOf(b), func(other string) bool { return deckID == "" || other == deckID })
-	if len(left) == 0 {
+func removeDeck(b *tree.Block, deckID string) {
+	remaining := slices.DeleteFunc(decksOf(b), func(other string) bool { return deckID == "" || other == deckID })
+	if len(remaining) == 0 {
 		delete(b.Attrs, decksAttr)
 		return
 	}
-	b.Attrs[decksAttr] = strings.Join(left, ",")
+	b.Attrs[decksAttr] = strings.Join(remaining, ",")
 }
 
 func decksOf(b *tree.Block) []string {

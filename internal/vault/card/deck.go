@@ -56,7 +56,7 @@ func (d *deck) put(tx *workspace.Tx) {
 }
 
 // touch notes that the deck has changed.
-func (d *deck) touch(tx *workspace.Tx) {
+func (d *deck) markChanged(tx *workspace.Tx) {
 	d.Updated = time.Now()
 	d.put(tx)
 }

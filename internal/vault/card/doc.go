@@ -42,6 +42,6 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/riff/getNotebookRiffDueCards", dueInNotebook)
 	mux.Read("/api/riff/getTreeRiffDueCards", dueInTree)
 	mux.Write("/api/riff/reviewRiffCard", review)
-	mux.Write("/api/riff/skipReviewRiffCard", skip)
+	mux.Write("/api/riff/skipReviewRiffCard", skipReview)
 	mux.Write("/api/riff/batchSetRiffCardsDueTime", setDue)
 }

@@ -84,11 +84,11 @@ type dueList struct {
 // add counts a card, and lists it if there is room.
 func (l *dueList) add(c dueCard) {
 	l.All++
-	counted, most := &l.Old, mostOld
+	counted, limit := &l.Old, mostOld
 	if c.State == 0 {
-		counted, most = &l.New, mostNew
+		counted, limit = &l.New, mostNew
 	}
-	if *counted < most {
+	if *counted < limit {
 		*counted++
 		l.Cards = append(l.Cards, c)
 	}

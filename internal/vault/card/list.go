@@ -38,7 +38,7 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, id := range ids {
 		if r := tx.Record(cardKind, id); r != nil {
 			c := readCard(r.ID, r.Owner, r.Body)
-			blocks = append(blocks, c.found(tx))
+			blocks = append(blocks, c.foundBlock(tx))
 		}
 	}
 	return api.OK(map[string]any{"blocks": blocks, "total": total, "pageCount": (total + size - 1) / size})
@@ -64,7 +64,7 @@ type shownSchedule struct {
 
 // found returns the card's block as lists show it; one that cannot be seen has nothing but an id and a text that says
 // so.
-func (c *card) found(tx *workspace.Tx) api.FoundBlock {
+func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
 	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
 	tx.Rows(func(row workspace.Row) bool {
 		b = foundRow(row)

@@ -15,14 +15,14 @@ func review(tx *workspace.Tx, req api.Request) api.Reply {
 	rating := number(req, "rating")
 	checkReviewed(req)
 	if c != nil {
-		c.Schedule = rate(c.Schedule, rating, time.Now())
+		c.Schedule = rateCard(c.Schedule, rating, time.Now())
 		c.put(tx)
 	}
 	return api.Done()
 }
 
 // skip leaves everything as it is, as observed: a card that was skipped is due until it is rated.
-func skip(_ *workspace.Tx, req api.Request) api.Reply {
+func skipReview(_ *workspace.Tx, req api.Request) api.Reply {
 	req.Str("deckID")
 	req.Str("cardID")
 	return api.Done()

@@ -17,7 +17,7 @@ func newSchedule(now time.Time) fsrs.Card {
 
 // rateCard returns the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating
 // takes the card's past away, as recorded; our tools never send one.
-func rate(c fsrs.Card, rating int, now time.Time) fsrs.Card {
+func rateCard(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {
 		return newSchedule(now)
 	}

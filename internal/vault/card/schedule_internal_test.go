@@ -15,12 +15,12 @@ func TestSchedule(t *testing.T) {
 		now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		c := newSchedule(now)
 		for range rapid.IntRange(0, 30).Draw(t, "reviews") {
-			c = rate(c, rapid.IntRange(1, 4).Draw(t, "rating"), now)
+			c = rateCard(c, rapid.IntRange(1, 4).Draw(t, "rating"), now)
 			now = now.Add(time.Duration(rapid.Int64Range(-3600, 400*86400).Draw(t, "seconds")) * time.Second)
 		}
 		var due [5]time.Time
 		for rating := 1; rating <= 4; rating++ {
-			next := rate(c, rating, now)
+			next := rateCard(c, rating, now)
 			due[rating] = next.Due
 			if !next.Due.After(now) {
 				t.Fatalf("rated %d at %v: due %v", rating, now, next.Due)
