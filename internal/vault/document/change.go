@@ -18,7 +18,7 @@ func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(id)
 	switch {
 	case d == nil:
-		return api.Notice(treeNotFound, long)
+		return api.Notice(treeNotFound, longError)
 	case utf8.RuneCountInString(title) > maxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
@@ -38,7 +38,7 @@ func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	switch {
 	case d == nil:
-		return api.Notice("indexing", long)
+		return api.Notice("indexing", longError)
 	case d.Hidden():
 		return api.Fail(-1, pageIsFixed)
 	}
@@ -51,7 +51,7 @@ func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	if d == nil {
-		return api.Notice(treeNotFound, long)
+		return api.Notice(treeNotFound, longError)
 	}
 	blocks := make([]*tree.Block, len(d.Root.Children))
 	for i, b := range d.Root.Children {
@@ -64,7 +64,7 @@ func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	c := tx.AddDocument(d.Box, d.Parent, d.Title()+" "+mark, "", blocks)
 	for name, value := range d.Root.Attrs {
-		if _, own := c.Root.Attrs[name]; !own && !notCopied(name) {
+		if _, isSet := c.Root.Attrs[name]; !isSet && !notCopied(name) {
 			c.Root.Attrs[name] = value
 		}
 	}

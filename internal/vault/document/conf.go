@@ -21,7 +21,7 @@ func getNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
 
 // setNotebookConf changes the keys of a configuration that conf has; unknown ones are ignored.
 func setNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
-	box, changes := unchecked(tx, req.ID("notebook")), req.Object("conf")
+	box, changes := anyNotebook(tx, req.ID("notebook")), req.Object("conf")
 	conf := box.Conf
 	if err := json.Unmarshal([]byte(changes.Raw), &conf); err != nil {
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
@@ -30,21 +30,21 @@ func setNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(-1, err.Error())
 	}
 	box.Conf = conf
-	entitle(tx, box)
+	syncPageTitle(tx, box)
 	return api.OK(conf)
 }
 
 func setNotebookIcon(tx *workspace.Tx, req api.Request) api.Reply {
 	id, icon := req.NeedID("notebook"), req.NeedStr("icon")
-	box := unchecked(tx, id)
+	box := anyNotebook(tx, id)
 	box.Conf.Icon = icon
-	entitle(tx, box)
+	syncPageTitle(tx, box)
 	return api.Done()
 }
 
 // anyNotebook returns a notebook that may not exist: SiYuan makes a closed one without a page when its icon or
 // configuration is set, and lists it from then on.
-func unchecked(tx *workspace.Tx, id string) *tree.Notebook {
+func anyNotebook(tx *workspace.Tx, id string) *tree.Notebook {
 	box := tx.Notebook(id)
 	if box == nil {
 		box = &tree.Notebook{ID: id, Conf: tree.NewConf("Untitled")}

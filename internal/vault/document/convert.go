@@ -16,20 +16,20 @@ import (
 func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	h := tx.Block(req.ID("srcHeadingID"))
 	if h == nil || h.Kind != tree.Heading {
-		return api.Notice(blockNotFound, brief)
+		return api.Notice(blockNotFound, shortError)
 	}
 	box := tx.OpenNotebook(req.Str("targetNoteBook"))
 	if box == nil {
-		return api.Notice(notebookFailed, brief)
+		return api.Notice(notebookFailed, shortError)
 	}
 	var parent *tree.Document
 	if path := req.OptStr("targetPath"); path != "" && path != "/" {
 		if parent = tx.DocumentAt(box.ID, path); parent == nil {
-			return api.Notice(blockNotFound, brief)
+			return api.Notice(blockNotFound, shortError)
 		}
 	}
-	if !fits(parent, 1) {
-		return api.Notice(treeTooDeep, brief)
+	if !fitsDepth(parent, 1) {
+		return api.Notice(treeTooDeep, shortError)
 	}
 	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(h), "/", ""))
 	blocks := slices.Clone(h.Section())
@@ -50,18 +50,18 @@ func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
 	d, target := tx.Document(req.ID("srcID")), tx.Block(req.ID("targetID"))
 	switch {
 	case d == nil || target == nil:
-		return api.Notice(blockNotFound, brief)
+		return api.Notice(blockNotFound, shortError)
 	case d.Hidden():
-		return api.Notice(pageIsFixed, brief)
+		return api.Notice(pageIsFixed, shortError)
 	case target.Kind == tree.Doc:
-		return api.Notice("the target must be a block inside a document, not a document", brief)
+		return api.Notice("the target must be a block inside a document, not a document", shortError)
 	case target.Doc == d:
-		return api.Notice("the target lies in the document itself", brief)
+		return api.Notice("the target lies in the document itself", shortError)
 	case len(tx.Children(d.Box, d)) > 0:
-		return api.Notice("the document has documents below it, which must be moved or removed first", brief)
+		return api.Notice("the document has documents below it, which must be moved or removed first", shortError)
 	}
 	answer := map[string]any{"srcTreeBox": d.Box.ID, "srcTreePath": d.Path()}
-	blocks := section(d, levelAt(target))
+	blocks := asSection(d, levelAt(target))
 	edit.Remove(tx, d)
 	into, at := target.Parent, target.Index()
 	switch {
@@ -91,18 +91,18 @@ func levelAt(target *tree.Block) int {
 
 // asSection returns a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below
 // it.
-func section(d *tree.Document, level int) []*tree.Block {
+func asSection(d *tree.Document, level int) []*tree.Block {
 	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}
 	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: strings.Repeat("#", level) + " " + d.Title(), Attrs: attrs}}
 	for _, b := range d.Root.Children {
 		blocks = append(blocks, b.Clone())
 	}
-	demote(blocks[1:], level)
+	shiftHeadings(blocks[1:], level)
 	return blocks
 }
 
 // demote brings the headings among blocks to the levels below one.
-func demote(blocks []*tree.Block, level int) {
+func shiftHeadings(blocks []*tree.Block, level int) {
 	top := 7
 	for _, b := range blocks {
 		if l := b.Level(); l > 0 {

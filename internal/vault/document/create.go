@@ -63,7 +63,7 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 // create makes a document at a path by titles, with the parents that are missing. A path that is taken is not an
 // obstacle: two documents may share it. id may be "". It returns nil when the document would lie too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
-	titles := strings.Split(strings.Trim(visible(hpath), "/"), "/")
+	titles := strings.Split(strings.Trim(visibleText(hpath), "/"), "/")
 	if len(titles) > tree.MaxDepth {
 		return nil
 	}
@@ -97,14 +97,14 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 
 // cleanTitle returns a title in the form in which it is stored.
 func cleanTitle(title string) string {
-	if title = visible(strings.ReplaceAll(title, "/", "")); title == "" {
+	if title = visibleText(strings.ReplaceAll(title, "/", "")); title == "" {
 		return "Untitled"
 	}
 	return title
 }
 
 // visible returns a text without the characters that nobody sees, but for those that join emoji.
-func visible(text string) string {
+func visibleText(text string) string {
 	return strings.Map(func(c rune) rune {
 		const joiner, hardSpace = '\u200d', '\u00a0'
 		switch {

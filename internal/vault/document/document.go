@@ -16,7 +16,7 @@ import (
 
 // Join adds the endpoints below /api/notebook, /api/filetree and /api/outline, and those of daily notes.
 func Join(mux *api.Mux) {
-	joinNotebooks(mux)
+	registerNotebooks(mux)
 	mux.Read("/api/filetree/listDocsByPath", listDocsByPath)
 	mux.Read("/api/filetree/listDocTree", listDocTree)
 	mux.Read("/api/filetree/getHPathByID", getHPathByID)
@@ -45,8 +45,8 @@ func Join(mux *api.Mux) {
 
 // How long the kernel's window would show an error, in milliseconds.
 const (
-	brief = 5000
-	long  = 7000
+	shortError = 5000
+	longError  = 7000
 )
 
 // What several endpoints answer.
@@ -63,6 +63,6 @@ const (
 const maxTitle = 512
 
 // fits reports whether a document with levels of documents, itself included, may lie below parent.
-func fits(parent *tree.Document, levels int) bool {
+func fitsDepth(parent *tree.Document, levels int) bool {
 	return parent == nil || parent.Depth()+levels <= tree.MaxDepth
 }

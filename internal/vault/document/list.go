@@ -48,8 +48,8 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 	if path == "/" || parent != nil {
 		list := tx.Children(box, parent)
 		sortDocuments(list, req.OptNum("sort", box.Conf.SortMode))
-		if most := req.OptNum("maxListCount", 0); most > 0 && len(list) > most {
-			list = list[:most]
+		if limit := req.OptNum("maxListCount", 0); limit > 0 && len(list) > limit {
+			list = list[:limit]
 		}
 		files = listDocuments(tx, list)
 	}
@@ -70,11 +70,11 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	references := countReferences(tx, ids)
 	files := make([]listedDocument, len(list))
 	for i, d := range list {
-		attrs, made, size := d.Root.Attrs, tree.IDTime(d.ID()), sizes[d.ID()]
+		attrs, created, size := d.Root.Attrs, tree.IDTime(d.ID()), sizes[d.ID()]
 		files[i] = listedDocument{
 			Path: d.Path(), Name: d.Title(), Icon: attrs["icon"], Name1: attrs["name"], Alias: attrs["alias"],
 			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Count: references[d.ID()], Size: size, HSize: humanSize(size),
-			MTime: d.Changed.Unix(), CTime: made.Unix(), HMTime: humanTime(d.Changed), HCTime: humanTime(made),
+			MTime: d.Changed.Unix(), CTime: created.Unix(), HMTime: humanTime(d.Changed), HCTime: humanTime(created),
 			Sort: d.Sort, SubFileCount: below[d.ID()], TitleEmpty: attrs["title-empty"] == "true",
 		}
 	}
@@ -135,10 +135,12 @@ func humanSize(n int64) string {
 }
 
 // humanTime returns a time the way listings show it.
-func humanTime(t time.Time) string { return t.Format(time.DateTime) + ", " + ago(time.Since(t)) }
+func humanTime(t time.Time) string {
+	return t.Format(time.DateTime) + ", " + relativeTime(time.Since(t))
+}
 
 // ago returns how long ago something was, in the largest unit that fits.
-func ago(d time.Duration) string {
+func relativeTime(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {
 		name string

@@ -10,9 +10,9 @@ import (
 )
 
 // branch is a document of listDocTree with those below it.
-type branch struct {
-	ID       string    `json:"id"`
-	Children []*branch `json:"children,omitempty"`
+type docNode struct {
+	ID       string     `json:"id"`
+	Children []*docNode `json:"children,omitempty"`
 }
 
 // listDocTree answers everything below one document. The top of a notebook is refused, as SiYuan does.
@@ -28,7 +28,7 @@ func listDocTree(tx *workspace.Tx, req api.Request) api.Reply {
 	if !found {
 		return api.Fail(-1, fmt.Sprintf("open %s/data/%s%s: no such file or directory", api.Root, box, path))
 	}
-	return api.OK(map[string]any{"tree": branches(tx, box, top)})
+	return api.OK(map[string]any{"tree": docNodes(tx, box, top)})
 }
 
 // documentRow returns document.n of a document of an open notebook.
@@ -47,9 +47,9 @@ func idOf(path string) string {
 }
 
 // branches returns the documents below one, in manual order.
-func branches(tx *workspace.Tx, box string, top int64) []*branch {
-	root := &branch{Children: []*branch{}}
-	known := map[int64]*branch{top: root}
+func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
+	root := &docNode{Children: []*docNode{}}
+	known := map[int64]*docNode{top: root}
 	type edge struct {
 		n, parent int64
 		id        string
@@ -58,7 +58,7 @@ func branches(tx *workspace.Tx, box string, top int64) []*branch {
 	tx.Rows(func(row workspace.Row) bool {
 		if e := (edge{row.Int(0), row.Int(1), row.Text(2)}); tree.ValidID(e.id) {
 			edges = append(edges, e)
-			known[e.n] = &branch{ID: e.id}
+			known[e.n] = &docNode{ID: e.id}
 		}
 		return true
 	}, `WITH RECURSIVE below(n, parent, id, sort) AS (

@@ -38,7 +38,7 @@ func getPathByID(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
-	box, path := req.Str("notebook"), visible(req.Str("path"))
+	box, path := req.Str("notebook"), visibleText(req.Str("path"))
 	ids := []string{}
 	for _, d := range tx.DocumentsByHPath(box, path) {
 		ids = append(ids, d.ID())

@@ -15,14 +15,14 @@ func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, id := range from {
 		d := tx.Document(id)
 		if d == nil {
-			return api.Notice(treeNotFound, long)
+			return api.Notice(treeNotFound, longError)
 		}
 		moved = append(moved, d)
 	}
 	box, parent := tx.OpenNotebook(to), (*tree.Document)(nil)
 	if box == nil {
 		if parent = tx.Document(to); parent == nil {
-			return api.Notice(fmt.Sprintf("can't found box or tree by id [%s]", to), long)
+			return api.Notice(fmt.Sprintf("can't found box or tree by id [%s]", to), longError)
 		}
 		box = parent.Box
 	}
@@ -38,11 +38,11 @@ func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.Document) api.Reply {
 	switch {
 	case d.Hidden():
-		return api.Notice(pageIsFixed, long)
+		return api.Notice(pageIsFixed, longError)
 	case parent != nil && parent.Inside(d):
 		return api.Done()
-	case !fits(parent, levels(tx, d)):
-		return api.Notice(treeTooDeep, long)
+	case !fitsDepth(parent, levels(tx, d)):
+		return api.Notice(treeTooDeep, longError)
 	}
 	tx.MoveDocument(d, box, parent)
 	return api.Done()

@@ -11,7 +11,7 @@ import (
 )
 
 // joinNotebooks adds the endpoints below /api/notebook.
-func joinNotebooks(mux *api.Mux) {
+func registerNotebooks(mux *api.Mux) {
 	mux.Read("/api/notebook/lsNotebooks", lsNotebooks)
 	mux.Read("/api/notebook/getNotebookConf", getNotebookConf)
 	mux.Write("/api/notebook/createNotebook", createNotebook)
@@ -24,7 +24,7 @@ func joinNotebooks(mux *api.Mux) {
 }
 
 // listed is a notebook as lists show it.
-type listed struct {
+type listedNotebook struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
 	Icon              string `json:"icon"`
@@ -39,8 +39,8 @@ type listed struct {
 	Unlocked          bool   `json:"unlocked"`
 }
 
-func newListed(box *tree.Notebook, documents int) listed {
-	return listed{
+func newListed(box *tree.Notebook, documents int) listedNotebook {
+	return listedNotebook{
 		ID: box.ID, Name: box.Conf.Name, Icon: box.Conf.Icon, Sort: box.Conf.Sort, SortMode: box.Conf.SortMode,
 		Closed: box.Conf.Closed, SubFileCount: documents,
 	}
@@ -59,7 +59,7 @@ func lsNotebooks(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	counts := tx.CountChildren(open)
-	list := make([]listed, len(boxes))
+	list := make([]listedNotebook, len(boxes))
 	for i, box := range boxes {
 		list[i] = newListed(box, counts[box.ID])
 	}
@@ -84,17 +84,17 @@ func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	box := tx.OpenNotebook(id)
 	switch {
 	case box == nil:
-		return api.Notice(notebookFailed, brief)
+		return api.Notice(notebookFailed, shortError)
 	case utf8.RuneCountInString(name) > maxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
 	box.Conf.Name = name
-	entitle(tx, box)
+	syncPageTitle(tx, box)
 	return api.Done()
 }
 
 // entitle gives the page of a notebook the notebook's name and icon.
-func entitle(tx *workspace.Tx, box *tree.Notebook) {
+func syncPageTitle(tx *workspace.Tx, box *tree.Notebook) {
 	page := tx.Page(box)
 	if page == nil {
 		return

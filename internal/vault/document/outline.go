@@ -34,7 +34,7 @@ func headings(root *tree.Block) []*heading {
 }
 
 // outlined is a heading at the top of an outline.
-type outlined struct {
+type outlineEntry struct {
 	ID       string            `json:"id"`
 	Box      string            `json:"box"`
 	Name     string            `json:"name"` // escaped for HTML, as all names in outlines
@@ -58,7 +58,7 @@ func getDocOutline(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.OK([]any{})
 	}
 	d := b.Doc
-	var list []outlined
+	var list []outlineEntry
 	if req.OptFlag("preview", false) {
 		list = append(list, newOutlined(d, d.ID(), d.Title(), "h1"))
 	}
@@ -74,9 +74,9 @@ func getDocOutline(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
-func newOutlined(d *tree.Document, id, name, subtype string) outlined {
-	return outlined{
-		ID: id, Box: d.Box.ID, Name: escaped(name), Type: "outline", NodeType: tree.NodeType(tree.Heading),
+func newOutlined(d *tree.Document, id, name, subtype string) outlineEntry {
+	return outlineEntry{
+		ID: id, Box: d.Box.ID, Name: escapeHTML(name), Type: "outline", NodeType: tree.NodeType(tree.Heading),
 		SubType: subtype,
 	}
 }
@@ -88,7 +88,7 @@ func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 		found := api.Found(h.Block)
 		found.HPath, found.ParentID, found.Name, found.Alias, found.Memo, found.Tag = "", "", "", "", "", ""
 		found.FContent, found.Markdown, found.IAL, found.Sort = "", "", nil, 0
-		found.Content, found.Depth = escaped(found.Content), depth
+		found.Content, found.Depth = escapeHTML(found.Content), depth
 		found.Children = foundHeadings(h.below, depth+1)
 		found.Count = len(found.Children)
 		blocks = append(blocks, found)
@@ -97,4 +97,6 @@ func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 }
 
 // escaped returns a heading escaped for HTML, blanks included.
-func escaped(text string) string { return strings.ReplaceAll(html.EscapeString(text), " ", "&nbsp;") }
+func escapeHTML(text string) string {
+	return strings.ReplaceAll(html.EscapeString(text), " ", "&nbsp;")
+}

@@ -20,7 +20,7 @@ type hit struct {
 }
 
 // mostHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
-const mostHits = 64
+const maxHits = 64
 
 // searchDocs finds documents whose title contains k, ignoring case. Without k it answers the notebooks.
 func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
@@ -44,7 +44,7 @@ func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 			}
 		}
 	}
-	return api.OK(found[:min(len(found), mostHits)])
+	return api.OK(found[:min(len(found), maxHits)])
 }
 
 func newHit(box *tree.Notebook, hpath, path string) hit {
