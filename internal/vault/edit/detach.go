@@ -8,21 +8,21 @@ import (
 // Detach removes blocks, each with all below it, from their documents. A container left empty is removed too, and a
 // document left empty gets an empty paragraph. Documents and blocks without a parent are skipped.
 func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
-	left := make([]*tree.Block, 0, len(blocks))
+	remaining := make([]*tree.Block, 0, len(blocks))
 	for _, b := range blocks {
 		if parent := b.Parent; parent != nil {
 			KeepBefore(tx, b.Doc)
 			b.Cut()
-			left = append(left, parent)
+			remaining = append(remaining, parent)
 		}
 	}
-	for _, parent := range left {
-		mend(tx, parent)
+	for _, parent := range remaining {
+		repairContainer(tx, parent)
 	}
 }
 
 // mend repairs the container from which blocks were removed.
-func mend(tx *workspace.Tx, b *tree.Block) {
+func repairContainer(tx *workspace.Tx, b *tree.Block) {
 	for len(b.Children) == 0 && b.Kind != tree.Doc && b.Parent != nil {
 		parent := b.Parent
 		b.Cut()
@@ -55,5 +55,5 @@ func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	Put(tx, into, at, []*tree.Block{whole})
 	b.Stamp()
 	// Only now, since b may leave target empty.
-	mend(tx, from)
+	repairContainer(tx, from)
 }

@@ -10,9 +10,9 @@ import (
 
 // notes gives templates access to a workspace: the blocks of open notebooks. Statements pass the same guard as those
 // of users.
-type notes struct{ tx *workspace.Tx }
+type workspaceNotes struct{ tx *workspace.Tx }
 
-func (n notes) Select(statement string) ([]map[string]any, error) {
+func (n workspaceNotes) Select(statement string) ([]map[string]any, error) {
 	result, err := n.tx.Select(statement, 0)
 	if wrong, ok := errors.AsType[*workspace.StatementError](err); ok {
 		return nil, errors.New(wrong.Error())
@@ -30,7 +30,7 @@ func (n notes) Select(statement string) ([]map[string]any, error) {
 	return rows, nil
 }
 
-func (n notes) Block(id string) map[string]any {
+func (n workspaceNotes) Block(id string) map[string]any {
 	if !tree.ValidID(id) {
 		return nil
 	}
@@ -41,14 +41,14 @@ func (n notes) Block(id string) map[string]any {
 	return rows[0]
 }
 
-func (n notes) HPath(id string) string {
+func (n workspaceNotes) HPath(id string) string {
 	if b := n.tx.Block(id); b != nil {
 		return b.Doc.HPath()
 	}
 	return ""
 }
 
-func (n notes) Stat(id string) map[string]any {
+func (n workspaceNotes) Stat(id string) map[string]any {
 	b := n.tx.Block(id)
 	if b == nil {
 		return nil
@@ -72,6 +72,6 @@ func (n notes) Stat(id string) map[string]any {
 
 // RenderIn runs a template that may read notes.
 func RenderIn(tx *workspace.Tx, text string, o template.Options) (string, error) {
-	o.Notes = notes{tx}
+	o.Notes = workspaceNotes{tx}
 	return template.Execute(text, o)
 }

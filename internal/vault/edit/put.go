@@ -38,7 +38,7 @@ func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.B
 
 // asItem returns b as an item of a list, with the marker of the list's first item.
 func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
-	item := wrap(tx, tree.Item, b)
+	item := wrapIn(tx, tree.Item, b)
 	item.Marker = "-"
 	if len(list.Children) > 0 {
 		item.Marker = list.Children[0].Marker
@@ -55,7 +55,7 @@ func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 		case b.Kind != tree.Item:
 			whole, list = append(whole, b), nil
 		case list == nil:
-			list = wrap(tx, tree.List, b)
+			list = wrapIn(tx, tree.List, b)
 			whole = append(whole, list)
 		default:
 			list.Insert(len(list.Children), b)
@@ -65,7 +65,7 @@ func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 }
 
 // wrap returns a new container with b in it.
-func wrap(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
+func wrapIn(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	id := tx.NewID()
 	c := &tree.Block{ID: id, Kind: kind, Attrs: map[string]string{"id": id, "updated": id[:14]}}
 	c.Insert(0, b)

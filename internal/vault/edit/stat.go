@@ -24,7 +24,7 @@ func (s *Stat) Add(b *tree.Block) {
 		if b.Container() {
 			return
 		}
-		runes, words := template.Counts(counted(b))
+		runes, words := template.Counts(countedText(b))
 		s.RuneCount += runes
 		s.WordCount += words
 		for _, span := range markup.Spans(b.Text) {
@@ -42,10 +42,10 @@ func (s *Stat) Add(b *tree.Block) {
 
 // zeroWidth is in SiYuan's trees before code, keys, tags and images, and after one that begins a block or is an image.
 // There it counts as a character and a word.
-const unseen = "\u200b"
+const zeroWidth = "\u200b"
 
 // counted returns the text of a leaf that is counted: what it shows, except HTML and content from elsewhere.
-func counted(b *tree.Block) string {
+func countedText(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Table, tree.Code, tree.Math:
 		return markup.Content(b)
@@ -54,12 +54,12 @@ func counted(b *tree.Block) string {
 		return ""
 	}
 	var out strings.Builder
-	for i, span := range markup.Spans(headless(b)) {
+	for i, span := range markup.Spans(withoutHeadingMarks(b)) {
 		switch span.Kind {
 		case "tag", "code", "kbd", "img":
-			out.WriteString(unseen)
+			out.WriteString(zeroWidth)
 			if i == 0 || span.Kind == "img" {
-				out.WriteString(unseen)
+				out.WriteString(zeroWidth)
 			}
 		}
 		out.WriteString(span.Content)
@@ -68,7 +68,7 @@ func counted(b *tree.Block) string {
 }
 
 // headless returns the text of a leaf without the marks of a heading.
-func headless(b *tree.Block) string {
+func withoutHeadingMarks(b *tree.Block) string {
 	if b.Kind == tree.Heading {
 		return strings.TrimLeft(strings.TrimLeft(b.Text, "#"), " ")
 	}

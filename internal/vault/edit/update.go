@@ -16,7 +16,7 @@ func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOper
 		return updateDocument(tx, b, dataType, data)
 	}
 	parsed := Parse(dataType, data)
-	fresh := successor(b, parsed[0])
+	fresh := replacementFor(b, parsed[0])
 	if fresh.Attrs == nil {
 		fresh.Attrs = map[string]string{}
 	}
@@ -33,7 +33,7 @@ func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOper
 }
 
 // successor returns the block that replaces b: an item stays an item, and elsewhere a bare item gets a list.
-func successor(b, parsed *tree.Block) *tree.Block {
+func replacementFor(b, parsed *tree.Block) *tree.Block {
 	switch {
 	case b.Kind != tree.Item && parsed.Kind == tree.Item:
 		list := &tree.Block{Kind: tree.List}
