@@ -47,7 +47,7 @@ func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
 		case e == nil:
 			return refused("Export failed: lstat " + api.Root + p + ": no such file or directory")
 		}
-		if err := pack.add(p, pack.free(path.Base(p)), e); err != nil {
+		if err := pack.add(p, pack.freeName(path.Base(p)), e); err != nil {
 			return refused("Export failed: " + err.Error())
 		}
 	}
@@ -91,7 +91,7 @@ func newPack(tx *workspace.Tx) *pack {
 
 // freeName returns a name at the top of the archive that nothing has yet: files of one name may come from several
 // folders.
-func (k *pack) free(name string) string {
+func (k *pack) freeName(name string) string {
 	ext := path.Ext(name)
 	found := name
 	for n := 2; k.names[found]; n++ {

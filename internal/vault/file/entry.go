@@ -22,7 +22,7 @@ type entry struct {
 }
 
 // skeleton are the folders that every workspace has.
-var skeleton = []string{
+var standardFolders = []string{
 	"/", "/conf", "/conf/appearance", "/data", "/data/.siyuan", "/data/assets", "/data/emojis", "/data/plugins",
 	"/data/public", "/data/storage", "/data/templates", "/data/widgets", "/history", "/temp",
 }
@@ -40,7 +40,7 @@ func lookup(tx *workspace.Tx, p string) *entry {
 	}
 	f := tx.Stat(p)
 	switch {
-	case slices.Contains(skeleton, p):
+	case slices.Contains(standardFolders, p):
 		e := &entry{dir: true, note: true}
 		if f != nil {
 			e.changed = f.Changed
@@ -64,7 +64,7 @@ func entries(tx *workspace.Tx, dir string) map[string]*entry {
 	for _, f := range tx.Files(dir) {
 		found[path.Base(f.Path)] = stored(tx, f)
 	}
-	for _, p := range append(skeleton[1:len(skeleton):len(skeleton)], lockFile) {
+	for _, p := range append(standardFolders[1:len(standardFolders):len(standardFolders)], lockFile) {
 		if path.Dir(p) == dir {
 			found[path.Base(p)] = lookup(tx, p)
 		}
@@ -74,7 +74,7 @@ func entries(tx *workspace.Tx, dir string) map[string]*entry {
 }
 
 // blocked returns the file that lies where a path needs a folder, "" when there is none.
-func blocked(tx *workspace.Tx, p string) string {
+func blockingFile(tx *workspace.Tx, p string) string {
 	for up := path.Dir(p); up != "/"; up = path.Dir(up) {
 		if e := lookup(tx, up); e != nil {
 			if e.dir {

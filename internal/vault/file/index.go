@@ -19,14 +19,14 @@ func upsertIndexes(tx *workspace.Tx, req api.Request) api.Reply {
 	slices.Sort(paths) // parents before children
 	for _, p := range slices.Compact(paths) {
 		if !escapes(p) {
-			adopt(tx, path.Join("/data", p))
+			adoptAsDocument(tx, path.Join("/data", p))
 		}
 	}
 	return api.Done()
 }
 
 // adopt makes a file a document. From then on the document stands for it, so the file goes.
-func adopt(tx *workspace.Tx, p string) {
+func adoptAsDocument(tx *workspace.Tx, p string) {
 	boxID, rest, ok := splitNote(p)
 	f := tx.Stat(p)
 	if !ok || f == nil || f.Dir || !strings.HasSuffix(rest, ".sy") {

@@ -73,8 +73,8 @@ const (
 
 func (e *export) document(d *tree.Document) string {
 	root := d.Root.Clone()
-	e.embed(root)
-	spread(root)
+	e.resolveEmbeds(root)
+	unwrapSuperBlocks(root)
 	e.link(root)
 	text := markup.Export(root)
 	if len(e.noted) > 0 {
@@ -84,10 +84,10 @@ func (e *export) document(d *tree.Document) string {
 }
 
 // embed puts what embedded queries find in their place. Queries in what was found are left as they are.
-func (e *export) embed(b *tree.Block) {
+func (e *export) resolveEmbeds(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
 		if child.Kind != tree.Embed {
-			e.embed(child)
+			e.resolveEmbeds(child)
 			continue
 		}
 		at := child.Index()
@@ -131,9 +131,9 @@ func (e *export) found(text string) (list [][]*tree.Block) {
 }
 
 // spread puts what super blocks below b hold in their place: other programs know none.
-func spread(b *tree.Block) {
+func unwrapSuperBlocks(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
-		spread(child)
+		unwrapSuperBlocks(child)
 		if child.Kind != tree.Super {
 			continue
 		}
@@ -151,12 +151,12 @@ func (e *export) link(b *tree.Block) {
 	b.Walk(func(b *tree.Block) {
 		switch b.Kind {
 		case tree.Paragraph, tree.Heading, tree.Table:
-			b.Text = e.linked(b.Text)
+			b.Text = e.rewriteText(b.Text)
 		}
 	})
 }
 
-func (e *export) linked(text string) string {
+func (e *export) rewriteText(text string) string {
 	if !strings.Contains(text, "((") && !strings.Contains(text, blockLink) {
 		return text
 	}
@@ -221,7 +221,7 @@ func (e *export) note(b *tree.Block) string {
 	} else {
 		root.Insert(0, b.Clone())
 	}
-	spread(root)
+	unwrapSuperBlocks(root)
 	e.link(root)
 	text := markup.Export(root)
 	if b.Kind == tree.Doc {

@@ -22,7 +22,7 @@ func upload(tx *workspace.Tx, req api.Request) api.Reply {
 	dir := "/data/assets"
 	if raw := req.Field("assetsDirPath"); raw != "" {
 		dir = path.Join("/data", raw)
-		if escapes(raw) || !storable(dir) || !inAssets(dir) || blocked(tx, dir+"/x") != "" {
+		if escapes(raw) || !storable(dir) || !inAssets(dir) || blockingFile(tx, dir+"/x") != "" {
 			return api.Fail(-1, "Path ["+path.Join(api.Root, dir)+"] is not in workspace")
 		}
 	}

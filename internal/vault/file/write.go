@@ -38,7 +38,7 @@ func putFile(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(http.StatusBadRequest, "path is a directory")
 	case e != nil && e.note:
 		return ownedByNotes()
-	case isDir && e != nil || blocked(tx, p) != "":
+	case isDir && e != nil || blockingFile(tx, p) != "":
 		return api.Fail(http.StatusConflict, "path is not a directory")
 	case isDir:
 		tx.MakeDir(p)
