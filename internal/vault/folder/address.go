@@ -11,14 +11,14 @@ import (
 // In the vault an asset's address is assets/<name> everywhere. In a folder it is relative to the file, so Export adds
 // "../" for each level of the file, and Import removes them.
 
-var addressed = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
+var addressPattern = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
 
 // withUp adds up before the addresses in a text.
 func withUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
 	}
-	return addressed.ReplaceAllString(text, "${1}"+up+"${2}")
+	return addressPattern.ReplaceAllString(text, "${1}"+up+"${2}")
 }
 
 // withoutUp reverses withUp.
@@ -26,7 +26,7 @@ func withoutUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
 	}
-	return addressed.ReplaceAllStringFunc(text, func(m string) string {
+	return addressPattern.ReplaceAllStringFunc(text, func(m string) string {
 		return m[:1] + strings.TrimPrefix(m[1:], up)
 	})
 }
@@ -90,7 +90,7 @@ func assetsOf(b *tree.Block) (list []string) {
 }
 
 // readdress changes the addresses in the text of a block. A table is laid out again in its new width.
-func readdress(b *tree.Block, change func(string) string) {
+func changeAddresses(b *tree.Block, change func(string) string) {
 	text := change(b.Text)
 	if b.Kind == tree.Table && text != b.Text {
 		if laid := markup.Parse(text); len(laid) == 1 && laid[0].Kind == tree.Table {

@@ -11,7 +11,7 @@ import (
 )
 
 // outcome is the result of importing a page.
-type outcome struct {
+type pageOutcome struct {
 	state State
 	// beside is set if another document has the same path.
 	beside bool
@@ -19,7 +19,7 @@ type outcome struct {
 
 // asBefore marks pages that need not be read again: their file, and everything by which their links are resolved, is
 // unchanged.
-func (im *importer) asBefore(pg *page) bool {
+func (im *importer) isUnchanged(pg *page) bool {
 	m := im.memory
 	if pg.plan.page == pg && pg.row == nil {
 		return false
@@ -49,15 +49,15 @@ func (im *importer) asBefore(pg *page) bool {
 
 // putPage writes a page into the vault. If done is not nil, the caller must call it with the result of the
 // transaction.
-func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(error), err error) {
+func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome, done func(error), err error) {
 	d := tx.Document(pg.id)
 	switch {
 	case pg.broken && len(pg.children) == 0:
-		return outcome{state: LeftOut}, nil, nil
+		return pageOutcome{state: LeftOut}, nil, nil
 	case d == nil && tx.DocumentTaken(pg.id):
-		return outcome{state: Closed}, nil, nil
+		return pageOutcome{state: Closed}, nil, nil
 	case d == nil && pg.row != nil && !im.o.Theirs:
-		return outcome{state: Removed}, nil, nil
+		return pageOutcome{state: Removed}, nil, nil
 	case d == nil:
 		out.state = Added
 		if pg.row != nil {
@@ -66,7 +66,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(
 		out.beside = pg.beside
 		if tx.Writes() {
 			im.addPage(tx, pg)
-			im.remember(tx, pg)
+			im.recordPage(tx, pg)
 		}
 		return out, nil, nil
 	}
@@ -74,7 +74,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg ready) (out outcome, done func(
 }
 
 // update updates an existing document.
-func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out outcome, done func(error), err error) {
+func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage) (out pageOutcome, done func(error), err error) {
 	held, base, source := heldHash(d.Root.Attrs, d.Root.Children), "", ""
 	if pg.row != nil {
 		base, source = pg.row.Held, pg.row.Source
@@ -119,7 +119,7 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg ready) (out ou
 	if pg.row == nil && pg.hash != held && out.state == Unchanged {
 		pg.hash = base // the file's hash when it was written
 	}
-	im.remember(tx, pg)
+	im.recordPage(tx, pg)
 	return out, done, nil
 }
 
@@ -136,14 +136,14 @@ func throughSY(d *tree.Document) string {
 }
 
 // place gives a document the title and place of its page, unless a person has changed them in the vault.
-func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg ready) {
+func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg convertedPage) {
 	if pg.row == nil || d.Hidden() {
 		return
 	}
 	if d.Title() == pg.row.Title && pg.title != d.Title() {
 		d.Root.Attrs["title"] = pg.title
 	}
-	if pg.from == "" || pg.dialect == ours {
+	if pg.from == "" || pg.dialect == ownDialect {
 		return
 	}
 	at := ""
@@ -165,7 +165,7 @@ func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg ready) {
 }
 
 // remember records what a page has become.
-func (im *importer) remember(tx *workspace.Tx, pg ready) {
+func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 	parent := ""
 	if pg.parent != nil {
 		parent = pg.parent.id
@@ -198,7 +198,7 @@ func (p *page) given() map[string]bool {
 }
 
 // tell adds the outcome of a page to the report.
-func (im *importer) tell(pg ready, out outcome) {
+func (im *importer) reportOutcome(pg convertedPage, out pageOutcome) {
 	im.state(pg.rowPath(), pageKind, out.state, pg.id, pg.from)
 	switch out.state {
 	case Conflict:
@@ -257,7 +257,7 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 func (im *importer) writeAsset(at, address string, data []byte, hash string, state State) {
 	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
 	im.batch.bytes += len(data)
-	im.hold(address, hash)
+	im.addHeldAsset(address, hash)
 	im.rememberAsset(at, address, hash, hash)
 	im.state(at, assetKind, state, address, "")
 }

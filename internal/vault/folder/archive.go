@@ -59,7 +59,7 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	a := archiveIn{im: im, pages: map[string]*page{}}
+	a := archiveImport{im: im, pages: map[string]*page{}}
 	if err := a.list(&r.Reader, info.Size()); err != nil {
 		return fmt.Errorf("read the archive %s: %w", file, err)
 	}
@@ -71,18 +71,18 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 			return context.Cause(ctx)
 		}
 	}
-	return im.bring(ctx, file)
+	return im.writePages(ctx, file)
 }
 
 // archiveIn is an archive being read.
-type archiveIn struct {
+type archiveImport struct {
 	im    *importer
 	top   string
 	pages map[string]*page // by path without .sy
 }
 
 // list reads the entries of an archive of that size, and refuses one that no notes program writes.
-func (a *archiveIn) list(r *zip.Reader, size int64) error {
+func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
 	}
@@ -100,7 +100,7 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 			return fmt.Errorf("the entry %q is not an ordinary file: nothing was imported", f.Name)
 		case folds[name]:
 			return fmt.Errorf("the entry %q is there twice: nothing was imported", f.Name)
-		case bloated(f.UncompressedSize64, f.CompressedSize64):
+		case isZipBomb(f.UncompressedSize64, f.CompressedSize64):
 			return fmt.Errorf("the entry %q claims %d bytes out of %d: nothing was imported", f.Name, f.UncompressedSize64, f.CompressedSize64)
 		case f.Flags&1 != 0:
 			return fmt.Errorf("the entry %q is encrypted: nothing was imported", f.Name)
@@ -112,7 +112,7 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 		a.top, folds[name] = top, true
 		s.files[name] = found{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
-		if claimed += min(f.UncompressedSize64, 1<<40); bloated(claimed, uint64(size)) {
+		if claimed += min(f.UncompressedSize64, 1<<40); isZipBomb(claimed, uint64(size)) {
 			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", claimed, size)
 		}
 	}
@@ -120,10 +120,10 @@ func (a *archiveIn) list(r *zip.Reader, size int64) error {
 }
 
 // bloated reports whether the ratio of unpacked to packed bytes is implausible for notes.
-func bloated(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
+func isZipBomb(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
 
 // layOut creates the pages of the documents.
-func (a *archiveIn) layOut(name string) error {
+func (a *archiveImport) layOut(name string) error {
 	im := a.im
 	pl := &plan{name: name, assets: a.top + "/" + assetsDir + "/", databases: a.top + "/storage/av/"}
 	if im.o.Notebook != "" {
@@ -147,15 +147,15 @@ func (a *archiveIn) layOut(name string) error {
 		return fmt.Errorf("%w: there is no document (.sy) in it; a folder of Markdown is imported unpacked", ErrNoArchive)
 	}
 	for _, dir := range sortedKeys(a.pages) {
-		a.hang(pl, a.pages[dir])
+		a.addToParent(pl, a.pages[dir])
 	}
 	im.plans, im.hasIDs = []*plan{pl}, true
-	raise(im.pages, im.report)
+	liftDeepPages(im.pages, im.report)
 	return nil
 }
 
 // notebook reads the settings of the archive's notebook. An archive of a document has none.
-func (a *archiveIn) notebook(pl *plan) {
+func (a *archiveImport) notebook(pl *plan) {
 	data, err := a.im.s.read(a.top+"/.siyuan/conf.json", maxMarker)
 	if err != nil {
 		return
@@ -180,9 +180,9 @@ func (a *archiveIn) notebook(pl *plan) {
 }
 
 // page creates the page of a document.
-func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
+func (a *archiveImport) page(pl *plan, at string, sort map[string]int) {
 	im := a.im
-	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ours, modified: im.s.files[at].changed, size: im.s.files[at].size}
+	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ownDialect, modified: im.s.files[at].changed, size: im.s.files[at].size}
 	pg.load = func(altered func(id, why string)) (*tree.Block, error) {
 		data, err := im.s.read(at, maxSY)
 		if err != nil {
@@ -199,7 +199,7 @@ func (a *archiveIn) page(pl *plan, at string, sort map[string]int) {
 }
 
 // hang puts a page below the page of its folder, or the next existing one above that.
-func (a *archiveIn) hang(pl *plan, pg *page) {
+func (a *archiveImport) addToParent(pl *plan, pg *page) {
 	if pg == pl.page {
 		return
 	}

@@ -97,7 +97,7 @@ func (im *importer) sameAsset(stem, ext, name, hash string) string {
 }
 
 // hold records an asset of the vault.
-func (im *importer) hold(address, hash string) {
+func (im *importer) addHeldAsset(address, hash string) {
 	im.hashAt[address] = hash
 	im.held[hash] = append(im.held[hash], address)
 }
@@ -105,7 +105,7 @@ func (im *importer) hold(address, hash string) {
 // heldAssets reads which assets the vault has.
 func (im *importer) heldAssets(tx *workspace.Tx) {
 	tx.Rows(func(row workspace.Row) bool {
-		im.hold(strings.TrimPrefix(row.Text(0), "/data/"), row.Text(1))
+		im.addHeldAsset(strings.TrimPrefix(row.Text(0), "/data/"), row.Text(1))
 		return true
 	}, "SELECT path, hash FROM file WHERE path > '/data/assets/' AND path < '/data/assets0' AND dir = 0 AND size > 0 ORDER BY path")
 }

@@ -9,22 +9,22 @@ import (
 )
 
 // side is one of two texts that are compared line by line.
-type side struct {
-	lines []string
-	code  []bool   // the line is part of a code block or a formula
-	math  []bool   // the line is part of a formula
-	deep  []int    // for code: the column of its fence
-	forms []string // cache of form; "" if not computed
-	at    int
+type comparedText struct {
+	lines    []string
+	code     []bool   // the line is part of a code block or a formula
+	math     []bool   // the line is part of a formula
+	deep     []int    // for code: the column of its fence
+	meanings []string // cache of form; "" if not computed
+	at       int
 }
 
-func newSide(text string) *side {
-	s := &side{lines: strings.Split(text, "\n")}
+func newSide(text string) *comparedText {
+	s := &comparedText{lines: strings.Split(text, "\n")}
 	s.code = make([]bool, len(s.lines))
 	s.math = make([]bool, len(s.lines))
 	s.deep = make([]int, len(s.lines))
-	s.forms = make([]string, len(s.lines))
-	var f fences
+	s.meanings = make([]string, len(s.lines))
+	var f fenceTracker
 	deep := 0
 	for i, l := range s.lines {
 		closed := f.open == ""
@@ -42,29 +42,29 @@ func newSide(text string) *side {
 }
 
 // form returns what a line means, independent of how it is written.
-func (s *side) form(i int) string {
-	if s.forms[i] == "" {
+func (s *comparedText) form(i int) string {
+	if s.meanings[i] == "" {
 		switch {
 		case s.math[i]:
 			_, text := prefixOf(s.lines[i])
-			s.forms[i] = "\x02" + strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(text), "$")), " ")
+			s.meanings[i] = "\x02" + strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(text), "$")), " ")
 		case s.code[i]:
-			s.forms[i] = "\x00" + codeForm(s.lines[i], s.deep[i])
+			s.meanings[i] = "\x00" + codeForm(s.lines[i], s.deep[i])
 		default:
-			s.forms[i] = "\x01" + textForm(s.lines[i])
+			s.meanings[i] = "\x01" + textForm(s.lines[i])
 		}
 	}
-	return s.forms[i]
+	return s.meanings[i]
 }
 
 // says reports whether a line has content: blank lines and attribute lists outside of code have none.
-func (s *side) says(i int) bool {
+func (s *comparedText) says(i int) bool {
 	return s.code[i] && !s.math[i] || len(s.form(i)) > 1 && s.form(i) != "\x01- " // the text of an item may begin on the next line
 }
 
 // skip goes to the next line with content, and reports whether there is one. passed is called for skipped lines that
 // are not blank.
-func (s *side) skip(passed func(i int)) bool {
+func (s *comparedText) nextWithContent(passed func(i int)) bool {
 	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.says(s.at)); s.at++ {
 		if s.lines[s.at] != "" {
 			passed(s.at)
@@ -78,14 +78,14 @@ const lookAhead = 100
 
 // compared compares the text to be written with what was meant. same is called for lines that only look different,
 // lost for lines whose meaning changed, with their index and the lines that replace them.
-func compared(meant, written string, same func(i int), lost func(i int, instead string)) {
+func compareTexts(meant, written string, same func(i int), lost func(i int, instead string)) {
 	if meant == written {
 		return
 	}
 	m, w := newSide(meant), newSide(written)
 	var places map[string][]int
 	for {
-		more, rest := m.skip(same), w.skip(func(int) {})
+		more, rest := m.nextWithContent(same), w.nextWithContent(func(int) {})
 		switch {
 		case !more && !rest:
 			return
@@ -112,7 +112,7 @@ func compared(meant, written string, same func(i int), lost func(i int, instead 
 				places[w.form(i)] = append(places[w.form(i)], i)
 			}
 		}
-		if n := m.wrapped(w.form(w.at)); n > 0 { // lines of a paragraph were joined
+		if n := m.wrappedLines(w.form(w.at)); n > 0 { // lines of a paragraph were joined
 			for range n {
 				same(m.at)
 				m.at++
@@ -144,7 +144,7 @@ func compared(meant, written string, same func(i int), lost func(i int, instead 
 }
 
 // wrapped returns how many of the next lines together equal one line of the other text, 0 if none do.
-func (s *side) wrapped(form string) int {
+func (s *comparedText) wrappedLines(form string) int {
 	all := ""
 	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(all) <= 2*len(form); n, at = n+1, at+1 {
 		if all += strings.TrimLeft(s.lines[at], " \t>") + " "; n > 1 && "\x01"+textForm(all) == form {
@@ -155,7 +155,7 @@ func (s *side) wrapped(form string) int {
 }
 
 // again returns the indices of the next two lines that agree, -1 if there are none.
-func (s *side) again(from int, places map[string][]int) (i, j int) {
+func (s *comparedText) again(from int, places map[string][]int) (i, j int) {
 	best := 2 * lookAhead
 	i, j = -1, -1
 	for at := s.at; at < len(s.lines) && at-s.at < min(lookAhead, best); at++ {
@@ -203,11 +203,11 @@ func codeForm(text string, deep int) string {
 }
 
 var (
-	ownList   = lazyregexp.New(`\{:[^{}\n]*?(?:id="\d{14}-[0-9a-z]{7}"|colgroup=")[^{}\n]*\}`)
-	breakTag  = lazyregexp.New(`(?i)<br[ \t]*/?>`)
-	backticks = lazyregexp.New("[ ]*`+[ ]*")
-	dashes    = lazyregexp.New(`-{2,}`)
-	automatic = lazyregexp.New(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
+	ownList     = lazyregexp.New(`\{:[^{}\n]*?(?:id="\d{14}-[0-9a-z]{7}"|colgroup=")[^{}\n]*\}`)
+	breakTag    = lazyregexp.New(`(?i)<br[ \t]*/?>`)
+	backtickRun = lazyregexp.New("[ ]*`+[ ]*")
+	dashRun     = lazyregexp.New(`-{2,}`)
+	autoLinked  = lazyregexp.New(`<([A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*)>`)
 )
 
 // zeroWidth is a space that SiYuan adds around marks and removes again.
@@ -230,7 +230,7 @@ func textForm(text string) string {
 	var marks strings.Builder
 	for mark := range strings.FieldsSeq(strings.ReplaceAll(prefix, ">", " ")) {
 		switch {
-		case digit(mark[0]):
+		case digitClass(mark[0]):
 			marks.WriteString("1. ")
 		default:
 			marks.WriteString("- ")
@@ -248,17 +248,17 @@ func textForm(text string) string {
 	}
 	if strings.Contains(rest, "<") {
 		rest = breakTag.ReplaceAllString(rest, "<br>")
-		rest = automatic.ReplaceAllString(rest, "[$1]($1)")
+		rest = autoLinked.ReplaceAllString(rest, "[$1]($1)")
 		rest = formatTags.Replace(rest)
 	}
 	if strings.Contains(rest, "`") {
-		rest = backticks.ReplaceAllString(rest, "`")
+		rest = backtickRun.ReplaceAllString(rest, "`")
 	}
 	if strings.Contains(rest, zeroWidth) {
 		rest = strings.ReplaceAll(rest, zeroWidth, "")
 	}
 	if strings.Contains(rest, `\`) {
-		rest = strings.TrimSuffix(unslashed(rest), `\`) // a backslash at the end breaks the line
+		rest = strings.TrimSuffix(unescapeBackslashes(rest), `\`) // a backslash at the end breaks the line
 	}
 	rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' }), " ")
 	return marks.String() + strings.ReplaceAll(rest, "_", "*")
@@ -275,7 +275,7 @@ func cellsForm(text string) string {
 	}
 	text = strings.Join(cells, "|")
 	if text != "" && strings.Trim(text, "-:|") == "" {
-		text = strings.TrimRight(dashes.ReplaceAllString(text, "-"), "-|") + "-|"
+		text = strings.TrimRight(dashRun.ReplaceAllString(text, "-"), "-|") + "-|"
 	}
 	return text
 }
@@ -287,14 +287,14 @@ func isRule(text string) bool {
 }
 
 // hold compares how a page will be written with what was read.
-func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
+func (r *reader) addHeldAsset(text string, numbers []int, blocks []*tree.Block) {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
 		parts[i] = markup.Kramdown(b)
 	}
 	written := strings.Join(parts, "\n\n")
 	meant := strings.Split(text, "\n")
-	compared(text, written, func(i int) {
+	compareTexts(text, written, func(i int) {
 		if numbers[i] == 0 {
 			return // added by the import
 		}
@@ -312,6 +312,6 @@ func (r *reader) hold(text string, numbers []int, blocks []*tree.Block) {
 			r.problem(codeChanged, what, "the vault cannot hold this line as it is")
 			return
 		}
-		r.problem(codeChanged, what, "the vault holds this as: "+shortened(strings.TrimSpace(instead)))
+		r.problem(codeChanged, what, "the vault holds this as: "+shortenText(strings.TrimSpace(instead)))
 	})
 }

@@ -39,7 +39,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 		} else {
 			w.convert(l.text)
 		}
-		w.announce(list[first:w.next], begin)
+		w.reportChanges(list[first:w.next], begin)
 	}
 	lines := make([]string, len(w.out))
 	numbers = make([]int, len(w.out))
@@ -54,7 +54,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 
 // reportChanges reports lines that are written differently than they were read. One without a recorded reason is a
 // problem.
-func (w *writer) announce(read []line, begin int) {
+func (w *writer) reportChanges(read []line, begin int) {
 	begin = min(begin, len(w.out)) // an anchor replaces blank lines before it
 	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o written) bool { return o.id })
 	if len(now) == len(read) {
@@ -80,7 +80,7 @@ func (w *writer) announce(read []line, begin int) {
 }
 
 // as records in what way the current line is written differently.
-func (r *reader) as(k kinds) { r.kinds |= k }
+func (r *reader) markKind(k kinds) { r.kinds |= k }
 
 var (
 	calloutHead = lazyregexp.New(`^\[![ \t]*([^\]|\n]*[^\]|\s])[ \t]*(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
@@ -94,12 +94,12 @@ func (w *writer) convert(text string) {
 	w.row = strings.HasPrefix(rest, "|")
 	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))
 	switch {
-	case rest == "" && !(w.pg.dialect == logseq && bullet.MatchString(prefix)):
+	case rest == "" && !(w.pg.dialect == logseqDialect && bullet.MatchString(prefix)):
 		w.put(text)
 	case w.comment(prefix, rest), w.program(prefix, rest):
 	case strings.Contains(prefix, ">") && calloutHead.MatchString(rest):
 		m := calloutHead.FindStringSubmatch(rest)
-		w.as(asCallout)
+		w.markKind(asCallout)
 		w.put(prefix + strings.TrimRight("[!"+strings.ToUpper(m[1])+"] "+w.inline(m[3]), " "))
 		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
 			w.problem(codeCallout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
@@ -112,7 +112,7 @@ func (w *writer) convert(text string) {
 		w.heading(prefix, rest)
 	case w.embed(prefix, rest):
 	default:
-		w.text(prefix, w.gathered(rest), nil)
+		w.text(prefix, w.joinedText(rest), nil)
 	}
 }
 
@@ -146,12 +146,12 @@ func (w *writer) heading(prefix, rest string) {
 	m := heading.FindStringSubmatch(rest)
 	text, anchor := cutAnchor(m[1])
 	if anchor != "" {
-		w.as(asAttribute)
+		w.markKind(asAttribute)
 	}
 	id := w.pg.headings[headingKey(text)]
 	level := rest[:len(rest)-len(strings.TrimLeft(rest, "#"))]
 	if strings.Contains(rest, text) && strings.TrimRight(rest, " \t#") != strings.TrimRight(rest, " \t") {
-		w.as(asHeading)
+		w.markKind(asHeading)
 	}
 	w.put(prefix + level + " " + w.inline(text))
 	if w.next < len(w.in) && strings.HasPrefix(strings.TrimLeft(w.in[w.next].text, "> \t"), "{:") {
@@ -159,7 +159,7 @@ func (w *writer) heading(prefix, rest string) {
 	}
 	if id != "" && w.once(id) {
 		containers, _, _ := strings.Cut(prefix, "{:") // the attributes of an item are not part of the containers
-		w.out = append(w.out, written{n: w.line, text: continued(containers) + tree.IAL(map[string]string{"id": id}), id: true})
+		w.out = append(w.out, written{n: w.line, text: continuationPrefix(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
 
@@ -181,7 +181,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	}
 	id := ""
 	if anchor != "" || len(attrs) > 0 {
-		w.as(asAttribute)
+		w.markKind(asAttribute)
 	}
 	if anchor != "" {
 		if id = w.pg.anchors[folded(anchor)]; !w.once(id) {
@@ -191,7 +191,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	marks := strings.Fields(strings.ReplaceAll(prefix, ">", " ")) // of items
 	switch {
 	case rest == "" && id != "":
-		w.attach(id)
+		w.attachID(id)
 		return
 	case rest == "" && anchor != "":
 		return
@@ -202,20 +202,20 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 		if id != "" && attrs["id"] == "" {
 			attrs["id"] = id
 		}
-		w.put(prefix + tree.IAL(attrs) + w.within(prefix, rest))
+		w.put(prefix + tree.IAL(attrs) + w.inlineMultiline(prefix, rest))
 	default:
-		w.put(prefix + w.within(prefix, rest))
+		w.put(prefix + w.inlineMultiline(prefix, rest))
 		if id != "" {
-			w.put(continued(prefix) + tree.IAL(map[string]string{"id": id}))
+			w.put(continuationPrefix(prefix) + tree.IAL(map[string]string{"id": id}))
 		}
 	}
 }
 
 // within is inline for text that may continue on further lines of the same containers.
-func (w *writer) within(prefix, text string) string {
+func (w *writer) inlineMultiline(prefix, text string) string {
 	text = w.inline(text)
 	if strings.Contains(text, "\n") {
-		text = strings.ReplaceAll(text, "\n", "\n"+continued(prefix))
+		text = strings.ReplaceAll(text, "\n", "\n"+continuationPrefix(prefix))
 	}
 	return text
 }
@@ -225,8 +225,8 @@ const mostWrapped = 20
 
 // joinedText returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
 // makes a difference.
-func (w *writer) gathered(rest string) string {
-	if !unclosed(rest) {
+func (w *writer) joinedText(rest string) string {
+	if !hasUnclosed(rest) {
 		return rest
 	}
 	var all strings.Builder
@@ -234,17 +234,17 @@ func (w *writer) gathered(rest string) string {
 	for n := w.next; n < min(w.next+mostWrapped, len(w.in)) && !w.in[n].code; n++ {
 		prefix, more := prefixOf(w.in[n].text)
 		if more == "" || strings.Trim(prefix, "> \t") != "" || heading.MatchString(more) || strings.HasPrefix(more, "{:") ||
-			strings.HasPrefix(more, "|") || property.MatchString(more) && w.pg.dialect == logseq {
+			strings.HasPrefix(more, "|") || property.MatchString(more) && w.pg.dialect == logseqDialect {
 			break
 		}
-		if all.WriteString("\n" + more); unclosed(all.String()) {
+		if all.WriteString("\n" + more); hasUnclosed(all.String()) {
 			continue
 		}
 		if w.dry(all.String()) == all.String() {
 			break
 		}
 		w.next = n + 1
-		w.as(asLayout)
+		w.markKind(asLayout)
 		return all.String()
 	}
 	return rest
@@ -258,20 +258,20 @@ func (w *writer) dry(text string) string {
 }
 
 // unclosed reports whether a link, tag or code span begins in a text and does not end there.
-func unclosed(text string) bool {
+func hasUnclosed(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '`':
 			run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
-			end := closing(text[i+run:], run)
+			end := closingBackticks(text[i+run:], run)
 			if end < 0 {
 				return true
 			}
 			i += run + end + run - 1
 		case '[':
-			end := bracket(text[i:])
+			end := closingBracket(text[i:])
 			if end < 0 {
 				return true
 			}
@@ -285,7 +285,7 @@ func unclosed(text string) bool {
 				continue
 			}
 		case '<':
-			if i+1 < len(text) && (letter(text[i+1]) || text[i+1] == '!') && !strings.Contains(text[i:], ">") {
+			if i+1 < len(text) && (isLetter(text[i+1]) || text[i+1] == '!') && !strings.Contains(text[i:], ">") {
 				return true
 			}
 		}
@@ -293,7 +293,7 @@ func unclosed(text string) bool {
 	return false
 }
 
-func letter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
+func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
 
 // blank reports whether nothing has been written yet.
 func (w *writer) blank() bool {
@@ -301,7 +301,7 @@ func (w *writer) blank() bool {
 }
 
 // attach gives an id to the block above: a table, a list, a quote or code.
-func (w *writer) attach(id string) {
+func (w *writer) attachID(id string) {
 	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1].text) == "" {
 		w.out = w.out[:len(w.out)-1]
 	}
@@ -331,12 +331,12 @@ func (w *writer) comment(prefix, rest string) bool {
 			w.comments = at + 1
 			return false
 		}
-		w.as(asComment)
-		text := strings.TrimSpace(strings.Join(body, "\n"+continued(prefix)))
+		w.markKind(asComment)
+		text := strings.TrimSpace(strings.Join(body, "\n"+continuationPrefix(prefix)))
 		w.put(prefix + "<!-- " + text + " -->")
 		w.next = at + 1
 		if after = strings.TrimSpace(after); after != "" {
-			w.text(continued(prefix), after, nil)
+			w.text(continuationPrefix(prefix), after, nil)
 		}
 		return true
 	}
@@ -354,14 +354,14 @@ func (w *writer) embed(prefix, rest string) bool {
 	if why != "" {
 		return false
 	}
-	w.as(asEmbed)
+	w.markKind(asEmbed)
 	w.block(prefix, embedQuery(t.ref()))
 	return true
 }
 
 // block writes a line that is a block, with blank lines around it unless it begins an item.
 func (w *writer) block(prefix, text string) {
-	blank := strings.TrimRight(continued(prefix), " \t")
+	blank := strings.TrimRight(continuationPrefix(prefix), " \t")
 	if strings.TrimLeft(prefix, "> \t") == "" && len(w.out) > 0 {
 		w.put(blank)
 	}

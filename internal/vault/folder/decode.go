@@ -28,7 +28,7 @@ func decode(data []byte) (text, guessed, code string) {
 		return lines(string(data)), "", ""
 	}
 	decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data)
-	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || oddities(decoded) {
+	if err != nil || bytes.ContainsRune(decoded, utf8.RuneError) || hasControlChars(decoded) {
 		return "", "", codeEncoding
 	}
 	return lines(string(decoded)), "GB18030", ""
@@ -43,7 +43,7 @@ func utf16Text(data []byte, order binary.ByteOrder) string {
 }
 
 // oddities reports whether text has characters that texts do not have: control characters and private-use characters.
-func oddities(text []byte) bool {
+func hasControlChars(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' || r >= 0xe000 && r <= 0xf8ff
 	})

@@ -51,7 +51,7 @@ type exporter struct {
 	o      ExportOptions
 	to     *destination
 	report *Report
-	mark   marker
+	mark   exportMarker
 	named  named
 	total  int
 	done   int
@@ -68,19 +68,19 @@ type named struct {
 }
 
 // leaf is a document with its file.
-type leaf struct {
+type exportedDocument struct {
 	*tree.Document
 	file string
 }
 
 func (e *exporter) run() error {
-	boxes, err := chosen(e.tx, e.o.Notebooks)
+	boxes, err := selectNotebooks(e.tx, e.o.Notebooks)
 	if err != nil {
 		return err
 	}
 	e.needed = neededIDs(e.tx)
-	e.mark = marker{Format: markerFormat, Version: markerVersion, Notebooks: []keptNotebook{}, Files: []string{}}
-	lists := make([][]leaf, len(boxes))
+	e.mark = exportMarker{Format: markerFormat, Version: markerVersion, Notebooks: []keptNotebook{}, Files: []string{}}
+	lists := make([][]exportedDocument, len(boxes))
 	used := names{}
 	for i, box := range boxes {
 		folder := used.document(box.Conf.Name)
@@ -99,7 +99,7 @@ func (e *exporter) run() error {
 			return err
 		}
 	}
-	e.to.tidy(func(at string, err error) {
+	e.to.removeStale(func(at string, err error) {
 		e.report.problem(at, 0, codeFileKept, at, plainError(err)+": it is not part of this export")
 	})
 	e.mark.Complete, e.mark.Files = true, e.to.written
@@ -108,7 +108,7 @@ func (e *exporter) run() error {
 }
 
 // chosen returns the notebooks with these ids, or all.
-func chosen(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
+func selectNotebooks(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	if ids == nil {
 		return tx.Notebooks(), tx.Err()
 	}
@@ -143,11 +143,11 @@ func neededIDs(tx *workspace.Tx) map[string]bool {
 }
 
 // laidOut returns the files of documents below a folder: siblings in manual order, each with a unique name.
-func laidOut(docs []*tree.Document, folder string) (list []leaf) {
+func laidOut(docs []*tree.Document, folder string) (list []exportedDocument) {
 	below := map[*tree.Document][]*tree.Document{}
 	for _, d := range docs {
 		if d.Hidden() {
-			list = append(list, leaf{d, folder + ".md"})
+			list = append(list, exportedDocument{d, folder + ".md"})
 			continue
 		}
 		below[d.Parent] = append(below[d.Parent], d)
@@ -165,7 +165,7 @@ func laidOut(docs []*tree.Document, folder string) (list []leaf) {
 		})
 		for _, d := range below[parent] {
 			at := dir + "/" + used.document(d.Title())
-			list = append(list, leaf{d, at + ".md"})
+			list = append(list, exportedDocument{d, at + ".md"})
 			lay(d, at)
 		}
 	}
@@ -174,7 +174,7 @@ func laidOut(docs []*tree.Document, folder string) (list []leaf) {
 }
 
 // notebook writes one notebook.
-func (e *exporter) notebook(box *tree.Notebook, folder string, list []leaf) error {
+func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDocument) error {
 	e.named = named{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	e.report.Notebooks++
 	for _, l := range list {
@@ -201,16 +201,16 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []leaf) erro
 }
 
 // document writes one document.
-func (e *exporter) document(l leaf) error {
+func (e *exporter) document(l exportedDocument) error {
 	root := e.tx.Peek(l.ID())
 	if root == nil {
 		return e.tx.Err()
 	}
 	up, held := upTo(l.file), heldHash(root.Attrs, root.Children)
 	root.Walk(func(b *tree.Block) {
-		e.named.note(b)
+		e.named.addFrom(b)
 		if hasAddresses(b) {
-			readdress(b, func(text string) string { return withUp(text, up) })
+			changeAddresses(b, func(text string) string { return withUp(text, up) })
 		}
 		for name, value := range b.Attrs {
 			if strings.Contains(value, "assets/") && !(b == root && reservedAttr(name)) {
@@ -225,7 +225,7 @@ func (e *exporter) document(l leaf) error {
 	if !tree.ValidID(l.ID()) {
 		e.report.problem(l.file, 0, codeDocumentID, l.ID(), "the id is malformed: it gets a new one when it is imported")
 	}
-	if l.Hidden() && text == "" && pristine(root.Attrs) {
+	if l.Hidden() && text == "" && isPristine(root.Attrs) {
 		return nil
 	}
 	e.report.Documents++
@@ -243,7 +243,7 @@ func (e *exporter) document(l leaf) error {
 }
 
 // pristine reports whether the attributes of a notebook's own document have no meaning.
-func pristine(attrs map[string]string) bool {
+func isPristine(attrs map[string]string) bool {
 	for name := range attrs {
 		if !reservedAttr(name) {
 			return false
@@ -253,7 +253,7 @@ func pristine(attrs map[string]string) bool {
 }
 
 // note records what a block names.
-func (s *named) note(b *tree.Block) {
+func (s *named) addFrom(b *tree.Block) {
 	s.blocks[b.ID] = true
 	for _, address := range assetsOf(b) {
 		s.assets[address] = true

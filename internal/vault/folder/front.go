@@ -99,7 +99,7 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 }
 
 // seal adds the values without valid attribute names as one attribute.
-func (f *front) seal() {
+func (f *front) storeOddKeys() {
 	if len(f.others) > 0 {
 		data, _ := json.Marshal(f.others) // cannot fail; encoding sorts the keys
 		f.attrs[propertiesAttr] = string(data)
@@ -239,8 +239,8 @@ func propertiesOf(value string) map[string]string {
 // yamlText returns a value as text, and a list of plain values also as items; other structures become JSON. Aliases
 // are resolved within the bounds of a value.
 func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
-	left := maxValue
-	v, ok := plainValue(n, 0, &left)
+	remaining := maxValue
+	v, ok := plainValue(n, 0, &remaining)
 	if !ok {
 		return nil, "", false
 	}
@@ -268,17 +268,17 @@ func yamlText(n *yaml.Node) (items []string, value string, ok bool) {
 
 // plainValue converts a node to strings, []any and map[string]any. Numbers, booleans and null become their JSON
 // values.
-func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
-	if *left -= len(n.Value) + 1; *left < 0 || depth > 32 {
+func plainValue(n *yaml.Node, depth int, remaining *int) (any, bool) {
+	if *remaining -= len(n.Value) + 1; *remaining < 0 || depth > 32 {
 		return nil, false
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return plainValue(n.Alias, depth+1, left)
+		return plainValue(n.Alias, depth+1, remaining)
 	case yaml.SequenceNode:
 		list := []any{}
 		for _, item := range n.Content {
-			v, ok := plainValue(item, depth+1, left)
+			v, ok := plainValue(item, depth+1, remaining)
 			if !ok {
 				return nil, false
 			}
@@ -288,7 +288,7 @@ func plainValue(n *yaml.Node, depth int, left *int) (any, bool) {
 	case yaml.MappingNode:
 		object := map[string]any{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			v, ok := plainValue(n.Content[i+1], depth+1, left)
+			v, ok := plainValue(n.Content[i+1], depth+1, remaining)
 			if !ok {
 				return nil, false
 			}

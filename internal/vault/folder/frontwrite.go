@@ -93,10 +93,10 @@ func yamlList(value string) string {
 	items := strings.Split(value, ",")
 	for i, item := range items {
 		if item == "" || item != strings.TrimSpace(item) || strings.HasPrefix(item, "#") {
-			return quoted(value)
+			return quoteYAML(value)
 		}
 		if items[i] = yamlScalar(item); strings.ContainsAny(items[i], "[]{},") && items[i][0] != '"' {
-			items[i] = quoted(item)
+			items[i] = quoteYAML(item)
 		}
 	}
 	return "[" + strings.Join(items, ", ") + "]"
@@ -104,21 +104,21 @@ func yamlList(value string) string {
 
 var (
 	// bare matches texts that YAML reads as themselves without quotes, in any place.
-	bare = lazyregexp.New(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
+	plainScalar = lazyregexp.New(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
 	// meant matches texts that some version of YAML reads as something else.
 	meant = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
 )
 
 // yamlScalar writes a text so that YAML reads that text.
 func yamlScalar(text string) string {
-	if bare.MatchString(text) && !meant.MatchString(text) && text == strings.TrimSpace(text) {
+	if plainScalar.MatchString(text) && !meant.MatchString(text) && text == strings.TrimSpace(text) {
 		return text
 	}
-	return quoted(text)
+	return quoteYAML(text)
 }
 
 // quoted writes a text in double quotes: YAML has all escapes that Go uses.
-func quoted(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
+func quoteYAML(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
 
 func quotedIfSet(text string) string {
 	if text == "" {

@@ -28,14 +28,14 @@ func (r *reader) imageOf(tag string) string {
 		}
 	}
 	address := values["src"]
-	if address == "" || strings.ContainsAny(address, "()<> \"") && foreign(address) {
+	if address == "" || strings.ContainsAny(address, "()<> \"") && isExternal(address) {
 		return ""
 	}
-	if at := r.im.s.file(r.pg, address, false); !foreign(address) && at != "" && !isPage(at) {
+	if at := r.im.s.file(r.pg, address, false); !isExternal(address) && at != "" && !isPage(at) {
 		if asset := r.asset(at); asset != "" {
 			address = asset
 		}
-	} else if !foreign(address) {
+	} else if !isExternal(address) {
 		r.problem(codeFileMissing, tag, "the file is not there: the link is kept as it was")
 	}
 	if strings.ContainsAny(address, "()<> \"") && !strings.HasPrefix(address, assetsDir+"/") {
@@ -45,7 +45,7 @@ func (r *reader) imageOf(tag string) string {
 		slices.Sort(lost)
 		r.problem(codeImageAttrs, strings.Join(lost, " "), "an image of Markdown has no such attributes: left out")
 	}
-	r.as(asImage)
+	r.markKind(asImage)
 	if values["title"] != "" {
 		address += ` "` + strings.ReplaceAll(values["title"], `"`, `\"`) + `"`
 	}

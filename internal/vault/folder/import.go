@@ -63,7 +63,7 @@ func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOpt
 func newImporter(w *workspace.Workspace, o ImportOptions) *importer {
 	return &importer{
 		w: w, o: o, report: &Report{}, assets: map[string]string{}, held: map[string][]string{}, hashAt: map[string]string{},
-		claimed: map[string]bool{}, minted: map[string]bool{}, renamed: map[string]string{},
+		claimed: map[string]bool{}, newIDs: map[string]bool{}, renamed: map[string]string{},
 	}
 }
 
@@ -73,8 +73,8 @@ type importer struct {
 	o      ImportOptions
 	report *Report
 	s      *source
-	mark   *marker // of an export; nil if there is none
-	hasIDs bool    // of an archive, where all documents have ids
+	mark   *exportMarker // of an export; nil if there is none
+	hasIDs bool          // of an archive, where all documents have ids
 	plans  []*plan
 	pages  []*page
 	index  *index
@@ -86,7 +86,7 @@ type importer struct {
 	held    map[string][]string // addresses of assets in the vault by hash
 	hashAt  map[string]string   // hashes by address
 	claimed map[string]bool     // files that are something other than attachments
-	minted  map[string]bool
+	newIDs  map[string]bool
 	renamed map[string]string // new ids by old ones that the vault has already
 	batch   batch
 	done    int
@@ -109,19 +109,19 @@ func (im *importer) run(ctx context.Context, dir string) error {
 	if err := im.hashPages(ctx); err != nil {
 		return err
 	}
-	return im.bring(ctx, dir)
+	return im.writePages(ctx, dir)
 }
 
 // bring writes the pages that were laid out.
-func (im *importer) bring(ctx context.Context, place string) error {
+func (im *importer) writePages(ctx context.Context, place string) error {
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
 		im.heldAssets(tx)
-		return im.recall(tx, place)
+		return im.loadMemory(tx, place)
 	}); err != nil {
 		return err
 	}
 	m := im.memory
-	m.state = im.listed()
+	m.state = im.folderHash()
 	if state, _, _ := strings.Cut(m.origin.State, " "); state == m.state && im.nothingToDo() {
 		return im.keepPlace(ctx)
 	}
@@ -134,7 +134,7 @@ func (im *importer) bring(ctx context.Context, place string) error {
 	im.match()
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
 		im.assignIDs(tx)
-		im.adopt(tx)
+		im.adoptExisting(tx)
 		return nil
 	}); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (im *importer) finish(ctx context.Context) error {
 		for _, at := range forget {
 			tx.RemoveImported(im.origin.N, at)
 		}
-		im.origin.State = im.listed() + " " + m.links
+		im.origin.State = im.folderHash() + " " + m.links
 		if im.report.Count(Conflict) > 0 {
 			im.origin.State = "conflicts " + m.links // conflicts are reported each time
 		}
@@ -306,9 +306,9 @@ func (im *importer) layOut(name string) error {
 				}
 			}
 			without := func(at string) bool { return im.claimed[at] }
-			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ours})...)
+			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ownDialect})...)
 			if at := k.Folder + ".md"; im.s.has(at) {
-				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ours, modified: im.s.files[at].changed}
+				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ownDialect, modified: im.s.files[at].changed}
 				im.pages = append(im.pages, pl.page)
 			}
 		}
@@ -322,7 +322,7 @@ func (im *importer) layOut(name string) error {
 		im.pages = append(im.pages, pages...)
 		im.plans = append(im.plans, rest)
 	}
-	raise(im.pages, im.report)
+	liftDeepPages(im.pages, im.report)
 	return nil
 }
 
@@ -392,7 +392,7 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 			body, n = fence+"yaml\n"+strings.TrimSuffix(yamlText, "\n")+"\n"+fence+"\n"+body, n-strings.Count(yamlText, "\n")-2
 		}
 	}
-	if pg.dialect == ours && f.id == "" {
+	if pg.dialect == ownDialect && f.id == "" {
 		pg.dialect = plain // a person put it there
 	}
 	if head := im.program.head; head != nil && pg.dialect == im.program.dialect {
@@ -400,15 +400,15 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 		body, lines = head(&f, body)
 		n += lines
 	}
-	f.seal()
+	f.storeOddKeys()
 	if first {
 		f.aliases = append(f.aliases, kept...)
 		pg.front = f
 	}
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		return normalizedAs(body, n+1)
 	}
-	return normalized(body, n+1)
+	return normalizeLines(body, n+1)
 }
 
 // titleOf returns the title of a page: from its front matter, or its name.
@@ -417,7 +417,7 @@ func (im *importer) titleOf(pg *page) string {
 	if title == "" {
 		title = pg.name
 	}
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		return title
 	}
 	return im.tidyTitle(pg.path(), title)
@@ -456,7 +456,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 			all = append(all, pg.front.id)
 		}
 	}
-	im.memory.look(tx, all)
+	im.memory.findExisting(tx, all)
 	for _, pg := range im.pages {
 		all = append(all, pg.defined...)
 	}
@@ -560,8 +560,8 @@ func (im *importer) mint(stamp string) string {
 		for i := range tail {
 			tail[i] = digits[rand.IntN(len(digits))]
 		}
-		if id := stamp + "-" + string(tail); !im.minted[id] {
-			im.minted[id] = true
+		if id := stamp + "-" + string(tail); !im.newIDs[id] {
+			im.newIDs[id] = true
 			return id
 		}
 	}

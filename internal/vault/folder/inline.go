@@ -48,7 +48,7 @@ func (r *reader) inline(text string) string {
 			continue
 		}
 		if replacement != text[i:i+n] {
-			r.as(kindOf(text[i:]))
+			r.markKind(kindOf(text[i:]))
 		}
 		out.WriteString(replacement)
 		i += n
@@ -80,12 +80,12 @@ func (r *reader) token(text string, i int) (n int, replacement string) {
 		return same(min(2, len(rest)))
 	case '`':
 		run := len(rest) - len(strings.TrimLeft(rest, "`"))
-		if end := closing(rest[run:], run); end >= 0 {
+		if end := closingBackticks(rest[run:], run); end >= 0 {
 			return same(run + end + run)
 		}
 		return same(run)
 	case '$':
-		return same(formula(rest))
+		return same(formulaLength(rest))
 	case '<':
 		return r.element(rest)
 	case '{':
@@ -119,7 +119,7 @@ func (r *reader) token(text string, i int) (n int, replacement string) {
 }
 
 // closing returns where a run of exactly n backticks begins, -1 if there is none.
-func closing(text string, n int) int {
+func closingBackticks(text string, n int) int {
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '`')
 		if next < 0 {
@@ -136,7 +136,7 @@ func closing(text string, n int) int {
 }
 
 // formula returns the length of a formula in a line, 0 if the sign begins none.
-func formula(text string) int {
+func formulaLength(text string) int {
 	if strings.HasPrefix(text, "$$") {
 		if end := strings.Index(text[2:], "$$"); end > 0 {
 			return end + 4
@@ -144,7 +144,7 @@ func formula(text string) int {
 		return 2
 	}
 	end := strings.IndexByte(text[1:], '$')
-	if end <= 0 || text[1] == ' ' || text[end] == ' ' || text[end] == '\\' || end+2 < len(text) && digit(text[end+2]) {
+	if end <= 0 || text[1] == ' ' || text[end] == ' ' || text[end] == '\\' || end+2 < len(text) && digitClass(text[end+2]) {
 		return 0
 	}
 	return end + 2
@@ -173,7 +173,7 @@ func (r *reader) element(text string) (int, string) {
 	return len(tag), sourceAttr.ReplaceAllStringFunc(tag, func(pair string) string {
 		m := sourceAttr.FindStringSubmatch(pair)
 		address := m[3] + m[4]
-		if foreign(address) {
+		if isExternal(address) {
 			return pair
 		}
 		at := r.im.s.file(r.pg, address, false)
@@ -195,7 +195,7 @@ func (r *reader) braces(text string) (int, string) {
 		if end := strings.IndexByte(text, '}'); end > 0 {
 			return end + 1, text[:end+1]
 		}
-	case strings.HasPrefix(text, "{{") && r.pg.dialect == logseq:
+	case strings.HasPrefix(text, "{{") && r.pg.dialect == logseqDialect:
 		if end := strings.Index(text, "}}"); end > 0 {
 			if t, ok := r.logseqEmbed(text[:end+2]); ok {
 				return end + 2, r.reference(t, "")
@@ -221,7 +221,7 @@ func (r *reader) parens(text string) (int, string) {
 		return len(ref), ref
 	}
 	m := uuidRef.FindStringSubmatch(text)
-	if m == nil || r.pg.dialect != logseq {
+	if m == nil || r.pg.dialect != logseqDialect {
 		return 0, ""
 	}
 	t, ok := r.im.index.byUUID[folded(m[1])]
@@ -252,7 +252,7 @@ func (r *reader) ownTag(text string, i int) (int, string) {
 		}
 	}
 	rest := text[i+1:]
-	if name, found := strings.CutPrefix(rest, "[["); found && r.pg.dialect == logseq {
+	if name, found := strings.CutPrefix(rest, "[["); found && r.pg.dialect == logseqDialect {
 		if end := strings.Index(name, "]]"); end > 0 {
 			return end + 5, "#" + name[:end] + "#"
 		}

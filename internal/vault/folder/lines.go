@@ -19,16 +19,16 @@ type line struct {
 }
 
 // container matches what precedes the text of a line: indentation, marks of quotes and items.
-var container = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
+var containerPrefix = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
 
 // prefixOf splits a line into the marks of its containers and its text.
 func prefixOf(text string) (prefix, rest string) {
-	end := len(container.FindString(text))
+	end := len(containerPrefix.FindString(text))
 	return text[:end], text[end:]
 }
 
 // continued returns the prefix for further lines in the same containers: marks of items become blanks.
-func continued(prefix string) string {
+func continuationPrefix(prefix string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {
 			return r
@@ -38,7 +38,7 @@ func continued(prefix string) string {
 }
 
 // fences follows code blocks and formulas through the lines of a file.
-type fences struct {
+type fenceTracker struct {
 	open  string // the open fence, "" for none
 	quote bool   // opened in a quote
 	deep  int    // column of the opening
@@ -46,7 +46,7 @@ type fences struct {
 }
 
 // code reports whether a line is part of a code block or a formula.
-func (f *fences) code(text string) bool {
+func (f *fenceTracker) code(text string) bool {
 	if f.open == "" && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") && !strings.Contains(text, "$$") {
 		return false
 	}
@@ -98,29 +98,29 @@ var (
 
 // normalizeLines returns a text as lines, in forms that SiYuan has: underlined headings get number signs, and indented
 // code gets fences.
-func normalized(text string, first int) []line {
+func normalizeLines(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, 0, len(raw))
-	var f fences
-	var in whereabouts
+	var f fenceTracker
+	var in listTracker
 	blank := func(i int) bool { return i < 0 || i >= len(raw) || strings.TrimSpace(raw[i]) == "" }
 	for i := 0; i < len(raw); i++ {
 		l := line{n: first + i, text: raw[i]}
 		opens := f.open == ""
 		if l.code = f.code(l.text); l.code {
 			if opens {
-				prefix, _ := prefixOf(in.shifted(untabbed(l.text, math.MaxInt)))
+				prefix, _ := prefixOf(in.unindent(expandTabs(l.text, math.MaxInt)))
 				f.deep, f.far = columns(prefix), 0
 				if strings.Trim(prefix, " ") == "" && f.deep >= in.deep+4 {
 					f.far = f.deep - in.deep
 				}
 			}
-			l.text = in.shifted(untabbed(l.text, in.base+f.deep))
+			l.text = in.unindent(expandTabs(l.text, in.base+f.deep))
 			l.text = l.text[min(f.far, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
 		} else {
-			l.text = untabbed(l.text, math.MaxInt)
-			in.note(l.text, blank(i-1))
-			l.text = in.shifted(l.text)
+			l.text = expandTabs(l.text, math.MaxInt)
+			in.addFrom(l.text, blank(i-1))
+			l.text = in.unindent(l.text)
 		}
 		if l.text != raw[i] {
 			l.kinds = asLayout
@@ -132,7 +132,7 @@ func normalized(text string, first int) []line {
 		switch {
 		case in.code(l.text) && blank(i-1):
 			end := i + 1
-			for j := i + 1; j < len(raw) && (blank(j) || in.code(in.shifted(untabbed(raw[j], math.MaxInt)))); j++ {
+			for j := i + 1; j < len(raw) && (blank(j) || in.code(in.unindent(expandTabs(raw[j], math.MaxInt)))); j++ {
 				if !blank(j) {
 					end = j + 1
 				}
@@ -144,7 +144,7 @@ func normalized(text string, first int) []line {
 			found = append(found, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
 			for ; i < end; i++ {
 				found = append(found, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
-				if text := in.shifted(untabbed(raw[i], in.base+in.deep+4)); len(text) > in.deep+4 {
+				if text := in.unindent(expandTabs(raw[i], in.base+in.deep+4)); len(text) > in.deep+4 {
 					found[len(found)-1].text = pad + text[in.deep+4:]
 				}
 			}
@@ -169,7 +169,7 @@ func normalized(text string, first int) []line {
 func normalizedAs(text string, first int) []line {
 	raw := strings.Split(text, "\n")
 	found := make([]line, len(raw))
-	var f fences
+	var f fenceTracker
 	for i, text := range raw {
 		found[i] = line{n: first + i, text: text, code: f.code(text)}
 	}
@@ -177,7 +177,7 @@ func normalizedAs(text string, first int) []line {
 }
 
 // whereabouts follows which list the lines of a text are in.
-type whereabouts struct {
+type listTracker struct {
 	inside bool // in a list or footnote
 	deep   int  // column where the text of the last item begins
 	base   int  // column where the list begins
@@ -186,24 +186,24 @@ type whereabouts struct {
 var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
 // note looks at a line that is not code.
-func (p *whereabouts) note(text string, afterBlank bool) {
+func (p *listTracker) addFrom(text string, afterBlank bool) {
 	switch {
 	case item.MatchString(text):
 		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inside || blanks < p.base {
 			p.base = blanks
 		}
-		prefix, _ := prefixOf(p.shifted(text))
+		prefix, _ := prefixOf(p.unindent(text))
 		p.inside, p.deep = true, columns(prefix)
 	case footnote.MatchString(text):
 		p.inside, p.deep, p.base = true, 4, 0
 	case text != "" && text[0] != ' ' && (afterBlank || heading.MatchString(text)):
-		*p = whereabouts{}
+		*p = listTracker{}
 	}
 }
 
 // unindent returns a line of a list without the list's indentation: Lute does not read code in a list far from the
 // margin.
-func (p *whereabouts) shifted(text string) string {
+func (p *listTracker) unindent(text string) string {
 	if p.base == 0 {
 		return text
 	}
@@ -211,13 +211,13 @@ func (p *whereabouts) shifted(text string) string {
 }
 
 // code reports whether a line is indented so far that it is code.
-func (p *whereabouts) code(text string) bool {
+func (p *listTracker) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
 }
 
 // expandTabs returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
 // lists.
-func untabbed(text string, to int) string {
+func expandTabs(text string, to int) string {
 	at, width := 0, 0
 	for at < len(text) && width < to && (text[at] == ' ' || text[at] == '\t') {
 		if text[at] == '\t' {
@@ -240,7 +240,7 @@ func headingText(text string) bool {
 }
 
 // definitions removes the definitions of links, [name]: address, from lines if something uses them.
-func definitions(list []line, taken func(line)) (kept []line, defs map[string]string) {
+func cutDefinitions(list []line, taken func(line)) (kept []line, defs map[string]string) {
 	defs = map[string]string{}
 	var all strings.Builder
 	for _, l := range list {

@@ -14,14 +14,14 @@ func (r *reader) link(text string, image bool) (int, string) {
 	if image {
 		open = 1
 	}
-	end := bracket(text[open:])
+	end := closingBracket(text[open:])
 	if end < 0 {
 		return 0, ""
 	}
 	end += open
 	label := text[open+1 : end]
 	rest := text[end+1:]
-	if n, replacement := r.labelled(label, rest); n > 0 && !image {
+	if n, replacement := r.readLabelled(label, rest); n > 0 && !image {
 		return end + 1 + n, replacement
 	}
 	address, title, length := destinationOf(rest)
@@ -41,7 +41,7 @@ func (r *reader) link(text string, image bool) (int, string) {
 			return 0, ""
 		}
 		address, title, _ = destinationOf("(" + def + ")")
-		r.as(asDefinition)
+		r.markKind(asDefinition)
 	}
 	n := end + 1 + length
 	return n, r.linked(parts{label, address, title, text[:n], image, byName})
@@ -53,8 +53,8 @@ var (
 )
 
 // labelled reads what follows the text of a Logseq link to a block, (((uuid))), or a page, ([[page]]).
-func (r *reader) labelled(label, rest string) (int, string) {
-	if r.pg.dialect != logseq {
+func (r *reader) readLabelled(label, rest string) (int, string) {
+	if r.pg.dialect != logseqDialect {
 		return 0, ""
 	}
 	m, t, why := labelledBlock.FindStringSubmatch(rest), target{}, ""
@@ -106,9 +106,9 @@ func (r *reader) linked(p parts) string {
 		}
 		return mark + "[" + shown + "](" + address + ")"
 	}
-	if foreign(address) {
+	if isExternal(address) {
 		if fragment, found := strings.CutPrefix(address, "#"); found && !image {
-			if t, why := r.inside(r.pg, unescaped(fragment)); why == "" && t.id != "" {
+			if t, why := r.inside(r.pg, unescapeFragment(fragment)); why == "" && t.id != "" {
 				return r.linkTo(t, shown, write)
 			}
 			r.problem(codeLinkMissing, whole, "the page has no such heading: kept as it was")
@@ -117,9 +117,9 @@ func (r *reader) linked(p parts) string {
 	}
 	file, fragment, _ := strings.Cut(address, "#")
 	if !image {
-		if at := relative(r.pg.file, file); at != "" {
+		if at := relativePath(r.pg.file, file); at != "" {
 			if pg := r.im.index.at(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
-				t, why := r.inside(pg, unescaped(fragment))
+				t, why := r.inside(pg, unescapeFragment(fragment))
 				if why != "" {
 					r.problem(codeLinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
 					t = target{page: pg}
@@ -139,13 +139,13 @@ func (r *reader) linked(p parts) string {
 		return write(address)
 	}
 	switch {
-	case relative(r.pg.file, file) == "":
+	case relativePath(r.pg.file, file) == "":
 		r.problem(codeLinkMissing, whole, "the link leads out of the folder: kept as it was")
 	case image || path.Ext(file) != "" && !isPage(file):
 		r.problem(codeFileMissing, whole, "the file is not there: the link is kept as it was")
 	default:
-		if pg := r.im.index.wiki(r.pg, unescaped(file)); pg != nil && !strings.Contains(file, "/") {
-			if t, why := r.inside(pg, unescaped(fragment)); why == "" {
+		if pg := r.im.index.wiki(r.pg, unescapeFragment(file)); pg != nil && !strings.Contains(file, "/") {
+			if t, why := r.inside(pg, unescapeFragment(fragment)); why == "" {
 				return r.linkTo(t, shown, write)
 			}
 		}
@@ -159,23 +159,23 @@ func (r *reader) linkTo(t target, shown string, write func(string) string) strin
 	if strings.Contains(shown, "![") || strings.Contains(shown, "((") {
 		return write("siyuan://blocks/" + t.ref())
 	}
-	return r.reference(t, unslashed(shown))
+	return r.reference(t, unescapeBackslashes(shown))
 }
 
 // unescaped returns the fragment of an address as text.
-func unescaped(fragment string) string {
+func unescapeFragment(fragment string) string {
 	if plain, err := url.PathUnescape(fragment); err == nil {
 		return plain
 	}
 	return fragment
 }
 
-var slashed = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
+var escapedSlash = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
-func unslashed(text string) string { return slashed.ReplaceAllString(text, "$1") }
+func unescapeBackslashes(text string) string { return escapedSlash.ReplaceAllString(text, "$1") }
 
 // bracket returns the index at which the bracket that begins a text is closed, -1 if it is not.
-func bracket(text string) int {
+func closingBracket(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -183,7 +183,7 @@ func bracket(text string) int {
 			i++
 		case '`':
 			run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
-			if end := closing(text[i+run:], run); end >= 0 {
+			if end := closingBackticks(text[i+run:], run); end >= 0 {
 				i += run + end
 			}
 			i += run - 1
@@ -224,7 +224,7 @@ func destinationOf(text string) (address, title string, length int) {
 			if depth--; depth == 0 {
 				inner := strings.TrimSpace(text[1:i])
 				if m := linkTitle.FindStringSubmatch(inner); m != nil {
-					inner, title = strings.TrimSpace(m[1]), unslashed(m[2]+m[3])
+					inner, title = strings.TrimSpace(m[1]), unescapeBackslashes(m[2]+m[3])
 				}
 				if strings.HasPrefix(inner, "<") && strings.HasSuffix(inner, ">") && len(inner) > 1 {
 					inner = inner[1 : len(inner)-1]

@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	property = lazyregexp.New(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
-	taskWord = lazyregexp.New(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
-	bullet   = lazyregexp.New(`[-*+][ \t]*$`)
-	embedded = lazyregexp.New(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
+	property   = lazyregexp.New(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
+	taskWord   = lazyregexp.New(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
+	bullet     = lazyregexp.New(`[-*+][ \t]*$`)
+	embedMacro = lazyregexp.New(`^\{\{embed[ \t]+(?:\(\(([0-9A-Fa-f-]{36})\)\)|\[\[([^\]]+)\]\])[ \t]*\}\}$`)
 )
 
 const logseqConfig = "logseq/config.edn"
@@ -26,7 +26,7 @@ func (s *source) isLogseq() bool {
 		return true
 	}
 	for at := range s.files {
-		if path.Dir(at) == "journals" && isPage(at) && journal.MatchString(stem(at)) {
+		if path.Dir(at) == "journals" && isPage(at) && journalName.MatchString(stem(at)) {
 			return true
 		}
 	}
@@ -49,7 +49,7 @@ func placeLogseq(pg *page) bool {
 		pg.name, pg.dir = path.Base(name), name
 		pg.front.aliases = append(pg.front.aliases, name)
 	case "journals":
-		m := journal.FindStringSubmatch(pg.name)
+		m := journalName.FindStringSubmatch(pg.name)
 		if m == nil {
 			return false
 		}
@@ -118,7 +118,7 @@ func pageProperties(f *front, body string) (rest string, lines int) {
 // logseqLine writes a line of an outline, with its task, and with the properties below it as attributes.
 func (w *writer) logseqLine(prefix, rest string) bool {
 	if m := queryBegin.FindStringSubmatch(rest); m != nil {
-		w.as(asCode)
+		w.markKind(asCode)
 		return w.orgBlock(prefix, rest, m)
 	}
 	if strings.HasPrefix(rest, "{{") {
@@ -132,7 +132,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 			at = strings.LastIndex(strings.TrimRight(prefix[:at], " "), " ")
 		}
 		prefix, rest = prefix[:at+1], escapedMark(strings.TrimLeft(prefix[at+1:], " "))+rest
-		w.as(asLayout)
+		w.markKind(asLayout)
 	}
 	if !bullet.MatchString(prefix) {
 		return false
@@ -140,7 +140,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 	attrs := w.properties()
 	if m := property.FindStringSubmatch(rest); m != nil { // "- key:: value"
 		if w.attribute(attrs, m[1], m[2]) {
-			w.as(asAttribute)
+			w.markKind(asAttribute)
 			rest = ""
 		}
 	}
@@ -152,7 +152,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		case "CANCELED", "CANCELLED":
 			box = "[-] "
 		}
-		w.as(asTask)
+		w.markKind(asTask)
 		rest = box + rest[len(m[0]):]
 	}
 	switch {
@@ -167,14 +167,14 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		created, _ := w.pg.stamps()
 		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.mint(created)}))
 	default:
-		w.text(prefix, w.gathered(rest), attrs)
+		w.text(prefix, w.joinedText(rest), attrs)
 	}
 	return true
 }
 
 // escapedMark returns the mark of an item as text.
 func escapedMark(mark string) string {
-	if digit(mark[0]) {
+	if digitClass(mark[0]) {
 		end := strings.IndexAny(mark, ".)")
 		return mark[:end] + `\` + mark[end:]
 	}
@@ -190,7 +190,7 @@ func (w *writer) properties() map[string]string {
 		if m == nil || text == strings.TrimLeft(text, " \t") || !w.attribute(attrs, m[1], m[2]) {
 			break
 		}
-		w.as(asAttribute)
+		w.markKind(asAttribute)
 		w.next++
 	}
 	return attrs
@@ -232,18 +232,18 @@ func (w *writer) macro(prefix, rest string) bool {
 		return false
 	}
 	if t, ok := w.logseqEmbed(rest); ok {
-		w.as(asEmbed)
+		w.markKind(asEmbed)
 		w.block(prefix, embedQuery(t.ref()))
 		return true
 	}
-	w.as(asCode)
+	w.markKind(asCode)
 	w.put(prefix + "`" + rest + "`")
 	return true
 }
 
 // logseqEmbed returns what {{embed ...}} shows, and reports what cannot be shown.
 func (r *reader) logseqEmbed(text string) (t target, ok bool) {
-	m := embedded.FindStringSubmatch(text)
+	m := embedMacro.FindStringSubmatch(text)
 	if m == nil {
 		r.problem(codeQuery, text, "queries and macros of Logseq do not work here: kept as code")
 		return t, false
@@ -274,7 +274,7 @@ func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 		info = "clojure"
 		w.problem(codeQuery, rest, "queries of Logseq do not work here: kept as code")
 	}
-	pad := continued(prefix)
+	pad := continuationPrefix(prefix)
 	deep, fence := columns(prefix), "```"
 	for _, l := range w.in[w.next:end] {
 		for strings.Contains(l.text, fence) {
@@ -284,7 +284,7 @@ func (w *writer) orgBlock(prefix, rest string, m []string) bool {
 	w.put(prefix + fence + info)
 	for _, l := range w.in[w.next:end] {
 		w.line = l.n
-		text := untabbed(l.text, deep)
+		text := expandTabs(l.text, deep)
 		w.put(strings.TrimRight(pad+text[min(len(text)-len(strings.TrimLeft(text, " ")), deep):], " "))
 	}
 	w.line = w.in[end].n

@@ -29,7 +29,7 @@ const (
 )
 
 // marker is the content of MarkerName.
-type marker struct {
+type exportMarker struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Complete is false while an export runs, and after an interrupted one.
@@ -48,7 +48,7 @@ type wasHash struct {
 }
 
 // was returns what is known of a file of an export; zero if nothing is.
-func (m *marker) was(file string) wasHash {
+func (m *exportMarker) was(file string) wasHash {
 	if m == nil {
 		return wasHash{}
 	}
@@ -63,7 +63,7 @@ type keptNotebook struct {
 }
 
 // readMarker reads the marker of a folder, nil if it has none.
-func readMarker(root *os.Root) (*marker, error) {
+func readMarker(root *os.Root) (*exportMarker, error) {
 	info, err := root.Lstat(MarkerName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -77,7 +77,7 @@ func readMarker(root *os.Root) (*marker, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m marker
+	var m exportMarker
 	if err := json.Unmarshal(data, &m); err != nil {
 		return nil, fmt.Errorf("read %s: %w", MarkerName, err)
 	}
@@ -95,7 +95,7 @@ func readMarker(root *os.Root) (*marker, error) {
 	return &m, nil
 }
 
-func (m *marker) bytes() []byte {
+func (m *exportMarker) bytes() []byte {
 	data, _ := json.MarshalIndent(m, "", "  ") // cannot fail: texts, numbers and flags
 	return append(data, '\n')
 }

@@ -69,7 +69,7 @@ func PlaceOf(at string) (string, error) {
 }
 
 // recall looks up what is known of the folder.
-func (im *importer) recall(tx *workspace.Tx, at string) error {
+func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
 	m := &memory{
 		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, seen: map[string]bool{},
 		here: map[string]bool{}, shared: map[string]bool{},
@@ -91,12 +91,12 @@ func (im *importer) recall(tx *workspace.Tx, at string) error {
 			return true
 		}, "SELECT target FROM imported WHERE kind = 'asset' GROUP BY target HAVING count(*) > 1")
 	}
-	m.look(tx, sortedKeys(m.byTarget))
+	m.findExisting(tx, sortedKeys(m.byTarget))
 	return nil
 }
 
 // look finds out which documents the vault has.
-func (m *memory) look(tx *workspace.Tx, ids []string) {
+func (m *memory) findExisting(tx *workspace.Tx, ids []string) {
 	for some := range slices.Chunk(ids, 5000) {
 		tx.Rows(func(row workspace.Row) bool {
 			m.here[row.Text(0)] = row.Int(1) == 0
@@ -220,7 +220,7 @@ func (s *source) hash(at string, limit int64) string {
 
 // folderHash returns a hash of everything in the folder that matters: names of files, texts of pages, and the imported
 // attachments. If it is the same as last time, there is nothing to do.
-func (im *importer) listed() string {
+func (im *importer) folderHash() string {
 	sum := sha256.New()
 	writeHeld(sum, converter)
 	bySource := map[string]string{}
@@ -293,10 +293,10 @@ func (im *importer) match() {
 		}
 		m.seen[pg.rowPath()] = true
 	}
-	gone := map[string][]*workspace.Imported{} // rows of missing files, by hash
+	removed := map[string][]*workspace.Imported{} // rows of missing files, by hash
 	for _, at := range sortedKeys(m.rows) {
 		if row := m.rows[at]; row.Kind == pageKind && !m.seen[at] && !taken[row.Target] && row.Source != "" {
-			gone[row.Source] = append(gone[row.Source], row)
+			removed[row.Source] = append(removed[row.Source], row)
 		}
 	}
 	for _, pg := range im.pages {
@@ -308,7 +308,7 @@ func (im *importer) match() {
 			pg.from = pg.row.Path
 			m.seen[pg.from] = true
 		case pg.size > 0:
-			im.matchMoved(pg, gone[pg.source], claim)
+			im.matchMoved(pg, removed[pg.source], claim)
 		}
 	}
 	im.movedFolders(claim)
@@ -346,7 +346,7 @@ func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
 
 // adopt matches pages that have no row with documents at the same path of the target notebook. This is for vaults
 // from before rows existed.
-func (im *importer) adopt(tx *workspace.Tx) {
+func (im *importer) adoptExisting(tx *workspace.Tx) {
 	if im.o.Copy || !im.memory.fresh() {
 		return
 	}

@@ -48,7 +48,7 @@ func (m *merger) hashOf(b *tree.Block) string {
 
 // list returns the merged blocks of one container.
 func (m *merger) list(was, now []*tree.Block) []*tree.Block {
-	partner := m.partners(was, now)
+	partner := m.matchBlocks(was, now)
 	out := make([]*tree.Block, len(now))
 	for i, b := range now {
 		switch old := partner[i]; {
@@ -72,7 +72,7 @@ type place struct {
 
 // matchBlocks returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
 // of its kind in the same place.
-func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
+func (m *merger) matchBlocks(was, now []*tree.Block) []*tree.Block {
 	partner := make([]*tree.Block, len(now))
 	byHash := map[string][]*tree.Block{}
 	staying := map[*tree.Block]bool{}
@@ -84,7 +84,7 @@ func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
 	for i, b := range now {
 		id := b.Attrs["id"]
 		switch old := m.old[id]; {
-		case old != nil && old.Kind == b.Kind && among(was, old):
+		case old != nil && old.Kind == b.Kind && isIn(was, old):
 			partner[i] = old
 		case m.given[id] || old != nil:
 		default:
@@ -122,7 +122,7 @@ func (m *merger) partners(was, now []*tree.Block) []*tree.Block {
 }
 
 // among reports whether a block is in the container whose blocks are list.
-func among(list []*tree.Block, b *tree.Block) bool {
+func isIn(list []*tree.Block, b *tree.Block) bool {
 	return len(list) > 0 && list[0].Parent == b.Parent
 }
 

@@ -17,13 +17,13 @@ import (
 const maxNameBytes = 120
 
 // device has the names that are devices on Windows, whatever follows a dot.
-var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
+var windowsDevice = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
 // safeName turns a title into a name, without an extension, that is valid on every system.
 func safeName(title string) string {
 	name := tree.Cut(tree.PlainName(norm.NFC.String(strings.ToValidUTF8(title, "_"))), maxNameBytes)
 	name = strings.TrimRight(strings.TrimSpace(name), ". ")
-	if strings.HasPrefix(name, ".") || device.MatchString(name) {
+	if strings.HasPrefix(name, ".") || windowsDevice.MatchString(name) {
 		name = "_" + name
 	}
 	if name == "" {
@@ -35,13 +35,13 @@ func safeName(title string) string {
 // foldName returns the form in which names are compared, since systems differ in whether case and the composition of
 // letters count. A caser has state, so each call makes its own.
 func folded(name string) string {
-	if ascii(name) {
+	if isASCII(name) {
 		return strings.ToLower(name)
 	}
 	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
 }
 
-func ascii(text string) bool {
+func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false

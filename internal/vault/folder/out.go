@@ -86,19 +86,19 @@ func (d *destination) replace(at string, data []byte) error {
 }
 
 // tidy removes the files of the earlier export that are not in this one, and folders that become empty.
-func (d *destination) tidy(problem func(at string, err error)) {
+func (d *destination) removeStale(problem func(at string, err error)) {
 	now := map[string]bool{}
 	for _, at := range d.written {
 		now[at] = true
 	}
-	var gone []string
+	var removed []string
 	for at := range d.before {
 		if !now[at] {
-			gone = append(gone, at)
+			removed = append(removed, at)
 		}
 	}
-	slices.Sort(gone)
-	for _, at := range gone {
+	slices.Sort(removed)
+	for _, at := range removed {
 		if err := d.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			problem(at, err)
 			continue

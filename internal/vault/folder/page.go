@@ -14,9 +14,9 @@ import (
 type dialect int
 
 const (
-	plain  dialect = iota // Markdown with Obsidian's extensions
-	logseq                // outlines of Logseq
-	ours                  // written by Export
+	plain         dialect = iota // Markdown with Obsidian's extensions
+	logseqDialect                // outlines of Logseq
+	ownDialect                   // written by Export
 )
 
 // page is a document to be imported: a file, a folder with children, or both.
@@ -120,7 +120,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 				p.defined = append(p.defined, m[1])
 			}
 		}
-		if p.dialect == ours {
+		if p.dialect == ownDialect {
 			continue
 		}
 		_, rest := prefixOf(l.text)
@@ -152,7 +152,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 				p.texts[id] = shownText(list[i-2].text) // the anchor is below its block
 			}
 		}
-		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseq && m != nil && p.anchors[folded(m[1])] == "" {
+		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseqDialect && m != nil && p.anchors[folded(m[1])] == "" {
 			id := mint(created)
 			p.anchors[folded(m[1])] = id
 			for j := i - 1; j >= 0 && p.texts[id] == ""; j-- { // the bullet above its properties

@@ -56,7 +56,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 		if pg.dir == pg.file {
 			up = path.Dir(pg.file)
 		}
-		p.hang(pg, up, base)
+		p.addToParent(pg, up, base)
 	}
 	for _, pg := range p.byDir {
 		pages = append(pages, pg)
@@ -66,7 +66,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 }
 
 // hang puts a page below the page of a folder, which is created if there is no file for it.
-func (p *planner) hang(pg *page, up, base string) {
+func (p *planner) addToParent(pg *page, up, base string) {
 	if up == base || up == "." {
 		p.plan.top = append(p.plan.top, pg)
 		return
@@ -82,7 +82,7 @@ func (p *planner) hang(pg *page, up, base string) {
 	}
 	if parent == nil {
 		parent = p.folder(up)
-		p.hang(parent, path.Dir(up), base)
+		p.addToParent(parent, path.Dir(up), base)
 	}
 	p.byDir[up] = parent
 	pg.parent = parent
@@ -105,7 +105,7 @@ func (p *planner) modified(dir string) (first time.Time) {
 }
 
 // raise moves pages that are too deep up to the last possible level.
-func raise(pages []*page, r *Report) {
+func liftDeepPages(pages []*page, r *Report) {
 	for _, pg := range pages {
 		depth := pg.depth()
 		if depth <= tree.MaxDepth {
@@ -146,7 +146,7 @@ func order(list []*page) {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.front.sort, b.front.sort), natural(folded(a.name), folded(b.name)), cmp.Compare(a.name, b.name), cmp.Compare(a.path(), b.path()))
+		return cmp.Or(cmp.Compare(a.front.sort, b.front.sort), naturalCompare(folded(a.name), folded(b.name)), cmp.Compare(a.name, b.name), cmp.Compare(a.path(), b.path()))
 	})
 	for _, pg := range list {
 		order(pg.children)
@@ -154,9 +154,9 @@ func order(list []*page) {
 }
 
 // natural compares names so that 2 comes before 10.
-func natural(a, b string) int {
+func naturalCompare(a, b string) int {
 	for a != "" && b != "" {
-		if digit(a[0]) && digit(b[0]) {
+		if digitClass(a[0]) && digitClass(b[0]) {
 			m, n := digits(a), digits(b)
 			x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
 			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
@@ -173,11 +173,11 @@ func natural(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func digitClass(c byte) bool { return c >= '0' && c <= '9' }
 
 func digits(text string) int {
 	n := 0
-	for n < len(text) && digit(text[n]) {
+	for n < len(text) && digitClass(text[n]) {
 		n++
 	}
 	return n

@@ -6,7 +6,7 @@ type program struct {
 	// dialect marks its pages if links and texts are read differently.
 	dialect dialect
 	// wrote reports whether the program wrote a folder.
-	wrote func(s *source) bool
+	isAuthor func(s *source) bool
 	// place may give a page another name, another folder (dir) for the pages below it, or more names for links
 	// (front.aliases), and reports whether it did. Before, file and name are those of its file, and dir is its path
 	// without extension.
@@ -23,14 +23,14 @@ type program struct {
 // programs returns all programs in the order in which they are asked.
 func programs() []program {
 	return []program{
-		{dialect: logseq, wrote: (*source).isLogseq, place: placeLogseq, head: pageProperties, line: (*writer).logseqLine},
+		{dialect: logseqDialect, isAuthor: (*source).isLogseq, place: placeLogseq, head: pageProperties, line: (*writer).logseqLine},
 	}
 }
 
 // program returns the program that wrote the folder.
 func (s *source) program() program {
 	for _, p := range programs() {
-		if p.wrote(s) {
+		if p.isAuthor(s) {
 			return p
 		}
 	}

@@ -76,10 +76,10 @@ type Problem struct {
 const maxWhat = 200
 
 func (r *Report) problem(path string, line int, code, what, why string) {
-	r.Problems = append(r.Problems, Problem{path, line, code, shortened(what), why})
+	r.Problems = append(r.Problems, Problem{path, line, code, shortenText(what), why})
 }
 
-func shortened(what string) string {
+func shortenText(what string) string {
 	if runes := []rune(what); len(runes) > maxWhat {
 		what = string(runes[:maxWhat]) + "…"
 	}

@@ -156,7 +156,7 @@ func (p *page) inside(fragment string) (id string, ok bool) {
 }
 
 // relative returns the path in the folder for a relative address, "" if it leads out of the folder.
-func relative(from, address string) string {
+func relativePath(from, address string) string {
 	plain, err := url.PathUnescape(address)
 	if err != nil {
 		plain = address
@@ -177,10 +177,10 @@ func relative(from, address string) string {
 // file finds an attachment: by its path from the page, from the top, or by its name alone, the nearest first.
 func (s *source) file(from *page, address string, byName bool) string {
 	for _, try := range []string{address, strings.SplitN(address, "?", 2)[0]} {
-		if at := relative(from.file, try); at != "" && s.has(at) {
+		if at := relativePath(from.file, try); at != "" && s.has(at) {
 			return at
 		}
-		if at := relative("", try); at != "" && s.has(at) {
+		if at := relativePath("", try); at != "" && s.has(at) {
 			return at
 		}
 	}
@@ -209,7 +209,7 @@ func (s *source) file(from *page, address string, byName bool) string {
 func (s *source) has(at string) bool { _, ok := s.files[at]; return ok }
 
 // foreign reports whether an address leads out of the folder.
-func foreign(address string) bool {
+func isExternal(address string) bool {
 	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "//") {
 		return true
 	}
@@ -219,7 +219,7 @@ func foreign(address string) bool {
 	}
 	for i := range len(scheme) {
 		c := scheme[i] | 0x20
-		if (c < 'a' || c > 'z') && (i == 0 || !digit(scheme[i]) && !strings.ContainsRune("+-.", rune(scheme[i]))) {
+		if (c < 'a' || c > 'z') && (i == 0 || !digitClass(scheme[i]) && !strings.ContainsRune("+-.", rune(scheme[i]))) {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func nearestFirst(a, b string) int {
 }
 
 // skipped reports whether a folder is not part of the notes.
-func skipped(at string) bool {
+func isSkipped(at string) bool {
 	name := path.Base(at)
 	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
 }
@@ -84,7 +84,7 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	switch {
 	case at == ".":
 		return nil
-	case d.IsDir() && skipped(at):
+	case d.IsDir() && isSkipped(at):
 		if strings.HasPrefix(path.Base(at), ".") && !ofPrograms[path.Base(at)] && s.holdsPages(at) {
 			r.problem(at, 0, codeHidden, path.Base(at), "hidden folders are left out, and this one holds Markdown: give it a name without a dot to import it")
 		}
@@ -177,4 +177,4 @@ func isPage(at string) bool {
 func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(at)) }
 
 // journal matches the names that Logseq gives to notes of a day.
-var journal = lazyregexp.New(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)
+var journalName = lazyregexp.New(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)

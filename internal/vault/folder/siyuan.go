@@ -22,7 +22,7 @@ import (
 func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, out io.Writer) (report Report, err error) {
 	pack := zip.NewWriter(out)
 	err = w.View(ctx, func(tx *workspace.Tx) error {
-		boxes, err := chosen(tx, []string{notebook})
+		boxes, err := selectNotebooks(tx, []string{notebook})
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (a *archive) document(d *tree.Document) error {
 		return a.tx.Err()
 	}
 	if d.Hidden() {
-		if text, _ := bodyOf(root, func(string) bool { return false }, false); text == "" && pristine(root.Attrs) {
+		if text, _ := bodyOf(root, func(string) bool { return false }, false); text == "" && isPristine(root.Attrs) {
 			return nil
 		}
 		a.report.problem(a.top, 0, codePage, d.Title(), "the text of the notebook itself becomes a document when SiYuan imports it")
@@ -103,7 +103,7 @@ func (a *archive) document(d *tree.Document) error {
 		return nil
 	}
 	root.Walk(func(b *tree.Block) {
-		a.named.note(b)
+		a.named.addFrom(b)
 		if b.Attrs["custom-riff-decks"] != "" {
 			a.report.problem(d.HPath(), 0, codeCard, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
 		}
@@ -148,7 +148,7 @@ func (a *archive) assets() error {
 }
 
 func (a *archive) databases() error {
-	found, missing := related(a.tx, a.named.databases)
+	found, missing := addRelated(a.tx, a.named.databases)
 	for _, id := range missing {
 		a.report.problem(a.top, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}

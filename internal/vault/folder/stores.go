@@ -43,7 +43,7 @@ func confinedAsset(address string) bool {
 }
 
 // related adds the databases to which databases have relations.
-func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
+func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
 	found = map[string][]byte{}
 	for queue := sortedKeys(ids); len(queue) > 0; {
 		id := queue[0]
@@ -80,7 +80,7 @@ func related(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, mi
 
 // databases writes the databases of the current notebook in the vault's format.
 func (e *exporter) databases() error {
-	found, missing := related(e.tx, e.named.databases)
+	found, missing := addRelated(e.tx, e.named.databases)
 	for _, id := range missing {
 		e.report.problem(e.named.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}

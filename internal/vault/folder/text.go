@@ -16,10 +16,10 @@ func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text strin
 		lean := root.Clone()
 		lean.Walk(func(b *tree.Block) {
 			if b != lean {
-				b.Attrs = attrsFor(b, func(id string) bool { return needed(id) || fragile(b) })
+				b.Attrs = attrsFor(b, func(id string) bool { return needed(id) || needsAttrList(b) })
 			}
 		})
-		if text = rendered(lean); readsAs(text, lean) {
+		if text = renderText(lean); readsAs(text, lean) {
 			return text, true
 		}
 	}
@@ -29,13 +29,13 @@ func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text strin
 			b.Attrs = attrsFor(b, func(string) bool { return true })
 		}
 	})
-	text = rendered(full)
+	text = renderText(full)
 	return text, readsAs(text, full)
 }
 
 // needsAttrList reports whether a block without an attribute list would be read differently: as nothing, or as one list
 // instead of two.
-func fragile(b *tree.Block) bool {
+func needsAttrList(b *tree.Block) bool {
 	switch b.Kind {
 	case tree.Paragraph:
 		return b.Text == "" && (b.Parent.Kind != tree.Doc || len(b.Parent.Children) > 1)
@@ -68,7 +68,7 @@ func attrsFor(b *tree.Block, needed func(id string) bool) map[string]string {
 	return attrs
 }
 
-func rendered(root *tree.Block) string {
+func renderText(root *tree.Block) string {
 	parts := make([]string, len(root.Children))
 	for i, b := range root.Children {
 		parts[i] = markup.Kramdown(b)

@@ -66,12 +66,12 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 func (r *reader) reference(t target, shown string) string {
 	id, text := t.ref(), t.text()
 	if shown == "" || shown == text {
-		return "((" + id + " '" + r.barred(anchorText(text, "'", "’")) + "'))"
+		return "((" + id + " '" + r.withoutBars(anchorText(text, "'", "’")) + "'))"
 	}
-	return "((" + id + ` "` + r.barred(anchorText(shown, `"`, "”")) + `"))`
+	return "((" + id + ` "` + r.withoutBars(anchorText(shown, `"`, "”")) + `"))`
 }
 
-func (r *reader) barred(text string) string {
+func (r *reader) withoutBars(text string) string {
 	if r.row {
 		return strings.ReplaceAll(strings.ReplaceAll(text, `\|`, "|"), "|", `\|`)
 	}

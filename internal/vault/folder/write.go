@@ -26,14 +26,14 @@ const (
 
 // batch is what the next transaction writes.
 type batch struct {
-	pages  []ready
+	pages  []convertedPage
 	assets []asset
 	rows   []workspace.Imported // of assets
 	bytes  int
 }
 
 // ready is a page as blocks.
-type ready struct {
+type convertedPage struct {
 	*page
 	blocks []*tree.Block
 	hash   string // of its content
@@ -55,7 +55,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 	im.report.Notebooks++
 	if closed {
 		im.report.problem(pl.kept.Folder, 0, codeNotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
-		im.passOver(pl)
+		im.skipPage(pl)
 		return nil
 	}
 	if pl.assets != "" {
@@ -108,7 +108,7 @@ func (pl *plan) each(do func(*page) error) error {
 }
 
 // passOver records that the pages of a notebook were skipped.
-func (im *importer) passOver(pl *plan) {
+func (im *importer) skipPage(pl *plan) {
 	_ = pl.each(func(pg *page) error {
 		im.state(pg.rowPath(), pageKind, Closed, pg.id, "")
 		return nil
@@ -160,11 +160,11 @@ func (im *importer) queue(ctx context.Context, pg *page) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if im.asBefore(pg) {
+	if im.isUnchanged(pg) {
 		im.progress(pg)
 		return nil
 	}
-	r := ready{page: pg, blocks: im.blocks(pg)}
+	r := convertedPage{page: pg, blocks: im.blocks(pg)}
 	r.hash = heldHash(im.rootAttrs(pg), r.blocks)
 	im.batch.pages = append(im.batch.pages, r)
 	im.batch.bytes += int(pg.size)
@@ -194,18 +194,18 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
 		return nil
 	}
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		return im.ownBlocks(pg, list)
 	}
 	r := &reader{im: im, pg: pg}
 	for n := 1; len(list) > 0 && n < list[0].n; n++ {
 		im.changed(pg.file, n, asFront)
 	}
-	list, r.defs = definitions(list, func(l line) { im.changed(pg.file, l.n, asDefinition) })
+	list, r.defs = cutDefinitions(list, func(l line) { im.changed(pg.file, l.n, asDefinition) })
 	text, numbers := r.convert(list)
 	text = im.rename(pg, text)
 	blocks := markup.Parse(text)
-	r.hold(text, numbers, blocks)
+	r.addHeldAsset(text, numbers, blocks)
 	created, updated := pg.stamps()
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
@@ -246,7 +246,7 @@ func (im *importer) flush(ctx context.Context) error {
 	if len(b.pages)+len(b.assets)+len(b.rows) == 0 {
 		return nil
 	}
-	var results []outcome
+	var results []pageOutcome
 	var told []func(error)
 	err := im.transact(ctx, func(tx *workspace.Tx) error {
 		if tx.Writes() {
@@ -278,14 +278,14 @@ func (im *importer) flush(ctx context.Context) error {
 	}
 	im.report.Files += len(b.assets)
 	for i, pg := range b.pages {
-		im.tell(pg, results[i])
+		im.reportOutcome(pg, results[i])
 		im.progress(pg.page)
 	}
 	return nil
 }
 
 // addPage adds the document of a page.
-func (im *importer) addPage(tx *workspace.Tx, pg ready) {
+func (im *importer) addPage(tx *workspace.Tx, pg convertedPage) {
 	var box *tree.Notebook
 	var parent *tree.Document
 	for up := pg.parent; up != nil && parent == nil; up = up.parent { // skips pages without a document
@@ -298,7 +298,7 @@ func (im *importer) addPage(tx *workspace.Tx, pg ready) {
 	}
 	d := tx.AddDocument(box, parent, pg.title, pg.id, tx.Identify(pg.blocks))
 	im.setAttrs(pg.page, d)
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		d.Sort = pg.front.sort
 	}
 	if pg.plan.page == pg.page {
@@ -310,7 +310,7 @@ func (im *importer) addPage(tx *workspace.Tx, pg ready) {
 // setAttrs gives a document the attributes from the front matter of its page.
 func (im *importer) setAttrs(pg *page, d *tree.Document) {
 	created, updated := pg.stamps()
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		updated = pg.front.updated
 		if updated == "" {
 			updated = created
@@ -331,7 +331,7 @@ func (im *importer) rootAttrs(pg *page) map[string]string {
 	for name, value := range pg.front.attrs {
 		attrs[name] = im.rename(pg, value)
 	}
-	if pg.dialect == ours {
+	if pg.dialect == ownDialect {
 		im.ownAttrs(pg, attrs)
 	}
 	for day := range dailyNotes(pg) {
@@ -342,10 +342,10 @@ func (im *importer) rootAttrs(pg *page) map[string]string {
 
 // dailyNotes returns the day of which a page of Logseq is the daily note.
 func dailyNotes(pg *page) map[string]bool {
-	if pg.dialect != logseq || path.Dir(pg.file) != "journals" {
+	if pg.dialect != logseqDialect || path.Dir(pg.file) != "journals" {
 		return nil
 	}
-	if m := journal.FindStringSubmatch(stem(pg.file)); m != nil {
+	if m := journalName.FindStringSubmatch(stem(pg.file)); m != nil {
 		return map[string]bool{m[1] + m[2] + m[3]: true}
 	}
 	return nil
@@ -367,9 +367,9 @@ func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
 // homeAddresses reverses Export's change of the addresses of assets in a block.
 func (im *importer) homeAddresses(pg *page, b *tree.Block) {
 	up := upTo(pg.file)
-	home := func(text string) string { return im.readdressed(pg, withoutUp(text, up)) }
+	home := func(text string) string { return im.replaceAddresses(pg, withoutUp(text, up)) }
 	if hasAddresses(b) {
-		readdress(b, home)
+		changeAddresses(b, home)
 	}
 	for name, value := range b.Attrs {
 		if name != "id" && name != "updated" {
@@ -382,13 +382,13 @@ func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	up := upTo(pg.file)
 	for name, value := range attrs {
 		if !reservedAttr(name) {
-			attrs[name] = im.readdressed(pg, withoutUp(value, up))
+			attrs[name] = im.replaceAddresses(pg, withoutUp(value, up))
 		}
 	}
 }
 
 // readdressed replaces the addresses of assets whose name was taken.
-func (im *importer) readdressed(pg *page, text string) string {
+func (im *importer) replaceAddresses(pg *page, text string) string {
 	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
 		return text
 	}

@@ -18,7 +18,7 @@ const (
 	connector
 	upper
 	lower
-	digit
+	digitClass
 	other // of a script without capitals
 )
 
@@ -31,7 +31,7 @@ func letterOf(c rune) letter {
 	case unicode.IsLower(c):
 		return lower
 	case unicode.IsDigit(c):
-		return digit
+		return digitClass
 	case unicode.IsLetter(c):
 		return other
 	}
@@ -55,14 +55,14 @@ func snakeCase(s string, sign rune) string {
 		case before == mark || before == connector:
 		case here == upper:
 			begins = before != upper || is(i+1) == lower
-		case here == digit && before != digit:
+		case here == digitClass && before != digitClass:
 			end := i
-			for is(end) == digit {
+			for is(end) == digitClass {
 				end++
 			}
 			begins = is(end) == lower
 		case here == other:
-			begins = before == upper || before == digit
+			begins = before == upper || before == digitClass
 		}
 		if begins {
 			out.WriteRune(sign)
