@@ -72,7 +72,7 @@ func matching(tx *workspace.Tx, req api.Request) []kept {
 	}
 	var said []kept
 	for _, c := range found {
-		if says(tx.ReadFile(c.path), text) {
+		if containsText(tx.ReadFile(c.path), text) {
 			said = append(said, c)
 		}
 	}
@@ -80,7 +80,7 @@ func matching(tx *workspace.Tx, req api.Request) []kept {
 }
 
 // says reports whether the title or text of a copy contains text, which is in lower case.
-func says(data []byte, text string) bool {
+func containsText(data []byte, text string) bool {
 	if strings.Contains(strings.ToLower(title(data)), text) {
 		return true
 	}

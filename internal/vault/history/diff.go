@@ -58,8 +58,8 @@ func diff(tx *workspace.Tx, req api.Request) api.Reply {
 		Left: side{left.ID, left.Created}, Right: side{right.ID, right.Created},
 	}
 	inLeft, inRight := left.files(tx), right.files(tx)
-	before := byPath(without(tx, inRight, inLeft))
-	for _, f := range without(tx, inLeft, inRight) {
+	before := byPath(filesNotIn(tx, inRight, inLeft))
+	for _, f := range filesNotIn(tx, inLeft, inRight) {
 		other, both := before[f.Path]
 		if !both {
 			out.OnlyLeft = append(out.OnlyLeft, f.shown())
@@ -78,7 +78,7 @@ func diff(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // without returns the files of one list that are not in another, by path. Both lists are sorted.
-func without(tx *workspace.Tx, list, other []string) []file {
+func filesNotIn(tx *workspace.Tx, list, other []string) []file {
 	var rest []file
 	for _, id := range list {
 		if _, both := slices.BinarySearch(other, id); both {
@@ -127,7 +127,7 @@ func rollbackFile(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(-1, "this file says how a notebook was kept and cannot be put back by itself: "+f.Path)
 	case f.Doc:
 		box, at, _ := strings.Cut(strings.TrimPrefix(f.Path, "/"), "/")
-		return restore(tx, box, "/"+at, f.bytes(tx))
+		return restoreDocument(tx, box, "/"+at, f.bytes(tx))
 	}
 	tx.WriteFile("/data"+f.Path, f.bytes(tx), time.UnixMilli(f.Updated))
 	return api.Done()

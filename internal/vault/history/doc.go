@@ -18,13 +18,13 @@ import "collie/internal/vault/api"
 
 // Join adds the routes of the history and the data repository.
 func Join(mux *api.Mux) {
-	mux.Write("/api/history/createDocHistory", create)
-	mux.Read("/api/history/searchHistory", search)
-	mux.Read("/api/history/getHistoryItems", items)
-	mux.Read("/api/history/getDocHistoryContent", content)
+	mux.Write("/api/history/createDocHistory", createCopy)
+	mux.Read("/api/history/searchHistory", searchCopies)
+	mux.Read("/api/history/getHistoryItems", listCopies)
+	mux.Read("/api/history/getDocHistoryContent", copyContent)
 	mux.Write("/api/history/rollbackDocHistory", rollback)
 
-	mux.Write("/api/repo/initRepoKey", initialize)
+	mux.Write("/api/repo/initRepoKey", initializeRepo)
 	mux.Write("/api/repo/createSnapshot", createSnapshot)
 	mux.Read("/api/repo/getRepoSnapshots", listSnapshots)
 	mux.Write("/api/repo/tagSnapshot", tag)

@@ -18,7 +18,7 @@ import (
 const pageSize = 32
 
 // create saves a copy of a block's document.
-func create(tx *workspace.Tx, req api.Request) api.Reply {
+func createCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.NeedID("id"))
 	if b == nil {
 		return api.Fail(-1, "tree not found")
@@ -28,7 +28,7 @@ func create(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // search answers with the times of the requested copies, newest first.
-func search(tx *workspace.Tx, req api.Request) api.Reply {
+func searchCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	times, last := []string{}, int64(-1)
 	for _, c := range matching(tx, req) {
 		if c.created != last {
@@ -58,7 +58,7 @@ type item struct {
 }
 
 // items lists the copies of one time.
-func items(tx *workspace.Tx, req api.Request) api.Reply {
+func listCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	created := req.NeedText("created")
 	list := []item{}
 	for _, c := range matching(tx, req) {
@@ -70,7 +70,7 @@ func items(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // content shows a copy in the editor's form; a missing one is empty.
-func content(tx *workspace.Tx, req api.Request) api.Reply {
+func copyContent(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := "", ""
 	c, data := findCopy(tx, req.NeedText("historyPath"))
 	if root, err := markup.ParseSY(data); data != nil && err == nil {
@@ -110,5 +110,5 @@ func rollback(tx *workspace.Tx, req api.Request) api.Reply {
 	if data == nil {
 		return api.Fail(-1, "history path ["+at+"] not exist")
 	}
-	return restore(tx, box, c.inBox, data)
+	return restoreDocument(tx, box, c.inBox, data)
 }

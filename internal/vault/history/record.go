@@ -89,10 +89,10 @@ func (f *file) bytes(tx *workspace.Tx) []byte {
 }
 
 // ready reports whether the repository exists.
-func ready(tx *workspace.Tx) bool { return tx.Record(repoKind, repoKind) != nil }
+func repoExists(tx *workspace.Tx) bool { return tx.Record(repoKind, repoKind) != nil }
 
 // exists reports whether there is a record, without reading it.
-func exists(tx *workspace.Tx, kind, id string) (found bool) {
+func recordExists(tx *workspace.Tx, kind, id string) (found bool) {
 	tx.Rows(func(workspace.Row) bool {
 		found = true
 		return false

@@ -13,7 +13,7 @@ import (
 // restore restores the document of a .sy file, including its times. If the document exists, its blocks are replaced,
 // wherever it is now. Otherwise it is created at a path of a notebook, or at the top if the document above is gone.
 // Blocks keep their ids, except ids that are in another document now.
-func restore(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
+func restoreDocument(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 	kept, err := markup.ParseSY(data)
 	if err != nil {
 		return api.Fail(-1, err.Error())
@@ -23,7 +23,7 @@ func restore(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 	}
 	d := tx.Document(kept.ID)
 	if d == nil {
-		return revive(tx, boxID, at, kept)
+		return recreateDocument(tx, boxID, at, kept)
 	}
 	for _, b := range slices.Clone(d.Root.Children) {
 		b.Cut()
@@ -34,7 +34,7 @@ func restore(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 }
 
 // revive creates a removed document again.
-func revive(tx *workspace.Tx, boxID, at string, kept *tree.Block) api.Reply {
+func recreateDocument(tx *workspace.Tx, boxID, at string, kept *tree.Block) api.Reply {
 	box := tx.OpenNotebook(boxID)
 	if box == nil {
 		return api.Fail(-1, "notebook not found or not open: "+boxID)

@@ -12,15 +12,15 @@ import (
 
 const (
 	noKey        = "Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]"
-	failed       = "Failed to create data snapshot: "
+	failedPrefix = "Failed to create data snapshot: "
 	failedFor    = 5000 // how long SiYuan shows the error, in milliseconds
 	emptyInput   = "Input can not be empty"
 	badCharacter = `Do not include symbols \ / : * ? &quot; &#039; &lt; &gt; |`
 )
 
 // initialize creates the repository with a first snapshot. The key is empty, since nothing is encrypted here.
-func initialize(tx *workspace.Tx, _ api.Request) api.Reply {
-	if !ready(tx) {
+func initializeRepo(tx *workspace.Tx, _ api.Request) api.Reply {
+	if !repoExists(tx) {
 		tx.PutRecord(workspace.Record{Kind: repoKind, ID: repoKind, At: time.Now().UnixMilli()})
 		takeSnapshot(tx, "[Init] Init local data repo")
 	}
@@ -30,10 +30,10 @@ func initialize(tx *workspace.Tx, _ api.Request) api.Reply {
 func createSnapshot(tx *workspace.Tx, req api.Request) api.Reply {
 	memo := req.NeedStr("memo")
 	switch {
-	case !ready(tx):
-		return api.Notice(failed+noKey, failedFor)
+	case !repoExists(tx):
+		return api.Notice(failedPrefix+noKey, failedFor)
 	case strings.TrimSpace(memo) == "":
-		return api.Notice(failed+emptyInput, failedFor)
+		return api.Notice(failedPrefix+emptyInput, failedFor)
 	}
 	takeSnapshot(tx, memo)
 	return api.Done()
@@ -83,7 +83,7 @@ func listSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 	if !req.Get("page").Exists() {
 		return api.Fail(-1, "Field [page] is required")
 	}
-	if !ready(tx) {
+	if !repoExists(tx) {
 		return api.Fail(-1, noKey)
 	}
 	all := tx.Records(snapshotKind, "")

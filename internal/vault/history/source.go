@@ -29,9 +29,9 @@ func sources(tx *workspace.Tx) []source {
 	found, sorts := documents(tx)
 	found = append(found, files(tx)...)
 	for _, box := range tx.Notebooks() {
-		found = append(found, derived("/"+box.ID+"/.siyuan/conf.json", api.MustJSON(box.Conf)))
+		found = append(found, derivedFile("/"+box.ID+"/.siyuan/conf.json", api.MustJSON(box.Conf)))
 		if sort := sorts[box.ID]; sort != nil {
-			found = append(found, derived("/"+box.ID+"/.siyuan/sort.json", api.MustJSON(sort)))
+			found = append(found, derivedFile("/"+box.ID+"/.siyuan/sort.json", api.MustJSON(sort)))
 		}
 	}
 	return found
@@ -81,8 +81,8 @@ func files(tx *workspace.Tx) (found []source) {
 }
 
 // derived returns a file that SiYuan stores, and that is derived from the tree here.
-func derived(at string, data []byte) source {
-	return source{path: at, version: hex.EncodeToString(sum1(data)), read: func(*workspace.Tx) (file, []byte) {
+func derivedFile(at string, data []byte) source {
+	return source{path: at, version: hex.EncodeToString(sha1Hex(data)), read: func(*workspace.Tx) (file, []byte) {
 		return file{Title: path.Base(at), Updated: time.Now().UnixMilli(), Derived: true}, data
 	}}
 }

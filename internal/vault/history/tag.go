@@ -14,13 +14,13 @@ func tag(tx *workspace.Tx, req api.Request) api.Reply {
 	id, name := req.NeedText("id"), req.NeedStr("name")
 	switch {
 	case strings.TrimSpace(name) == "":
-		return api.Notice(failed+emptyInput, failedFor)
+		return api.Notice(failedPrefix+emptyInput, failedFor)
 	case strings.ContainsAny(name, `\/:*?"'<>|`):
-		return api.Notice(failed+badCharacter, failedFor)
+		return api.Notice(failedPrefix+badCharacter, failedFor)
 	}
 	s, err := findSnapshot(tx, id)
 	if err != nil {
-		return api.Notice(failed+err.Error(), failedFor)
+		return api.Notice(failedPrefix+err.Error(), failedFor)
 	}
 	tx.PutRecord(workspace.Record{Kind: tagKind, ID: name, Owner: s.ID, At: time.Now().UnixMilli()})
 	return api.Done()
@@ -28,7 +28,7 @@ func tag(tx *workspace.Tx, req api.Request) api.Reply {
 
 // listTags answers the tags by name, each with its snapshot.
 func listTags(tx *workspace.Tx, _ api.Request) api.Reply {
-	if !ready(tx) {
+	if !repoExists(tx) {
 		return api.Fail(-1, noKey)
 	}
 	tags := tx.Records(tagKind, "")

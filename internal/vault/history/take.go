@@ -28,24 +28,24 @@ func takeSnapshot(tx *workspace.Tx, memo string) {
 	created := time.Now().UnixMilli()
 	known := map[string]bool{}
 	if last != nil {
-		had := last.files(tx)
-		if slices.Equal(had, ids) {
+		lastFiles := last.files(tx)
+		if slices.Equal(lastFiles, ids) {
 			return
 		}
-		for _, id := range had {
+		for _, id := range lastFiles {
 			known[id] = true
 		}
 		created = max(created, last.Created+1)
 	}
 	for _, s := range found {
-		if id := s.id(); !known[id] && !exists(tx, fileKind, id) {
+		if id := s.id(); !known[id] && !recordExists(tx, fileKind, id) {
 			store(tx, id, s)
 		}
 	}
 	list := api.MustJSON(ids)
-	made := snapshot{ID: name("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(found)}
-	tx.PutRecord(workspace.Record{Kind: listKind, ID: made.ID, Body: list})
-	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: made.ID, At: created, Body: api.MustJSON(made)})
+	taken := snapshot{ID: name("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(found)}
+	tx.PutRecord(workspace.Record{Kind: listKind, ID: taken.ID, Body: list})
+	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: taken.ID, At: created, Body: api.MustJSON(taken)})
 }
 
 // lastSnapshot is the newest snapshot, or nil.
@@ -66,7 +66,7 @@ func store(tx *workspace.Tx, id string, s source) {
 	f, data := s.read(tx)
 	sum := sha256.Sum256(data)
 	f.Path, f.Size, f.Object = s.path, int64(len(data)), hex.EncodeToString(sum[:])
-	if !exists(tx, objectKind, f.Object) {
+	if !recordExists(tx, objectKind, f.Object) {
 		tx.PutRecord(workspace.Record{Kind: objectKind, ID: f.Object, Body: data})
 	}
 	tx.PutRecord(workspace.Record{Kind: fileKind, ID: id, Body: api.MustJSON(f)})
@@ -75,10 +75,10 @@ func store(tx *workspace.Tx, id string, s source) {
 // name returns a name derived from everything that distinguishes a thing.
 func name(parts ...any) string {
 	encoded, _ := json.Marshal(parts) // texts and numbers
-	return hex.EncodeToString(sum1(encoded))
+	return hex.EncodeToString(sha1Hex(encoded))
 }
 
-func sum1(data []byte) []byte {
+func sha1Hex(data []byte) []byte {
 	sum := sha1.Sum(data) //nolint:gosec // see the import
 	return sum[:]
 }
