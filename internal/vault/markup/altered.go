@@ -10,7 +10,7 @@ import (
 )
 
 // tell reports what happened to a node, if anything did.
-func (c converter) tell(n *ast.Node, why string) {
+func (c converter) reportAlteration(n *ast.Node, why string) {
 	if c.altered != nil && why != "" {
 		c.altered(n.ID, why)
 	}
@@ -20,7 +20,7 @@ func (c converter) tell(n *ast.Node, why string) {
 func holdsBlocks(n *ast.Node) bool { return n.FirstChild != nil && n.FirstChild.IsBlock() }
 
 // flatness returns what happens to a container that is left out.
-func flatness(n *ast.Node, known bool) string {
+func flattenReason(n *ast.Node, known bool) string {
 	if n.Type != ast.NodeDocument && known {
 		return fmt.Sprintf("a container below %d others is left out: what it holds stays, one level up", maxDepth)
 	}
@@ -36,14 +36,14 @@ func typeOf(n *ast.Node) string {
 }
 
 // alteration returns how a block differs from the node it was made from, "" if it does not.
-func alteration(n *ast.Node, b *tree.Block) string {
+func alterationReason(n *ast.Node, b *tree.Block) string {
 	if tree.KindOf(n.Type.String()) == "" {
 		return "a block of the type " + typeOf(n) + " is a paragraph here"
 	}
 	is := newNode(&tree.Block{Kind: b.Kind, ID: b.ID, Text: b.Text, Marker: b.Marker, Task: b.Task})
 	switch {
-	case b.Kind == tree.Callout && callout(n) != callout(is):
-		return fmt.Sprintf("a callout of the kind %q is %q here", callout(n), callout(is))
+	case b.Kind == tree.Callout && calloutText(n) != calloutText(is):
+		return fmt.Sprintf("a callout of the kind %q is %q here", calloutText(n), calloutText(is))
 	case !b.Container() && meaning(n) != meaning(is):
 		return "the text cannot be kept as it is"
 	}
@@ -51,7 +51,7 @@ func alteration(n *ast.Node, b *tree.Block) string {
 }
 
 // callout returns what the first line of a callout shows.
-func callout(n *ast.Node) string {
+func calloutText(n *ast.Node) string {
 	kind, icon, title := n.CalloutType, n.CalloutIcon, n.CalloutTitle
 	if icon == "" {
 		icon = ast.GetCalloutIcon(kind)
@@ -59,7 +59,7 @@ func callout(n *ast.Node) string {
 	if title == "" {
 		title = ast.GetCalloutTitle(kind)
 	}
-	return strings.Join(strings.Fields(restore(kind+"] "+icon+" "+title)), " ")
+	return strings.Join(strings.Fields(removeStandIns(kind+"] "+icon+" "+title)), " ")
 }
 
 // meaning returns the meaning of a leaf, without blanks, for comparison.
@@ -84,7 +84,7 @@ func meaning(leaf *ast.Node) string {
 		}
 		return ast.WalkContinue
 	})
-	return strings.Join(strings.Fields(strings.ReplaceAll(restore(out.String()), zeroWidth, "")), " ")
+	return strings.Join(strings.Fields(strings.ReplaceAll(removeStandIns(out.String()), zeroWidth, "")), " ")
 }
 
 // withoutBlanks returns an outline without blanks, since it is invisible whether a blank between words is inside a

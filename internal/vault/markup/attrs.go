@@ -34,19 +34,19 @@ func (c converter) attrs(n *ast.Node) map[string]string {
 	var attrs map[string]string
 	for _, pair := range n.KramdownIAL {
 		name, value := strings.ToLower(pair[0]), pair[1]
-		if c.invented(n, name, value) {
+		if c.isInvented(n, name, value) {
 			continue
 		}
 		if attrs == nil {
 			attrs = map[string]string{}
 		}
-		attrs[name] = restore(attrValues.Replace(value))
+		attrs[name] = removeStandIns(attrValues.Replace(value))
 	}
 	return attrs
 }
 
 // invented reports whether lute invented an attribute.
-func (c converter) invented(n *ast.Node, name, value string) bool {
+func (c converter) isInvented(n *ast.Node, name, value string) bool {
 	switch name {
 	case "id":
 		return c.given != nil && c.given[value] == nil

@@ -13,7 +13,7 @@ const maxMarks = 5000
 const maxAnds = 500
 
 // hostile reports whether containers or links nest deeper than in any real note.
-func hostile(text string) bool {
+func isTooDeep(text string) bool {
 	open, links := 0, 0
 	for line := range strings.Lines(text) {
 		switch trimmed := strings.TrimLeft(line, " \t>-*+"); {
@@ -25,13 +25,13 @@ func hostile(text string) bool {
 			links = 0
 		}
 		links = max(links+strings.Count(line, "](")-strings.Count(line, ")"), 0)
-		if strings.Count(line, "<") > maxDepth && angled(line) {
+		if strings.Count(line, "<") > maxDepth && hasTooManyTags(line) {
 			return true
 		}
-		if strings.Count(line, "&") > maxAnds && chained(line) {
+		if strings.Count(line, "&") > maxAnds && hasTooManyAnds(line) {
 			return true
 		}
-		if open > maxDepth || links > maxDepth || markers(line) > maxDepth || strings.Count(line, "$") > maxMarks {
+		if open > maxDepth || links > maxDepth || countMarkers(line) > maxDepth || strings.Count(line, "$") > maxMarks {
 			return true
 		}
 	}
@@ -39,7 +39,7 @@ func hostile(text string) bool {
 }
 
 // markers counts the containers that the beginning of a line opens or continues.
-func markers(line string) int {
+func countMarkers(line string) int {
 	found := 0
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -56,7 +56,7 @@ func markers(line string) int {
 
 // angled reports whether a word of a line opens more than maxDepth tags and closes none, since lute searches for the
 // end of each.
-func angled(line string) bool {
+func hasTooManyTags(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "<")-strings.Count(word, ">") > maxDepth {
 			return true
@@ -68,7 +68,7 @@ func angled(line string) bool {
 // deep reports whether elements of a DOM nest deeper than in any real note, since lute's time grows with the square
 // of the depth.
 func deep(dom string) bool {
-	const most = 10 * maxDepth // a block is several elements
+	const limit = 10 * maxDepth // a block is several elements
 	depth := 0
 	for rest := dom; ; {
 		at := strings.IndexByte(rest, '<')
@@ -82,7 +82,7 @@ func deep(dom string) bool {
 			depth = max(depth-1, 0)
 		case end > 0 && rest[end-1] == '/', strings.HasPrefix(rest, "br"), strings.HasPrefix(rest, "img"), strings.HasPrefix(rest, "!"):
 		case 'a' <= rest[0]|0x20 && rest[0]|0x20 <= 'z':
-			if depth++; depth > most {
+			if depth++; depth > limit {
 				return true
 			}
 		}
@@ -90,7 +90,7 @@ func deep(dom string) bool {
 }
 
 // chained reports whether a word of a line has more than maxAnds &.
-func chained(line string) bool {
+func hasTooManyAnds(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "&") > maxAnds {
 			return true

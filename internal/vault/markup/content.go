@@ -75,7 +75,7 @@ func FirstContent(b *tree.Block) string {
 // Plain returns the text of a leaf without its marks as in blocks.content: a link is its text and address, an image
 // its text, address and title.
 func Plain(text string) string {
-	if !strings.ContainsAny(text, marking) {
+	if !strings.ContainsAny(text, markChars) {
 		return text
 	}
 	var out strings.Builder
@@ -139,14 +139,14 @@ func tableContent(text string) string {
 }
 
 // diagrams are the languages of code that is shown as a picture.
-var diagrams = map[string]bool{
+var diagramLanguages = map[string]bool{
 	"abc": true, "echarts": true, "flowchart": true, "graphviz": true, "mermaid": true, "mindmap": true, "plantuml": true,
 }
 
 // codeContent returns the text between the fences; for a diagram without the final line feed.
 func codeContent(text string) string {
 	_, info, code := codeParts(text)
-	if diagrams[strings.TrimSpace(info)] {
+	if diagramLanguages[strings.TrimSpace(info)] {
 		return strings.TrimSuffix(code, "\n")
 	}
 	return code

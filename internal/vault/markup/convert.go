@@ -18,7 +18,7 @@ type converter struct {
 	// literal says that text stays text even if it looks like Markdown.
 	literal bool
 	// typed says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
-	typed bool
+	fromEditor bool
 	// altered, if not nil, is called for blocks that differ from their nodes.
 	altered func(id, why string)
 }
@@ -30,7 +30,7 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	for child := n.FirstChild; child != nil; child = child.Next {
 		if child.Type == ast.NodeKramdownBlockIAL {
 			if child.IsEmptyBlockIAL() {
-				found = append(found, c.empty(child))
+				found = append(found, c.emptyParagraph(child))
 			}
 			continue
 		}
@@ -39,20 +39,20 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 		}
 		known := tree.KindOf(child.Type.String()) != ""
 		if depth >= maxDepth && child.IsContainerBlock() || child.Type == ast.NodeDocument || !known && holdsBlocks(child) {
-			c.tell(child, flatness(child, known))
+			c.reportAlteration(child, flattenReason(child, known))
 			found = append(found, c.children(child, depth)...)
 			continue
 		}
 		b := c.block(child, depth)
 		if found = append(found, b); c.altered != nil {
-			c.tell(child, alteration(child, b))
+			c.reportAlteration(child, alterationReason(child, b))
 		}
 	}
 	return found
 }
 
 // empty returns the paragraph for an attribute list without a block.
-func (c converter) empty(list *ast.Node) *tree.Block {
+func (c converter) emptyParagraph(list *ast.Node) *tree.Block {
 	p := &ast.Node{Type: ast.NodeParagraph, KramdownIAL: parse.Tokens2IAL(list.Tokens)}
 	p.ID = p.IALAttr("id")
 	return c.block(p, 0)
@@ -76,8 +76,8 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 		b.Marker = calloutMarker(n)
 	}
 	if !b.Container() {
-		b.Text = restore(c.leaf(b, n))
-		if b.Kind == tree.Paragraph && c.stray(n, b.Text) {
+		b.Text = removeStandIns(c.leaf(b, n))
+		if b.Kind == tree.Paragraph && c.isStrayList(n, b.Text) {
 			b.Text = ""
 		}
 		return b
@@ -97,7 +97,7 @@ var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
 // stray reports whether the text of an item is only an attribute list that lute invented, as it does for an item that
 // begins with a numbered item.
-func (c converter) stray(n *ast.Node, text string) bool {
+func (c converter) isStrayList(n *ast.Node, text string) bool {
 	if c.given == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
 		return false
 	}
@@ -119,7 +119,7 @@ func needsText(item *tree.Block) bool {
 func itemMarker(n *ast.Node) (marker, task string) {
 	marker = "-"
 	box := n.ChildByType(ast.NodeTaskListItemMarker)
-	if data := n.ListData; data != nil && (data.Typ == 1 || box == nil && numbered(data.Marker)) {
+	if data := n.ListData; data != nil && (data.Typ == 1 || box == nil && isNumbered(data.Marker)) {
 		marker = strconv.Itoa(max(data.Num, 0)) + "."
 	}
 	if box != nil {
@@ -135,12 +135,12 @@ func itemMarker(n *ast.Node) (marker, task string) {
 }
 
 // numbered reports whether a marker is a number. Lute takes 1. [a](b) for a task and then finds no box.
-func numbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
+func isNumbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
 
 // calloutMarker returns the kind of a callout as [tree.CutCallout] splits it off, followed by icon and title unless
 // they are the kind's defaults.
 func calloutMarker(n *ast.Node) string {
-	icon, title := n.CalloutIcon, restore(n.CalloutTitle)
+	icon, title := n.CalloutIcon, removeStandIns(n.CalloutTitle)
 	if icon == ast.GetCalloutIcon(n.CalloutType) {
 		icon = ""
 	}
@@ -154,14 +154,14 @@ func calloutMarker(n *ast.Node) string {
 	if strings.HasPrefix(kind, "[") || strings.Contains(kind, " ") {
 		kind = "[" + kind + "]"
 	}
-	return restore(words(kind + " " + icon + " " + title))
+	return removeStandIns(words(kind + " " + icon + " " + title))
 }
 
 // leaf returns the text of a leaf.
 func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	switch n.Type {
 	case ast.NodeParagraph:
-		return secured(withoutBlankLines(strings.TrimLeft(strings.TrimRight(c.inline(n), " \t\n"), "\n")))
+		return escapedParagraph(withoutBlankLines(strings.TrimLeft(strings.TrimRight(c.inline(n), " \t\n"), "\n")))
 	case ast.NodeHeading:
 		level := min(max(n.HeadingLevel, 1), 6)
 		text := strings.ReplaceAll(strings.TrimSpace(c.inline(n)), "\n", " ")

@@ -20,8 +20,8 @@ func DOMs(blocks []*tree.Block) string {
 		blocks = blocks[0].Children
 	}
 	var out string
-	err := guarded(func() {
-		r := render.NewProtyleRenderer(newTree(blocks...), engine().RenderOptions, engine().ParseOptions)
+	err := recovered(func() {
+		r := render.NewProtyleRenderer(newTree(blocks...), luteEngine().RenderOptions, luteEngine().ParseOptions)
 		out = string(r.Render())
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func plainDOM(blocks []*tree.Block) string {
 	for _, b := range blocks {
 		p := &ast.Node{Type: ast.NodeParagraph, ID: b.ID}
 		p.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(Markdown(b))})
-		out.WriteString(engine().RenderNodeBlockDOM(p))
+		out.WriteString(luteEngine().RenderNodeBlockDOM(p))
 	}
 	return out.String()
 }
@@ -49,21 +49,21 @@ var tags = lazyregexp.New(`<[^<>]*>`)
 func ParseDOM(dom string) []*tree.Block {
 	dom = cleanNode(dom)
 	if deep(dom) {
-		return []*tree.Block{{Kind: tree.Paragraph, Text: restore(strings.TrimSpace(tags.ReplaceAllString(dom, " ")))}}
+		return []*tree.Block{{Kind: tree.Paragraph, Text: removeStandIns(strings.TrimSpace(tags.ReplaceAllString(dom, " ")))}}
 	}
 	var blocks []*tree.Block
-	err := guarded(func() {
-		if t := engine().BlockDOM2Tree(dom); t != nil {
-			spread(t.Root)
-			blocks = converter{typed: true}.children(t.Root, 0)
+	err := recovered(func() {
+		if t := luteEngine().BlockDOM2Tree(dom); t != nil {
+			unwrapDocuments(t.Root)
+			blocks = converter{fromEditor: true}.children(t.Root, 0)
 		}
 	})
 	if err != nil || len(blocks) == 0 {
 		text := ""
-		if guarded(func() { text = engine().BlockDOM2Text(dom) }) != nil {
+		if recovered(func() { text = luteEngine().BlockDOM2Text(dom) }) != nil {
 			text = dom
 		}
-		return []*tree.Block{{Kind: tree.Paragraph, Text: restore(strings.TrimSpace(text))}}
+		return []*tree.Block{{Kind: tree.Paragraph, Text: removeStandIns(strings.TrimSpace(text))}}
 	}
 	return blocks
 }

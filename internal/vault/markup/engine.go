@@ -10,7 +10,7 @@ import (
 
 // luteEngine is lute with the settings of SiYuan's kernel. It is shared by all, since making one costs more than parsing
 // a paragraph; nothing changes it afterwards, and lute only reads its options.
-var engine = sync.OnceValue(newEngine)
+var luteEngine = sync.OnceValue(newEngine)
 
 func newEngine() *lute.Lute {
 	e := lute.New()
@@ -43,7 +43,7 @@ func newEngine() *lute.Lute {
 }
 
 // guarded calls f and turns a panic of lute into an error.
-func guarded(f func()) (err error) {
+func recovered(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("lute: %v", p)
@@ -56,9 +56,9 @@ func guarded(f func()) (err error) {
 // parseTree parses Markdown with lute; nil if lute cannot.
 func parseTree(markdown string) *parse.Tree {
 	var t *parse.Tree
-	if guarded(func() { t = parse.Parse("", []byte(markdown), engine().ParseOptions) }) != nil {
+	if recovered(func() { t = parse.Parse("", []byte(markdown), luteEngine().ParseOptions) }) != nil {
 		return nil
 	}
-	spread(t.Root)
+	unwrapDocuments(t.Root)
 	return t
 }

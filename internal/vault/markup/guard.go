@@ -26,7 +26,7 @@ var bracketAddress = lazyregexp.New(`\]\(\(+[^()\n]*\)+\)`)
 // calloutTitle matches the first line of a callout up to the first word of its title.
 var calloutTitle = lazyregexp.New(`(?m)^([^\n\[]*>[ \t]*\[![^\]\n]*\][ \t]*)([^ \t\n]+)`)
 
-var brackets = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
+var bracketAfterLink = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
 
 // fenceInfo matches a fence with more after it than the name of a language.
 var fenceInfo = lazyregexp.New("(?m)^[ \\t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*(?:\\{:[^}\\n]*\\})?(?:```+|~~~+)[ \\t]*([^\\s`~]+ [^`\\n]*[^`\\s])[ \\t]*$")
@@ -38,8 +38,8 @@ var (
 )
 
 // shield inserts stand-ins where lute would lose text or misread it.
-func shield(markdown string) string {
-	markdown = strings.ReplaceAll(markdown, caret, caretStandIn)
+func insertStandIns(markdown string) string {
+	markdown = strings.ReplaceAll(markdown, caretChar, caretStandIn)
 	if strings.Contains(markdown, "`") && strings.ContainsAny(markdown, "(<") {
 		markdown = shieldCode(markdown)
 	}
@@ -59,7 +59,7 @@ func shield(markdown string) string {
 	}
 	if strings.Contains(markdown, "]((") {
 		markdown = bracketAddress.ReplaceAllStringFunc(markdown, func(link string) string {
-			return "](" + brackets.Replace(link[2:len(link)-1]) + ")"
+			return "](" + bracketAfterLink.Replace(link[2:len(link)-1]) + ")"
 		})
 	}
 	if strings.Contains(markdown, "[!") {
@@ -96,7 +96,7 @@ func shieldCode(markdown string) string {
 		if at < 0 {
 			break
 		}
-		run := backticks(markdown[at:])
+		run := countBackticks(markdown[at:])
 		end := closing(markdown[at+run:], run)
 		if end < 0 {
 			out.WriteString(markdown[:at+run])
@@ -113,7 +113,7 @@ func shieldCode(markdown string) string {
 }
 
 // backticks returns the number of backticks at the beginning of a text.
-func backticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
+func countBackticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
 // paragraphEnd returns where a paragraph ends: before a line that is blank or may begin a block.
 func paragraphEnd(text string) int {
@@ -138,7 +138,7 @@ func closing(text string, n int) int {
 			return -1
 		}
 		at += from
-		run := backticks(text[at:])
+		run := countBackticks(text[at:])
 		if run == n {
 			return at
 		}

@@ -10,19 +10,19 @@ import (
 // parseInline parses the text of a leaf with lute; nil if lute cannot. The nodes are below the result.
 func parseInline(text string) *ast.Node {
 	var t *parse.Tree
-	if guarded(func() { t = parse.Inline("", []byte(text), engine().ParseOptions) }) != nil {
+	if recovered(func() { t = parse.Inline("", []byte(text), luteEngine().ParseOptions) }) != nil {
 		return nil
 	}
-	spread(t.Root)
+	unwrapDocuments(t.Root)
 	return t.Root.FirstChild
 }
 
 // spread replaces nested documents below a node by their content. Lute makes some for ~ between other marks, and code
 // that walks the nodes does not look into them.
-func spread(n *ast.Node) {
+func unwrapDocuments(n *ast.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.Next
-		spread(c)
+		unwrapDocuments(c)
 		if c.Type == ast.NodeDocument {
 			if len(c.Tokens) > 0 {
 				c.InsertBefore(&ast.Node{Type: ast.NodeText, Tokens: c.Tokens})
@@ -45,12 +45,12 @@ func (c converter) inline(leaf *ast.Node) string {
 		if sure {
 			break
 		}
-		back := parseInline(shield(text))
+		back := parseInline(insertStandIns(text))
 		if back == nil {
 			break
 		}
 		again, _ := converter{}.once(back, table)
-		text, sure = again, restore(again) == restore(text)
+		text, sure = again, removeStandIns(again) == removeStandIns(text)
 	}
 	return text
 }
@@ -60,8 +60,8 @@ func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
 	w := writer{table: table, tag: c.tag(leaf), bare: true}
 	w.children(leaf, nil)
 	text = w.markdown()
-	if w.marks > 0 || c.literal && strings.ContainsAny(text, marking) {
-		return c.faithful(leaf, text, table, w.escaped), false
+	if w.marks > 0 || c.literal && strings.ContainsAny(text, markChars) {
+		return c.readBackText(leaf, text, table, w.escaped), false
 	}
 	return text, !w.rewrote
 }
@@ -70,7 +70,7 @@ func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
 // entity.
 func (c converter) tag(leaf *ast.Node) string {
 	switch {
-	case !c.typed:
+	case !c.fromEditor:
 		return ""
 	case strings.Contains(leaf.Content(), "&"):
 		return `\<`
@@ -81,10 +81,10 @@ func (c converter) tag(leaf *ast.Node) string {
 // readBackText returns text if it is read as the nodes of leaf. Otherwise it returns the first of these that is: with
 // the text of marks escaped, if that makes a difference; with <span> elements, which can express what Markdown cannot;
 // with all text escaped; or with both.
-func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) string {
-	ours := flattened(leaf)
+func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool) string {
+	ours := flattenMarks(leaf)
 	meaning := outline(ours)
-	if says(text, meaning) {
+	if hasMeaning(text, meaning) {
 		return text
 	}
 	for _, w := range []writer{{}, {spans: true}, {escape: true}, {spans: true, escape: true}} {
@@ -93,7 +93,7 @@ func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) st
 		}
 		w.table, w.tag = table, c.tag(leaf)
 		w.children(ours, nil)
-		if text = w.markdown(); says(text, meaning) {
+		if text = w.markdown(); hasMeaning(text, meaning) {
 			break
 		}
 	}
@@ -101,25 +101,25 @@ func (c converter) faithful(leaf *ast.Node, text string, table, escaped bool) st
 }
 
 // says reports whether text is read as a leaf with this meaning.
-func says(text, meaning string) bool {
-	leaf := parseInline(shield(text))
-	return leaf != nil && restore(outline(flattened(leaf))) == restore(meaning)
+func hasMeaning(text, meaning string) bool {
+	leaf := parseInline(insertStandIns(text))
+	return leaf != nil && removeStandIns(outline(flattenMarks(leaf))) == removeStandIns(meaning)
 }
 
 // flattened returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
-func flattened(leaf *ast.Node) *ast.Node {
-	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: engine().ParseOptions}}
-	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
+func flattenMarks(leaf *ast.Node) *ast.Node {
+	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}
+	_ = recovered(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
 	for image := leaf.FirstChild; image != nil; image = image.Next {
 		if image.Type == ast.NodeImage {
-			single(image)
+			removeImageMarks(image)
 		}
 	}
 	return leaf
 }
 
 // single removes the text marks that lute adds around the text of an image in marks.
-func single(image *ast.Node) {
+func removeImageMarks(image *ast.Node) {
 	for c := image.FirstChild; c != nil; c = c.Next {
 		if before := c.Previous; c.Type == ast.NodeLinkText && before.Type == ast.NodeTextMark &&
 			unescapeHTML(before.TextMarkTextContent) == string(c.Tokens) {

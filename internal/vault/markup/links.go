@@ -8,7 +8,7 @@ import (
 
 func (w *writer) code(n *ast.Node) {
 	content := tokensOf(n.ChildByType(ast.NodeCodeSpanContent))
-	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.barred(content))})
+	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.escapeBarsInTable(content))})
 }
 
 func (w *writer) link(n *ast.Node) {
@@ -26,7 +26,7 @@ func (w *writer) link(n *ast.Node) {
 	for _, p := range inner.pieces {
 		s.Content += p.Content
 	}
-	s.Markdown = "[" + inner.markdown() + "](" + destination(s.Target, s.Title) + ")"
+	s.Markdown = "[" + inner.markdown() + "](" + linkDestination(s.Target, s.Title) + ")"
 	w.put(s)
 }
 
@@ -38,7 +38,7 @@ func (w *writer) image(n *ast.Node) {
 		switch c.Type {
 		case ast.NodeLinkText:
 			s.Content += string(c.Tokens)
-			markdown.WriteString(w.barred(string(c.Tokens)))
+			markdown.WriteString(w.escapeBarsInTable(string(c.Tokens)))
 		case ast.NodeBackslash:
 			s.Content += tokensOf(c.FirstChild)
 			markdown.WriteString(`\` + tokensOf(c.FirstChild))
@@ -52,7 +52,7 @@ func (w *writer) image(n *ast.Node) {
 			markdown.WriteString(inner.markdown())
 		}
 	}
-	s.Markdown = markdown.String() + "](" + destination(s.Target, s.Title) + ")"
+	s.Markdown = markdown.String() + "](" + linkDestination(s.Target, s.Title) + ")"
 	w.put(s)
 }
 
@@ -71,7 +71,7 @@ func (w *writer) reference(n *ast.Node) {
 }
 
 // barred returns content with bars escaped if a table needs it.
-func (w *writer) barred(content string) string {
+func (w *writer) escapeBarsInTable(content string) string {
 	if w.table {
 		return escapeBars(content)
 	}

@@ -10,11 +10,11 @@ import (
 // nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out. Text that lute
 // cannot read, or that is nested too deep, becomes paragraphs: nothing is lost.
 func Parse(markdown string) []*tree.Block {
-	markdown = shield(shieldMath(widened(clean(markdown))))
+	markdown = insertStandIns(shieldMath(widenTables(cleanText(markdown))))
 	if strings.TrimSpace(markdown) == "" {
 		return nil
 	}
-	if hostile(markdown) {
+	if isTooDeep(markdown) {
 		return paragraphs(markdown)
 	}
 	var blocks []*tree.Block
@@ -31,7 +31,7 @@ func parsePiece(markdown string) (blocks []*tree.Block) {
 		return paragraphs(markdown)
 	}
 	c := converter{given: givenAttrs(markdown)}
-	if guarded(func() { blocks = c.children(t.Root, 0) }) != nil {
+	if recovered(func() { blocks = c.children(t.Root, 0) }) != nil {
 		return paragraphs(markdown)
 	}
 	return blocks
@@ -40,7 +40,7 @@ func parsePiece(markdown string) (blocks []*tree.Block) {
 // caretChar is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets another
 // one in its place.
 const (
-	caret        = "\u2038"
+	caretChar    = "\u2038"
 	caretStandIn = "\U000F2038"
 )
 
@@ -48,12 +48,12 @@ var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\
 
 // clean brings text into the parser's form: lines that end in \n, valid UTF-8, and no zero-width spaces, which SiYuan
 // adds around marks and removes again.
-func clean(text string) string {
+func cleanText(text string) string {
 	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
 
 // restore replaces the stand-ins again.
-func restore(text string) string {
+func removeStandIns(text string) string {
 	if !strings.Contains(text, standInLead) {
 		return text
 	}
@@ -61,15 +61,19 @@ func restore(text string) string {
 }
 
 // cleanNode is clean for text that lute does not parse as Markdown.
-func cleanNode(text string) string { return strings.ReplaceAll(clean(text), caret, caretStandIn) }
+func cleanNode(text string) string {
+	return strings.ReplaceAll(cleanText(text), caretChar, caretStandIn)
+}
 
 // restoreDOM is restore for a DOM, in which < is a character reference.
-func restoreDOM(dom string) string { return restore(strings.ReplaceAll(dom, tagStandIn, "&lt;")) }
+func restoreDOM(dom string) string {
+	return removeStandIns(strings.ReplaceAll(dom, tagStandIn, "&lt;"))
+}
 
 // standInLead is the byte with which all stand-ins begin.
 const standInLead = "\xf3"
 
-var restorer = strings.NewReplacer(caretStandIn, caret, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
+var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
 
 // plainParagraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
 // the attribute lists below them.
@@ -80,13 +84,13 @@ func paragraphs(markdown string) []*tree.Block {
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
-		b := &tree.Block{Kind: tree.Paragraph, Text: restore(text)}
+		b := &tree.Block{Kind: tree.Paragraph, Text: removeStandIns(text)}
 		if body, list := cutIAL(text); list != "" {
 			b.Attrs = tree.ParseIAL(list)
 			if b.Attrs["type"] == "doc" {
 				continue
 			}
-			b.Text, b.ID = restore(body), b.Attrs["id"]
+			b.Text, b.ID = removeStandIns(body), b.Attrs["id"]
 		}
 		found = append(found, b)
 	}

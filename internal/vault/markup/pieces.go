@@ -32,7 +32,7 @@ func pieces(markdown string, size int) []string {
 			if blank && plain && at-begin >= size && startsAnew(line) {
 				parts, begin = append(parts, markdown[begin:at]), at
 			}
-			if opens(line) {
+			if mayOpen(line) {
 				return append(parts, markdown[begin:])
 			}
 			if fence = fenceOf(line); fence != "" {
@@ -52,7 +52,7 @@ func startsAnew(line string) bool {
 }
 
 // opens reports whether a line may open something that ends after a blank line, other than a top-level fence.
-func opens(line string) bool {
+func mayOpen(line string) bool {
 	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
 	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {
 		if strings.HasPrefix(inside, mark) {

@@ -36,7 +36,7 @@ func TestPieces(t *testing.T) {
 		if r.IntN(4) == 0 {
 			text += "\n\n{: id=\"20240101000000-ccccccc\" type=\"doc\"}"
 		}
-		text = shield(widened(clean(text)))
+		text = insertStandIns(widenTables(cleanText(text)))
 		var apart []*tree.Block
 		list := pieces(text, 1)
 		cuts += len(list) - 1

@@ -67,11 +67,11 @@ func (r renderer) block(b *tree.Block) string {
 		return b.Text
 	case tree.Paragraph:
 		if r.marks {
-			return r.close(b, marked(b.Text))
+			return r.close(b, spanText(b.Text))
 		}
 	case tree.Heading:
 		if r.marks {
-			return r.close(b, strings.Repeat("#", b.Level())+" "+marked(headingText(b.Text)))
+			return r.close(b, strings.Repeat("#", b.Level())+" "+spanText(headingText(b.Text)))
 		}
 	}
 	return r.close(b, b.Text)
@@ -97,7 +97,7 @@ func (r renderer) item(b *tree.Block) string {
 	if b.Task != "" {
 		head += "[" + b.Task + "] "
 	}
-	text := indented(r.blocks(b.Children, "\n\n"), pad)
+	text := indent(r.blocks(b.Children, "\n\n"), pad)
 	if r.lists && b.Task != "" && len(b.Children) > 0 && b.Children[0].Text == "" && b.Children[0].Kind == tree.Paragraph {
 		head += "\n" + pad // right behind the box the list would be text
 	}
@@ -105,7 +105,7 @@ func (r renderer) item(b *tree.Block) string {
 }
 
 // indented adds pad before every line except the first and empty ones.
-func indented(text, pad string) string {
+func indent(text, pad string) string {
 	if !strings.Contains(text, "\n") {
 		return text
 	}
@@ -139,17 +139,17 @@ func (r renderer) quote(b *tree.Block) string {
 }
 
 // marked returns the text of a leaf with <span> elements for its marks, as in the kernel's kramdown of mode textmark.
-func marked(text string) string {
-	if !strings.ContainsAny(text, marking) || hostile(text) {
+func spanText(text string) string {
+	if !strings.ContainsAny(text, markChars) || isTooDeep(text) {
 		return text
 	}
-	leaf := parseInline(shield(text))
+	leaf := parseInline(insertStandIns(text))
 	if leaf == nil {
 		return text
 	}
 	var out strings.Builder
 	w := writer{}
-	leaf = flattened(leaf)
+	leaf = flattenMarks(leaf)
 	for n := leaf.FirstChild; n != nil; n = n.Next {
 		if n.Type == ast.NodeTextMark {
 			out.WriteString(w.markdown() + spanElement(n))
@@ -158,5 +158,5 @@ func marked(text string) string {
 		}
 		w.node(n, nil)
 	}
-	return restore(out.String() + w.markdown())
+	return removeStandIns(out.String() + w.markdown())
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // probe is an attribute list below a paragraph, to test the paragraph as it would be stored.
-const probe = "\n{: id=\"20060102150405-1a2b3c4\"}"
+const probeList = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
 // mostLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
 const mostLines = 50
@@ -15,8 +15,8 @@ const mostLines = 50
 // secured returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added where a
 // line would begin another block. Lute reads some paragraphs that it would not read again once they are stored, such
 // as an unclosed {{{.
-func secured(text string) string {
-	if !risky(text) || hostile(text) || isParagraph(text) {
+func escapedParagraph(text string) string {
+	if !mayStartBlock(text) || isTooDeep(text) || isParagraph(text) {
 		return text
 	}
 	lines := strings.Split(text, "\n")
@@ -24,7 +24,7 @@ func secured(text string) string {
 		if i == mostLines {
 			break
 		}
-		if risky(line) && !isParagraph(line) || i > 0 && !isParagraph(strings.Join(lines[:i+1], "\n")) {
+		if mayStartBlock(line) && !isParagraph(line) || i > 0 && !isParagraph(strings.Join(lines[:i+1], "\n")) {
 			lines[i] = escapeStart(line)
 		}
 	}
@@ -38,7 +38,7 @@ func secured(text string) string {
 }
 
 // risky reports whether a line begins with something that could begin a block.
-func risky(text string) bool {
+func mayStartBlock(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(line, " \t")
 		if line == "" || line == "\n" || strings.IndexByte("#>-+*_|{}<`~$;:=!&\\0123456789", line[0]) >= 0 {
@@ -50,7 +50,7 @@ func risky(text string) bool {
 
 // isParagraph reports whether text is read as one paragraph with that text.
 func isParagraph(text string) bool {
-	t := parseTree(text + probe)
+	t := parseTree(text + probeList)
 	if t == nil {
 		return true // cannot be tested
 	}
@@ -58,7 +58,7 @@ func isParagraph(text string) bool {
 	if first == nil || first.Type != ast.NodeParagraph || first.Next == nil || first.Next.Next != t.Root.LastChild {
 		return false
 	}
-	return first.IALAttr("id") == probe[8:30] && says(text, outline(flattened(first)))
+	return first.IALAttr("id") == probeList[8:30] && hasMeaning(text, outline(flattenMarks(first)))
 }
 
 // escapeStart escapes the first character of a line, or of the mark after a number.

@@ -13,7 +13,7 @@ type Span struct {
 }
 
 // marking are the characters of marks; text without any of them is plain.
-const marking = "\\`*_~=#^$<>[]!(){}&:"
+const markChars = "\\`*_~=#^$<>[]!(){}&:"
 
 // Spans splits the text of a leaf. Their Markdown, concatenated, is the text. Nested marks have kinds such as "strong
 // em". Links, images, tags, code, formulas and references inside of marks are spans of their own.
@@ -21,34 +21,34 @@ func Spans(text string) []Span {
 	switch {
 	case text == "":
 		return nil
-	case !strings.ContainsAny(text, marking), hostile(text):
+	case !strings.ContainsAny(text, markChars), isTooDeep(text):
 		return []Span{{Content: text, Markdown: text}}
 	}
-	leaf := parseInline(shield(text))
+	leaf := parseInline(insertStandIns(text))
 	if leaf == nil {
 		return []Span{{Content: text, Markdown: text}}
 	}
 	for _, w := range []writer{{}, {spans: true}} {
-		if guarded(func() { w.children(leaf, nil) }) != nil {
+		if recovered(func() { w.children(leaf, nil) }) != nil {
 			break
 		}
 		for i, p := range w.pieces {
 			for _, text := range []*string{&p.Content, &p.Markdown, &p.Target, &p.Title} {
-				*text = restore(*text)
+				*text = removeStandIns(*text)
 			}
 			w.pieces[i] = p
 		}
-		if found := joined(w.pieces); same(found, text) {
+		if found := joinSpans(w.pieces); sameMarkdown(found, text) {
 			return found
 		} else if w.marks == 0 || w.spans {
-			return realigned(found, text)
+			return realignSpans(found, text)
 		}
 	}
 	return []Span{{Content: text, Markdown: text}}
 }
 
 // joined adds the edges of marks to the text next to them, and joins neighbours of the same kind.
-func joined(pieces []Span) []Span {
+func joinSpans(pieces []Span) []Span {
 	found := make([]Span, 0, len(pieces))
 	var content, markdown strings.Builder // of the last span
 	flush := func() {
@@ -72,18 +72,18 @@ func joined(pieces []Span) []Span {
 		case p.Kind == edgeOpen:
 			open += p.Markdown
 			continue
-		case p.Kind == edgeClose && open == "" && len(found) > 0 && styled(found[len(found)-1].Kind):
+		case p.Kind == edgeClose && open == "" && len(found) > 0 && isStyle(found[len(found)-1].Kind):
 			markdown.WriteString(p.Markdown)
 			continue
 		case p.Kind == edgeClose:
 			add(Span{Markdown: open + p.Markdown}, true)
-		case open != "" && !styled(p.Kind):
+		case open != "" && !isStyle(p.Kind):
 			add(Span{Markdown: open}, true)
 			add(p, p.Kind == "")
 		default:
 			fresh := open != "" // marks begin here, so it does not continue the last span
 			p.Markdown = open + p.Markdown
-			add(p, !fresh && (p.Kind == "" || styled(p.Kind)))
+			add(p, !fresh && (p.Kind == "" || isStyle(p.Kind)))
 		}
 		open = ""
 	}
@@ -92,7 +92,7 @@ func joined(pieces []Span) []Span {
 }
 
 // styled reports whether a kind only changes the look of text.
-func styled(kind string) bool {
+func isStyle(kind string) bool {
 	first, _, _ := strings.Cut(kind, " ")
 	switch first {
 	case "strong", "em", "s", "mark", "u", "kbd", "sub", "sup":
@@ -103,7 +103,7 @@ func styled(kind string) bool {
 
 // sameMarkdown reports whether the spans' Markdown is exactly text. It is not if the text is written in another way than
 // ours.
-func same(spans []Span, text string) bool {
+func sameMarkdown(spans []Span, text string) bool {
 	for _, s := range spans {
 		tail, found := strings.CutPrefix(text, s.Markdown)
 		if !found {
@@ -115,7 +115,7 @@ func same(spans []Span, text string) bool {
 }
 
 // realigned keeps, in order, the spans whose Markdown occurs in the text. The text between them is plain.
-func realigned(spans []Span, text string) []Span {
+func realignSpans(spans []Span, text string) []Span {
 	var found []Span
 	plain := func(stretch string) {
 		if stretch != "" {

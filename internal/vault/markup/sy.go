@@ -16,17 +16,17 @@ const syVersion = "2"
 // SY returns a loaded document as a .sy file: the document's node as one JSON object on one line.
 func SY(d *tree.Document) []byte {
 	var out []byte
-	err := guarded(func() {
+	err := recovered(func() {
 		t := newTree()
 		t.Root = newNode(d.Root)
 		t.Root.Spec = syVersion
-		finish(t.Root)
-		out = render.NewJSONRenderer(t, engine().RenderOptions, engine().ParseOptions).Render()
+		addKernelSpaces(t.Root)
+		out = render.NewJSONRenderer(t, luteEngine().RenderOptions, luteEngine().ParseOptions).Render()
 	})
 	if err != nil {
 		return plainSY(d)
 	}
-	return []byte(restore(string(out)))
+	return []byte(removeStandIns(string(out)))
 }
 
 // plainSY replaces SY for what lute cannot render: a document with its Markdown in one paragraph.
@@ -62,7 +62,7 @@ func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 		return nil, fmt.Errorf("the .sy file has the ID %q, expected one like 20240131120000-abcdefg", root.ID)
 	}
 	var b *tree.Block
-	err := guarded(func() {
+	err := recovered(func() {
 		link(&root)
 		b = converter{literal: true, altered: altered}.block(&root, 0)
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // escapes are characters that may begin or end a mark.
-var escapes = strings.NewReplacer(
+var escapedChars = strings.NewReplacer(
 	`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "$", `\$`, "=", `\=`, "^", `\^`, "<", `\<`, ">", `\>`,
 	"[", `\[`, "]", `\]`, "#", `\#`, "((", `\((`,
 )
@@ -17,7 +17,7 @@ func escapeMarks(text string) string {
 	if !strings.ContainsAny(text, "\\*_`~$=^<>[]#(") {
 		return text
 	}
-	return escapes.Replace(text)
+	return escapedChars.Replace(text)
 }
 
 // plainBackslash matches a backslash written by escapeMarks that is not needed.
@@ -45,7 +45,7 @@ func codeSpan(content string) string {
 }
 
 // destination returns the text between the parentheses of a link or image.
-func destination(target, title string) string {
+func linkDestination(target, title string) string {
 	if title == "" {
 		return target
 	}

@@ -11,7 +11,7 @@ const zeroWidth = "\u200b"
 
 // addKernelSpaces adds what the kernel's files have and Markdown has not: zero-width spaces beside code, keys, tags and
 // images, and the names of HTML elements on the parts of tables.
-func finish(root *ast.Node) {
+func addKernelSpaces(root *ast.Node) {
 	var spaced []*ast.Node
 	ast.Walk(root, func(n *ast.Node, entering bool) ast.WalkStatus {
 		if !entering {

@@ -9,10 +9,10 @@ import (
 )
 
 // enclosing are the marks written around a text, by their name in a text mark.
-var enclosing = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
+var enclosingMarks = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
 
 // elements are the marks written as HTML elements. Lute reads no other marks inside them.
-var elements = []string{"u", "kbd", "sup", "sub"}
+var elementMarks = []string{"u", "kbd", "sup", "sub"}
 
 // textEscapes are the characters that text inside an element cannot contain.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -21,13 +21,13 @@ var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 func (w *writer) mark(n *ast.Node) {
 	w.marks++
 	kinds := markKinds(n)
-	s, plain := w.innermost(n, kinds)
+	s, plain := w.writeInnermost(n, kinds)
 	if w.spans || !plain {
-		s.Markdown = w.barred(spanElement(n))
+		s.Markdown = w.escapeBarsInTable(spanElement(n))
 		w.put(s)
 		return
 	}
-	opened := stack{}
+	opened := markStack{}
 	opened.change(w, enclosingOf(kinds), nil)
 	w.put(s)
 	opened.change(w, nil, nil)
@@ -36,10 +36,10 @@ func (w *writer) mark(n *ast.Node) {
 // run writes consecutive text marks and returns the last. They share marks where they can: **a *b* c** is three text
 // marks.
 func (w *writer) run(n *ast.Node) *ast.Node {
-	opened := stack{}
+	opened := markStack{}
 	for ; ; n = n.Next {
 		kinds := markKinds(n)
-		s, plain := w.innermost(n, kinds)
+		s, plain := w.writeInnermost(n, kinds)
 		listed := n.Next != nil && n.Next.Type == ast.NodeKramdownSpanIAL
 		switch {
 		case listed || !plain:
@@ -67,16 +67,16 @@ func markKinds(n *ast.Node) []string {
 }
 
 // stack has the enclosing marks that are open, outermost first.
-type stack []string
+type markStack []string
 
 // change closes and opens marks until exactly wanted are open. Marks that last longest from n on are opened first.
-func (open *stack) change(w *writer, wanted []string, n *ast.Node) {
+func (open *markStack) change(w *writer, wanted []string, n *ast.Node) {
 	keep := 0
 	for keep < len(*open) && slices.Contains(wanted, (*open)[keep]) {
 		keep++
 	}
 	for _, kind := range slices.Backward((*open)[keep:]) {
-		w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: enclosing[kind]})
+		w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: enclosingMarks[kind]})
 	}
 	*open = (*open)[:keep]
 	var fresh []string
@@ -85,15 +85,15 @@ func (open *stack) change(w *writer, wanted []string, n *ast.Node) {
 			fresh = append(fresh, kind)
 		}
 	}
-	slices.SortStableFunc(fresh, func(a, b string) int { return lasting(n, b) - lasting(n, a) })
+	slices.SortStableFunc(fresh, func(a, b string) int { return runLength(n, b) - runLength(n, a) })
 	for _, kind := range fresh {
-		w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: enclosing[kind]})
+		w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: enclosingMarks[kind]})
 		*open = append(*open, kind)
 	}
 }
 
 // lasting returns for how many consecutive text marks a kind continues.
-func lasting(n *ast.Node, kind string) int {
+func runLength(n *ast.Node, kind string) int {
 	count := 0
 	for ; n != nil && n.Type == ast.NodeTextMark && n.IsTextMarkType(kind); n = n.Next {
 		count++
@@ -122,10 +122,10 @@ func markKind(kinds []string) string {
 }
 
 // innermost writes a text mark without its enclosing marks, and reports whether Markdown can express all its kinds.
-func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
+func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 	text := strings.ReplaceAll(unescapeHTML(n.TextMarkTextContent), zeroWidth, "")
 	s := Span{Content: text}
-	rest := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return enclosing[kind] != "" })
+	rest := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return enclosingMarks[kind] != "" })
 	is := func(kind string) bool {
 		at := slices.Index(rest, kind)
 		if at >= 0 {
@@ -136,7 +136,7 @@ func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 	switch {
 	case is("inline-math"):
 		s.Content = strings.ReplaceAll(unescapeHTML(n.TextMarkInlineMathContent), "_esc_newline_", "\n")
-		s.Markdown = "$" + w.barred(s.Content) + "$"
+		s.Markdown = "$" + w.escapeBarsInTable(s.Content) + "$"
 	case is("block-ref"):
 		s = newReference(n.TextMarkBlockRefID, text, n.TextMarkBlockRefSubtype)
 	case is("file-annotation-ref"):
@@ -147,16 +147,16 @@ func (w *writer) innermost(n *ast.Node, kinds []string) (Span, bool) {
 		if is("code") {
 			inner = codeSpan(text)
 		}
-		s.Markdown = "[" + w.barred(inner) + "](" + destination(s.Target, s.Title) + ")"
+		s.Markdown = "[" + w.escapeBarsInTable(inner) + "](" + linkDestination(s.Target, s.Title) + ")"
 	case is("tag"):
-		s.Markdown = "#" + w.barred(w.inMark(text, escapeInTag)) + "#"
+		s.Markdown = "#" + w.escapeBarsInTable(w.inMark(text, escapeInTag)) + "#"
 	case is("code"):
-		s.Markdown = codeSpan(w.barred(text))
-	case len(rest) == 1 && slices.Contains(elements, rest[0]):
-		s.Markdown = "<" + rest[0] + ">" + w.barred(textEscapes.Replace(text)) + "</" + rest[0] + ">"
+		s.Markdown = codeSpan(w.escapeBarsInTable(text))
+	case len(rest) == 1 && slices.Contains(elementMarks, rest[0]):
+		s.Markdown = "<" + rest[0] + ">" + w.escapeBarsInTable(textEscapes.Replace(text)) + "</" + rest[0] + ">"
 		rest = nil
 	default:
-		s.Markdown = w.barred(w.inMark(text, escapeMarks))
+		s.Markdown = w.escapeBarsInTable(w.inMark(text, escapeMarks))
 	}
 	s.Kind = markKind(kinds)
 	return s, len(rest) == 0 && s.Content != ""

@@ -13,7 +13,7 @@ import (
 
 // newTree returns lute's syntax tree of blocks. Text marks are not nested, as in the kernel's files.
 func newTree(blocks ...*tree.Block) *parse.Tree {
-	t := &parse.Tree{Root: &ast.Node{Type: ast.NodeDocument}, Context: &parse.Context{ParseOption: engine().ParseOptions}}
+	t := &parse.Tree{Root: &ast.Node{Type: ast.NodeDocument}, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}
 	for _, b := range blocks {
 		t.Root.AppendChild(newNode(b))
 	}
@@ -149,14 +149,14 @@ func moveInline(n *ast.Node, text string) {
 		return
 	}
 	var leaf *ast.Node
-	if !hostile(text) && strings.ContainsAny(text, marking+"\n") {
-		leaf = parseInline(shield(text))
+	if !isTooDeep(text) && strings.ContainsAny(text, markChars+"\n") {
+		leaf = parseInline(insertStandIns(text))
 	}
 	if leaf == nil {
 		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
 		return
 	}
-	for c := flattened(leaf).FirstChild; c != nil; c = leaf.FirstChild {
+	for c := flattenMarks(leaf).FirstChild; c != nil; c = leaf.FirstChild {
 		n.AppendChild(c)
 		joinMark(c)
 	}
@@ -181,7 +181,7 @@ func joinMark(n *ast.Node) {
 
 // fillTable parses the Markdown of a table with lute and moves the result into n.
 func fillTable(n *ast.Node, text string) {
-	t := parseTree(shield(text))
+	t := parseTree(insertStandIns(text))
 	var table *ast.Node
 	if t != nil {
 		table = t.Root.ChildByType(ast.NodeTable)
@@ -191,7 +191,7 @@ func fillTable(n *ast.Node, text string) {
 		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
 		return
 	}
-	_ = guarded(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
+	_ = recovered(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
 	for _, cell := range table.ChildrenByType(ast.NodeTableCell) {
 		for c := cell.FirstChild; c != nil; c = c.Next {
 			joinMark(c)

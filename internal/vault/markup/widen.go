@@ -11,7 +11,7 @@ var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:
 
 // widenTables returns text with tables that have as many columns as their widest row: lute would drop cells beyond those
 // of the head.
-func widened(markdown string) string {
+func widenTables(markdown string) string {
 	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {
 		return markdown
 	}
@@ -40,7 +40,7 @@ func widened(markdown string) string {
 				widest = max(widest, rowWidth(lines[end+1]))
 			}
 			if widest > head {
-				lines[i-1], lines[i] = wider(lines[i-1], "", widest-head), wider(line, "-", widest-head)
+				lines[i-1], lines[i] = widenRow(lines[i-1], "", widest-head), widenRow(line, "-", widest-head)
 				changed = true
 			}
 		}
@@ -65,7 +65,7 @@ func barsAbove(lines []string) bool {
 func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
 
 // wider returns a row with more cells at its end.
-func wider(row, cell string, more int) string {
+func widenRow(row, cell string, more int) string {
 	row = strings.TrimRight(row, " \t")
 	if !strings.HasSuffix(row, "|") {
 		row += "|"

@@ -93,32 +93,32 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 		w.text(kinds, text, text)
 	case ast.NodeStrong:
 		w.rewrote = w.rewrote || n.FirstChild != nil && n.FirstChild.Type == ast.NodeStrongU8eOpenMarker
-		w.around(n, kinds, "strong", "**", "**")
+		w.writeEnclosed(n, kinds, "strong", "**", "**")
 	case ast.NodeEmphasis:
 		w.rewrote = w.rewrote || n.FirstChild != nil && n.FirstChild.Type == ast.NodeEmU8eOpenMarker
-		w.around(n, kinds, "em", "*", "*")
+		w.writeEnclosed(n, kinds, "em", "*", "*")
 	case ast.NodeStrikethrough:
-		w.around(n, kinds, "s", "~~", "~~")
+		w.writeEnclosed(n, kinds, "s", "~~", "~~")
 	case ast.NodeMark:
-		w.around(n, kinds, "mark", "==", "==")
+		w.writeEnclosed(n, kinds, "mark", "==", "==")
 	case ast.NodeUnderline:
-		w.around(n, kinds, "u", "<u>", "</u>")
+		w.writeEnclosed(n, kinds, "u", "<u>", "</u>")
 	case ast.NodeKbd:
-		w.around(n, kinds, "kbd", "<kbd>", "</kbd>")
+		w.writeEnclosed(n, kinds, "kbd", "<kbd>", "</kbd>")
 	case ast.NodeSub:
 		w.rewrote = true
-		w.around(n, kinds, "sub", "<sub>", "</sub>")
+		w.writeEnclosed(n, kinds, "sub", "<sub>", "</sub>")
 	case ast.NodeSup:
 		w.rewrote = true
-		w.around(n, kinds, "sup", "<sup>", "</sup>")
+		w.writeEnclosed(n, kinds, "sup", "<sup>", "</sup>")
 	case ast.NodeTag:
 		content := n.Content()
-		w.put(Span{Kind: "tag", Content: content, Markdown: "#" + w.below(n) + "#"})
+		w.put(Span{Kind: "tag", Content: content, Markdown: "#" + w.childrenText(n) + "#"})
 	case ast.NodeCodeSpan:
 		w.code(n)
 	case ast.NodeInlineMath:
 		content := tokensOf(n.ChildByType(ast.NodeInlineMathContent))
-		w.put(Span{Kind: "inline-math", Content: content, Markdown: "$" + w.barred(content) + "$"})
+		w.put(Span{Kind: "inline-math", Content: content, Markdown: "$" + w.escapeBarsInTable(content) + "$"})
 	case ast.NodeLink:
 		w.link(n)
 	case ast.NodeImage:
@@ -142,7 +142,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 }
 
 // below returns the Markdown of what is inside a node.
-func (w *writer) below(n *ast.Node) string {
+func (w *writer) childrenText(n *ast.Node) string {
 	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
 	inner.children(n, nil)
 	w.rewrote = w.rewrote || inner.rewrote
@@ -151,7 +151,7 @@ func (w *writer) below(n *ast.Node) string {
 }
 
 // around writes what is inside of marks between them.
-func (w *writer) around(n *ast.Node, kinds []string, kind, open, closing string) {
+func (w *writer) writeEnclosed(n *ast.Node, kinds []string, kind, open, closing string) {
 	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
 	w.children(n, append(slices.Clip(kinds), kind))
 	w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: closing})
