@@ -195,14 +195,14 @@ func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 			continue
 		}
 		up := blocks[b.parent]
-		if up == nil || !up.Container() || inside(blocks, b) {
+		if up == nil || !up.Container() || isInsideItself(blocks, b) {
 			up = root
 			loose++
 		}
 		block.Parent = up
 		up.Children = append(up.Children, block)
 	}
-	prune(root)
+	pruneEmpty(root)
 	switch {
 	case d.hpath == "" && d.box == lostBox:
 		lost = append(lost, Lost{name(d), "the place of the document could not be read"})
@@ -216,7 +216,7 @@ func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 }
 
 // inside reports whether a block would be inside itself.
-func inside(blocks map[int64]*tree.Block, b *node) bool {
+func isInsideItself(blocks map[int64]*tree.Block, b *node) bool {
 	for up := blocks[b.parent]; up != nil; up = up.Parent {
 		if up == blocks[b.n] {
 			return true
@@ -226,9 +226,9 @@ func inside(blocks map[int64]*tree.Block, b *node) bool {
 }
 
 // prune removes containers that are empty.
-func prune(b *tree.Block) {
+func pruneEmpty(b *tree.Block) {
 	b.Children = slices.DeleteFunc(b.Children, func(child *tree.Block) bool {
-		prune(child)
+		pruneEmpty(child)
 		return child.Container() && len(child.Children) == 0
 	})
 }
