@@ -29,12 +29,12 @@ func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	exts := req.OptStrs("exts")
 	mark := marker(func(name string) string { return name })
 	if query != "" {
-		mark = marking([]string{query})
+		mark = wordMarker([]string{query})
 	}
 	found := []assetName{}
 	for _, f := range assetFiles(tx) {
 		name := shownName(f.Path)
-		if !strings.Contains(fold(name), fold(query)) || len(exts) > 0 && !slices.Contains(exts, path.Ext(f.Path)) {
+		if !strings.Contains(foldCase(name), foldCase(query)) || len(exts) > 0 && !slices.Contains(exts, path.Ext(f.Path)) {
 			continue
 		}
 		found = append(found, assetName{mark(name), strings.TrimPrefix(f.Path, "/data/"), f.Changed.Unix()})

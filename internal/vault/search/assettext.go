@@ -51,13 +51,13 @@ func searchAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 			continue
 		}
 		data := tx.ReadFile(f.Path)
-		text := fold(string(data))
-		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, fold(word)) }) {
-			found = append(found, newAssetText(f, data, marking(words)))
+		text := foldCase(string(data))
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, foldCase(word)) }) {
+			found = append(found, newAssetText(f, data, wordMarker(words)))
 		}
 	}
 	return api.OK(map[string]any{
-		"assetContents": cut(p, found), "matchedAssetCount": len(found), "pageCount": p.count(len(found)),
+		"assetContents": pageItems(p, found), "matchedAssetCount": len(found), "pageCount": p.count(len(found)),
 	})
 }
 
@@ -66,7 +66,7 @@ func getAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 	id, words := req.Str("id"), strings.Fields(req.Str("query"))
 	for _, f := range textFiles(tx) {
 		if textID(f) == id {
-			return api.OK(map[string]any{"assetContent": newAssetText(f, tx.ReadFile(f.Path), marking(words))})
+			return api.OK(map[string]any{"assetContent": newAssetText(f, tx.ReadFile(f.Path), wordMarker(words))})
 		}
 	}
 	return api.OK(map[string]any{"assetContent": nil})

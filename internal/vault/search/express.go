@@ -14,24 +14,24 @@ import (
 // one finds nothing.
 func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	if strings.Contains(strings.ReplaceAll(text, "''", ""), "'") {
-		return source{}, marking(nil)
+		return source{}, wordMarker(nil)
 	}
 	text = strings.ReplaceAll(text, "''", "'")
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return source{}, marking(nil)
+		return source{}, wordMarker(nil)
 	}
 	e, err := parseExpression(text)
 	if err != nil {
-		return source{}, marking(nil)
+		return source{}, wordMarker(nil)
 	}
-	x := expressed{tx: tx, phrases: map[phraseIn]*bits{}}
-	return listed(x.blocks(e).numbers()), marking(e.sought())
+	x := expressionLookup{tx: tx, phrases: map[phraseIn]*bitset{}}
+	return numberSource(x.blocks(e).numbers()), wordMarker(e.sought())
 }
 
 // expressed looks up the parts of one expression.
-type expressed struct {
+type expressionLookup struct {
 	tx      *workspace.Tx
-	phrases map[phraseIn]*bits // results of earlier look-ups
+	phrases map[phraseIn]*bitset // results of earlier look-ups
 }
 
 // phraseIn is a phrase in some columns.
@@ -41,7 +41,7 @@ type phraseIn struct {
 }
 
 // blocks returns the blocks that match an expression. The caller may change the set.
-func (x expressed) blocks(e *expression) *bits {
+func (x expressionLookup) blocks(e *expression) *bitset {
 	if e.op == opNear {
 		return x.group(e)
 	}
@@ -56,15 +56,15 @@ func (x expressed) blocks(e *expression) *bits {
 	case opOr:
 		found.join(other)
 	default:
-		found.drop(other)
+		found.subtract(other)
 	}
 	return found
 }
 
 // group returns the blocks with all phrases of a group; several phrases must be near each other in one text.
-func (x expressed) group(e *expression) *bits {
-	found := &bits{}
-	if e.blank() || e.columns == 0 {
+func (x expressionLookup) group(e *expression) *bitset {
+	found := &bitset{}
+	if e.isEmpty() || e.columns == 0 {
 		return found
 	}
 	var phrases []phraseOf
@@ -83,29 +83,29 @@ func (x expressed) group(e *expression) *bits {
 	if len(phrases) == 1 || found.empty() {
 		return found
 	}
-	return x.read(found, e.columns, func(text string) bool { return near(text, phrases, e.within) })
+	return x.read(found, e.columns, func(text string) bool { return areNear(text, phrases, e.within) })
 }
 
 // phrase returns the blocks with a phrase in some columns.
-func (x expressed) phrase(p phraseIn) *bits {
+func (x expressionLookup) phrase(p phraseIn) *bitset {
 	if found := x.phrases[p]; found != nil {
 		return found
 	}
-	found := &bits{}
+	found := &bitset{}
 	collect := func(row workspace.Row) bool {
 		found.add(row.Int(0))
 		return true
 	}
 	names := strings.Join(p.columns.names(), " ")
 	if utf8.RuneCountInString(p.text) >= trigram {
-		src := matching("{" + names + "} : " + phrase(p.text))
+		src := indexSource("{" + names + "} : " + phrase(p.text))
 		x.tx.Rows(collect, src.statement, src.args...)
 	} else {
 		from, to := startingWith(p.text)
 		x.tx.Rows(collect, "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ? AND instr(?, ' ' || col || ' ')",
 			from, to, " "+names+" ")
 	}
-	switch folded := fold(p.text); {
+	switch folded := foldCase(p.text); {
 	case p.first:
 		found = x.read(found, p.columns, func(text string) bool { return strings.HasPrefix(text, folded) })
 	case strings.HasSuffix(folded, " "): // the index has blanks after each text
@@ -116,15 +116,15 @@ func (x expressed) phrase(p phraseIn) *bits {
 }
 
 // read returns those candidates of which a text in some columns matches. match gets the texts folded.
-func (x expressed) read(candidates *bits, in columns, match func(text string) bool) *bits {
-	found := &bits{}
-	src := listed(candidates.numbers())
+func (x expressionLookup) read(candidates *bitset, in columns, match func(text string) bool) *bitset {
+	found := &bitset{}
+	src := numberSource(candidates.numbers())
 	if src.statement == "" {
 		return found
 	}
 	x.tx.Rows(func(row workspace.Row) bool {
 		for i := range columnNames {
-			if in&(1<<i) != 0 && match(fold(row.Text(i+1))) {
+			if in&(1<<i) != 0 && match(foldCase(row.Text(i+1))) {
 				found.add(row.Int(0))
 				break
 			}
@@ -146,12 +146,12 @@ func (c columns) names() (list []string) {
 
 // areNear reports whether a folded text has all phrases near each other, counted as in SQLite: at most within characters
 // are between the last one to begin and each other.
-func near(text string, phrases []phraseOf, within int) bool {
+func areNear(text string, phrases []phraseOf, within int) bool {
 	places := make([][]int, len(phrases))
 	lengths := make([]int, len(phrases))
 	runes := []rune(text)
 	for i, p := range phrases {
-		sought := []rune(fold(p.text))
+		sought := []rune(foldCase(p.text))
 		lengths[i] = len(sought)
 		for at := 0; at+len(sought) <= len(runes) && (at == 0 || !p.first); at++ {
 			if slices.Equal(runes[at:at+len(sought)], sought) {

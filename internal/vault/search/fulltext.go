@@ -44,14 +44,14 @@ func (p paging) count(n int) int { return (n + p.size - 1) / p.size }
 func (p paging) end() int { return p.number * p.size }
 
 // cut returns the part of list on the page.
-func cut[T any](p paging, list []T) []T {
+func pageItems[T any](p paging, list []T) []T {
 	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
 }
 
 // fullTextSearchBlock finds blocks. A query that it cannot parse has no hits and is not an error.
 func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
-	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", byKeyword)
-	if query != "" && method == byStatement && !tree.ValidID(query) {
+	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", methodKeyword)
+	if query != "" && method == methodSQL && !tree.ValidID(query) {
 		return api.OK(foundByStatement(tx, query, pagingOf(req), req.OptNum("groupBy", 0) == 1))
 	}
 	src, mark := sourceOf(tx, query, method)
@@ -61,10 +61,10 @@ func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 		DocMode: isKeyword(method) && len(strings.Fields(query)) > 1,
 		Matched: found.blocks, Roots: found.documents, Pages: p.count(found.blocks),
 	}
-	shown := page(tx, cut(p, found.first))
+	shown := page(tx, pageItems(p, found.first))
 	switch {
 	case req.OptNum("groupBy", 0) == 1:
-		answer.Blocks = grouped(tx, shown, mark)
+		answer.Blocks = groupByDocument(tx, shown, mark)
 	case answer.DocMode:
 		answer.Blocks = markedAll(append(shown, documentsOf(tx, shown)...), mark)
 	default:
@@ -74,7 +74,7 @@ func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 func isKeyword(method int) bool {
-	return method != bySyntax && method != byStatement && method != byPattern
+	return method != methodSyntax && method != methodSQL && method != methodRegexp
 }
 
 // sourceOf returns the source of a query's hits, and the marker for matches in texts.
@@ -84,29 +84,29 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 		return source{}, html.EscapeString
 	case tree.ValidID(query):
 		return source{statement: "SELECT n FROM node WHERE id = ?", args: []any{query}}, html.EscapeString
-	case method == bySyntax:
+	case method == methodSyntax:
 		return byExpression(tx, query)
-	case method == byPattern:
+	case method == methodRegexp:
 		pattern, err := regexp.Compile(query)
 		if err != nil {
 			return source{}, html.EscapeString
 		}
-		return byRegexp(tx, pattern), markingPattern(pattern)
+		return matchRegexp(tx, pattern), markingPattern(pattern)
 	}
 	words := strings.Fields(query)
-	return byWords(tx, words), marking(words)
+	return matchWords(tx, words), wordMarker(words)
 }
 
 func markedAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	hits := make([]*api.FoundBlock, len(list))
 	for i, b := range list {
-		hits[i] = marked(b, mark)
+		hits[i] = markedHit(b, mark)
 	}
 	return hits
 }
 
 // grouped shows hits below their documents.
-func grouped(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.FoundBlock {
+func groupByDocument(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	roots := documentsOf(tx, list)
 	if roots == nil {
 		return []*api.FoundBlock{}
@@ -114,7 +114,7 @@ func grouped(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.Found
 	for _, root := range roots {
 		for _, b := range list {
 			if b.RootID == root.ID {
-				child := marked(b, mark)
+				child := markedHit(b, mark)
 				child.HPath = html.EscapeString(b.HPath)
 				root.Children = append(root.Children, child)
 			}
@@ -146,11 +146,11 @@ func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) 
 		roots[known[id].RootID] = true
 	}
 	shown := make([]*api.FoundBlock, 0, p.size)
-	for _, id := range cut(p, ids) {
+	for _, id := range pageItems(p, ids) {
 		shown = append(shown, known[id])
 	}
 	if answer.Blocks = markedAll(shown, html.EscapeString); group {
-		answer.Blocks = grouped(tx, shown, html.EscapeString)
+		answer.Blocks = groupByDocument(tx, shown, html.EscapeString)
 	}
 	answer.Matched, answer.Roots, answer.Pages = len(ids), len(roots), p.count(len(ids))
 	return answer

@@ -32,13 +32,13 @@ var kinds = map[string]string{
 }
 
 // everyday are the kinds that are searched if a request names none.
-var everyday = []string{tree.Doc, tree.Heading, tree.Code, tree.Math, tree.Table, tree.Paragraph, tree.HTML}
+var defaultKinds = []string{tree.Doc, tree.Heading, tree.Code, tree.Math, tree.Table, tree.Paragraph, tree.HTML}
 
 // searched returns the kinds that a request names.
 func searched(req api.Request) []string {
 	types := req.Get("types")
 	if !types.Exists() {
-		return everyday
+		return defaultKinds
 	}
 	var named []string
 	for name, kind := range kinds {
@@ -111,7 +111,7 @@ type hits struct {
 
 // find looks up what a source selects within a scope, and keeps the first in an order.
 func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
-	found := hits{compare: comparison(order), most: keep}
+	found := hits{compare: comparisonFor(order), most: keep}
 	if src.statement == "" {
 		return found
 	}
@@ -119,7 +119,7 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 		found.byKeys(tx, keys, src, in, order)
 		return found
 	}
-	documents := bits{}
+	documents := bitset{}
 	statement, args, wanted := lookup(tx, src, order)
 	tx.Rows(func(row workspace.Row) bool {
 		h := hit{n: row.Int(0)}
@@ -156,7 +156,7 @@ func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in sco
 	for i, kind := range keys.Kinds() {
 		kinds[i] = slices.Contains(in.kinds, kind)
 	}
-	var seen, documents, looked, inside bits
+	var seen, documents, looked, inside bitset
 	tx.Rows(func(row workspace.Row) bool {
 		h := hit{n: row.Int(0)}
 		key, known := keys.At(h.n)
@@ -187,11 +187,11 @@ func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in sco
 }
 
 // dense is the ratio of blocks to hits below which scanning an index is faster than looking up each hit.
-const dense = 8
+const denseRatio = 8
 
 // lookup returns the statement for what a search needs of each hit, most of it from an index. The statement may also
 // return other blocks: those in wanted are meant, nil means all.
-func lookup(tx *workspace.Tx, src source, order int) (statement string, args []any, wanted *bits) {
+func lookup(tx *workspace.Tx, src source, order int) (statement string, args []any, wanted *bitset) {
 	key, table := "0, ''", "node INDEXED BY node_hit"
 	switch order {
 	case orderKind:
@@ -208,7 +208,7 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 				") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 		}
 	}
-	wanted = &bits{}
+	wanted = &bitset{}
 	count, last := 0, int64(0)
 	tx.Rows(func(row workspace.Row) bool {
 		if wanted.add(row.Int(0)) {
@@ -221,10 +221,10 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 		return true
 	}, "SELECT max(n) FROM node")
 	statement = "SELECT node.n, node.doc, node.type, " + key + " FROM "
-	if int64(count)*dense > last {
+	if int64(count)*denseRatio > last {
 		return statement + table, nil, wanted
 	}
-	src = listed(wanted.numbers())
+	src = numberSource(wanted.numbers())
 	if src.statement == "" {
 		src = source{statement: "SELECT 0 AS n WHERE 0"}
 	}
@@ -233,7 +233,7 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 
 // comparisonFor returns the comparison for an order. Equal hits keep the order of their creation. It is called several
 // times for each hit, so everything is decided beforehand.
-func comparison(order int) func(a, b *hit) int {
+func comparisonFor(order int) func(a, b *hit) int {
 	descending := false
 	switch order {
 	case orderKind, orderUpdatedDesc, orderCreatedDesc, orderContentDesc:
@@ -275,7 +275,7 @@ func (f *hits) trim() {
 	if len(f.first) < f.most || f.most <= 0 {
 		return
 	}
-	choose(f.first, f.most, f.compare)
+	selectFirst(f.first, f.most, f.compare)
 	f.first = f.first[:f.most]
 	f.full, f.last = true, f.first[0]
 	for i := range f.first {
@@ -296,7 +296,7 @@ const maxRounds = 64
 
 // selectFirst moves the first n of list to its beginning, unsorted, which is several times faster than sorting the whole
 // list.
-func choose(list []hit, n int, compare func(a, b *hit) int) {
+func selectFirst(list []hit, n int, compare func(a, b *hit) int) {
 	for rounds := 0; len(list) > 1 && 0 < n && n < len(list); rounds++ {
 		if rounds == maxRounds { // the worst case of this algorithm
 			slices.SortFunc(list, func(a, b hit) int { return compare(&a, &b) })

@@ -12,7 +12,7 @@ func TestFirstHits(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 60 {
 		order := r.IntN(orderRank + 2)
-		compare := comparison(order)
+		compare := comparisonFor(order)
 		all := make([]hit, r.IntN(4000))
 		for i := range all {
 			all[i] = hit{n: int64(i), number: r.Int64N(3), stamp: r.Uint64N(1 + r.Uint64N(5000))}
@@ -49,7 +49,7 @@ func TestFirstHits(t *testing.T) {
 // run beside other tests, whose objects would count.
 func TestFirstHitsAskLittle(t *testing.T) { //nolint:paralleltest // see above
 	const found = 33000
-	asked, compare := 0, comparison(orderKind)
+	asked, compare := 0, comparisonFor(orderKind)
 	var f hits
 	made := testing.AllocsPerRun(1, func() {
 		asked = 0

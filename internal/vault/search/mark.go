@@ -10,7 +10,7 @@ import (
 type marker func(text string) string
 
 // marking returns a marker of words, ignoring case.
-func marking(words []string) marker {
+func wordMarker(words []string) marker {
 	if len(words) == 0 {
 		return html.EscapeString
 	}

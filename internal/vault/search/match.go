@@ -13,10 +13,10 @@ import (
 
 // The methods of the full text search; any other number is the first.
 const (
-	byKeyword = iota
-	bySyntax
-	byStatement
-	byPattern
+	methodKeyword = iota
+	methodSyntax
+	methodSQL
+	methodRegexp
 )
 
 // trigram is the length of the index's words in characters.
@@ -33,7 +33,7 @@ type source struct {
 }
 
 // listed returns a source of known numbers.
-func listed(numbers []int64) source {
+func numberSource(numbers []int64) source {
 	if len(numbers) == 0 {
 		return source{}
 	}
@@ -42,7 +42,7 @@ func listed(numbers []int64) source {
 }
 
 // matching returns a source of what matches an expression of the index.
-func matching(expression string) source {
+func indexSource(expression string) source {
 	return source{
 		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
 		ranked: "SELECT rowid AS n, rank FROM blocks_fts WHERE blocks_fts MATCH ?",
@@ -54,14 +54,14 @@ func matching(expression string) source {
 // A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter one, as Chinese words
 // mostly are, is the beginning of trigrams, of which the index has a list. If the long words have few hits, those are
 // searched for the short ones.
-func byWords(tx *workspace.Tx, words []string) source {
+func matchWords(tx *workspace.Tx, words []string) source {
 	words = distinct(words)
-	long, short := divide(words)
+	long, short := splitByLength(words)
 	switch {
 	case len(words) == 0:
 		return source{}
 	case len(words) == 1 && len(long) == 1:
-		return matching(phrase(long[0]))
+		return indexSource(phrase(long[0]))
 	case len(words) == 1:
 		from, to := startingWith(short[0])
 		return source{
@@ -69,9 +69,9 @@ func byWords(tx *workspace.Tx, words []string) source {
 		}
 	}
 	inContent, elsewhere := together(tx, long)
-	if len(long) == 0 || len(inContent)+len(elsewhere) > fewHits {
+	if len(long) == 0 || len(inContent)+len(elsewhere) > maxScanned {
 		for i, word := range short {
-			content, other := beginning(tx, word)
+			content, other := findPrefix(tx, word)
 			if len(long) == 0 && i == 0 {
 				inContent, elsewhere = content.numbers(), other.numbers()
 				continue
@@ -83,11 +83,11 @@ func byWords(tx *workspace.Tx, words []string) source {
 		inContent, elsewhere = nil, append(inContent, elsewhere...)
 	}
 	// Words found outside of the content may be in different texts.
-	return listed(append(inContent, verified(tx, elsewhere, words)...))
+	return numberSource(append(inContent, withAllWords(tx, elsewhere, words)...))
 }
 
 // fewHits is up to how many blocks are read rather than looked up once more.
-const fewHits = 4096
+const maxScanned = 4096
 
 // together looks up long words that must be in one text. It returns blocks that have them in their content, and
 // blocks that have them elsewhere, perhaps in different texts.
@@ -100,12 +100,12 @@ func together(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
 		phrases[i] = phrase(word)
 	}
 	all := " : (" + strings.Join(phrases, " AND ") + ")"
-	return numbers(tx, matching("content"+all)), numbers(tx, matching("{name alias memo tag}"+all))
+	return numbers(tx, indexSource("content"+all)), numbers(tx, indexSource("{name alias memo tag}"+all))
 }
 
 // beginning looks up a short word.
-func beginning(tx *workspace.Tx, word string) (inContent, elsewhere *bits) {
-	inContent, elsewhere = &bits{}, &bits{}
+func findPrefix(tx *workspace.Tx, word string) (inContent, elsewhere *bitset) {
+	inContent, elsewhere = &bitset{}, &bitset{}
 	from, to := startingWith(word)
 	tx.Rows(func(row workspace.Row) bool {
 		if row.Int(1) == 1 {
@@ -119,32 +119,32 @@ func beginning(tx *workspace.Tx, word string) (inContent, elsewhere *bits) {
 }
 
 // verified returns those blocks that have all words in one text.
-func verified(tx *workspace.Tx, list []int64, words []string) []int64 {
+func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 	if len(list) == 0 {
 		return nil
 	}
 	folded := make([]string, len(words))
 	for i, word := range words {
-		folded[i] = fold(word)
+		folded[i] = foldCase(word)
 	}
-	return reading(tx, listed(list), func(text string) bool {
-		text = fold(text)
+	return filterTexts(tx, numberSource(list), func(text string) bool {
+		text = foldCase(text)
 		return !slices.ContainsFunc(folded, func(word string) bool { return !strings.Contains(text, word) })
 	})
 }
 
 // byRegexp finds the blocks of which a text matches a pattern. If the pattern begins with a literal text, it reads
 // only blocks that contain that.
-func byRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
+func matchRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	candidates := source{statement: "SELECT n FROM node"}
 	if prefix, _ := pattern.LiteralPrefix(); utf8.RuneCountInString(prefix) >= trigram {
-		candidates = matching(phrase(prefix))
+		candidates = indexSource(phrase(prefix))
 	}
-	return listed(reading(tx, candidates, pattern.MatchString))
+	return numberSource(filterTexts(tx, candidates, pattern.MatchString))
 }
 
 // reading returns those candidates of which a text matches.
-func reading(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
+func filterTexts(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
 	var found []int64
 	tx.Rows(func(row workspace.Row) bool {
 		for column := 1; column <= 5; column++ {
@@ -174,15 +174,15 @@ func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""
 
 // startingWith returns the range of index words that begin with a word.
 func startingWith(word string) (from, to string) {
-	from = fold(word)
+	from = foldCase(word)
 	return from, from + string(unicode.MaxRune)
 }
 
 // fold converts text to lower case, character by character, as the index does.
-func fold(text string) string { return strings.Map(unicode.ToLower, text) }
+func foldCase(text string) string { return strings.Map(unicode.ToLower, text) }
 
 // divide separates words that are at least as long as a trigram from shorter ones.
-func divide(words []string) (long, short []string) {
+func splitByLength(words []string) (long, short []string) {
 	for _, word := range words {
 		if utf8.RuneCountInString(word) >= trigram {
 			long = append(long, word)
@@ -197,7 +197,7 @@ func divide(words []string) (long, short []string) {
 func distinct(words []string) []string {
 	var kept []string
 	for _, word := range words {
-		if !slices.ContainsFunc(kept, func(k string) bool { return fold(k) == fold(word) }) {
+		if !slices.ContainsFunc(kept, func(k string) bool { return foldCase(k) == foldCase(word) }) {
 			kept = append(kept, word)
 		}
 	}
@@ -205,10 +205,10 @@ func distinct(words []string) []string {
 }
 
 // bits is a set of block numbers, which are small.
-type bits struct{ words []uint64 }
+type bitset struct{ words []uint64 }
 
 // add adds n and reports whether it is new.
-func (b *bits) add(n int64) bool {
+func (b *bitset) add(n int64) bool {
 	at := int(n >> 6)
 	for at >= len(b.words) {
 		b.words = append(b.words, make([]uint64, at+1-len(b.words))...)
@@ -221,25 +221,25 @@ func (b *bits) add(n int64) bool {
 	return true
 }
 
-func (b *bits) empty() bool {
+func (b *bitset) empty() bool {
 	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
 }
 
 // keep leaves the intersection with other, drop the difference, and join the union.
-func (b *bits) keep(other *bits) {
+func (b *bitset) keep(other *bitset) {
 	b.words = b.words[:min(len(b.words), len(other.words))]
 	for at := range b.words {
 		b.words[at] &= other.words[at]
 	}
 }
 
-func (b *bits) drop(other *bits) {
+func (b *bitset) subtract(other *bitset) {
 	for at := range min(len(b.words), len(other.words)) {
 		b.words[at] &^= other.words[at]
 	}
 }
 
-func (b *bits) join(other *bits) {
+func (b *bitset) join(other *bitset) {
 	if more := len(other.words) - len(b.words); more > 0 {
 		b.words = append(b.words, make([]uint64, more)...)
 	}
@@ -248,13 +248,13 @@ func (b *bits) join(other *bits) {
 	}
 }
 
-func (b *bits) has(n int64) bool {
+func (b *bitset) has(n int64) bool {
 	at := int(n >> 6)
 	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0
 }
 
 // numbers returns the set in order.
-func (b *bits) numbers() []int64 {
+func (b *bitset) numbers() []int64 {
 	var list []int64
 	for at, word := range b.words {
 		for i := range int64(64) {

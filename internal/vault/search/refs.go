@@ -22,13 +22,13 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	shown := []*api.FoundBlock{}
 	isTitle := query == ""
 	if query != "" {
-		src, mark := sourceOf(tx, query, byKeyword)
-		found := find(tx, src, newScope(tx, everyday, nil), orderKind, maxReferences)
+		src, mark := sourceOf(tx, query, methodKeyword)
+		found := find(tx, src, newScope(tx, defaultKinds, nil), orderKind, maxReferences)
 		for _, b := range page(tx, found.first) {
 			if b.ID == req.Str("id") || b.ID == req.Str("rootID") { // nothing refers to itself
 				continue
 			}
-			h := marked(b, mark)
+			h := markedHit(b, mark)
 			h.RefText = b.Content
 			isTitle = isTitle || isDocument(b) && b.Content == query
 			if box := tx.Notebook(b.Box); box != nil {
@@ -60,7 +60,7 @@ func listInvalidBlockRefs(tx *workspace.Tx, req api.Request) api.Reply {
 		ORDER BY node.doc, node.n`)
 	p := pagingOf(req)
 	answer := foundPage{Matched: len(list), Roots: len(documents), Pages: p.count(len(list))}
-	list = cut(p, list)
+	list = pageItems(p, list)
 	answer.Blocks = page(tx, list)
 	for i, b := range answer.Blocks {
 		for _, m := range refs[list[i].n] {

@@ -20,7 +20,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	anyCase := regexp.MustCompile("(?i)" + regexp.QuoteMeta(find))
 	replace := func(text string) string { return anyCase.ReplaceAllLiteralString(text, with) }
-	if req.OptNum("method", byKeyword) == byPattern {
+	if req.OptNum("method", methodKeyword) == methodRegexp {
 		pattern, err := regexp.Compile(find)
 		if err != nil {
 			return api.Done()
@@ -42,7 +42,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 			edit.KeepBefore(tx, b.Doc)
 			b.Walk(func(leaf *tree.Block) {
 				if !leaf.Container() {
-					leaf.Text = replaced(leaf, replace, in)
+					leaf.Text = replaceInLeaf(leaf, replace, in)
 				}
 			})
 		}
@@ -54,7 +54,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 var wholeTexts = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
 
 // replaced returns the text of a leaf with its spans of some kinds replaced.
-func replaced(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
+func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
 	if name := wholeTexts[b.Kind]; name != "" {
 		if in(name) {
 			return replace(b.Text)
@@ -63,7 +63,7 @@ func replaced(b *tree.Block, replace func(string) string, in func(kind string) b
 	}
 	var out strings.Builder
 	for _, s := range markup.Spans(b.Text) {
-		switch kind := stretch(s.Kind); {
+		switch kind := spanName(s.Kind); {
 		case kind == "text" && in(kind):
 			out.WriteString(replace(s.Markdown))
 		case kind != "text" && in(kind):
@@ -76,7 +76,7 @@ func replaced(b *tree.Block, replace func(string) string, in func(kind string) b
 }
 
 // stretch returns the name of a kind of span in a replacement.
-func stretch(kind string) string {
+func spanName(kind string) string {
 	switch kind {
 	case "":
 		return "text"

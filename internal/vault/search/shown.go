@@ -59,13 +59,13 @@ func page(tx *workspace.Tx, list []hit) []*api.FoundBlock {
 }
 
 // marked returns a copy of a block as a hit: its texts are HTML, and a document shows its place.
-func marked(b *api.FoundBlock, mark marker) *api.FoundBlock {
+func markedHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
 	c := *b
 	for _, text := range []*string{&c.Content, &c.Name, &c.Alias, &c.Memo, &c.Tag} {
 		*text = mark(*text)
 	}
 	if isDocument(b) {
-		c.HPath = above(b)
+		c.HPath = parentPath(b)
 	}
 	c.HPath = html.EscapeString(c.HPath)
 	return &c
@@ -74,7 +74,7 @@ func marked(b *api.FoundBlock, mark marker) *api.FoundBlock {
 func isDocument(b *api.FoundBlock) bool { return b.ID == b.RootID }
 
 // above returns the path by titles of what a document is in, with a trailing slash.
-func above(d *api.FoundBlock) string {
+func parentPath(d *api.FoundBlock) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/") + "/"
 }
 

@@ -41,11 +41,11 @@ func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	case err != nil:
 		return api.Fail(1, strings.ToValidUTF8(err.Error(), "\ufffd"))
 	}
-	return api.OK(objects(result))
+	return api.OK(rowObjects(result))
 }
 
 // objects returns rows as JSON objects: blobs in base64, and null for numbers that JSON does not have.
-func objects(result workspace.Result) []map[string]any {
+func rowObjects(result workspace.Result) []map[string]any {
 	list := make([]map[string]any, len(result.Rows))
 	for i, row := range result.Rows {
 		list[i] = make(map[string]any, len(row))

@@ -65,7 +65,7 @@ func parseExpression(text string) (*expression, error) {
 		return nil, err
 	}
 	p := &expressionParser{tokens: tokens}
-	e := p.either(everyColumn, 0)
+	e := p.parseOr(everyColumn, 0)
 	if p.failed || p.at < len(p.tokens) {
 		return nil, errSyntax
 	}
@@ -145,7 +145,7 @@ func (p *expressionParser) accept(text string) bool {
 	return false
 }
 
-func (p *expressionParser) need(text string) {
+func (p *expressionParser) expect(text string) {
 	if !p.accept(text) {
 		p.fail()
 	}
@@ -153,40 +153,40 @@ func (p *expressionParser) need(text string) {
 
 // either, both and unless parse OR, AND and NOT, of which NOT binds tightest. within are the columns named before the
 // brackets.
-func (p *expressionParser) either(within columns, depth int) *expression {
-	e := p.both(within, depth)
+func (p *expressionParser) parseOr(within columns, depth int) *expression {
+	e := p.parseAnd(within, depth)
 	for p.accept("OR") {
-		e = &expression{op: opOr, left: e, right: p.both(within, depth)}
+		e = &expression{op: opOr, left: e, right: p.parseAnd(within, depth)}
 	}
 	return e
 }
 
-func (p *expressionParser) both(within columns, depth int) *expression {
-	e := p.unless(within, depth)
+func (p *expressionParser) parseAnd(within columns, depth int) *expression {
+	e := p.parseNot(within, depth)
 	for p.accept("AND") {
-		e = &expression{op: opAnd, left: e, right: p.unless(within, depth)}
+		e = &expression{op: opAnd, left: e, right: p.parseNot(within, depth)}
 	}
 	return e
 }
 
-func (p *expressionParser) unless(within columns, depth int) *expression {
-	e := p.term(within, depth)
+func (p *expressionParser) parseNot(within columns, depth int) *expression {
+	e := p.parseTerm(within, depth)
 	for p.accept("NOT") {
-		e = &expression{op: opNot, left: e, right: p.term(within, depth)}
+		e = &expression{op: opNot, left: e, right: p.parseTerm(within, depth)}
 	}
 	return e
 }
 
 // term parses an expression in brackets, or groups of phrases in sequence, which bind tighter than AND.
-func (p *expressionParser) term(within columns, depth int) *expression {
+func (p *expressionParser) parseTerm(within columns, depth int) *expression {
 	if depth > maxDepth {
 		p.fail()
 	}
 	start := p.at
 	in := p.filter(within)
 	if p.accept("(") {
-		e := p.either(in, depth+1)
-		p.need(")")
+		e := p.parseOr(in, depth+1)
+		p.expect(")")
 		return e
 	}
 	p.at = start
@@ -194,9 +194,9 @@ func (p *expressionParser) term(within columns, depth int) *expression {
 	for {
 		group := p.group(within)
 		switch {
-		case all == nil || all.blank():
+		case all == nil || all.isEmpty():
 			all = group
-		case !group.blank():
+		case !group.isEmpty():
 			all = &expression{op: opAnd, left: all, right: group}
 		}
 		if !p.moreGroups() {
@@ -230,7 +230,7 @@ func (p *expressionParser) filter(within columns) (in columns) {
 	default:
 		return within
 	}
-	p.need(":")
+	p.expect(":")
 	if minus {
 		in = everyColumn &^ in
 	}
@@ -277,7 +277,7 @@ func (p *expressionParser) group(within columns) *expression {
 		e.within = min(n, maxNear)
 		p.at++
 	}
-	p.need(")")
+	p.expect(")")
 	return e
 }
 
@@ -300,7 +300,7 @@ func (p *expressionParser) phrase(first bool) phraseOf {
 }
 
 // blank reports whether the expression searches for nothing.
-func (e *expression) blank() bool {
+func (e *expression) isEmpty() bool {
 	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phraseOf) bool { return p.text != "" })
 }
 

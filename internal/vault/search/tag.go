@@ -59,7 +59,7 @@ func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry 
 // first ascending and then descending. Any other number is by name.
 func tagOrder(order int) func(a, b *tagEntry) int {
 	byName := func(a, b *tagEntry) int {
-		return cmp.Or(strings.Compare(fold(a.Name), fold(b.Name)), strings.Compare(a.Name, b.Name))
+		return cmp.Or(strings.Compare(foldCase(a.Name), foldCase(b.Name)), strings.Compare(a.Name, b.Name))
 	}
 	switch order {
 	case 1, 5:
@@ -97,15 +97,15 @@ func tagsIn(column string) []string {
 }
 
 // marks are the characters that a new tag may not have.
-const marks = "!#$&()*<=>[\\]^_`{}~\n"
+const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~\n"
 
 // renameTag renames a tag and those below it. A missing tag is not an error.
 func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	old, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
-	if i := strings.IndexAny(label, marks); i >= 0 {
+	if i := strings.IndexAny(label, forbiddenMarks); i >= 0 {
 		return api.Notice("Do not include Markdown syntax marker ["+label[i:i+1]+"]", 5000)
 	}
-	retag(tx, old, func(tag string) string {
+	changeTags(tx, old, func(tag string) string {
 		if tag == old || strings.HasPrefix(tag, old+"/") {
 			return label + tag[len(old):]
 		}
@@ -115,7 +115,7 @@ func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // retag changes the labels of tags that begin with prefix.
-func retag(tx *workspace.Tx, prefix string, change func(tag string) (label string)) {
+func changeTags(tx *workspace.Tx, prefix string, change func(tag string) (label string)) {
 	var ids []string
 	tx.Rows(func(row workspace.Row) bool {
 		ids = append(ids, row.Text(0))
