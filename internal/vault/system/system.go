@@ -22,23 +22,23 @@ import (
 var conf []byte
 
 // Join adds the endpoints below /api/system, /api/notification and /api/ui.
-func Join(mux *api.Mux) {
-	mux.Read("/api/system/version", always(api.Version))
-	mux.Read("/api/system/bootProgress", always(map[string]any{"details": "v" + api.Version + " Finishing boot...", "progress": 100}))
+func Register(mux *api.Mux) {
+	mux.Read("/api/system/version", constant(api.Version))
+	mux.Read("/api/system/bootProgress", constant(map[string]any{"details": "v" + api.Version + " Finishing boot...", "progress": 100}))
 	mux.Read("/api/system/currentTime", func(*workspace.Tx, api.Request) api.Reply {
 		return api.OK(time.Now().UnixMilli())
 	})
-	mux.Read("/api/system/getWorkspaceInfo", always(map[string]any{
+	mux.Read("/api/system/getWorkspaceInfo", constant(map[string]any{
 		"siyuanVer": api.Version, "workspaceDir": api.Root,
 	}))
-	mux.Read("/api/system/getNetwork", always(map[string]any{
+	mux.Read("/api/system/getNetwork", constant(map[string]any{
 		"proxy": map[string]any{"scheme": "", "host": "", "port": ""},
 	}))
 	mux.Read("/api/system/getConf", getConf)
-	mux.Read("/api/notification/pushMsg", push)
-	mux.Read("/api/notification/pushErrMsg", push)
+	mux.Read("/api/notification/pushMsg", pushMessage)
+	mux.Read("/api/notification/pushErrMsg", pushMessage)
 	for _, what := range []string{"Icon", "Filetree", "Tag"} {
-		mux.Read("/api/ui/reload"+what, always(nil))
+		mux.Read("/api/ui/reload"+what, constant(nil))
 	}
 	for _, what := range []string{"Protyle", "AttributeView"} {
 		mux.Read("/api/ui/reload"+what, func(_ *workspace.Tx, req api.Request) api.Reply {
@@ -58,12 +58,12 @@ func getConf(tx *workspace.Tx, _ api.Request) api.Reply {
 }
 
 // always answers the same.
-func always(data any) api.Handler {
+func constant(data any) api.Handler {
 	return func(*workspace.Tx, api.Request) api.Reply { return api.OK(data) }
 }
 
 // push takes a message, which nobody sees, and answers an id to it.
-func push(_ *workspace.Tx, req api.Request) api.Reply {
+func pushMessage(_ *workspace.Tx, req api.Request) api.Reply {
 	req.NeedText("msg")
 	req.OptNum("timeout", 7000)
 	_, name, _ := strings.Cut(tree.RandomID(), "-")

@@ -16,7 +16,7 @@ import (
 	"collie/internal/vault/vaulttest"
 )
 
-func newMux(t testing.TB) *api.Mux { return vaulttest.New(t, system.Join).Mux }
+func newMux(t testing.TB) *api.Mux { return vaulttest.New(t, system.Register).Mux }
 
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
