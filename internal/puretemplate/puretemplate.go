@@ -45,7 +45,7 @@ const (
 	// maxCount bounds a count in a template, such as a number of repetitions or the length of a list.
 	maxCount = 1000
 	// maxMade bounds the bytes that a template may produce, including intermediate values.
-	maxMade = 1 << 20
+	maxBuilt = 1 << 20
 	// maxSteps bounds how many parts are evaluated, counting each iteration of a loop.
 	maxSteps = 50_000
 	// maxDepth bounds the nesting of a template.
@@ -114,7 +114,7 @@ func judgeDelimited(kind Kind, text, left, right string) []Finding {
 	root := inputValue(kind)
 	j.vars = []variable{{"$", root}}
 	j.list(tree.Root, root)
-	if j.produced > maxMade || j.steps > maxSteps {
+	if j.produced > maxBuilt || j.steps > maxSteps {
 		j.refuse("", "may be too much work")
 	}
 	return j.findings

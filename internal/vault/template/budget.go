@@ -4,12 +4,12 @@ import "time"
 
 // budget counts what an execution has used.
 type budget struct {
-	nodes, made, queries int
-	deadline             time.Time
+	nodes, bytesMade, queries int
+	deadline                  time.Time
 }
 
 // step counts n parts that are about to be evaluated.
-func (b *budget) step(n int) error {
+func (b *budget) countParts(n int) error {
 	b.nodes += n
 	switch {
 	case b.nodes > maxNodes || n > maxNodes:
@@ -22,10 +22,10 @@ func (b *budget) step(n int) error {
 
 // make counts n bytes that a function is about to produce.
 func (b *budget) make(n int) error {
-	if n < 0 || n > maxMade {
+	if n < 0 || n > maxBuilt {
 		return errMade
 	}
-	if b.made += n; b.made > maxMade {
+	if b.bytesMade += n; b.bytesMade > maxBuilt {
 		return errMade
 	}
 	return nil

@@ -16,7 +16,7 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 		return nil
 	}
 	if m, ok := method(value, name); ok {
-		return r.invoke(dot, m, node, args, last)
+		return r.callFunction(dot, m, node, args, last)
 	}
 	held, ok := value.(map[string]any)
 	if !ok {
@@ -35,28 +35,28 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 var errKey = errors.New("map has no entry for key")
 
 // function calls a function by name; whole is the part that an error shows.
-func (r *run) function(dot any, n *parse.IdentifierNode, whole parse.Node, args []parse.Node, last any) any {
+func (r *run) function(dot any, n *parse.IdentifierNode, toInt parse.Node, args []parse.Node, last any) any {
 	r.at(n)
 	f, ok := functions()[n.Ident]
 	if !ok {
 		r.fail("%q is not a defined function", n.Ident)
 	}
 	if n.Ident == "and" || n.Ident == "or" {
-		return r.lazy(dot, n.Ident, args, last)
+		return r.callLazy(dot, n.Ident, args, last)
 	}
 	f.name = n.Ident
-	return r.invoke(dot, f, whole, args, last)
+	return r.callFunction(dot, f, toInt, args, last)
 }
 
 // lazy evaluates and and or, whose later arguments are evaluated only if needed.
-func (r *run) lazy(dot any, name string, args []parse.Node, last any) any {
+func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	if len(args) == 0 && last == missing {
 		r.fail("wrong number of args for %s: want at least 1 got 0", name)
 	}
 	var v any
 	for _, arg := range args {
-		if v = r.argument(dot, 'a', arg); truth(v) == (name == "or") {
+		if v = r.evalArgument(dot, 'a', arg); isTrue(v) == (name == "or") {
 			return v
 		}
 	}
@@ -67,7 +67,7 @@ func (r *run) lazy(dot any, name string, args []parse.Node, last any) any {
 }
 
 // invoke evaluates the arguments, checks them against what a function takes, and calls it.
-func (r *run) invoke(dot any, f function, whole parse.Node, args []parse.Node, last any) any {
+func (r *run) callFunction(dot any, f function, toInt parse.Node, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	n := len(args)
 	if last != missing {
@@ -85,44 +85,44 @@ func (r *run) invoke(dot any, f function, whole parse.Node, args []parse.Node, l
 	}
 	values := make([]any, 0, n)
 	for i, arg := range args {
-		values = append(values, r.argument(dot, f.takes[min(i, len(strings.TrimSuffix(f.takes, "*"))-1)], arg))
+		values = append(values, r.evalArgument(dot, f.takes[min(i, len(strings.TrimSuffix(f.takes, "*"))-1)], arg))
 	}
 	if last != missing {
-		values = append(values, r.fit(last, f.takes[min(n, len(strings.TrimSuffix(f.takes, "*")))-1]))
+		values = append(values, r.convert(last, f.takes[min(n, len(strings.TrimSuffix(f.takes, "*")))-1]))
 	}
-	r.check(r.step(1))
+	r.check(r.countParts(1))
 	if f.grows > 0 {
 		r.check(r.make(f.grows * (weight(values...) + len(values) + 16)))
 	}
-	made, err := f.call(r, values)
+	bytesMade, err := f.call(r, values)
 	if err != nil {
-		r.at(whole)
+		r.at(toInt)
 		r.fail("error calling %s: %w", f.name, err)
 	}
-	return made
+	return bytesMade
 }
 
 // argument returns the value of an argument of a kind, as in [function].
-func (r *run) argument(dot any, kind byte, node parse.Node) any {
+func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 	r.at(node)
 	switch n := node.(type) {
 	case *parse.DotNode:
-		return r.fit(dot, kind)
+		return r.convert(dot, kind)
 	case *parse.NilNode:
 		if !strings.ContainsRune("advV", rune(kind)) {
 			r.fail("cannot assign nil to %s", kinds[kind])
 		}
-		return r.fit(nil, kind)
+		return r.convert(nil, kind)
 	case *parse.FieldNode:
-		return r.fit(r.fields(dot, dot, n, n.Ident, []parse.Node{n}, missing), kind)
+		return r.convert(r.fields(dot, dot, n, n.Ident, []parse.Node{n}, missing), kind)
 	case *parse.VariableNode:
-		return r.fit(r.named(dot, n, nil, missing), kind)
+		return r.convert(r.named(dot, n, nil, missing), kind)
 	case *parse.PipeNode:
-		return r.fit(r.pipe(dot, n), kind)
+		return r.convert(r.pipe(dot, n), kind)
 	case *parse.IdentifierNode:
-		return r.fit(r.function(dot, n, n, nil, missing), kind)
+		return r.convert(r.function(dot, n, n, nil, missing), kind)
 	case *parse.ChainNode:
-		return r.fit(r.chain(dot, n, nil, missing), kind)
+		return r.convert(r.chain(dot, n, nil, missing), kind)
 	}
 	number, _ := node.(*parse.NumberNode)
 	switch kind {
@@ -153,7 +153,7 @@ func (r *run) argument(dot any, kind byte, node parse.Node) any {
 }
 
 // fit converts a value to a kind.
-func (r *run) fit(value any, kind byte) any {
+func (r *run) convert(value any, kind byte) any {
 	if kind == 'a' || kind == 'v' {
 		return value
 	}

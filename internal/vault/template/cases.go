@@ -8,24 +8,24 @@ import (
 )
 
 // connects reports whether c separates the words of a name.
-func connects(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
+func isConnector(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
 
 // letter is the class of a character for [snakeCase].
-type letter uint8
+type letterClass uint8
 
 const (
-	mark letter = iota
-	connector
+	mark letterClass = iota
+	connectorClass
 	upper
 	lower
 	digitClass
 	other // of a script without capitals
 )
 
-func letterOf(c rune) letter {
+func letterOf(c rune) letterClass {
 	switch {
-	case connects(c):
-		return connector
+	case isConnector(c):
+		return connectorClass
 	case unicode.IsUpper(c):
 		return upper
 	case unicode.IsLower(c):
@@ -42,7 +42,7 @@ func letterOf(c rune) letter {
 // of character, with the last of several capitals before a small letter, and with digits before one.
 func snakeCase(s string, sign rune) string {
 	runes := []rune(s)
-	is := func(i int) letter {
+	is := func(i int) letterClass {
 		if i < 0 || i >= len(runes) {
 			return mark
 		}
@@ -52,7 +52,7 @@ func snakeCase(s string, sign rune) string {
 	for i, c := range runes {
 		before, here, begins := is(i-1), is(i), false
 		switch {
-		case before == mark || before == connector:
+		case before == mark || before == connectorClass:
 		case here == upper:
 			begins = before != upper || is(i+1) == lower
 		case here == digitClass && before != digitClass:
@@ -67,7 +67,7 @@ func snakeCase(s string, sign rune) string {
 		if begins {
 			out.WriteRune(sign)
 		}
-		if here == connector {
+		if here == connectorClass {
 			c = sign
 		}
 		out.WriteRune(unicode.ToLower(c))
@@ -78,12 +78,12 @@ func snakeCase(s string, sign rune) string {
 // camelCase joins the words of a name, each with a capital. Of several separators between words all but one stay, as
 // do all around the name.
 func camelCase(s string) string {
-	words := strings.TrimLeftFunc(s, connects)
+	words := strings.TrimLeftFunc(s, isConnector)
 	lead := s[:len(s)-len(words)]
 	if words == "" && lead != "" {
 		return lead + lead[len(lead)-1:] // as in Sprig
 	}
-	trimmed := strings.TrimRightFunc(words, connects)
+	trimmed := strings.TrimRightFunc(words, isConnector)
 	tail := words[len(trimmed):]
 	var out strings.Builder
 	out.WriteString(lead)
@@ -91,12 +91,12 @@ func camelCase(s string) string {
 	capitals := false // in those with which a word begins
 	for i, c := range runes {
 		switch {
-		case connects(c):
-			if connects(runes[i+1]) {
+		case isConnector(c):
+			if isConnector(runes[i+1]) {
 				out.WriteRune(c)
 			}
 			continue
-		case i == 0 || connects(runes[i-1]):
+		case i == 0 || isConnector(runes[i-1]):
 			capitals = unicode.IsUpper(c)
 			c = unicode.ToUpper(c)
 		case capitals && unicode.IsUpper(c):
@@ -118,7 +118,7 @@ func notInWord(c rune) bool {
 }
 
 // starts changes the first letter of each word.
-func starts(s string, between func(rune) bool, change func(rune) rune) string {
+func mapWordStarts(s string, between func(rune) bool, change func(rune) rune) string {
 	last := ' '
 	return strings.Map(func(c rune) rune {
 		first := between(last)

@@ -7,16 +7,18 @@ import (
 	"time"
 )
 
-var dating = map[string]function{
+var dateFunctions = map[string]function{
 	"now": {call: func(*run, []any) (any, error) { return time.Now().Round(0), nil }},
 	"date": {takes: "sa", call: func(r *run, a []any) (any, error) {
-		return format(r, instant(a[1]), a[0].(string))
+		return format(r, timeOrNow(a[1]), a[0].(string))
 	}},
-	"htmlDate":      {takes: "a", call: func(r *run, a []any) (any, error) { return format(r, instant(a[0]), time.DateOnly) }},
-	"unixEpoch":     {takes: "t", call: func(_ *run, a []any) (any, error) { return strconv.FormatInt(at(a[0]).Unix(), 10), nil }},
-	"ago":           {takes: "a", call: func(_ *run, a []any) (any, error) { return time.Since(instant(a[0])).Round(time.Second).String(), nil }},
-	"duration":      {takes: "a", call: func(_ *run, a []any) (any, error) { return seconds(a[0]).String(), nil }},
-	"durationRound": {takes: "a", call: func(_ *run, a []any) (any, error) { return rounded(a[0]), nil }},
+	"htmlDate":  {takes: "a", call: func(r *run, a []any) (any, error) { return format(r, timeOrNow(a[0]), time.DateOnly) }},
+	"unixEpoch": {takes: "t", call: func(_ *run, a []any) (any, error) { return strconv.FormatInt(at(a[0]).Unix(), 10), nil }},
+	"ago": {takes: "a", call: func(_ *run, a []any) (any, error) {
+		return time.Since(timeOrNow(a[0])).Round(time.Second).String(), nil
+	}},
+	"duration":      {takes: "a", call: func(_ *run, a []any) (any, error) { return secondsOf(a[0]).String(), nil }},
+	"durationRound": {takes: "a", call: func(_ *run, a []any) (any, error) { return roundDuration(a[0]), nil }},
 	"dateModify":    {takes: "st", call: dateModify},
 	"date_modify":   {takes: "st", call: dateModify},
 	"toDate": {takes: "ss", call: func(_ *run, a []any) (any, error) {
@@ -51,7 +53,7 @@ func format(r *run, t time.Time, layout string) (any, error) {
 }
 
 // instant returns a time, or the time of a number of seconds; now for any other value.
-func instant(value any) time.Time {
+func timeOrNow(value any) time.Time {
 	switch v := value.(type) {
 	case time.Time:
 		return v
@@ -65,7 +67,7 @@ func instant(value any) time.Time {
 
 // secondsOf returns a duration of a number of seconds. As in Sprig, a number that is written in the template does not
 // count.
-func seconds(value any) time.Duration {
+func secondsOf(value any) time.Duration {
 	n, _ := value.(int64)
 	if s, ok := value.(string); ok {
 		n, _ = strconv.ParseInt(s, 10, 64)
@@ -74,7 +76,7 @@ func seconds(value any) time.Duration {
 }
 
 // rounded returns a duration in the largest unit of which there is more than one.
-func rounded(value any) string {
+func roundDuration(value any) string {
 	var d time.Duration
 	switch v := value.(type) {
 	case string:
@@ -127,7 +129,7 @@ var layouts = []string{
 }
 
 // digits are the layouts of times written in digits alone, by their number.
-var digits = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
+var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
 // parseTime parses a time in one of many formats, including seconds or milliseconds since 1970. As in SiYuan,
 // anything else means now.
@@ -143,7 +145,7 @@ func parseTime(written string) time.Time {
 		case 19:
 			return time.Unix(0, n)
 		}
-		if t, err := time.ParseInLocation(digits[len(written)], written, time.Local); err == nil && digits[len(written)] != "" {
+		if t, err := time.ParseInLocation(digitLayouts[len(written)], written, time.Local); err == nil && digitLayouts[len(written)] != "" {
 			return t
 		}
 	}
@@ -165,11 +167,11 @@ func method(value any, name string) (function, bool) {
 		f = ofDuration(v, name)
 	case time.Month:
 		if name == "String" {
-			f = giving(v.String())
+			f = getter(v.String())
 		}
 	case time.Weekday:
 		if name == "String" {
-			f = giving(v.String())
+			f = getter(v.String())
 		}
 	}
 	f.name = name
@@ -177,11 +179,11 @@ func method(value any, name string) (function, bool) {
 }
 
 // giving returns a method without arguments.
-func giving(value any) function {
+func getter(value any) function {
 	return function{call: func(*run, []any) (any, error) { return value, nil }}
 }
 
-func taking(takes string, give func(a []any) any) function {
+func methodWith(takes string, give func(a []any) any) function {
 	return function{takes: takes, call: func(_ *run, a []any) (any, error) { return give(a), nil }}
 }
 
@@ -190,51 +192,51 @@ func ofTime(t time.Time, name string) function {
 	case "Format":
 		return function{takes: "s", call: func(r *run, a []any) (any, error) { return format(r, t, a[0].(string)) }}
 	case "String":
-		return giving(t.String())
+		return getter(t.String())
 	case "Year":
-		return giving(t.Year())
+		return getter(t.Year())
 	case "Month":
-		return giving(t.Month())
+		return getter(t.Month())
 	case "Day":
-		return giving(t.Day())
+		return getter(t.Day())
 	case "Weekday":
-		return giving(t.Weekday())
+		return getter(t.Weekday())
 	case "YearDay":
-		return giving(t.YearDay())
+		return getter(t.YearDay())
 	case "Hour":
-		return giving(t.Hour())
+		return getter(t.Hour())
 	case "Minute":
-		return giving(t.Minute())
+		return getter(t.Minute())
 	case "Second":
-		return giving(t.Second())
+		return getter(t.Second())
 	case "Unix":
-		return giving(t.Unix())
+		return getter(t.Unix())
 	case "UnixMilli":
-		return giving(t.UnixMilli())
+		return getter(t.UnixMilli())
 	case "IsZero":
-		return giving(t.IsZero())
+		return getter(t.IsZero())
 	case "Local":
-		return giving(t.Local())
+		return getter(t.Local())
 	case "UTC":
-		return giving(t.UTC())
+		return getter(t.UTC())
 	case "AddDate":
-		return taking("iii", func(a []any) any { return t.AddDate(a[0].(int), a[1].(int), a[2].(int)) })
+		return methodWith("iii", func(a []any) any { return t.AddDate(a[0].(int), a[1].(int), a[2].(int)) })
 	case "Add":
-		return taking("D", func(a []any) any { return t.Add(a[0].(time.Duration)) })
+		return methodWith("D", func(a []any) any { return t.Add(a[0].(time.Duration)) })
 	case "Truncate":
-		return taking("D", func(a []any) any { return t.Truncate(a[0].(time.Duration)) })
+		return methodWith("D", func(a []any) any { return t.Truncate(a[0].(time.Duration)) })
 	case "Round":
-		return taking("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
+		return methodWith("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
 	case "Sub":
-		return taking("t", func(a []any) any { return t.Sub(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Sub(at(a[0])) })
 	case "Before":
-		return taking("t", func(a []any) any { return t.Before(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Before(at(a[0])) })
 	case "After":
-		return taking("t", func(a []any) any { return t.After(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.After(at(a[0])) })
 	case "Equal":
-		return taking("t", func(a []any) any { return t.Equal(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Equal(at(a[0])) })
 	case "Compare":
-		return taking("t", func(a []any) any { return t.Compare(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Compare(at(a[0])) })
 	}
 	return function{}
 }
@@ -242,19 +244,19 @@ func ofTime(t time.Time, name string) function {
 func ofDuration(d time.Duration, name string) function {
 	switch name {
 	case "String":
-		return giving(d.String())
+		return getter(d.String())
 	case "Hours":
-		return giving(d.Hours())
+		return getter(d.Hours())
 	case "Minutes":
-		return giving(d.Minutes())
+		return getter(d.Minutes())
 	case "Seconds":
-		return giving(d.Seconds())
+		return getter(d.Seconds())
 	case "Milliseconds":
-		return giving(d.Milliseconds())
+		return getter(d.Milliseconds())
 	case "Truncate":
-		return taking("D", func(a []any) any { return d.Truncate(a[0].(time.Duration)) })
+		return methodWith("D", func(a []any) any { return d.Truncate(a[0].(time.Duration)) })
 	case "Round":
-		return taking("D", func(a []any) any { return d.Round(a[0].(time.Duration)) })
+		return methodWith("D", func(a []any) any { return d.Round(a[0].(time.Duration)) })
 	}
 	return function{}
 }

@@ -14,14 +14,14 @@ import (
 // Semantics and error texts are those of text/template; a place in an error is that of the node last evaluated. There
 // is no reflection: all values are of the types that [kindOf] knows.
 type run struct {
-	*shared
+	*execution
 	name string
 	tree *parse.Tree
 	node parse.Node // last one evaluated
 	vars []variable
 }
 
-type shared struct {
+type execution struct {
 	budget
 	trees  map[string]*parse.Tree
 	strict bool // a name missing in a dict is an error
@@ -41,9 +41,9 @@ type failure struct{ err error }
 type flow uint8
 
 const (
-	onward flow = iota
-	breaks
-	continues
+	flowNext flow = iota
+	flowBreak
+	flowContinue
 )
 
 // missing stands for a value that a pipeline does not pass on.
@@ -96,18 +96,18 @@ func (r *run) variable(name string) *any {
 
 func (r *run) list(dot any, list *parse.ListNode) flow {
 	if list == nil {
-		return onward
+		return flowNext
 	}
 	for _, node := range list.Nodes {
-		r.check(r.step(1))
-		if f := r.walk(dot, node); f != onward {
+		r.check(r.countParts(1))
+		if f := r.evalNode(dot, node); f != flowNext {
 			return f
 		}
 	}
-	return onward
+	return flowNext
 }
 
-func (r *run) walk(dot any, node parse.Node) flow {
+func (r *run) evalNode(dot any, node parse.Node) flow {
 	r.at(node)
 	switch n := node.(type) {
 	case *parse.TextNode:
@@ -115,33 +115,33 @@ func (r *run) walk(dot any, node parse.Node) flow {
 	case *parse.ActionNode:
 		v := r.pipe(dot, n.Pipe)
 		if len(n.Pipe.Decl) == 0 {
-			r.write(printed(v))
+			r.write(formatValue(v))
 		}
 	case *parse.IfNode:
 		defer r.pop(len(r.vars))
-		if truth(r.pipe(dot, n.Pipe)) {
+		if isTrue(r.pipe(dot, n.Pipe)) {
 			return r.list(dot, n.List)
 		}
 		return r.list(dot, n.ElseList)
 	case *parse.WithNode:
 		defer r.pop(len(r.vars))
-		if v := r.pipe(dot, n.Pipe); truth(v) {
+		if v := r.pipe(dot, n.Pipe); isTrue(v) {
 			return r.list(v, n.List)
 		}
 		return r.list(dot, n.ElseList)
 	case *parse.RangeNode:
-		return r.loop(dot, n)
+		return r.evalRange(dot, n)
 	case *parse.TemplateNode:
 		r.call(dot, n)
 	case *parse.BreakNode:
-		return breaks
+		return flowBreak
 	case *parse.ContinueNode:
-		return continues
+		return flowContinue
 	case *parse.CommentNode:
 	default:
 		r.fail("unknown node: %s", node)
 	}
-	return onward
+	return flowNext
 }
 
 func (r *run) pop(mark int) { r.vars = r.vars[:mark] }
@@ -156,20 +156,20 @@ func (r *run) call(dot any, n *parse.TemplateNode) {
 	if n.Pipe != nil {
 		data = r.pipe(dot, n.Pipe)
 	}
-	r.check(r.step(callCost))
-	inner := &run{shared: r.shared, name: n.Name, tree: tree, vars: []variable{{"$", data}}}
+	r.check(r.countParts(callCost))
+	inner := &run{execution: r.execution, name: n.Name, tree: tree, vars: []variable{{"$", data}}}
 	inner.list(data, tree.Root)
 }
 
 // loop is a range.
-func (r *run) loop(dot any, n *parse.RangeNode) flow {
+func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 	defer r.pop(len(r.vars))
 	over := r.pipe(dot, n.Pipe)
 	mark, decl, turns := len(r.vars), n.Pipe.Decl, 0
 	// turn runs the body once and reports whether to continue.
 	turn := func(index, element any) bool {
 		turns++
-		r.check(r.step(1))
+		r.check(r.countParts(1))
 		switch {
 		case len(decl) == 0:
 		case n.Pipe.IsAssign:
@@ -185,7 +185,7 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 		}
 		f := r.list(element, n.List)
 		r.pop(mark)
-		return f != breaks
+		return f != flowBreak
 	}
 	if items, ok := items(over); ok {
 		for i, item := range items {
@@ -204,17 +204,17 @@ func (r *run) loop(dot any, n *parse.RangeNode) flow {
 			r.fail("can't use %v to iterate over more than one variable", over)
 		}
 		for i := range count {
-			if !turn(nil, like(over, i)) {
+			if !turn(nil, withTypeOf(over, i)) {
 				break
 			}
 		}
 	} else if over != nil {
-		r.fail("range can't iterate over %v", printed(over))
+		r.fail("range can't iterate over %v", formatValue(over))
 	}
 	if turns == 0 {
 		return r.list(dot, n.ElseList)
 	}
-	return onward
+	return flowNext
 }
 
 // pipe returns the value of a pipeline, and assigns it to the pipeline's variables.
@@ -248,11 +248,11 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	case *parse.VariableNode:
 		return r.named(dot, n, cmd.Args, last)
 	case *parse.PipeNode:
-		r.alone(cmd.Args, last)
+		r.refuseArguments(cmd.Args, last)
 		return r.pipe(dot, n)
 	}
 	r.at(first)
-	r.alone(cmd.Args, last)
+	r.refuseArguments(cmd.Args, last)
 	switch n := first.(type) {
 	case *parse.NilNode:
 		r.fail("nil is not a command")
@@ -263,7 +263,7 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 }
 
 // alone refuses arguments for something that is not a function.
-func (r *run) alone(args []parse.Node, last any) {
+func (r *run) refuseArguments(args []parse.Node, last any) {
 	if len(args) > 1 || last != missing {
 		r.fail("can't give argument to non-function %s", args[0])
 	}
@@ -306,7 +306,7 @@ func (r *run) named(dot any, n *parse.VariableNode, args []parse.Node, last any)
 	r.at(n)
 	value := *r.variable(n.Ident[0])
 	if len(n.Ident) == 1 {
-		r.alone(args, last)
+		r.refuseArguments(args, last)
 		return value
 	}
 	return r.fields(dot, value, n, n.Ident[1:], args, last)
@@ -318,7 +318,7 @@ func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) an
 	if n.Node.Type() == parse.NodeNil {
 		r.fail("indirection through explicit nil in %s", n)
 	}
-	return r.fields(dot, r.argument(dot, 'v', n.Node), n, n.Field, args, last)
+	return r.fields(dot, r.evalArgument(dot, 'v', n.Node), n, n.Field, args, last)
 }
 
 // fields returns a field of a value, a field of that and so on; args belong to the last.

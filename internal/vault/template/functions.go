@@ -21,24 +21,24 @@ type function struct {
 // functions are all that a template can call: those of package puretemplate, [queryFunctions] and [refusedFunctions].
 var functions = sync.OnceValue(func() map[string]function {
 	all := map[string]function{}
-	for _, some := range []map[string]function{logic, texting, numbering, dating, listing, queries, refused} {
+	for _, some := range []map[string]function{logicFunctions, textFunctions, numberFunctions, dateFunctions, listFunctions, queries, refusedFunctions} {
 		maps.Copy(all, some)
 	}
 	return all
 })
 
 // logic has conditions and tests of values.
-var logic = map[string]function{
+var logicFunctions = map[string]function{
 	"and": {takes: "aa*"}, "or": {takes: "aa*"}, // evaluated by [run.lazy]
-	"not":      {takes: "a", call: func(_ *run, a []any) (any, error) { return !truth(a[0]), nil }},
+	"not":      {takes: "a", call: func(_ *run, a []any) (any, error) { return !isTrue(a[0]), nil }},
 	"eq":       {takes: "aa*", call: func(_ *run, a []any) (any, error) { return equal(a) }},
-	"ne":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(same(a[0], a[1])) }},
+	"ne":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(basicEqual(a[0], a[1])) }},
 	"lt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return less(a[0], a[1]) }},
 	"le":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return atMost(a[0], a[1]) }},
 	"gt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(atMost(a[0], a[1])) }},
 	"ge":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(less(a[0], a[1])) }},
 	"empty":    {takes: "a", call: func(_ *run, a []any) (any, error) { return empty(a[0]), nil }},
-	"default":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return otherwise(a), nil }},
+	"default":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return defaultTo(a), nil }},
 	"coalesce": {takes: "a*", call: func(_ *run, a []any) (any, error) { return first(a) }},
 	"all":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) == 0, nil }},
 	"any":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) < len(a), nil }},
@@ -49,7 +49,7 @@ var logic = map[string]function{
 	"typeIsLike": {takes: "sa", call: func(_ *run, a []any) (any, error) {
 		return a[0] == typeOf(a[1]) || "*"+a[0].(string) == typeOf(a[1]), nil
 	}},
-	"deepEqual": {takes: "aa", call: func(_ *run, a []any) (any, error) { return alike(a[0], a[1]), nil }},
+	"deepEqual": {takes: "aa", call: func(_ *run, a []any) (any, error) { return deepEqual(a[0], a[1]), nil }},
 	"ternary": {takes: "aab", call: func(_ *run, a []any) (any, error) {
 		if a[2] == true {
 			return a[0], nil
@@ -63,10 +63,10 @@ func typeOf(value any) string { return fmt.Sprintf("%T", value) }
 func not(is bool, err error) (any, error) { return !is, err }
 
 // empty reports whether Sprig takes a value for empty, which is when conditions take it for false.
-func empty(value any) bool { return !truth(value) }
+func empty(value any) bool { return !isTrue(value) }
 
 // otherwise returns the second value, or the first if that is empty or missing.
-func otherwise(a []any) any {
+func defaultTo(a []any) any {
 	if len(a) > 1 && !empty(a[1]) {
 		return a[1]
 	}
@@ -104,7 +104,7 @@ var queries = map[string]function{
 }
 
 // refused are functions that text/template knows: templates that use them are parsed, but calling them fails.
-var refused = map[string]function{
+var refusedFunctions = map[string]function{
 	"call": {takes: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
 		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])
 	}},

@@ -10,7 +10,7 @@ import (
 
 // like compares with text/template, which knows its own functions only: what both can run comes out the same, and where
 // one fails, so does the other.
-func like(t *testing.T, text string) {
+func withTypeOf(t *testing.T, text string) {
 	t.Helper()
 	for _, known := range []string{"slice", "call", "now", "i"} {
 		// Sprig has another slice; there is nothing to call; complex numbers are left out.
@@ -58,13 +58,13 @@ func FuzzLikeTextTemplate(f *testing.F) {
 	for _, text := range []string{`{{ . }}`, `{{ $ }}`, `{{ $.title.x }}`, `{{ .title 1 }}`, `{{ nil }}`, `{{ print nil }}`, `{{ eq . . }}`, `{{ eq .x .y }}`, `{{ lt .title "y" }}`} {
 		f.Add(text)
 	}
-	f.Fuzz(func(t *testing.T, text string) { like(t, text) })
+	f.Fuzz(func(t *testing.T, text string) { withTypeOf(t, text) })
 }
 
 // TestLikeTextTemplate runs what is recorded of the kernel through text/template too.
 func TestLikeTextTemplate(t *testing.T) {
 	t.Parallel()
 	for _, r := range recordings(t) {
-		like(t, r.Template)
+		withTypeOf(t, r.Template)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-var listing = map[string]function{
+var listFunctions = map[string]function{
 	"list":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
 	"tuple": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
 	"dict":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return dict(a), nil }},
@@ -46,29 +46,29 @@ var listing = map[string]function{
 			return false, nil
 		}
 		list, err := listOf(a[1], "Cannot find has on type %s")
-		return slices.ContainsFunc(list, func(v any) bool { return alike(v, a[0]) }), err
+		return slices.ContainsFunc(list, func(v any) bool { return deepEqual(v, a[0]) }), err
 	}},
-	"first": picking("first", func(list []any) any {
+	"first": picker("first", func(list []any) any {
 		if len(list) == 0 {
 			return nil
 		}
 		return list[0]
 	}),
-	"last": picking("last", func(list []any) any {
+	"last": picker("last", func(list []any) any {
 		if len(list) == 0 {
 			return nil
 		}
 		return list[len(list)-1]
 	}),
-	"rest":    arranging("Cannot find rest on type %s", func(list []any) []any { return list[min(1, len(list)):] }),
-	"initial": arranging("Cannot find initial on type %s", func(list []any) []any { return list[:max(len(list)-1, 0)] }),
-	"reverse": arranging("Cannot find reverse on type %s", func(list []any) []any {
+	"rest":    rearranger("Cannot find rest on type %s", func(list []any) []any { return list[min(1, len(list)):] }),
+	"initial": rearranger("Cannot find initial on type %s", func(list []any) []any { return list[:max(len(list)-1, 0)] }),
+	"reverse": rearranger("Cannot find reverse on type %s", func(list []any) []any {
 		slices.Reverse(list)
 		return list
 	}),
-	"compact": arranging("Cannot compact on type %s", func(list []any) []any { return slices.DeleteFunc(list, empty) }),
-	"append":  {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return added(a[0], nil, a[1:]) }},
-	"prepend": {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return added(a[0], a[1:], nil) }},
+	"compact": rearranger("Cannot compact on type %s", func(list []any) []any { return slices.DeleteFunc(list, empty) }),
+	"append":  {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], nil, a[1:]) }},
+	"prepend": {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], a[1:], nil) }},
 	"concat": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) {
 		out := []any{}
 		for _, v := range a {
@@ -121,7 +121,7 @@ func listOf(value any, wrong string) ([]any, error) {
 }
 
 // picking returns a function that returns an element of a list.
-func picking(name string, pick func([]any) any) function {
+func picker(name string, pick func([]any) any) function {
 	return function{takes: "a", call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], "Cannot find "+name+" on type %s")
 		return pick(list), err
@@ -129,14 +129,14 @@ func picking(name string, pick func([]any) any) function {
 }
 
 // arranging returns a function that makes a list from a list; arrange may change its argument.
-func arranging(wrong string, arrange func([]any) []any) function {
+func rearranger(wrong string, arrange func([]any) []any) function {
 	return function{takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], wrong)
 		return arrange(append([]any{}, list...)), err
 	}}
 }
 
-func added(value any, before, after []any) (any, error) {
+func addElements(value any, before, after []any) (any, error) {
 	list, err := listOf(value, "Cannot push on type %s")
 	return slices.Concat(before, list, after), err
 }
@@ -221,10 +221,10 @@ func slice(a []any) (any, error) {
 	}
 	from, to := int64(0), int64(len(list))
 	if len(a) > 1 {
-		from = whole(a[1])
+		from = toInt(a[1])
 	}
 	if len(a) > 2 {
-		to = whole(a[2])
+		to = toInt(a[2])
 	}
 	if from < 0 || from > to || to > int64(len(list)) {
 		return nil, errors.New("reflect.Value.Slice: slice index out of bounds")
@@ -257,7 +257,7 @@ func steps(r *run, from, to, by int) ([]int, error) {
 	if n < 0 {
 		return nil, errNodes
 	}
-	if err := r.step(n); err != nil {
+	if err := r.countParts(n); err != nil {
 		return nil, err
 	}
 	out := make([]int, n)

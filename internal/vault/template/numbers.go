@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-var numbering = map[string]function{
+var numberFunctions = map[string]function{
 	"add":  {takes: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
 	"mul":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return fold(a, 1, func(x, y int64) int64 { return x * y }), nil }},
-	"add1": {takes: "a", call: func(_ *run, a []any) (any, error) { return whole(a[0]) + 1, nil }},
-	"sub":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return whole(a[0]) - whole(a[1]), nil }},
+	"add1": {takes: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) + 1, nil }},
+	"sub":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) - toInt(a[1]), nil }},
 	"div": {takes: "aa", call: func(_ *run, a []any) (any, error) {
-		if whole(a[1]) == 0 {
+		if toInt(a[1]) == 0 {
 			return nil, errZero
 		}
-		return whole(a[0]) / whole(a[1]), nil
+		return toInt(a[0]) / toInt(a[1]), nil
 	}},
 	"mod": {takes: "aa", call: func(_ *run, a []any) (any, error) {
-		if whole(a[1]) == 0 {
+		if toInt(a[1]) == 0 {
 			return nil, errZero
 		}
-		return whole(a[0]) % whole(a[1]), nil
+		return toInt(a[0]) % toInt(a[1]), nil
 	}},
 	"max": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
-		return fold(a, whole(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
+		return fold(a, toInt(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
 	}},
 	"biggest": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
-		return fold(a, whole(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
+		return fold(a, toInt(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
 	}},
 	"min": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
-		return fold(a, whole(a[0]), func(x, y int64) int64 { return min(x, y) }), nil
+		return fold(a, toInt(a[0]), func(x, y int64) int64 { return min(x, y) }), nil
 	}},
 	"maxf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Max), nil }},
 	"minf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Min), nil }},
@@ -45,19 +45,19 @@ var numbering = map[string]function{
 	"mulf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Mul) }},
 	"divf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, nil) }},
 
-	"floor": {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Floor(float(a[0])), nil }},
-	"ceil":  {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Ceil(float(a[0])), nil }},
+	"floor": {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Floor(toFloat(a[0])), nil }},
+	"ceil":  {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Ceil(toFloat(a[0])), nil }},
 	"round": {takes: "aif*", call: func(_ *run, a []any) (any, error) { return round(a), nil }},
 
-	"int":       {takes: "a", call: func(_ *run, a []any) (any, error) { return int(whole(a[0])), nil }},
-	"int64":     {takes: "a", call: func(_ *run, a []any) (any, error) { return whole(a[0]), nil }},
-	"float64":   {takes: "a", call: func(_ *run, a []any) (any, error) { return float(a[0]), nil }},
+	"int":       {takes: "a", call: func(_ *run, a []any) (any, error) { return int(toInt(a[0])), nil }},
+	"int64":     {takes: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]), nil }},
+	"float64":   {takes: "a", call: func(_ *run, a []any) (any, error) { return toFloat(a[0]), nil }},
 	"atoi":      {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := strconv.Atoi(a[0].(string)); return n, nil }},
 	"toDecimal": {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return octal(text(a[0])), nil }},
 
-	"pow":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return cut(math.Pow(float(a[0]), float(a[1]))), nil }},
-	"powf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return math.Pow(float(a[0]), float(a[1])), nil }},
-	"log":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return cut(logarithm(a)), nil }},
+	"pow":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(math.Pow(toFloat(a[0]), toFloat(a[1]))), nil }},
+	"powf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return math.Pow(toFloat(a[0]), toFloat(a[1])), nil }},
+	"log":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(logarithm(a)), nil }},
 	"logf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return logarithm(a), nil }},
 
 	"FormatFloat": {takes: "sf", grows: 2, call: func(_ *run, a []any) (any, error) { return formatFloat(a[0].(string), a[1].(float64)) }},
@@ -74,15 +74,15 @@ var errZero = errors.New("runtime error: integer divide by zero")
 
 func fold(values []any, from int64, op func(x, y int64) int64) int64 {
 	for _, v := range values {
-		from = op(from, whole(v))
+		from = op(from, toInt(v))
 	}
 	return from
 }
 
 func foldf(values []any, op func(x, y float64) float64) float64 {
-	from := float(values[0])
+	from := toFloat(values[0])
 	for _, v := range values[1:] {
-		from = op(from, float(v))
+		from = op(from, toFloat(v))
 	}
 	return from
 }
@@ -92,7 +92,7 @@ func foldf(values []any, op func(x, y float64) float64) float64 {
 func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
 	var sum *big.Rat
 	for _, value := range values {
-		written := strconv.FormatFloat(float(value), 'f', -1, 64)
+		written := strconv.FormatFloat(toFloat(value), 'f', -1, 64)
 		n, ok := new(big.Rat).SetString(written)
 		switch {
 		case !ok:
@@ -121,7 +121,7 @@ func round(a []any) float64 {
 		on = a[2].(float64)
 	}
 	power := math.Pow(10, float64(a[1].(int)))
-	shifted := power * float(a[0])
+	shifted := power * toFloat(a[0])
 	if _, rest := math.Modf(shifted); rest >= on {
 		return math.Ceil(shifted) / power
 	}
@@ -137,7 +137,7 @@ func octal(written string) int64 {
 	return n
 }
 
-func logarithm(a []any) float64 { return math.Log(float(a[0])) / math.Log(float(a[1])) }
+func logarithm(a []any) float64 { return math.Log(toFloat(a[0])) / math.Log(toFloat(a[1])) }
 
 // formatFloat formats a number by a pattern such as "#,###.##": its first separator goes between thousands, its
 // second before the fraction, with as many digits as the pattern has. A single separator is the one before the
@@ -189,7 +189,7 @@ func formatFloat(form string, n float64) (string, error) {
 	}
 	scale := math.Pow10(precision)
 	before, behind := math.Modf(n + 5/(scale*10))
-	out := strconv.FormatInt(cut(before), 10)
+	out := strconv.FormatInt(truncateFloat(before), 10)
 	if thousands != "" {
 		for i := len(out) - 3; i > 0 && out[i-1] != '-'; i -= 3 {
 			out = out[:i] + thousands + out[i:]

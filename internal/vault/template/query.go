@@ -3,7 +3,7 @@ package template
 import "strings"
 
 // asked counts a query of notes, and reports whether there are notes.
-func (r *run) asked() (bool, error) {
+func (r *run) countQuery() (bool, error) {
 	if r.queries++; r.queries > maxQueries {
 		return false, errQueries
 	}
@@ -26,7 +26,7 @@ func queryRows(named bool) func(r *run, a []any) (any, error) {
 			statement = after
 		}
 		filled.WriteString(statement)
-		if there, err := r.asked(); !there || err != nil {
+		if available, err := r.countQuery(); !available || err != nil {
 			return []any{}, err
 		}
 		if err := r.make(filled.Len()); err != nil {
@@ -50,8 +50,8 @@ func queryRows(named bool) func(r *run, a []any) (any, error) {
 
 func getBlock(r *run, a []any) (any, error) {
 	id, isText := a[0].(string)
-	there, err := r.asked()
-	if !there || !isText || err != nil {
+	available, err := r.countQuery()
+	if !available || !isText || err != nil {
 		return nil, err
 	}
 	row := r.notes.Block(id)
@@ -64,8 +64,8 @@ func getBlock(r *run, a []any) (any, error) {
 }
 
 func statBlock(r *run, a []any) (any, error) {
-	there, err := r.asked()
-	if !there || err != nil {
+	available, err := r.countQuery()
+	if !available || err != nil {
 		return nil, err
 	}
 	stat := r.notes.Stat(a[0].(string))
@@ -76,8 +76,8 @@ func statBlock(r *run, a []any) (any, error) {
 }
 
 func getHPathByID(r *run, a []any) (any, error) {
-	there, err := r.asked()
-	if !there || err != nil {
+	available, err := r.countQuery()
+	if !available || err != nil {
 		return "", err
 	}
 	path := r.notes.HPath(a[0].(string))

@@ -24,7 +24,7 @@ const (
 	// maxOutput bounds the output in bytes.
 	maxOutput = 1 << 20
 	// maxMade bounds what functions produce in all, in bytes.
-	maxMade = 8 << 20
+	maxBuilt = 8 << 20
 	// maxNodes bounds how many parts are evaluated, counting each iteration and call.
 	maxNodes = 200_000
 	// maxQueries bounds how often notes may be read.
@@ -71,7 +71,7 @@ func Execute(text string, o Options) (out string, err error) {
 	if len(text) > maxText {
 		return "", fmt.Errorf("template: the template is longer than %d bytes", maxText)
 	}
-	r := &run{tree: parse.New(""), shared: &shared{
+	r := &run{tree: parse.New(""), execution: &execution{
 		budget: budget{deadline: time.Now().Add(maxTime)}, trees: map[string]*parse.Tree{}, strict: o.Values != nil, notes: o.Notes,
 	}}
 	known := map[string]any{}

@@ -24,45 +24,45 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-var texting = map[string]function{
+var textFunctions = map[string]function{
 	"print":    {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprint(a...), nil }},
 	"println":  {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprintln(a...), nil }},
 	"printf":   {takes: "sa*", call: printf},
-	"html":     {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return markup.Replace(joined(a)), nil }},
-	"js":       {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return script(joined(a)), nil }},
-	"urlquery": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) { return url.QueryEscape(joined(a)), nil }},
+	"html":     {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return markup.Replace(joinArgs(a)), nil }},
+	"js":       {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return escapeScript(joinArgs(a)), nil }},
+	"urlquery": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) { return url.QueryEscape(joinArgs(a)), nil }},
 
-	"upper":     changing(2, strings.ToUpper),
-	"lower":     changing(2, strings.ToLower),
-	"title":     changing(2, func(s string) string { return starts(s, notInWord, unicode.ToTitle) }),
-	"untitle":   changing(2, func(s string) string { return starts(s, unicode.IsSpace, unicode.ToLower) }),
-	"swapcase":  changing(2, swapCase),
-	"snakecase": changing(3, func(s string) string { return snakeCase(s, '_') }),
-	"kebabcase": changing(3, func(s string) string { return snakeCase(s, '-') }),
-	"camelcase": changing(3, camelCase),
-	"trim":      changing(1, strings.TrimSpace),
-	"nospace":   changing(1, noSpace),
-	"initials":  changing(1, initials),
-	"shuffle":   changing(1, shuffle),
-	"base":      changing(1, path.Base),
-	"dir":       changing(1, path.Dir),
-	"ext":       changing(1, path.Ext),
-	"clean":     changing(1, path.Clean),
+	"upper":     textFunction(2, strings.ToUpper),
+	"lower":     textFunction(2, strings.ToLower),
+	"title":     textFunction(2, func(s string) string { return mapWordStarts(s, notInWord, unicode.ToTitle) }),
+	"untitle":   textFunction(2, func(s string) string { return mapWordStarts(s, unicode.IsSpace, unicode.ToLower) }),
+	"swapcase":  textFunction(2, swapCase),
+	"snakecase": textFunction(3, func(s string) string { return snakeCase(s, '_') }),
+	"kebabcase": textFunction(3, func(s string) string { return snakeCase(s, '-') }),
+	"camelcase": textFunction(3, camelCase),
+	"trim":      textFunction(1, strings.TrimSpace),
+	"nospace":   textFunction(1, noSpace),
+	"initials":  textFunction(1, initials),
+	"shuffle":   textFunction(1, shuffle),
+	"base":      textFunction(1, path.Base),
+	"dir":       textFunction(1, path.Dir),
+	"ext":       textFunction(1, path.Ext),
+	"clean":     textFunction(1, path.Clean),
 	"isAbs":     {takes: "s", call: func(_ *run, a []any) (any, error) { return path.IsAbs(a[0].(string)), nil }},
 	"toString":  {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return text(a[0]), nil }},
 
-	"trimAll":    pairing(1, func(a, b string) any { return strings.Trim(b, a) }),
-	"trimSuffix": pairing(1, func(a, b string) any { return strings.TrimSuffix(b, a) }),
-	"trimPrefix": pairing(1, func(a, b string) any { return strings.TrimPrefix(b, a) }),
-	"contains":   pairing(0, func(a, b string) any { return strings.Contains(b, a) }),
-	"hasPrefix":  pairing(0, func(a, b string) any { return strings.HasPrefix(b, a) }),
-	"hasSuffix":  pairing(0, func(a, b string) any { return strings.HasSuffix(b, a) }),
+	"trimAll":    textPairFunction(1, func(a, b string) any { return strings.Trim(b, a) }),
+	"trimSuffix": textPairFunction(1, func(a, b string) any { return strings.TrimSuffix(b, a) }),
+	"trimPrefix": textPairFunction(1, func(a, b string) any { return strings.TrimPrefix(b, a) }),
+	"contains":   textPairFunction(0, func(a, b string) any { return strings.Contains(b, a) }),
+	"hasPrefix":  textPairFunction(0, func(a, b string) any { return strings.HasPrefix(b, a) }),
+	"hasSuffix":  textPairFunction(0, func(a, b string) any { return strings.HasSuffix(b, a) }),
 	"regexMatch": {takes: "ss", call: func(_ *run, a []any) (any, error) {
-		re, err := expression(a)
+		re, err := compileRegexp(a)
 		return re != nil && re.MatchString(a[1].(string)), err
 	}},
 	"regexFind": {takes: "ss", grows: 1, call: func(_ *run, a []any) (any, error) {
-		re, err := expression(a)
+		re, err := compileRegexp(a)
 		if re == nil && err == nil {
 			_, err = regexp.Compile(a[0].(string))
 			err = fmt.Errorf("regexp: Compile(`%s`): %w", a[0], err)
@@ -84,11 +84,11 @@ var texting = map[string]function{
 		}
 		return a[1], nil
 	}},
-	"quote": {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return spaced(a, strconv.Quote), nil }},
+	"quote": {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, strconv.Quote), nil }},
 	"squote": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) {
-		return spaced(a, func(s string) string { return "'" + s + "'" }), nil
+		return joinSpaced(a, func(s string) string { return "'" + s + "'" }), nil
 	}},
-	"cat": {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return spaced(a, func(s string) string { return s }), nil }},
+	"cat": {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, func(s string) string { return s }), nil }},
 	"replace": {takes: "sss", call: func(r *run, a []any) (any, error) {
 		old, by, s := a[0].(string), a[1].(string), a[2].(string)
 		return strings.ReplaceAll(s, old, by), r.make(len(s) + strings.Count(s, old)*len(by))
@@ -100,21 +100,21 @@ var texting = map[string]function{
 		return "\n" + s, err
 	}},
 
-	"randAlphaNum": random("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
-	"randAlpha":    random("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-	"randNumeric":  random("0123456789"),
-	"randAscii":    random(" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"),
+	"randAlphaNum": randomFunction("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+	"randAlpha":    randomFunction("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+	"randNumeric":  randomFunction("0123456789"),
+	"randAscii":    randomFunction(" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"),
 	"uuidv4":       {grows: 4, call: func(*run, []any) (any, error) { return uuid() }},
 
-	"b64enc": changing(2, func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
-	"b64dec": changing(2, func(s string) string { return decoded(base64.StdEncoding.DecodeString(s)) }),
-	"b32enc": changing(2, func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }),
-	"b32dec": changing(2, func(s string) string { return decoded(base32.StdEncoding.DecodeString(s)) }),
+	"b64enc": textFunction(2, func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
+	"b64dec": textFunction(2, func(s string) string { return textOrError(base64.StdEncoding.DecodeString(s)) }),
+	"b32enc": textFunction(2, func(s string) string { return base32.StdEncoding.EncodeToString([]byte(s)) }),
+	"b32dec": textFunction(2, func(s string) string { return textOrError(base32.StdEncoding.DecodeString(s)) }),
 
-	"sha1sum":    changing(3, func(s string) string { sum := sha1.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }), //nolint:gosec // see the import
-	"sha256sum":  changing(5, func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }),
-	"sha512sum":  changing(9, func(s string) string { sum := sha512.Sum512([]byte(s)); return hex.EncodeToString(sum[:]) }),
-	"adler32sum": changing(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
+	"sha1sum":    textFunction(3, func(s string) string { sum := sha1.Sum([]byte(s)); return hex.EncodeToString(sum[:]) }), //nolint:gosec // see the import
+	"sha256sum":  textFunction(5, func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"sha512sum":  textFunction(9, func(s string) string { sum := sha512.Sum512([]byte(s)); return hex.EncodeToString(sum[:]) }),
+	"adler32sum": textFunction(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
 	"toJson":     {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], true), nil }},
 	"toRawJson":  {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], false), nil }},
 	"runeCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := Counts(a[0].(string)); return n, nil }},
@@ -123,7 +123,7 @@ var texting = map[string]function{
 
 // compileRegexp compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
 // the time.
-func expression(a []any) (*regexp.Regexp, error) {
+func compileRegexp(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10
 	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
 		return nil, fmt.Errorf("takes expressions of at most %d bytes and texts of at most %d", maxExpression, maxSearched)
@@ -133,21 +133,21 @@ func expression(a []any) (*regexp.Regexp, error) {
 }
 
 // changing returns a function from a text to a text.
-func changing(grows int, change func(string) string) function {
+func textFunction(grows int, change func(string) string) function {
 	return function{takes: "s", grows: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
 }
 
 // pairing returns a function of two texts.
-func pairing(grows int, of func(a, b string) any) function {
+func textPairFunction(grows int, of func(a, b string) any) function {
 	return function{takes: "ss", grows: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
 
 // wide matches widths and precisions of more than three digits, or taken from an argument.
-var wide = lazyregexp.New(`[0-9]{4,}|\*`)
+var wideFormat = lazyregexp.New(`[0-9]{4,}|\*`)
 
 func printf(r *run, a []any) (any, error) {
 	format, v := a[0].(string), a[1:]
-	if wide.MatchString(format) {
+	if wideFormat.MatchString(format) {
 		return nil, errors.New("printf takes no width above 999 and no *")
 	}
 	// A verb with an index may use the same argument again and again.
@@ -162,18 +162,18 @@ func printf(r *run, a []any) (any, error) {
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD")
 
 // joined returns the text that escaping functions get; none is marked as safe here.
-func joined(a []any) string {
+func joinArgs(a []any) string {
 	shown := make([]any, len(a))
 	for i, v := range a {
 		if shown[i] = v; v == nil {
-			shown[i] = printed(v)
+			shown[i] = formatValue(v)
 		}
 	}
 	return fmt.Sprint(shown...)
 }
 
 // script escapes a text for a JavaScript string.
-func script(s string) string {
+func escapeScript(s string) string {
 	var out strings.Builder
 	for _, c := range s {
 		switch {
@@ -261,7 +261,7 @@ func wrap(width int, s string) string {
 }
 
 // spaced returns the values that are not nil, as texts joined by spaces.
-func spaced(a []any, change func(string) string) string {
+func joinSpaced(a []any, change func(string) string) string {
 	parts := []string{}
 	for _, v := range a {
 		if v != nil {
@@ -278,7 +278,7 @@ func repeat(r *run, s string, n, count int) (string, error) {
 	if n < 0 {
 		return "", errRepeat
 	}
-	if s != "" && n > maxMade/len(s) {
+	if s != "" && n > maxBuilt/len(s) {
 		return "", errMade
 	}
 	if err := r.make(n * len(s) * count); err != nil {
@@ -299,7 +299,7 @@ func indent(r *run, n int, s string) (string, error) {
 }
 
 // random returns a function that makes a text of random characters.
-func random(of string) function {
+func randomFunction(of string) function {
 	return function{takes: "i", call: func(r *run, a []any) (any, error) {
 		n := max(a[0].(int), 0)
 		if err := r.make(n); err != nil {
@@ -323,7 +323,7 @@ func uuid() (string, error) {
 }
 
 // decoded returns a text, or the error's text.
-func decoded(b []byte, err error) string {
+func textOrError(b []byte, err error) string {
 	if err != nil {
 		return err.Error()
 	}

@@ -54,7 +54,7 @@ func integer(value any) (int64, bool) {
 }
 
 // like returns a whole number with the type of another.
-func like(value any, n int64) any {
+func withTypeOf(value any, n int64) any {
 	switch value.(type) {
 	case int64:
 		return n
@@ -84,14 +84,14 @@ func items(value any) ([]any, bool) {
 	case []any:
 		return v, true
 	case []int:
-		return each(v), true
+		return toAny(v), true
 	case []string:
-		return each(v), true
+		return toAny(v), true
 	}
 	return nil, false
 }
 
-func each[T any](list []T) []any {
+func toAny[T any](list []T) []any {
 	out := make([]any, len(list))
 	for i, v := range list {
 		out[i] = v
@@ -100,7 +100,7 @@ func each[T any](list []T) []any {
 }
 
 // truth reports whether a value counts as true: it is not zero and not empty.
-func truth(value any) bool {
+func isTrue(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return false
@@ -123,7 +123,7 @@ func truth(value any) bool {
 }
 
 // printed returns a value as an action prints it.
-func printed(value any) string {
+func formatValue(value any) string {
 	if value == nil {
 		return "<no value>"
 	}
@@ -158,13 +158,13 @@ func texts(value any) []string {
 
 // toInt returns a value as a whole number, 0 if it is not one. Texts may have the form of Go numbers; a fraction is
 // dropped.
-func whole(value any) int64 {
+func toInt(value any) int64 {
 	if n, ok := integer(value); ok {
 		return n
 	}
 	switch v := value.(type) {
 	case float64:
-		return cut(v)
+		return truncateFloat(v)
 	case bool:
 		if v {
 			return 1
@@ -184,7 +184,7 @@ func whole(value any) int64 {
 
 // cut drops the fraction of a number. One that is too large becomes the smallest integer on every processor, as in
 // SiYuan on most.
-func cut(f float64) int64 {
+func truncateFloat(f float64) int64 {
 	const limit = 1 << 63
 	if f >= -limit && f < limit {
 		return int64(f)
@@ -193,7 +193,7 @@ func cut(f float64) int64 {
 }
 
 // float returns a value as a float, 0 if it is not a number.
-func float(value any) float64 {
+func toFloat(value any) float64 {
 	switch v := value.(type) {
 	case float64:
 		return v
@@ -204,11 +204,11 @@ func float(value any) float64 {
 		}
 		return f
 	}
-	return float64(whole(value))
+	return float64(toInt(value))
 }
 
 // class returns which values can be compared with each other, such as all whole numbers.
-func class(value any) string {
+func comparisonClass(value any) string {
 	if _, ok := integer(value); ok {
 		return "int"
 	}
@@ -233,16 +233,16 @@ func equal(a []any) (bool, error) {
 		return false, errNoComparison
 	}
 	for _, other := range a[1:] {
-		same, err := same(a[0], other)
-		if same || err != nil {
-			return same, err
+		basicEqual, err := basicEqual(a[0], other)
+		if basicEqual || err != nil {
+			return basicEqual, err
 		}
 	}
 	return false, nil
 }
 
-func same(a, b any) (bool, error) {
-	switch c, d := class(a), class(b); {
+func basicEqual(a, b any) (bool, error) {
+	switch c, d := comparisonClass(a), comparisonClass(b); {
 	case c != d && a != nil && b != nil:
 		return false, incompatible(a, b)
 	case a == nil || b == nil:
@@ -266,7 +266,7 @@ func same(a, b any) (bool, error) {
 }
 
 func less(a, b any) (bool, error) {
-	c, d := class(a), class(b)
+	c, d := comparisonClass(a), comparisonClass(b)
 	switch {
 	case c == "" || d == "":
 		return false, errBadComparison
@@ -291,8 +291,8 @@ func atMost(a, b any) (bool, error) {
 	if is, err := less(a, b); is || err != nil {
 		return is, err
 	}
-	return same(a, b)
+	return basicEqual(a, b)
 }
 
 // alike compares values with everything they contain.
-func alike(a, b any) bool { return reflect.DeepEqual(a, b) }
+func deepEqual(a, b any) bool { return reflect.DeepEqual(a, b) }
