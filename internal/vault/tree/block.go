@@ -118,9 +118,9 @@ func (b *Block) Above() *Block {
 	if b.Parent == nil {
 		return nil
 	}
-	own := b.Level()
+	level := b.Level()
 	for i := b.Index() - 1; i >= 0; i-- {
-		if s := b.Parent.Children[i]; s.Kind == Heading && (own == 0 || s.Level() < own) {
+		if s := b.Parent.Children[i]; s.Kind == Heading && (level == 0 || s.Level() < level) {
 			return s
 		}
 	}

@@ -45,14 +45,14 @@ func KindOf(nodeType string) string {
 	return ""
 }
 
-var sorts = map[string]int{
+var kindOrder = map[string]int{
 	Doc: 0, Heading: 5, Paragraph: 10, Code: 10, Math: 10, Table: 10, HTML: 10,
 	List: 20, Item: 20, Quote: 20, Callout: 20, Super: 30,
 }
 
 // Sort returns blocks.sort of a kind, by which hits of a search are ordered.
 func Sort(kind string) int {
-	if n, known := sorts[kind]; known {
+	if n, known := kindOrder[kind]; known {
 		return n
 	}
 	return 100
