@@ -13,7 +13,7 @@ import (
 // stale. SiYuan does this some moments after the change.
 func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
-		for _, b := range tx.anchored(def.ID) {
+		for _, b := range tx.referringBlocks(def.ID) {
 			if text := Anchored(b, def); text != b.Text {
 				b.Text, stale = text, true
 			}
@@ -23,7 +23,7 @@ func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 }
 
 // anchored returns the blocks of any notebook that refer to a block, with their documents loaded.
-func (tx *Tx) anchored(def string) []*tree.Block {
+func (tx *Tx) referringBlocks(def string) []*tree.Block {
 	var ids []string
 	tx.query(func(s *sqlite.Stmt) bool {
 		ids = append(ids, s.ColumnText(0))
@@ -45,7 +45,7 @@ const maxAnchor = 96
 // anchorOf returns the dynamic anchor for a definition.
 func anchorOf(def *tree.Block) string {
 	text := strings.TrimSpace(markup.Content(def))
-	if short := cut(text, maxAnchor); short != text {
+	if short := truncate(text, maxAnchor); short != text {
 		return short + "..."
 	}
 	return text

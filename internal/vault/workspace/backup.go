@@ -29,7 +29,7 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	}
 	defer done()
 	part := filepath.Join(dir, "vault.db")
-	err = w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
+	err = w.withConn(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		tx := newTx(w, conn, false)
 		tx.exec("VACUUM INTO ?", part)
 		return tx.err

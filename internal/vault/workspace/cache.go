@@ -10,32 +10,32 @@ import (
 // cache keeps the trees of recently used documents, each with its revision. A transaction takes a tree out for its
 // exclusive use, and puts it back at its end; if there is none it reads the document. It is safe for concurrent use.
 type cache struct {
-	mu     sync.Mutex
-	most   int // blocks
-	blocks int
-	byDoc  map[int64]*list.Element
-	order  *list.List // of *rest, most recent first
-	closed bool
+	mu        sync.Mutex
+	maxBlocks int // blocks
+	blocks    int
+	byDoc     map[int64]*list.Element
+	order     *list.List // of *rest, most recent first
+	closed    bool
 }
 
 // rest is the cached tree of a document.
-type rest struct {
+type cachedTree struct {
 	doc, rev int64
 	rows     []*nodeRow // parents before children, children in order
 	children []*tree.Block
 	index    map[string]*tree.Block // of a large document, see [indexFrom]
 }
 
-func newCache(most int) *cache {
-	return &cache{most: most, byDoc: map[int64]*list.Element{}, order: list.New()}
+func newCache(maxBlocks int) *cache {
+	return &cache{maxBlocks: maxBlocks, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
 // pop removes and returns the tree of a document at a revision, nil if it is not there.
-func (c *cache) pop(doc, rev int64) *rest {
+func (c *cache) pop(doc, rev int64) *cachedTree {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byDoc[doc]
-	if e == nil || e.Value.(*rest).rev > rev {
+	if e == nil || e.Value.(*cachedTree).rev > rev {
 		return nil
 	}
 	kept := c.drop(e)
@@ -46,27 +46,27 @@ func (c *cache) pop(doc, rev int64) *rest {
 }
 
 // put adds the tree of a document, unless a newer revision is there. The last one is kept however large it is.
-func (c *cache) put(r *rest) {
+func (c *cache) put(r *cachedTree) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return
 	}
 	if e := c.byDoc[r.doc]; e != nil {
-		if e.Value.(*rest).rev > r.rev {
+		if e.Value.(*cachedTree).rev > r.rev {
 			return
 		}
 		c.drop(e)
 	}
 	c.byDoc[r.doc] = c.order.PushFront(r)
 	c.blocks += len(r.rows)
-	for c.blocks > c.most && c.order.Len() > 1 {
+	for c.blocks > c.maxBlocks && c.order.Len() > 1 {
 		c.drop(c.order.Back())
 	}
 }
 
-func (c *cache) drop(e *list.Element) *rest {
-	kept := c.order.Remove(e).(*rest)
+func (c *cache) drop(e *list.Element) *cachedTree {
+	kept := c.order.Remove(e).(*cachedTree)
 	delete(c.byDoc, kept.doc)
 	c.blocks -= len(kept.rows)
 	return kept

@@ -33,7 +33,7 @@ func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) (
 	err := w.View(ctx, func(tx *Tx) error {
 		c.tx = tx
 		c.pages()
-		c.orphans()
+		c.findOrphans()
 		c.fullText()
 		c.documents()
 		c.files()
@@ -79,7 +79,7 @@ func (c *checker) pages() {
 }
 
 // orphans finds rows that name missing rows.
-func (c *checker) orphans() {
+func (c *checker) findOrphans() {
 	c.each("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
 	c.each("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
 		WHERE d.parent <> 0 AND NOT EXISTS (SELECT 1 FROM document AS up WHERE up.n = d.parent AND up.box = d.box)`)
@@ -91,7 +91,7 @@ func (c *checker) orphans() {
 	c.each("another block has the same place", `SELECT max(id) FROM node GROUP BY doc, parent, pos HAVING count(*) > 1`)
 	c.each("its size is stored as %s, which is not that of its blocks", `SELECT d.id, d.size FROM document AS d
 		WHERE d.size <> (SELECT coalesce(sum(`+nodeSize+`), 0) FROM node WHERE node.doc = d.n)`)
-	for _, table := range followingTables {
+	for _, table := range derivedTables {
 		c.each("the row belongs to no block", `SELECT '`+table+` ' || id FROM `+table+` WHERE node NOT IN (SELECT n FROM node)`)
 	}
 }
@@ -163,7 +163,7 @@ func (c *checker) block(b *tree.Block) {
 	}
 	want := derive(b)
 	c.tx.query(func(s *sqlite.Stmt) bool {
-		got := derived{
+		got := derivedColumns{
 			subtype: s.ColumnText(0), ial: s.ColumnText(1), updated: s.ColumnText(2), first: s.ColumnText(8),
 			markdown: s.ColumnText(9), hash: s.ColumnText(10), length: s.ColumnInt(11), sort: s.ColumnInt(12),
 		}
@@ -177,18 +177,18 @@ func (c *checker) block(b *tree.Block) {
 	}, `SELECT subtype, ial, updated, name, alias, memo, tag, content, fcontent, markdown, hash, length, sort
 		FROM node WHERE n = ?`, r.n)
 	counts := map[string]int{}
-	for _, f := range follows(b) {
+	for _, f := range derivedRows(b) {
 		counts[f.table]++
 	}
-	for _, table := range followingTables {
+	for _, table := range derivedTables {
 		if n, _ := c.tx.number("SELECT count(*) FROM "+table+" WHERE node = ?", r.n); int(n) != counts[table] {
 			c.report(b.ID, "%d rows of %s are stored, %d follow from it", n, table, counts[table])
 		}
 	}
 }
 
-func difference(got, want derived) string {
-	texts := func(d derived) []string {
+func difference(got, want derivedColumns) string {
+	texts := func(d derivedColumns) []string {
 		return append([]string{d.subtype, d.ial, d.updated, d.first, d.markdown, d.hash, fmt.Sprint(d.length, d.sort)}, d.indexed[:]...)
 	}
 	names := []string{"subtype", "ial", "updated", "fcontent", "markdown", "hash", "length and sort", "name", "alias", "memo", "tag", "content"}

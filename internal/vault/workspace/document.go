@@ -95,7 +95,7 @@ func (tx *Tx) docByN(n int64) *tree.Document {
 
 // DocumentTaken reports whether a document has this id, in any notebook.
 func (tx *Tx) DocumentTaken(id string) bool {
-	if b := tx.attached(id); b != nil && b.Kind == tree.Doc {
+	if b := tx.attachedBlock(id); b != nil && b.Kind == tree.Doc {
 		return true
 	}
 	_, found := tx.number("SELECT 1 FROM document WHERE id = ?", id)
@@ -226,7 +226,7 @@ func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id s
 	if tree.ValidID(id) {
 		updated = id[:14]
 	}
-	attrs := map[string]string{"id": id, "title": cut(title, 512), "type": "doc", "updated": updated}
+	attrs := map[string]string{"id": id, "title": truncate(title, 512), "type": "doc", "updated": updated}
 	if title == "" {
 		attrs["title"], attrs["title-empty"] = "Untitled", "true"
 	}
@@ -248,7 +248,7 @@ func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id s
 }
 
 // cut shortens a text to at most n characters.
-func cut(text string, n int) string {
+func truncate(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
@@ -272,7 +272,7 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	}
 	tx.docs[row.n] = d
 	tx.blocks[d.ID()] = d.Root
-	if tx.unheard(d) { // lists join documents with their root
+	if tx.isAllNew(d) { // lists join documents with their root
 		tx.flushNew(d)
 	} else {
 		tx.Flush()
@@ -290,7 +290,7 @@ func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
 }
 
 // unheard reports whether no block of a document was ever anywhere else.
-func (tx *Tx) unheard(d *tree.Document) bool {
+func (tx *Tx) isAllNew(d *tree.Document) bool {
 	all := true
 	d.Root.Walk(func(b *tree.Block) {
 		if all && b.Stored != nil {
@@ -315,11 +315,11 @@ func (tx *Tx) RemoveDocument(d *tree.Document) {
 // eraseDocument removes the rows of one document. Everything else must be flushed before.
 func (tx *Tx) eraseDocument(n int64) {
 	tx.query(func(s *sqlite.Stmt) bool {
-		tx.loses(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
+		tx.keepLostAttrs(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
 		return true
 	}, "SELECT DISTINCT node.id, node.ial FROM node JOIN attribute ON attribute.node = node.n WHERE node.doc = ?", n)
 	tx.unindex("doc = ?", n)
-	for _, table := range followingTables {
+	for _, table := range derivedTables {
 		tx.exec("DELETE FROM "+table+" WHERE node IN (SELECT n FROM node WHERE doc = ?)", n)
 	}
 	tx.exec("DELETE FROM node WHERE doc = ?", n)

@@ -76,21 +76,21 @@ func (tx *Tx) MakeDir(at string) {
 }
 
 // under returns the range of paths below a folder: from and to are exclusive.
-func under(at string) (from, to string) {
+func pathRange(at string) (from, to string) {
 	at = strings.TrimSuffix(at, "/")
 	return at + "/", at + "0" // '0' follows '/'
 }
 
 // RemoveFile removes a file, or a folder with everything in it.
 func (tx *Tx) RemoveFile(at string) {
-	from, to := under(at)
+	from, to := pathRange(at)
 	tx.exec("DELETE FROM file WHERE path = ? OR path > ? AND path < ?", at, from, to)
 }
 
 // RenameFile moves a file, or a folder with everything in it, and creates folders above the new place.
 func (tx *Tx) RenameFile(from, to string) {
 	tx.MakeDir(path.Dir(to))
-	lo, hi := under(from)
+	lo, hi := pathRange(from)
 	tx.exec(`UPDATE file SET path = ? || substr(path, length(?) + 1), parent = ? || substr(parent, length(?) + 1)
 		WHERE path > ? AND path < ?`, to, from, to, from, lo, hi)
 	tx.exec("UPDATE file SET path = ?, parent = ? WHERE path = ?", to, path.Dir(to), from)
@@ -111,7 +111,7 @@ func (tx *Tx) files(dir string, below bool) (list []File) {
 		tx.query(each, fileColumns+"WHERE parent = ? ORDER BY path", dir)
 		return list
 	}
-	from, to := under(dir)
+	from, to := pathRange(dir)
 	tx.query(each, fileColumns+"WHERE path > ? AND path < ? ORDER BY path", from, to)
 	return list
 }

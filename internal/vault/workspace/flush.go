@@ -43,14 +43,14 @@ func (tx *Tx) flushTrees() []*tree.Block {
 	}
 	f := tx.newFlusher(changed)
 	for _, d := range changed {
-		f.adopt(d)
+		f.adoptRow(d)
 	}
 	for _, d := range changed {
 		for _, r := range stored(d).rows {
-			if r.live != f.number {
+			if r.keptAt != f.number {
 				f.lost[r.parent] = true
 				f.erase(r.n)
-				tx.loses(r)
+				tx.keepLostAttrs(r)
 				tx.erased[r] = true
 			}
 		}
@@ -85,7 +85,7 @@ func (tx *Tx) differs(d *tree.Document) bool {
 
 // unchanged walks a tree along the rows it was made from.
 func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
-	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].holds(b) {
+	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].matches(b) {
 		return false
 	}
 	own := rows[*i]
@@ -100,7 +100,7 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 }
 
 // holds reports whether a row matches its block.
-func (r *nodeRow) holds(b *tree.Block) bool {
+func (r *nodeRow) matches(b *tree.Block) bool {
 	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && r.hasAttrs(b.Attrs)
 }
 
@@ -140,14 +140,14 @@ type flusher struct {
 }
 
 // flushes counts the flushers.
-var flushes atomic.Uint64
+var flusherCount atomic.Uint64
 
 func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
-	return &flusher{tx: tx, number: flushes.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
+	return &flusher{tx: tx, number: flusherCount.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
 // adopt gives a new block with the id of an old one the old row, and records which rows stay and which lost a child.
-func (f *flusher) adopt(d *tree.Document) {
+func (f *flusher) adoptRow(d *tree.Document) {
 	if !d.Loaded {
 		f.keep(d.Root)
 		return
@@ -166,11 +166,11 @@ func (f *flusher) keep(b *tree.Block) {
 		}
 		b.Stored = r
 	}
-	if r.live == f.number || r.id != b.ID { // a copy of a block that also stays, or a block with a changed id
+	if r.keptAt == f.number || r.id != b.ID { // a copy of a block that also stays, or a block with a changed id
 		b.Stored = nil
 		return
 	}
-	r.live = f.number
+	r.keptAt = f.number
 	if b.Parent == nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (f *flusher) rowOf(id string) *nodeRow {
 func (f *flusher) document(d *tree.Document) {
 	row := stored(d)
 	f.doc, f.rows, f.open = row.n, make([]*nodeRow, 0, len(row.rows)+16), f.tx.open(row.n)
-	f.block(d.Root, place{})
+	f.block(d.Root, blockPosition{})
 	row.size += sizeOf(f.rows) - sizeOf(row.rows)
 	row.rows, row.changed = f.rows, true
 	d.Changed = time.Now()
@@ -208,14 +208,14 @@ func (f *flusher) document(d *tree.Document) {
 }
 
 // place is the position of a block.
-type place struct {
+type blockPosition struct {
 	parent, pos int64
 	above       string
 }
 
 // block writes b and what is inside it, and reports whether any text changed. Inner blocks come first, since a
 // container's text is derived from them.
-func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
+func (f *flusher) block(b *tree.Block, at blockPosition) (textChanged bool) {
 	old, _ := b.Stored.(*nodeRow)
 	n := int64(0)
 	if old != nil {
@@ -226,12 +226,12 @@ func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 	index := len(f.rows)
 	f.rows = append(f.rows, old)
 	inside := f.children(b, n)
-	same := old != nil && old.holds(b)
+	same := old != nil && old.matches(b)
 	if b.Kind == tree.Doc { // its text is its title
 		inside = false
 		delete(f.lost, n)
 	}
-	if same && !inside && !f.lost[n] && old.lies(f.doc, at) {
+	if same && !inside && !f.lost[n] && old.isAt(f.doc, at) {
 		return false
 	}
 	textChanged = inside || f.lost[n] || old == nil ||
@@ -256,7 +256,7 @@ func (f *flusher) block(b *tree.Block, at place) (textChanged bool) {
 }
 
 // lies reports whether a row has a given place in a document.
-func (r *nodeRow) lies(doc int64, at place) bool {
+func (r *nodeRow) isAt(doc int64, at blockPosition) bool {
 	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.above
 }
 
@@ -275,7 +275,7 @@ func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
 		}
 		r, _ := child.Stored.(*nodeRow)
 		moved := r == nil || r.parent != n || r.pos != positions[i]
-		if f.block(child, place{n, positions[i], above}) || moved {
+		if f.block(child, blockPosition{n, positions[i], above}) || moved {
 			textChanged = true
 		}
 		if child.Kind == tree.Heading {

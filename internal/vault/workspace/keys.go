@@ -46,7 +46,7 @@ const (
 )
 
 // keyring keeps the last Keys. It is safe for concurrent use.
-type keyring struct {
+type keyCache struct {
 	last atomic.Pointer[Keys]
 	// seen are the Keys of what a connection saw at a version of its data, by *sqlite.Conn.
 	seen sync.Map
@@ -57,7 +57,7 @@ type seenKeys struct {
 	keys    *Keys
 }
 
-func (k *keyring) empty() {
+func (k *keyCache) empty() {
 	k.last.Store(nil)
 	k.seen.Clear()
 }
@@ -87,34 +87,34 @@ func (tx *Tx) makeKeys(from *Keys) *Keys {
 	if last, _ := tx.number("SELECT max(n) FROM node"); last >= maxKeys {
 		return nil
 	}
-	made := &keyMaker{Keys: Keys{odd: map[int64]string{}}}
+	builder := &keyBuilder{Keys: Keys{odd: map[int64]string{}}}
 	tx.query(func(s *sqlite.Stmt) bool {
-		made.revs = append(made.revs, docRev{s.ColumnInt64(0), s.ColumnInt64(1)})
+		builder.revs = append(builder.revs, docRev{s.ColumnInt64(0), s.ColumnInt64(1)})
 		return true
 	}, "SELECT n, rev FROM document ORDER BY n")
 	if from == nil {
-		tx.query(made.read, keyColumns+" INDEXED BY node_hit")
-		return made.done(tx.err)
+		tx.query(builder.read, keyColumns+" INDEXED BY node_hit")
+		return builder.done(tx.err)
 	}
-	stale, gone := differing(from.revs, made.revs)
+	stale, gone := staleDocuments(from.revs, builder.revs)
 	if len(stale) == 0 && len(gone) == 0 {
 		return from
 	}
-	made.chunks, made.kinds, made.odd = slices.Clone(from.chunks), slices.Clone(from.kinds), maps.Clone(from.odd)
-	made.forget(gone)
+	builder.chunks, builder.kinds, builder.odd = slices.Clone(from.chunks), slices.Clone(from.kinds), maps.Clone(from.odd)
+	builder.forget(gone)
 	for _, doc := range stale {
-		tx.query(made.read, keyColumns+" WHERE doc = ?", doc)
+		tx.query(builder.read, keyColumns+" WHERE doc = ?", doc)
 	}
-	return made.done(tx.err)
+	return builder.done(tx.err)
 }
 
 // keyMaker makes Keys that share chunks with earlier ones.
-type keyMaker struct {
+type keyBuilder struct {
 	Keys
 	own []bool // chunks that only these Keys use
 }
 
-func (k *keyMaker) done(err error) *Keys {
+func (k *keyBuilder) done(err error) *Keys {
 	if err != nil || len(k.kinds) > maxKinds {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (k *keyMaker) done(err error) *Keys {
 }
 
 // chunk returns a chunk for writing.
-func (k *keyMaker) chunk(at int) *[keyChunk]key {
+func (k *keyBuilder) chunk(at int) *[keyChunk]key {
 	for len(k.chunks) <= at {
 		k.chunks = append(k.chunks, nil)
 	}
@@ -144,7 +144,7 @@ func (k *keyMaker) chunk(at int) *[keyChunk]key {
 const keyColumns = "SELECT n, doc, type, sort, updated FROM node"
 
 // differing returns the documents to read, and those whose keys are outdated; the latter include removed documents.
-func differing(before, now []docRev) (stale []int64, gone map[int64]bool) {
+func staleDocuments(before, now []docRev) (stale []int64, gone map[int64]bool) {
 	gone = map[int64]bool{}
 	for len(before) > 0 || len(now) > 0 {
 		switch {
@@ -166,7 +166,7 @@ func differing(before, now []docRev) (stale []int64, gone map[int64]bool) {
 }
 
 // forget drops the keys of documents.
-func (k *keyMaker) forget(docs map[int64]bool) {
+func (k *keyBuilder) forget(docs map[int64]bool) {
 	if len(docs) == 0 {
 		return
 	}
@@ -195,7 +195,7 @@ func (k *keyMaker) forget(docs map[int64]bool) {
 }
 
 // read adds a row of keyColumns.
-func (k *keyMaker) read(s *sqlite.Stmt) bool {
+func (k *keyBuilder) read(s *sqlite.Stmt) bool {
 	n, name := s.ColumnInt64(0), s.ColumnText(2)
 	kind := slices.Index(k.kinds, name)
 	if kind < 0 {

@@ -23,7 +23,7 @@ func (tx *Tx) Load(d *tree.Document) {
 		tx.Flush() // only the root was changed
 	}
 	if r := tx.ws.cache.pop(row.n, row.rev); r != nil {
-		tx.wake(d, r)
+		tx.attachCached(d, r)
 		return
 	}
 	rows := tx.readNodes(row.n)
@@ -36,7 +36,7 @@ func (tx *Tx) Load(d *tree.Document) {
 }
 
 // wake takes the blocks of a document from the cache.
-func (tx *Tx) wake(d *tree.Document, r *rest) {
+func (tx *Tx) attachCached(d *tree.Document, r *cachedTree) {
 	stored(d).rows = r.rows
 	d.Loaded = true
 	d.Root.Stored, d.Root.Children = r.rows[0], r.children
@@ -55,7 +55,7 @@ func (tx *Tx) wake(d *tree.Document, r *rest) {
 }
 
 // rest returns trees to the cache, at the end of a view and after a commit.
-func (tx *Tx) rest() {
+func (tx *Tx) cachedTree() {
 	if tx.err != nil {
 		return
 	}
@@ -64,9 +64,9 @@ func (tx *Tx) rest() {
 		if !d.Loaded || row.removed {
 			continue
 		}
-		r := &rest{doc: n, rev: row.rev, rows: row.rows, children: d.Root.Children, index: tx.indexes[n]}
+		r := &cachedTree{doc: n, rev: row.rev, rows: row.rows, children: d.Root.Children, index: tx.indexes[n]}
 		if row.changed || r.index == nil {
-			r.index = reindexed(r)
+			r.index = updateTreeIndex(r)
 		}
 		d.Root.Children = nil // so that whoever kept the document does not see later changes
 		tx.ws.cache.put(r)
@@ -97,12 +97,12 @@ func (tx *Tx) checkTrees() {
 }
 
 func (r *nodeRow) equal(other *nodeRow) bool {
-	at := place{other.parent, other.pos, other.above}
-	return r.n == other.n && r.id == other.id && r.size == other.size && r.lies(other.doc, at) && r.holds(other.block())
+	at := blockPosition{other.parent, other.pos, other.above}
+	return r.n == other.n && r.id == other.id && r.size == other.size && r.isAt(other.doc, at) && r.matches(other.block())
 }
 
 // reindexed updates the index of a tree.
-func reindexed(r *rest) map[string]*tree.Block {
+func updateTreeIndex(r *cachedTree) map[string]*tree.Block {
 	if len(r.rows) < indexFrom {
 		return nil
 	}

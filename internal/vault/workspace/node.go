@@ -41,15 +41,15 @@ func sizeOf(rows []*nodeRow) (size int64) {
 }
 
 // derived has the columns of a block's row that are derived from the block and what is inside it.
-type derived struct {
+type derivedColumns struct {
 	subtype, ial, updated string
 	indexed               [5]string // name, alias, memo, tag and content
 	first, markdown, hash string
 	length, sort          int
 }
 
-func derive(b *tree.Block) derived {
-	d := derived{
+func derive(b *tree.Block) derivedColumns {
+	d := derivedColumns{
 		subtype: b.Subtype(), ial: tree.IAL(b.Attrs), updated: b.Attrs["updated"],
 		indexed:  [5]string{b.Attrs["name"], b.Attrs["alias"], b.Attrs["memo"], blockTags(b), markup.Content(b)},
 		first:    markup.FirstContent(b),
@@ -72,7 +72,7 @@ func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 	tx, d := f.tx, derive(b)
 	if !isNew {
 		f.unindex(r.n)
-		tx.eraseFollowing(r.n)
+		tx.eraseDerived(r.n)
 	}
 	statement := `INSERT INTO node (doc, parent, pos, above, type, subtype, marker, task, ial, name, alias, memo, tag,
 		content, fcontent, markdown, length, hash, sort, updated, id, n)
@@ -87,7 +87,7 @@ func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 		d.hash, d.sort, d.updated, b.ID, r.n)
 	r.size = nodeOverhead + int64(len(d.ial)+len(d.markdown))
 	f.index(r.n, d.indexed)
-	for _, row := range follows(b) {
+	for _, row := range derivedRows(b) {
 		tx.exec(row.insert(), append([]any{r.n}, row.values...)...)
 	}
 }
@@ -95,7 +95,7 @@ func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 // erase removes the row of a block and what is derived from it. Inner blocks are removed separately.
 func (f *flusher) erase(n int64) {
 	f.unindex(n)
-	f.tx.eraseFollowing(n)
+	f.tx.eraseDerived(n)
 	f.tx.exec("DELETE FROM node WHERE n = ?", n)
 }
 
@@ -115,7 +115,7 @@ func (f *flusher) index(n int64, texts [5]string) {
 	}
 }
 
-func (tx *Tx) eraseFollowing(n int64) {
+func (tx *Tx) eraseDerived(n int64) {
 	tx.exec("DELETE FROM attribute WHERE node = ?", n)
 	tx.exec("DELETE FROM span WHERE node = ?", n)
 	tx.exec("DELETE FROM ref WHERE node = ?", n)
@@ -124,15 +124,15 @@ func (tx *Tx) eraseFollowing(n int64) {
 }
 
 // following is a row of another table that is derived from a block.
-type following struct {
+type derivedRow struct {
 	table  string
 	values []any // without the node
 }
 
 // followingTables are the tables whose rows are derived from blocks.
-var followingTables = []string{"attribute", "span", "ref", "asset", "annotation"}
+var derivedTables = []string{"attribute", "span", "ref", "asset", "annotation"}
 
-func (f following) insert() string {
+func (f derivedRow) insert() string {
 	switch f.table { // constant texts, so that compiled statements are reused
 	case "attribute":
 		return "INSERT INTO attribute (node, id, name, value) VALUES (?, ?, ?, ?)"
@@ -147,10 +147,10 @@ func (f following) insert() string {
 }
 
 // follows returns the attributes, spans, references, assets and annotations of a block.
-func follows(b *tree.Block) (list []following) {
+func derivedRows(b *tree.Block) (list []derivedRow) {
 	for _, name := range tree.Names(b.Attrs) {
 		if indexedAttribute(name) {
-			list = append(list, following{"attribute", []any{tree.DerivedID(b.ID, "attr", name), name, b.Attrs[name]}})
+			list = append(list, derivedRow{"attribute", []any{tree.DerivedID(b.ID, "attr", name), name, b.Attrs[name]}})
 		}
 	}
 	switch b.Kind {
@@ -180,22 +180,22 @@ func follows(b *tree.Block) (list []following) {
 			defs[s.Target] = true
 		}
 		number := strconv.Itoa(i)
-		list = append(list, following{"span", []any{tree.DerivedID(b.ID, s.Kind, number), s.Content, s.Markdown, kind}})
+		list = append(list, derivedRow{"span", []any{tree.DerivedID(b.ID, s.Kind, number), s.Content, s.Markdown, kind}})
 		if !strings.HasPrefix(s.Target, "assets/") {
 			continue
 		}
 		dir, name := path.Split(s.Target)
 		if s.Kind == "file-annotation-ref" { // assets/<name>/<id>
-			list = append(list, following{"annotation", []any{tree.DerivedID(b.ID, "annotation", number), path.Clean(dir), name, s.Content}})
+			list = append(list, derivedRow{"annotation", []any{tree.DerivedID(b.ID, "annotation", number), path.Clean(dir), name, s.Content}})
 			continue
 		}
-		list = append(list, following{"asset", []any{tree.DerivedID(b.ID, "asset", number), s.Target, name, s.Title}})
+		list = append(list, derivedRow{"asset", []any{tree.DerivedID(b.ID, "asset", number), s.Target, name, s.Title}})
 	}
 	return list
 }
 
-func reference(b *tree.Block, s markup.Span, kind string) following {
-	return following{"ref", []any{tree.DerivedID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
+func reference(b *tree.Block, s markup.Span, kind string) derivedRow {
+	return derivedRow{"ref", []any{tree.DerivedID(b.ID, s.Target, s.Markdown), s.Target, s.Content, s.Markdown, kind}}
 }
 
 // blockTags returns the tags of a leaf, and for a document those of its attribute tags.

@@ -41,7 +41,7 @@ type Workspace struct {
 	checkTrees bool
 	version    int // of the schema at opening
 	cache      *cache
-	keys       keyring
+	keys       keyCache
 	whenErased func(*Tx, map[string]map[string]string)
 	idle       *time.Timer // empties cache and keys
 	guard      *sqlguard.Runner
@@ -106,7 +106,7 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 			return err
 		}
 	}
-	conn, err := w.dial(!w.readOnly)
+	conn, err := w.openConn(!w.readOnly)
 	if err != nil {
 		return err
 	}
@@ -144,12 +144,12 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	case err != nil:
 		return err
 	case version > len(migrations):
-		return newer(version)
+		return newerFile(version)
 	case version == 0 && w.readOnly:
 		return errors.New("it is empty: open it once for writing")
 	}
 	w.version = version
-	if err := tune(conn, !w.readOnly); err != nil {
+	if err := configure(conn, !w.readOnly); err != nil {
 		return err
 	}
 	if version == len(migrations) || w.readOnly {
@@ -171,8 +171,8 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 }
 
 // newer is the error for a file of a version that is not known yet.
-func newer(version int) error {
-	return &troubled{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
+func newerFile(version int) error {
+	return &troubleError{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
 }
 
 // inPlace returns an error if the file was moved or replaced since it was opened: writes would be lost when the last
@@ -210,25 +210,25 @@ func recognize(conn *sqlite.Conn) (version int, err error) {
 		}
 	}
 	if app != appID && (app != 0 || version != 0 || tables != 0) {
-		return 0, &troubled{"this SQLite file belongs to another program", Foreign}
+		return 0, &troubleError{"this SQLite file belongs to another program", Foreign}
 	}
 	return version, nil
 }
 
 // connect opens a connection. Readers see only committed data and can change nothing.
 func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
-	conn, err := w.dial(write)
+	conn, err := w.openConn(write)
 	if err != nil {
 		return nil, err
 	}
-	if err := tune(conn, write); err != nil {
+	if err := configure(conn, write); err != nil {
 		return nil, errors.Join(err, sqliteconn.Close(conn))
 	}
 	return conn, nil
 }
 
 // dial opens a connection without using it.
-func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
+func (w *Workspace) openConn(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadWrite
 	if !write {
 		flags = sqlite.OpenReadOnly
@@ -242,7 +242,7 @@ func (w *Workspace) dial(write bool) (*sqlite.Conn, error) {
 }
 
 // tune sets the settings of a connection.
-func tune(conn *sqlite.Conn, write bool) error {
+func configure(conn *sqlite.Conn, write bool) error {
 	// NORMAL: a commit does not wait for the disk. A crash of the process loses nothing; a crash of the machine at
 	// most the last moments, and never the order of changes.
 	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -2000", "PRAGMA temp_store = MEMORY"}

@@ -17,7 +17,7 @@ import (
 // on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage,
 // which the methods of Tx keep to themselves.
 func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
-	return w.with(ctx, w.readers, false, func(conn *sqlite.Conn) error {
+	return w.withConn(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
 			return err
 		}
@@ -25,7 +25,7 @@ func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 		tx := newTx(w, conn, false)
 		err := run(tx, fn)
 		tx.checkTrees()
-		tx.rest() // not when fn panics: nobody knows what it did to the trees
+		tx.cachedTree() // not when fn panics: nobody knows what it did to the trees
 		return err
 	})
 }
@@ -37,7 +37,7 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 	if w.readOnly {
 		return errReadOnly
 	}
-	return w.with(ctx, w.writer, true, func(conn *sqlite.Conn) error {
+	return w.withConn(ctx, w.writer, true, func(conn *sqlite.Conn) error {
 		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
@@ -49,7 +49,7 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 			}
 		}()
 		if version, known := tx.number("PRAGMA user_version"); known && int(version) != len(migrations) {
-			return fmt.Errorf("the vault %s: %w", w.path, newer(int(version))) // another process has migrated the file since
+			return fmt.Errorf("the vault %s: %w", w.path, newerFile(int(version))) // another process has migrated the file since
 		}
 		if err := run(tx, fn); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 			return fmt.Errorf("commit a write: %w", err)
 		}
 		committed = true
-		tx.rest()
+		tx.cachedTree()
 		w.trimLog(conn)
 		return nil
 	})
@@ -116,7 +116,7 @@ func run(tx *Tx, fn func(*Tx) error) error {
 const maxErasing = 3
 
 // with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
-func (w *Workspace) with(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) error {
+func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) error {
 	select {
 	case <-w.closed:
 		return os.ErrClosed
@@ -128,7 +128,7 @@ func (w *Workspace) with(ctx context.Context, from sqliteconn.Pool, write bool, 
 	}
 	defer func() {
 		w.idle.Reset(restFor)
-		from.Release(w.usable(conn))
+		from.Release(w.usableConn(conn))
 	}()
 	if err := w.inPlace(); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (w *Workspace) with(ctx context.Context, from sqliteconn.Pool, write bool, 
 }
 
 // usable returns conn, or nil if its transaction could not be ended, so that another is opened.
-func (w *Workspace) usable(conn *sqlite.Conn) *sqlite.Conn {
+func (w *Workspace) usableConn(conn *sqlite.Conn) *sqlite.Conn {
 	if conn == nil || conn.AutocommitEnabled() {
 		return conn
 	}

@@ -21,16 +21,16 @@ const (
 )
 
 // troubled is an error with its Trouble.
-type troubled struct {
+type troubleError struct {
 	text    string
 	trouble Trouble
 }
 
-func (t *troubled) Error() string { return t.text }
+func (t *troubleError) Error() string { return t.text }
 
 // TroubleOf returns what an error of a workspace means for its file, "" if nothing.
 func TroubleOf(err error) Trouble {
-	if e, ok := errors.AsType[*troubled](err); ok {
+	if e, ok := errors.AsType[*troubleError](err); ok {
 		return e.trouble
 	}
 	if err == nil {

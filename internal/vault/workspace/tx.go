@@ -57,11 +57,11 @@ type nodeRow struct {
 	kind, marker, task, text string
 	attrs                    []attr
 	size                     int64  // its part of the document's size
-	live                     uint64 // number of the last flush that kept it
+	keptAt                   uint64 // number of the last flush that kept it
 }
 
 // loses keeps the attributes of a block that is erased, for [Workspace.WhenErased], if it has custom ones.
-func (tx *Tx) loses(r *nodeRow) {
+func (tx *Tx) keepLostAttrs(r *nodeRow) {
 	for _, a := range r.attrs {
 		if strings.HasPrefix(a.name, "custom-") {
 			tx.lost[r.id] = r.block().Attrs
@@ -165,7 +165,7 @@ func (tx *Tx) NewID() string {
 
 // Known reports whether a block has this id, in any notebook.
 func (tx *Tx) Known(id string) bool {
-	if tx.attached(id) != nil {
+	if tx.attachedBlock(id) != nil {
 		return true
 	}
 	_, found := tx.number("SELECT 1 FROM node WHERE id = ?", id)
@@ -191,7 +191,7 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 			}
 			id := b.Attrs["id"]
 			kept := slices.Contains(keep, id)
-			if !tree.ValidID(id) || !kept && tx.taken(id, b) {
+			if !tree.ValidID(id) || !kept && tx.isTaken(id, b) {
 				id = tx.NewID()
 			}
 			b.ID, b.Attrs["id"] = id, id
@@ -211,8 +211,8 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 }
 
 // taken reports whether another block than b has an id, or was just given it.
-func (tx *Tx) taken(id string, b *tree.Block) bool {
-	if tx.attached(id) != nil {
+func (tx *Tx) isTaken(id string, b *tree.Block) bool {
+	if tx.attachedBlock(id) != nil {
 		return true
 	}
 	if other := tx.held(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
@@ -240,12 +240,12 @@ func (tx *Tx) held(id string) *tree.Block {
 }
 
 // attached returns the block with an id in a loaded tree, or nil.
-func (tx *Tx) attached(id string) *tree.Block {
-	if b := tx.blocks[id]; b != nil && tx.hangs(b) {
+func (tx *Tx) attachedBlock(id string) *tree.Block {
+	if b := tx.blocks[id]; b != nil && tx.isAttached(b) {
 		return b
 	}
 	for _, index := range tx.indexes {
-		if b := index[id]; b != nil && tx.hangs(b) {
+		if b := index[id]; b != nil && tx.isAttached(b) {
 			return b
 		}
 	}
@@ -253,7 +253,7 @@ func (tx *Tx) attached(id string) *tree.Block {
 }
 
 // hangs reports whether b is in the tree of a loaded document.
-func (tx *Tx) hangs(b *tree.Block) bool {
+func (tx *Tx) isAttached(b *tree.Block) bool {
 	if b.Doc == nil || stored(b.Doc).removed {
 		return false
 	}
@@ -275,7 +275,7 @@ func (tx *Tx) Block(id string) *tree.Block {
 
 // find returns a block of any notebook, with its document loaded.
 func (tx *Tx) find(id string) *tree.Block {
-	if b := tx.attached(id); b != nil && b.Doc.Loaded {
+	if b := tx.attachedBlock(id); b != nil && b.Doc.Loaded {
 		return b
 	}
 	for _, d := range tx.docs { // a copy with the same id may have replaced it
@@ -305,7 +305,7 @@ func (tx *Tx) find(id string) *tree.Block {
 		return nil
 	}
 	tx.Load(d)
-	return tx.attached(id)
+	return tx.attachedBlock(id)
 }
 
 // Referrers returns the blocks of open notebooks that refer to one of ids, with their documents loaded, oldest first.
