@@ -37,7 +37,7 @@ const (
 )
 
 // visit opens a session with the gateway.
-func visit(t *testing.T, g *gateway.Gateway, version string, who person) *sdkClient {
+func openSession(t *testing.T, g *gateway.Gateway, version string, who person) *sdkClient {
 	t.Helper()
 	v := &sdkClient{changed: make(chan struct{}, 99), asked: make(chan string, 99)}
 	opts := &mcp.ClientOptions{

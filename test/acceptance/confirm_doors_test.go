@@ -22,7 +22,7 @@ import (
 const dangerousCall = `"name":"system","arguments":{"action":"workspace_info"}`
 
 // door is a caller of one kind, which makes the dangerous call by a public way in.
-type door struct {
+type confirmCaller struct {
 	name string
 	// who is the same for callers that nobody can tell apart, on purpose.
 	who string

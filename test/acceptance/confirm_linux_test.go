@@ -22,7 +22,7 @@ func TestWhoAnswersAtATerminal(t *testing.T) {
 		sc := w.terminalIn(t, s.Home, "system", "workspace-info")
 		sc.shows("Run it?")
 		sc.types(own.types)
-		sc.ends(own.code)
+		sc.Ends(own.code)
 		tb.row("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
 	}
 	for _, own := range []struct {
@@ -56,7 +56,7 @@ func TestWhoAnswersAtATerminal(t *testing.T) {
 			sc := w.terminalIn(t, s.Home, "confirm", code)
 			sc.shows("Let it run once?")
 			sc.types(by.types)
-			sc.ends(map[bool]int{true: 0, false: 5}[by.want == "ran"])
+			sc.Ends(map[bool]int{true: 0, false: 5}[by.want == "ran"])
 		}
 		other, _, _ := strings.Cut(verdict(second.call(t, nil)), " ")
 		got, _, _ := strings.Cut(verdict(first.call(t, nil)), " ")

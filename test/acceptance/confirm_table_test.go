@@ -26,16 +26,16 @@ func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending)
 }
 
 // doors are callers of all kinds at one home. Those that show no questions get codes.
-func doors(t *testing.T, w *world, s *site) []door {
+func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 	t.Helper()
 	const none = `{}`
 	first, second := s.session(t, s.token, none), s.session(t, s.token, none)
-	overHTTP := func(name, who, called string, head ...string) door {
-		return door{name, who, func(t *testing.T, _ func(gjson.Result)) gjson.Result {
+	overHTTP := func(name, who, called string, head ...string) confirmCaller {
+		return confirmCaller{name, who, func(t *testing.T, _ func(gjson.Result)) gjson.Result {
 			return s.modern(t, s.token, called, none, dangerousCall, head...)
 		}}
 	}
-	list := []door{
+	list := []confirmCaller{
 		{"legacy session 1", "session 1", first.call},
 		{"legacy session 2", "session 2", second.call},
 		overHTTP("modern editor", "token editor", "editor"),
@@ -53,7 +53,7 @@ func doors(t *testing.T, w *world, s *site) []door {
 			for n := range 2 {
 				name := fmt.Sprintf("%s %s %d", p.name, map[string]string{legacy: "legacy", modern: "modern"}[era], n+1)
 				run := newPipe(t, w.Pipes(t, s.Home, p.settings), era, none)
-				list = append(list, door{name, name, run.call})
+				list = append(list, confirmCaller{name, name, run.call})
 				run.call(t, nil)
 				if alone := strings.Contains(run.Stderr(), "for this client alone"); alone != (p.name == "pipe") {
 					t.Fatalf("%s serves alone: %t\n%s", name, alone, run.Stderr())
@@ -62,7 +62,7 @@ func doors(t *testing.T, w *world, s *site) []door {
 		}
 	}
 	for _, dialogue := range []bool{false, true} {
-		list = append(list, door{
+		list = append(list, confirmCaller{
 			map[bool]string{false: "API", true: "API dialogue"}[dialogue], "token at the API",
 			func(t *testing.T, _ func(gjson.Result)) gjson.Result {
 				_, last := s.api(t, s.token, dialogue, `,"capabilities":{"elicitation":{}},"confirms":true`)
@@ -70,7 +70,7 @@ func doors(t *testing.T, w *world, s *site) []door {
 			},
 		})
 	}
-	return append(list, door{"own command", "", func(t *testing.T, _ func(gjson.Result)) gjson.Result {
+	return append(list, confirmCaller{"own command", "", func(t *testing.T, _ func(gjson.Result)) gjson.Result {
 		run := w.cliIn(t, s.Home, nil, "--config", w.settings, "--json", "system", "workspace-info")
 		if run.code == 5 {
 			return gjson.Parse(`{"error":{"type":"confirmation_needed"}}`)
@@ -103,7 +103,7 @@ func (tb *table) text() string {
 func TestWhoMayUseAnApproval(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)
-	list := doors(t, w, s)
+	list := confirmCallers(t, w, s)
 	tb := newTable()
 	head := []string{"asked by \\ made by"}
 	for n, d := range list {

@@ -29,7 +29,7 @@ func TestDangerousCalls(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
 				w.File(ownFolder+configFile, []byte(allOn))
-				v := visit(t, w.serve(t), version, who)
+				v := openSession(t, w.serve(t), version, who)
 				v.must(t, "notebook", `{"action":"list"}`)
 				for what, call := range w.dangerous() {
 					if who == agrees && what != "/Work/Plan/Budget" {
@@ -73,7 +73,7 @@ func TestCodeIsNotAConfirmation(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		const args = `{"action":"rm","path":"/Work/Plan"`
 		code := v.refused(t, "fs", args+`}`, "confirmation_needed").Get("error.confirmationCode").String()
 		for _, more := range []string{`,"confirm":true`, `,"code":"` + code + `"`, `,"confirmationCode":"` + code + `"`, `,"yes":true`} {
@@ -128,7 +128,7 @@ func TestSetPermissionIsForPeople(t *testing.T) {
 	g := w.serve(t)
 	raise := `"notebook":"` + w.reading + `","permission":"rwd"`
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, agrees)
+		v := openSession(t, g, version, agrees)
 		v.must(t, "notebook", `{"action":"list"}`)
 		if got := v.actions(t, "notebook"); slices.Contains(got, "set_permission") || !slices.Contains(got, "remove") {
 			t.Errorf("listed: %v", got)
@@ -162,7 +162,7 @@ func TestSetPermissionIsForPeople(t *testing.T) {
 func TestConfigFileIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := visit(t, w.serve(t), modern, agrees)
+	v := openSession(t, w.serve(t), modern, agrees)
 	for _, path := range []string{ownFolder + levelsFile, pluginFolder + configFile} {
 		for _, args := range [][2]string{
 			{"file", `{"action":"delete_asset","path":"` + path + `"}`},

@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 	w.File(ownFolder+configFile, []byte(allOn))
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		v.must(t, "notebook", `{"action":"list"}`)
 		for _, tl := range siyuan.Tools() {
 			on := v.actions(t, tl.Name)

@@ -28,7 +28,7 @@ func TestHelp(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		tool := v.must(t, "notebook", `{"action":"help"}`).text
 		wantWords(t, "help of a tool", tool, "# notebook", "`list(", "get_child_docs", "topic=")
 		for _, off := range []string{"set_permission", "`remove("} {
@@ -89,7 +89,7 @@ func TestHelpResources(t *testing.T) {
 	w.File(ownFolder+configFile, []byte(`{"userRulesText":"Write in Latin.","tag":{"enabled":false,"actions":{}}}`))
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		page := func(uri string) string {
 			t.Helper()
 			text, err := v.readPage(t, uri)
@@ -157,7 +157,7 @@ func TestPrompts(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		list, err := v.ListPrompts(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestInstructions(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		text := visit(t, g, version, nobody).InitializeResult().Instructions
+		text := openSession(t, g, version, nobody).InitializeResult().Instructions
 		if len(text) > 4<<10 {
 			t.Errorf("%d bytes, want at most 4 KiB", len(text))
 		}

@@ -207,7 +207,7 @@ func TestGatewayEndsWithItsParent(t *testing.T) {
 				t.Fatal(err)
 			}
 			g := w.Serve(t, w.settings, "--no-auth", "--parent-pid", strconv.Itoa(parent.Process.Pid))
-			visit(t, g, legacy, nobody).must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
+			openSession(t, g, legacy, nobody).must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 			if err := parent.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +233,7 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 	g := w.serve(t)
 	var wg sync.WaitGroup
 	for i := range clients {
-		v := visit(t, g, []string{legacy, modern}[i%2], agrees)
+		v := openSession(t, g, []string{legacy, modern}[i%2], agrees)
 		wg.Go(func() {
 			path := fmt.Sprintf("/Work/Client %d", i)
 			steps := []func(n int) (string, string){
@@ -261,7 +261,7 @@ func TestClientsOfBothErasAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	v := visit(t, g, modern, nobody)
+	v := openSession(t, g, modern, nobody)
 	shared := v.must(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":200,"tokenBudget":32000}`).Get("content").String()
 	for i := range clients {
 		for n := range rounds {

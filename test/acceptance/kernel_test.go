@@ -59,7 +59,7 @@ func TestKernelDownAtStart(t *testing.T) {
 			p := newPlug(t)
 			w.settings = w.Settings(t, nil, w.section(p.url()))
 			g := w.serve(t)
-			clients := []*sdkClient{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+			clients := []*sdkClient{openSession(t, g, legacy, nobody), openSession(t, g, modern, nobody)}
 			for _, v := range clients {
 				if len(v.actions(t, "fs")) == 0 {
 					t.Error("no tools are listed")
@@ -91,7 +91,7 @@ func TestWrongToken(t *testing.T) {
 	g := w.Serve(t, settings, "--no-auth")
 	await.Until(t, "the first look", func() bool { return len(w.Calls()) > 0 })
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, agrees)
+		v := openSession(t, g, version, agrees)
 		for _, args := range []string{`{"action":"read","path":"/Work/Plan"}`, `{"action":"write","path":"/Work/New","markdown":"x"}`, `{"action":"rm","path":"/Work/Plan"}`} {
 			got := v.refused(t, "fs", args, "unauthorized")
 			wantWords(t, args, got.text, "token", "collie siyuan connection set")
@@ -114,7 +114,7 @@ func containsSecret(text string) bool { return strings.Contains(text, "WRONG_SEC
 func TestBusyKernel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := visit(t, w.serve(t), modern, nobody)
+	v := openSession(t, w.serve(t), modern, nobody)
 	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 	w.ResetCalls()
 	w.Fail("/api/filetree/createDocWithMd", 9, kerneltest.FailBusy)

@@ -27,7 +27,7 @@ func TestLevels(t *testing.T) {
 			each(t, func(t *testing.T, version string) {
 				w := newWorld(t)
 				w.levels(map[string]string{w.work: level})
-				v := visit(t, w.serve(t), version, agrees)
+				v := openSession(t, w.serve(t), version, agrees)
 				w.Doc(w.work, "/Doomed", "x")
 				w.ResetCalls()
 				for i, args := range [][2]string{
@@ -68,7 +68,7 @@ func TestHiddenNotebook(t *testing.T) {
 	g := w.serve(t)
 	w.ResetCalls()
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, agrees)
+		v := openSession(t, g, version, agrees)
 		clean := func(what, text string) {
 			t.Helper()
 			for _, canary := range []string{w.hidden, secret, hiddenWord} {

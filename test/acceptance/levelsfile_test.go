@@ -17,7 +17,7 @@ func TestMissingLevelsFile(t *testing.T) {
 	w := bare(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, agrees)
+		v := openSession(t, g, version, agrees)
 		for _, n := range v.must(t, "notebook", `{"action":"get_permissions"}`).Get("notebooks").Array() {
 			if got := n.Get("permission").String(); got != "r" {
 				t.Errorf("%s has level %s, want r", n.Get("name"), got)
@@ -48,7 +48,7 @@ func TestCorruptLevelsFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.File(ownFolder+levelsFile, []byte(`{"`))
-	v := visit(t, w.serve(t), modern, agrees)
+	v := openSession(t, w.serve(t), modern, agrees)
 	got := v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_unavailable")
 	wantWords(t, "the refusal", got.text, levelsFile)
 	v.refused(t, "fs", `{"action":"read","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "permission_unavailable")
@@ -62,7 +62,7 @@ func TestCorruptLevelsFile(t *testing.T) {
 func TestLevelsFileCorruptLater(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := visit(t, w.serve(t), legacy, agrees)
+	v := openSession(t, w.serve(t), legacy, agrees)
 	v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 	w.File(ownFolder+levelsFile, []byte(`{"`))
 	w.ResetCalls()
@@ -79,7 +79,7 @@ func TestFileErrors(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		t.Parallel()
 		w := bare(t)
-		v := visit(t, w.serve(t), modern, nobody)
+		v := openSession(t, w.serve(t), modern, nobody)
 		list := v.must(t, "notebook", `{"action":"get_permissions"}`)
 		if n := len(list.Get("notebooks").Array()); n != 1 { // not code, msg and data
 			t.Errorf("%d notebooks: %s", n, list.text)
@@ -96,7 +96,7 @@ func TestFileErrors(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t) // HTTP 200: this is a file, an odd one, that lists no notebook
 		w.File(ownFolder+levelsFile, []byte(`{"code":404,"msg":"none","data":"none"}`))
-		v := visit(t, w.serve(t), legacy, nobody)
+		v := openSession(t, w.serve(t), legacy, nobody)
 		list := v.must(t, "notebook", `{"action":"get_permissions"}`)
 		for _, n := range list.Get("notebooks").Array() {
 			if n.Get("permission").String() != "r" {
@@ -109,7 +109,7 @@ func TestFileErrors(t *testing.T) {
 		t.Parallel()
 		w := bare(t) // getFile answers 202 with another code than 404
 		w.File(ownFolder+levelsFile+"/x", nil)
-		v := visit(t, w.serve(t), modern, agrees)
+		v := openSession(t, w.serve(t), modern, agrees)
 		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "permission_unavailable")
 		w.wantNoWrites(t)
 	})

@@ -23,7 +23,7 @@ func TestOverwrite(t *testing.T) {
 			t.Parallel()
 			_ = other
 			doc := w.Doc(w.work, "/"+name, tt.markdown)
-			v := visit(t, g, modern, nobody)
+			v := openSession(t, g, modern, nobody)
 			if tt.markdown == "REFERRED" {
 				block := v.must(t, "document", `{"action":"get_child_blocks","id":"`+doc+`"}`).Get("data.0.id").String()
 				w.Doc(w.reading, "/Refers", fmt.Sprintf("see ((%s 'it'))", block))
@@ -41,7 +41,7 @@ func TestOverwrite(t *testing.T) {
 func TestOverwriteBlind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := visit(t, w.serve(t), legacy, nobody)
+	v := openSession(t, w.serve(t), legacy, nobody)
 	w.Fail("/api/attr/batchGetBlockAttrs", 9, kerneltest.FailServer)
 	if got := v.call(t, "fs", `{"action":"write","path":"/Work/Plan","markdown":"gone","overwrite":true}`); !got.failed {
 		t.Errorf("%s", got.text)

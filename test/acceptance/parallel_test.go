@@ -28,7 +28,7 @@ func TestParallelCalls(t *testing.T) {
 	const all, bad = 50, 10
 	w := newWorld(t, `"mascot":{"sync":true}`)
 	g := w.serve(t)
-	clients := []*sdkClient{visit(t, g, legacy, nobody), visit(t, g, modern, nobody)}
+	clients := []*sdkClient{openSession(t, g, legacy, nobody), openSession(t, g, modern, nobody)}
 	if got := clients[0].must(t, "mascot", `{"action":"get_balance"}`); got.Get("totalEarned").Int() != 0 {
 		t.Fatalf("before the first call: %s", got.text)
 	}

@@ -62,7 +62,7 @@ func TestHostilePaths(t *testing.T) {
 	}
 	g := w.serve(t)
 	t.Run("remote", func(t *testing.T) {
-		v := visit(t, g, modern, agrees)
+		v := openSession(t, g, modern, agrees)
 		for _, h := range all {
 			got := v.call(t, "file", `{"action":"`+h[0]+`",`+h[1][1:])
 			if !got.failed || slices.Contains([]string{"internal_error", "outcome_unknown"}, got.kind()) {

@@ -18,7 +18,7 @@ func TestResults(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		list := v.must(t, "notebook", `{"action":"list"}`)
 		names := strs(list, "#.name")
 		slices.Sort(names)
@@ -48,7 +48,7 @@ func TestSlimIsSwitchable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.File(ownFolder+configFile, []byte(`{"debug":{"slimResponses":false}}`))
-	v := visit(t, w.serve(t), modern, nobody)
+	v := openSession(t, w.serve(t), modern, nobody)
 	if got := v.must(t, "notebook", `{"action":"list"}`); !got.Get("0.icon").Exists() {
 		t.Errorf("not slimmed: %s", got.text)
 	}
@@ -66,9 +66,9 @@ func TestResultCap(t *testing.T) {
 	small := newWorldOn(t, w, `"maxResultKB":4`)
 	g, capped := w.serve(t), small.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, capped, version, nobody)
+		v := openSession(t, capped, version, nobody)
 		got := v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
-		whole := visit(t, g, version, nobody).must(t, "fs", `{"action":"ls","path":"/Work"}`)
+		whole := openSession(t, g, version, nobody).must(t, "fs", `{"action":"ls","path":"/Work"}`)
 		shown, all := got.Get("items").Array(), whole.Get("items").Array()
 		if len(got.text) > 4<<10 || !got.Get("truncated").Bool() || got.Get("totalBytes").Int() != int64(len(whole.text)) {
 			t.Errorf("%d bytes of %d: %.300s", len(got.text), len(whole.text), got.text)
@@ -88,7 +88,7 @@ func TestResultCap(t *testing.T) {
 		if !top.IsArray() {
 			t.Errorf("%.200s", top.text)
 		}
-		blocks := visit(t, g, version, nobody).must(t, "document", `{"action":"get_child_blocks","id":"`+long+`","pageSize":200,"verbose":true}`)
+		blocks := openSession(t, g, version, nobody).must(t, "document", `{"action":"get_child_blocks","id":"`+long+`","pageSize":200,"verbose":true}`)
 		if !gjson.Valid(blocks.text) {
 			t.Error("not JSON")
 		}
@@ -109,7 +109,7 @@ func TestArgumentsOfAnObviousType(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		plain := v.must(t, "fs", `{"action":"read","path":"/Work/Plan","blockLimit":1,"includeBlockIds":true}`)
 		for _, args := range []string{
 			`{"action":"read","path":"/Work/Plan","blockLimit":"1","includeBlockIds":"true"}`,
@@ -135,7 +135,7 @@ func TestNamesOfActions(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		for _, same := range [][3]string{ // tool, arguments, the action's names
 			{"notebook", `{}`, "list ls"},
 			{"fs", `{"path":"/Work"}`, "ls list"},
@@ -177,7 +177,7 @@ func TestWrongArgumentsShowTheSignature(t *testing.T) {
 	w := newWorld(t)
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		for _, tt := range []struct{ tool, args, names, signature string }{
 			{"fs", `{"action":"read","pth":"/Work/Plan"}`, `"path"`, "read(path"},                               // unknown, and the nearest
 			{"fs", `{"action":"read"}`, "path", "read(path"},                                                    // missing

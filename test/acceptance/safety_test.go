@@ -37,7 +37,7 @@ func TestLostResponse(t *testing.T) {
 			w := newWorld(t)
 			home := t.TempDir()
 			g := w.ServeIn(t, home, w.settings, "--no-auth")
-			v := visit(t, g, version, nobody)
+			v := openSession(t, g, version, nobody)
 			w.Fail("/api/block/appendBlock", 1, kerneltest.FailLost)
 			args := w.appendArgs("lost and found", "request-0001")
 			lost := v.refused(t, "block", args, "outcome_unknown")
@@ -78,8 +78,8 @@ func TestReplay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	g := w.serve(t)
-	first := visit(t, g, legacy, nobody).must(t, "block", w.appendArgs("once", "request-0003"))
-	v := visit(t, g, modern, nobody)
+	first := openSession(t, g, legacy, nobody).must(t, "block", w.appendArgs("once", "request-0003"))
+	v := openSession(t, g, modern, nobody)
 	again := v.must(t, "block", w.appendArgs("once", "request-0003"))
 	if !again.Get("replayed").Bool() || again.Get("id").String() != first.Get("id").String() {
 		t.Errorf("first %s, again %s", first.text, again.text)
@@ -98,7 +98,7 @@ func TestChangedState(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, version string) {
 		w := newWorld(t)
-		v := visit(t, w.serve(t), version, nobody)
+		v := openSession(t, w.serve(t), version, nobody)
 		w.Doc(w.work, "/State", "before")
 		const path = "/Work/State"
 		hash := v.must(t, "fs", fmt.Sprintf(`{"action":"read","path":%q}`, path)).Get("stateHash").String()
@@ -123,7 +123,7 @@ func TestUndo(t *testing.T) {
 	w := newWorld(t)
 	home := t.TempDir()
 	g := w.ServeIn(t, home, w.settings, "--no-auth")
-	v := visit(t, g, modern, nobody)
+	v := openSession(t, g, modern, nobody)
 	v.must(t, "fs", `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"},"requestId":"request-0004"}`)
 	w.cliIn(t, home, nil, "--config", w.settings, "siyuan", "undo", "request-0004", "--yes").wantCode(t, 0)
 	if got := v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`).Get("content").String(); !strings.Contains(got, "The first goal is tea.") {
@@ -135,7 +135,7 @@ func TestUndo(t *testing.T) {
 func TestStrictMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `"writeSafety":"strict"`)
-	v := visit(t, w.serve(t), legacy, nobody)
+	v := openSession(t, w.serve(t), legacy, nobody)
 	const change = `{"action":"replace","path":"/Work/Plan","edit":{"old":"tea","new":"coffee"}`
 	v.refused(t, "fs", change+`}`, "write_safety_error")
 	look := v.must(t, "fs", change+`,"validateOnly":true}`)

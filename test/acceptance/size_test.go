@@ -62,7 +62,7 @@ func TestListIsStable(t *testing.T) {
 		w := newWorld(t)
 		w.File(ownFolder+configFile, []byte(config))
 		g := w.serve(t)
-		c := visit(t, g, modern, nobody)
+		c := openSession(t, g, modern, nobody)
 		await.Until(t, "the config", func() bool { return slices.Equal(c.actions(t, "tag"), []string{"list"}) })
 		for range 3 {
 			lists = append(lists, listed(t, g))

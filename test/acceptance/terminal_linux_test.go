@@ -111,7 +111,7 @@ func (s *screen) types(keys string) {
 }
 
 // ends waits for the end and wants an exit code.
-func (s *screen) ends(code int) {
+func (s *screen) Ends(code int) {
 	s.t.Helper()
 	select {
 	case <-s.exited:
@@ -140,7 +140,7 @@ func TestPaging(t *testing.T) {
 		s.types("p")
 		s.shows("2/3")
 		s.types(quit)
-		s.ends(0)
+		s.Ends(0)
 	}
 }
 
@@ -151,12 +151,12 @@ func TestDangerousCallsAtATerminal(t *testing.T) {
 	s := w.terminal(t, "fs", "rm", "/Work/Plan")
 	s.shows("/Work/Plan")
 	s.types("n\r")
-	s.ends(5)
+	s.Ends(5)
 	w.wantNoWrites(t)
 	s = w.terminal(t, "fs", "rm", "/Work/Plan/Budget")
 	s.shows("/Work/Plan/Budget")
 	s.types("y\r")
-	s.ends(0)
+	s.Ends(0)
 	if n := len(w.Writes()); n != 1 {
 		t.Errorf("writes %v", paths(w.Writes()))
 	}

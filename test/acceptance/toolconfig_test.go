@@ -67,7 +67,7 @@ func TestConfigFormats(t *testing.T) {
 			}
 			g := w.serve(t)
 			for _, version := range []string{legacy, modern} {
-				v := visit(t, g, version, nobody)
+				v := openSession(t, g, version, nobody)
 				v.call(t, "mascot", `{"action":"get_balance"}`) // whatever comes of it, the config has been read
 				for _, tl := range siyuan.Tools() {
 					if tl.Off {
@@ -98,7 +98,7 @@ func TestConfigChangeIsTold(t *testing.T) {
 	g := w.serve(t)
 	var clients []*sdkClient
 	for _, version := range []string{legacy, modern} {
-		v := visit(t, g, version, nobody)
+		v := openSession(t, g, version, nobody)
 		v.must(t, "tag", `{"action":"list"}`)
 		clients = append(clients, v)
 	}
@@ -144,7 +144,7 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, everyTime)
 		w.File(ownFolder+configFile, []byte(`{"tag":{"actions":{"list":true,"rename":false,"remove":false}},"block":{"actions":{"append":false}}}`))
-		v := visit(t, w.serve(t), modern, nobody)
+		v := openSession(t, w.serve(t), modern, nobody)
 		v.must(t, "notebook", `{"action":"list"}`)
 		before := len(listedActions(t, v))
 		for _, broken := range []string{`{"tag":`, `<html>`} {
@@ -161,7 +161,7 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, everyTime)
 		w.File(ownFolder+configFile, []byte(`{"tag":`))
-		v := visit(t, w.serve(t), legacy, nobody)
+		v := openSession(t, w.serve(t), legacy, nobody)
 		v.must(t, "notebook", `{"action":"list"}`) // reads go on
 		writes := map[string]bool{}
 		for _, tl := range siyuan.Tools() {
@@ -186,7 +186,7 @@ func TestFailedReadsNeverWiden(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, everyTime)
 		w.File(ownFolder+configFile, []byte(`{"fs":{"actions":{"write":false}}}`))
-		v := visit(t, w.serve(t), modern, nobody)
+		v := openSession(t, w.serve(t), modern, nobody)
 		v.must(t, "notebook", `{"action":"list"}`)
 		w.Fail("/api/file/getFile", 8, kerneltest.FailServer)
 		v.refused(t, "fs", `{"action":"write","path":"/Work/New","markdown":"x"}`, "disabled_error")
@@ -210,7 +210,7 @@ func listedActions(t *testing.T, v *sdkClient) []string {
 func TestConfigIsKeptForItsTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t) // 30 s
-	v := visit(t, w.serve(t), modern, nobody)
+	v := openSession(t, w.serve(t), modern, nobody)
 	v.must(t, "fs", `{"action":"ls","path":"/Work"}`)
 	w.ResetCalls()
 	for range 5 {
@@ -234,7 +234,7 @@ func TestReadOnlyTools(t *testing.T) {
 	w.File(ownFolder+configFile, []byte(`{"readOnlyTools":true}`))
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {
-		v := visit(t, g, version, agrees)
+		v := openSession(t, g, version, agrees)
 		v.must(t, "fs", `{"action":"read","path":"/Work/Plan"}`)
 		list, err := v.ListTools(t.Context(), nil)
 		if err != nil {

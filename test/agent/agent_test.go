@@ -115,7 +115,7 @@ func pairs(t *testing.T, home, tool string, want int) {
 	}
 }
 
-func TestModelWritesNote(t *testing.T) {
+func TestModelMovesNote(t *testing.T) {
 	p, settings := world(t, answers(calls("notebook", `{"action":"create","name":"Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	for _, alone := range []bool{true, false} {
 		home, stop := t.TempDir(), func() {}

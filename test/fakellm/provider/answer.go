@@ -10,7 +10,7 @@ import (
 )
 
 // usualChunk is the default number of characters in a piece of a stream.
-const usualChunk = 16
+const defaultChunk = 16
 
 // results stands in what a turn says for what the tools gave that were called before it.
 const results = "$RESULTS"
@@ -20,7 +20,7 @@ type answer struct {
 	id    string // unique within a conversation
 	think string
 	say   string
-	calls []called
+	calls []resolvedCall
 	stop  string
 	usage Usage
 	chunk int
@@ -30,20 +30,20 @@ type answer struct {
 }
 
 // called is a call with the name that the client uses.
-type called struct {
+type resolvedCall struct {
 	id        string
 	namespace string
 	name      string
 	args      string
 }
 
-func newAnswer(r *Request, t Turn, calls []called) answer {
+func newAnswer(r *Request, t Turn, calls []resolvedCall) answer {
 	a := answer{
-		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: r.fill(t.Say), calls: calls, stop: t.Stop,
+		id: fmt.Sprint(len(r.Messages)), think: t.Think, say: r.fillPlaceholders(t.Say), calls: calls, stop: t.Stop,
 		chunk: t.Chunk, pace: time.Duration(t.Pace), split: t.Split, raw: t.Raw,
 	}
 	if a.chunk <= 0 {
-		a.chunk = usualChunk
+		a.chunk = defaultChunk
 	}
 	if t.Usage != nil {
 		a.usage = *t.Usage
@@ -59,7 +59,7 @@ func newAnswer(r *Request, t Turn, calls []called) answer {
 }
 
 // fill puts what tools gave last into text.
-func (r *Request) fill(text string) string {
+func (r *Request) fillPlaceholders(text string) string {
 	if !strings.Contains(text, results) || len(r.Messages) == 0 {
 		return text
 	}
@@ -91,13 +91,13 @@ func (r Result) plain() string {
 }
 
 // resolve finds the tools that the script calls.
-func (r *Request) resolve(calls []Call) (made []called, err error) {
+func (r *Request) resolve(calls []Call) (made []resolvedCall, err error) {
 	for i, c := range calls {
 		tool, err := r.find(c.Tool)
 		if err != nil {
 			return nil, err
 		}
-		made = append(made, called{
+		made = append(made, resolvedCall{
 			id:        fmt.Sprintf("call_%d_%d", len(r.Messages), i+1),
 			namespace: tool.Namespace, name: tool.Name, args: orElse(c.Raw, orElse(string(c.Args), "{}")),
 		})
@@ -119,7 +119,7 @@ func (a answer) reason(done, calls, length, filter string) string {
 }
 
 // object returns the arguments as a JSON object, for APIs that expect one.
-func (c called) object() json.RawMessage {
+func (c resolvedCall) object() json.RawMessage {
 	if !json.Valid([]byte(c.args)) {
 		return json.RawMessage("{}")
 	}

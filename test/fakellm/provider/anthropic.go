@@ -137,7 +137,7 @@ func anthropicMessage(role string, content blocks) Message {
 	for _, b := range content {
 		switch b.Type {
 		case "tool_use":
-			m.Calls = append(m.Calls, Made{ID: b.ID, Name: b.Name, Args: b.Input})
+			m.Calls = append(m.Calls, PastCall{ID: b.ID, Name: b.Name, Args: b.Input})
 		case "tool_result":
 			m.Results = append(m.Results, Result{ID: b.ToolUseID, Text: b.Content.text(), Error: b.IsError})
 		}

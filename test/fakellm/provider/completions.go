@@ -81,7 +81,7 @@ func completionsRead(r *Request) error {
 		case "assistant":
 			msg.Role = Model
 			for _, c := range m.ToolCalls {
-				msg.Calls = append(msg.Calls, Made{ID: c.ID, Name: c.Function.Name, Args: arguments(c.Function.Arguments)})
+				msg.Calls = append(msg.Calls, PastCall{ID: c.ID, Name: c.Function.Name, Args: arguments(c.Function.Arguments)})
 			}
 		case "tool":
 			msg = Message{Role: User, Results: []Result{{ID: m.ToolCallID, Text: m.Content.text()}}}

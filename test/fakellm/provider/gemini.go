@@ -111,7 +111,7 @@ func geminiMessage(c geminiContent) (m Message) {
 	for _, p := range c.Parts {
 		switch {
 		case p.FunctionCall != nil:
-			m.Calls = append(m.Calls, Made{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args})
+			m.Calls = append(m.Calls, PastCall{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: p.FunctionCall.Args})
 		case p.FunctionResponse != nil:
 			m.Results = append(m.Results, Result{ID: p.FunctionResponse.ID, Name: p.FunctionResponse.Name, Text: string(p.FunctionResponse.Response)})
 		case p.Text != "" && !p.Thought:

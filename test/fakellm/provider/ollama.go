@@ -70,7 +70,7 @@ func ollamaRead(r *Request) error {
 			msg := Message{Role: Model, Text: m.Content}
 			for _, c := range m.Calls {
 				args, _ := json.Marshal(c.Function.Args)
-				msg.Calls = append(msg.Calls, Made{ID: c.ID, Name: c.Function.Name, Args: args})
+				msg.Calls = append(msg.Calls, PastCall{ID: c.ID, Name: c.Function.Name, Args: args})
 			}
 			r.Messages = append(r.Messages, msg)
 		case "tool":
@@ -98,7 +98,7 @@ func (a answer) line(r *Request, message object, done bool) object {
 }
 
 // calling writes calls, whole and with no id, as the API has them.
-func (a answer) calling() (calls []object) {
+func (a answer) ollamaCalls() (calls []object) {
 	for i, c := range a.calls {
 		calls = append(calls, object{"function": object{"index": i, "name": c.name, "arguments": c.object()}})
 	}
@@ -111,7 +111,7 @@ func ollamaWhole(r *Request, a answer) any {
 		message["thinking"] = a.think
 	}
 	if len(a.calls) > 0 {
-		message["tool_calls"] = a.calling()
+		message["tool_calls"] = a.ollamaCalls()
 	}
 	return a.line(r, message, true)
 }
@@ -124,7 +124,7 @@ func ollamaFrames(r *Request, a answer) (frames []frame) {
 	for _, p := range a.pieces(a.say) {
 		add(object{"content": p}, false)
 	}
-	for _, c := range a.calling() {
+	for _, c := range a.ollamaCalls() {
 		add(object{"tool_calls": []object{c}}, false)
 	}
 	add(object{}, true)

@@ -55,14 +55,14 @@ type Tool struct {
 
 // Message is one message of the history.
 type Message struct {
-	Role    string   `json:"role"`
-	Text    string   `json:"text,omitempty"`
-	Calls   []Made   `json:"calls,omitempty"`
-	Results []Result `json:"results,omitempty"`
+	Role    string     `json:"role"`
+	Text    string     `json:"text,omitempty"`
+	Calls   []PastCall `json:"calls,omitempty"`
+	Results []Result   `json:"results,omitempty"`
 }
 
 // Made is a call in the history.
-type Made struct {
+type PastCall struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
@@ -162,12 +162,12 @@ func (r *Request) check(name *regexp.Regexp) error {
 		}
 		seen[t.Namespace+t.Name] = true
 	}
-	return r.paired()
+	return r.checkResults()
 }
 
 // paired returns an error unless the calls of each answer have their results before the next answer.
-func (r *Request) paired() error {
-	var open []Made
+func (r *Request) checkResults() error {
+	var open []PastCall
 	for i, m := range r.Messages {
 		if m.Role == Model {
 			if len(open) > 0 && r.Messages[i-1].Role != Model {
@@ -176,7 +176,7 @@ func (r *Request) paired() error {
 			open = append(open, m.Calls...)
 		}
 		for _, res := range m.Results {
-			at := slices.IndexFunc(open, func(c Made) bool {
+			at := slices.IndexFunc(open, func(c PastCall) bool {
 				return c.ID == res.ID && (res.Name == "" || res.Name == c.Name)
 			})
 			if at < 0 {

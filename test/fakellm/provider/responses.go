@@ -91,7 +91,7 @@ func (f function) tools(namespace string) (list []Tool) {
 func (r *Request) addItem(it item) {
 	switch {
 	case it.Type == "function_call":
-		r.Messages = append(r.Messages, Message{Role: Model, Calls: []Made{{ID: it.CallID, Name: it.Namespace + it.Name, Args: arguments(it.Arguments)}}})
+		r.Messages = append(r.Messages, Message{Role: Model, Calls: []PastCall{{ID: it.CallID, Name: it.Namespace + it.Name, Args: arguments(it.Arguments)}}})
 	case it.Type == "function_call_output":
 		r.Messages = append(r.Messages, Message{Role: User, Results: []Result{{ID: it.CallID, Text: it.Output.text()}}})
 	case it.Role == "assistant":
@@ -154,7 +154,7 @@ func (a answer) message() responsesItem {
 	return it
 }
 
-func (a answer) functionCall(c called) responsesItem {
+func (a answer) functionCall(c resolvedCall) responsesItem {
 	id := "fc_" + c.id
 	item := func(args, status string) object {
 		o := object{"type": "function_call", "id": id, "call_id": c.id, "name": c.name, "arguments": args, "status": status}
