@@ -20,6 +20,9 @@ var fences = map[string]string{
 	"modernc.org/sqlite":      "", // used below zombiezen.com/go/sqlite
 	"zombiezen.com/go/sqlite": "sqliteconn sqlguard store vault/workspace",
 	"github.com/88250/lute":   "vault/markup",
+	"mvdan.cc/sh/v3":          "pipeline/firewall",
+
+	"charm.land": "face/cli/chat/...",
 
 	// Both call methods by names known only at run time; a program with such calls keeps all methods of its
 	// types.

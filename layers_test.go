@@ -36,11 +36,14 @@ var layers = map[string]string{
 	"vault/template":  "",
 	"vault/*":         "siyuanapi vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family of endpoints, which never imports another
 
-	"pipeline":           "tool event",
-	"pipeline/*":         "tool event", // a stage, which never imports another stage
-	"pipeline/audit":     "tool event atomicfile",
-	"pipeline/analytics": "tool event atomicfile",
-	"pipeline/gate":      "tool event atomicfile",
+	"pipeline":               "tool event",
+	"pipeline/*":             "tool event", // a stage, which never imports another stage
+	"pipeline/audit":         "tool event atomicfile",
+	"pipeline/analytics":     "tool event atomicfile",
+	"pipeline/gate":          "tool event atomicfile",
+	"pipeline/gate/decision": "tool",
+	"pipeline/firewall":      "tool sqlguard",
+	"pipeline/guardian":      "tool llm store",
 
 	"source":                          "tool event source/find",
 	"source/find":                     "",
@@ -68,7 +71,10 @@ var layers = map[string]string{
 	"llm/keypool/keydb": "llm/keypool store",
 	"llm/client":        "llm/...",
 	"chat":              "llm tool store atomicfile",
-	"agent":             "tool arguments pipeline chat llm",
+	"chat/transcript":   "chat llm",
+	"agent":             "tool arguments pipeline pipeline/promptguard pipeline/guardian chat llm process",
+	"agent/acp":         "tool mcp process",
+	"agent/library":     "tool atomicfile jsonc",
 	"llm/wire":          "llm",
 	"llm/*":             "llm llm/wire", // a codec, which never sees another
 	"llm/codec":         "llm/wire llm/openai llm/responses llm/anthropic llm/gemini llm/ollama",
@@ -79,10 +85,11 @@ var layers = map[string]string{
 	"face/httpserver/tokens": "tool atomicfile",
 	"face/mcpserver":         "tool mcp pipeline process",
 	"face/mcpserver/bridge":  "tool mcp", // a client of a gateway, never one itself
-	"face/web":               "tool pipeline event chat llm",
+	"face/mcpserver/toolbox": "agent tool pipeline face/httpserver face/mcpserver",
+	"face/web":               "tool pipeline event chat llm llm/admin",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
-		"pipeline/... source/... agent chat store llm/...",
+		"pipeline/... source/... agent/... chat store llm/...",
 	"cmd/collie": "face/cli process",
 
 	// Management of a part, which faces may import.
@@ -90,30 +97,34 @@ var layers = map[string]string{
 	"vault/admin":                     "tool atomicfile vault vault/workspace vault/folder vault/salvage",
 	"source/upstream/admin":           "tool mcp process config secret/... source/upstream/...",
 	"source/upstream/entry/admin":     "config source/upstream/entry",
+	"llm/admin":                       "tool rawjson config secret/admin llm/client llm/keypool",
 	"source/upstream/toolcache/admin": "tool config source/upstream/toolcache",
 	"source/upstream/hosts/admin":     "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
-	"face/cli":              "app config units tool pipeline process face/cli/locale",
-	"face/cli/home":         "atomicfile config process tool face/cli/locale",
-	"face/cli/locale":       "",
-	"face/cli/output":       "config face/cli/locale",
-	"face/cli/remote":       "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
-	"face/cli/root":         "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
-	"face/cli/gateway":      "app config tool process face/httpserver/... face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
-	"face/cli/mcp":          "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
-	"face/cli/clients":      "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
-	"face/cli/conversation": "app tool face/cli/call face/web " + commandGround,
-	"face/cli/cache":        "app config tool process face/cli/learn " + commandGround,
-	"face/cli/settings":     "app config tool process face/httpserver/tokens " + commandGround,
-	"face/cli/notes":        "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
-	"face/cli/*":            "app config tool process " + commandGround, // a group of commands
+	"face/cli":               "app config units tool pipeline process face/cli/locale",
+	"face/cli/home":          "atomicfile config process tool face/cli/locale",
+	"face/cli/locale":        "",
+	"face/cli/output":        "config face/cli/locale",
+	"face/cli/remote":        "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
+	"face/cli/root":          "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
+	"face/cli/gateway":       "app config tool process face/httpserver/... face/mcpserver/... face/web " + commandGround + " face/cli/audit face/cli/mcp",
+	"face/cli/mcp":           "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
+	"face/cli/clients":       "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
+	"face/cli/chat":          "app atomicfile config tool face/cli/call face/cli/conversation " + commandGround,
+	"face/cli/chat/markdown": "",
+	"face/cli/conversation":  "app config agent/library chat/transcript tool face/cli/call face/mcpserver/toolbox face/web " + commandGround,
+	"face/cli/cache":         "app config tool process face/cli/learn " + commandGround,
+	"face/cli/settings":      "app config tool process face/httpserver/tokens " + commandGround,
+	"face/cli/notes":         "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
+	"face/cli/audit":         "app config tool units " + commandGround,
+	"face/cli/*":             "app config tool process " + commandGround, // a group of commands
 
 	".":        "",
 	"test/...": "...", // tests of the whole program; nothing imports them
 }
 
 // commandGround is what the groups of commands stand on.
-const commandGround = "rawjson arguments secret/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
+const commandGround = "rawjson arguments secret/admin llm/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
 
 // everywhere may be imported by all folders, like the standard library: these packages know nothing of this
 // program.
