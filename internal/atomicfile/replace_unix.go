@@ -12,7 +12,7 @@ import (
 // alwaysSync is true on systems where an unsynced file may be found empty after the rename.
 const alwaysSync = false
 
-// swap renames temp to path.
+// renameOver renames temp to path.
 func renameOver(temp, path string, sync bool) error {
 	if err := os.Rename(temp, path); err != nil || !sync {
 		return err
