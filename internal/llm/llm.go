@@ -167,7 +167,16 @@ type Usage struct {
 	Reasoning  int64 `json:"reasoning,omitempty"`
 }
 
-// Retry says that a request goes out again.
+// Add adds what another answer cost.
+func (u *Usage) Add(other Usage) {
+	u.Input += other.Input
+	u.Cached += other.Cached
+	u.CacheWrite += other.CacheWrite
+	u.Output += other.Output
+	u.Reasoning += other.Reasoning
+}
+
+// Retry announces that a request is sent again.
 type Retry struct {
 	Attempt int           `json:"attempt"`
 	Wait    time.Duration `json:"-"`
