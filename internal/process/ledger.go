@@ -31,7 +31,7 @@ type child struct {
 	Gateway gatewayRun `json:"gateway"`
 }
 
-// gateway identifies one run of a program that uses this package.
+// gatewayRun identifies one run of a program that uses this package.
 type gatewayRun struct {
 	Pid       int   `json:"pid"`
 	StartTime int64 `json:"startTime"`
@@ -39,8 +39,8 @@ type gatewayRun struct {
 	Boot string `json:"boot,omitempty"`
 }
 
-// gone reports whether that run has ended.
-func (g gatewayRun) gone(boot string) bool {
+// hasEnded reports whether that run has ended.
+func (g gatewayRun) hasEnded(boot string) bool {
 	if g.Boot != boot || !Alive(g.Pid) {
 		return true
 	}
@@ -188,7 +188,7 @@ func encodeLedger(children []child) ([]byte, error) {
 func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 	var orphans []child
 	err = l.store.Update(ctx, func(old []byte) ([]byte, error) {
-		orphans = slices.DeleteFunc(l.parse(old), func(c child) bool { return !l.orphan(c) })
+		orphans = slices.DeleteFunc(l.parse(old), func(c child) bool { return !l.isOrphan(c) })
 		return old, nil // entries stay until their processes have been ended
 	})
 	if err != nil {
@@ -209,8 +209,8 @@ func (l *Ledger) Sweep(ctx context.Context) (ended []child, err error) {
 
 // isOrphan reports whether c lives and its gateway does not. An entry whose group number is not its pid was not
 // written by this package.
-func (l *Ledger) orphan(c child) bool {
-	return c.Gateway != l.self && c.Gateway.gone(l.self.Boot) && c.Gateway.Boot == l.self.Boot &&
+func (l *Ledger) isOrphan(c child) bool {
+	return c.Gateway != l.self && c.Gateway.hasEnded(l.self.Boot) && c.Gateway.Boot == l.self.Boot &&
 		c.Pgid == c.Pid && c.Pid > 1 && endTarget{c.Pgid, c.StartTime}.isOurs()
 }
 
@@ -219,7 +219,7 @@ func (l *Ledger) forget(ctx context.Context, keep func(child) bool) error {
 	err := l.store.Update(ctx, func(old []byte) ([]byte, error) {
 		all := l.parse(old)
 		rest := slices.DeleteFunc(slices.Clone(all), func(c child) bool {
-			return c.Gateway != l.self && c.Gateway.gone(l.self.Boot) && (keep == nil || !keep(c))
+			return c.Gateway != l.self && c.Gateway.hasEnded(l.self.Boot) && (keep == nil || !keep(c))
 		})
 		if len(rest) == len(all) {
 			return old, nil

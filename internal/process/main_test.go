@@ -77,7 +77,7 @@ func play(role string) {
 	}
 }
 
-// gateway plays a gateway: it starts three children and a reaper, prints their pids and waits to be ended.
+// gatewayRun plays a gateway: it starts three children and a reaper, prints their pids and waits to be ended.
 func gatewayRun() {
 	reaper := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
 	for _, c := range []process.Command{

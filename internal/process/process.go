@@ -282,7 +282,7 @@ func (p *Process) closePipes() {
 	<-p.drained
 }
 
-// within waits for ch, at most d. It does not wait once killing is closed.
+// waitFor waits for ch, at most d. It does not wait once killing is closed.
 func (p *Process) waitFor(d time.Duration, ch <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -14,6 +14,8 @@ const (
 	raiseAt, lowerAt = 0.85, 0.4
 	// lowerAfter is how many idle looks in a row it takes until there are fewer processors.
 	lowerAfter = int(2 * time.Second / lookEvery)
+	// streamAt is the busy share of one processor at which there are to be two while pieces of streams pass.
+	streamAt = 0.15
 )
 
 // Processors adapts GOMAXPROCS to the load. A program that mostly waits and passes messages on does best with
@@ -23,12 +25,13 @@ const (
 //
 // It is safe for concurrent use. A program needs only one, because GOMAXPROCS is global.
 type Processors struct {
-	most      int
+	max       int
 	set       func(n int)
 	used      func() (time.Duration, bool) // processor time this program has used so far
 	armed     atomic.Bool                  // the timer is running
-	asked     atomic.Bool                  // Begin was called since the last look
+	begun     atomic.Bool                  // Begin was called since the last look
 	computing atomic.Bool                  // Compute was called since the last look
+	streaming atomic.Bool                  // Stream was called since the last look
 
 	mu       sync.Mutex
 	now      int
@@ -39,22 +42,22 @@ type Processors struct {
 	closed   bool
 }
 
-// allowed is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
+// initialProcs is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
 var initialProcs = runtime.GOMAXPROCS(0)
 
 // Allowed is how many processors the system lets this program use.
 func Allowed() int { return initialProcs }
 
-// FitProcessors starts with one processor and never uses more than most. If the system does not report used
-// processor time, it uses most from the start.
-func FitProcessors(most int) *Processors {
-	return fitProcessors(most, func(n int) { runtime.GOMAXPROCS(n) }, processorTime)
+// FitProcessors starts with one processor and never uses more than limit. If the system does not report used
+// processor time, it uses limit from the start.
+func FitProcessors(limit int) *Processors {
+	return fitProcessors(limit, func(n int) { runtime.GOMAXPROCS(n) }, processorTime)
 }
 
-func fitProcessors(most int, set func(int), used func() (time.Duration, bool)) *Processors {
-	p := &Processors{most: max(1, most), set: set, used: used, now: 1}
+func fitProcessors(limit int, set func(int), used func() (time.Duration, bool)) *Processors {
+	p := &Processors{max: max(1, limit), set: set, used: used, now: 1}
 	if _, ok := used(); !ok {
-		p.now = p.most
+		p.now = p.max
 	}
 	p.set(p.now)
 	return p
@@ -63,25 +66,38 @@ func fitProcessors(most int, set func(int), used func() (time.Duration, bool)) *
 // Begin reports that a request came or was answered. While requests keep coming it costs two atomic loads. A
 // nil p does nothing.
 func (p *Processors) Begin() {
-	if p == nil || p.most == 1 {
+	if p == nil || p.max == 1 {
 		return
 	}
-	if !p.asked.Load() {
-		p.asked.Store(true)
+	if !p.begun.Load() {
+		p.begun.Store(true)
 	}
 	p.startTimer()
+}
+
+// Stream reports that pieces of a stream were passed on. A client that waits for its answer leaves the processor to the others,
+// but pieces come when they come, often several at once, and each waits for those before it and for what is written to disk. So two
+// processors are used long before one is busy. It costs as little as Begin. A nil p does nothing.
+func (p *Processors) Stream() {
+	if p == nil || p.max == 1 {
+		return
+	}
+	if !p.streaming.Load() {
+		p.streaming.Store(true)
+	}
+	p.Begin()
 }
 
 // Compute reports that a long computation begins. All processors are used at once, so that no other request
 // has to wait for it. A nil p does nothing.
 func (p *Processors) Compute() {
-	if p == nil || p.most == 1 {
+	if p == nil || p.max == 1 {
 		return
 	}
 	if !p.computing.Swap(true) {
 		p.mu.Lock()
 		p.quiet = 0
-		p.change(p.most)
+		p.change(p.max)
 		p.mu.Unlock()
 	}
 	p.startTimer()
@@ -115,7 +131,7 @@ func (p *Processors) startTimer() {
 	}
 }
 
-// look compares the processor time used since the last look with the number of processors, and adjusts that.
+// adjust compares the processor time used since the last look with the number of processors, and adjusts that.
 func (p *Processors) adjust() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,11 +142,20 @@ func (p *Processors) adjust() {
 	now := time.Now()
 	share := float64(used-p.last) / float64(max(now.Sub(p.lastLook), time.Millisecond))
 	p.last, p.lastLook = used, now
+	raise, lower := raiseAt*float64(p.now), lowerAt*float64(p.now)
+	if p.streaming.Swap(false) {
+		switch p.now {
+		case 1:
+			raise = streamAt
+		case 2:
+			lower = streamAt / 2
+		}
+	}
 	switch computes := p.computing.Swap(false); {
-	case share >= raiseAt*float64(p.now):
+	case share >= raise:
 		p.quiet = 0
-		p.change(min(2*p.now, p.most))
-	case computes || share >= lowerAt*float64(p.now):
+		p.change(min(2*p.now, p.max))
+	case computes || share >= lower:
 		p.quiet = 0
 	default:
 		if p.quiet++; p.quiet >= lowerAfter {
@@ -139,7 +164,7 @@ func (p *Processors) adjust() {
 		}
 	}
 	p.armed.Store(false) // before asked is read, so that a Begin from here on starts the timer again
-	if asked := p.asked.Swap(false); (asked || p.now > 1) && !p.armed.Swap(true) {
+	if asked := p.begun.Swap(false); (asked || p.now > 1) && !p.armed.Swap(true) {
 		p.timer.Reset(lookEvery)
 	}
 }

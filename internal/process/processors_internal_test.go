@@ -83,6 +83,28 @@ func TestProcessorsFollowTheLoad(t *testing.T) {
 	})
 }
 
+func TestProcessorsForStreams(t *testing.T) {
+	fitted(t, 4, func(m *machine, p *Processors) {
+		stream := func(d time.Duration) {
+			for ; d > 0; d -= 20 * time.Millisecond {
+				p.Stream()
+				m.run(20 * time.Millisecond)
+			}
+		}
+		m.busy = 0.1
+		stream(time.Second)
+		m.wants(t, 1, "a few streams")
+		m.busy = 0.3
+		stream(time.Second)
+		m.wants(t, 2, "many streams")
+		stream(10 * time.Second)
+		m.wants(t, 2, "they go on")
+		p.Begin()
+		m.run(10 * time.Second)
+		m.wants(t, 1, "the same load without streams")
+	})
+}
+
 func TestProcessorsForWhatComputes(t *testing.T) {
 	fitted(t, 2, func(m *machine, p *Processors) {
 		p.Compute()
@@ -107,4 +129,5 @@ func TestProcessorsWithoutAClock(t *testing.T) {
 	}
 	(*Processors)(nil).Begin()
 	(*Processors)(nil).Compute()
+	(*Processors)(nil).Stream()
 }

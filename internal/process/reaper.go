@@ -88,10 +88,10 @@ func (r *Reaper) Add(pgid int) error {
 		return r.ready()
 	}
 	r.groups[pgid] = 0
-	err := r.tell(reaperLine(pgid, 0)) // at once; the start time, which identifies the leader, follows
+	err := r.sendLine(reaperLine(pgid, 0)) // at once; the start time, which identifies the leader, follows
 	if start, failed := startTime(pgid); failed == nil && err == nil {
 		r.groups[pgid] = start
-		err = r.tell(reaperLine(pgid, start))
+		err = r.sendLine(reaperLine(pgid, start))
 	}
 	return err
 }
@@ -104,7 +104,7 @@ func (r *Reaper) Remove(pgid int) error {
 		return nil
 	}
 	delete(r.groups, pgid)
-	return r.tell("-" + strconv.Itoa(pgid) + "\n")
+	return r.sendLine("-" + strconv.Itoa(pgid) + "\n")
 }
 
 // Pid returns the id of the reaper process, 0 if none runs.
@@ -170,7 +170,7 @@ func (r *Reaper) ready() error {
 
 // sendLine writes one line to the reaper process. If that fails it starts a new one, which gets the whole list
 // and so needs no line.
-func (r *Reaper) tell(line string) error {
+func (r *Reaper) sendLine(line string) error {
 	if r.current != nil && !r.current.dead() {
 		if r.current.write(line) == nil {
 			return nil
@@ -304,7 +304,7 @@ func parseReaperLine(line string) (pgid int, start int64, add, ok bool) {
 	return int(n), start, add, true
 }
 
-// target is a group that another process started.
+// endTarget is a group that another process started.
 type endTarget struct {
 	pgid  int
 	start int64 // start time of its leader, 0 = unknown

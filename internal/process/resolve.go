@@ -111,25 +111,25 @@ type StartError struct {
 
 // Error names the program, the reason and the directories searched.
 func (e *StartError) Error() string {
-	what := "cannot be run"
+	problem := "cannot be run"
 	switch e.Reason {
 	case commandNotFound:
-		what = "command not found"
+		problem = "command not found"
 	case PermissionDenied:
-		what = "not executable"
+		problem = "not executable"
 	case BadDir:
-		what = fmt.Sprintf("working directory %q cannot be used", e.Dir)
+		problem = fmt.Sprintf("working directory %q cannot be used", e.Dir)
 	case spawnFailed:
 	}
 	if len(e.Searched) > 0 {
-		what = fmt.Sprintf("%s (searched %s)", what, strings.Join(e.Searched, ", "))
+		problem = fmt.Sprintf("%s (searched %s)", problem, strings.Join(e.Searched, ", "))
 	} else if e.Reason == commandNotFound && e.Err == nil {
-		what = fmt.Sprintf("%s (PATH is empty)", what)
+		problem = fmt.Sprintf("%s (PATH is empty)", problem)
 	}
 	if e.Err != nil {
-		what += ": " + e.Err.Error()
+		problem += ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("start %q: %s", e.Name, what)
+	return fmt.Sprintf("start %q: %s", e.Name, problem)
 }
 
 // Unwrap returns the cause.

@@ -122,4 +122,5 @@ func executable(path string, _ []string) (string, error) {
 	return path, nil
 }
 
+// sameEnvName reports whether two names mean the same environment variable.
 func sameEnvName(a, b string) bool { return a == b }

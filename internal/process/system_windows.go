@@ -173,4 +173,5 @@ func executable(path string, env []string) (string, error) {
 	return "", &fs.PathError{Op: "find", Path: path, Err: fs.ErrNotExist}
 }
 
+// sameEnvName reports whether two names mean the same environment variable.
 func sameEnvName(a, b string) bool { return strings.EqualFold(a, b) }
