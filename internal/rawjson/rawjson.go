@@ -26,7 +26,7 @@ func Quote(text string) json.RawMessage {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		panic("cli: a text does not encode: " + err.Error())
+		panic("rawjson: a text does not encode: " + err.Error())
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
