@@ -4,7 +4,7 @@ import (
 	"sync"
 )
 
-// deeds is a set of kinds of action (read, create, delete, …) that the words of a name or a question express.
+// verbSet is a set of kinds of action (read, create, delete, …) that the words of a name or a question express.
 type verbSet uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	stopVerb
 )
 
-// sameDeed has the words of each kind.
+// verbSynonyms has the words of each kind.
 var verbSynonyms = map[verbSet]string{
 	readVerb: `get list read show search find query describe retrieve count fetch view see look which what who whose where how
 		check inspect explain compare export download lookup browse 获取 查询 查看 列出 搜索 读取 检索 哪些 哪个 多少 查找 什么 查 看 看看 找 找到 有哪些 谁 几个`,
@@ -30,7 +30,7 @@ var verbSynonyms = map[verbSet]string{
 	stopVerb: `stop end terminate kill close abort quit unsubscribe finish 停止 结束 终止 关闭 取消订阅 停`,
 }
 
-// deedOf returns the kinds that a word may express. The map is built at its first use.
+// verbOf returns the kinds that a word may express. The map is built at its first use.
 var verbOf = sync.OnceValue(func() map[string]verbSet {
 	out := map[string]verbSet{}
 	for d, words := range verbSynonyms {
@@ -60,7 +60,7 @@ func verbsOf(words []string) verbSet {
 
 var questionVerbs = set("which what who whom whose where how look see show check 哪些 哪个 多少 什么 看 看看 有哪些 谁 几个")
 
-// fits returns the factor for a document whose name expresses the deeds done, where the question asks for others.
+// verbFactor returns the factor for a document whose name expresses the deeds done, where the question asks for others.
 func verbFactor(asked, done verbSet) float64 {
 	switch {
 	case asked == 0 || done == 0:

@@ -49,46 +49,46 @@ const (
 
 var weights = [fields]float32{inName: 3, inTitle: 2, inHead: 1.6, inBody: 0.5, inParams: 0.35, inValues: 0.15, inServer: 1}
 
-// spread is how much a word's weight falls in a long field (BM25's b), from 0 to 1.
+// lengthNorm is how much a word's weight falls in a long field (BM25's b), from 0 to 1.
 var lengthNorm = [fields]float32{inName: 0.4, inTitle: 0.4, inHead: 0.5, inBody: 0.8, inParams: 0.6, inValues: 0.15, inServer: 0}
 
 const (
 	// saturation is BM25's k1: the larger it is, the more each repetition of a word in a document still adds.
 	saturation = 2.2
-	// related is the factor for a word of the same meaning, similar the one for a word that only looks alike.
+	// synonymFactor is the factor for a word of the same meaning, similar the one for a word that only looks alike.
 	synonymFactor, similarFactor = 0.8, 0.5
-	// commonly is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
+	// commonFactor is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
 	// known word.
 	commonFactor, pairFactor = 0.4, 0.3
-	// coverage is the weight of having many different words of the question rather than one of them often. named is
-	// the weight of the share of the name that the question explains.
-	coverageWeight, named = 0.45, 0.36
-	// agrees is the factor for an action that does what the question asks for, differs the one where only one of the
-	// two is a read.
+	// coverageWeight is the weight of having many different words of the question rather than one of them often. named
+	// is the weight of the share of the name that the question explains.
+	coverageWeight, nameCoverageWeight = 0.45, 0.36
+	// sameVerbFactor is the factor for an action that does what the question asks for, differs the one where only one
+	// of the two is a read.
 	sameVerbFactor, otherVerbFactor = 1.1, 0.95
-	// rarest bounds the weight that a word gets for being rare.
+	// maxRarity bounds the weight that a word gets for being rare.
 	maxRarity = 4.7
-	// mention is the weight from which on a document counts as being about a word, and not just mentioning it.
+	// mentionWeight is the weight from which on a document counts as being about a word, and not just mentioning it.
 	mentionWeight = 2.6
-	// again is the factor when a word of a document matches a second word of the question, foreign the one for a
+	// repeatFactor is the factor when a word of a document matches a second word of the question, foreign the one for a
 	// match across languages.
 	repeatFactor, otherServerFactor = 0.17, 0.8
-	// verbal is the factor for words that say what is to be done rather than to what.
+	// verbWordFactor is the factor for words that say what is to be done rather than to what.
 	verbWordFactor = 0.6
-	// formed is the bonus for a name that has a word of the question in the same form, ending included.
+	// exactFormBonus is the bonus for a name that has a word of the question in the same form, ending included.
 	exactFormBonus = 0.28
 )
 
 // Index is a searchable set of documents. It is immutable and safe for concurrent use.
 type Index struct {
-	docs     int
-	verbSet  []verbSet          // per document: what its name says that it does
-	names    []float64          // per document: the summed rarity of the words of its name
-	terms    map[string]int32   // by word: index into postings
-	postings [][]posting        // by term; documents ascending
-	spreads  []float64          // by term: how many documents have it; those that only mention it count for less
-	forms    map[string][]int32 // documents with that word, ending included, in their name
-	sorted   []string           // all terms in order, to find words with the same beginning
+	docs      int
+	nameVerbs []verbSet          // per document: what its name says that it does
+	names     []float64          // per document: the summed rarity of the words of its name
+	terms     map[string]int32   // by word: index into postings
+	postings  [][]posting        // by term; documents ascending
+	spreads   []float64          // by term: how many documents have it; those that only mention it count for less
+	forms     map[string][]int32 // documents with that word, ending included, in their name
+	sorted    []string           // all terms in order, to find words with the same beginning
 }
 
 type posting struct {
@@ -99,7 +99,7 @@ type posting struct {
 
 // New builds an index of documents, in about 20 µs for a usual document. It does not keep docs.
 func New(docs []Doc) *Index {
-	x := &Index{docs: len(docs), verbSet: make([]verbSet, len(docs)), names: make([]float64, len(docs)), terms: map[string]int32{}, forms: map[string][]int32{}}
+	x := &Index{docs: len(docs), nameVerbs: make([]verbSet, len(docs)), names: make([]float64, len(docs)), terms: map[string]int32{}, forms: map[string][]int32{}}
 	var lengths [fields]float32
 	type occurrence struct{ term, field int32 }
 	all := make([][]occurrence, len(docs))
@@ -124,7 +124,7 @@ func New(docs []Doc) *Index {
 		prefix := shared[d.Server]
 		add(inServer, d.Name[:prefix])
 		add(inName, d.Name[prefix:])
-		x.verbSet[i] = verbsOf(s.found)
+		x.nameVerbs[i] = verbsOf(s.found)
 		scan(d.Name[prefix:], func(word string) {
 			word = lower(word)
 			if list := x.forms[word]; len(list) == 0 || list[len(list)-1] != int32(i) {
@@ -204,7 +204,7 @@ func (x *Index) Search(text string, limit int) []Hit {
 	if lower := " " + strings.ToLower(text) + " "; phraseReplacer().Replace(lower) != lower {
 		text = phraseReplacer().Replace(lower) // only if needed, since its capitals separate the words of names
 	}
-	words, every := question(text)
+	words, every := parseQuestion(text)
 	wanted := verbsOf(every)
 	if len(words) == 0 || limit <= 0 {
 		return nil
@@ -281,16 +281,16 @@ func (x *Index) Search(text string, limit int) []Hit {
 		if t > 0 {
 			t *= 1 - coverageWeight + coverageWeight*met[d]/all
 			if x.names[d] > 0 {
-				t *= 1 - named + named*min(1, inNames[d]/x.names[d])
+				t *= 1 - nameCoverageWeight + nameCoverageWeight*min(1, inNames[d]/x.names[d])
 			}
-			hits = append(hits, Hit{d, t * verbFactor(wanted, x.verbSet[d])})
+			hits = append(hits, Hit{d, t * verbFactor(wanted, x.nameVerbs[d])})
 		}
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits[:min(limit, len(hits))]
 }
 
-// weighs returns how far the document of p is about the term, from 0 to 1.
+// relevance returns how far the document of p is about the term, from 0 to 1.
 func (x *Index) relevance(p posting) float64 { return min(1, float64(p.count)/mentionWeight) }
 
 // rarity returns the weight of a word that n documents have: the fewer, the more.
@@ -298,7 +298,7 @@ func (x *Index) rarity(n float64) float64 {
 	return min(maxRarity, math.Log(1+(float64(x.docs)-n+0.5)/(n+0.5)))
 }
 
-// saturated returns the weight of a word that occurs count times in a document.
+// saturate returns the weight of a word that occurs count times in a document.
 func saturate(count float64) float64 { return count * (saturation + 1) / (saturation + count) }
 
 // variant is a term of the index that a word of the question matches.
@@ -310,7 +310,7 @@ type variant struct {
 
 // variants returns the terms that a word of the question matches: the word itself and words of the same meaning; only
 // if there are none, words that look like it.
-func (x *Index) variants(a asked) []variant {
+func (x *Index) variants(a queryWord) []variant {
 	var out []variant
 	if id, ok := x.terms[a.word]; ok {
 		out = append(out, variant{id, 1, false})

@@ -512,7 +512,7 @@ file search text content find code 搜代码 搜文件 查找文件
 file info size modified metadata 文件信息 文件大小 修改时间
 `
 
-// meanings returns the synonyms of a word by its stem. The map is built at its first use.
+// synonymsOf returns the synonyms of a word by its stem. The map is built at its first use.
 var synonymsOf = sync.OnceValue(func() map[string][]string {
 	out := map[string][]string{}
 	tie := func(a, b string) {

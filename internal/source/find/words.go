@@ -35,7 +35,7 @@ func (s *scanner) words(text string) []string {
 		}
 		s.found = append(s.found, stem)
 	}, func(run string) {
-		pairs(run, func(pair string, _ int) { s.found = append(s.found, pair) })
+		eachPair(run, func(pair string, _ int) { s.found = append(s.found, pair) })
 		segments(run, func(word string, known bool) {
 			if known && utf8.RuneCountInString(word) != 2 && !stopWords[word] {
 				s.found = append(s.found, word)
@@ -45,17 +45,17 @@ func (s *scanner) words(text string) []string {
 	return s.found
 }
 
-// asked is a word of a question.
-type asked struct {
+// queryWord is a word of a question.
+type queryWord struct {
 	word   string
 	raw    string // in lower case, with its ending
 	weight float64
 	parts  []string // for a Chinese word of more than two characters: its pairs
 }
 
-// question splits a question into words to search for. all has every word in order, idle ones too, for deedsOf.
-func question(text string) (words []asked, all []string) {
-	add := func(a asked) {
+// parseQuestion splits a question into words to search for. all has every word in order, idle ones too, for verbsOf.
+func parseQuestion(text string) (words []queryWord, all []string) {
+	add := func(a queryWord) {
 		for i := range words {
 			if words[i].word == a.word {
 				words[i].weight = max(words[i].weight, a.weight)
@@ -71,11 +71,11 @@ func question(text string) (words []asked, all []string) {
 		switch {
 		case len(raw) < 2 || stopWords[raw]:
 		case commonWords[raw]:
-			add(asked{word: stem, raw: raw, weight: commonFactor})
+			add(queryWord{word: stem, raw: raw, weight: commonFactor})
 		case verbOf()[stem] != 0:
-			add(asked{word: stem, raw: raw, weight: verbWordFactor})
+			add(queryWord{word: stem, raw: raw, weight: verbWordFactor})
 		default:
-			add(asked{word: stem, raw: raw, weight: 1})
+			add(queryWord{word: stem, raw: raw, weight: 1})
 		}
 	}, func(run string) {
 		var inside [256]bool // the pair at this byte is part of a known word, or touches an idle one
@@ -96,18 +96,18 @@ func question(text string) (words []asked, all []string) {
 			for i := from; i < at-3 && i < len(inside); i++ {
 				inside[i] = true
 			}
-			a := asked{word: word, weight: 1}
+			a := queryWord{word: word, weight: 1}
 			if verbOf()[word] != 0 {
 				a.weight = verbWordFactor
 			}
 			if utf8.RuneCountInString(word) > 2 {
-				pairs(word, func(pair string, _ int) { a.parts = append(a.parts, pair) })
+				eachPair(word, func(pair string, _ int) { a.parts = append(a.parts, pair) })
 			}
 			add(a)
 		})
-		pairs(run, func(pair string, at int) {
+		eachPair(run, func(pair string, at int) {
 			if at >= len(inside) || !inside[at] {
-				add(asked{word: pair, weight: pairFactor})
+				add(queryWord{word: pair, weight: pairFactor})
 			}
 		})
 	})
@@ -178,7 +178,7 @@ func lower(word string) string {
 	return word
 }
 
-// base returns the stem of a lower-case English word. Words of other languages stay as they are.
+// stemOf returns the stem of a lower-case English word. Words of other languages stay as they are.
 func stemOf(word string) string {
 	if w, ok := irregularStem()[word]; ok {
 		word = w
@@ -188,7 +188,7 @@ func stemOf(word string) string {
 
 // eachPair calls each for every pair of neighbouring characters in run, with its position in bytes. A single character
 // is passed on alone.
-func pairs(run string, each func(pair string, at int)) {
+func eachPair(run string, each func(pair string, at int)) {
 	_, first := utf8.DecodeRuneInString(run)
 	if first == len(run) {
 		each(run, 0)
@@ -223,8 +223,7 @@ func segments(run string, each func(word string, known bool)) {
 	}
 }
 
-// chinese returns the known Chinese words and the length in bytes of the longest.
-
+// chineseWords returns the known Chinese words and the length in bytes of the longest.
 var chineseWords = sync.OnceValues(func() (map[string]bool, int) {
 	words, longest := map[string]bool{}, 0
 	add := func(w string) {
@@ -245,7 +244,7 @@ var chineseWords = sync.OnceValues(func() (map[string]bool, int) {
 	return words, longest
 })
 
-// dense reports whether r belongs to a script that is written without gaps.
+// isUnspaced reports whether r belongs to a script that is written without gaps.
 func isUnspaced(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
@@ -267,14 +266,14 @@ func firstSentence(text string) (first, rest string) {
 // leadingText returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
 // ranking.
 func leadingText(text string) string {
-	const most = 600
-	if len(text) <= most {
+	const limit = 600
+	if len(text) <= limit {
 		return text
 	}
-	return text[:most+strings.IndexByte(text[most:]+" ", ' ')]
+	return text[:limit+strings.IndexByte(text[limit:]+" ", ' ')]
 }
 
-// idle words are in every question and say nothing about what is wanted.
+// stopWords words are in every question and say nothing about what is wanted.
 var stopWords = set(`
 a an and any are as at be been but by can could did do does for from had has have he her here his how i if in into is it
 its let like may me might my of on one or our out please she should so some that the their them then there these
@@ -290,7 +289,7 @@ help able d s t m okay ok hi hey thanks thank
 现在 目前 然后 先 已经 正在 刚才 刚刚 上 上面 中 来 去 会不会 应该 如果 的话 指定 调用 接口 本接口 身份 相关 使用 进行 支持 这样 那样 怎 啥
 `)
 
-// common words are everyday English: that few tools have such a word makes it no better a match.
+// commonWords words are everyday English: that few tools have such a word makes it no better a match.
 var commonWords = set(`
 which who
 make makes made making take takes took taken taking put puts putting come comes came go goes going went gone give gives gave given
@@ -315,7 +314,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// irregular returns the stem of words whose endings do not tell it.
+// irregularStem returns the stem of words whose endings do not tell it.
 var irregularStem = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
@@ -403,10 +402,10 @@ screenshot screenshots
 	return out
 })
 
-// turns replaces phrases that people use by the one word that tools use.
+// phraseReplacer replaces phrases that people use by the one word that tools use.
 var phraseReplacer = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
-	for line := range strings.Lines(sayings) {
+	for line := range strings.Lines(phrases) {
 		word, phrases, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok {
 			continue
@@ -418,7 +417,7 @@ var phraseReplacer = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-const sayings = `
+const phrases = `
 count: how many, number of
 size: how much, how big, how large
 delete: get rid of, throw away, throw out, throws away, cross out, toss out
