@@ -68,7 +68,7 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 		w.report("", "a schema that is not of type object")
 	}
 	for _, word := range a.RefusedAtRoot {
-		if _, has := root[word]; has {
+		if _, present := root[word]; present {
 			w.report("", "%s at the root", word)
 		}
 	}
@@ -79,16 +79,16 @@ func (a *API) Check(name string, def json.RawMessage) []Breach {
 		w.schema("", a.Form(root), 1)
 	}
 	for _, n := range []struct {
-		got, most int
-		what      string
+		got, limit int
+		noun       string
 	}{
 		{w.properties, a.Properties, "properties"},
 		{w.depth, a.Depth, "levels of objects"},
 		{w.text, a.Text, "characters in names and values"},
 		{w.values, a.EnumValues, "values of enums"},
 	} {
-		if n.most > 0 && n.got > n.most {
-			w.report("", "more than %d %s", n.most, n.what)
+		if n.limit > 0 && n.got > n.limit {
+			w.report("", "more than %d %s", n.limit, n.noun)
 		}
 	}
 	var out []Breach
@@ -146,7 +146,7 @@ func (a *API) Form(v any) any {
 	if a.Strict {
 		out["required"] = anys(slices.Sorted(maps.Keys(members)))
 	}
-	if _, said := s["additionalProperties"]; a.Strict || a.Closed && !said {
+	if _, present := s["additionalProperties"]; a.Strict || a.Closed && !present {
 		out["additionalProperties"] = false
 	}
 	return out
@@ -172,13 +172,13 @@ func nullable(v any) any {
 
 // texts returns the strings in a list, or the one string that v is.
 func texts(v any) []string {
-	if one, ok := v.(string); ok {
-		return []string{one}
+	if text, ok := v.(string); ok {
+		return []string{text}
 	}
 	var out []string
 	list, _ := v.([]any)
-	for _, one := range list {
-		out = append(out, fmt.Sprint(one))
+	for _, text := range list {
+		out = append(out, fmt.Sprint(text))
 	}
 	return out
 }
@@ -191,7 +191,7 @@ func anys(list []string) []any {
 	return out
 }
 
-// walk visits the schemas of one definition.
+// schemaWalk visits the schemas of one definition.
 type schemaWalk struct {
 	api      *API
 	property *regexp.Regexp
@@ -232,7 +232,7 @@ func (w *schemaWalk) schema(at string, v any, depth int) {
 			w.report(at, "a value of an enum that is not text")
 		}
 	}
-	if items, has := s["items"]; has {
+	if items, present := s["items"]; present {
 		w.schema(at+"/items", items, depth)
 	} else if slices.Contains(types, "array") && (a.OpenAPI || a.Strict) {
 		w.report(at, "a list without items")
@@ -273,7 +273,7 @@ func (w *schemaWalk) types(at string, s schema, types []string) {
 		return
 	}
 	for _, instead := range []string{"anyOf", "$ref", "const"} {
-		if _, has := s[instead]; has && slices.Contains(a.Keywords, instead) {
+		if _, present := s[instead]; present && slices.Contains(a.Keywords, instead) {
 			return
 		}
 	}
@@ -288,7 +288,7 @@ func (w *schemaWalk) members(at string, s schema, depth int) {
 		w.report(at, "an object without properties")
 	}
 	for _, name := range texts(s["required"]) {
-		if _, has := members[name]; !has && (a.OpenAPI || a.Strict) {
+		if _, present := members[name]; !present && (a.OpenAPI || a.Strict) {
 			w.report(at, "a property that is required and not declared")
 		}
 	}
