@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// harmless are the values that count as the argument not being given.
+// unsetValues are the values that count as the argument not being given.
 var unsetValues = []string{"", "null", "false", `""`, "[]"}
 
 // Asks reports whether a person has to confirm a call of the action with args, a JSON object. That is so if

@@ -72,6 +72,25 @@ type Record struct {
 	Detail json.RawMessage // for changes and decisions only; redacted before it is written
 }
 
+// Decision is what was decided about one Call that did not simply run.
+type Decision struct {
+	Stage    string  `json:"stage"`
+	Rule     string  `json:"rule"`
+	Risk     Risk    `json:"risk"`
+	Verdict  Verdict `json:"verdict"`
+	Approver string  `json:"approver,omitempty"` // how a person answered: program, client or code; empty if nobody did
+}
+
+// Verdict is the outcome of a [Decision].
+type Verdict string
+
+// The verdicts.
+const (
+	Allowed  Verdict = "allow"
+	Deferred Verdict = "ask" // it was refused, and waits for a person
+	Forbade  Verdict = "deny"
+)
+
 // CallDone is published on the event bus when a Call has ended. All subscribers share the values it points to
 // and must not change them. A subscriber that keeps a CallDone keeps the arguments and the result in memory.
 type CallDone struct {

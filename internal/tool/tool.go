@@ -75,22 +75,6 @@ const (
 	WhyNobody  = "default" // nobody
 )
 
-// Risk is how much harm an action can do. The zero value means that its author did not declare it.
-type Risk string
-
-// The risks, rising. Actions with a declared risk of high or critical run only once the audit has their start
-// record on disk.
-const (
-	RiskUnknown  Risk = ""
-	RiskLow      Risk = "low"
-	RiskMedium   Risk = "medium"
-	RiskHigh     Risk = "high"
-	RiskCritical Risk = "critical"
-)
-
-// WaitsForDisk reports whether the start record of such an action must be on disk before the action runs.
-func (r Risk) WaitsForDisk() bool { return r == RiskHigh || r == RiskCritical }
-
 // Action is the smallest thing that can be called: one schema, one effect, one risk. It is immutable once a
 // Source has published it.
 type Action struct {
@@ -132,14 +116,17 @@ type Action struct {
 	Strict bool
 	// Unchecked lets arguments pass that do not match the schema.
 	Unchecked bool
-	// ReadOnly and Idempotent repeat the author's hints, which may be wrong.
-	ReadOnly, Idempotent bool
+	// ReadOnly, Destructive and Idempotent repeat the author's hints, which may be wrong.
+	ReadOnly, Destructive, Idempotent bool
 	// Dangerous actions need a person's confirmation, whoever calls.
 	Dangerous bool
 	// DangerousWith is the argument that makes a single call dangerous; see [Action.Asks].
 	DangerousWith string
-	// Risk is the declared risk; the zero value means that none was declared.
-	Risk Risk
+	// Risk and Effects are declared by our own actions; of others both are zero, see [Action.Rated].
+	Risk    Risk
+	Effects Effects
+	// Changed says that the definition is not the one that was first seen or that a person has accepted since.
+	Changed bool
 	// Off says why the action is switched off; empty means it is on. An action that is off is not listed and
 	// cannot be called.
 	Off string
@@ -379,8 +366,31 @@ type Call struct {
 	Target string
 	// Args are the arguments of the action, after [Action.Adapt].
 	Args json.RawMessage
+	// Finding is what a stage has found out about this call; nil if nothing.
+	Finding *Finding
+	// Review is what a second model says of it; nil if none whose word counts was asked.
+	Review *Review
 	// Bound is set once a [Binder] has resolved the targets; it then runs in place of the Call.
 	Bound Bound
+}
+
+// Review is what a second model says of one call.
+type Review struct {
+	Rule      string // what it is about, such as guardian.data_loss
+	Reason    string // in a sentence fragment, for the person alone
+	Verdict   Risk   // ReviewFailed if it gave none
+	Threshold Risk   // from which its verdicts have a person asked; empty means RiskHigh
+}
+
+// ReviewFailed is the verdict of a model that was asked and gave none.
+const ReviewFailed Risk = "failed"
+
+// Finding is what a stage has found out about one call, beyond what its action declares.
+type Finding struct {
+	Stage, Rule string
+	Reason      string // in a sentence fragment
+	Risk        Risk   // takes the place of that of the action
+	Ask         bool   // a person has to agree to the call
 }
 
 // Subject names what c calls, for the Subject of an [Error].
@@ -459,6 +469,7 @@ type Question struct {
 	Tool    string   `json:"tool"`
 	Action  string   `json:"action"`
 	Effect  string   `json:"effect"`            // what would happen, in one sentence
+	Why     string   `json:"why,omitempty"`     // what a rule found in the arguments
 	Targets []string `json:"targets,omitempty"` // by name and path
 	Args    string   `json:"args"`              // as JSON, long values cut
 }

@@ -1,0 +1,152 @@
+package tool
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Risk is how much harm an action can do. The zero value means that its author did not declare it.
+type Risk string
+
+// The risks, rising. Actions with a declared risk of high or critical run only once the audit has their start
+// record on disk.
+const (
+	RiskUnknown  Risk = ""
+	RiskNone     Risk = "none"     // it reads what the caller may see
+	RiskLow      Risk = "low"      // it adds something, or can be taken back
+	RiskMedium   Risk = "medium"   // it overwrites or moves, or nobody knows
+	RiskHigh     Risk = "high"     // it deletes, runs, sends or pays
+	RiskCritical Risk = "critical" // it cannot be taken back, or changes what may be done
+)
+
+// WaitsForDisk reports whether the start record of such an action must be on disk before the action runs.
+func (r Risk) WaitsForDisk() bool { return r == RiskHigh || r == RiskCritical }
+
+// Effects are what an action does: a set.
+type Effects uint8
+
+// The effects.
+const (
+	EffectRead    Effects = 1 << iota
+	EffectWrite           // changes data
+	EffectDelete          // removes data
+	EffectExecute         // runs programs or code
+	EffectEgress          // sends data to somebody else
+	EffectCost            // spends something
+	EffectUI              // changes what a person sees
+)
+
+var effectNames = []string{"read", "write", "delete", "execute", "egress", "cost", "ui"}
+
+// Has reports whether e and any have an effect in common.
+func (e Effects) Has(any Effects) bool { return e&any != 0 }
+
+// Names returns the names of the effects.
+func (e Effects) Names() []string {
+	var names []string
+	for i, name := range effectNames {
+		if e.Has(1 << i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// String separates the names of the effects by spaces.
+func (e Effects) String() string { return strings.Join(e.Names(), " ") }
+
+// riskWords maps words in a tool's name, or at the beginning of its description, to effects. Each entry is a list of
+// words: stems of English verbs and whole Chinese words.
+var riskWords = [...]struct {
+	effects Effects
+	words   string
+}{
+	{EffectWrite | EffectDelete, " delete remove destroy drop purge erase wipe truncate clear uninstall unlink rm rmdir del revoke reset trash 删除 移除 清空 销毁 卸载 "},
+	{EffectExecute, " exec execute run eval evaluate shell bash sh zsh powershell cmd command terminal spawn script invoke sudo kill install 执行 运行 终端 "},
+	{EffectEgress, " send post publish tweet notify upload share forward broadcast reply invite 发送 发布 上传 分享 转发 "},
+	{EffectCost, " pay purchase buy charge checkout refund transfer 支付 付款 购买 退款 转账 "},
+}
+
+// Rated returns the risk and the effects of the action: those declared or, if there are none, those that its name and
+// description suggest. Since these are unverified claims, they raise the risk more easily than they lower it. A tool
+// has no risk only if it claims to be read-only, its definition is the accepted one and its name does not contradict.
+// It has high risk if it calls itself destructive, or if its name or the beginning of its description mentions
+// deleting, running, sending or paying. Otherwise its risk is medium.
+func (a *Action) Rated() (Risk, Effects) {
+	if a.Risk != RiskUnknown {
+		return a.Risk, a.Effects
+	}
+	nameEffects := effectsInText(a.Name, false)
+	switch {
+	case a.ReadOnly && nameEffects == 0 && !a.Changed && !a.Destructive:
+		return RiskNone, EffectRead
+	case nameEffects != 0:
+		return RiskHigh, nameEffects
+	}
+	if told := effectsInText(a.Description, true); told != 0 && !a.ReadOnly {
+		return RiskHigh, told
+	}
+	if a.Destructive {
+		return RiskHigh, EffectWrite | EffectDelete
+	}
+	return RiskMedium, EffectRead | EffectWrite
+}
+
+// effectsInText returns the effects that the words of text stand for, or only the first word if first is set.
+func effectsInText(text string, first bool) (e Effects) {
+	for text != "" {
+		var word string
+		if word, text = nextWord(text); word == "" {
+			break
+		}
+		e |= effectsOfWord(strings.ToLower(word))
+		if first {
+			break
+		}
+	}
+	return e
+}
+
+func effectsOfWord(word string) (e Effects) {
+	for i := range riskWords {
+		words := riskWords[i].words
+		if strings.Contains(words, " "+word+" ") {
+			e |= riskWords[i].effects
+			continue
+		}
+		for _, end := range [...]string{"s", "es", "d", "ed", "ing"} {
+			if stem, ok := strings.CutSuffix(word, end); ok && strings.Contains(words, " "+stem+" ") {
+				e |= riskWords[i].effects
+			}
+		}
+		if word[0] < utf8.RuneSelf { // words of other scripts have no blanks between them
+			continue
+		}
+		for known := range strings.FieldsSeq(words) {
+			if known[0] >= utf8.RuneSelf && strings.HasPrefix(word, known) {
+				e |= riskWords[i].effects
+			}
+		}
+	}
+	return e
+}
+
+// nextWord returns the first word of text, which ends where case rises (deleteFile) or letters end, and the
+// rest.
+func nextWord(text string) (word, rest string) {
+	start, lower := -1, false
+	for i, r := range text {
+		switch letter := unicode.IsLetter(r); {
+		case start < 0 && letter:
+			start = i
+		case start >= 0 && (!letter || lower && unicode.IsUpper(r)):
+			return text[start:i], text[i:]
+		}
+		lower = unicode.IsLower(r)
+	}
+	if start < 0 {
+		return "", ""
+	}
+	return text[start:], ""
+}
