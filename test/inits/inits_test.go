@@ -14,15 +14,16 @@ const budget = 200 << 10
 
 // libraries are those that allocate more than a little, with the reason why that is accepted.
 var libraries = map[string]string{
-	"github.com/88250/lute":         "tables of Markdown and of HTML's entities, which are its package variables; a copy of the library would be dear to keep",
-	"github.com/yuin/goldmark":      "the same, of the CommonMark parser",
-	"encoding/gob":                  "comes with the client of NATS, which names it for an encoder that nobody here uses",
-	"github.com/klauspost/compress": "tables of deflate",
-	"go.yaml.in/yaml":               "tables of tags, for the settings of Spring",
-	"github.com/nats-io":            "errors and headers, for a cache that is shared through NATS",
-	"encoding/xml":                  "entities of HTML; comes with what reads property lists",
-	"github.com/VictoriaMetrics":    "the default registry, which is empty",
-	"runtime/metrics":               "names of figures; comes with the former",
+	"github.com/88250/lute":                "tables of Markdown and of HTML's entities, which are its package variables; a copy of the library would be dear to keep",
+	"github.com/yuin/goldmark":             "the same, of the CommonMark parser",
+	"github.com/charmbracelet/ultraviolet": "tables of keys and colours of terminals, for collie chat; bubbletea draws through it",
+	"encoding/gob":                         "comes with the client of NATS, which names it for an encoder that nobody here uses",
+	"github.com/klauspost/compress":        "tables of deflate",
+	"go.yaml.in/yaml":                      "tables of tags, for the settings of Spring",
+	"github.com/nats-io":                   "errors and headers, for a cache that is shared through NATS",
+	"encoding/xml":                         "entities of HTML; comes with what reads property lists",
+	"github.com/VictoriaMetrics":           "the default registry, which is empty",
+	"runtime/metrics":                      "names of figures; comes with the former",
 }
 
 // little is how many bytes a library may allocate without being listed.

@@ -92,8 +92,8 @@ func TestFromSettingsToAnswer(t *testing.T) {
 	if answer != "今天的新闻" || failed {
 		t.Errorf("the answer is %q", answer)
 	}
-	want := []string{"call.start chat a__echo", "call.result chat a__echo"}
-	await.Until(t, "the audit has one pair", func() bool {
+	want := []string{"call.start chat a__echo", "decision chat a__echo", "call.result chat a__echo"}
+	await.Until(t, "the audit has the call and what the person said", func() bool {
 		var kinds []string
 		for _, r := range gateway.Records(t, h.dir) {
 			kinds = append(kinds, r.Kind+" "+r.Origin+" "+r.Name)

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// usualChunk is the default number of characters in a piece of a stream.
+// defaultChunk is the default number of characters in a piece of a stream.
 const defaultChunk = 16
 
-// results stands in what a turn says for what the tools gave that were called before it.
-const results = "$RESULTS"
+// resultsPlaceholder stands, in what a turn says, for the results of the preceding calls.
+const resultsPlaceholder = "$RESULTS"
 
 // answer is a turn prepared for one request.
 type answer struct {
@@ -29,7 +29,7 @@ type answer struct {
 	raw   *Raw
 }
 
-// called is a call with the name that the client uses.
+// resolvedCall is a call with the tool name that the client uses.
 type resolvedCall struct {
 	id        string
 	namespace string
@@ -58,9 +58,9 @@ func newAnswer(r *Request, t Turn, calls []resolvedCall) answer {
 	return a
 }
 
-// fill puts what tools gave last into text.
+// fillPlaceholders inserts the latest results of tools into text.
 func (r *Request) fillPlaceholders(text string) string {
-	if !strings.Contains(text, results) || len(r.Messages) == 0 {
+	if !strings.Contains(text, resultsPlaceholder) || len(r.Messages) == 0 {
 		return text
 	}
 	var given []string
@@ -73,7 +73,7 @@ func (r *Request) fillPlaceholders(text string) string {
 		}
 	}
 	slices.Reverse(given)
-	return strings.ReplaceAll(text, results, strings.Join(given, "\n"))
+	return strings.ReplaceAll(text, resultsPlaceholder, strings.Join(given, "\n"))
 }
 
 // plain returns what a result says, out of the object that Gemini has around it.

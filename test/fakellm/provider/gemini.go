@@ -25,8 +25,8 @@ var gemini = dialect{
 	broken:  func(p problem) frame { return frame{"", geminiProblem(p)} },
 }
 
-// refused are words of JSON Schema that parameters must not have; parametersJsonSchema may.
-var refused = regexp.MustCompile(`"(\$ref|\$defs|\$schema|additionalProperties|const|oneOf|allOf|exclusiveMinimum|exclusiveMaximum|patternProperties)"\s*:`)
+// refusedKeywords matches JSON Schema keywords that parameters must not contain; parametersJsonSchema may.
+var refusedKeywords = regexp.MustCompile(`"(\$ref|\$defs|\$schema|additionalProperties|const|oneOf|allOf|exclusiveMinimum|exclusiveMaximum|patternProperties)"\s*:`)
 
 // geminiPath splits …/models/MODEL:METHOD.
 func geminiPath(path string) (model, method string, ok bool) {
@@ -85,7 +85,7 @@ func geminiRead(r *Request) error {
 			if len(f.Parameters) > 0 && len(f.JSONSchema) > 0 {
 				return fmt.Errorf("tools: %s has both parameters and parametersJsonSchema", f.Name)
 			}
-			if word := refused.FindSubmatch(f.Parameters); word != nil {
+			if word := refusedKeywords.FindSubmatch(f.Parameters); word != nil {
 				return fmt.Errorf("Invalid JSON payload received. Unknown name %q at 'tools[0].function_declarations[0].parameters': Cannot find field.", word[1]) //nolint:staticcheck // the provider's own words
 			}
 			r.Tools = append(r.Tools, Tool{Name: f.Name, Description: f.Description, Schema: append(f.Parameters, f.JSONSchema...)})

@@ -97,7 +97,7 @@ func (a answer) line(r *Request, message object, done bool) object {
 	return line
 }
 
-// calling writes calls, whole and with no id, as the API has them.
+// ollamaCalls returns the calls, complete and without ids, as the API sends them.
 func (a answer) ollamaCalls() (calls []object) {
 	for i, c := range a.calls {
 		calls = append(calls, object{"function": object{"index": i, "name": c.name, "arguments": c.object()}})

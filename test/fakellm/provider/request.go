@@ -61,7 +61,7 @@ type Message struct {
 	Results []Result   `json:"results,omitempty"`
 }
 
-// Made is a call in the history.
+// PastCall is a call in the history.
 type PastCall struct {
 	ID   string          `json:"id,omitempty"`
 	Name string          `json:"name"`
@@ -165,7 +165,7 @@ func (r *Request) check(name *regexp.Regexp) error {
 	return r.checkResults()
 }
 
-// paired returns an error unless the calls of each answer have their results before the next answer.
+// checkResults returns an error unless the calls of each answer have their results before the next answer.
 func (r *Request) checkResults() error {
 	var open []PastCall
 	for i, m := range r.Messages {

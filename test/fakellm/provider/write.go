@@ -1,9 +1,11 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -119,11 +121,18 @@ func (w *writer) wait(pace time.Duration) bool {
 	}
 }
 
+// nowPlaceholder stands, in what a turn says, for the time when its piece is sent, in nanoseconds since 1970. It must
+// be whole in one piece.
+const nowPlaceholder = "$NOW"
+
 // send writes one piece, split bytes at a time.
 func (w *writer) send(one frame, split int) {
 	data, err := json.Marshal(one.data)
 	if err != nil {
 		panic(err)
+	}
+	if bytes.Contains(data, []byte(nowPlaceholder)) {
+		data = bytes.ReplaceAll(data, []byte(nowPlaceholder), strconv.AppendInt(nil, time.Now().UnixNano(), 10))
 	}
 	if w.dialect.lines {
 		_ = w.bytes(append(data, '\n'), split)
