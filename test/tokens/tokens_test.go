@@ -90,6 +90,9 @@ func (w *world) ask(method, path, token, session, body string, head ...string) (
 	for i := 0; i < len(head); i += 2 {
 		req.Header.Add(head[i], head[i+1])
 	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host // the header itself is not sent
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		w.Fatal(err)

@@ -1,0 +1,61 @@
+package tokens_test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/face/web"
+)
+
+var variable = regexp.MustCompile(`\{\w+\}`)
+
+// TestEveryRouteRefusesStrangers: no route of the API answers without a token, with one of another scope or held to another
+// profile, under a foreign name, or to a foreign page, and nothing but the control key manages.
+func TestEveryRouteRefusesStrangers(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	_, control, _ := w.gateway.Keys(t)
+	tools := w.token("add", "tools", "--scope", "tools")
+	chat := w.token("add", "chat", "--scope", "chat")
+	bound := w.token("add", "bound", "--scope", "chat,tools", "--profile", "reads")
+	w.until(http.StatusOK, bound)
+	w.until(http.StatusOK, tools)
+	w.until(http.StatusForbidden, chat)
+	foreign, refused := []string{"Origin", "https://evil.example"}, []int{http.StatusForbidden}
+	for _, r := range web.Routes() {
+		method, path, named := strings.Cut(r.Pattern, " ")
+		if !named {
+			method, path = http.MethodGet, r.Pattern
+		}
+		path = variable.ReplaceAllLiteralString(path, "x")
+		body := ""
+		if method != http.MethodGet {
+			body = `{}`
+		}
+		check := func(who, query, token string, want []int, head ...string) {
+			t.Helper()
+			if status, _, answer := w.ask(method, path+query, token, "", body, head...); !slices.Contains(want, status) {
+				t.Errorf("%s %s: %d %.200s; want one of %d", r.Pattern, who, status, answer, want)
+			}
+		}
+		check("without a token", "", "", []int{http.StatusUnauthorized})
+		check("with a wrong token", "", "x", []int{http.StatusUnauthorized, http.StatusTooManyRequests})
+		check("under a foreign name", "", control, []int{http.StatusForbidden, http.StatusMisdirectedRequest}, "Host", "evil.example")
+		check("from a foreign page", "", control, refused, foreign...)
+		check("with a token of another profile", "?profile=flat", bound, refused)
+		switch r.Class {
+		case web.ClassManage:
+			for _, token := range []string{w.first, tools, chat, bound} {
+				check("with a token", "", token, refused)
+			}
+		case web.ClassChat:
+			check("with the first token", "", w.first, refused)
+			check("with the scope tools", "", tools, refused)
+		case web.ClassCall, web.ClassRead:
+			check("with the scope chat", "", chat, refused)
+		}
+	}
+}
