@@ -100,7 +100,7 @@ func SetSource(text []byte, path []string, source string) ([]byte, error) {
 	return out, nil
 }
 
-// nest wraps value into one object per name of path.
+// wrapValue wraps value into one object per name of path.
 func wrapValue(path []string, value json.RawMessage) json.RawMessage {
 	for _, name := range slices.Backward(path) {
 		value = slices.Concat([]byte("{"), quote(name), []byte(":"), value, []byte("}"))
@@ -122,15 +122,15 @@ func (d *Document) replace(text []byte, v *hujson.Value, value json.RawMessage) 
 		return bytes.Clone(text), nil
 	}
 	indent, _ := d.indentAt(v.StartOffset)
-	s, err := d.layout().text(value, indent, d.inline(v))
+	s, err := d.layout().text(value, indent, d.isInline(v))
 	if err != nil {
 		return nil, err
 	}
 	return d.apply(text, splice{v.StartOffset, v.EndOffset, s})
 }
 
-// inline reports whether v has members and they stand on the same line as its brackets.
-func (d *Document) inline(v *hujson.Value) bool {
+// isInline reports whether v has members and they stand on the same line as its brackets.
+func (d *Document) isInline(v *hujson.Value) bool {
 	switch t := v.Value.(type) {
 	case *hujson.Object:
 		return len(t.Members) > 0 && !bytes.ContainsRune(d.body[v.StartOffset:t.Members[0].Name.StartOffset], '\n')
@@ -145,7 +145,7 @@ func (d *Document) add(text []byte, v *hujson.Value, name string, value json.Raw
 	o := v.Value.(*hujson.Object)
 	l := d.layout()
 	outer, _ := d.indentAt(v.StartOffset)
-	indent, inline := outer+l.unit, d.inline(v)
+	indent, inline := outer+l.unit, d.isInline(v)
 	if n := len(o.Members); n > 0 {
 		if own, ok := d.indentAt(o.Members[n-1].Name.StartOffset); ok {
 			indent = own

@@ -84,7 +84,7 @@ func (l layout) open(b *bytes.Buffer, bracket byte, i int, inner string) {
 	b.WriteString(l.newline + inner)
 }
 
-// shut ends an object or array of n items.
+// closeBracket ends an object or array of n items.
 func (l layout) closeBracket(b *bytes.Buffer, brackets string, n int, indent string) {
 	if n == 0 {
 		b.WriteString(brackets)
