@@ -58,8 +58,8 @@ func (p *Price) Cost(u llm.Usage) int64 {
 		}
 		return price
 	}
-	normalize := max(u.Input-u.Cached-u.CacheWrite, 0)
-	return int64(math.Round(float64(normalize)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
+	uncached := max(u.Input-u.Cached-u.CacheWrite, 0)
+	return int64(math.Round(float64(uncached)*p.Input + float64(u.Cached)*or(p.Cached) + float64(u.CacheWrite)*or(p.CacheWrite) + float64(u.Output)*p.Output))
 }
 
 // Find returns what is known of a model at the provider with that base URL. If several rows match, the longest ID wins.
@@ -75,8 +75,8 @@ func Find(baseURL, model string) Model {
 	return m
 }
 
-// longest returns the row with the longest ID that begins name, up to a sign that parts words. What more than a date stands
-// behind it may be another model, at another price.
+// bestMatch returns the row with the longest ID that name begins with, up to a separator. A name with more than a date
+// after the ID may mean another model, so its price is left out.
 func bestMatch(name string) (best Model, ok bool) {
 	name = normalize(name)
 	for _, m := range table {
@@ -91,13 +91,13 @@ func bestMatch(name string) (best Model, ok bool) {
 	return best, ok
 }
 
-// plain writes a name as all who sell a model write it: without who made it, and with dashes for dots.
+// normalize removes the maker from a name and writes dots as dashes, because sellers of a model spell it differently.
 func normalize(name string) string {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	return strings.ReplaceAll(strings.ToLower(name), ".", "-")
 }
 
-// dated says whether what stands behind a name is a date, or that it is the latest: no words, and no next version.
+// onlyDate reports whether rest, the part of a name after the ID, is empty, a date, or a word for the latest version.
 func onlyDate(rest string) bool {
 	if rest == "" {
 		return true

@@ -13,7 +13,7 @@ const (
 	minimaxHost, minimaxPage     = "api.minimax.io", "https://platform.minimax.io/docs/guides/pricing"
 )
 
-// written is when the rows below were.
+// tableDate is when the rows below were written.
 const tableDate = "2026-01-31"
 
 // maker adds date, host and page to rows of one maker.
