@@ -34,10 +34,10 @@ type Options struct {
 // Stage applies the limits. A call that exceeds one is refused or ended, never queued. A Stage is safe for
 // concurrent use.
 type Stage struct {
-	opts    Options
-	timeout *overtime // for MaxCall; shared, since nearly every call has that limit
-	calls   inFlight
-	watch   watch
+	opts     Options
+	overtime *overtime // for MaxCall; shared, since nearly every call has that limit
+	calls    inFlight
+	watch    overdueWatch
 }
 
 var _ tool.Stage = (*Stage)(nil)
@@ -49,9 +49,9 @@ func New(opts Options) *Stage {
 	opts.Total = orDefault(opts.Total, defaultTotal)
 	opts.MaxCall = orDefault(opts.MaxCall, defaultMaxCall)
 	return &Stage{
-		opts:    opts,
-		timeout: &overtime{bound: opts.MaxCall},
-		calls:   inFlight{each: make(map[callerKey]int)},
+		opts:     opts,
+		overtime: &overtime{bound: opts.MaxCall},
+		calls:    inFlight{each: make(map[callerKey]int)},
 	}
 }
 
@@ -81,7 +81,7 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	if err := s.enter(c); err != nil {
 		return ctx, err
 	}
-	timeout := s.timeout
+	timeout := s.overtime
 	if c.Action != nil && c.Action.Timeout > 0 && c.Action.Timeout < timeout.bound {
 		timeout = &overtime{bound: c.Action.Timeout}
 	}

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	// patrol is how often running calls are checked for having run too long.
+	// checkEvery is how often running calls are checked for having run too long.
 	checkEvery = time.Second
-	// precise is the limit up to which a call has its own timer; a call with a longer limit may end one
-	// patrol late.
+	// preciseLimit is the limit below which a call has its own timer. A call with a longer limit may end up to
+	// checkEvery late.
 	preciseLimit = 2 * time.Minute
 )
 
 // overdueWatch ends calls that run longer than their limit. One timer checks all of them periodically. A timer per
 // call would cost more than the rest of the stage, because each new earliest timer wakes the network poller
 // of the runtime.
-type watch struct {
+type overdueWatch struct {
 	mu    sync.Mutex
 	first *running // a doubly linked list in no particular order
 	timer *time.Timer
@@ -28,8 +28,8 @@ type watch struct {
 type running struct {
 	context.Context
 	cancel            context.CancelCauseFunc
-	ownsCancel        bool   // the context was created for the limit, not lent by the call
-	stop              func() // ends a context that has its own timer; such a call is not in the ring
+	ownsCancel        bool   // the context was created for the limit, so end must cancel it
+	stop              func() // ends a context that has its own timer; such a call is not in the list
 	timeout           *overtime
 	started, deadline time.Time
 	prev, next        *running
@@ -37,15 +37,15 @@ type running struct {
 
 // Deadline returns when the call is ended; it may end up to checkEvery later.
 func (r *running) Deadline() (time.Time, bool) {
-	if deadline, ok := r.Context.Deadline(); ok && deadline.Before(r.deadline) {
-		return deadline, true
+	if parentDeadline, ok := r.Context.Deadline(); ok && parentDeadline.Before(r.deadline) {
+		return parentDeadline, true
 	}
 	return r.deadline, true
 }
 
 // begin returns the context of a call that started at start. The caller must call end. If cancel ends ctx,
 // begin uses ctx itself, which saves a context.
-func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, timeout *overtime) *running {
+func (w *overdueWatch) begin(ctx context.Context, cancel context.CancelCauseFunc, start time.Time, timeout *overtime) *running {
 	r := &running{Context: ctx, cancel: cancel, timeout: timeout, started: start, deadline: start.Add(timeout.bound)}
 	if timeout.bound < preciseLimit {
 		r.Context, r.stop = context.WithTimeoutCause(ctx, timeout.bound, timeout)
@@ -73,7 +73,7 @@ func (w *watch) begin(ctx context.Context, cancel context.CancelCauseFunc, start
 	return r
 }
 
-func (w *watch) end(r *running) {
+func (w *overdueWatch) end(r *running) {
 	if r.stop != nil {
 		r.stop()
 		return
@@ -94,8 +94,8 @@ func (w *watch) end(r *running) {
 	}
 }
 
-// look ends the calls whose time is over. The timer continues while there are calls.
-func (w *watch) endOverdue() {
+// endOverdue ends the calls whose time is over. The timer continues while there are calls.
+func (w *overdueWatch) endOverdue() {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -52,7 +52,7 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// mendable reports whether a caller can correct errors of this kind.
+// isCorrectable reports whether a caller can correct errors of this kind.
 func isCorrectable(kind tool.ErrorKind) bool {
 	switch kind.Class() { //nolint:exhaustive // most kinds cannot be corrected
 	case tool.Invalid, tool.Conflicting, tool.Ambiguous, tool.NotFound, tool.Disabled:
