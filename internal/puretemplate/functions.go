@@ -17,7 +17,7 @@ type Function struct {
 	// maxCount in the template's text, or variables that never have another value.
 	Counts []int
 
-	shape shape
+	shape boundFunc
 }
 
 // Functions returns all functions of pure templates by name. The caller may change the slice.
@@ -99,7 +99,7 @@ var functionTable = slices.Concat(
 
 	// Lists.
 	functionsOf(0, -1, listBound, "list", "tuple"),
-	functionsOf(0, -1, named, "dict"),
+	functionsOf(0, -1, dictBound, "dict"),
 	functionsOf(2, 2, elementBound, "get"),
 	functionsOf(2, -1, elementBound, "index"),
 	functionsOf(1, 4, partBound, "slice"),
@@ -117,7 +117,7 @@ var functionTable = slices.Concat(
 	withCounts(functionsOf(0, 3, numbersBound, "seq"), 0, 1, 2),
 )
 
-func functionsOf(minArgs, maxArgs int, s shape, names ...string) []Function {
+func functionsOf(minArgs, maxArgs int, s boundFunc, names ...string) []Function {
 	out := make([]Function, len(names))
 	for i, name := range names {
 		out[i] = Function{Name: name, Min: minArgs, Max: maxArgs, shape: s}
@@ -125,7 +125,7 @@ func functionsOf(minArgs, maxArgs int, s shape, names ...string) []Function {
 	return out
 }
 
-// counting returns functions with those arguments as their Counts.
+// withCounts returns functions with those arguments as their Counts.
 func withCounts(functions []Function, arguments ...int) []Function {
 	for i := range functions {
 		functions[i].Counts = arguments
@@ -137,7 +137,7 @@ func withCounts(functions []Function, arguments ...int) []Function {
 // values are refused.
 var methods = map[string]struct {
 	maxArgs int // arguments
-	shape   shape
+	shape   boundFunc
 }{
 	"Format": {1, layoutBound}, "String": {0, shortBound}, "Year": {0, count}, "Month": {0, constantBound}, "Day": {0, count}, "Weekday": {0, constantBound},
 	"YearDay": {0, count}, "Hour": {0, count}, "Minute": {0, count}, "Second": {0, count}, "Unix": {0, count}, "UnixMilli": {0, count},

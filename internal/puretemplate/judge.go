@@ -26,10 +26,10 @@ type variable struct {
 	value
 }
 
-// given returns the value that a template of this kind gets.
+// inputValue returns the value that a template of this kind gets.
 func inputValue(kind Kind) value {
 	if kind == Path {
-		return texted(16) // prints as <no value>
+		return textValue(16) // prints as <no value>
 	}
 	return value{sort: data, size: 64 << 10}
 }
@@ -44,7 +44,7 @@ func (j *judge) refuse(name, why string) {
 // make counts a value that is produced each time the current part is evaluated.
 func (j *judge) make(v value) value {
 	j.steps = addSizes(j.steps, j.times)
-	j.produced = addSizes(j.produced, times(v.size, j.times))
+	j.produced = addSizes(j.produced, multiplySizes(v.size, j.times))
 	return v
 }
 
@@ -73,7 +73,7 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 		j.steps = addSizes(j.steps, j.times)
 		switch n := node.(type) {
 		case *parse.TextNode:
-			j.make(texted(len(n.Text)))
+			j.make(textValue(len(n.Text)))
 		case *parse.ActionNode:
 			if v := j.pipe(n.Pipe, dot); len(n.Pipe.Decl) == 0 {
 				j.make(v)
@@ -133,7 +133,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 	case len(d) == 0:
 	case n.Pipe.IsAssign:
 		for _, v := range d {
-			j.assign(v.Ident[0], join(element, join(numberValue, texted(source.size))))
+			j.assign(v.Ident[0], join(element, join(numberValue, textValue(source.size))))
 		}
 	default:
 		for i, v := range d {
@@ -145,7 +145,7 @@ func (j *judge) loop(n *parse.RangeNode, dot value) {
 		}
 	}
 	before := slices.Clone(j.vars)
-	j.times = times(outer, iterations)
+	j.times = multiplySizes(outer, iterations)
 	j.steps = addSizes(j.steps, j.times)
 	const rounds = 3
 	for round := range rounds {
@@ -238,11 +238,11 @@ func (j *judge) operand(node parse.Node, args []value, dot value) value {
 	case *parse.DotNode:
 		return dot
 	case *parse.NilNode:
-		return texted(8)
+		return textValue(8)
 	case *parse.BoolNode:
 		return boolValue
 	case *parse.StringNode:
-		v := texted(len(n.Text))
+		v := textValue(len(n.Text))
 		v.literal = n.Text
 		return v
 	case *parse.NumberNode:
@@ -287,11 +287,11 @@ func (j *judge) call(name string, args []value) value {
 			return value{}
 		}
 	}
-	produced, why := f.shape(args)
+	result, why := f.shape(args)
 	if why != "" {
 		j.refuse(name, why)
 	}
-	return j.make(produced)
+	return j.make(result)
 }
 
 // chain returns the value of a field of v, of that one's field and so on; args belong to the last.
@@ -319,11 +319,11 @@ func (j *judge) field(v value, name string, args []value) value {
 		if !method || len(args) != m.maxArgs {
 			break
 		}
-		produced, why := m.shape(args)
+		result, why := m.shape(args)
 		if why != "" {
 			j.refuse("."+name, why)
 		}
-		return j.make(produced)
+		return j.make(result)
 	case (v.sort == dict || v.sort == unknown) && len(args) == 0 && !unicode.IsUpper(key):
 		out := v.elementBoundOf()
 		out.literal = nil

@@ -44,14 +44,15 @@ const (
 	maxText = 64 << 10
 	// maxCount bounds a count in a template, such as a number of repetitions or the length of a list.
 	maxCount = 1000
-	// maxMade bounds the bytes that a template may produce, including intermediate values.
-	maxBuilt = 1 << 20
+	// maxOutput bounds the output of a template in bytes, including intermediate values.
+	maxOutput = 1 << 20
 	// maxSteps bounds how many parts are evaluated, counting each iteration of a loop.
 	maxSteps = 50_000
 	// maxDepth bounds the nesting of a template.
 	maxDepth = 64
 	// maxVariables bounds the variables that exist at the same time.
-	maxVariables  = 100
+	maxVariables = 100
+	// maxJudgeSteps bounds the work of judging: the parts that are visited, each time they are.
 	maxJudgeSteps = 1 << 20
 	// maxFindings bounds the reported findings.
 	maxFindings = 8
@@ -91,7 +92,7 @@ func Judge(kind Kind, text string) []Finding {
 	return judgeDelimited(Path, text, "{{", "}}")
 }
 
-// judged is [Judge] for one pair of delimiters.
+// judgeDelimited is [Judge] for one pair of delimiters.
 func judgeDelimited(kind Kind, text, left, right string) []Finding {
 	if !strings.Contains(text, left) {
 		return nil
@@ -114,7 +115,7 @@ func judgeDelimited(kind Kind, text, left, right string) []Finding {
 	root := inputValue(kind)
 	j.vars = []variable{{"$", root}}
 	j.list(tree.Root, root)
-	if j.produced > maxBuilt || j.steps > maxSteps {
+	if j.produced > maxOutput || j.steps > maxSteps {
 		j.refuse("", "may be too much work")
 	}
 	return j.findings

@@ -2,10 +2,11 @@ package puretemplate
 
 import "strings"
 
-// shape returns a bound for the result of a function, whose number of arguments is right. why says why there is none.
-type shape func(args []value) (produced value, why string)
+// boundFunc returns a bound for the result of a function. The caller has checked the number of arguments. If there is
+// no bound, why is the reason.
+type boundFunc func(args []value) (result value, why string)
 
-// all returns the total size of the arguments.
+// totalSize returns the total size of the arguments.
 func totalSize(args []value) int {
 	n := 0
 	for _, a := range args {
@@ -18,13 +19,13 @@ func boolBound([]value) (value, string)     { return boolValue, "" }
 func count([]value) (value, string)         { return numberValue, "" }
 func now([]value) (value, string)           { return timeValue, "" }
 func durationBound([]value) (value, string) { return durationValue, "" }
-func shortBound([]value) (value, string)    { return texted(64), "" }
-func digest([]value) (value, string)        { return texted(160), "" }
+func shortBound([]value) (value, string)    { return textValue(64), "" }
+func digest([]value) (value, string)        { return textValue(160), "" }
 
-// constant bounds a month or a weekday, which have methods.
+// constantBound bounds a month or a weekday, which have methods.
 func constantBound([]value) (value, string) { return value{size: 16}, "" }
 
-// either bounds one of the arguments.
+// eitherBound bounds one of the arguments.
 func eitherBound(args []value) (value, string) {
 	out := args[0]
 	for _, a := range args[1:] {
@@ -33,17 +34,19 @@ func eitherBound(args []value) (value, string) {
 	return out, ""
 }
 
-// grown returns the shape of a text that is at most factor times as long as its arguments.
-func grownBound(factor int) shape {
-	return func(args []value) (value, string) { return texted(addSizes(16, times(factor, totalSize(args)))), "" }
+// grownBound bounds a text that is at most factor times as long as all arguments together.
+func grownBound(factor int) boundFunc {
+	return func(args []value) (value, string) {
+		return textValue(addSizes(16, multiplySizes(factor, totalSize(args)))), ""
+	}
 }
 
-// layout bounds a formatted date: a character of the layout may become the longest word.
+// layoutBound bounds a formatted date: a character of the layout may become the longest word.
 func layoutBound(args []value) (value, string) {
-	return texted(addSizes(64, times(12, args[0].size))), ""
+	return textValue(addSizes(64, multiplySizes(12, args[0].size))), ""
 }
 
-// formatted bounds printf.
+// printfBound bounds printf.
 func printfBound(args []value) (value, string) {
 	format, ok := args[0].literal.(string)
 	if !ok {
@@ -63,26 +66,26 @@ func printfBound(args []value) (value, string) {
 		}
 	}
 	verbs := strings.Count(format, "%")
-	return texted(addSizes(len(format), times(verbs, addSizes(2000, times(16, totalSize(args[1:])))))), ""
+	return textValue(addSizes(len(format), multiplySizes(verbs, addSizes(2000, multiplySizes(16, totalSize(args[1:])))))), ""
 }
 
-// replaced bounds replace: the new text may be inserted between any two characters.
+// replaceBound bounds replace: the new text may be inserted between any two characters.
 func replaceBound(args []value) (value, string) {
-	return texted(times(addSizes(args[2].size, 1), addSizes(args[1].size, 1))), ""
+	return textValue(multiplySizes(addSizes(args[2].size, 1), addSizes(args[1].size, 1))), ""
 }
 
-// repeated bounds a text repeated n times, or with each line n longer.
+// repeatBound bounds a text repeated n times, or with each line n longer.
 func repeatBound(args []value) (value, string) {
 	n, _ := args[0].knownNumber()
-	return texted(times(max(n, 0)+2, addSizes(args[1].size, 1))), ""
+	return textValue(multiplySizes(max(n, 0)+2, addSizes(args[1].size, 1))), ""
 }
 
 func randomBound(args []value) (value, string) {
 	n, _ := args[0].knownNumber()
-	return texted(max(n, 0)), ""
+	return textValue(max(n, 0)), ""
 }
 
-// numbers bounds a list of numbers.
+// numbersBound bounds a list of numbers.
 func numbersBound(args []value) (value, string) {
 	n := 1
 	for _, a := range args {
@@ -92,7 +95,7 @@ func numbersBound(args []value) (value, string) {
 	return listValue(n, numberValue), ""
 }
 
-// gathered bounds a list of the arguments.
+// listBound bounds a list of the arguments.
 func listBound(args []value) (value, string) {
 	if len(args) == 0 {
 		return listValue(0, value{}), ""
@@ -101,14 +104,14 @@ func listBound(args []value) (value, string) {
 	return listValue(len(args), element), ""
 }
 
-// named bounds a dict of the arguments, alternating names and values.
-func named(args []value) (value, string) {
+// dictBound bounds a dict of the arguments, alternating names and values.
+func dictBound(args []value) (value, string) {
 	out, _ := listBound(args)
-	out.sort, out.size = dict, times(2, out.size)
+	out.sort, out.size = dict, multiplySizes(2, out.size)
 	return out, ""
 }
 
-// picked bounds an element.
+// elementBound bounds an element.
 func elementBound(args []value) (value, string) {
 	v := args[0]
 	if v.sort == text && len(args) > 1 {
@@ -121,7 +124,7 @@ func elementBound(args []value) (value, string) {
 	return v, ""
 }
 
-// part bounds a part of a list or text.
+// partBound bounds a part of a list or text.
 func partBound(args []value) (value, string) {
 	out := args[0]
 	out.literal = nil
@@ -131,7 +134,7 @@ func partBound(args []value) (value, string) {
 	return out, ""
 }
 
-// added bounds a list with one more element.
+// appendBound bounds a list with one more element.
 func appendBound(args []value) (value, string) {
 	if args[0].sort != list {
 		return value{}, "takes a list whose length can be told"
@@ -154,14 +157,14 @@ func concatBound(args []value) (value, string) {
 	return out, ""
 }
 
-// joined bounds the elements joined with a text.
+// joinBound bounds the elements joined with a text.
 func joinBound(args []value) (value, string) {
-	return texted(addSizes(args[1].size, times(addSizes(args[1].size, 1), addSizes(args[0].size, 1)))), ""
+	return textValue(addSizes(args[1].size, multiplySizes(addSizes(args[1].size, 1), addSizes(args[0].size, 1)))), ""
 }
 
 func split(args []value) (value, string) {
 	size := args[1].size
-	return value{sort: list, length: addSizes(size, 1), size: addSizes(times(2, size), 2), element: &value{sort: text, size: size}}, ""
+	return value{sort: list, length: addSizes(size, 1), size: addSizes(multiplySizes(2, size), 2), element: &value{sort: text, size: size}}, ""
 }
 
 func keys(args []value) (value, string) {

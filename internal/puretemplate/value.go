@@ -28,12 +28,12 @@ type value struct {
 	literal any // int64 or string
 }
 
-// huge stands for itself and all larger sizes, so that sums and products do not overflow.
+// maxSize stands for itself and all larger sizes, so that sums and products do not overflow.
 const maxSize = 1 << 30
 
 func addSizes(a, b int) int { return min(a+b, maxSize) }
 
-func times(a, b int) int {
+func multiplySizes(a, b int) int {
 	if a != 0 && b > maxSize/a {
 		return maxSize
 	}
@@ -47,15 +47,15 @@ var (
 	durationValue = value{sort: span, size: 32}
 )
 
-func texted(size int) value { return value{sort: text, size: min(size, maxSize)} }
+func textValue(size int) value { return value{sort: text, size: min(size, maxSize)} }
 
-// listed returns the bound of a list of that many elements.
+// listValue returns the bound of a list of that many elements.
 func listValue(length int, element value) value {
 	element.literal = nil
-	return value{sort: list, length: length, element: &element, size: addSizes(2, times(length, addSizes(element.size, 1)))}
+	return value{sort: list, length: length, element: &element, size: addSizes(2, multiplySizes(length, addSizes(element.size, 1)))}
 }
 
-// of returns the bound of any element of a value.
+// elementBoundOf returns the bound of any element of a value.
 func (v value) elementBoundOf() value {
 	if v.element != nil {
 		return *v.element
@@ -83,7 +83,7 @@ func join(a, b value) value {
 	return out
 }
 
-// within reports whether b bounds everything that v does.
+// isWithin reports whether b bounds everything that v does.
 func (v value) isWithin(b value) bool {
 	if b.literal != nil && v.literal != b.literal || v.sort != b.sort && b.sort != unknown || v.size > b.size || v.length > b.length {
 		return false
@@ -91,7 +91,7 @@ func (v value) isWithin(b value) bool {
 	return v.element == nil || b.element != nil && v.element.isWithin(*b.element) || b.element == nil && b.sort == unknown
 }
 
-// counted returns the number if v is written in the template and not too large.
+// knownNumber returns the number if v is written in the template and not too large.
 func (v value) knownNumber() (n int, ok bool) {
 	i, ok := v.literal.(int64)
 	return int(i), ok && v.sort == number && -maxCount <= i && i <= maxCount

@@ -25,8 +25,8 @@ const (
 // ringBackend keeps secrets in a keyring. A long secret is split into parts beside its item, which names
 // them. The item is written last, so that a reader finds either all old parts or all new ones.
 type ringBackend struct {
-	ring  timedRing
-	index indexFile
+	keyring timedRing
+	index   indexFile
 }
 
 // probe returns an error if the keyring does not work.
@@ -37,7 +37,7 @@ func (b *ringBackend) probe(ctx context.Context) error {
 
 // item returns one item of the keyring.
 func (b *ringBackend) item(ctx context.Context, name string) (value string, ok bool, err error) {
-	value, err = b.ring.ask(ctx, func(k keyring.Keyring) (string, error) { return k.Get(service, name) })
+	value, err = b.keyring.ask(ctx, func(k keyring.Keyring) (string, error) { return k.Get(service, name) })
 	if errors.Is(err, keyring.ErrNotFound) {
 		return "", false, nil
 	}
@@ -48,7 +48,7 @@ func (b *ringBackend) item(ctx context.Context, name string) (value string, ok b
 }
 
 func (b *ringBackend) put(ctx context.Context, name, value string) error {
-	_, err := b.ring.ask(ctx, func(k keyring.Keyring) (string, error) { return "", k.Set(service, name, value) })
+	_, err := b.keyring.ask(ctx, func(k keyring.Keyring) (string, error) { return "", k.Set(service, name, value) })
 	if err != nil {
 		return fmt.Errorf("write to the keyring: %w", err)
 	}
@@ -56,7 +56,7 @@ func (b *ringBackend) put(ctx context.Context, name, value string) error {
 }
 
 func (b *ringBackend) drop(ctx context.Context, name string) error {
-	_, err := b.ring.ask(ctx, func(k keyring.Keyring) (string, error) { return "", k.Delete(service, name) })
+	_, err := b.keyring.ask(ctx, func(k keyring.Keyring) (string, error) { return "", k.Delete(service, name) })
 	if err != nil && !errors.Is(err, keyring.ErrNotFound) {
 		return fmt.Errorf("delete from the keyring: %w", err)
 	}
@@ -166,7 +166,7 @@ func partsOf(name, head string) (parts []string, split bool) {
 	return parts, true
 }
 
-// cut splits a value into parts, between characters, because some keyrings accept only text.
+// splitValue splits a value into parts, between characters, because some keyrings accept only text.
 func splitValue(value string) (parts []string) {
 	for len(value) > partSize {
 		end := partSize

@@ -194,7 +194,7 @@ func (s *Store) Kind(ctx context.Context) (Kind, error) {
 	return kind, nil
 }
 
-// known returns the kind without accessing the keyring; empty if it is not fixed yet.
+// knownKind returns the kind without accessing the keyring; empty if it is not fixed yet.
 func (s *Store) knownKind() (Kind, error) {
 	if s.kind != Auto {
 		return s.kind, nil

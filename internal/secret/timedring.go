@@ -18,21 +18,21 @@ var errNoAnswer = errors.New("the keyring does not answer: unlock it, or choose 
 type timedRing struct {
 	ring  keyring.Keyring
 	limit time.Duration
-	turn  *turn
+	turn  *ringTurn
 }
 
-type turn struct {
+type ringTurn struct {
 	token   chan struct{} // holds a token while nobody accesses the keyring
 	isStuck atomic.Bool   // a call timed out and has not returned yet
 }
 
-func newTurn() *turn {
-	t := &turn{token: make(chan struct{}, 1)}
+func newTurn() *ringTurn {
+	t := &ringTurn{token: make(chan struct{}, 1)}
 	t.token <- struct{}{}
 	return t
 }
 
-// answer is the result of a call to a keyring.
+// ringAnswer is the result of a call to a keyring.
 type ringAnswer struct {
 	text string
 	err  error
@@ -73,7 +73,7 @@ func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (str
 }
 
 // givenUp makes further calls fail at once, until the abandoned call has returned.
-func (t *turn) givenUp(done <-chan ringAnswer) {
+func (t *ringTurn) givenUp(done <-chan ringAnswer) {
 	t.isStuck.Store(true)
 	select {
 	case <-done: // it returned just now and may already have cleared the state
@@ -82,7 +82,7 @@ func (t *turn) givenUp(done <-chan ringAnswer) {
 	}
 }
 
-// system is the keyring of the operating system.
+// systemKeyring is the keyring of the operating system.
 type systemKeyring struct{}
 
 // Get is [keyring.Get].
