@@ -55,7 +55,7 @@ type Choice struct {
 // address of the connection that would be used without it, and --token requires --url. warnings are sentences for
 // people. Errors are [*tool.Error] of kind Invalid, or NotFound for an unknown name.
 func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err error) {
-	saved, err := in.saved()
+	saved, err := in.savedConnection()
 	if err != nil {
 		return Choice{}, nil, err
 	}
@@ -82,8 +82,8 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 	return c, warnings, err
 }
 
-// saved returns the connection that is used if nothing takes precedence; nil if there is none.
-func (in *Inputs) saved() (*Connection, error) {
+// savedConnection returns the connection that is used if nothing takes precedence; nil if there is none.
+func (in *Inputs) savedConnection() (*Connection, error) {
 	name, field := in.Connection, "--connection"
 	if name == "" {
 		name, field = in.Saved.currentOrOnly(), "siyuan.current"
@@ -113,11 +113,11 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 		return Choice{}, nil, invalid("--url", err.Error(), "")
 	}
 	c := Choice{Configured: true, From: FromFlags, URL: address}
-	own, sameKernel := Choice{}, false
+	choice, sameKernel := Choice{}, false
 	if saved != nil && in.Token == "" {
 		// An address that cannot be expanded is a different one; its error does not matter here.
 		if url, err := in.address(*saved); err == nil && sameAddress(url, address) {
-			if own, err = in.fromSaved(ctx, *saved); err != nil {
+			if choice, err = in.fromSaved(ctx, *saved); err != nil {
 				return Choice{}, nil, err
 			}
 			sameKernel = true
@@ -131,7 +131,7 @@ func (in *Inputs) fromFlags(ctx context.Context, saved *Connection) (Choice, []s
 		warnings = append(warnings, "other programs on this machine can read a token on the command line; "+
 			"collie siyuan connection set keeps it, and SIYUAN_TOKEN hides it")
 	case sameKernel:
-		c.Token, c.Workspace = own.Token, own.Workspace
+		c.Token, c.Workspace = choice.Token, choice.Workspace
 	}
 	if in.Connection != "" && !sameKernel {
 		warnings = append(warnings, fmt.Sprintf("--url wins over --connection %s: using %s, without anything of that connection", in.Connection, address))
@@ -198,7 +198,7 @@ func invalid(field, message, hint string) *tool.Error {
 	return &tool.Error{Op: "choose connection", Kind: tool.Invalid, Subject: field, Message: message, Hint: hint}
 }
 
-// noSuch returns the message for an unknown connection, with the known names and the nearest one.
+// noSuchConnection returns the message for an unknown connection, with the known names and the nearest one.
 func noSuchConnection(name string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("there is no connection %q, and no other either", name)

@@ -61,7 +61,7 @@ func (s *Settings) Names() []string {
 	return out
 }
 
-// only returns the name of the current connection, else of the only one, else "".
+// currentOrOnly returns the name of the current connection, else of the only one, else "".
 func (s *Settings) currentOrOnly() string {
 	if s.Current != "" || len(s.Connections)+len(s.broken) != 1 {
 		return s.Current
@@ -214,7 +214,7 @@ func parseObject(ps *problems, pointer string, raw json.RawMessage, expected str
 	return nil, false
 }
 
-// unknown warns about unknown members. Names that start with "x-" are the user's own.
+// warnUnknown warns about unknown members. Names that start with "x-" are the user's own.
 func warnUnknown(ps *problems, pointer string, fields map[string]json.RawMessage, known []string) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if slices.Contains(known, name) || strings.HasPrefix(name, "x-") {

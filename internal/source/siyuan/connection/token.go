@@ -44,7 +44,7 @@ const (
 	variable    = "${"
 )
 
-// indirect reports whether a written token is a reference rather than a secret.
+// isReference reports whether a written token is a reference rather than a secret.
 func isReference(s string) bool {
 	return strings.HasPrefix(s, fromEnv) || strings.HasPrefix(s, fromCommand) || strings.Contains(s, variable)
 }
@@ -67,7 +67,7 @@ func (in *Inputs) token(ctx context.Context, c Connection) (Token, error) {
 	return usableToken(s)
 }
 
-// usable checks that a token can be sent in a header.
+// usableToken checks that a token can be sent in a header.
 func usableToken(s string) (Token, error) {
 	s = strings.TrimSpace(s)
 	for _, r := range s {
