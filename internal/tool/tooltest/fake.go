@@ -80,7 +80,7 @@ func (f *Fake) Owns(*tool.Message) bool { return false }
 // Tell drops m.
 func (f *Fake) Tell(*tool.Message) {}
 
-// Meet does nothing.
+// SetSessions does nothing.
 func (f *Fake) SetSessions([]*tool.Session) {}
 
 // Fail ends the start without an offer.
