@@ -8,7 +8,7 @@ type budget struct {
 	deadline                  time.Time
 }
 
-// step counts n parts that are about to be evaluated.
+// countParts counts n parts that are about to be evaluated.
 func (b *budget) countParts(n int) error {
 	b.nodes += n
 	switch {
@@ -20,8 +20,8 @@ func (b *budget) countParts(n int) error {
 	return nil
 }
 
-// make counts n bytes that a function is about to produce.
-func (b *budget) make(n int) error {
+// countBytes counts n bytes that a function is about to produce.
+func (b *budget) countBytes(n int) error {
 	if n < 0 || n > maxBuilt {
 		return errMade
 	}

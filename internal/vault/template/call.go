@@ -22,7 +22,7 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 	if !ok {
 		r.fail("can't evaluate field %s in type %T", name, value)
 	}
-	if len(args) > 1 || last != missing {
+	if len(args) > 1 || last != noValue {
 		r.fail("%s is not a method but has arguments", name)
 	}
 	v, ok := held[name]
@@ -34,8 +34,8 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 
 var errKey = errors.New("map has no entry for key")
 
-// function calls a function by name; whole is the part that an error shows.
-func (r *run) function(dot any, n *parse.IdentifierNode, toInt parse.Node, args []parse.Node, last any) any {
+// callNamed calls a function by name; node is the part of the template that an error shows.
+func (r *run) callNamed(dot any, n *parse.IdentifierNode, node parse.Node, args []parse.Node, last any) any {
 	r.at(n)
 	f, ok := functions()[n.Ident]
 	if !ok {
@@ -45,13 +45,13 @@ func (r *run) function(dot any, n *parse.IdentifierNode, toInt parse.Node, args 
 		return r.callLazy(dot, n.Ident, args, last)
 	}
 	f.name = n.Ident
-	return r.callFunction(dot, f, toInt, args, last)
+	return r.callFunction(dot, f, node, args, last)
 }
 
-// lazy evaluates and and or, whose later arguments are evaluated only if needed.
+// callLazy evaluates and and or, whose later arguments are evaluated only if needed.
 func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
-	if len(args) == 0 && last == missing {
+	if len(args) == 0 && last == noValue {
 		r.fail("wrong number of args for %s: want at least 1 got 0", name)
 	}
 	var v any
@@ -60,20 +60,20 @@ func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 			return v
 		}
 	}
-	if last != missing {
+	if last != noValue {
 		v = last
 	}
 	return v
 }
 
-// invoke evaluates the arguments, checks them against what a function takes, and calls it.
-func (r *run) callFunction(dot any, f function, toInt parse.Node, args []parse.Node, last any) any {
+// callFunction evaluates the arguments, checks them against what a function takes, and calls it.
+func (r *run) callFunction(dot any, f function, node parse.Node, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	n := len(args)
-	if last != missing {
+	if last != noValue {
 		n++
 	}
-	least, variadic := len(f.takes), strings.HasSuffix(f.takes, "*")
+	least, variadic := len(f.params), strings.HasSuffix(f.params, "*")
 	if variadic {
 		least -= 2
 	}
@@ -85,24 +85,24 @@ func (r *run) callFunction(dot any, f function, toInt parse.Node, args []parse.N
 	}
 	values := make([]any, 0, n)
 	for i, arg := range args {
-		values = append(values, r.evalArgument(dot, f.takes[min(i, len(strings.TrimSuffix(f.takes, "*"))-1)], arg))
+		values = append(values, r.evalArgument(dot, f.params[min(i, len(strings.TrimSuffix(f.params, "*"))-1)], arg))
 	}
-	if last != missing {
-		values = append(values, r.convert(last, f.takes[min(n, len(strings.TrimSuffix(f.takes, "*")))-1]))
+	if last != noValue {
+		values = append(values, r.convert(last, f.params[min(n, len(strings.TrimSuffix(f.params, "*")))-1]))
 	}
 	r.check(r.countParts(1))
-	if f.grows > 0 {
-		r.check(r.make(f.grows * (weight(values...) + len(values) + 16)))
+	if f.growth > 0 {
+		r.check(r.countBytes(f.growth * (weight(values...) + len(values) + 16)))
 	}
-	bytesMade, err := f.call(r, values)
+	result, err := f.call(r, values)
 	if err != nil {
-		r.at(toInt)
+		r.at(node)
 		r.fail("error calling %s: %w", f.name, err)
 	}
-	return bytesMade
+	return result
 }
 
-// argument returns the value of an argument of a kind, as in [function].
+// evalArgument returns the value of an argument of a kind, as in [function].
 func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 	r.at(node)
 	switch n := node.(type) {
@@ -114,15 +114,15 @@ func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 		}
 		return r.convert(nil, kind)
 	case *parse.FieldNode:
-		return r.convert(r.fields(dot, dot, n, n.Ident, []parse.Node{n}, missing), kind)
+		return r.convert(r.fields(dot, dot, n, n.Ident, []parse.Node{n}, noValue), kind)
 	case *parse.VariableNode:
-		return r.convert(r.named(dot, n, nil, missing), kind)
+		return r.convert(r.evalVariable(dot, n, nil, noValue), kind)
 	case *parse.PipeNode:
-		return r.convert(r.pipe(dot, n), kind)
+		return r.convert(r.evalPipe(dot, n), kind)
 	case *parse.IdentifierNode:
-		return r.convert(r.function(dot, n, n, nil, missing), kind)
+		return r.convert(r.callNamed(dot, n, n, nil, noValue), kind)
 	case *parse.ChainNode:
-		return r.convert(r.chain(dot, n, nil, missing), kind)
+		return r.convert(r.chain(dot, n, nil, noValue), kind)
 	}
 	number, _ := node.(*parse.NumberNode)
 	switch kind {
@@ -152,7 +152,7 @@ func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 	return r.literal(dot, node)
 }
 
-// fit converts a value to a kind.
+// convert converts a value to a kind.
 func (r *run) convert(value any, kind byte) any {
 	if kind == 'a' || kind == 'v' {
 		return value

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// connects reports whether c separates the words of a name.
+// isConnector reports whether c separates the words of a name.
 func isConnector(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
 
-// letter is the class of a character for [snakeCase].
+// letterClass is the class of a character for [snakeCase].
 type letterClass uint8
 
 const (
-	mark letterClass = iota
+	markClass letterClass = iota
 	connectorClass
 	upper
 	lower
 	digitClass
-	other // of a script without capitals
+	otherClass // of a script without capitals
 )
 
 func letterOf(c rune) letterClass {
@@ -33,9 +33,9 @@ func letterOf(c rune) letterClass {
 	case unicode.IsDigit(c):
 		return digitClass
 	case unicode.IsLetter(c):
-		return other
+		return otherClass
 	}
-	return mark
+	return markClass
 }
 
 // snakeCase returns a name in lower case with sign between its words. A word begins with a capital after another kind
@@ -44,7 +44,7 @@ func snakeCase(s string, sign rune) string {
 	runes := []rune(s)
 	is := func(i int) letterClass {
 		if i < 0 || i >= len(runes) {
-			return mark
+			return markClass
 		}
 		return letterOf(runes[i])
 	}
@@ -52,7 +52,7 @@ func snakeCase(s string, sign rune) string {
 	for i, c := range runes {
 		before, here, begins := is(i-1), is(i), false
 		switch {
-		case before == mark || before == connectorClass:
+		case before == markClass || before == connectorClass:
 		case here == upper:
 			begins = before != upper || is(i+1) == lower
 		case here == digitClass && before != digitClass:
@@ -61,7 +61,7 @@ func snakeCase(s string, sign rune) string {
 				end++
 			}
 			begins = is(end) == lower
-		case here == other:
+		case here == otherClass:
 			begins = before == upper || before == digitClass
 		}
 		if begins {
@@ -117,7 +117,7 @@ func notInWord(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && unicode.IsSpace(c)
 }
 
-// starts changes the first letter of each word.
+// mapWordStarts changes the first letter of each word.
 func mapWordStarts(s string, between func(rune) bool, change func(rune) rune) string {
 	last := ' '
 	return strings.Map(func(c rune) rune {

@@ -9,50 +9,50 @@ import (
 
 var dateFunctions = map[string]function{
 	"now": {call: func(*run, []any) (any, error) { return time.Now().Round(0), nil }},
-	"date": {takes: "sa", call: func(r *run, a []any) (any, error) {
+	"date": {params: "sa", call: func(r *run, a []any) (any, error) {
 		return format(r, timeOrNow(a[1]), a[0].(string))
 	}},
-	"htmlDate":  {takes: "a", call: func(r *run, a []any) (any, error) { return format(r, timeOrNow(a[0]), time.DateOnly) }},
-	"unixEpoch": {takes: "t", call: func(_ *run, a []any) (any, error) { return strconv.FormatInt(at(a[0]).Unix(), 10), nil }},
-	"ago": {takes: "a", call: func(_ *run, a []any) (any, error) {
+	"htmlDate":  {params: "a", call: func(r *run, a []any) (any, error) { return format(r, timeOrNow(a[0]), time.DateOnly) }},
+	"unixEpoch": {params: "t", call: func(_ *run, a []any) (any, error) { return strconv.FormatInt(timeOf(a[0]).Unix(), 10), nil }},
+	"ago": {params: "a", call: func(_ *run, a []any) (any, error) {
 		return time.Since(timeOrNow(a[0])).Round(time.Second).String(), nil
 	}},
-	"duration":      {takes: "a", call: func(_ *run, a []any) (any, error) { return secondsOf(a[0]).String(), nil }},
-	"durationRound": {takes: "a", call: func(_ *run, a []any) (any, error) { return roundDuration(a[0]), nil }},
-	"dateModify":    {takes: "st", call: dateModify},
-	"date_modify":   {takes: "st", call: dateModify},
-	"toDate": {takes: "ss", call: func(_ *run, a []any) (any, error) {
+	"duration":      {params: "a", call: func(_ *run, a []any) (any, error) { return secondsOf(a[0]).String(), nil }},
+	"durationRound": {params: "a", call: func(_ *run, a []any) (any, error) { return roundDuration(a[0]), nil }},
+	"dateModify":    {params: "st", call: dateModify},
+	"date_modify":   {params: "st", call: dateModify},
+	"toDate": {params: "ss", call: func(_ *run, a []any) (any, error) {
 		t, _ := time.ParseInLocation(a[0].(string), a[1].(string), time.Local)
 		return t, nil
 	}},
-	"parseTime":  {takes: "s", call: func(_ *run, a []any) (any, error) { return parseTime(a[0].(string)), nil }},
-	"Weekday":    {takes: "t", call: func(_ *run, a []any) (any, error) { return int(at(a[0]).Weekday()), nil }},
-	"WeekdayCN":  {takes: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "日"), nil }},
-	"WeekdayCN2": {takes: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "天"), nil }},
-	"ISOYear": {takes: "t", call: func(_ *run, a []any) (any, error) {
-		year, _ := at(a[0]).ISOWeek()
+	"parseTime":  {params: "s", call: func(_ *run, a []any) (any, error) { return parseTime(a[0].(string)), nil }},
+	"Weekday":    {params: "t", call: func(_ *run, a []any) (any, error) { return int(timeOf(a[0]).Weekday()), nil }},
+	"WeekdayCN":  {params: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "日"), nil }},
+	"WeekdayCN2": {params: "t", call: func(_ *run, a []any) (any, error) { return weekday(a[0], "天"), nil }},
+	"ISOYear": {params: "t", call: func(_ *run, a []any) (any, error) {
+		year, _ := timeOf(a[0]).ISOWeek()
 		return year, nil
 	}},
-	"ISOWeek": {takes: "t", call: func(_ *run, a []any) (any, error) {
-		_, week := at(a[0]).ISOWeek()
+	"ISOWeek": {params: "t", call: func(_ *run, a []any) (any, error) {
+		_, week := timeOf(a[0]).ISOWeek()
 		return week, nil
 	}},
 	// The month of an ISO 8601 week is that of its Thursday.
-	"ISOMonth":    {takes: "t", call: func(_ *run, a []any) (any, error) { return int(ofWeek(at(a[0]), 4).Month()), nil }},
-	"ISOWeekDate": {takes: "it", call: func(_ *run, a []any) (any, error) { return ofWeek(at(a[1]), a[0].(int)), nil }},
+	"ISOMonth":    {params: "t", call: func(_ *run, a []any) (any, error) { return int(ofWeek(timeOf(a[0]), 4).Month()), nil }},
+	"ISOWeekDate": {params: "it", call: func(_ *run, a []any) (any, error) { return ofWeek(timeOf(a[1]), a[0].(int)), nil }},
 }
 
-func at(value any) time.Time { return value.(time.Time) }
+func timeOf(value any) time.Time { return value.(time.Time) }
 
 // format writes a time by a layout of package time.
 func format(r *run, t time.Time, layout string) (any, error) {
-	if err := r.make(4*len(layout) + 16); err != nil {
+	if err := r.countBytes(4*len(layout) + 16); err != nil {
 		return nil, err
 	}
 	return t.Format(layout), nil
 }
 
-// instant returns a time, or the time of a number of seconds; now for any other value.
+// timeOrNow returns a time, or the time of a number of seconds; now for any other value.
 func timeOrNow(value any) time.Time {
 	switch v := value.(type) {
 	case time.Time:
@@ -75,7 +75,7 @@ func secondsOf(value any) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// rounded returns a duration in the largest unit of which there is more than one.
+// roundDuration returns a duration in the largest unit of which there is more than one.
 func roundDuration(value any) string {
 	var d time.Duration
 	switch v := value.(type) {
@@ -104,11 +104,11 @@ func dateModify(_ *run, a []any) (any, error) {
 	if err != nil {
 		return a[1], nil //nolint:nilerr // what cannot be read changes nothing, says Sprig
 	}
-	return at(a[1]).Add(d), nil
+	return timeOf(a[1]).Add(d), nil
 }
 
 func weekday(value any, sunday string) string {
-	return []string{sunday, "一", "二", "三", "四", "五", "六"}[at(value).Weekday()]
+	return []string{sunday, "一", "二", "三", "四", "五", "六"}[timeOf(value).Weekday()]
 }
 
 // ofWeek returns a day of the week of a time, from 1 for Monday.
@@ -128,7 +128,7 @@ var layouts = []string{
 	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RubyDate,
 }
 
-// digits are the layouts of times written in digits alone, by their number.
+// digitLayouts are the layouts of times written in digits alone, by their number.
 var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
 // parseTime parses a time in one of many formats, including seconds or milliseconds since 1970. As in SiYuan,
@@ -178,19 +178,19 @@ func method(value any, name string) (function, bool) {
 	return f, f.call != nil
 }
 
-// giving returns a method without arguments.
+// getter returns a method without arguments.
 func getter(value any) function {
 	return function{call: func(*run, []any) (any, error) { return value, nil }}
 }
 
 func methodWith(takes string, give func(a []any) any) function {
-	return function{takes: takes, call: func(_ *run, a []any) (any, error) { return give(a), nil }}
+	return function{params: takes, call: func(_ *run, a []any) (any, error) { return give(a), nil }}
 }
 
 func ofTime(t time.Time, name string) function {
 	switch name {
 	case "Format":
-		return function{takes: "s", call: func(r *run, a []any) (any, error) { return format(r, t, a[0].(string)) }}
+		return function{params: "s", call: func(r *run, a []any) (any, error) { return format(r, t, a[0].(string)) }}
 	case "String":
 		return getter(t.String())
 	case "Year":
@@ -228,15 +228,15 @@ func ofTime(t time.Time, name string) function {
 	case "Round":
 		return methodWith("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
 	case "Sub":
-		return methodWith("t", func(a []any) any { return t.Sub(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Sub(timeOf(a[0])) })
 	case "Before":
-		return methodWith("t", func(a []any) any { return t.Before(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Before(timeOf(a[0])) })
 	case "After":
-		return methodWith("t", func(a []any) any { return t.After(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.After(timeOf(a[0])) })
 	case "Equal":
-		return methodWith("t", func(a []any) any { return t.Equal(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Equal(timeOf(a[0])) })
 	case "Compare":
-		return methodWith("t", func(a []any) any { return t.Compare(at(a[0])) })
+		return methodWith("t", func(a []any) any { return t.Compare(timeOf(a[0])) })
 	}
 	return function{}
 }

@@ -46,8 +46,8 @@ const (
 	flowContinue
 )
 
-// missing stands for a value that a pipeline does not pass on.
-var missing any = new(struct{ _ int })
+// noValue stands for a value that a pipeline does not pass on.
+var noValue any = new(struct{ _ int })
 
 // maxError bounds an error in bytes, since some show values.
 const maxError = 1000
@@ -113,19 +113,19 @@ func (r *run) evalNode(dot any, node parse.Node) flow {
 	case *parse.TextNode:
 		r.write(string(n.Text))
 	case *parse.ActionNode:
-		v := r.pipe(dot, n.Pipe)
+		v := r.evalPipe(dot, n.Pipe)
 		if len(n.Pipe.Decl) == 0 {
 			r.write(formatValue(v))
 		}
 	case *parse.IfNode:
 		defer r.pop(len(r.vars))
-		if isTrue(r.pipe(dot, n.Pipe)) {
+		if isTrue(r.evalPipe(dot, n.Pipe)) {
 			return r.list(dot, n.List)
 		}
 		return r.list(dot, n.ElseList)
 	case *parse.WithNode:
 		defer r.pop(len(r.vars))
-		if v := r.pipe(dot, n.Pipe); isTrue(v) {
+		if v := r.evalPipe(dot, n.Pipe); isTrue(v) {
 			return r.list(v, n.List)
 		}
 		return r.list(dot, n.ElseList)
@@ -154,17 +154,17 @@ func (r *run) call(dot any, n *parse.TemplateNode) {
 	}
 	var data any
 	if n.Pipe != nil {
-		data = r.pipe(dot, n.Pipe)
+		data = r.evalPipe(dot, n.Pipe)
 	}
 	r.check(r.countParts(callCost))
 	inner := &run{execution: r.execution, name: n.Name, tree: tree, vars: []variable{{"$", data}}}
 	inner.list(data, tree.Root)
 }
 
-// loop is a range.
+// evalRange is a range.
 func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 	defer r.pop(len(r.vars))
-	over := r.pipe(dot, n.Pipe)
+	list := r.evalPipe(dot, n.Pipe)
 	mark, decl, turns := len(r.vars), n.Pipe.Decl, 0
 	// turn runs the body once and reports whether to continue.
 	turn := func(index, element any) bool {
@@ -187,29 +187,29 @@ func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 		r.pop(mark)
 		return f != flowBreak
 	}
-	if items, ok := items(over); ok {
+	if items, ok := elements(list); ok {
 		for i, item := range items {
 			if !turn(i, item) {
 				break
 			}
 		}
-	} else if held, ok := over.(map[string]any); ok {
+	} else if held, ok := list.(map[string]any); ok {
 		for _, name := range slices.Sorted(maps.Keys(held)) {
 			if !turn(name, held[name]) {
 				break
 			}
 		}
-	} else if count, ok := integer(over); ok {
+	} else if count, ok := integer(list); ok {
 		if len(decl) > 1 {
-			r.fail("can't use %v to iterate over more than one variable", over)
+			r.fail("can't use %v to iterate over more than one variable", list)
 		}
 		for i := range count {
-			if !turn(nil, withTypeOf(over, i)) {
+			if !turn(nil, withTypeOf(list, i)) {
 				break
 			}
 		}
-	} else if over != nil {
-		r.fail("range can't iterate over %v", formatValue(over))
+	} else if list != nil {
+		r.fail("range can't iterate over %v", formatValue(list))
 	}
 	if turns == 0 {
 		return r.list(dot, n.ElseList)
@@ -217,10 +217,10 @@ func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 	return flowNext
 }
 
-// pipe returns the value of a pipeline, and assigns it to the pipeline's variables.
-func (r *run) pipe(dot any, pipe *parse.PipeNode) any {
+// evalPipe returns the value of a pipeline, and assigns it to the pipeline's variables.
+func (r *run) evalPipe(dot any, pipe *parse.PipeNode) any {
 	r.at(pipe)
-	value := missing
+	value := noValue
 	for _, cmd := range pipe.Cmds {
 		value = r.command(dot, cmd, value)
 	}
@@ -244,12 +244,12 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	case *parse.ChainNode:
 		return r.chain(dot, n, cmd.Args, last)
 	case *parse.IdentifierNode:
-		return r.function(dot, n, cmd, cmd.Args, last)
+		return r.callNamed(dot, n, cmd, cmd.Args, last)
 	case *parse.VariableNode:
-		return r.named(dot, n, cmd.Args, last)
+		return r.evalVariable(dot, n, cmd.Args, last)
 	case *parse.PipeNode:
 		r.refuseArguments(cmd.Args, last)
-		return r.pipe(dot, n)
+		return r.evalPipe(dot, n)
 	}
 	r.at(first)
 	r.refuseArguments(cmd.Args, last)
@@ -262,9 +262,9 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	return nil
 }
 
-// alone refuses arguments for something that is not a function.
+// refuseArguments refuses arguments for something that is not a function.
 func (r *run) refuseArguments(args []parse.Node, last any) {
-	if len(args) > 1 || last != missing {
+	if len(args) > 1 || last != noValue {
 		r.fail("can't give argument to non-function %s", args[0])
 	}
 }
@@ -301,8 +301,8 @@ func hexadecimal(text string) bool {
 	return (strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")) && !strings.ContainsAny(text, "pP")
 }
 
-// named returns the value of a variable, or of a field of it.
-func (r *run) named(dot any, n *parse.VariableNode, args []parse.Node, last any) any {
+// evalVariable returns the value of a variable, or of a field of it.
+func (r *run) evalVariable(dot any, n *parse.VariableNode, args []parse.Node, last any) any {
 	r.at(n)
 	value := *r.variable(n.Ident[0])
 	if len(n.Ident) == 1 {
@@ -327,7 +327,7 @@ func (r *run) fields(dot, value any, node parse.Node, path []string, args []pars
 		if i == len(path)-1 {
 			return r.field(dot, value, node, name, args, last)
 		}
-		value = r.field(dot, value, node, name, nil, missing)
+		value = r.field(dot, value, node, name, nil, noValue)
 	}
 	return value
 }

@@ -9,11 +9,11 @@ import (
 // function is a function or method that templates can call.
 type function struct {
 	name string
-	// takes has the types of its arguments, a letter of [kinds] each; a * after the last one means any number of it.
-	takes string
-	// grows is how many times larger than all its arguments the result can be. 0 means that it produces nothing, or
+	// params has the types of its arguments, a letter of [kinds] each; a * after the last one means any number of it.
+	params string
+	// growth is how many times larger than all its arguments the result can be. 0 means that it produces nothing, or
 	// counts that itself.
-	grows int
+	growth int
 	// call gets arguments of the right number and types.
 	call func(r *run, a []any) (any, error)
 }
@@ -21,36 +21,36 @@ type function struct {
 // functions are all that a template can call: those of package puretemplate, [queryFunctions] and [refusedFunctions].
 var functions = sync.OnceValue(func() map[string]function {
 	all := map[string]function{}
-	for _, some := range []map[string]function{logicFunctions, textFunctions, numberFunctions, dateFunctions, listFunctions, queries, refusedFunctions} {
+	for _, some := range []map[string]function{logicFunctions, textFunctions, numberFunctions, dateFunctions, listFunctions, queryFunctions, refusedFunctions} {
 		maps.Copy(all, some)
 	}
 	return all
 })
 
-// logic has conditions and tests of values.
+// logicFunctions has conditions and tests of values.
 var logicFunctions = map[string]function{
-	"and": {takes: "aa*"}, "or": {takes: "aa*"}, // evaluated by [run.lazy]
-	"not":      {takes: "a", call: func(_ *run, a []any) (any, error) { return !isTrue(a[0]), nil }},
-	"eq":       {takes: "aa*", call: func(_ *run, a []any) (any, error) { return equal(a) }},
-	"ne":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(basicEqual(a[0], a[1])) }},
-	"lt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return less(a[0], a[1]) }},
-	"le":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return atMost(a[0], a[1]) }},
-	"gt":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(atMost(a[0], a[1])) }},
-	"ge":       {takes: "aa", call: func(_ *run, a []any) (any, error) { return not(less(a[0], a[1])) }},
-	"empty":    {takes: "a", call: func(_ *run, a []any) (any, error) { return empty(a[0]), nil }},
-	"default":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return defaultTo(a), nil }},
-	"coalesce": {takes: "a*", call: func(_ *run, a []any) (any, error) { return first(a) }},
-	"all":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) == 0, nil }},
-	"any":      {takes: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) < len(a), nil }},
-	"kindOf":   {takes: "a", call: func(_ *run, a []any) (any, error) { return kindOf(a[0]), nil }},
-	"typeOf":   {takes: "a", call: func(_ *run, a []any) (any, error) { return typeOf(a[0]), nil }},
-	"kindIs":   {takes: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == kindOf(a[1]), nil }},
-	"typeIs":   {takes: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == typeOf(a[1]), nil }},
-	"typeIsLike": {takes: "sa", call: func(_ *run, a []any) (any, error) {
+	"and": {params: "aa*"}, "or": {params: "aa*"}, // evaluated by [run.callLazy]
+	"not":      {params: "a", call: func(_ *run, a []any) (any, error) { return !isTrue(a[0]), nil }},
+	"eq":       {params: "aa*", call: func(_ *run, a []any) (any, error) { return equal(a) }},
+	"ne":       {params: "aa", call: func(_ *run, a []any) (any, error) { return not(basicEqual(a[0], a[1])) }},
+	"lt":       {params: "aa", call: func(_ *run, a []any) (any, error) { return less(a[0], a[1]) }},
+	"le":       {params: "aa", call: func(_ *run, a []any) (any, error) { return atMost(a[0], a[1]) }},
+	"gt":       {params: "aa", call: func(_ *run, a []any) (any, error) { return not(atMost(a[0], a[1])) }},
+	"ge":       {params: "aa", call: func(_ *run, a []any) (any, error) { return not(less(a[0], a[1])) }},
+	"empty":    {params: "a", call: func(_ *run, a []any) (any, error) { return empty(a[0]), nil }},
+	"default":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return defaultTo(a), nil }},
+	"coalesce": {params: "a*", call: func(_ *run, a []any) (any, error) { return first(a) }},
+	"all":      {params: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) == 0, nil }},
+	"any":      {params: "a*", call: func(_ *run, a []any) (any, error) { return count(a, empty) < len(a), nil }},
+	"kindOf":   {params: "a", call: func(_ *run, a []any) (any, error) { return kindOf(a[0]), nil }},
+	"typeOf":   {params: "a", call: func(_ *run, a []any) (any, error) { return typeOf(a[0]), nil }},
+	"kindIs":   {params: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == kindOf(a[1]), nil }},
+	"typeIs":   {params: "sa", call: func(_ *run, a []any) (any, error) { return a[0] == typeOf(a[1]), nil }},
+	"typeIsLike": {params: "sa", call: func(_ *run, a []any) (any, error) {
 		return a[0] == typeOf(a[1]) || "*"+a[0].(string) == typeOf(a[1]), nil
 	}},
-	"deepEqual": {takes: "aa", call: func(_ *run, a []any) (any, error) { return deepEqual(a[0], a[1]), nil }},
-	"ternary": {takes: "aab", call: func(_ *run, a []any) (any, error) {
+	"deepEqual": {params: "aa", call: func(_ *run, a []any) (any, error) { return deepEqual(a[0], a[1]), nil }},
+	"ternary": {params: "aab", call: func(_ *run, a []any) (any, error) {
 		if a[2] == true {
 			return a[0], nil
 		}
@@ -65,7 +65,7 @@ func not(is bool, err error) (any, error) { return !is, err }
 // empty reports whether Sprig takes a value for empty, which is when conditions take it for false.
 func empty(value any) bool { return !isTrue(value) }
 
-// otherwise returns the second value, or the first if that is empty or missing.
+// defaultTo returns the second value, or the first if that is empty or missing.
 func defaultTo(a []any) any {
 	if len(a) > 1 && !empty(a[1]) {
 		return a[1]
@@ -93,19 +93,19 @@ func count(values []any, is func(any) bool) int {
 	return n
 }
 
-// queries are the functions that read notes.
-var queries = map[string]function{
-	"queryBlocks":  {takes: "ss*", call: queryRows(true)},
-	"querySpans":   {takes: "ss*", call: queryRows(true)},
-	"querySQL":     {takes: "s", call: queryRows(false)},
-	"getBlock":     {takes: "a", call: getBlock},
-	"getHPathByID": {takes: "s", call: getHPathByID},
-	"statBlock":    {takes: "s", call: statBlock},
+// queryFunctions are the functions that read notes.
+var queryFunctions = map[string]function{
+	"queryBlocks":  {params: "ss*", call: queryRows(true)},
+	"querySpans":   {params: "ss*", call: queryRows(true)},
+	"querySQL":     {params: "s", call: queryRows(false)},
+	"getBlock":     {params: "a", call: getBlock},
+	"getHPathByID": {params: "s", call: getHPathByID},
+	"statBlock":    {params: "s", call: statBlock},
 }
 
-// refused are functions that text/template knows: templates that use them are parsed, but calling them fails.
+// refusedFunctions are functions that text/template knows: templates that use them are parsed, but calling them fails.
 var refusedFunctions = map[string]function{
-	"call": {takes: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
+	"call": {params: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
 		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])
 	}},
 }

@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/template"
 )
 
-// like compares with text/template, which knows its own functions only: what both can run comes out the same, and where
-// one fails, so does the other.
+// withTypeOf compares with text/template, which knows its own functions only: what both can run comes out the same, and
+// where one fails, so does the other.
 func withTypeOf(t *testing.T, text string) {
 	t.Helper()
 	for _, known := range []string{"slice", "call", "now", "i"} {

@@ -10,27 +10,27 @@ import (
 )
 
 var listFunctions = map[string]function{
-	"list":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
-	"tuple": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
-	"dict":  {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) { return dict(a), nil }},
-	"get": {takes: "ds", call: func(_ *run, a []any) (any, error) {
+	"list":  {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
+	"tuple": {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
+	"dict":  {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return dict(a), nil }},
+	"get": {params: "ds", call: func(_ *run, a []any) (any, error) {
 		if v, ok := a[0].(map[string]any)[a[1].(string)]; ok {
 			return v, nil
 		}
 		return "", nil
 	}},
-	"hasKey": {takes: "ds", call: func(_ *run, a []any) (any, error) {
+	"hasKey": {params: "ds", call: func(_ *run, a []any) (any, error) {
 		_, ok := a[0].(map[string]any)[a[1].(string)]
 		return ok, nil
 	}},
-	"keys": {takes: "d*", grows: 1, call: func(_ *run, a []any) (any, error) {
+	"keys": {params: "d*", growth: 1, call: func(_ *run, a []any) (any, error) {
 		out := []string{}
 		for _, d := range a {
 			out = append(out, slices.Sorted(maps.Keys(d.(map[string]any)))...)
 		}
 		return out, nil
 	}},
-	"values": {takes: "d", grows: 1, call: func(_ *run, a []any) (any, error) {
+	"values": {params: "d", growth: 1, call: func(_ *run, a []any) (any, error) {
 		d, out := a[0].(map[string]any), []any{}
 		for _, name := range slices.Sorted(maps.Keys(d)) {
 			out = append(out, d[name])
@@ -38,10 +38,10 @@ var listFunctions = map[string]function{
 		return out, nil
 	}},
 
-	"len":   {takes: "a", call: func(_ *run, a []any) (any, error) { return length(a[0]) }},
-	"index": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return index(a) }},
-	"slice": {takes: "aa*", grows: 1, call: func(_ *run, a []any) (any, error) { return slice(a) }},
-	"has": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+	"len":   {params: "a", call: func(_ *run, a []any) (any, error) { return length(a[0]) }},
+	"index": {params: "aa*", call: func(_ *run, a []any) (any, error) { return index(a) }},
+	"slice": {params: "aa*", growth: 1, call: func(_ *run, a []any) (any, error) { return slice(a) }},
+	"has": {params: "aa", call: func(_ *run, a []any) (any, error) {
 		if a[1] == nil {
 			return false, nil
 		}
@@ -67,9 +67,9 @@ var listFunctions = map[string]function{
 		return list
 	}),
 	"compact": rearranger("Cannot compact on type %s", func(list []any) []any { return slices.DeleteFunc(list, empty) }),
-	"append":  {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], nil, a[1:]) }},
-	"prepend": {takes: "aa", grows: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], a[1:], nil) }},
-	"concat": {takes: "a*", grows: 1, call: func(_ *run, a []any) (any, error) {
+	"append":  {params: "aa", growth: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], nil, a[1:]) }},
+	"prepend": {params: "aa", growth: 1, call: func(_ *run, a []any) (any, error) { return addElements(a[0], a[1:], nil) }},
+	"concat": {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) {
 		out := []any{}
 		for _, v := range a {
 			list, err := listOf(v, "Cannot concat type %s as list")
@@ -81,56 +81,56 @@ var listFunctions = map[string]function{
 		return out, nil
 	}},
 
-	"sortAlpha": {takes: "a", grows: 2, call: func(_ *run, a []any) (any, error) {
+	"sortAlpha": {params: "a", growth: 2, call: func(_ *run, a []any) (any, error) {
 		out := texts(a[0])
 		slices.Sort(out)
 		return out, nil
 	}},
-	"toStrings": {takes: "a", grows: 2, call: func(_ *run, a []any) (any, error) {
+	"toStrings": {params: "a", growth: 2, call: func(_ *run, a []any) (any, error) {
 		if a[0] == nil {
 			return []string{}, nil
 		}
 		return texts(a[0]), nil
 	}},
-	"join": {takes: "sa", grows: 1, call: func(r *run, a []any) (any, error) {
+	"join": {params: "sa", growth: 1, call: func(r *run, a []any) (any, error) {
 		by, parts := a[0].(string), []string{}
 		if a[1] != nil {
 			parts = texts(a[1])
 		}
-		if err := r.make(len(parts) * len(by)); err != nil {
+		if err := r.countBytes(len(parts) * len(by)); err != nil {
 			return nil, err
 		}
 		return strings.Join(parts, by), nil
 	}},
-	"splitList": {takes: "ss", grows: 2, call: func(_ *run, a []any) (any, error) { return strings.Split(a[1].(string), a[0].(string)), nil }},
+	"splitList": {params: "ss", growth: 2, call: func(_ *run, a []any) (any, error) { return strings.Split(a[1].(string), a[0].(string)), nil }},
 
-	"until": {takes: "i", call: func(r *run, a []any) (any, error) {
+	"until": {params: "i", call: func(r *run, a []any) (any, error) {
 		return steps(r, 0, a[0].(int), direction(0, a[0].(int)))
 	}},
-	"untilStep": {takes: "iii", call: func(r *run, a []any) (any, error) { return steps(r, a[0].(int), a[1].(int), a[2].(int)) }},
-	"seq":       {takes: "i*", call: seq},
+	"untilStep": {params: "iii", call: func(r *run, a []any) (any, error) { return steps(r, a[0].(int), a[1].(int), a[2].(int)) }},
+	"seq":       {params: "i*", call: seq},
 }
 
 // listOf returns the elements of a list; wrong describes a value that is not a list.
 func listOf(value any, wrong string) ([]any, error) {
-	list, ok := items(value)
+	list, ok := elements(value)
 	if !ok {
 		return nil, errors.New(strings.Replace(wrong, "%s", kindOf(value), 1))
 	}
 	return list, nil
 }
 
-// picking returns a function that returns an element of a list.
+// picker returns a function that returns an element of a list.
 func picker(name string, pick func([]any) any) function {
-	return function{takes: "a", call: func(_ *run, a []any) (any, error) {
+	return function{params: "a", call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], "Cannot find "+name+" on type %s")
 		return pick(list), err
 	}}
 }
 
-// arranging returns a function that makes a list from a list; arrange may change its argument.
+// rearranger returns a function that makes a list from a list; arrange may change its argument.
 func rearranger(wrong string, arrange func([]any) []any) function {
-	return function{takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) {
+	return function{params: "a", growth: 1, call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], wrong)
 		return arrange(append([]any{}, list...)), err
 	}}
@@ -162,7 +162,7 @@ func length(value any) (any, error) {
 	case nil:
 		return nil, errors.New("len of nil pointer")
 	}
-	list, ok := items(value)
+	list, ok := elements(value)
 	if !ok {
 		return nil, fmt.Errorf("len of type %T", value)
 	}
@@ -187,7 +187,7 @@ func index(a []any) (any, error) {
 			continue
 		}
 		s, isText := value.(string)
-		list, isList := items(value)
+		list, isList := elements(value)
 		n, isNumber := integer(at)
 		switch {
 		case value == nil:
@@ -212,7 +212,7 @@ func index(a []any) (any, error) {
 // slice returns a part of a list. It is Sprig's function, which replaces that of text/template and does not take
 // texts.
 func slice(a []any) (any, error) {
-	list, ok := items(a[0])
+	list, ok := elements(a[0])
 	if !ok {
 		return nil, fmt.Errorf("list should be type of slice or array but %s", kindOf(a[0]))
 	}
@@ -264,7 +264,7 @@ func steps(r *run, from, to, by int) ([]int, error) {
 	for i := range out {
 		out[i] = from + i*by
 	}
-	return out, r.make(21 * n)
+	return out, r.countBytes(21 * n)
 }
 
 // seq returns numbers joined by spaces: up to one, from one to another, or from one by steps to another, both ends

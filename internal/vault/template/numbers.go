@@ -11,57 +11,57 @@ import (
 )
 
 var numberFunctions = map[string]function{
-	"add":  {takes: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
-	"mul":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return fold(a, 1, func(x, y int64) int64 { return x * y }), nil }},
-	"add1": {takes: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) + 1, nil }},
-	"sub":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) - toInt(a[1]), nil }},
-	"div": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+	"add":  {params: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
+	"mul":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return fold(a, 1, func(x, y int64) int64 { return x * y }), nil }},
+	"add1": {params: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) + 1, nil }},
+	"sub":  {params: "aa", call: func(_ *run, a []any) (any, error) { return toInt(a[0]) - toInt(a[1]), nil }},
+	"div": {params: "aa", call: func(_ *run, a []any) (any, error) {
 		if toInt(a[1]) == 0 {
 			return nil, errZero
 		}
 		return toInt(a[0]) / toInt(a[1]), nil
 	}},
-	"mod": {takes: "aa", call: func(_ *run, a []any) (any, error) {
+	"mod": {params: "aa", call: func(_ *run, a []any) (any, error) {
 		if toInt(a[1]) == 0 {
 			return nil, errZero
 		}
 		return toInt(a[0]) % toInt(a[1]), nil
 	}},
-	"max": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+	"max": {params: "aa*", call: func(_ *run, a []any) (any, error) {
 		return fold(a, toInt(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
 	}},
-	"biggest": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+	"biggest": {params: "aa*", call: func(_ *run, a []any) (any, error) {
 		return fold(a, toInt(a[0]), func(x, y int64) int64 { return max(x, y) }), nil
 	}},
-	"min": {takes: "aa*", call: func(_ *run, a []any) (any, error) {
+	"min": {params: "aa*", call: func(_ *run, a []any) (any, error) {
 		return fold(a, toInt(a[0]), func(x, y int64) int64 { return min(x, y) }), nil
 	}},
-	"maxf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Max), nil }},
-	"minf": {takes: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Min), nil }},
+	"maxf": {params: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Max), nil }},
+	"minf": {params: "aa*", call: func(_ *run, a []any) (any, error) { return foldf(a, math.Min), nil }},
 
-	"addf":  {takes: "a*", call: func(_ *run, a []any) (any, error) { return decimal(append([]any{0}, a...), (*big.Rat).Add) }},
-	"add1f": {takes: "a", call: func(_ *run, a []any) (any, error) { return decimal([]any{a[0], 1}, (*big.Rat).Add) }},
-	"subf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Sub) }},
-	"mulf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Mul) }},
-	"divf":  {takes: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, nil) }},
+	"addf":  {params: "a*", call: func(_ *run, a []any) (any, error) { return decimal(append([]any{0}, a...), (*big.Rat).Add) }},
+	"add1f": {params: "a", call: func(_ *run, a []any) (any, error) { return decimal([]any{a[0], 1}, (*big.Rat).Add) }},
+	"subf":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Sub) }},
+	"mulf":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, (*big.Rat).Mul) }},
+	"divf":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return decimal(a, nil) }},
 
-	"floor": {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Floor(toFloat(a[0])), nil }},
-	"ceil":  {takes: "a", call: func(_ *run, a []any) (any, error) { return math.Ceil(toFloat(a[0])), nil }},
-	"round": {takes: "aif*", call: func(_ *run, a []any) (any, error) { return round(a), nil }},
+	"floor": {params: "a", call: func(_ *run, a []any) (any, error) { return math.Floor(toFloat(a[0])), nil }},
+	"ceil":  {params: "a", call: func(_ *run, a []any) (any, error) { return math.Ceil(toFloat(a[0])), nil }},
+	"round": {params: "aif*", call: func(_ *run, a []any) (any, error) { return round(a), nil }},
 
-	"int":       {takes: "a", call: func(_ *run, a []any) (any, error) { return int(toInt(a[0])), nil }},
-	"int64":     {takes: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]), nil }},
-	"float64":   {takes: "a", call: func(_ *run, a []any) (any, error) { return toFloat(a[0]), nil }},
-	"atoi":      {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := strconv.Atoi(a[0].(string)); return n, nil }},
-	"toDecimal": {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return octal(text(a[0])), nil }},
+	"int":       {params: "a", call: func(_ *run, a []any) (any, error) { return int(toInt(a[0])), nil }},
+	"int64":     {params: "a", call: func(_ *run, a []any) (any, error) { return toInt(a[0]), nil }},
+	"float64":   {params: "a", call: func(_ *run, a []any) (any, error) { return toFloat(a[0]), nil }},
+	"atoi":      {params: "s", call: func(_ *run, a []any) (any, error) { n, _ := strconv.Atoi(a[0].(string)); return n, nil }},
+	"toDecimal": {params: "a", growth: 1, call: func(_ *run, a []any) (any, error) { return octal(text(a[0])), nil }},
 
-	"pow":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(math.Pow(toFloat(a[0]), toFloat(a[1]))), nil }},
-	"powf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return math.Pow(toFloat(a[0]), toFloat(a[1])), nil }},
-	"log":  {takes: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(logarithm(a)), nil }},
-	"logf": {takes: "aa", call: func(_ *run, a []any) (any, error) { return logarithm(a), nil }},
+	"pow":  {params: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(math.Pow(toFloat(a[0]), toFloat(a[1]))), nil }},
+	"powf": {params: "aa", call: func(_ *run, a []any) (any, error) { return math.Pow(toFloat(a[0]), toFloat(a[1])), nil }},
+	"log":  {params: "aa", call: func(_ *run, a []any) (any, error) { return truncateFloat(logarithm(a)), nil }},
+	"logf": {params: "aa", call: func(_ *run, a []any) (any, error) { return logarithm(a), nil }},
 
-	"FormatFloat": {takes: "sf", grows: 2, call: func(_ *run, a []any) (any, error) { return formatFloat(a[0].(string), a[1].(float64)) }},
-	"randInt": {takes: "ii", call: func(_ *run, a []any) (any, error) {
+	"FormatFloat": {params: "sf", growth: 2, call: func(_ *run, a []any) (any, error) { return formatFloat(a[0].(string), a[1].(float64)) }},
+	"randInt": {params: "ii", call: func(_ *run, a []any) (any, error) {
 		least, most := a[0].(int), a[1].(int)
 		if most <= least || most-least <= 0 {
 			return nil, errors.New("invalid argument to Intn")

@@ -2,7 +2,7 @@ package template
 
 import "strings"
 
-// asked counts a query of notes, and reports whether there are notes.
+// countQuery counts a query of notes, and reports whether there are notes.
 func (r *run) countQuery() (bool, error) {
 	if r.queries++; r.queries > maxQueries {
 		return false, errQueries
@@ -29,7 +29,7 @@ func queryRows(named bool) func(r *run, a []any) (any, error) {
 		if available, err := r.countQuery(); !available || err != nil {
 			return []any{}, err
 		}
-		if err := r.make(filled.Len()); err != nil {
+		if err := r.countBytes(filled.Len()); err != nil {
 			return nil, err
 		}
 		rows, err := r.notes.Select(filled.String())
@@ -44,7 +44,7 @@ func queryRows(named bool) func(r *run, a []any) (any, error) {
 			}
 			out[i] = held
 		}
-		return out, r.make(weight(out...))
+		return out, r.countBytes(weight(out...))
 	}
 }
 
@@ -60,7 +60,7 @@ func getBlock(r *run, a []any) (any, error) {
 	}
 	held := plain(row)
 	name(held)
-	return held, r.make(weight(held))
+	return held, r.countBytes(weight(held))
 }
 
 func statBlock(r *run, a []any) (any, error) {
@@ -81,7 +81,7 @@ func getHPathByID(r *run, a []any) (any, error) {
 		return "", err
 	}
 	path := r.notes.HPath(a[0].(string))
-	return path, r.make(len(path))
+	return path, r.countBytes(len(path))
 }
 
 // fieldNames are the names that templates use for columns.
@@ -95,7 +95,7 @@ var fieldNames = map[string]string{
 // name adds the names that templates use to the values of a row.
 func name(row map[string]any) {
 	for column, field := range fieldNames {
-		if value, has := row[column]; has {
+		if value, exists := row[column]; exists {
 			row[field] = value
 		}
 	}

@@ -23,7 +23,7 @@ const (
 	maxText = 256 << 10
 	// maxOutput bounds the output in bytes.
 	maxOutput = 1 << 20
-	// maxMade bounds what functions produce in all, in bytes.
+	// maxBuilt bounds all that functions return during one execution, in bytes.
 	maxBuilt = 8 << 20
 	// maxNodes bounds how many parts are evaluated, counting each iteration and call.
 	maxNodes = 200_000

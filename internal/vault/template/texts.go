@@ -25,12 +25,12 @@ import (
 )
 
 var textFunctions = map[string]function{
-	"print":    {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprint(a...), nil }},
-	"println":  {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprintln(a...), nil }},
-	"printf":   {takes: "sa*", call: printf},
-	"html":     {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return markup.Replace(joinArgs(a)), nil }},
-	"js":       {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return escapeScript(joinArgs(a)), nil }},
-	"urlquery": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) { return url.QueryEscape(joinArgs(a)), nil }},
+	"print":    {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprint(a...), nil }},
+	"println":  {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprintln(a...), nil }},
+	"printf":   {params: "sa*", call: printf},
+	"html":     {params: "a*", growth: 6, call: func(_ *run, a []any) (any, error) { return markup.Replace(joinArgs(a)), nil }},
+	"js":       {params: "a*", growth: 6, call: func(_ *run, a []any) (any, error) { return escapeScript(joinArgs(a)), nil }},
+	"urlquery": {params: "a*", growth: 3, call: func(_ *run, a []any) (any, error) { return url.QueryEscape(joinArgs(a)), nil }},
 
 	"upper":     textFunction(2, strings.ToUpper),
 	"lower":     textFunction(2, strings.ToLower),
@@ -48,8 +48,8 @@ var textFunctions = map[string]function{
 	"dir":       textFunction(1, path.Dir),
 	"ext":       textFunction(1, path.Ext),
 	"clean":     textFunction(1, path.Clean),
-	"isAbs":     {takes: "s", call: func(_ *run, a []any) (any, error) { return path.IsAbs(a[0].(string)), nil }},
-	"toString":  {takes: "a", grows: 1, call: func(_ *run, a []any) (any, error) { return text(a[0]), nil }},
+	"isAbs":     {params: "s", call: func(_ *run, a []any) (any, error) { return path.IsAbs(a[0].(string)), nil }},
+	"toString":  {params: "a", growth: 1, call: func(_ *run, a []any) (any, error) { return text(a[0]), nil }},
 
 	"trimAll":    textPairFunction(1, func(a, b string) any { return strings.Trim(b, a) }),
 	"trimSuffix": textPairFunction(1, func(a, b string) any { return strings.TrimSuffix(b, a) }),
@@ -57,11 +57,11 @@ var textFunctions = map[string]function{
 	"contains":   textPairFunction(0, func(a, b string) any { return strings.Contains(b, a) }),
 	"hasPrefix":  textPairFunction(0, func(a, b string) any { return strings.HasPrefix(b, a) }),
 	"hasSuffix":  textPairFunction(0, func(a, b string) any { return strings.HasSuffix(b, a) }),
-	"regexMatch": {takes: "ss", call: func(_ *run, a []any) (any, error) {
+	"regexMatch": {params: "ss", call: func(_ *run, a []any) (any, error) {
 		re, err := compileRegexp(a)
 		return re != nil && re.MatchString(a[1].(string)), err
 	}},
-	"regexFind": {takes: "ss", grows: 1, call: func(_ *run, a []any) (any, error) {
+	"regexFind": {params: "ss", growth: 1, call: func(_ *run, a []any) (any, error) {
 		re, err := compileRegexp(a)
 		if re == nil && err == nil {
 			_, err = regexp.Compile(a[0].(string))
@@ -73,29 +73,29 @@ var textFunctions = map[string]function{
 		return re.FindString(a[1].(string)), nil
 	}},
 
-	"trunc":      {takes: "is", call: func(_ *run, a []any) (any, error) { return trunc(a[0].(int), a[1].(string)), nil }},
-	"substr":     {takes: "iis", call: func(_ *run, a []any) (any, error) { return substr(a[0].(int), a[1].(int), a[2].(string)) }},
-	"abbrev":     {takes: "is", grows: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(0, a[0].(int), a[1].(string)), nil }},
-	"abbrevboth": {takes: "iis", grows: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(a[0].(int), a[1].(int), a[2].(string)), nil }},
-	"wrap":       {takes: "is", grows: 1, call: func(_ *run, a []any) (any, error) { return wrap(a[0].(int), a[1].(string)), nil }},
-	"plural": {takes: "ssi", call: func(_ *run, a []any) (any, error) {
+	"trunc":      {params: "is", call: func(_ *run, a []any) (any, error) { return trunc(a[0].(int), a[1].(string)), nil }},
+	"substr":     {params: "iis", call: func(_ *run, a []any) (any, error) { return substr(a[0].(int), a[1].(int), a[2].(string)) }},
+	"abbrev":     {params: "is", growth: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(0, a[0].(int), a[1].(string)), nil }},
+	"abbrevboth": {params: "iis", growth: 1, call: func(_ *run, a []any) (any, error) { return abbreviate(a[0].(int), a[1].(int), a[2].(string)), nil }},
+	"wrap":       {params: "is", growth: 1, call: func(_ *run, a []any) (any, error) { return wrap(a[0].(int), a[1].(string)), nil }},
+	"plural": {params: "ssi", call: func(_ *run, a []any) (any, error) {
 		if a[2] == 1 {
 			return a[0], nil
 		}
 		return a[1], nil
 	}},
-	"quote": {takes: "a*", grows: 6, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, strconv.Quote), nil }},
-	"squote": {takes: "a*", grows: 3, call: func(_ *run, a []any) (any, error) {
+	"quote": {params: "a*", growth: 6, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, strconv.Quote), nil }},
+	"squote": {params: "a*", growth: 3, call: func(_ *run, a []any) (any, error) {
 		return joinSpaced(a, func(s string) string { return "'" + s + "'" }), nil
 	}},
-	"cat": {takes: "a*", grows: 2, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, func(s string) string { return s }), nil }},
-	"replace": {takes: "sss", call: func(r *run, a []any) (any, error) {
+	"cat": {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, func(s string) string { return s }), nil }},
+	"replace": {params: "sss", call: func(r *run, a []any) (any, error) {
 		old, by, s := a[0].(string), a[1].(string), a[2].(string)
-		return strings.ReplaceAll(s, old, by), r.make(len(s) + strings.Count(s, old)*len(by))
+		return strings.ReplaceAll(s, old, by), r.countBytes(len(s) + strings.Count(s, old)*len(by))
 	}},
-	"repeat": {takes: "is", call: func(r *run, a []any) (any, error) { return repeat(r, a[1].(string), a[0].(int), 1) }},
-	"indent": {takes: "is", call: func(r *run, a []any) (any, error) { return indent(r, a[0].(int), a[1].(string)) }},
-	"nindent": {takes: "is", call: func(r *run, a []any) (any, error) {
+	"repeat": {params: "is", call: func(r *run, a []any) (any, error) { return repeat(r, a[1].(string), a[0].(int), 1) }},
+	"indent": {params: "is", call: func(r *run, a []any) (any, error) { return indent(r, a[0].(int), a[1].(string)) }},
+	"nindent": {params: "is", call: func(r *run, a []any) (any, error) {
 		s, err := indent(r, a[0].(int), a[1].(string))
 		return "\n" + s, err
 	}},
@@ -104,7 +104,7 @@ var textFunctions = map[string]function{
 	"randAlpha":    randomFunction("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
 	"randNumeric":  randomFunction("0123456789"),
 	"randAscii":    randomFunction(" !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"),
-	"uuidv4":       {grows: 4, call: func(*run, []any) (any, error) { return uuid() }},
+	"uuidv4":       {growth: 4, call: func(*run, []any) (any, error) { return uuid() }},
 
 	"b64enc": textFunction(2, func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }),
 	"b64dec": textFunction(2, func(s string) string { return textOrError(base64.StdEncoding.DecodeString(s)) }),
@@ -115,10 +115,10 @@ var textFunctions = map[string]function{
 	"sha256sum":  textFunction(5, func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }),
 	"sha512sum":  textFunction(9, func(s string) string { sum := sha512.Sum512([]byte(s)); return hex.EncodeToString(sum[:]) }),
 	"adler32sum": textFunction(1, func(s string) string { return strconv.FormatUint(uint64(adler32.Checksum([]byte(s))), 10) }),
-	"toJson":     {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], true), nil }},
-	"toRawJson":  {takes: "a", grows: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], false), nil }},
-	"runeCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { n, _ := Counts(a[0].(string)); return n, nil }},
-	"wordCount":  {takes: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
+	"toJson":     {params: "a", growth: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], true), nil }},
+	"toRawJson":  {params: "a", growth: 6, call: func(_ *run, a []any) (any, error) { return toJSON(a[0], false), nil }},
+	"runeCount":  {params: "s", call: func(_ *run, a []any) (any, error) { n, _ := Counts(a[0].(string)); return n, nil }},
+	"wordCount":  {params: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
 // compileRegexp compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
@@ -132,17 +132,17 @@ func compileRegexp(a []any) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// changing returns a function from a text to a text.
+// textFunction returns a function from a text to a text.
 func textFunction(grows int, change func(string) string) function {
-	return function{takes: "s", grows: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
+	return function{params: "s", growth: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
 }
 
-// pairing returns a function of two texts.
+// textPairFunction returns a function of two texts.
 func textPairFunction(grows int, of func(a, b string) any) function {
-	return function{takes: "ss", grows: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
+	return function{params: "ss", growth: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
 
-// wide matches widths and precisions of more than three digits, or taken from an argument.
+// wideFormat matches widths and precisions of more than three digits, or taken from an argument.
 var wideFormat = lazyregexp.New(`[0-9]{4,}|\*`)
 
 func printf(r *run, a []any) (any, error) {
@@ -152,7 +152,7 @@ func printf(r *run, a []any) (any, error) {
 	}
 	// A verb with an index may use the same argument again and again.
 	verbs := 1 + strings.Count(format, "%")
-	if err := r.make(len(format) + verbs*(1000+6*weight(v...))); err != nil {
+	if err := r.countBytes(len(format) + verbs*(1000+6*weight(v...))); err != nil {
 		return nil, err
 	}
 	return fmt.Sprintf(format, v...), nil
@@ -161,7 +161,7 @@ func printf(r *run, a []any) (any, error) {
 // markup escapes what has a meaning in HTML.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD")
 
-// joined returns the text that escaping functions get; none is marked as safe here.
+// joinArgs returns the text that escaping functions get; none is marked as safe here.
 func joinArgs(a []any) string {
 	shown := make([]any, len(a))
 	for i, v := range a {
@@ -172,7 +172,7 @@ func joinArgs(a []any) string {
 	return fmt.Sprint(shown...)
 }
 
-// script escapes a text for a JavaScript string.
+// escapeScript escapes a text for a JavaScript string.
 func escapeScript(s string) string {
 	var out strings.Builder
 	for _, c := range s {
@@ -260,7 +260,7 @@ func wrap(width int, s string) string {
 	return out.String() + s[at:]
 }
 
-// spaced returns the values that are not nil, as texts joined by spaces.
+// joinSpaced returns the values that are not nil, as texts joined by spaces.
 func joinSpaced(a []any, change func(string) string) string {
 	parts := []string{}
 	for _, v := range a {
@@ -281,7 +281,7 @@ func repeat(r *run, s string, n, count int) (string, error) {
 	if s != "" && n > maxBuilt/len(s) {
 		return "", errMade
 	}
-	if err := r.make(n * len(s) * count); err != nil {
+	if err := r.countBytes(n * len(s) * count); err != nil {
 		return "", err
 	}
 	return strings.Repeat(s, n), nil
@@ -290,7 +290,7 @@ func repeat(r *run, s string, n, count int) (string, error) {
 func indent(r *run, n int, s string) (string, error) {
 	pad, err := repeat(r, " ", n, 2+strings.Count(s, "\n"))
 	if err == nil {
-		err = r.make(len(s))
+		err = r.countBytes(len(s))
 	}
 	if err != nil {
 		return "", err
@@ -298,11 +298,11 @@ func indent(r *run, n int, s string) (string, error) {
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
-// random returns a function that makes a text of random characters.
+// randomFunction returns a function that makes a text of random characters.
 func randomFunction(of string) function {
-	return function{takes: "i", call: func(r *run, a []any) (any, error) {
+	return function{params: "i", call: func(r *run, a []any) (any, error) {
 		n := max(a[0].(int), 0)
-		if err := r.make(n); err != nil {
+		if err := r.countBytes(n); err != nil {
 			return nil, err
 		}
 		out := make([]byte, n)
@@ -322,7 +322,7 @@ func uuid() (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-// decoded returns a text, or the error's text.
+// textOrError returns a text, or the error's text.
 func textOrError(b []byte, err error) string {
 	if err != nil {
 		return err.Error()

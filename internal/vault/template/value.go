@@ -53,7 +53,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// like returns a whole number with the type of another.
+// withTypeOf returns a whole number with the type of another.
 func withTypeOf(value any, n int64) any {
 	switch value.(type) {
 	case int64:
@@ -78,8 +78,8 @@ func fromInt(kind byte, n int64) any {
 	return int(n)
 }
 
-// items returns the elements of a list.
-func items(value any) ([]any, bool) {
+// elements returns the elements of a list.
+func elements(value any) ([]any, bool) {
 	switch v := value.(type) {
 	case []any:
 		return v, true
@@ -99,7 +99,7 @@ func toAny[T any](list []T) []any {
 	return out
 }
 
-// truth reports whether a value counts as true: it is not zero and not empty.
+// isTrue reports whether a value counts as true: it is not zero and not empty.
 func isTrue(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -118,11 +118,11 @@ func isTrue(value any) bool {
 	if n, ok := integer(value); ok {
 		return n != 0
 	}
-	list, _ := items(value)
+	list, _ := elements(value)
 	return len(list) > 0
 }
 
-// printed returns a value as an action prints it.
+// formatValue returns a value as an action prints it.
 func formatValue(value any) string {
 	if value == nil {
 		return "<no value>"
@@ -144,7 +144,7 @@ func text(value any) string {
 // texts returns the elements of a list as texts, without nil ones; any other value is a single element.
 func texts(value any) []string {
 	out := []string{}
-	list, ok := items(value)
+	list, ok := elements(value)
 	if !ok {
 		list = []any{value}
 	}
@@ -182,8 +182,8 @@ func toInt(value any) int64 {
 	return 0
 }
 
-// cut drops the fraction of a number. One that is too large becomes the smallest integer on every processor, as in
-// SiYuan on most.
+// truncateFloat drops the fraction of a number. One that is too large becomes the smallest integer on every processor,
+// as in SiYuan on most.
 func truncateFloat(f float64) int64 {
 	const limit = 1 << 63
 	if f >= -limit && f < limit {
@@ -192,7 +192,7 @@ func truncateFloat(f float64) int64 {
 	return -limit
 }
 
-// float returns a value as a float, 0 if it is not a number.
+// toFloat returns a value as a float, 0 if it is not a number.
 func toFloat(value any) float64 {
 	switch v := value.(type) {
 	case float64:
@@ -207,7 +207,7 @@ func toFloat(value any) float64 {
 	return float64(toInt(value))
 }
 
-// class returns which values can be compared with each other, such as all whole numbers.
+// comparisonClass returns which values can be compared with each other, such as all whole numbers.
 func comparisonClass(value any) string {
 	if _, ok := integer(value); ok {
 		return "int"
@@ -233,9 +233,9 @@ func equal(a []any) (bool, error) {
 		return false, errNoComparison
 	}
 	for _, other := range a[1:] {
-		basicEqual, err := basicEqual(a[0], other)
-		if basicEqual || err != nil {
-			return basicEqual, err
+		areEqual, err := basicEqual(a[0], other)
+		if areEqual || err != nil {
+			return areEqual, err
 		}
 	}
 	return false, nil
@@ -294,5 +294,5 @@ func atMost(a, b any) (bool, error) {
 	return basicEqual(a, b)
 }
 
-// alike compares values with everything they contain.
+// deepEqual compares values with everything they contain.
 func deepEqual(a, b any) bool { return reflect.DeepEqual(a, b) }
