@@ -40,6 +40,9 @@ func main() {
 }
 
 func run(ctx context.Context, fit *process.Processors, command []string) error {
+	if command[0] == "-stream" {
+		return serve(ctx, stream{fit, command[1]})
+	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -54,12 +57,52 @@ func run(ctx context.Context, fit *process.Processors, command []string) error {
 	}
 	r := &relay{fit: fit, stdin: stdin, waiting: map[int]chan []byte{}}
 	go r.read(bufio.NewReaderSize(stdout, 64<<10)) // ends with the server
+	return serve(ctx, r)
+}
+
+func serve(ctx context.Context, h http.Handler) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "listening http://%s/mcp\n", l.Addr())
-	return (&http.Server{Handler: r, ReadHeaderTimeout: time.Minute}).Serve(l)
+	return (&http.Server{Handler: h, ReadHeaderTimeout: time.Minute}).Serve(l)
+}
+
+// stream passes a request on to an address, and what is answered back, each piece as it comes.
+type stream struct {
+	fit *process.Processors
+	to  string
+}
+
+func (s stream) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	s.fit.Begin()
+	on, err := http.NewRequestWithContext(q.Context(), q.Method, s.to, q.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	on.Header = q.Header
+	answer, err := http.DefaultTransport.RoundTrip(on)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	defer answer.Body.Close()
+	w.Header()["Content-Type"] = answer.Header["Content-Type"]
+	w.WriteHeader(answer.StatusCode)
+	rc, piece := http.NewResponseController(w), make([]byte, 4<<10)
+	for {
+		n, err := answer.Body.Read(piece)
+		if n > 0 {
+			if _, werr := w.Write(piece[:n]); werr != nil || rc.Flush() != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 type relay struct {
