@@ -44,7 +44,10 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	addr := flags.String("addr", "127.0.0.1:0", "listen here")
 	script := flags.String("script", "", "do what this `file` says")
 	record := flags.String("record", "", "add each request to this `file`")
-	if err := flags.Parse(args); err != nil {
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return nil
+	case err != nil:
 		return err
 	}
 	data, err := os.ReadFile(*script)
