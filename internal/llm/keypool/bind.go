@@ -3,6 +3,7 @@ package keypool
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash/maphash"
 )
 
 // session is a conversation at a provider, hashed, so that nothing kept says which one it is.
@@ -29,6 +30,7 @@ func sessionOf(provider, id string) session {
 type binding struct {
 	id              session
 	provider, label string
+	key             *key // of that label, nil where it has not been looked up
 	used            int64
 	kept            int64 // the use that is in the store
 
@@ -40,20 +42,45 @@ type binding struct {
 type bindings struct {
 	all  map[session]*binding
 	ends binding // next is the newest, prev the oldest
+
+	seed  maphash.Seed
+	known []known // made with the first binding
 }
 
+// known is a conversation whose binding was found, so that it is hashed once and not with each request. What is kept of a
+// conversation must be the same in another process and say nothing of it; how it is found in this one need not.
+type known struct {
+	provider, session string
+	binding           *binding
+}
+
+// mostKnown is how many conversations are known; it is a power of two. Two of the same place take turns.
+const mostKnown = 1024
+
 func (b *bindings) init() {
-	b.all = map[session]*binding{}
+	b.all, b.seed = map[session]*binding{}, maphash.MakeSeed()
 	b.ends.next, b.ends.prev = &b.ends, &b.ends
 }
 
-// get is the binding of a conversation that has not been forgotten.
-func (b *bindings) get(id session, now int64) *binding {
-	x := b.all[id]
-	if x == nil || now-x.used > int64(bindingTime) {
-		return nil
+// place is where a conversation is known, if it is.
+func (b *bindings) place(session string) *known {
+	if b.known == nil {
+		b.known = make([]known, mostKnown)
 	}
-	return x
+	return &b.known[maphash.String(b.seed, session)%mostKnown]
+}
+
+// find is the binding of a conversation; nil if it has none.
+func (b *bindings) find(provider, session string) *binding {
+	at := b.place(session)
+	if at.session != session || at.provider != provider || at.binding.gone {
+		x := b.all[sessionOf(provider, session)]
+		if x == nil {
+			return nil
+		}
+		*at = known{provider, session, x}
+	}
+	return at.binding
 }
 
 func (b *bindings) unlink(x *binding) { x.prev.next, x.next.prev = x.next, x.prev }
@@ -79,10 +106,10 @@ func (b *bindings) add(x *binding) (out *binding) {
 const bindingGrain = int64(bindingTime) / 60
 
 // bind notes that a conversation uses a key. x is its binding, nil if it has none.
-func (p *Pool) bind(x *binding, id session, provider, label string, now int64) {
+func (p *Pool) bind(x *binding, session string, k *key, now int64) {
 	b := &p.bindings
 	if x == nil {
-		x = &binding{id: id, provider: provider}
+		x = &binding{id: sessionOf(k.provider, session), provider: k.provider}
 		if out := b.add(x); out != nil {
 			out.gone = true
 			p.touchBinding(out)
@@ -91,8 +118,8 @@ func (p *Pool) bind(x *binding, id session, provider, label string, now int64) {
 		b.unlink(x)
 		b.push(x)
 	}
-	changed := x.label != label || x.kept == 0 || now-x.kept > bindingGrain
-	if x.label, x.used = label, now; changed {
+	changed := x.key != k && x.label != k.Label || x.kept == 0 || now-x.kept > bindingGrain
+	if x.key, x.label, x.used = k, k.Label, now; changed {
 		p.touchBinding(x)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -59,6 +60,9 @@ type Pool struct {
 	secret func(ctx context.Context, ref string) (string, error)
 	store  Store
 	now    func() time.Time
+	// clock is now in Unix nanoseconds, for bindings. Unless the caller brings a clock it is asked for the time since New alone,
+	// which takes half as long as the time of day.
+	clock  func() int64
 	jitter func() float64
 	log    *slog.Logger
 
@@ -77,8 +81,17 @@ type provider struct {
 	keys     []*key
 	turns    []turn // one a key, in the same order
 	troubled bool   // some key rests, or did: the time matters
+	calm     bool   // every key is free
+	total    int    // of the weights, where it is calm
 	overload map[string]*overload
 }
+
+// Where all keys are free, a counter and the place of its key are compared as one number.
+const (
+	placeBits  = 16
+	mostPlaces = 1<<placeBits - 1
+	mostWeight = 1 << 40 // of all keys together
+)
 
 // turn is what choosing looks at of each key: it is the hot part, without a pointer to follow.
 type turn struct {
@@ -148,8 +161,10 @@ func New(o Options) *Pool {
 	if p.secret == nil {
 		p.secret = func(_ context.Context, ref string) (string, error) { return ref, nil }
 	}
+	p.clock = func() int64 { return p.now().UnixNano() }
 	if p.now == nil {
-		p.now = time.Now
+		begun := time.Now()
+		p.now, p.clock = time.Now, func() int64 { return begun.UnixNano() + int64(time.Since(begun)) }
 	}
 	if p.jitter == nil {
 		p.jitter = rand.Float64
@@ -232,7 +247,7 @@ func (k *key) forget() {
 // ResolveAPIKeyForRequest (resolveApiKeyForRequest) chooses a key for r that r has not tried yet. The error is
 // an [*llm.Error]: [llm.ClassAllCooling] with RetryAfter where waiting helps, else what keeps every key from being used.
 // ctx bounds how long a secret is read.
-func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (Lease, error) {
+func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (l Lease, err error) {
 	for {
 		p.mu.Lock()
 		pr := p.providers[r.Provider]
@@ -248,12 +263,14 @@ func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (Lease, 
 			p.look(ctx, stale)
 			continue
 		}
-		l, err := p.choose(pr, r)
-		resolved := err != nil || l.key.resolved
-		p.mu.Unlock()
+		k, bound, err := p.choose(pr, r)
 		if err != nil {
+			p.mu.Unlock()
 			return Lease{}, err
 		}
+		l = Lease{Provider: pr.name, Model: r.Model, Label: k.Label, Bound: bound, secret: k.secret, key: k, tick: p.tick}
+		resolved := k.resolved
+		p.mu.Unlock()
 		if resolved {
 			return l, nil
 		}
@@ -336,42 +353,49 @@ func markOf(secret string) string {
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// choose picks a key. The caller holds p.mu.
-func (p *Pool) choose(pr *provider, r *Request) (Lease, error) {
+// choose picks a key and says whether the conversation used it before. The caller holds p.mu.
+func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) {
 	var now int64
-	if pr.troubled || r.Session != "" {
+	switch {
+	case pr.troubled:
 		now = p.now().UnixNano()
-	}
-	if pr.troubled {
 		pr.expire(now)
+	case r.Session != "":
+		now = p.clock()
 	}
 	if r.n < MaxKeys {
-		var id session
+		var b *binding
 		if r.Session != "" {
-			id = sessionOf(pr.name, r.Session)
-			if b := p.bindings.get(id, now); b != nil {
-				if k := pr.key(b.label); k != nil && pr.usable(k, r, now) {
-					p.bind(b, id, pr.name, k.Label, now)
-					return p.lease(pr, r, k, now, true), nil
+			if b = p.bindings.find(pr.name, r.Session); b != nil && now-b.used <= int64(bindingTime) {
+				if b.key == nil || b.key.gone {
+					b.key = pr.key(b.label)
+				}
+				if k := b.key; k != nil && pr.usable(k, r, now) {
+					p.bind(b, r.Session, k, now)
+					p.hand(pr, r, k, now)
+					return k, true, nil
 				}
 			}
 		}
-		k := pr.pick(r, now)
-		if k == nil {
+		if k = pr.pick(r, now); k == nil {
 			k = pr.lastResort(r, now)
 		}
 		if k != nil {
 			if r.Session != "" {
-				p.bind(p.bindings.all[id], id, pr.name, k.Label, now)
+				p.bind(b, r.Session, k, now)
 			}
-			return p.lease(pr, r, k, now, false), nil
+			p.hand(pr, r, k, now)
+			return k, false, nil
 		}
 	}
-	return Lease{}, pr.none(r, now)
+	return nil, false, pr.none(r, now)
 }
 
 // pick is smooth weighted round robin over the keys that can be used.
 func (pr *provider) pick(r *Request, now int64) *key {
+	if pr.calm && r.n == 0 {
+		return pr.next()
+	}
 	best, most, total := -1, 0, 0
 	for i := range pr.turns {
 		t := &pr.turns[i]
@@ -398,6 +422,20 @@ func (pr *provider) pick(r *Request, now int64) *key {
 		return nil
 	}
 	pr.turns[best].counter -= total
+	return pr.keys[best]
+}
+
+// next is pick where every key may be chosen. It goes through the keys without a branch: which one is ahead is what a
+// processor cannot guess.
+func (pr *provider) next() *key {
+	top := math.MinInt
+	for i := range pr.turns {
+		t := &pr.turns[i]
+		t.counter += t.weight
+		top = max(top, t.counter<<placeBits|(mostPlaces-i)) // of equal ones the first
+	}
+	best := mostPlaces - top&mostPlaces
+	pr.turns[best].counter -= pr.total
 	return pr.keys[best]
 }
 
@@ -446,8 +484,8 @@ func (pr *provider) lastResort(r *Request, now int64) *key {
 	return nil
 }
 
-// lease hands a key out. Where it rested, the request is the one that tries it.
-func (p *Pool) lease(pr *provider, r *Request, k *key, now int64, bound bool) Lease {
+// hand gives a key out. Where it rested, the request is the one that tries it.
+func (p *Pool) hand(pr *provider, r *Request, k *key, now int64) {
 	p.tick++
 	if pr.troubled {
 		k.rest.probe(p.tick, now)
@@ -457,7 +495,6 @@ func (p *Pool) lease(pr *provider, r *Request, k *key, now int64, bound bool) Le
 		r.tried[r.n] = k
 		r.n++
 	}
-	return Lease{Provider: pr.name, Model: r.Model, Label: k.Label, Bound: bound, secret: k.secret, key: k, tick: p.tick}
 }
 
 // Again gives r a key once more that it has tried, after its wait. It forgets which keys r has tried, not how many.

@@ -1,6 +1,7 @@
 package keypool
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -120,6 +121,29 @@ func TestUnavailableKeysWait(t *testing.T) {
 	})
 }
 
+// The short way through keys of which all are free chooses as the long one does, from wherever they stand.
+func TestShortWayChoosesTheSame(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		keys := weighted(t, 16)
+		_, a := poolOf(keys...)
+		_, b := poolOf(keys...)
+		for n := range 100 {
+			b.calm = false
+			r := Request{}
+			if rapid.IntRange(0, 9).Draw(t, "another try") == 0 {
+				r.tried[0], r.n = a.keys[n%len(keys)], 1 // which is a key of a alone
+				_ = b.pick(&Request{tried: [MaxKeys]*key{b.keys[n%len(keys)]}, n: 1}, 0)
+				_ = a.pick(&r, 0)
+				continue
+			}
+			if x, y := a.pick(&r, 0), b.pick(&r, 0); x.Label != y.Label {
+				t.Fatalf("pick %d: %s, and %s the long way", n, x.Label, y.Label)
+			}
+		}
+	})
+}
+
 func TestSameHistorySameSequence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,17 +171,21 @@ func TestSameHistorySameSequence(t *testing.T) {
 // The latest conversations are remembered, the one that was silent longest goes first.
 func TestBindingsAreBounded(t *testing.T) {
 	t.Parallel()
-	p, _ := poolOf(Key{Label: "A", Weight: 1})
+	p, pr := poolOf(Key{Label: "A", Weight: 1})
 	bind := func(n, now int64) {
-		id := session{byte(n), byte(n >> 8), byte(n >> 16)}
-		p.bind(p.bindings.all[id], id, "p", "A", now)
+		session := strconv.FormatInt(n, 10)
+		p.bind(p.bindings.find("p", session), session, pr.keys[0], now)
 	}
+	bound := func(n string) bool { return p.bindings.find("p", n) != nil }
 	for n := range int64(maxBindings) {
 		bind(n, n+1)
 	}
 	bind(0, maxBindings+1) // which is the newest then
+	if !bound("1") {
+		t.Error("the second is gone early")
+	}
 	bind(maxBindings, maxBindings+2)
-	if len(p.bindings.all) != maxBindings || p.bindings.all[session{0}] == nil || p.bindings.all[session{1}] != nil {
-		t.Errorf("%d bindings, the first there: %v, the second: %v", len(p.bindings.all), p.bindings.all[session{0}] != nil, p.bindings.all[session{1}] != nil)
+	if len(p.bindings.all) != maxBindings || !bound("0") || bound("1") {
+		t.Errorf("%d bindings, the first there: %v, the second: %v", len(p.bindings.all), bound("0"), bound("1"))
 	}
 }

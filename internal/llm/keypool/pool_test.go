@@ -613,10 +613,13 @@ func BenchmarkPick(b *testing.B) {
 				for i := range n {
 					ks = append(ks, keypool.Key{Label: fmt.Sprint(i), Secret: "s", Weight: i%5 + 1})
 				}
-				p := newBench(b, keypool.Options{Now: time.Now}, ks...)
+				p := keypool.New(keypool.Options{})
+				p.Apply([]keypool.Provider{{Name: "p", Keys: ks}})
 				ctx := b.Context()
-				for range 500 {
-					p.take("")
+				for range 500 { // reads all secrets
+					if _, err := p.ResolveAPIKeyForRequest(ctx, &keypool.Request{Provider: "p", Model: "m"}); err != nil {
+						b.Fatal(err)
+					}
 				}
 				b.ReportAllocs()
 				for b.Loop() {
@@ -628,4 +631,13 @@ func BenchmarkPick(b *testing.B) {
 			})
 		}
 	}
+	b.Run("floor", func(b *testing.B) {
+		var mu sync.Mutex
+		found, name := map[string]*int{"p": new(int), "q": new(int)}, "p"
+		for b.Loop() {
+			mu.Lock()
+			*found[name]++
+			mu.Unlock()
+		}
+	})
 }

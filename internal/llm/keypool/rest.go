@@ -157,6 +157,7 @@ func (r *rest) succeed(l Lease) bool {
 // expire is expire of all keys, and finds out whether the time still matters.
 func (pr *provider) expire(now int64) {
 	trouble := false
+	pr.total, pr.calm = 0, true
 	for i, k := range pr.keys {
 		k.rest.expire(now)
 		for model, m := range k.models {
@@ -165,9 +166,12 @@ func (pr *provider) expire(now int64) {
 			}
 		}
 		pr.turns[i].free = k.Weight > 0 && !k.Disabled && !k.invalid && k.rest.until == 0 && len(k.models) == 0 && len(k.Models) == 0
+		pr.calm = pr.calm && pr.turns[i].free
+		pr.total += k.Weight
 		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid
 	}
 	pr.troubled = trouble
+	pr.calm = pr.calm && len(pr.keys) <= mostPlaces && pr.total <= mostWeight
 }
 
 // Next says what to do after a failure.
