@@ -23,7 +23,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: newDecoder,
-		Models: "/models?limit=1000", List: list,
+		ListPath: "/models?limit=1000", ReadList: list,
 	}
 }
 

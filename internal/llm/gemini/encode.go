@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/models?pageSize=1000", List: list,
+		ListPath: "/models?pageSize=1000", ReadList: list,
 	}
 }
 
@@ -38,7 +38,8 @@ type opaque struct {
 	Signature string `json:"thoughtSignature"`
 }
 
-// unsigned is what Google documents for calls that another model made, which Gemini 3 refuses without.
+// placeholderSignature is the signature that Google documents for calls which another model made. Gemini 3 refuses calls without
+// any.
 const placeholderSignature = "skip_thought_signature_validator"
 
 func encode(d *wire.Draft) (string, []byte, error) {
@@ -150,11 +151,11 @@ func partsOf(m llm.Message, d *wire.Draft) (parts []object, err error) {
 			signed = true // only the first of parallel calls has a signature
 			parts = append(parts, part)
 		case llm.PartToolResult:
-			said := "output"
+			key := "output"
 			if p.IsError {
-				said = "error"
+				key = "error"
 			}
-			r := object{"id": p.Call, "name": p.Name, "response": object{said: p.Text}}
+			r := object{"id": p.Call, "name": p.Name, "response": object{key: p.Text}}
 			var files []object
 			for i := range p.Files {
 				f, err := file(&p.Files[i])

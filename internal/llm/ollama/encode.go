@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/tags", List: list, SetsContext: true, DescribePath: "/show", ReadDescription: readDescription,
+		ListPath: "/tags", ReadList: list, SetsContext: true, DescribePath: "/show", ReadDescription: readDescription,
 	}
 }
 
@@ -135,7 +135,7 @@ func list(body []byte) ([]wire.ListedModel, error) {
 	return list, nil
 }
 
-// shown reads what a model can do, and how long its context is: a field that begins with the name of its architecture.
+// readDescription reads what a model can do, and how long its context is: a field that begins with the name of its architecture.
 func readDescription(body []byte, m *wire.ListedModel) error {
 	var answer struct {
 		Abilities []string                   `json:"capabilities"`

@@ -17,8 +17,8 @@ func Codec() *wire.Codec {
 	return &wire.Codec{
 		Kind: "openai", DefaultBaseURL: "https://api.openai.com", Version: "/v1", VersionAtRootOnly: true,
 		Authorize: bearer, Encode: encode,
-		Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/models", List: list,
+		Decode:   func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
+		ListPath: "/models", ReadList: list, InfoPages: []wire.InfoPage{{Path: "/api/v0/models", Read: lmStudio}, {Path: "/props", Read: llamaCpp}},
 	}
 }
 
@@ -229,7 +229,7 @@ func mark(messages []message) {
 	}
 }
 
-// list reads a list of models, of OpenAI and of servers that say more.
+// list parses a list of models, as OpenAI and as servers with more details send it.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {

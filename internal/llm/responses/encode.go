@@ -22,7 +22,7 @@ func Codec() *wire.Codec {
 			}
 		},
 		Encode: encode, Decode: func(names map[string]string) wire.Decoder { return &decoder{answer: wire.Answer{Names: names}} },
-		Models: "/models", List: list,
+		ListPath: "/models", ReadList: list,
 	}
 }
 
@@ -91,12 +91,12 @@ func add(items []any, m llm.Message) ([]any, error) {
 			}
 			var output any = text
 			if len(p.Files) > 0 {
-				shown := []llm.Part{{Kind: llm.PartText, Text: text}}
+				content := []llm.Part{{Kind: llm.PartText, Text: text}}
 				for i := range p.Files {
-					shown = append(shown, llm.Part{Kind: llm.PartFile, File: &p.Files[i]})
+					content = append(content, llm.Part{Kind: llm.PartFile, File: &p.Files[i]})
 				}
 				var err error
-				if output, err = parts(shown); err != nil {
+				if output, err = parts(content); err != nil {
 					return nil, err
 				}
 			}

@@ -132,7 +132,7 @@ func (a *Answer) end(c *call, opaque any) {
 	a.Out = append(a.Out, e)
 }
 
-// Whole writes a call that comes in one piece.
+// CompleteCall adds a call that arrives in one piece.
 func (a *Answer) CompleteCall(key, id, name, args string, opaque any) error {
 	a.Call(key, id, name)
 	if err := a.Args(key, args); err != nil {
@@ -142,10 +142,10 @@ func (a *Answer) CompleteCall(key, id, name, args string, opaque any) error {
 	return nil
 }
 
-// Called says whether the answer calls a tool.
+// HasCalls reports whether the answer calls any tool.
 func (a *Answer) HasCalls() bool { return len(a.calls) > 0 }
 
-// Has says whether a call of that key has begun.
+// HasCall reports whether a call with that key has begun.
 func (a *Answer) HasCall(key string) bool { return a.find(key) != nil }
 
 func (a *Answer) find(key string) *call {

@@ -19,7 +19,7 @@ type failure struct {
 	details string
 }
 
-// failed reads the body of an error. ok is false where it is not an error that anybody would recognize.
+// parseFailure reads an error body. ok is false if it has none of the known shapes.
 func parseFailure(body []byte) (f failure, ok bool) {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '[' { // Gemini, asked without alt=sse
@@ -93,7 +93,7 @@ func classify(status int, header http.Header, body []byte, model string, now tim
 	return e
 }
 
-// InStream returns the error that a frame reports, nil where it reports none.
+// FrameError returns the error that a frame of a stream reports, or nil.
 func FrameError(data []byte) *llm.Error {
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil // the common case
@@ -116,7 +116,7 @@ func FrameError(data []byte) *llm.Error {
 
 // error converts f. The class is decided by words first, then by the status.
 func (f failure) error(model string) *llm.Error {
-	e := &llm.Error{Status: f.Status, Code: f.Code, Message: cut(f.Message)}
+	e := &llm.Error{Status: f.Status, Code: f.Code, Message: f.Message}
 	words := strings.ToLower(f.Code + " " + f.details + " " + f.Message)
 	namesModel := model != "" && strings.Contains(words, strings.ToLower(model))
 	e.Class = f.class(words, namesModel)
@@ -140,8 +140,8 @@ func (f failure) error(model string) *llm.Error {
 	return e
 }
 
-// signs are words that decide about a class, the first that is found, whatever the status is. A "+" stands
-// between words that all must be there.
+// classPhrases are phrases that decide about a class whatever the status is; the first match wins. Parts joined by "+"
+// must all be present.
 var classPhrases = []struct {
 	class llm.Class
 	words []string
@@ -180,7 +180,7 @@ var classPhrases = []struct {
 	}},
 }
 
-// class decides by words first, which may be of any status, then by the status.
+// class looks for known phrases first, which may come with any status, then decides by the status.
 func (f failure) class(words string, namesModel bool) llm.Class {
 	for _, s := range classPhrases {
 		for _, sign := range s.words {
@@ -223,7 +223,7 @@ func (f failure) class(words string, namesModel bool) llm.Class {
 	return llm.ClassUnknown
 }
 
-// contains says whether all parts of sign stand in words.
+// containsAll reports whether all parts of sign, separated by "+", occur in words.
 func containsAll(words, sign string) bool {
 	for part := range strings.SplitSeq(sign, "+") {
 		if !strings.Contains(words, part) {

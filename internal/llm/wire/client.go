@@ -105,7 +105,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 		return false, err
 	}
 	defer resp.close()
-	if err := resp.streams(codec); err != nil {
+	if err := resp.checkStream(codec, ep); err != nil {
 		return false, err
 	}
 	decoder := codec.Decode(d.Names)
@@ -150,7 +150,7 @@ func finished(events []llm.Event) bool {
 	return len(events) > 0 && events[len(events)-1].Kind == llm.EventFinish
 }
 
-// List returns the models that a provider lists for a key.
+// List returns the models that the provider lists for the key of ep.
 func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedModel, error) {
 	list, err := c.list(ctx, codec, ep)
 	if err != nil {
@@ -160,21 +160,46 @@ func (c *Client) List(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedM
 }
 
 func (c *Client) list(ctx context.Context, codec *Codec, ep Endpoint) ([]ListedModel, error) {
-	body, err := c.fetch(ctx, codec, ep, http.MethodGet, codec.Models, nil)
+	body, err := c.fetch(ctx, codec, ep, http.MethodGet, codec.ListPath, nil)
 	if err != nil {
 		return nil, err
 	}
-	list, err := codec.List(body)
+	list, err := codec.ReadList(body)
 	if err == nil && codec.DescribePath != "" {
 		return list, c.describe(ctx, codec, ep, list)
 	}
 	if err != nil {
 		return nil, &llm.Error{Class: llm.ClassCaller, Message: "the list of models does not read", Hint: "is the baseURL of the provider the right one?", Err: err}
 	}
-	return list, nil
+	return c.readInfoPages(ctx, codec, ep, list), nil
 }
 
-// show describes the models of a list, several at once. One that the provider cannot describe stays as it is.
+// infoPageWait is how long a server on this network may take to serve an [InfoPage].
+const infoPageWait = 2 * time.Second
+
+// readInfoPages adds to list what the first info page that answers says about the models. A server without such pages
+// leaves the list as it is.
+func (c *Client) readInfoPages(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) []ListedModel {
+	u, err := codec.address(ep.BaseURL, "")
+	if err != nil || len(codec.InfoPages) == 0 || !local(u) {
+		return list
+	}
+	u.Path = strings.TrimSuffix(u.Path, codec.Version)
+	ep.BaseURL = u.String()
+	ctx, cancel := context.WithTimeout(ctx, infoPageWait)
+	defer cancel()
+	for _, b := range codec.InfoPages {
+		if body, err := c.fetch(ctx, &Codec{Authorize: codec.Authorize}, ep, http.MethodGet, b.Path, nil); err == nil {
+			if more, ok := b.Read(body, list); ok {
+				return more
+			}
+		}
+	}
+	return list
+}
+
+// describe asks for a description of each model in list, several at once. A model that the provider cannot describe
+// stays as it is.
 func (c *Client) describe(ctx context.Context, codec *Codec, ep Endpoint, list []ListedModel) error {
 	var all sync.WaitGroup
 	room := make(chan struct{}, 4)
@@ -192,7 +217,7 @@ func (c *Client) describe(ctx context.Context, codec *Codec, ep Endpoint, list [
 	return ctx.Err()
 }
 
-// whole returns an answer that is not streamed.
+// fetch returns the body of an answer that is not streamed.
 func (c *Client) fetch(ctx context.Context, codec *Codec, ep Endpoint, method, path string, ask []byte) ([]byte, error) {
 	resp, err := c.open(ctx, codec, ep, method, path, ask, "")
 	if err != nil {
@@ -251,8 +276,8 @@ func (c *Client) open(ctx context.Context, codec *Codec, ep Endpoint, method, pa
 	r.watch = time.AfterFunc(r.idle, func() { r.cancel(errIdle) })
 	if r.StatusCode/100 != 2 {
 		defer r.close()
-		said, _ := io.ReadAll(io.LimitReader(r, errorLimit)) // as much as can be had
-		e := classify(r.StatusCode, r.Header, said, model, time.Now())
+		errorBody, _ := io.ReadAll(io.LimitReader(r, errorLimit)) // whatever arrives is enough
+		e := classify(r.StatusCode, r.Header, []byte(ep.redact(string(errorBody))), model, time.Now())
 		if e.Message == "" {
 			e.Message = r.Status
 		}
@@ -270,8 +295,8 @@ func (r *response) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// streams says what an answer is, where it is not the stream that was asked for.
-func (r *response) streams(codec *Codec) error {
+// checkStream returns an error if the response is not a stream in the format of codec.
+func (r *response) checkStream(codec *Codec, ep Endpoint) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch kind {
 	case "text/event-stream":
@@ -289,13 +314,14 @@ func (r *response) streams(codec *Codec) error {
 			return nil
 		}
 	}
-	said, _ := io.ReadAll(io.LimitReader(r, errorLimit))
-	if f, ok := parseFailure(said); ok {
+	body, _ := io.ReadAll(io.LimitReader(r, errorLimit))
+	body = []byte(ep.redact(string(body)))
+	if f, ok := parseFailure(body); ok {
 		return f.error("")
 	}
 	return &llm.Error{
 		Class: llm.ClassUnknown, Status: r.StatusCode,
-		Message: fmt.Sprintf("the answer is of type %q and no stream: %s", kind, excerpt(said)), Hint: "is the baseURL of the provider the right one?",
+		Message: fmt.Sprintf("the answer is of type %q and no stream: %s", kind, excerpt(body)), Hint: "is the baseURL of the provider the right one?",
 	}
 }
 
@@ -344,16 +370,26 @@ func (ep Endpoint) explain(ctx context.Context, model string, err error) *llm.Er
 		e = &llm.Error{Class: llm.ClassCanceled, Message: "cancelled", Err: context.Cause(ctx)}
 	}
 	e.Provider, e.Model, e.Key = ep.Provider, model, ep.KeyLabel
-	if ep.Key != "" {
-		e.Message = strings.ReplaceAll(e.Message, ep.Key, "…")
-		if e.Err != nil && strings.Contains(e.Err.Error(), ep.Key) {
+	e.Message, e.Code = cut(ep.redact(e.Message)), ep.redact(e.Code)
+	if e.Err != nil {
+		if text := e.Err.Error(); ep.redact(text) != text {
 			e.Err = nil
 		}
 	}
 	return e
 }
 
-// caller is the class of what a codec cannot say.
+// redact replaces the key and the other secrets in text. It must run before text is cut to a length.
+func (ep Endpoint) redact(text string) string {
+	for _, secret := range append([]string{ep.Key}, ep.Secrets...) {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return text
+}
+
+// requestError wraps an error of a codec that cannot encode the request.
 func requestError(err error) error {
 	if _, ok := errors.AsType[*llm.Error](err); ok {
 		return err
@@ -390,7 +426,7 @@ func newIDs(d *Draft) ids {
 	return i
 }
 
-// own returns e with the id of its call, which is the provider's where that will do.
+// assign returns e with the id of its call: the provider's id if it is valid and free, else a new one.
 func (i ids) assign(e llm.Event) llm.Event {
 	switch e.Kind {
 	case llm.EventToolStart:
@@ -408,7 +444,8 @@ func (i ids) assign(e llm.Event) llm.Event {
 // maxID is the longest id of a call that all providers accept.
 const maxID = 40
 
-// Legal says whether text is made of 1 to limit letters, digits, _ and -, which all providers take for names and ids.
+// ValidID reports whether text consists of 1 to limit letters, digits, _ and -, which all providers accept in names and
+// ids.
 func ValidID(text string, limit int) bool {
 	for _, c := range []byte(text) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '-' {

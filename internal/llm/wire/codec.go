@@ -14,38 +14,49 @@ import (
 type Codec struct {
 	// Kind names the API in settings.
 	Kind string
-	// Base is the address where settings name none.
+	// DefaultBaseURL is used if the settings name no base URL.
 	DefaultBaseURL string
-	// Version is the first part of all paths. A base that ends with it has it once; with Rooted, a base that has
-	// any path needs no version.
+	// Version is the first part of all paths, such as /v1. It is added unless the base URL ends with it already, and
+	// with VersionAtRootOnly unless the base URL has any path.
 	Version           string
 	VersionAtRootOnly bool
-	// Lines says that answers are streamed as JSON lines and not as server-sent events.
+	// JSONLines means that answers are streamed as JSON lines and not as server-sent events.
 	JSONLines bool
-	// Authorize adds the key to the headers of a request, and whatever else they must have. The key may be empty.
+	// Authorize sets the key, which may be empty, and other headers that every request needs.
 	Authorize func(h http.Header, key string)
 	// Encode returns the path after Version, and the body. It fails for a draft with something the API cannot carry.
 	Encode func(d *Draft) (path string, body []byte, err error)
 	// Decode returns a Decoder for one answer. names are the Names of the draft.
 	Decode func(names map[string]string) Decoder
-	// Models is the path behind Version that lists models, and List reads what it answers.
-	Models string
-	List   func(body []byte) ([]ListedModel, error)
-	// Loads says that requests name the context that a model is loaded with.
+	// ListPath is the path after Version that lists models; ReadList reads the response.
+	ListPath string
+	ReadList func(body []byte) ([]ListedModel, error)
+	// SetsContext means that a request says with how long a context the server loads the model.
 	SetsContext bool
-	// Show is the path behind Version that describes the model that the body names, and Shown reads what it answers;
-	// nil where the list says all.
+	// DescribePath is the path after Version that describes the model named in the body, and ReadDescription reads the
+	// response. Both are empty if the list says everything.
 	DescribePath    string
 	ReadDescription func(body []byte, m *ListedModel) error
+	// InfoPages are tried in order on servers on this network; the first that answers is used.
+	InfoPages []InfoPage
 }
 
-// Listed is a model as its provider lists it.
+// InfoPage is a page of some servers that says more about their models than the list does. Path follows the base URL
+// without the version; Read returns the list with what the page adds, or false if the body is not such a page.
+type InfoPage struct {
+	Path string
+	Read func(body []byte, list []ListedModel) ([]ListedModel, bool)
+}
+
+// ListedModel is a model as its provider lists it.
 type ListedModel struct {
 	ID string
 	// Context and Output are limits in tokens; 0 where the provider does not say.
 	Context int
 	Output  int
-	// Described says that the provider told what the model can do.
+	// Loaded means that Context is the length with which the server runs the model.
+	Loaded bool
+	// Described means that Tools, Images and Reasoning come from the provider.
 	Described                bool
 	Tools, Images, Reasoning bool
 }
@@ -68,6 +79,8 @@ type Endpoint struct {
 	Header   map[string]string
 	Key      string
 	KeyLabel string // for errors
+	// Secrets are further texts that no error may show, such as values of headers.
+	Secrets []string
 }
 
 // Draft is a request that package transform has adapted to one model of one provider: names, schemas and parts are in
@@ -109,10 +122,10 @@ type Style struct {
 	// SystemRole is the role of the system prompt in chat completions: system, developer, or user for
 	// models without one.
 	SystemRole string
-	// OutputField is the name of the limit of output in chat completions.
+	// MaxOutputField is the name of the output limit in chat completions.
 	MaxOutputField string
 	Thinking       Thinking
-	// ThinkOff is the word or number that switches thinking off; empty where leaving it out does.
+	// ThinkOff is the word or number that switches thinking off; empty if leaving the field out does.
 	ThinkOff string
 	// KeepReasoning is the field in which chat completions send earlier reasoning back; empty for none.
 	KeepReasoning string
@@ -122,9 +135,9 @@ type Style struct {
 	CacheMarks bool
 	// ResultImages means that tool results may hold images; otherwise these follow in a user message.
 	ResultImages bool
-	// MustLimit says that a request has to limit the output.
+	// RequiresMaxOutput means that a request must limit the output.
 	RequiresMaxOutput bool
-	// Context is the length that a local model is loaded with; 0 leaves it.
+	// Context is the length with which a local model is loaded; 0 leaves it to the server.
 	Context int
 }
 

@@ -96,7 +96,7 @@ func (f *frameReader) line() ([]byte, error) {
 			line := rest[:scan+at]
 			f.lo += scan + at + 1
 			f.skipLF = rest[scan+at] == '\r'
-			return f.begin(line), nil
+			return f.trimBOM(line), nil
 		}
 		if scan = len(rest); scan > lineLimit {
 			return nil, fmt.Errorf("a line of over %d MiB: %w", lineLimit>>20, errTooLong)
@@ -105,7 +105,7 @@ func (f *frameReader) line() ([]byte, error) {
 			f.lo = f.hi
 			if scan > 0 && errors.Is(f.err, io.EOF) {
 				f.cut = true
-				return f.begin(rest), nil
+				return f.trimBOM(rest), nil
 			}
 			return nil, f.err
 		}
@@ -113,8 +113,8 @@ func (f *frameReader) line() ([]byte, error) {
 	}
 }
 
-// begin takes the byte order mark from the first line.
-func (f *frameReader) begin(line []byte) []byte {
+// trimBOM removes the byte order mark from the first line.
+func (f *frameReader) trimBOM(line []byte) []byte {
 	if !f.begun {
 		f.begun = true
 		line = bytes.TrimPrefix(line, []byte("\ufeff"))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// repair returns arguments as a JSON object, where that needs no guess: none at all are an empty object, commas too
-// many go, and what was not closed is closed. Other text is returned as it is.
+// repairArgs returns arguments as JSON if that takes no guessing: no text at all is an empty object, superfluous commas
+// are removed and open brackets closed. Other text is returned as it is.
 func repairArgs(args string) string {
 	trimmed := strings.TrimSpace(args)
 	switch {
@@ -22,7 +22,8 @@ func repairArgs(args string) string {
 	return args
 }
 
-// Object returns arguments as a JSON object, for APIs that take nothing else: text that is none is a field in one.
+// ArgsObject returns arguments as a JSON object, for APIs that accept nothing else. Text that is not an object becomes
+// a field of one.
 func ArgsObject(args string) json.RawMessage {
 	args = repairArgs(args)
 	if strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
@@ -32,7 +33,7 @@ func ArgsObject(args string) json.RawMessage {
 	return raw
 }
 
-// closed returns text without commas before its closing brackets, and with those that it lacks.
+// closeBrackets returns text without commas before closing brackets, and with the missing closing brackets added.
 func closeBrackets(text string) string {
 	var out, open []byte
 	quoted := false

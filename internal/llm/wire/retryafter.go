@@ -12,30 +12,30 @@ import (
 // retryLimit is the longest wait that is taken seriously.
 const retryLimit = 7 * 24 * time.Hour
 
-// inText is how some providers say it within their message or the details beside that.
+// retryPhrase matches a wait in the message or the details, where some providers put it.
 var retryPhrase = lazyregexp.New(`"retryDelay"\s*:\s*"([0-9.]+s)"|try again in ((?:[0-9.]+(?:ms|h|m|s))+)|retry in ([0-9.]+s)`)
 
 // retryAfter returns how long a provider asks to wait, in any of the known forms, the longest if there are several. It
 // is 0 if the provider does not say, or says something absurd.
 func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration) {
-	at := func(d time.Duration) {
+	consider := func(d time.Duration) {
 		if d > wait && d <= retryLimit {
 			wait = d
 		}
 	}
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		at(seconds(ms / 1000))
+		consider(seconds(ms / 1000))
 	}
 	if v := h.Get("Retry-After"); v != "" {
 		if s, err := strconv.ParseFloat(v, 64); err == nil {
-			at(seconds(s))
+			consider(seconds(s))
 		} else if t, err := http.ParseTime(v); err == nil {
-			at(t.Sub(now))
+			consider(t.Sub(now))
 		}
 	}
 	for _, found := range retryPhrase.FindAllStringSubmatch(words, -1) {
 		d, _ := time.ParseDuration(found[1] + found[2] + found[3])
-		at(d)
+		consider(d)
 	}
 	if wait > 0 {
 		return wait
@@ -46,7 +46,7 @@ func retryAfter(h http.Header, words string, now time.Time) (wait time.Duration)
 		if n, err := strconv.ParseFloat(h.Get(left), 64); !ok || err == nil && n > 0 {
 			continue
 		}
-		at(reset(h.Get(name), now))
+		consider(reset(h.Get(name), now))
 	}
 	return wait
 }
