@@ -25,8 +25,8 @@ func New(started *event.Bus[*tool.Call], done *event.Bus[tool.CallDone]) *Stage 
 	return &Stage{started: started, done: done}
 }
 
-// begun is the context of a call that has subscribers; it holds the start time.
-type begun struct {
+// startedContext is the context of a call that has subscribers; it holds the start time.
+type startedContext struct {
 	context.Context
 	at time.Time
 }
@@ -37,12 +37,12 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	if !s.done.Watched() {
 		return ctx, nil
 	}
-	return &begun{ctx, time.Now()}, nil
+	return &startedContext{ctx, time.Now()}, nil
 }
 
 // Leave publishes how c ended, if anybody is subscribed.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
-	if b, ok := ctx.(*begun); ok {
+	if b, ok := ctx.(*startedContext); ok {
 		s.done.Publish(tool.CallDone{
 			Call: c, Outcome: tool.OutcomeOf(r, err), Err: err, Start: b.at, Duration: time.Since(b.at), BytesOut: len(r.Raw), Result: r.Raw,
 		})

@@ -24,6 +24,21 @@ type Sources struct {
 	// Dropped returns, by server, how many answers came that nobody was waiting for.
 	Dropped func() map[string]uint64
 	Cache   func() CacheFigures
+	Models  func() ModelFigures
+}
+
+// ModelFigures are counters of language models since the start. Of keys they have no more than how many there are.
+type ModelFigures struct {
+	Models []ModelCounts
+	Keys   map[string]map[string]uint64 // by provider and state; states that none is in included
+}
+
+// ModelCounts are the requests to one model.
+type ModelCounts struct {
+	Provider, Model string
+	Requests        map[string]uint64 // by outcome
+	Tokens          map[string]uint64 // by kind
+	CostMicros      int64             // millionths of a dollar
 }
 
 // CacheFigures are counters of the tool cache since the start.
@@ -111,6 +126,7 @@ func (m *Metrics) write(w io.Writer) {
 	m.writeServers(w)
 	m.writeCalls(w)
 	m.writeCache(w)
+	m.writeModels(w)
 	metrics.WriteProcessMetrics(w)
 }
 
@@ -178,6 +194,32 @@ func (m *Metrics) writeCache(w io.Writer) {
 	family(w, "toolcache_bytes", "gauge", "Size of the tool cache on disk.").sample(float64(c.Bytes))
 }
 
+func (m *Metrics) writeModels(w io.Writer) {
+	if m.from.Models == nil {
+		return
+	}
+	all := m.from.Models()
+	each := func(name, help, label string, of func(*ModelCounts) map[string]uint64) {
+		f := family(w, name, "counter", help)
+		for i := range all.Models {
+			model := &all.Models[i]
+			f.counts(of(model), label, "provider", model.Provider, "model", model.Model)
+		}
+	}
+	each("llm_requests_total", "Requests to models that have ended, by outcome: ok, or the class of the failure.", "outcome",
+		func(c *ModelCounts) map[string]uint64 { return c.Requests })
+	each("llm_tokens_total", "Tokens by kind. input has cached and cache_write in it, output has reasoning.", "kind",
+		func(c *ModelCounts) map[string]uint64 { return c.Tokens })
+	f := family(w, "llm_cost_micros_total", "counter", "Millionths of a dollar, of models whose price is known.")
+	for i := range all.Models {
+		f.sample(float64(all.Models[i].CostMicros), "provider", all.Models[i].Provider, "model", all.Models[i].Model)
+	}
+	f = family(w, "llm_keys", "gauge", "Keys by state; limited ones are active but for some models that they rest for.")
+	for _, provider := range slices.Sorted(maps.Keys(all.Keys)) {
+		f.counts(all.Keys[provider], "state", "provider", provider)
+	}
+}
+
 func one(yes bool) float64 {
 	if yes {
 		return 1
@@ -219,10 +261,10 @@ func (s samples) suffixed(suffix string, value float64, labels ...string) {
 // labelEscapes are the escapes of the text format.
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// counts writes a line for each key of a map, sorted.
-func (s samples) counts(values map[string]uint64, label string) {
+// counts writes a line for each key of a map, sorted, with more labels before it.
+func (s samples) counts(values map[string]uint64, label string, more ...string) {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		s.sample(float64(values[key]), label, key)
+		s.sample(float64(values[key]), append(slices.Clip(more), label, key)...)
 	}
 }
 

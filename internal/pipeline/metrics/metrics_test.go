@@ -37,6 +37,14 @@ func TestMetrics(t *testing.T) {
 					Lookups: map[string]uint64{"miss": 1, "hit": 5}, Writes: map[string]uint64{"ok": 6}, LoadSeconds: 0.25, Bytes: 1 << 20,
 				}
 			},
+			Models: func() metrics.ModelFigures {
+				return metrics.ModelFigures{
+					Models: []metrics.ModelCounts{{
+						Provider: "p", Model: `m"`, Requests: map[string]uint64{"ok": 7, "quota": 8}, Tokens: map[string]uint64{"input": 9}, CostMicros: 10,
+					}},
+					Keys: map[string]map[string]uint64{"p": {"active": 11}},
+				}
+			},
 		})
 		s := tooltest.NewFake("s", tooltest.Offer("s"))
 		done := func(kind tool.Kind, src tool.Source, o tool.Outcome, d time.Duration) {
@@ -60,6 +68,8 @@ func TestMetrics(t *testing.T) {
 			`mcp_call_seconds_count{server="s"} 3`, `mcp_call_seconds_sum{server="s"} 3602.001`,
 			"mcp_calls_uncounted_total 0",
 			`toolcache_lookups_total{verdict="hit"} 5`, `toolcache_lookups_total{verdict="miss"} 1`, `toolcache_writes_total{result="ok"} 6`,
+			`llm_requests_total{provider="p",model="m\"",outcome="ok"} 7`, `llm_requests_total{provider="p",model="m\"",outcome="quota"} 8`,
+			`llm_tokens_total{provider="p",model="m\"",kind="input"} 9`, `llm_cost_micros_total{provider="p",model="m\""} 10`, `llm_keys{provider="p",state="active"} 11`,
 			"toolcache_load_seconds 0.25", "toolcache_bytes 1.048576e+06",
 			"go_goroutines ", "process_",
 		} {
