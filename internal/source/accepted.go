@@ -8,9 +8,9 @@ import (
 	"github.com/tidwall/sjson"
 )
 
-// accepted returns one of our own tool definitions with its input schema reduced to the keywords that every model API
-// accepts: an API refuses the whole request for one keyword it does not know. Calls are still validated against the
-// full schema.
+// simplifiedDefinition returns one of our own tool definitions with its input schema reduced to the keywords that every
+// model API accepts: an API refuses the whole request for one keyword it does not know. Calls are still validated
+// against the full schema.
 func simplifiedDefinition(def json.RawMessage) json.RawMessage {
 	out, err := sjson.SetRawBytes(def, "inputSchema", acceptedSchema(gjson.GetBytes(def, "inputSchema")))
 	if err != nil {
@@ -68,8 +68,8 @@ func acceptedSchema(schema gjson.Result) []byte {
 	return o.bytes()
 }
 
-// sayable reports whether schema can be described without the refused words: each part has one type, and each object
-// names all its members.
+// isExpressible reports whether schema can be described without the refused words: each part has one type, and each
+// object names all its members.
 func isExpressible(schema gjson.Result) bool {
 	if forms := schema.Get("anyOf"); forms.Exists() {
 		return !slices.ContainsFunc(forms.Array(), func(form gjson.Result) bool { return !isExpressible(form) })

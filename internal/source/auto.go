@@ -29,43 +29,43 @@ type Chosen interface {
 // has none.
 const listFrame = len(`{"tools":[]}`) - len(",")
 
-// choices holds what auto has chosen, by profile.
-type choices struct {
+// autoViews holds what auto has chosen, by profile.
+type autoViews struct {
 	store Chosen // nil: choices are not stored
 	run   sync.WaitGroup
 
-	mu     sync.Mutex
-	loaded bool
-	closed bool
-	kept   map[string]Choice
+	mu        sync.Mutex
+	loaded    bool
+	closed    bool
+	byProfile map[string]Choice
 
 	saving sync.Mutex // held while a method of store runs
 }
 
-// of returns the views chosen for a profile at this budget, nil if there are none.
-func (x *choices) of(profile string, budget int) map[string]tool.View {
+// views returns the views chosen for a profile at this budget, nil if there are none.
+func (x *autoViews) views(profile string, budget int) map[string]tool.View {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.loaded {
-		x.loaded, x.kept = true, map[string]Choice{}
+		x.loaded, x.byProfile = true, map[string]Choice{}
 		if x.store != nil {
-			maps.Copy(x.kept, x.store.Load())
+			maps.Copy(x.byProfile, x.store.Load())
 		}
 	}
-	if c := x.kept[profile]; c.Budget == budget { // after a change of the budget by the user, views are chosen anew
+	if c := x.byProfile[profile]; c.Budget == budget { // after a change of the budget by the user, views are chosen anew
 		return c.Views
 	}
 	return nil
 }
 
-// hold remembers a choice and saves it in the background.
-func (x *choices) acquire(profile string, c Choice) {
+// set remembers a choice and saves it in the background.
+func (x *autoViews) set(profile string, c Choice) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
 		return
 	}
-	if old := x.kept[profile]; old.Budget == c.Budget {
+	if old := x.byProfile[profile]; old.Budget == c.Budget {
 		all := maps.Clone(old.Views) // keeps servers that are away for a while
 		if all == nil {
 			all = map[string]tool.View{}
@@ -73,17 +73,17 @@ func (x *choices) acquire(profile string, c Choice) {
 		maps.Copy(all, c.Views)
 		c.Views = all
 	}
-	x.kept[profile] = c
+	x.byProfile[profile] = c
 	if x.store != nil {
 		x.run.Go(func() { x.save(profile) })
 	}
 }
 
-func (x *choices) save(profile string) {
+func (x *autoViews) save(profile string) {
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.mu.Lock()
-	c, ok := x.kept[profile] // read again: it may have been dropped meanwhile
+	c, ok := x.byProfile[profile] // read again: it may have been dropped meanwhile
 	x.mu.Unlock()
 	if ok {
 		x.store.Save(profile, c)
@@ -91,11 +91,11 @@ func (x *choices) save(profile string) {
 }
 
 // clear drops all choices.
-func (x *choices) clear() error {
+func (x *autoViews) clear() error {
 	x.saving.Lock()
 	defer x.saving.Unlock()
 	x.mu.Lock()
-	x.loaded, x.kept = true, map[string]Choice{}
+	x.loaded, x.byProfile = true, map[string]Choice{}
 	x.mu.Unlock()
 	if x.store == nil {
 		return nil
@@ -103,7 +103,7 @@ func (x *choices) clear() error {
 	return x.store.Clear()
 }
 
-func (x *choices) close() {
+func (x *autoViews) close() {
 	x.mu.Lock()
 	x.closed = true
 	x.mu.Unlock()
@@ -114,18 +114,18 @@ func (x *choices) close() {
 // the list of tools has changed. The error says why stored choices could not be deleted; those in memory are gone all
 // the same.
 func (c *Catalog) Rebalance() error {
-	err := c.auto.clear()
+	err := c.autoViews.clear()
 	c.changed.Add(1)
-	c.changes.list(tool.ToolsChanged)
+	c.notices.list(tool.ToolsChanged)
 	return err
 }
 
-// free reports whether no setting fixes the view of t in this profile, so that auto chooses it.
-func (p *Profile) free(t *tool.Tool) bool {
+// isAutoChosen reports whether no setting fixes the view of t in this profile, so that auto chooses it.
+func (p *Profile) isAutoChosen(t *tool.Tool) bool {
 	return p.Views[t.Name] == "" && p.View == "" && t.View == "" && p.Default == tool.Auto
 }
 
-// why returns who chose the view in which the profile shows t; see [tool.Tool.Why].
+// viewChooser returns who chose the view in which the profile shows t; see [tool.Tool.Why].
 func (p *Profile) viewChooser(t *tool.Tool) string {
 	switch {
 	case p.Views[t.Name] != "" || p.View != "":
@@ -150,7 +150,7 @@ func actionsOf(t *tool.Tool) []*tool.Action {
 	return out
 }
 
-// weighed is a server of the list with its size in each view, for fit.
+// serverSize is a server of the list with its size in each view, for fit.
 type serverSize struct {
 	tool          *tool.Tool
 	view          tool.View
@@ -169,8 +169,8 @@ func (w *serverSize) bytes() int {
 	return 0
 }
 
-// sum returns the size in bytes of the list of tools with the given servers.
-func sum(servers []*serverSize) int {
+// listSize returns the size in bytes of the list of tools with the given servers.
+func listSize(servers []*serverSize) int {
 	total, behind := listFrame, 0
 	for _, w := range servers {
 		total += w.bytes()
@@ -197,7 +197,7 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 				continue
 			}
 			servers = append(servers, t)
-			if !p.free(t) {
+			if !p.isAutoChosen(t) {
 				continue
 			}
 			if v, ok := kept[t.Name]; ok {
@@ -215,7 +215,7 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 		all = append(all, w)
 		if v, ok := views[servers[i].Name]; ok {
 			w.view = v
-		} else if w.view = p.viewOf(w.tool); p.free(w.tool) {
+		} else if w.view = p.viewOf(w.tool); p.isAutoChosen(w.tool) {
 			w.view = tool.Flat
 			open = append(open, w)
 		}
@@ -227,12 +227,12 @@ func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[stri
 	return views, true
 }
 
-// weigh returns the sizes of servers in the flat and in the grouped view.
+// serverSizes returns the sizes of servers in the flat and in the grouped view.
 func serverSizes(servers []*tool.Tool, p *Profile) []*serverSize {
-	var want []named
+	var want []nameRequest
 	for _, t := range servers {
 		for _, a := range shownActions(t, p) {
-			want = append(want, named{owner: t.Name, prefix: t.Prefix, original: a.Name})
+			want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name})
 		}
 	}
 	names := exposedNames(want)
@@ -249,8 +249,8 @@ func serverSizes(servers []*tool.Tool, p *Profile) []*serverSize {
 	return out
 }
 
-// fit changes the views of the servers in open, the largest first, until the list of all fits the budget. It changes
-// no more than necessary.
+// fitBudget changes the views of the servers in open, the largest first, until the list of all fits the budget. It
+// changes no more than necessary.
 func fitBudget(all, open []*serverSize, budget int) {
 	shrink := func(to tool.View, size func(*serverSize) int, gains func(*serverSize) bool) {
 		largest := slices.Clone(open)
@@ -258,7 +258,7 @@ func fitBudget(all, open []*serverSize, budget int) {
 			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.tool.Name, b.tool.Name))
 		})
 		for _, w := range largest {
-			if sum(all) <= budget {
+			if listSize(all) <= budget {
 				return
 			}
 			if gains(w) {
@@ -267,40 +267,40 @@ func fitBudget(all, open []*serverSize, budget int) {
 		}
 	}
 	shrink(tool.Grouped, func(w *serverSize) int { return w.flat }, func(w *serverSize) bool { return w.grouped < w.flat })
-	before, listed := make([]tool.View, len(open)), sum(all)
+	before, listed := make([]tool.View, len(open)), listSize(all)
 	for i, w := range open {
 		before[i] = w.view
 	}
 	shrink(tool.Search, (*serverSize).bytes, func(*serverSize) bool { return true })
-	if found := sum(all); found > budget && found >= listed { // the search tools take more than the tools they replace
+	if found := listSize(all); found > budget && found >= listed { // the search tools take more than the tools they replace
 		for i, w := range open {
 			w.view = before[i]
 		}
 	}
 }
 
-// form is how a list shows a Tool, to notice that it is shown otherwise later.
-type form struct {
+// listedForm is how a list shows a Tool, to notice that it is shown otherwise later.
+type listedForm struct {
 	view  tool.View
 	names []string // the names of its entries in the list
 }
 
-// shown records that a client has been shown v. Its chosen views are kept from now on, once every server has told its
-// tools; a Tool whose form has changed since it was last shown is logged.
-func (c *Catalog) shown(s *snapshot, v *view) {
-	if v.told.CompareAndSwap(false, true) {
+// viewShown records that a client has been shown v. Its chosen views are kept from now on, once every server has told
+// its tools; a Tool whose form has changed since it was last shown is logged.
+func (c *Catalog) viewShown(s *snapshot, v *view) {
+	if v.shown.CompareAndSwap(false, true) {
 		c.publishForms(v)
 	}
-	if v.hasUnsavedChoices.Load() && len(s.pendingSource(tool.ListTools)) == 0 && v.hasUnsavedChoices.CompareAndSwap(true, false) {
-		c.auto.acquire(v.name, Choice{Budget: v.profile.Budget, Views: v.profile.chosen})
+	if v.hasUnsavedChoices.Load() && len(s.pendingSources(tool.ListTools)) == 0 && v.hasUnsavedChoices.CompareAndSwap(true, false) {
+		c.autoViews.set(v.name, Choice{Budget: v.profile.Budget, Views: v.profile.chosen})
 	}
 }
 
-// tellForms logs the Tools that a profile shows in another form than last time.
+// publishForms logs the Tools that a profile shows in another form than last time.
 func (c *Catalog) publishForms(v *view) {
-	now := map[string]form{}
+	now := map[string]listedForm{}
 	for _, t := range v.tools {
-		now[t.tool.Name] = form{view: v.profile.viewOf(t.tool)}
+		now[t.tool.Name] = listedForm{view: v.profile.viewOf(t.tool)}
 	}
 	for _, name := range v.names {
 		t := v.tools[name].tool.Name
@@ -309,11 +309,11 @@ func (c *Catalog) publishForms(v *view) {
 		now[t] = f
 	}
 	c.listedFormsMu.Lock()
-	before := c.forms[v.name]
-	if c.forms == nil {
-		c.forms = map[string]map[string]form{}
+	before := c.listedForms[v.name]
+	if c.listedForms == nil {
+		c.listedForms = map[string]map[string]listedForm{}
 	}
-	c.forms[v.name] = now
+	c.listedForms[v.name] = now
 	c.listedFormsMu.Unlock()
 	for _, t := range slices.Sorted(maps.Keys(now)) {
 		if old, ok := before[t]; ok && old.view != now[t].view {

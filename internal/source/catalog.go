@@ -74,17 +74,17 @@ type Catalog struct {
 	stops   map[tool.Source]func()
 	closed  bool
 
-	changes     notices
-	people      people
-	hasSessions func() bool // of people, made once: every list is handed it
-	watched     subscriptions
-	indexes     indexes
-	levels      levels
-	auto        choices
-	served      served
+	notices       changeNotifier
+	sessions      sessionList
+	hasSessions   func() bool // of people, made once: every list is handed it
+	subscriptions subscriptions
+	indexes       indexBuilder
+	levels        levels
+	autoViews     autoViews
+	servedLists   servedLists
 
 	listedFormsMu sync.Mutex
-	forms         map[string]map[string]form // how each profile's Tools were last listed, by profile and Tool
+	listedForms   map[string]map[string]listedForm // how each profile's Tools were last listed, by profile and Tool
 }
 
 // New returns a catalog of sources. Where two sources want one name, the earlier source gets it.
@@ -96,10 +96,10 @@ func New(sources []tool.Source, opts Options) *Catalog {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.changes.quiet, c.changes.change = opts.Quiet, c.change
-	c.served.seed = maphash.MakeSeed()
-	c.hasSessions = c.people.isAttended
-	c.auto.store = opts.Chosen
+	c.notices.quiet, c.notices.change = opts.Quiet, c.change
+	c.servedLists.seed = maphash.MakeSeed()
+	c.hasSessions = c.sessions.isAttended
+	c.autoViews.store = opts.Chosen
 	c.profiles.Store(&opts.Profiles)
 	c.reserved.Store(&opts.Reserved)
 	c.replace(sources) // the first set is not a change to anybody
@@ -111,9 +111,9 @@ func New(sources []tool.Source, opts Options) *Catalog {
 // watchers are told only of what differs.
 func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserved []string) {
 	c.mu.Lock()
-	same := slices.Equal(c.sources, sources)
+	unchanged := slices.Equal(c.sources, sources)
 	c.mu.Unlock()
-	if same && reflect.DeepEqual(*c.profiles.Load(), profiles) && slices.Equal(*c.reserved.Load(), reserved) {
+	if unchanged && reflect.DeepEqual(*c.profiles.Load(), profiles) && slices.Equal(*c.reserved.Load(), reserved) {
 		return
 	}
 	c.profiles.Store(&profiles)
@@ -123,10 +123,10 @@ func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserv
 	}
 	c.changed.Add(1)
 	c.tellSessions()
-	c.changes.all()
+	c.notices.all()
 }
 
-// successor returns the current source that has the name of old, which may be old itself; nil if there is none.
+// currentPeer returns the current source that has the name of old, which may be old itself; nil if there is none.
 func (c *Catalog) currentPeer(old tool.Peer) tool.Peer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,26 +169,26 @@ func (c *Catalog) Close() {
 	for _, stop := range stops {
 		stop()
 	}
-	c.changes.close()
+	c.notices.close()
 	c.indexes.close()
-	c.auto.close()
+	c.autoViews.close()
 }
 
-// tell handles a change that a source reports.
+// handleChange handles a change that a source reports.
 func (c *Catalog) handleChange(ch tool.Change) {
 	switch ch.Kind {
 	case tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged:
 		c.changed.Add(1)
-		c.changes.list(ch.Kind)
+		c.notices.list(ch.Kind)
 	case tool.ResourceUpdated:
-		c.changes.send(c.exposed(ch))
+		c.notices.send(c.withExposedURI(ch))
 	case tool.LogMessage, tool.Notice:
-		c.changes.send(ch)
+		c.notices.send(ch)
 	}
 }
 
 // Watch calls f for each change until stop is called; see the pipeline's Catalog.
-func (c *Catalog) Watch(f func(tool.Change)) (stop func()) { return c.changes.watch(f) }
+func (c *Catalog) Watch(f func(tool.Change)) (stop func()) { return c.notices.watch(f) }
 
 // snapshot returns the current snapshot, built anew if a source has changed since the last.
 func (c *Catalog) snapshot() *snapshot {
@@ -213,14 +213,14 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	s := c.snapshot()
 	v := s.view(profile)
 	if kind == tool.ListTools {
-		c.shown(s, v)
+		c.viewShown(s, v)
 	}
 	var raw json.RawMessage
 	if list := v.lists[kind]; list != nil {
 		raw, _ = list()
-		c.served.record(v, kind)
+		c.servedLists.record(v, kind)
 		if s.revision != c.changed.Load() { // the notice of that may have gone out before this list was noted
-			c.changes.list(changeOf[kind])
+			c.notices.list(changeOf[kind])
 		}
 	}
 	for i := range s.offers {
@@ -233,9 +233,9 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 
 // AwaitKnown returns when every source knows its offers of a kind or has given up, or when ctx ends.
 func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
-	for _, told := range c.snapshot().pendingSource(kind) {
+	for _, told := range c.snapshot().pendingSources(kind) {
 		select {
-		case <-told.soon:
+		case <-told.ready:
 		case <-ctx.Done():
 			return
 		}
@@ -246,14 +246,14 @@ func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 // since it may be theirs. It counts from New.
 const useWait = 2 * time.Second
 
-// untold is a source that does not know yet what it offers of a kind. soon is closed once it does.
+// pendingSource is a source that does not know yet what it offers of a kind. soon is closed once it does.
 type pendingSource struct {
-	name string
-	soon <-chan struct{}
+	name  string
+	ready <-chan struct{}
 }
 
-// untold returns the sources that do not know yet what they offer of a kind.
-func (s *snapshot) pendingSource(kind tool.ListKind) []pendingSource {
+// pendingSources returns the sources that do not know yet what they offer of a kind.
+func (s *snapshot) pendingSources(kind tool.ListKind) []pendingSource {
 	var out []pendingSource
 	for _, o := range s.offers {
 		r, ok := o.source.(tool.Refresher)
@@ -276,11 +276,11 @@ func (s *snapshot) pendingSource(kind tool.ListKind) []pendingSource {
 // awaitOwner waits for the starting source that a name seems to belong to by its prefix. Without such a source it
 // waits for all starting sources, until useWait after New. It reports whether it waited for any.
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
-	list := c.snapshot().pendingSource(kind)
+	list := c.snapshot().pendingSources(kind)
 	for _, told := range list {
 		if owner := sanitizeName(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
 			select {
-			case <-told.soon:
+			case <-told.ready:
 			case <-ctx.Done():
 			}
 			return true
@@ -355,5 +355,5 @@ func SplitProfile(name string, known func(name string) bool) (base string, view 
 	return "", "", false
 }
 
-// nobody is the profile that sees nothing. No settings can define it, since a profile's name is printable.
+// emptyProfile is the profile that sees nothing. No settings can define it, since a profile's name is printable.
 const emptyProfile = "\x00"

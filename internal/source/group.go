@@ -27,9 +27,9 @@ const (
 	mostNamed = 500
 )
 
-// nested reports whether calls of a Tool's grouped form must put the action's arguments into a member "args". They
-// must if an action uses a name that the grouped form needs for itself, such as "action".
-func nested(t *tool.Tool) bool {
+// needsNestedArguments reports whether calls of a Tool's grouped form must put the action's arguments into a member
+// "args". They must if an action uses a name that the grouped form needs for itself, such as "action".
+func needsNestedArguments(t *tool.Tool) bool {
 	for i := range t.Actions {
 		a := &t.Actions[i]
 		props := gjson.GetBytes(a.InputSchema, "properties")
@@ -42,11 +42,11 @@ func nested(t *tool.Tool) bool {
 
 // helpName returns the name of the help action, which differs from every action of t.
 func helpName(t *tool.Tool) string {
-	if !nested(t) {
+	if !needsNestedArguments(t) {
 		return helpAction
 	}
 	name := nestedHelp
-	for offers(t, name) {
+	for hasAction(t, name) {
 		name += "_"
 	}
 	return name
@@ -64,12 +64,12 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 		destructive = destructive || a.Dangerous
 	}
 	properties := orderedObject{}
-	what := map[string]any{"type": "string"}
+	actionSchema := map[string]any{"type": "string"}
 	if len(enum) < mostNamed {
-		what["enum"] = append(enum, help)
+		actionSchema["enum"] = append(enum, help)
 	}
-	properties.add("action", what)
-	if nested(t) {
+	properties.add("action", actionSchema)
+	if needsNestedArguments(t) {
 		properties.add("args", map[string]any{"type": "string", "description": "JSON"})
 	} else {
 		addListed(&properties, actions)
@@ -108,7 +108,7 @@ func addListed(properties *orderedObject, actions []*tool.Action) {
 		gjson.ParseBytes(a.Listed).ForEach(func(k, v gjson.Result) bool {
 			name := k.String()
 			if old, ok := schemas[name]; ok {
-				schemas[name] = both(old, v.Raw)
+				schemas[name] = mergeSchemas(old, v.Raw)
 			} else {
 				names, schemas[name] = append(names, name), v.Raw
 			}
@@ -120,9 +120,9 @@ func addListed(properties *orderedObject, actions []*tool.Action) {
 	}
 }
 
-// both merges the schemas of one argument that two actions take: the union of their values if they have the same type
-// and few values, else that type alone. Different types become a string, which can hold JSON.
-func both(a, b string) string {
+// mergeSchemas merges the schemas of one argument that two actions take: the union of their values if they have the
+// same type and few values, else that type alone. Different types become a string, which can hold JSON.
+func mergeSchemas(a, b string) string {
 	if a == b {
 		return a
 	}
@@ -131,7 +131,7 @@ func both(a, b string) string {
 		return `{"type":"string"}`
 	}
 	if items := gjson.Get(a, "items"); items.Exists() {
-		return `{"type":"array","items":` + both(items.Raw, gjson.Get(b, "items").Raw) + `}`
+		return `{"type":"array","items":` + mergeSchemas(items.Raw, gjson.Get(b, "items").Raw) + `}`
 	}
 	var values []string
 	known, other := gjson.Get(a, "enum"), gjson.Get(b, "enum")
@@ -151,18 +151,18 @@ func both(a, b string) string {
 func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string {
 	var b strings.Builder
 	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
-	most := 120
+	limit := 120
 	if common {
-		most = 300 // a signature was written for this place, so it may be longer
+		limit = 300 // a signature was written for this place, so it may be longer
 	}
-	if about := firstLine(t.Description, most); about != "" {
+	if about := firstLine(t.Description, limit); about != "" {
 		b.WriteString(about + "\n")
 	}
 	if marked := dangerousActions(actions); len(marked) > 0 {
 		b.WriteString("Dangerous: " + strings.Join(marked, ", ") + "\n")
 	}
 	switch {
-	case nested(t):
+	case needsNestedArguments(t):
 		b.WriteString("Call {action, args:{…}}; action=" + help + " topic=ACTION tells more.\n")
 	case !common:
 		b.WriteString("Call {action, …}; action=" + help + " topic=ACTION tells more.\n")
@@ -186,8 +186,8 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// dangerous returns the names of the actions that need a person's confirmation, as the description lists them. Models
-// do not see annotations, so the description is where they learn of the danger.
+// dangerousActions returns the names of the actions that need a person's confirmation, as the description lists them.
+// Models do not see annotations, so the description is where they learn of the danger.
 func dangerousActions(actions []*tool.Action) []string {
 	var out []string
 	for _, a := range actions {
@@ -207,7 +207,7 @@ func signature(a *tool.Action) string {
 	if a.Signature != "" {
 		return a.Signature
 	}
-	required, optional := arguments(a.InputSchema)
+	required, optional := argumentNames(a.InputSchema)
 	s := a.Name + "(" + strings.Join(required, ", ")
 	if len(optional) > 0 {
 		if len(required) > 0 {
@@ -220,7 +220,7 @@ func signature(a *tool.Action) string {
 
 // argumentNames returns the argument names of a schema: the required ones in the order of "required", the others in the
 // order of "properties".
-func arguments(schema json.RawMessage) (required, optional []string) {
+func argumentNames(schema json.RawMessage) (required, optional []string) {
 	is := map[string]bool{}
 	for _, r := range gjson.GetBytes(schema, "required").Array() {
 		if name := r.String(); !is[name] {
@@ -246,15 +246,15 @@ func firstLine(text string, n int) string {
 	return line
 }
 
-// argument returns a string argument of a call, "" if it is missing.
+// stringArgument returns a string argument of a call, "" if it is missing.
 func stringArgument(args json.RawMessage, name string) string {
 	return gjson.GetBytes(args, name).String()
 }
 
-// ungroup returns the arguments for action a from those of a call to the grouped tool: without "action", and taken
-// out of "args" where the Tool is nested.
+// ungroupedArguments converts the arguments of a call to the grouped tool to those of its action a: it drops "action",
+// and unwraps "args" if the tool nests its arguments there.
 func ungroupedArguments(t *tool.Tool, a *tool.Action, args json.RawMessage) json.RawMessage {
-	if nested(t) {
+	if needsNestedArguments(t) {
 		switch inner := decodedObject(gjson.GetBytes(args, "args")); {
 		case inner.Exists() && inner.Type == gjson.Null:
 			return adaptArguments(a, json.RawMessage("{}"), "")
@@ -265,7 +265,7 @@ func ungroupedArguments(t *tool.Tool, a *tool.Action, args json.RawMessage) json
 	return adaptArguments(a, args, "action") // also for a call that did not nest them
 }
 
-// without returns obj less one member; the rest keeps its bytes.
+// withoutMember returns obj less one member; the rest keeps its bytes.
 func withoutMember(obj json.RawMessage, field string) json.RawMessage {
 	out := make([]byte, 0, len(obj))
 	out = append(out, '{')

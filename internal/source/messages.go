@@ -8,48 +8,48 @@ import (
 	"collie/internal/tool"
 )
 
-// people holds the connected sessions in the order in which they came.
-type people struct {
+// sessionList holds the connected sessions in the order in which they came.
+type sessionList struct {
 	notifyMu sync.Mutex // held while sources are told, so that they hear of changes in order
 
-	mu   sync.Mutex
-	here []*tool.Session
+	mu       sync.Mutex
+	sessions []*tool.Session
 }
 
-// attend reports whether any session is connected.
-func (p *people) isAttended() bool {
+// isAttended reports whether any session is connected.
+func (p *sessionList) isAttended() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.here) > 0
+	return len(p.sessions) > 0
 }
 
 // Join tells the sources that a session has connected.
 func (c *Catalog) Join(s *tool.Session) {
-	c.people.mu.Lock()
-	c.people.here = append(c.people.here, s)
-	c.people.mu.Unlock()
+	c.sessions.mu.Lock()
+	c.sessions.sessions = append(c.sessions.sessions, s)
+	c.sessions.mu.Unlock()
 	c.tellSessions()
 }
 
 // Leave tells the sources that a session has ended. A second call for the same session does nothing.
 func (c *Catalog) Leave(id string) {
-	c.people.mu.Lock()
-	before := len(c.people.here)
-	c.people.here = slices.DeleteFunc(slices.Clone(c.people.here), func(s *tool.Session) bool { return s.ID == id })
-	removed := len(c.people.here) < before
-	c.people.mu.Unlock()
+	c.sessions.mu.Lock()
+	before := len(c.sessions.sessions)
+	c.sessions.sessions = slices.DeleteFunc(slices.Clone(c.sessions.sessions), func(s *tool.Session) bool { return s.ID == id })
+	removed := len(c.sessions.sessions) < before
+	c.sessions.mu.Unlock()
 	if removed {
 		c.tellSessions()
 	}
 }
 
-// introduce tells each source the sessions that see it.
+// tellSessions tells each source the sessions that see it.
 func (c *Catalog) tellSessions() {
-	c.people.notifyMu.Lock()
-	defer c.people.notifyMu.Unlock()
-	c.people.mu.Lock()
-	here := c.people.here
-	c.people.mu.Unlock()
+	c.sessions.notifyMu.Lock()
+	defer c.sessions.notifyMu.Unlock()
+	c.sessions.mu.Lock()
+	sessions := c.sessions.sessions
+	c.sessions.mu.Unlock()
 	c.mu.Lock()
 	sources := c.sources
 	c.mu.Unlock()
@@ -59,8 +59,8 @@ func (c *Catalog) tellSessions() {
 			continue
 		}
 		var sees []*tool.Session
-		for _, s := range here {
-			if _, p := c.profile(s.Profile); !s.ListsOnly && p.sees(src) {
+		for _, s := range sessions {
+			if _, p := c.profile(s.Profile); !s.ListsOnly && p.showsSource(src) {
 				sees = append(sees, s)
 			}
 		}
@@ -68,8 +68,8 @@ func (c *Catalog) tellSessions() {
 	}
 }
 
-// sees reports whether a profile shows anything of a source.
-func (p *Profile) sees(src tool.Source) bool {
+// showsSource reports whether a profile shows anything of a source.
+func (p *Profile) showsSource(src tool.Source) bool {
 	if len(p.Tools) == 0 && len(p.Hide) == 0 {
 		return true
 	}
@@ -95,16 +95,16 @@ func (p *Profile) sees(src tool.Source) bool {
 func (c *Catalog) peers(profile string) (out []tool.Peer) {
 	_, p := c.profile(profile)
 	for _, o := range c.snapshot().offers {
-		if m, ok := o.source.(tool.Peer); ok && m.Listens() && p.sees(o.source) {
+		if m, ok := o.source.(tool.Peer); ok && m.Listens() && p.showsSource(o.source) {
 			out = append(out, m)
 		}
 	}
 	return out
 }
 
-// owner returns the source that a message is for: the one that owns the request or progress the message names, else
-// the only source of the profile. It returns nil if there is no such source.
-func (c *Catalog) owner(m *tool.Message) tool.Peer {
+// messageOwner returns the source that a message is for: the one that owns the request or progress the message names,
+// else the only source of the profile. It returns nil if there is no such source.
+func (c *Catalog) messageOwner(m *tool.Message) tool.Peer {
 	list := c.peers(m.Profile)
 	for _, one := range list {
 		if one.Owns(m) {
@@ -128,28 +128,28 @@ const (
 func (c *Catalog) Tell(m *tool.Message) bool {
 	if m.Method == methodRootsChanged {
 		list := c.peers(m.Profile)
-		for _, one := range list {
-			one.Tell(m)
+		for _, owner := range list {
+			owner.Tell(m)
 		}
 		return len(list) > 0
 	}
-	one := c.owner(m)
-	if one == nil {
+	owner := c.messageOwner(m)
+	if owner == nil {
 		return false
 	}
-	one.Tell(m)
+	owner.Tell(m)
 	return true
 }
 
 // resolveRequest finds the source that answers a request whose method MCP does not define.
 func (c *Catalog) resolveRequest(call *tool.Call) error {
-	one := c.owner(&tool.Message{
+	owner := c.messageOwner(&tool.Message{
 		Method: call.Name, Params: call.Params, Request: true,
 		Principal: call.Principal, Session: call.Session, Profile: call.Profile,
 	})
-	if one == nil {
+	if owner == nil {
 		return &tool.Error{Op: "request", Kind: tool.NotFound, Subject: call.Name, Message: "no server is meant by this method"}
 	}
-	call.Source, call.Target, call.Tool = one, call.Name, one.Name()
+	call.Source, call.Target, call.Tool = owner, call.Name, owner.Name()
 	return nil
 }

@@ -15,7 +15,7 @@ const (
 	cutName = 55
 )
 
-// clean replaces characters that a tool name may not have.
+// sanitizeName replaces characters that a tool name may not have.
 func sanitizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -25,14 +25,14 @@ func sanitizeName(name string) string {
 	}, name)
 }
 
-// suffixed returns name, cut if needed, with a digest of owner and original behind it, which makes it unique.
+// withDigest returns name, cut if needed, with a digest of owner and original behind it, which makes it unique.
 func withDigest(name, owner, original string) string {
 	sum := sha256.Sum256([]byte(owner + "\x00" + original))
 	return name[:min(len(name), cutName)] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// named is an action or a prompt that needs an exposed name.
-type named struct {
+// nameRequest is an action or a prompt that needs an exposed name.
+type nameRequest struct {
 	owner    string // name of the Tool or server
 	prefix   string
 	original string
@@ -46,17 +46,17 @@ type named struct {
 // If two entries want the same name, those with an empty prefix first get their owner's name as prefix; if names
 // still clash, each of them gets a digest as a suffix. Fixed names win and never change, and reserved names stay free
 // of others even where nobody has them. The result does not depend on the order of list.
-func exposedNames(list []named, reserved ...string) []string {
+func exposedNames(list []nameRequest, reserved ...string) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
-		names[i] = short(n.prefix, n)
+		names[i] = prefixedName(n.prefix, n)
 		if tool, _, _ := strings.Cut(names[i], "__"); slices.Contains(reserved, tool) && n.owner != tool {
-			names[i] = short(sanitizeName(n.owner)+"__", n)
+			names[i] = prefixedName(sanitizeName(n.owner)+"__", n)
 		}
 	}
 	for _, i := range duplicateNames(list, names) {
 		if list[i].prefix == "" {
-			names[i] = short(sanitizeName(list[i].owner)+"__", list[i])
+			names[i] = prefixedName(sanitizeName(list[i].owner)+"__", list[i])
 		}
 	}
 	for _, i := range duplicateNames(list, names) {
@@ -65,7 +65,7 @@ func exposedNames(list []named, reserved ...string) []string {
 	return names
 }
 
-func short(prefix string, n named) string {
+func prefixedName(prefix string, n nameRequest) string {
 	name := sanitizeName(prefix + n.original)
 	if len(name) > maxName {
 		return withDigest(name, n.owner, n.original)
@@ -73,8 +73,8 @@ func short(prefix string, n named) string {
 	return name
 }
 
-// clashing returns the indices of names that are not unique and may change.
-func duplicateNames(list []named, names []string) []int {
+// duplicateNames returns the indices of names that are not unique and may change.
+func duplicateNames(list []nameRequest, names []string) []int {
 	count := map[string]int{}
 	for _, name := range names {
 		count[name]++
@@ -131,7 +131,7 @@ func (p *Profile) shows(t *tool.Tool, action string) bool {
 
 // viewOf returns the view in which a profile shows a Tool.
 func (p *Profile) viewOf(t *tool.Tool) tool.View {
-	if p.free(t) {
+	if p.isAutoChosen(t) {
 		return cmp.Or(p.chosen[t.Name], tool.Flat)
 	}
 	return cmp.Or(p.Views[t.Name], p.View, t.View, p.Default, tool.Flat)

@@ -7,8 +7,9 @@ import (
 	"collie/internal/tool"
 )
 
-// notices delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at once.
-type notices struct {
+// changeNotifier delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at
+// once.
+type changeNotifier struct {
 	quiet  time.Duration
 	change func(tool.ChangeKind) tool.Change // the notice of changed lists
 
@@ -22,7 +23,7 @@ type notices struct {
 	deliver sync.Mutex // held while watchers are called, so that calls are serial
 }
 
-func (n *notices) watch(f func(tool.Change)) (stop func()) {
+func (n *changeNotifier) watch(f func(tool.Change)) (stop func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.watchers == nil {
@@ -40,7 +41,7 @@ func (n *notices) watch(f func(tool.Change)) (stop func()) {
 	}
 }
 
-func (n *notices) send(ch tool.Change) {
+func (n *changeNotifier) send(ch tool.Change) {
 	n.deliver.Lock()
 	defer n.deliver.Unlock()
 	n.mu.Lock()
@@ -55,7 +56,7 @@ func (n *notices) send(ch tool.Change) {
 }
 
 // list records that a list has changed. Watchers hear of it once no further change has come for the quiet time.
-func (n *notices) list(kind tool.ChangeKind) {
+func (n *changeNotifier) list(kind tool.ChangeKind) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {
@@ -70,13 +71,13 @@ func (n *notices) list(kind tool.ChangeKind) {
 	}
 }
 
-func (n *notices) all() {
+func (n *changeNotifier) all() {
 	for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 		n.list(kind)
 	}
 }
 
-func (n *notices) flush() {
+func (n *changeNotifier) flush() {
 	n.mu.Lock()
 	pending := n.pending
 	n.pending, n.timer = nil, nil
@@ -92,7 +93,7 @@ func (n *notices) flush() {
 	}
 }
 
-func (n *notices) close() {
+func (n *changeNotifier) close() {
 	n.mu.Lock()
 	n.closed = true
 	if n.timer != nil {

@@ -94,7 +94,7 @@ func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, er
 	return tool.Result{}, missing
 }
 
-// unreachable reports whether an error means that the source gave no answer at all.
+// isUnreachable reports whether an error means that the source gave no answer at all.
 func isUnreachable(err error) bool {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, tool.Crashed, tool.Timeout, tool.Disabled:
@@ -112,7 +112,7 @@ func notFound(err error) bool {
 	return tool.KindOf(err) == tool.NotFound
 }
 
-// aliased is a source that knows a resource by another URI than clients do.
+// aliasedSource is a source that knows a resource by another URI than clients do.
 type aliasedSource struct {
 	tool.Source
 	original, exposed string
@@ -224,7 +224,7 @@ func textResource(uri, media, text string) tool.Result {
 // addOwn lists the resources that the catalog serves itself, as far as they would be of use in this profile.
 func (v *view) addOwn(s *snapshot, resources, templates *list) {
 	for _, o := range s.offers {
-		if !v.profile.sees(o.source) {
+		if !v.profile.showsSource(o.source) {
 			continue
 		}
 		if len(cutRunes(o.offer.Instructions, 500)) < len(o.offer.Instructions) {

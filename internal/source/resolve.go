@@ -59,19 +59,19 @@ func (c *Catalog) resolveTool(v *view, call *tool.Call) error {
 	if v.search != nil && isSearch(call.Name) {
 		return c.resolveSearch(v, call)
 	}
-	t, err := c.named(v, call.Profile, call.Name)
+	t, err := c.findNamed(v, call.Profile, call.Name)
 	if err != nil {
 		return err
 	}
 	return c.resolveTarget(v, call, t)
 }
 
-// named returns the target of a tool's exposed name, or of "tool/action" in the source's own names.
-func (c *Catalog) named(v *view, profile, name string) (target, error) {
+// findNamed returns the target of a tool's exposed name, or of "tool/action" in the source's own names.
+func (c *Catalog) findNamed(v *view, profile, name string) (target, error) {
 	if t, ok := v.tools[name]; ok {
 		return t, nil
 	}
-	if t, ok := v.off[name]; ok {
+	if t, ok := v.switchedOff[name]; ok {
 		return t, nil
 	}
 	if t, ok := c.byOwnName(profile, name); ok {
@@ -87,11 +87,11 @@ func (c *Catalog) named(v *view, profile, name string) (target, error) {
 // may remember such a name from before the views changed.
 func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
 	for _, form := range []tool.View{tool.Flat, tool.Grouped} {
-		other := c.snapshot().view(v.name + "@" + string(form))
-		if t, ok := other.tools[name]; ok {
+		otherView := c.snapshot().view(v.name + "@" + string(form))
+		if t, ok := otherView.tools[name]; ok {
 			return t, true
 		}
-		if t, ok := other.off[name]; ok {
+		if t, ok := otherView.switchedOff[name]; ok {
 			return t, true
 		}
 	}
@@ -122,10 +122,10 @@ func adaptArguments(a *tool.Action, args json.RawMessage, except string) json.Ra
 
 // actionName returns the action that a caller means. Our own tools accept several names for some actions.
 func actionName(t *tool.Tool, name string) string {
-	if name == "" || offers(t, name) || !slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Strict }) {
+	if name == "" || hasAction(t, name) || !slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Strict }) {
 		return name
 	}
-	return tool.ActionName(name, func(name string) bool { return offers(t, name) })
+	return tool.ActionName(name, func(name string) bool { return hasAction(t, name) })
 }
 
 // byOwnName resolves "tool/action" and "tool.action" to an action that the profile shows.
@@ -148,8 +148,8 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	return target{}, false
 }
 
-// offers reports whether a Tool has an action of that name.
-func offers(t *tool.Tool, name string) bool {
+// hasAction reports whether a Tool has an action of that name.
+func hasAction(t *tool.Tool, name string) bool {
 	return slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
 }
 
@@ -157,7 +157,7 @@ func offers(t *tool.Tool, name string) bool {
 func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	name := actionName(t.tool, stringArgument(call.Args, "action"))
 	off := t.isOff(&v.profile)
-	if !off && (name == helpName(t.tool) || name == helpAction && !offers(t.tool, helpAction)) {
+	if !off && (name == helpName(t.tool) || name == helpAction && !hasAction(t.tool, helpAction)) {
 		call.Source, call.Target = c, helpURI+t.tool.Name
 		if topic := stringArgument(call.Args, "topic"); topic != "" {
 			call.Target += "/" + actionName(t.tool, topic)
@@ -259,7 +259,7 @@ func unknownTool(v *view, name string) error {
 		if !ok || !t.grouped {
 			continue
 		}
-		if action := actionName(t.tool, strings.TrimLeft(rest, "_-:")); offers(t.tool, action) && v.profile.shows(t.tool, action) {
+		if action := actionName(t.tool, strings.TrimLeft(rest, "_-:")); hasAction(t.tool, action) && v.profile.shows(t.tool, action) {
 			e.Message += fmt.Sprintf("; call %q with action=%q", exposed, action)
 			return e
 		}
@@ -267,9 +267,9 @@ func unknownTool(v *view, name string) error {
 	return e
 }
 
-// unknown returns the error for a name that nothing has, with the nearest name that exists.
-func unknownName(op, what, name string, known []string) error {
-	return notKnown(op, "unknown "+what, name, known)
+// unknownName returns the error for a name that nothing has, with the nearest name that exists.
+func unknownName(op, noun, name string, known []string) error {
+	return notKnown(op, "unknown "+noun, name, known)
 }
 
 func notKnown(op, message, name string, known []string) *tool.Error {
@@ -292,7 +292,7 @@ func keys(m map[string]target) []string {
 // InputSchema returns the schema of the action that a call of name would run, nil if there is none. HTTP faces check
 // Mcp-Param headers against it (MCP 2026-07-28).
 func (c *Catalog) InputSchema(profile, name string) json.RawMessage {
-	if t, err := c.named(c.snapshot().view(profile), profile, name); err == nil && t.action != nil {
+	if t, err := c.findNamed(c.snapshot().view(profile), profile, name); err == nil && t.action != nil {
 		return t.action.InputSchema
 	}
 	return nil

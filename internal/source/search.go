@@ -37,13 +37,13 @@ const (
 
 var (
 	findAction = tool.Action{
-		Name: findName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskLow,
+		Name: findName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"what you want to do"},` +
 			`"limit":{"type":"integer","minimum":1,"maximum":20,"description":"5 if not given"},` +
 			`"server":{"type":"string","description":"only tools of this one"}},"required":["query"],"additionalProperties":false}`),
 	}
 	describeAction = tool.Action{
-		Name: describeName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskLow,
+		Name: describeName, ReadOnly: true, Idempotent: true, Strict: true, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"as collie_find gives it"}},` +
 			`"required":["name"],"additionalProperties":false}`),
 	}
@@ -54,8 +54,8 @@ var (
 // searchTool is the Tool to which calls of the three search tools are recorded.
 var searchTool = tool.Tool{Name: "collie"}
 
-// search holds what a profile shows behind the search tools.
-type search struct {
+// searchTools holds what a profile shows behind the search tools.
+type searchTools struct {
 	names []string           // exposed names of the actions, in the order of their sources
 	index func() *find.Index // over names; built once, in the background
 	tools []*tool.Tool       // those with an action among names, each once
@@ -66,7 +66,7 @@ func (v *view) addSearch(s *snapshot, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	v.search = &search{names: names}
+	v.search = &searchTools{names: names}
 	for _, name := range names {
 		if t := v.tools[name].tool; !slices.Contains(v.search.tools, t) {
 			v.search.tools = append(v.search.tools, t)
@@ -76,14 +76,14 @@ func (v *view) addSearch(s *snapshot, names []string) {
 	s.catalog.indexes.make(v.search.index) // so that the first question need not wait for it
 }
 
-// indexes builds search indexes in the background until it is closed.
-type indexes struct {
+// indexBuilder builds search indexes in the background until it is closed.
+type indexBuilder struct {
 	mu     sync.Mutex
 	closed bool
 	run    sync.WaitGroup
 }
 
-func (x *indexes) make(index func() *find.Index) {
+func (x *indexBuilder) make(index func() *find.Index) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.closed {
@@ -92,7 +92,7 @@ func (x *indexes) make(index func() *find.Index) {
 }
 
 // close waits for the builds in progress; no more are begun.
-func (x *indexes) close() {
+func (x *indexBuilder) close() {
 	x.mu.Lock()
 	x.closed = true
 	x.mu.Unlock()
@@ -104,17 +104,17 @@ func (v *view) documents() []find.Doc {
 	docs := make([]find.Doc, len(v.search.names))
 	for i, name := range v.search.names {
 		t := v.tools[name]
-		required, optional := arguments(t.action.InputSchema)
+		required, optional := argumentNames(t.action.InputSchema)
 		docs[i] = find.Doc{
 			Server: t.tool.Name, Name: t.action.Name, Title: t.action.Title, Description: t.action.Description,
-			Params: append(required, optional...), Values: said(t.action.InputSchema), About: t.tool.About,
+			Params: append(required, optional...), Values: schemaText(t.action.InputSchema), About: t.tool.About,
 		}
 	}
 	return docs
 }
 
-// said returns the words in a schema: descriptions and values of its arguments.
-func said(schema json.RawMessage) string {
+// schemaText returns the words in a schema: descriptions and values of its arguments.
+func schemaText(schema json.RawMessage) string {
 	var b strings.Builder
 	gjson.GetBytes(schema, "properties").ForEach(func(_, arg gjson.Result) bool {
 		b.WriteString(arg.Get("description").String() + "\n")
@@ -148,23 +148,23 @@ func (v *view) searchDefinitions() []json.RawMessage {
 		len(v.search.names), callName)
 	remaining := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
 	remaining = min(remaining, mostDescription-len(head))
-	return []json.RawMessage{define(findName, head+v.behind(remaining), findAction.InputSchema, true), describe, call}
+	return []json.RawMessage{define(findName, head+v.searchableSummary(remaining), findAction.InputSchema, true), describe, call}
 }
 
-// behind lists the Tools that are behind the search and what they are for, in about most bytes of JSON.
-func (v *view) behind(most int) string {
+// searchableSummary lists the Tools that are behind the search and what they are for, in about limit bytes of JSON.
+func (v *view) searchableSummary(limit int) string {
 	names := make([]string, len(v.search.tools))
 	for i, t := range v.search.tools {
 		names[i] = t.Name
 	}
 	list := strings.Join(names, ", ")
-	if len(list) > most {
-		return " " + truncate(list, max(0, most-len(" …"))) + "…"
+	if len(list) > limit {
+		return " " + truncate(list, max(0, limit-len(" …"))) + "…"
 	}
 	if len(names) > mostAbout || !slices.ContainsFunc(v.search.tools, func(t *tool.Tool) bool { return t.About != "" }) {
 		return " " + list
 	}
-	each := (most - len(list)) / len(names) // each line break takes the place of a comma
+	each := (limit - len(list)) / len(names) // each line break takes the place of a comma
 	var b strings.Builder
 	for _, t := range v.search.tools {
 		b.WriteString("\n" + t.Name)
@@ -180,7 +180,7 @@ func (v *view) behind(most int) string {
 	return b.String()
 }
 
-// encoded returns text as JSON encodes it, without the quotes.
+// jsonEscaped returns text as JSON encodes it, without the quotes.
 func jsonEscaped(text string) string {
 	o := orderedObject{}
 	o.add("", text)
@@ -198,8 +198,8 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 		call.Action = &describeAction
 		return nil
 	}
-	servedDigest := gjson.ParseBytes(call.Args)
-	name, args := servedDigest.Get("name"), decodedObject(servedDigest.Get("args"))
+	callArgs := gjson.ParseBytes(call.Args)
+	name, args := callArgs.Get("name"), decodedObject(callArgs.Get("args"))
 	switch {
 	case name.Type != gjson.String || name.Str == "":
 		return badSearchCall("name", "must be the name of a tool, as "+findName+" gives it")
@@ -212,7 +212,7 @@ func (c *Catalog) resolveSearch(v *view, call *tool.Call) error {
 	if args.IsObject() {
 		call.Args = json.RawMessage(args.Raw)
 	}
-	t, err := c.named(v, call.Profile, name.Str)
+	t, err := c.findNamed(v, call.Profile, name.Str)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 		return v.find(args.Get("query").String(), args.Get("server").String(), int(args.Get("limit").Int()))
 	}
 	name := args.Get("name").String()
-	t, err := c.named(v, call.Profile, name)
+	t, err := c.findNamed(v, call.Profile, name)
 	switch {
 	case err != nil:
 		return tool.Result{}, err
@@ -308,7 +308,7 @@ func hasHan(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) })
 }
 
-// callable returns a line that shows how to call an action by name, and what it does.
+// callLine returns a line that shows how to call an action by name, and what it does.
 func callLine(name string, a *tool.Action) string {
 	signature := ""
 	if a.Signature != "" {
@@ -318,7 +318,7 @@ func callLine(name string, a *tool.Action) string {
 		signature = name + typedArguments(a.InputSchema)
 	}
 	line := signature + " — " + firstLine(a.Description, hitText)
-	if a.Dangerous || gjson.GetBytes(a.Definition, "annotations.destructiveHint").Bool() {
+	if a.Dangerous || a.Destructive {
 		line += " [dangerous]"
 	}
 	return line
@@ -327,7 +327,7 @@ func callLine(name string, a *tool.Action) string {
 // typedArguments returns the arguments of a schema with their types, in parentheses: the required ones first, then
 // the optional ones marked with "?", as many as mostArguments allows.
 func typedArguments(schema json.RawMessage) string {
-	required, optional := arguments(schema)
+	required, optional := argumentNames(schema)
 	props := gjson.GetBytes(schema, "properties").Map()
 	var parts []string
 	for _, name := range required {

@@ -8,9 +8,9 @@ import (
 	"collie/internal/tool"
 )
 
-// served is which lists clients were given, by their digests, so that nobody is told of a change who sees none. Lists that
-// nobody asked for are not made to be compared.
-type served struct {
+// servedLists remembers digests of the lists that clients were given, so that clients are told only of changes to a
+// list that they have seen. Lists that nobody asked for are not built to be compared.
+type servedLists struct {
 	seed maphash.Seed
 
 	mu    sync.Mutex
@@ -23,8 +23,8 @@ type servedList struct {
 	kind    tool.ListKind
 }
 
-// given is what the clients of a profile may hold of a list: one that they were given since they were told of a change,
-// or several.
+// servedDigest is what the clients of a profile may hold of a list: one that they were given since they were told of a
+// change, or several.
 type servedDigest struct {
 	digest  uint64
 	several bool
@@ -44,16 +44,16 @@ var changeOf = map[tool.ListKind]tool.ChangeKind{
 }
 
 // once is a list that is made at its first use, with its digest.
-func (x *served) once(list func() json.RawMessage) func() (json.RawMessage, uint64) {
+func (x *servedLists) once(list func() json.RawMessage) func() (json.RawMessage, uint64) {
 	return sync.OnceValues(func() (json.RawMessage, uint64) {
 		raw := list()
 		return raw, maphash.Bytes(x.seed, raw)
 	})
 }
 
-// note says that a client is given a list of v. Whoever lists anything will hear of changes of the short lists too, as the
-// view has them.
-func (x *served) record(v *view, kind tool.ListKind) {
+// record says that a client is given a list of v. Whoever lists anything will hear of changes of the short lists too,
+// as the view has them.
+func (x *servedLists) record(v *view, kind tool.ListKind) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.lists == nil {
@@ -75,15 +75,15 @@ func (x *served) record(v *view, kind tool.ListKind) {
 
 // differs reports whether clients of a profile may hold another list than they would be given now. It counts as told
 // to them then. Of a list that none of them was given nothing is known, and they are told.
-func (x *served) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
+func (x *servedLists) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
 	v := c.snapshot().view(profile)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	differs, known := false, false
 	for _, kind := range listsOf[ch] {
 		g := x.lists[servedList{v.name, kind}]
-		if was := x.lists[servedList{profile, kind}]; v.name == emptyProfile && was != nil {
-			g = was // the settings had the profile until now
+		if served := x.lists[servedList{profile, kind}]; v.name == emptyProfile && served != nil {
+			g = served // the settings had the profile until now
 		}
 		if g == nil {
 			continue
@@ -105,7 +105,7 @@ func (c *Catalog) change(kind tool.ChangeKind) tool.Change {
 		}
 		d, asked := differ[view]
 		if !asked {
-			d = c.served.differs(c, kind, profile)
+			d = c.servedLists.differs(c, kind, profile)
 			differ[view] = d
 		}
 		return d

@@ -61,7 +61,7 @@ func (s *snapshot) findSource(profile, name string) (sourceOffer, bool) {
 	for _, o := range s.offers {
 		if o.source.Name() == name {
 			_, p := s.catalog.profile(profile)
-			return o, p.sees(o.source)
+			return o, p.showsSource(o.source)
 		}
 	}
 	return sourceOffer{}, false
@@ -69,13 +69,13 @@ func (s *snapshot) findSource(profile, name string) (sourceOffer, bool) {
 
 // instructions joins our own advice with that of the sources that the profile sees: at most 500 characters of each, 8
 // KiB in all. A source's full advice is a resource.
-func (s *snapshot) instructions(own string, p *Profile) string {
-	const most, each, ours = 8 << 10, 500, 4 << 10
+func (s *snapshot) instructions(gateway string, p *Profile) string {
+	const total, each, ours = 8 << 10, 500, 4 << 10
 	var b strings.Builder
-	b.WriteString(truncate(own, ours))
+	b.WriteString(truncate(gateway, ours))
 	for _, o := range s.offers {
 		text := strings.TrimSpace(o.offer.Instructions)
-		if text == "" || !p.sees(o.source) {
+		if text == "" || !p.showsSource(o.source) {
 			continue
 		}
 		head := "\n\n## " + o.source.Name() + "\n"
@@ -83,7 +83,7 @@ func (s *snapshot) instructions(own string, p *Profile) string {
 		if len(body) < len(text) {
 			body += "… (read " + instructionsURI + o.source.Name() + ")"
 		}
-		if b.Len()+len(head)+len(body) > most {
+		if b.Len()+len(head)+len(body) > total {
 			break
 		}
 		b.WriteString(head + body)
@@ -103,7 +103,7 @@ func (c *Catalog) Shows(profile, source string) bool {
 	return ok
 }
 
-// cut returns at most the first n bytes of s, without splitting a character.
+// truncate returns at most the first n bytes of s, without splitting a character.
 func truncate(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -28,7 +28,7 @@ type subscription struct {
 	uri    string // the source's own URI
 }
 
-// hold returns the subscription of a URI, made if needed. The caller must release it.
+// acquire returns the subscription of a URI, made if needed. The caller must release it.
 func (s *subscriptions) acquire(uri string) *subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,8 +55,8 @@ func (s *subscriptions) release(uri string, sub *subscription) {
 // Subscribe asks the owner of uri for its updates, which then arrive by Watch. Each successful call needs one
 // Unsubscribe.
 func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
-	sub := c.watched.acquire(uri)
-	defer c.watched.release(uri, sub)
+	sub := c.subscriptions.acquire(uri)
+	defer c.subscriptions.release(uri, sub)
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.count == 0 {
@@ -67,7 +67,7 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 		if err := sub.reader.Subscribe(ctx, sub.uri); err != nil {
 			return err
 		}
-	} else if _, p := c.profile(profile); !p.sees(sub.reader) { // a profile that sees more has subscribed to it
+	} else if _, p := c.profile(profile); !p.showsSource(sub.reader) { // a profile that sees more has subscribed to it
 		return unknownName("subscribe", "resource", uri, nil)
 	}
 	sub.count++
@@ -77,8 +77,8 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 // Unsubscribe undoes one Subscribe, at the source to which that went. The profile is ignored: URIs mean the same in
 // all of them.
 func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
-	sub := c.watched.acquire(uri)
-	defer c.watched.release(uri, sub)
+	sub := c.subscriptions.acquire(uri)
+	defer c.subscriptions.release(uri, sub)
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
 	if sub.count == 0 {
@@ -94,8 +94,8 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 	return reader.Unsubscribe(ctx, sub.uri)
 }
 
-// subscribed returns the source that sends updates of a resource, and its own URI for it: the owner of the URI, else
-// the first source that accepts the subscription.
+// subscribedSource returns the source that sends updates of a resource, and its own URI for it: the owner of the URI,
+// else the first source that accepts the subscription.
 func (c *Catalog) subscribedSource(profile, uri string) (tool.Peer, string, error) {
 	call := tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri, Profile: profile}}
 	s := c.snapshot()
@@ -109,7 +109,7 @@ func (c *Catalog) subscribedSource(profile, uri string) (tool.Peer, string, erro
 	if src == tool.Source(c) && !strings.HasPrefix(uri, ownScheme) {
 		_, p := c.profile(profile)
 		for _, o := range s.offers {
-			if o.offer.Subscribes && o.offer.ReadsAny && p.sees(o.source) {
+			if o.offer.Subscribes && o.offer.ReadsAny && p.showsSource(o.source) {
 				src = o.source
 				break
 			}
@@ -122,8 +122,8 @@ func (c *Catalog) subscribedSource(profile, uri string) (tool.Peer, string, erro
 	return reader, call.Target, nil
 }
 
-// exposed replaces the source's URI in an update by the one that clients know.
-func (c *Catalog) exposed(ch tool.Change) tool.Change {
+// withExposedURI replaces the source's URI in an update by the one that clients know.
+func (c *Catalog) withExposedURI(ch tool.Change) tool.Change {
 	v := c.snapshot().view("")
 	if t, ok := v.uris[ch.URI]; !ok || t.source.Name() == ch.Source {
 		return ch
@@ -164,15 +164,15 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 	} else {
 		c.levels.bySession[holder] = n
 	}
-	most := len(logLevels)
+	verbosest := len(logLevels)
 	for _, l := range c.levels.bySession {
-		most = min(most, l)
+		verbosest = min(verbosest, l)
 	}
-	changed := most != c.levels.current && most < len(logLevels)
-	c.levels.current = most
+	changed := verbosest != c.levels.current && verbosest < len(logLevels)
+	c.levels.current = verbosest
 	c.levels.mu.Unlock()
 	if changed {
-		c.tellLevel(ctx, logLevels[most])
+		c.tellLevel(ctx, logLevels[verbosest])
 	}
 	return nil
 }

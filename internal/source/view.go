@@ -20,15 +20,15 @@ type view struct {
 	profile           Profile
 	lists             map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
 	tools             map[string]target
-	off               map[string]target // names of what is switched off
+	switchedOff       map[string]target // names of what is switched off
 	prompts           map[string]target
 	resources         map[string]target
 	uris              map[string]target // resources as if the profile hid none, since a URI means the same in all profiles
 	templates         []templateTarget
 	fallbackReaders   []tool.Source // sources that may know URIs that no list names, in order
 	names             []string      // names of the listed tools, in order
-	search            *search       // what is behind the search tools; nil for nothing
-	told              atomic.Bool   // a client has been shown it
+	search            *searchTools  // what is behind the search tools; nil for nothing
+	shown             atomic.Bool   // a client has been shown it
 	hasUnsavedChoices atomic.Bool   // has chosen views that are not stored yet
 }
 
@@ -64,11 +64,11 @@ type templateTarget struct {
 
 func newView(s *snapshot, name string, p *Profile) *view {
 	v := &view{
-		name: name, profile: *p, lists: map[tool.ListKind]func() (json.RawMessage, uint64){}, tools: map[string]target{}, off: map[string]target{},
+		name: name, profile: *p, lists: map[tool.ListKind]func() (json.RawMessage, uint64){}, tools: map[string]target{}, switchedOff: map[string]target{},
 		prompts: map[string]target{}, resources: map[string]target{},
 	}
 	if p.View == "" && p.Default == tool.Auto {
-		views, fresh := s.choose(p, s.catalog.auto.of(name, p.Budget))
+		views, fresh := s.choose(p, s.catalog.autoViews.views(name, p.Budget))
 		v.profile.chosen = views
 		v.hasUnsavedChoices.Store(fresh)
 	}
@@ -81,34 +81,34 @@ func newView(s *snapshot, name string, p *Profile) *view {
 // addTools builds the list of tools in the order of the sources: an entry for each action of a flat Tool, one for
 // each grouped Tool, and at the end the three search tools.
 func (v *view) addTools(s *snapshot, p *Profile) {
-	var want []named
+	var want []nameRequest
 	var targets []target
 	for _, o := range s.offers {
 		for i := range o.offer.Tools {
 			t := &o.offer.Tools[i]
 			if p.viewOf(t) == tool.Grouped {
 				if slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return !a.DirectOnly && p.shows(t, a.Name) }) {
-					want = append(want, named{owner: t.Name, original: t.Name, fixed: true})
+					want = append(want, nameRequest{owner: t.Name, original: t.Name, fixed: true})
 					targets = append(targets, target{source: o.source, tool: t, grouped: true, original: t.Name})
 				}
 				continue
 			}
 			for j := range t.Actions {
 				if a := &t.Actions[j]; p.shows(t, a.Name) && !a.DirectOnly {
-					want = append(want, named{owner: t.Name, prefix: t.Prefix, original: a.Name})
+					want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name})
 					targets = append(targets, target{source: o.source, tool: t, action: a, original: a.Name})
 				}
 			}
 		}
 	}
 	for _, name := range []string{findName, describeName, callName} {
-		want = append(want, named{owner: searchTool.Name, original: name, fixed: true})
+		want = append(want, nameRequest{owner: searchTool.Name, original: name, fixed: true})
 	}
 	var found []string
 	for i, name := range exposedNames(want, *s.catalog.reserved.Load()...)[:len(targets)] {
 		t := targets[i]
 		if t.isOff(p) {
-			v.off[name] = t
+			v.switchedOff[name] = t
 			continue
 		}
 		if _, exists := v.tools[name]; exists {
@@ -123,7 +123,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		}
 	}
 	v.addSearch(s, found)
-	v.lists[tool.ListTools] = s.catalog.served.once(v.toolList)
+	v.lists[tool.ListTools] = s.catalog.servedLists.once(v.toolList)
 }
 
 // toolList returns the list of tools as it is sent.
@@ -166,7 +166,7 @@ func shownActions(t *tool.Tool, p *Profile) []*tool.Action {
 	return out
 }
 
-// renamed returns a definition with another name. All other bytes stay.
+// withName returns a definition with another name. All other bytes stay.
 func withName(def json.RawMessage, old, name string) json.RawMessage {
 	if old == name {
 		return def
@@ -189,7 +189,7 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 	resources, templates := newList(tool.ListResources, 0), newList(tool.ListTemplates, 0)
 	v.uris = map[string]target{}
 	for _, o := range s.offers {
-		seen := p.sees(o.source)
+		seen := p.showsSource(o.source)
 		for i := range o.offer.Resources {
 			r := &o.offer.Resources[i]
 			uri, def := r.URI, r.Definition
@@ -228,12 +228,12 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 		}
 	}
 	v.addOwn(s, resources, templates)
-	v.lists[tool.ListResources] = s.catalog.served.once(resources.bytes)
-	v.lists[tool.ListTemplates] = s.catalog.served.once(templates.bytes)
+	v.lists[tool.ListResources] = s.catalog.servedLists.once(resources.bytes)
+	v.lists[tool.ListTemplates] = s.catalog.servedLists.once(templates.bytes)
 }
 
 func (v *view) addPrompts(s *snapshot, p *Profile) {
-	var want []named
+	var want []nameRequest
 	var targets []target
 	var defs []json.RawMessage
 	for _, o := range s.offers {
@@ -246,19 +246,19 @@ func (v *view) addPrompts(s *snapshot, p *Profile) {
 			if strings.HasPrefix(prompt.Name, owner+"_") {
 				prefix = "" // the name already begins with its owner's
 			}
-			want = append(want, named{owner: owner, prefix: prefix, original: prompt.Name})
+			want = append(want, nameRequest{owner: owner, prefix: prefix, original: prompt.Name})
 			targets = append(targets, target{source: o.source, original: prompt.Name})
 			defs = append(defs, prompt.Definition)
 		}
 	}
 	list := newList(tool.ListPrompts, 0)
 	for i, name := range exposedNames(want) {
-		if _, exists := v.prompts[name]; !exists && p.sees(targets[i].source) {
+		if _, exists := v.prompts[name]; !exists && p.showsSource(targets[i].source) {
 			v.prompts[name] = targets[i]
 			list.addNamed(defs[i], targets[i].original, name)
 		}
 	}
-	v.lists[tool.ListPrompts] = s.catalog.served.once(list.bytes)
+	v.lists[tool.ListPrompts] = s.catalog.servedLists.once(list.bytes)
 }
 
 // list builds a list result, {"tools":[…]}.
