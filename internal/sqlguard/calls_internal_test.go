@@ -14,7 +14,7 @@ func TestAllowed(t *testing.T) {
 		"select id, lag(id) over (order by id), sum(length) over (order by id rows 1 preceding) from blocks":     true,
 	} {
 		var refused *Refused
-		err := (&Statement{}).withScratch(schemaLayout{flat: true}, func(c *scratch) error { return c.checkFunctions(sql) })
+		err := (&Statement{}).withScratch(schemaLayout{flat: true}, func(c *scratchDB) error { return c.checkFunctions(sql) })
 		if fine != (err == nil) || !fine && !errors.As(err, &refused) {
 			t.Errorf("%s: %v", sql, err)
 		}

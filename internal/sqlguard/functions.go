@@ -21,7 +21,7 @@ var (
 	// since a kernel does not limit the length of a value.
 	kernelPolicy = &policy{
 		functions: setOf(commonFunctions + "json_group_array json_group_object median"),
-		keywords:  setOf(keywords),
+		keywords:  setOf(allowedKeywords),
 	}
 	// vaultPolicy is for statements that run in this process. It lacks aggregates that keep everything they have seen,
 	// so that no limit on a single value bounds them: json_group_array, json_group_object, median, percentile.
@@ -29,7 +29,7 @@ var (
 		functions: setOf(commonFunctions + `
 			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
 			current_date current_time current_timestamp pragma_table_info`),
-		keywords:     setOf(keywords + "check null returning rows"),
+		keywords:     setOf(allowedKeywords + "check null returning rows"),
 		markIsLetter: true,
 	}
 )
@@ -45,12 +45,12 @@ const commonFunctions = `
 	acos asin atan atan2 ceil ceiling cos degrees exp floor ln log log10 log2 mod pi pow power radians sin sqrt tan trunc
 	bm25 highlight snippet match `
 
-const keywords = `
+const allowedKeywords = `
 	all and as between by case cast collate distinct else end escape except exists filter from glob group having in
 	intersect is isnull join like limit match materialized not notnull offset on or order over partition regexp select
 	then union using values when where window with `
 
-// modules are the table-valued functions that show nothing but their arguments.
+// tableFunctions are the table-valued functions that show nothing but their arguments.
 var tableFunctions = setOf("json_each json_tree")
 
 func setOf(list string) map[string]bool {
@@ -103,13 +103,13 @@ func isCTEName(tokens []token, i int) bool {
 	return skip("(")
 }
 
-// operators are functions into which SQLite compiles syntax that is not a call.
+// operatorFunctions are functions into which SQLite compiles syntax that is not a call.
 var operatorFunctions = setOf("-> ->> current_date current_time current_timestamp")
 
 // checkFunctions refuses a statement for a kernel that calls a function which is not on the list, by its compiled
 // program: the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
 // instructions are not seen, and are harmless.
-func (s *scratch) checkFunctions(sql string) error {
+func (s *scratchDB) checkFunctions(sql string) error {
 	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
 		if name := calledFunction(instruction); name != "" && !kernelPolicy.functions[name] && !operatorFunctions[name] {
 			return refuseFunction(name)
@@ -119,7 +119,7 @@ func (s *scratch) checkFunctions(sql string) error {
 }
 
 // lines calls f for each line of SQLite's explanation of a statement, until f returns an error.
-func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
+func (s *scratchDB) lines(sql string, f func(*sqlite.Stmt) error) error {
 	stmt, err := s.compile(sql)
 	if err != nil {
 		return refuse(err.Error(), "")
@@ -135,7 +135,7 @@ func (s *scratch) lines(sql string, f func(*sqlite.Stmt) error) error {
 	}
 }
 
-// called returns the name of the function that an instruction calls, "" if it calls none.
+// calledFunction returns the name of the function that an instruction calls, "" if it calls none.
 func calledFunction(instruction *sqlite.Stmt) string {
 	switch instruction.GetText("opcode") {
 	case "Function", "PureFunc", "AggStep", "AggStep1", "AggInverse", "AggValue", "AggFinal":

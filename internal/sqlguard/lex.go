@@ -37,7 +37,7 @@ func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == mark) && strings.EqualFold(t.raw, s)
 }
 
-// named reports whether a token may be a name.
+// isName reports whether a token may be a name.
 func (t token) isName() bool { return t.kind == word || t.kind == quoted && !t.open }
 
 // name returns the name that a token may stand for, without quotes and in lower case; "" if it is not a name.
@@ -80,7 +80,7 @@ func (p *policy) lex(statement string) []token {
 	return tokens
 }
 
-// solid returns the tokens that do not only separate others.
+// withoutBlanks returns the tokens that do not only separate others.
 func withoutBlanks(tokens []token) []token {
 	var out []token
 	for _, t := range tokens {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// bound are the attributes of a block that tell of which databases it is a row: their ids and their names.
+// boundAttributes are the attributes of a block that list the databases in which it is a row, by id and by name.
 var boundAttributes = []string{"custom-avs", "av-names"}
 
 // Names of the expressions that precede the tables if some notebook is hidden.
@@ -40,7 +40,7 @@ func maskExpressions(list string) string {
 		dynamicReferences, collectingBlocks, maskedBlocks, target, dynamic, list)
 }
 
-// masked returns the columns of a table for a SELECT if some notebook is hidden.
+// maskedColumns returns the columns of a table for a SELECT if some notebook is hidden.
 func maskedColumns(table, list string) string {
 	names := columns(table)
 	in := func(id string, sets ...string) string {

@@ -11,15 +11,15 @@ import (
 // three, the cost grows with the cube of the number of rows.
 const mostScans = 2
 
-// step is a line of SQLite's plan.
-type step struct {
+// planStep is a line of SQLite's plan.
+type planStep struct {
 	id     int
 	detail string
 }
 
-// plan is SQLite's plan for a statement.
-type plan struct {
-	below map[int][]step
+// queryPlan is SQLite's plan for a statement.
+type queryPlan struct {
+	children map[int][]planStep
 	// largest bounds, as a number of tables multiplied with each other, the rows of any intermediate result so far
 	// that is scanned later.
 	largest int
@@ -27,14 +27,14 @@ type plan struct {
 
 // checkCost refuses a statement that nests too many full scans: a join without a condition that an index, or an
 // equality, can serve. sql comes from [Statement.limited].
-func (s *scratch) checkCost(sql string) error {
+func (s *scratchDB) checkCost(sql string) error {
 	p, err := s.plan(sql)
 	if err != nil {
 		return err
 	}
 	maxCost := 0
-	for _, top := range p.below[0] {
-		if !top.whole() { // our own expressions, which scan the returned rows
+	for _, top := range p.children[0] {
+		if !top.isFullScan() { // our own expressions, which scan the returned rows
 			maxCost = max(maxCost, p.scans(top.id))
 		}
 	}
@@ -46,11 +46,11 @@ func (s *scratch) checkCost(sql string) error {
 	return nil
 }
 
-func (s *scratch) plan(sql string) (*plan, error) {
-	p := &plan{below: map[int][]step{}, largest: 1}
+func (s *scratchDB) plan(sql string) (*queryPlan, error) {
+	p := &queryPlan{children: map[int][]planStep{}, largest: 1}
 	return p, s.lines("EXPLAIN QUERY PLAN "+sql, func(line *sqlite.Stmt) error {
 		parent := line.ColumnInt(1)
-		p.below[parent] = append(p.below[parent], step{line.ColumnInt(0), line.ColumnText(3)})
+		p.children[parent] = append(p.children[parent], planStep{line.ColumnInt(0), line.ColumnText(3)})
 		return nil
 	})
 }
@@ -58,12 +58,12 @@ func (s *scratch) plan(sql string) (*plan, error) {
 // scans returns the number of nested full scans below a step. What depends on an outer row counts as inside it; the
 // rest runs once, beside it. The plan does not say which expression a step scans, so each may be the largest before
 // it.
-func (p *plan) scans(at int) int {
+func (p *queryPlan) scans(at int) int {
 	here, inside, beside := 0, 0, 0
-	for _, s := range p.below[at] {
+	for _, s := range p.children[at] {
 		n := p.scans(s.id)
 		switch {
-		case s.whole():
+		case s.isFullScan():
 			here += p.largest
 			beside = max(beside, n)
 		case s.hasPrefix("MULTI-INDEX OR"): // one loop, over what either index finds
@@ -80,13 +80,13 @@ func (p *plan) scans(at int) int {
 	return max(here+inside, beside)
 }
 
-func (s step) hasPrefix(word string) bool { return strings.HasPrefix(s.detail, word) }
+func (s planStep) hasPrefix(word string) bool { return strings.HasPrefix(s.detail, word) }
 
-// shared are columns with the same value in many rows: a search by them is hardly better than a full scan.
+// sharedColumns are columns with the same value in many rows: a search by them is hardly better than a full scan.
 var sharedColumns = setOf("box type subtype sort")
 
-// whole reports whether a step scans a table, or so much of it that the cost is of the same order.
-func (s step) whole() bool {
+// isFullScan reports whether a step scans a table, or so much of it that the cost is of the same order.
+func (s planStep) isFullScan() bool {
 	switch {
 	case s.hasPrefix("SCAN "):
 		return !strings.Contains(s.detail, "CONSTANT ROW") && !strings.Contains(s.detail, "VALUES")

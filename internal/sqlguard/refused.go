@@ -31,7 +31,7 @@ func outOfScope(message, hint string) *Refused {
 	return &Refused{Message: message, Hint: hint, Scope: true}
 }
 
-// frame matches what the library adds around SQLite's words.
+// errorFrame matches what the library adds around SQLite's words.
 var errorFrame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
 // plain returns SQLite's error about a statement without the frame. Other errors are returned unchanged.

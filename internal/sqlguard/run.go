@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// limits apply while a user's statement is compiled and run. A function cannot be interrupted, so its values must not
-// be too long.
+// compileLimits apply while a user's statement is compiled and run. A function cannot be interrupted, so its values
+// must not be too long.
 var compileLimits = []struct {
 	id    sqlite.Limit
 	value int32
@@ -31,7 +31,7 @@ type run struct {
 	texts    []string // names of missing columns that became texts
 }
 
-// fenced runs a statement that is compiled under an authorizer; the authorizer is removed before it runs.
+// runFenced runs a statement that is compiled under an authorizer; the authorizer is removed before it runs.
 func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
 	// Large sorts and intermediate results go to disk.
 	if err := tempStore(conn, "FILE"); err != nil {
@@ -60,8 +60,8 @@ func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authoriz
 	return result, err
 }
 
-// on runs a statement on a connection that keeps its authorizer.
-func (r run) on(conn *sqlite.Conn, statement string) (Result, error) {
+// runOn runs a statement on a connection that keeps its authorizer.
+func (r run) runOn(conn *sqlite.Conn, statement string) (Result, error) {
 	defer limit(conn)()
 	stmt, err := compile(conn, statement)
 	if err != nil {
@@ -157,9 +157,9 @@ func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 // collect reads the rows.
 func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	var result Result
-	columns := isName(stmt)
+	columns := lastOfEachName(stmt)
 	for _, i := range columns {
-		result.Columns = append(result.Columns, r.shown(stmt.ColumnName(i)))
+		result.Columns = append(result.Columns, r.columnName(stmt.ColumnName(i)))
 	}
 	size := 0
 	for r.limit == 0 || len(result.Rows) < r.limit {
@@ -185,7 +185,7 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 
 // columnName returns the name of a result column. If it is just the name of a missing column, it is in double quotes, as
 // in SiYuan.
-func (r run) shown(column string) string {
+func (r run) columnName(column string) string {
 	for _, name := range r.texts {
 		if column == asText(name) {
 			return `"` + name + `"`
@@ -200,9 +200,9 @@ const (
 	valueSize = 48
 )
 
-// named returns the columns to keep: of several with one name the last, which is the only one the library knows by
-// it.
-func isName(stmt *sqlite.Stmt) []int {
+// lastOfEachName returns the columns to keep: of several with one name the last, which is the only one the library
+// knows by it.
+func lastOfEachName(stmt *sqlite.Stmt) []int {
 	var columns []int
 	for i := range stmt.ColumnCount() {
 		if stmt.ColumnIndex(stmt.ColumnName(i)) == i {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// documented are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them. blocks_fts
-// has the columns of blocks; for MATCH it also has blocks_fts and rank.
+// documentedTables are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them.
+// blocks_fts has the columns of blocks; for MATCH it also has blocks_fts and rank.
 var documentedTables = []struct {
 	name    string
 	columns string
@@ -38,7 +38,7 @@ var indexes = [][2]string{
 	{"attributes", "root_id"},
 }
 
-// layout says how a database with the documented tables differs from the documented one.
+// schemaLayout says how a database with the documented tables differs from the documented one.
 type schemaLayout struct {
 	tables, indexes string // prefixes of the names of tables and indexes
 	// flat makes the full text table an ordinary one, since creating a virtual table takes half of the time.

@@ -37,7 +37,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	})
 	// The same text, except that our own expressions read tables with names that the statement cannot use.
 	proof := s.withShadowedTables(n, "", func(table string) string { return "SELECT * FROM " + reservedPrefix + table })
-	err := s.withScratch(schemaLayout{tables: reservedPrefix, indexes: reservedPrefix, flat: true}, func(c *scratch) error {
+	err := s.withScratch(schemaLayout{tables: reservedPrefix, indexes: reservedPrefix, flat: true}, func(c *scratchDB) error {
 		stmt, err := s.compiled(c, proof)
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	return sent, nil
 }
 
-// within shadows each table that the statement may name by an expression of the same name, after the expressions in
-// before.
+// withShadowedTables shadows each table that the statement may name by an expression of the same name, after the
+// expressions in before.
 func (s *Statement) withShadowedTables(n int, before string, rows func(table string) string) string {
 	var b strings.Builder
 	b.WriteString("WITH " + before)

@@ -10,8 +10,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// judge decides what a statement may do, besides selecting and calling functions, which are checked by name.
-type judge interface {
+// statementJudge decides what a statement may do, besides selecting and calling functions, which are checked by name.
+type statementJudge interface {
 	// read returns why a column may not be read, nil if it may. The table is in lower case; the column is "" if no
 	// column of the table is used.
 	read(table, column string) *Refused
@@ -21,13 +21,13 @@ type judge interface {
 
 // scratchDB is an empty database with the documented tables, against which statements are compiled. It is not safe for
 // concurrent use; close releases it.
-type scratch struct {
+type scratchDB struct {
 	conn   *sqlite.Conn
-	judge  judge
+	judge  statementJudge
 	denied *Refused // why the judge refused the current statement
 }
 
-func openScratch(script string) (*scratch, error) {
+func openScratch(script string) (*scratchDB, error) {
 	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
 	if err != nil {
 		return nil, fmt.Errorf("check SQL: %w", err)
@@ -39,18 +39,18 @@ func openScratch(script string) (*scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check SQL: %w", errors.Join(err, sqliteconn.Close(conn)))
 	}
-	return &scratch{conn: conn}, nil
+	return &scratchDB{conn: conn}, nil
 }
 
-func (s *scratch) close() error { return sqliteconn.Close(s.conn) }
+func (s *scratchDB) close() error { return sqliteconn.Close(s.conn) }
 
 // guardedBy makes the connection ask a judge about everything it compiles from now on.
-func (s *scratch) guardedBy(j judge) error {
+func (s *scratchDB) guardedBy(j statementJudge) error {
 	s.judge = j
 	return s.conn.SetAuthorizer(sqlite.AuthorizeFunc(s.authorize))
 }
 
-func (s *scratch) authorize(a sqlite.Action) sqlite.AuthResult {
+func (s *scratchDB) authorize(a sqlite.Action) sqlite.AuthResult {
 	var why *Refused
 	switch a.Type() {
 	case sqlite.OpSelect, sqlite.OpFunction:
@@ -69,7 +69,7 @@ func (s *scratch) authorize(a sqlite.Action) sqlite.AuthResult {
 }
 
 // compile compiles a statement. Errors are a *[Refused] or an *[Error]; any other is not about the statement.
-func (s *scratch) compile(statement string) (*sqlite.Stmt, error) {
+func (s *scratchDB) compile(statement string) (*sqlite.Stmt, error) {
 	s.denied = nil
 	stmt, err := compile(s.conn, statement)
 	if s.denied != nil {

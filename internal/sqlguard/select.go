@@ -71,7 +71,7 @@ func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result,
 	if len(statement) > maxStatement {
 		return Result{}, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(statement), maxStatement), "")
 	}
-	if limited(statement) {
+	if hasLimit(statement) {
 		limit = 0
 	}
 	statement, v, err := r.check(statement)
@@ -89,7 +89,7 @@ func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result,
 		if r.scratch == nil {
 			return Result{}, os.ErrClosed
 		}
-		return options.on(r.scratch.conn, statement)
+		return options.runOn(r.scratch.conn, statement)
 	}
 	below, err := r.tablesBelow(conn)
 	if err != nil {
@@ -105,13 +105,13 @@ var aboutSchema = setOf("sqlite_master sqlite_schema pragma_table_info")
 // documentedScratch is the empty database with what SiYuan documents, under its own names. It also answers questions
 // about the schema.
 type documentedScratch struct {
-	*scratch
+	*scratchDB
 	internal map[string]bool // names that exist in it, or could, and may not be read
-	verdict  verdict         // on the current statement
+	verdict  compileVerdict  // on the current statement
 }
 
-// verdict is what compiling a statement shows about it.
-type verdict struct {
+// compileVerdict is what compiling a statement shows about it.
+type compileVerdict struct {
 	schema bool     // it asks for the schema
 	rows   bool     // it reads a documented table
 	texts  []string // names of missing columns
@@ -122,7 +122,7 @@ func openDocumented() (*documentedScratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &documentedScratch{scratch: c, internal: map[string]bool{}}
+	d := &documentedScratch{scratchDB: c, internal: map[string]bool{}}
 	if err := d.prepare(); err != nil {
 		return nil, fmt.Errorf("check SQL: %w", errors.Join(err, c.close()))
 	}
@@ -181,9 +181,10 @@ func (d *documentedScratch) other(a sqlite.Action) *Refused {
 	return refuse("only SELECT is answered", "")
 }
 
-// judged compiles a statement and returns what it does. An error is SQLite's about the statement, or a *[Refused].
-func (d *documentedScratch) compileJudged(statement string) (verdict, error) {
-	d.verdict = verdict{}
+// compileJudged compiles a statement and returns what it does. An error is SQLite's about the statement, or a
+// *[Refused].
+func (d *documentedScratch) compileJudged(statement string) (compileVerdict, error) {
+	d.verdict = compileVerdict{}
 	stmt, err := d.compile(statement)
 	if err == nil {
 		err = stmt.Finalize()
@@ -192,13 +193,13 @@ func (d *documentedScratch) compileJudged(statement string) (verdict, error) {
 }
 
 // check returns the statement with the names of missing columns as texts, and what it does.
-func (r *Runner) check(statement string) (string, verdict, error) {
+func (r *Runner) check(statement string) (string, compileVerdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.scratch == nil {
 		d, err := openDocumented()
 		if err != nil {
-			return "", verdict{}, err
+			return "", compileVerdict{}, err
 		}
 		r.scratch = d
 	}
@@ -215,11 +216,11 @@ func (r *Runner) check(statement string) (string, verdict, error) {
 		}
 		return statement, v, err
 	}
-	return "", verdict{}, refuse(fmt.Sprintf("more than %d columns do not exist", maxUnknown), "")
+	return "", compileVerdict{}, refuse(fmt.Sprintf("more than %d columns do not exist", maxUnknown), "")
 }
 
 // objection returns why a statement that compiles is refused nevertheless.
-func (v verdict) objection(statement string) error {
+func (v compileVerdict) objection(statement string) error {
 	switch firstWord(statement) {
 	case "pragma":
 		return nil // a pragma that the authorizer has allowed
@@ -289,8 +290,8 @@ func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
 	return below, nil
 }
 
-// fence returns the authorizer for the real connection: the tables below the documented ones may be read only by
-// those, or by views in between.
+// fencedAuthorizer returns the authorizer for the real connection: the tables below the documented ones may be read
+// only by those, or by views in between.
 func fencedAuthorizer(below map[string]bool) sqlite.Authorizer {
 	return sqlite.AuthorizeFunc(func(a sqlite.Action) sqlite.AuthResult {
 		switch a.Type() {

@@ -1,6 +1,9 @@
 package sqlguard
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // Split splits a text into its statements, without separators. Parts with nothing but blanks and comments are not
 // statements.
@@ -40,8 +43,8 @@ func firstWord(statement string) string {
 	return ""
 }
 
-// limited reports whether a statement has a LIMIT of its own, not one in brackets.
-func limited(statement string) bool {
+// hasLimit reports whether a statement has a LIMIT of its own, not one in brackets.
+func hasLimit(statement string) bool {
 	depth := 0
 	for _, t := range vaultPolicy.lex(statement) {
 		switch {
@@ -71,3 +74,25 @@ func textFor(statement, name string) string {
 
 // asText returns a text as an SQL string.
 func asText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// Keywords yields the names and keywords of a text, quoted names too, in lower case, and whether an opening bracket
+// follows each. Between two statements it yields ";".
+func Keywords(text string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		before := ""
+		for _, t := range vaultPolicy.lex(text) {
+			if t.blank() {
+				continue
+			}
+			if before != "" && !yield(before, t.is("(")) {
+				return
+			}
+			if before = t.name(); t.is(";") {
+				before = ";"
+			}
+		}
+		if before != "" {
+			yield(before, false)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // maxLength bounds a statement for a kernel, in bytes.
 const maxLength = 32 << 10
 
-// reserved is the prefix of our own names.
+// reservedPrefix is the prefix of our own names.
 const reservedPrefix = "collie_"
 
 // Statement is a reading statement for a kernel. It is immutable and safe for concurrent use.
@@ -39,7 +39,7 @@ func Parse(sql string) (*Statement, error) {
 	if err := s.inspect(withoutBlanks(tokens)); err != nil {
 		return nil, err
 	}
-	return s, s.withScratch(schemaLayout{indexes: reservedPrefix, flat: !s.used[fullText]}, func(c *scratch) error {
+	return s, s.withScratch(schemaLayout{indexes: reservedPrefix, flat: !s.used[fullText]}, func(c *scratchDB) error {
 		if err := s.accept(c); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func Parse(sql string) (*Statement, error) {
 	})
 }
 
-// single returns the tokens of a statement without its end mark. It refuses a second statement, and text whose end
-// the lexer cannot find.
+// singleStatement returns the tokens of a statement without its end mark. It refuses a second statement, and text whose
+// end the lexer cannot find.
 func singleStatement(sql string) ([]token, error) {
 	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
 		return nil, refuse("the statement is not plain text", "")
@@ -146,8 +146,8 @@ func (s *Statement) define(name string) error {
 	return nil
 }
 
-// against runs f with an empty database that judges this statement.
-func (s *Statement) withScratch(l schemaLayout, f func(*scratch) error) (err error) {
+// withScratch runs f with an empty database that judges this statement.
+func (s *Statement) withScratch(l schemaLayout, f func(*scratchDB) error) (err error) {
 	c, err := openScratch(l.script())
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (j kernelJudge) other(a sqlite.Action) *Refused {
 
 // accept compiles the statement as it came. A column may also be named by a string, which the lexer does not take for
 // a name, so the names of result columns are checked here: one with our prefix could replace a column of ours.
-func (s *Statement) accept(c *scratch) error {
+func (s *Statement) accept(c *scratchDB) error {
 	stmt, err := s.compiled(c, s.sql)
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (s *Statement) accept(c *scratch) error {
 }
 
 // compiled compiles a text that contains the statement. An error says what to try.
-func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
+func (s *Statement) compiled(c *scratchDB, sql string) (*sqlite.Stmt, error) {
 	stmt, err := c.compile(sql)
 	if wrong, ok := errors.AsType[*Error](err); ok {
 		return nil, s.explain(wrong.Message)
@@ -209,7 +209,7 @@ func (s *Statement) compiled(c *scratch, sql string) (*sqlite.Stmt, error) {
 	return stmt, err
 }
 
-// joined returns a refusal alone; otherwise both errors.
+// joinRefusal returns a refusal alone; otherwise both errors.
 func joinRefusal(err, after error) error {
 	if _, refused := errors.AsType[*Refused](err); refused {
 		return err

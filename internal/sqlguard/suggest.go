@@ -59,14 +59,14 @@ func (s *Statement) unknownColumn(name string) *Refused {
 	return out
 }
 
-// nearest returns the name that was most likely meant, empty if none is close.
+// nearestName returns the name that was most likely meant, empty if none is close.
 func nearestName(wrong string, names []string) string {
 	wrong = strings.ToLower(wrong)
 	if len(wrong) < 3 {
 		return ""
 	}
-	maxCost := max(1, len(wrong)/3)
-	best, bestName := maxCost+1, ""
+	maxDistance := max(1, len(wrong)/3)
+	best, bestName := maxDistance+1, ""
 	for _, name := range names {
 		d := editDistance(wrong, name)
 		if d > 1 && (strings.HasPrefix(name, wrong) || strings.HasSuffix(name, "_"+wrong)) {
@@ -79,7 +79,7 @@ func nearestName(wrong string, names []string) string {
 	return bestName
 }
 
-// distance counts the letters to insert, delete or replace.
+// editDistance counts the letters to insert, delete or replace.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
