@@ -46,7 +46,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 			_ = os.Remove(path)
 		}
 	}()
-	// VACUUM runs in no transaction. Into an empty file it writes as into one that it makes.
+	// VACUUM cannot run in a transaction. It accepts an existing file if that is empty.
 	return s.withConn(ctx, s.readers, false, func(conn *sqlite.Conn) error {
 		tx := &Tx{conn: conn}
 		tx.Exec("VACUUM INTO ?", path)

@@ -11,7 +11,7 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// foreign is an error if the file is another program's.
+// checkApplication returns an error if the file belongs to another program.
 func checkApplication(conn *sqlite.Conn) error {
 	app, err := queryInt(conn, "PRAGMA application_id")
 	if err != nil || app == appID {
@@ -59,7 +59,7 @@ func (s *Store) migrate(ctx context.Context, conn *sqlite.Conn) (err error) {
 			return err
 		}
 	}
-	if s.cookie, err = queryInt(conn, "PRAGMA schema_version"); err != nil {
+	if s.schemaCookie, err = queryInt(conn, "PRAGMA schema_version"); err != nil {
 		return err
 	}
 	return sqlitex.ExecuteTransient(conn, "COMMIT", nil)
@@ -82,16 +82,16 @@ func (s *Store) versions(conn *sqlite.Conn) (map[string]int, error) {
 	return found, err
 }
 
-// current is an error if a newer Collie has changed our tables since they were last looked at.
+// checkVersions returns an error if a newer Collie has changed our tables since the last check.
 func (s *Store) checkVersions(conn *sqlite.Conn) error {
 	cookie, err := queryInt(conn, "PRAGMA schema_version")
-	if err != nil || cookie == s.cookie {
+	if err != nil || cookie == s.schemaCookie {
 		return err
 	}
 	if _, err := s.versions(conn); err != nil {
 		return err
 	}
-	s.cookie = cookie
+	s.schemaCookie = cookie
 	return nil
 }
 

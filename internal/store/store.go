@@ -50,11 +50,11 @@ type Store struct {
 	owner   string
 	release func() // unlocks the owner's lock file
 
-	writer  sqliteconn.Pool
-	readers sqliteconn.Pool
-	cookie  int64 // of the tables as they were found current, for whoever holds writer
-	close   sync.Once
-	closed  chan struct{}
+	writer       sqliteconn.Pool
+	readers      sqliteconn.Pool
+	schemaCookie int64 // schema_version of SQLite at the last check; guarded by holding the writer
+	close        sync.Once
+	closed       chan struct{}
 }
 
 // Open opens the file in the folder dir and brings the tables of the schemas up to date. It creates both, readable by
@@ -83,7 +83,7 @@ func (s *Store) prepare(ctx context.Context) error {
 		unlock()
 		_ = os.Remove(s.lockFile(s.owner)) // a leftover lock file does no harm
 	}
-	conn, err := s.first(ctx)
+	conn, err := s.openWriter(ctx)
 	if err != nil {
 		s.release()
 		return err
@@ -92,9 +92,9 @@ func (s *Store) prepare(ctx context.Context) error {
 	return nil
 }
 
-// first opens the connection that writes. Where the last process that had the file open is just closing it, SQLite answers
-// busy at once: it is tried again.
-func (s *Store) first(ctx context.Context) (*sqlite.Conn, error) {
+// openWriter opens the connection that writes. It retries while SQLite reports busy without waiting, which it does
+// while the last other process closes the file.
+func (s *Store) openWriter(ctx context.Context) (*sqlite.Conn, error) {
 	pause := time.NewTicker(25 * time.Millisecond)
 	defer pause.Stop()
 	for begun := time.Now(); ; {

@@ -85,7 +85,7 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 		if err := sqliteconn.Begin(ctx, conn, busyTimeout); err != nil {
 			return fmt.Errorf("begin a write: %w", err)
 		}
-		defer func() { _ = sqliteconn.Rollback(conn) }() // nothing where it is committed
+		defer func() { _ = sqliteconn.Rollback(conn) }() // does nothing after COMMIT
 		if err := s.checkVersions(conn); err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (tx *Tx) run(fn func(*Tx) error) error {
 	return err
 }
 
-// with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
+// withConn runs fn with a connection of the pool. fn is interrupted when ctx ends.
 func (s *Store) withConn(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) (err error) {
 	select {
 	case <-s.closed:
