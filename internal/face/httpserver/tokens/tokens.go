@@ -80,7 +80,7 @@ type file struct {
 
 const (
 	version = 1
-	// most is the maximum number of tokens in a home: each request is compared with all of them.
+	// maxTokens is the maximum number of tokens in a home: each request is compared with all of them.
 	maxTokens = 256
 	maxFile   = 1 << 20 // bytes
 )
@@ -190,7 +190,7 @@ var (
 	digestForm = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
-// fault returns what is wrong with a token in the file; empty if nothing is.
+// invalidReason returns what is wrong with a token in the file; empty if nothing is.
 func (t *Token) invalidReason() string {
 	switch {
 	case !nameForm.MatchString(t.Name):

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// poll is how often the file is checked if the system sends no notices.
+	// pollEvery is how often the file is checked if the system sends no notices.
 	pollEvery = 400 * time.Millisecond
-	// seldom is how often it is checked if the system reports all changes.
+	// slowPollEvery is how often it is checked if the system reports all changes.
 	slowPollEvery = 30 * time.Second
 )
 
