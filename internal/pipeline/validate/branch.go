@@ -90,7 +90,7 @@ func eitherMissing(at []string, branches [][]problem) (problem, bool) {
 	if len(ways) > maxListed {
 		ways, more = ways[:maxListed], ", …"
 	}
-	text := "required " + noun(at) + " " + strings.Join(ways, ", or ") + more + " is missing" + objectPlace(at)
+	text := "required " + memberNoun(at) + " " + strings.Join(ways, ", or ") + more + " is missing" + objectPlace(at)
 	return problem{at: at, text: text, whole: true, missing: []string{text}}, true
 }
 

@@ -13,14 +13,14 @@ const (
 	minSteps      = 100_000
 	stepsPerValue = 256
 	maxSteps      = 10_000_000 // a few seconds
-	// largest is the maximum number of schemas in one schema: the time to compile them grows with its square.
+	// maxSchemas is the maximum number of schemas in one schema: the time to compile them grows with its square.
 	maxSchemas = 5000
 )
 
-// steps returns the maximum number of steps to check arguments with this many values.
+// stepLimit returns the maximum number of steps to check arguments with this many values.
 func stepLimit(values int) int { return min(minSteps+stepsPerValue*values, maxSteps) }
 
-// acyclic returns an error if a schema leads back to itself for the same value: the meaning of that is
+// checkAcyclic returns an error if a schema leads back to itself for the same value: the meaning of that is
 // undefined (JSON Schema Core 2020-12, "Guarding Against Infinite Recursion").
 func checkAcyclic(all []*jsonschema.Schema) error {
 	const open, done = 1, 2

@@ -18,7 +18,7 @@ import (
 // grow with the value of a number, not with the length of its text.
 const exactDigits = 1000
 
-// mostValues is the maximum number of values in one document; each takes about fifty bytes.
+// maxValues is the maximum number of values in one document; each takes about fifty bytes.
 const maxValues = 2_000_000
 
 var errTooMany = fmt.Errorf("they hold more than %d values", maxValues)

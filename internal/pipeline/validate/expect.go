@@ -50,14 +50,14 @@ func (x *explainer) oneOf(at []string, s *jsonschema.Schema, want []any) problem
 		text += "one of "
 	}
 	text += literals(want) + ", got " + describeValue(v, secret)
-	if given, ok := v.(string); ok && !secret && len(want) > 1 {
+	if word, ok := v.(string); ok && !secret && len(want) > 1 {
 		var texts []string
 		for _, w := range want {
 			if s, ok := w.(string); ok {
 				texts = append(texts, s)
 			}
 		}
-		if best, ok := tool.Nearest(given, texts); ok {
+		if best, ok := tool.Nearest(word, texts); ok {
 			text += "; did you mean " + quoted(best) + "?"
 		}
 	}
@@ -88,9 +88,9 @@ func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorK
 	case *kind.MaxItems:
 		return "expected at most " + count(k.Want, "item") + ", got " + count(k.Got, "item")
 	case *kind.MinProperties:
-		return "expected at least " + count(k.Want, noun(at)) + ", got " + count(k.Got, noun(at))
+		return "expected at least " + count(k.Want, memberNoun(at)) + ", got " + count(k.Got, memberNoun(at))
 	case *kind.MaxProperties:
-		return "expected at most " + count(k.Want, noun(at)) + ", got " + count(k.Got, noun(at))
+		return "expected at most " + count(k.Want, memberNoun(at)) + ", got " + count(k.Got, memberNoun(at))
 	case *kind.AdditionalItems:
 		items, _ := v.([]any)
 		return "expected at most " + count(len(items)-k.Count, "item") + ", got " + count(len(items), "item")
@@ -110,11 +110,11 @@ func (x *explainer) bound(at []string, s *jsonschema.Schema, k jsonschema.ErrorK
 	return "does not fit the schema"
 }
 
-func count(n int, what string) string {
+func count(n int, noun string) string {
 	if n != 1 {
-		what += "s"
+		noun += "s"
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d %s", n, noun)
 }
 
 // decimal writes r with all its digits, if there are few.
@@ -156,13 +156,13 @@ func example(want string, v any, s *jsonschema.Schema, secret bool) string {
 	return ""
 }
 
-// converted returns v as JSON of type want.
+// convertTo returns v as JSON of type want.
 func convertTo(want string, v any) (string, bool) {
 	if v == nil {
 		return "", false
 	}
-	switch own := typeOf(v); {
-	case own == "object" || own == "array":
+	switch actual := typeOf(v); {
+	case actual == "object" || actual == "array":
 		return "", false
 	case want == "array":
 		return "[" + literal(v) + "]", true

@@ -97,7 +97,7 @@ func (x *explainer) all(causes []*jsonschema.ValidationError) []problem {
 
 func singleProblem(at []string, text string) []problem { return []problem{{at: at, text: text}} }
 
-// expected returns, in brackets, the values or types that a schema accepts; empty if it does not say.
+// expectedHint returns, in brackets, the values or types that a schema accepts; empty if it does not say.
 func expectedHint(s *jsonschema.Schema) string {
 	switch {
 	case s == nil:
@@ -123,7 +123,7 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 	slices.Sort(strays)
 	var ps []problem
 	for _, name := range lacks {
-		text := "required " + noun(at) + " " + quoted(name)
+		text := "required " + memberNoun(at) + " " + quoted(name)
 		text += expectedHint(s.Properties[name])
 		text += " is missing" + objectPlace(at)
 		if stray, ok := tool.Nearest(name, strays); ok {
@@ -141,7 +141,7 @@ func (x *explainer) missing(at []string, s *jsonschema.Schema, lacks []string) [
 func (x *explainer) dependentMissing(at []string, with string, lacks []string) []problem {
 	var ps []problem
 	for _, name := range lacks {
-		text := noun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + objectPlace(at)
+		text := memberNoun(at) + " " + quoted(name) + " is required together with " + quoted(with) + ", and is missing" + objectPlace(at)
 		ps = append(ps, problem{at: child(at, name), text: text, whole: true, missing: []string{name}})
 	}
 	return ps
@@ -165,10 +165,10 @@ func unknownNames(at, strays []string, obj map[string]any, known []string) []pro
 // unknownName reports a name that the object obj at "at" must not have, and suggests a similar known name
 // that is not given yet.
 func unknownName(at []string, name string, obj map[string]any, known []string) problem {
-	text := "unknown " + noun(at) + " " + quoted(name) + objectPlace(at)
+	text := "unknown " + memberNoun(at) + " " + quoted(name) + objectPlace(at)
 	var open []string
 	for _, k := range known {
-		if _, given := obj[k]; !given {
+		if _, present := obj[k]; !present {
 			open = append(open, k)
 		}
 	}
@@ -197,7 +197,7 @@ func (x *explainer) forbidden(at []string, location string) []problem {
 }
 
 func (x *explainer) badName(at []string, name string, causes []*jsonschema.ValidationError) []problem {
-	if obj, _ := x.value(at).(map[string]any); !has(obj, name) {
+	if obj, _ := x.value(at).(map[string]any); !hasName(obj, name) {
 		at = nil // the library reuses the memory of this path
 	}
 	text := "the name " + quoted(name) + " is not allowed" + objectPlace(at)
@@ -209,7 +209,7 @@ func (x *explainer) badName(at []string, name string, causes []*jsonschema.Valid
 	return []problem{{at: at, text: text, whole: true}}
 }
 
-func has(obj map[string]any, name string) bool {
+func hasName(obj map[string]any, name string) bool {
 	_, ok := obj[name]
 	return ok
 }
@@ -223,11 +223,11 @@ func notText(s *jsonschema.Schema) string {
 	case len(s.Not.Required) == 1 && len(s.Not.Properties) == 0:
 		return quoted(s.Not.Required[0]) + " must not be given"
 	case len(s.Not.Required) > 1 && len(s.Not.Properties) == 0:
-		var given []any
+		var options []any
 		for _, name := range s.Not.Required {
-			given = append(given, name)
+			options = append(options, name)
 		}
-		return literals(given) + " must not be given together"
+		return literals(options) + " must not be given together"
 	case s.Not.Const != nil:
 		return "must not be " + literal(*s.Not.Const)
 	case s.Not.Enum != nil:
@@ -236,15 +236,15 @@ func notText(s *jsonschema.Schema) string {
 	return "has a form that is not allowed"
 }
 
-// noun returns the word for the members of an object at "at".
-func noun(at []string) string {
+// memberNoun returns the word for the members of an object at "at".
+func memberNoun(at []string) string {
 	if len(at) == 0 {
 		return "argument"
 	}
 	return "field"
 }
 
-// inside returns the place of an object, empty for the arguments themselves.
+// objectPlace returns the place of an object, empty for the arguments themselves.
 func objectPlace(at []string) string {
 	if len(at) == 0 {
 		return ""

@@ -36,7 +36,7 @@ const (
 	anyType jsonType = 1<<iota - 1
 )
 
-// mostFlat is the maximum number of arguments in a flat schema: the bits of a word.
+// maxFlatArguments is the maximum number of arguments in a flat schema: the bits of a word.
 const maxFlatArguments = 64
 
 // flatOf returns s as a flat schema, nil if s says more than that.

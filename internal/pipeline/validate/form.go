@@ -22,7 +22,7 @@ type form struct {
 	schema          *jsonschema.Schema            // nil: the schema is not applied
 	acceptsAll      bool                          // every object matches
 	flat            *flat                         // the schema as a flat one, nil if it is not flat
-	unboundedErrors bool                          // see the function sprawls
+	unboundedErrors bool                          // see hasUnboundedErrors
 	names           *names                        // the known names for a strict action; else nil
 	schemas         map[string]*jsonschema.Schema // by location
 }
@@ -81,7 +81,7 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	return c.Compile(address)
 }
 
-// refuse is a loader that loads nothing: a schema must not make us fetch a URL or read a file.
+// noLoader is a loader that loads nothing: a schema must not make us fetch a URL or read a file.
 type noLoader struct{}
 
 func (noLoader) Load(string) (any, error) {
@@ -107,7 +107,7 @@ func (f *form) prepare(s *jsonschema.Schema) error {
 			sub.Format = nil
 		}
 		limitErrors(sub)
-		f.unboundedErrors = f.unboundedErrors || unboundedErrors(sub)
+		f.unboundedErrors = f.unboundedErrors || hasUnboundedErrors(sub)
 		f.schemas[sub.Location] = sub
 	}
 	f.flat = flatOf(s)
@@ -159,7 +159,7 @@ func acceptsObjects(s *jsonschema.Schema) bool {
 	return hasOnlyKeywords(s, "Types", "AdditionalProperties", "Properties")
 }
 
-// says reports whether s has no keywords that can make a value invalid except those in some.
+// hasOnlyKeywords reports whether s has no keywords that can make a value invalid except those in some.
 func hasOnlyKeywords(s *jsonschema.Schema, some ...string) bool {
 	v := reflect.ValueOf(s).Elem()
 	for field, val := range v.Fields() {

@@ -55,7 +55,7 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 	return ps
 }
 
-// reading holds the reinterpretations of one set of arguments.
+// rereading holds the reinterpretations of one set of arguments.
 type rereading struct {
 	x      explainer
 	edits  []edit
@@ -115,8 +115,8 @@ func (r *rereading) isNullField(at []string) bool {
 		return false
 	}
 	parent, _ := r.x.value(at[:len(at)-1]).(map[string]any)
-	v, given := parent[at[len(at)-1]]
-	return given && v == nil
+	v, present := parent[at[len(at)-1]]
+	return present && v == nil
 }
 
 // meantBy parses v if it is a string that holds a value of one of the types in want. values is the number of
@@ -179,7 +179,7 @@ func (r *rereading) applyTo(obj map[string]any, at []string) map[string]any {
 	}
 	for _, e := range r.edits {
 		n := len(e.at) - 1
-		if e.missing != nil && slices.Equal(e.at[:n], at) && !has(obj, e.at[n]) {
+		if e.missing != nil && slices.Equal(e.at[:n], at) && !hasName(obj, e.at[n]) {
 			out[e.at[n]] = e.missing
 		}
 	}

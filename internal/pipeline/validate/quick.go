@@ -7,11 +7,11 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// quickly is the size in bytes up to which [quick] is used.
+// maxQuickSize is the maximum size in bytes for quickDecode.
 const maxQuickSize = 64 << 10
 
-// quick is decode for small texts that are known to be valid JSON, in half the time. ok is false if decode
-// would have to report an error (a duplicate name, too many values) or if a text is [halved].
+// quickDecode is decode for small texts that are known to be valid JSON, in half the time. ok is false if decode would
+// report an error (a duplicate name, too many values), or if a string has a lone surrogate, which gjson misreads.
 func quickDecode(raw []byte) (v any, values int, ok bool) {
 	if len(raw) > maxQuickSize {
 		return nil, 0, false

@@ -2,7 +2,8 @@ package validate
 
 import "github.com/santhosh-tekuri/jsonschema/v6"
 
-// beside calls f for each schema that s applies to the same value.
+// eachInPlace calls f for each schema that s applies to the same value (JSON Schema calls these keywords in-place
+// applicators).
 func eachInPlace(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	each(f, s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else)
 	if s.DynamicRef != nil {
@@ -19,7 +20,7 @@ func eachInPlace(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	}
 }
 
-// within calls f for each schema that s applies to items or members of the value.
+// eachChild calls f for each schema that s applies to items or members of the value.
 func eachChild(s *jsonschema.Schema, f func(*jsonschema.Schema)) {
 	each(f, s.PropertyNames, s.UnevaluatedProperties, s.Contains, s.Items2020, s.UnevaluatedItems, s.ContentSchema)
 	each(f, s.PrefixItems...)
@@ -42,7 +43,7 @@ func each(f func(*jsonschema.Schema), schemas ...*jsonschema.Schema) {
 	}
 }
 
-// either calls f for the schema or schemas in v, a field that may also hold something else.
+// eachIn calls f for the schema or schemas in v, a field that may also hold something else.
 func eachIn(f func(*jsonschema.Schema), v any) {
 	switch v := v.(type) {
 	case *jsonschema.Schema:

@@ -37,7 +37,7 @@ func typeOf(v any) string {
 	return "object"
 }
 
-// show returns the type of v and, if v is short and not secret, v itself.
+// describeValue returns the type of v and, if v is short and not secret, v itself.
 func describeValue(v any, secret bool) string {
 	switch v := v.(type) {
 	case nil:

@@ -13,16 +13,17 @@ import (
 // The library collects every error, a few hundred bytes for each item of a long array or name of a large
 // object. A few megabytes of arguments could thus take gigabytes.
 const (
-	// mostSimilar is the number of wrong items of one array, or values of one object, after which the others
-	// are not checked.
+	// maxSimilarErrors is the number of wrong items of one array, or values of one object, after which the others are
+	// not checked.
 	maxSimilarErrors = 10
-	// mostSprawling is the maximum number of values in arguments for schemas that cannot be curbed.
+	// maxUnboundedValues is the maximum number of values in arguments for schemas whose errors limitErrors cannot
+	// limit.
 	maxUnboundedValues = 50_000
 )
 
 var errUnbounded = errors.New("they hold too many values for a schema with these keywords; send less at once")
 
-// curb removes from s the schemas that apply to each item or to each value of an unknown name, and applies
+// limitErrors removes from s the schemas that apply to each item or to each value of an unknown name, and applies
 // them in an extension that stops after a few errors.
 func limitErrors(s *jsonschema.Schema) {
 	if items := s.Items2020; items != nil {
@@ -39,8 +40,8 @@ func limitErrors(s *jsonschema.Schema) {
 	}
 }
 
-// sprawls reports whether s, even when curbed, collects an error for each item or name.
-func unboundedErrors(s *jsonschema.Schema) bool {
+// hasUnboundedErrors reports whether s, even after limitErrors, collects an error for each item or name.
+func hasUnboundedErrors(s *jsonschema.Schema) bool {
 	_, items := s.AdditionalItems.(*jsonschema.Schema)
 	return items || s.UniqueItems || s.Contains != nil || s.UnevaluatedItems != nil || s.UnevaluatedProperties != nil ||
 		s.PropertyNames != nil || len(s.PatternProperties) > 0
