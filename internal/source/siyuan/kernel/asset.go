@@ -119,7 +119,7 @@ func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 	return out, err
 }
 
-// leaf is the SQL condition for blocks with text of their own.
+// leafCondition is the SQL condition for blocks with text of their own.
 const leafCondition = "type NOT IN ('d','l','i','b','s','callout')"
 
 // NamingBlock is a block that contains a text. InText is 0 if only its attributes do.

@@ -189,7 +189,7 @@ func (c *Client) RenderDatabase(ctx context.Context, r Rendering) (json.RawMessa
 	if r.GroupPaging != nil {
 		body["groupPaging"] = r.GroupPaging
 	}
-	return callFor[json.RawMessage](ctx, c, "/api/av/renderAttributeView", kind{write: r.Create, data: true}, body)
+	return callFor[json.RawMessage](ctx, c, "/api/av/renderAttributeView", requestKind{write: r.Create, data: true}, body)
 }
 
 // DatabaseColumns returns the columns of a database in the kernel's form.

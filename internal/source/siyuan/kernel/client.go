@@ -46,7 +46,7 @@ type Client struct {
 	// settledAt is when the kernel is done with the work that it does after answering a write, in milliseconds since
 	// 1970. Until then one flush may not be enough.
 	settledAt atomic.Int64
-	// flushing is held during a flush, so that others who need it wait for it too.
+	// flushLock is held during a flush, so that others who need it wait for it too.
 	flushLock chan struct{}
 }
 
@@ -83,16 +83,16 @@ func (c *Client) Base() string { return c.base }
 // Close closes idle connections. The client can be used again.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// kind says what a request does to the kernel's data, and what its answer must contain.
-type kind struct {
+// requestKind says what a request does to the kernel's data, and what its answer must contain.
+type requestKind struct {
 	write bool
 	// data says that an answer of code 0 always has data, so null means that nothing was done.
 	data bool
 	// once says that the request is not repeated though it changes nothing: it may keep the kernel busy, even after
 	// the client has given up.
 	once bool
-	// late says that the kernel continues the write after its answer.
-	late bool
+	// finishesLate says that the kernel continues the write after its answer.
+	finishesLate bool
 	// index says that the request reads an index, which first has to show what was written: see [Client.Flush].
 	index bool
 	// member names the member of the data that is the answer; empty means all of the data.
@@ -100,27 +100,27 @@ type kind struct {
 }
 
 // of returns k for an answer that is one member of the data. A missing member leaves the zero value.
-func (k kind) of(member string) kind {
+func (k requestKind) of(member string) requestKind {
 	k.member = member
 	return k
 }
 
-// settling is how long a write may continue after its answer.
+// settleTime is how long a write may continue after its answer.
 const settleTime = 3 * time.Second
 
 // The kinds of requests.
 var (
-	read          = kind{}
-	readData      = kind{data: true}
-	readIndex     = kind{index: true}
-	readIndexData = kind{index: true, data: true}
-	write         = kind{write: true}
-	writeData     = kind{write: true, data: true}
-	writeLate     = kind{write: true, late: true}
+	read          = requestKind{}
+	readData      = requestKind{data: true}
+	readIndex     = requestKind{index: true}
+	readIndexData = requestKind{index: true, data: true}
+	write         = requestKind{write: true}
+	writeData     = requestKind{write: true, data: true}
+	writeLate     = requestKind{write: true, finishesLate: true}
 )
 
-// ask is [Client.call] that returns the decoded answer.
-func callFor[Out any](ctx context.Context, c *Client, endpoint string, k kind, body any) (Out, error) {
+// callFor is [Client.call] that returns the decoded answer.
+func callFor[Out any](ctx context.Context, c *Client, endpoint string, k requestKind, body any) (Out, error) {
 	var out Out
 	err := c.call(ctx, endpoint, k, body, &out)
 	return out, err
@@ -128,7 +128,7 @@ func callFor[Out any](ctx context.Context, c *Client, endpoint string, k kind, b
 
 // call posts body as JSON to an endpoint, and decodes the data of the answer into out, unless out is nil. A
 // *json.RawMessage gets the raw data.
-func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out any) error {
+func (c *Client) call(ctx context.Context, endpoint string, k requestKind, body, out any) error {
 	if k.index {
 		if err := c.Flush(ctx); err != nil {
 			return err
@@ -139,16 +139,16 @@ func (c *Client) call(ctx context.Context, endpoint string, k kind, body, out an
 	}
 	raw, err := json.Marshal(body)
 	if err != nil {
-		return internal(endpoint, err)
+		return internalError(endpoint, err)
 	}
 	return c.post(ctx, endpoint, k, "application/json", raw, out)
 }
 
-func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType string, body []byte, out any) error {
+func (c *Client) post(ctx context.Context, endpoint string, k requestKind, contentType string, body []byte, out any) error {
 	if k.write {
 		defer c.dirty.Store(true)
 	}
-	if k.late {
+	if k.finishesLate {
 		defer func() { c.settledAt.Store(time.Now().Add(settleTime).UnixMilli()) }()
 	}
 	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
@@ -169,7 +169,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 		if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' && data[0] != 'n' {
 			return unexpectedData(endpoint, k, fmt.Errorf("%.60q is not an object", data))
 		}
-		if data = member(data, k.member); len(data) == 0 {
+		if data = valueAt(data, k.member); len(data) == 0 {
 			return nil
 		}
 	}
@@ -183,7 +183,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k kind, contentType 
 	return nil
 }
 
-// outcome returns the result of a request for a trace: the kernel's code, or why there is none.
+// traceOutcome returns the result of a request for a trace: the kernel's code, or why there is none.
 func traceOutcome(err error) string {
 	switch e, ok := errors.AsType[*codeError](err); {
 	case ok:
@@ -251,7 +251,7 @@ func readAnswer(resp *http.Response) (answer, error) {
 
 // attempts runs one request. A read is repeated if that may help: after a failure of the transport, 429 and 5xx.
 func (c *Client) attempts(
-	ctx context.Context, endpoint string, k kind, request func(context.Context) (json.RawMessage, error),
+	ctx context.Context, endpoint string, k requestKind, request func(context.Context) (json.RawMessage, error),
 ) (json.RawMessage, error) {
 	if ctx.Err() != nil { // nothing was sent, so even a write has a known outcome
 		return nil, c.callerError(ctx, endpoint, read, ctx.Err())

@@ -63,7 +63,7 @@ type codeError struct {
 func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - %s", e.code, e.msg) }
 
 // envelope returns the data of an answer.
-func envelope(endpoint string, k kind, a answer) (json.RawMessage, error) {
+func envelope(endpoint string, k requestKind, a answer) (json.RawMessage, error) {
 	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
 		return nil, endpointMissing(endpoint)
 	}
@@ -100,11 +100,11 @@ func open(body []byte) (code int, msg string, data json.RawMessage, ok bool) {
 		return 0, "", nil, false
 	}
 	got := gjson.GetBytes(body, "code")
-	return int(got.Num), gjson.GetBytes(body, "msg").Str, member(body, "data"), got.Type == gjson.Number
+	return int(got.Num), gjson.GetBytes(body, "msg").Str, valueAt(body, "data"), got.Type == gjson.Number
 }
 
-// member returns the value at a path in an object; nil if there is none.
-func member(object []byte, name string) json.RawMessage {
+// valueAt returns the value at a path in an object; nil if there is none.
+func valueAt(object []byte, name string) json.RawMessage {
 	v := gjson.GetBytes(object, name)
 	if !v.Exists() {
 		return nil
@@ -125,8 +125,8 @@ func wrongStatus(endpoint string, a answer) error {
 	return &statusError{a.status, a.body}
 }
 
-// missing returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty 200
-// with gzip.
+// endpointMissing returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty
+// 200 with gzip.
 func endpointMissing(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
@@ -135,7 +135,7 @@ func endpointMissing(endpoint string) error {
 	}
 }
 
-// foreign returns the error for an answer that no kernel gives.
+// notAKernel returns the error for an answer that no kernel gives.
 func notAKernel(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
@@ -144,12 +144,12 @@ func notAKernel(endpoint string, a answer) error {
 	}
 }
 
-func internal(endpoint string, err error) error {
+func internalError(endpoint string, err error) error {
 	return &tool.Error{Op: "ask SiYuan", Kind: tool.Internal, Subject: endpoint, Err: err}
 }
 
-// unexpected returns the error for data of an unknown shape.
-func unexpectedData(endpoint string, k kind, err error) error {
+// unexpectedData returns the error for data of an unknown shape.
+func unexpectedData(endpoint string, k requestKind, err error) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: API, Subject: endpoint, OutcomeUnknown: k.write,
 		Message: "the answer has another shape than expected", Err: err,
@@ -157,7 +157,7 @@ func unexpectedData(endpoint string, k kind, err error) error {
 	}
 }
 
-// transient reports whether repeating a read may help.
+// isTransient reports whether repeating a read may help.
 func isTransient(err error) bool {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status == http.StatusTooManyRequests || e.status >= 500
@@ -171,8 +171,8 @@ func isTransient(err error) bool {
 	return !errors.Is(err, errTooLong)
 }
 
-// failure returns the error for the caller.
-func (c *Client) callerError(ctx context.Context, endpoint string, k kind, err error) error {
+// callerError returns the error for the caller.
+func (c *Client) callerError(ctx context.Context, endpoint string, k requestKind, err error) error {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return e
 	}
@@ -202,13 +202,13 @@ func (c *Client) callerError(ctx context.Context, endpoint string, k kind, err e
 	return c.unreachable(endpoint, err)
 }
 
-// unsent reports whether a request was not sent because there was no connection.
+// wasNotSent reports whether a request was not sent because there was no connection.
 func wasNotSent(err error) bool {
 	e, ok := errors.AsType[*net.OpError](err)
 	return ok && e.Op == "dial"
 }
 
-// refused returns the error for a 4xx status.
+// statusRefused returns the error for a 4xx status.
 func (c *Client) statusRefused(endpoint string, e *statusError) error {
 	switch e.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -247,7 +247,7 @@ func (c *Client) unreachable(endpoint string, err error) error {
 	return out
 }
 
-// secured reports whether an error is about TLS: an untrusted certificate, or a server without TLS.
+// isTLSError reports whether an error is about TLS: an untrusted certificate, or a server without TLS.
 func isTLSError(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
@@ -258,10 +258,10 @@ func isTLSError(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// texts recognizes errors by their message, which is in the language of the user's interface; the numeric code hardly
-// ever helps. It covers English, simplified and traditional Chinese, and Japanese. Most errors are found by our own
-// checks before.
-var texts = []struct {
+// messagePatterns recognizes errors by their message, which is in the language of the user's interface; the numeric
+// code hardly ever helps. It covers English, simplified and traditional Chinese, and Japanese. Most errors are found by
+// our own checks before.
+var messagePatterns = []struct {
 	pattern *lazyregexp.Regexp
 	kind    tool.ErrorKind
 	code    string
@@ -280,7 +280,7 @@ var texts = []struct {
 
 func apiError(endpoint string, e *codeError) error {
 	out := &tool.Error{Op: "ask SiYuan", Kind: API, Subject: endpoint, Message: e.Error(), Facts: map[string]any{"kernelCode": e.code}}
-	for _, t := range texts {
+	for _, t := range messagePatterns {
 		if t.pattern.MatchString(e.msg) {
 			out.Kind, out.Code, out.Hint = t.kind, t.code, t.hint
 			break

@@ -51,5 +51,5 @@ func (c *Client) RenderTemplate(ctx context.Context, id ID, path string, preview
 // RenderSprig renders a text with actions in {{ }}, which may read the whole workspace. Like [Client.RenderTemplate]
 // it is never repeated, since a loop in a template keeps the kernel busy.
 func (c *Client) RenderSprig(ctx context.Context, template string) (string, error) {
-	return callFor[string](ctx, c, "/api/template/renderSprig", kind{data: true, once: true}, map[string]any{"template": template})
+	return callFor[string](ctx, c, "/api/template/renderSprig", requestKind{data: true, once: true}, map[string]any{"template": template})
 }

@@ -19,7 +19,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
 	if err != nil {
-		return nil, internal(endpoint, err)
+		return nil, internalError(endpoint, err)
 	}
 	return c.attempts(ctx, endpoint, read, func(ctx context.Context) (json.RawMessage, error) {
 		resp, err := c.send(ctx, http.MethodPost, endpoint, "application/json", body)
@@ -63,7 +63,7 @@ func (c *Client) WriteFile(ctx context.Context, path string, content []byte) err
 	_ = form.WriteField("modTime", strconv.FormatInt(time.Now().UnixMilli(), 10))
 	part, err := form.CreateFormFile("file", "file")
 	if err != nil {
-		return internal("/api/file/putFile", err)
+		return internalError("/api/file/putFile", err)
 	}
 	_, _ = part.Write(content)
 	_ = form.Close()

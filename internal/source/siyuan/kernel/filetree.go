@@ -183,9 +183,9 @@ func (c *Client) DailyNote(ctx context.Context, notebook ID, app string) (ID, er
 	return callFor[ID](ctx, c, "/api/filetree/createDailyNote", writeData.of("id"), body)
 }
 
-// joiner (U+200D) joins several characters to one emoji. The kernel keeps it in titles but drops it from the human
-// paths in requests, so it finds neither a document with it in the path, nor such a parent of a new document, which
-// it then creates a second time.
+// zeroWidthJoiner (U+200D) joins several characters to one emoji. The kernel keeps it in titles but drops it from the
+// human paths in requests, so it finds neither a document with it in the path, nor such a parent of a new document,
+// which it then creates a second time.
 const zeroWidthJoiner = "\u200d"
 
 // indexedIDs returns the documents that have a human path by the index. The index may have one that is gone, so each
@@ -212,9 +212,9 @@ func (c *Client) createBelow(ctx context.Context, notebook ID, hpath, markdown s
 	above, title := hpath[:strings.LastIndex(hpath, "/")], hpath[strings.LastIndex(hpath, "/"):]
 	parents, err := c.IDsByHPath(ctx, notebook, above)
 	if err == nil && len(parents) == 0 {
-		var made ID
-		made, err = c.CreateDocument(ctx, notebook, above, "", NewID())
-		parents = []ID{made}
+		var created ID
+		created, err = c.CreateDocument(ctx, notebook, above, "", NewID())
+		parents = []ID{created}
 	}
 	if err != nil {
 		return "", err

@@ -99,13 +99,13 @@ func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Note
 	if id == root {
 		names = append(names, found[0].Content)
 	}
-	var has []string
+	var conditions []string
 	for _, name := range names {
 		if name = strings.TrimSpace(name); name != "" {
-			has = append(has, "instr(lower(content), lower("+Quote(name)+")) > 0")
+			conditions = append(conditions, "instr(lower(content), lower("+Quote(name)+")) > 0")
 		}
 	}
-	if len(has) == 0 || len(in) == 0 {
+	if len(conditions) == 0 || len(in) == 0 {
 		return nil, nil
 	}
 	type document struct {
@@ -114,7 +114,7 @@ func (c *Client) MentioningDocuments(ctx context.Context, id, root ID, in []Note
 		HPath    string `json:"hpath"`
 	}
 	rows, err := SQL[document](ctx, c, fmt.Sprintf("SELECT root_id, box, hpath FROM blocks WHERE box IN (%s) AND root_id <> %s AND %s AND (%s) "+
-		"GROUP BY root_id, box, hpath ORDER BY max(updated) DESC LIMIT %d", notebookIDs(in), Quote(string(root)), leafCondition, strings.Join(has, " OR "), limit))
+		"GROUP BY root_id, box, hpath ORDER BY max(updated) DESC LIMIT %d", notebookIDs(in), Quote(string(root)), leafCondition, strings.Join(conditions, " OR "), limit))
 	var out []BacklinkDocument
 	for _, d := range rows {
 		out = append(out, BacklinkDocument{ID: d.ID, Notebook: d.Notebook, HPath: d.HPath})

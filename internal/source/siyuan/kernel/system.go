@@ -45,7 +45,7 @@ func (c *Client) Notify(ctx context.Context, msg string, timeout int, failed boo
 	if failed {
 		endpoint = "/api/notification/pushErrMsg"
 	}
-	return callFor[string](ctx, c, endpoint, kind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
+	return callFor[string](ctx, c, endpoint, requestKind{write: true, data: true}.of("id"), map[string]any{"msg": msg, "timeout": timeout})
 }
 
 // Booted reports whether a kernel has finished starting: before that, its answers may lack things that exist. A

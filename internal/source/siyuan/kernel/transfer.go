@@ -35,7 +35,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 		_ = form.WriteField(f[0], f[1]) // a buffer never fails
 	}
 	if _, err := form.CreateFormFile(file.field, file.name); err != nil {
-		return internal(endpoint, err)
+		return internalError(endpoint, err)
 	}
 	before := head.Len()
 	_ = form.Close()
@@ -70,7 +70,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 	return nil
 }
 
-// broken returns the error for a file that ended early or could not be read.
+// uploadInterrupted returns the error for a file that ended early or could not be read.
 func uploadInterrupted(endpoint string, n, size int64, cause error) error {
 	return &tool.Error{
 		Op: "upload", Kind: tool.StateChanged, Subject: endpoint, Err: cause,
@@ -79,8 +79,8 @@ func uploadInterrupted(endpoint string, n, size int64, cause error) error {
 	}
 }
 
-// counted counts how much of a file was read, and records the error that ended the reading. The transport may still
-// be reading after a request has failed.
+// countingReader counts how much of a file was read, and records the error that ended the reading. The transport may
+// still be reading after a request has failed.
 type countingReader struct {
 	from io.Reader
 	size int64
@@ -117,7 +117,7 @@ func (c *Client) CopyFile(ctx context.Context, path string, w io.Writer, limit i
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
 	if err != nil {
-		return 0, internal(endpoint, err)
+		return 0, internalError(endpoint, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, transferTimeout)
 	defer cancel()
