@@ -37,13 +37,13 @@ func (c *Cache) erase(chosen func(name string, s *slot) bool) (erased []string) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
-		if s := c.slots[name]; !s.gone && chosen(name, s) {
+		if s := c.slots[name]; !s.deleted && chosen(name, s) {
 			s.erase()
 			erased = append(erased, name)
 		}
 	}
 	if len(erased) > 0 {
-		c.changed()
+		c.wakeWriter()
 	}
 	return erased
 }
@@ -59,7 +59,7 @@ func (c *Cache) Entries() map[string]json.RawMessage {
 	defer c.mu.Unlock()
 	for name, s := range c.slots {
 		switch {
-		case s.gone:
+		case s.deleted:
 		case s.raw != nil && !s.dirty():
 			out[name] = s.raw
 		case s.open(now) != nil:
@@ -98,7 +98,7 @@ func (c *Cache) importFrom(data []byte, zone *time.Location) ([]Imported, error)
 	for _, name := range slices.Sorted(maps.Keys(d.entries)) {
 		list = append(list, c.importEntry(name, d.entries[name], now))
 	}
-	c.changed()
+	c.wakeWriter()
 	return list, nil
 }
 
@@ -131,7 +131,7 @@ func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imp
 		return Imported{Name: name, Skipped: why.Pointer + ": " + why.Message}
 	case len(r.Tools) == 0:
 		return Imported{Name: name, Skipped: "no tools"}
-	case s != nil && !s.gone && s.open(now) != nil && s.rec.StateReason != reasonImported:
+	case s != nil && !s.deleted && s.open(now) != nil && s.rec.StateReason != reasonImported:
 		return Imported{Name: name, Tools: len(r.Tools), Skipped: "there is a list of its own"}
 	}
 	e := *r.Entry

@@ -91,7 +91,7 @@ type Cache struct {
 	wake  chan struct{}
 
 	commitLock chan struct{} // held while file or shared place is read or written
-	telling    sync.Mutex    // held while the watcher is called, one server at a time
+	notifyMu   sync.Mutex    // held while the watcher is called, one server at a time
 	unshared   atomic.Bool   // a change is not in the shared place yet
 
 	mu             sync.Mutex
@@ -102,7 +102,7 @@ type Cache struct {
 	closed         bool
 	watcher        func(string)
 	following      bool     // file and shared place are watched
-	pendingNotices []string // servers of which the watcher has yet to be told
+	pendingNotices []string // servers whose changes were not reported to the watcher yet
 	count          Stats    // except figures computed by Stats
 }
 
@@ -118,7 +118,7 @@ func Open(ctx context.Context, opts Options) *Cache {
 	start := time.Now()
 	var shared sync.WaitGroup
 	if c.shared != nil {
-		shared.Go(func() { c.shared.currentStamp(ctx, sharedOpenLimit) })
+		shared.Go(func() { c.shared.fetch(ctx, sharedOpenLimit) })
 	}
 	if c.file != nil {
 		ctx, cancel := context.WithTimeout(ctx, openLimit)
@@ -132,7 +132,7 @@ func Open(ctx context.Context, opts Options) *Cache {
 	c.mu.Unlock()
 	c.tasks.Go(c.run)
 	if missing {
-		c.changed()
+		c.wakeWriter()
 	}
 	return c
 }
@@ -184,7 +184,7 @@ func (c *Cache) load(ctx context.Context) {
 	c.create = err == nil && c.file.Info().Missing
 }
 
-// counted counts a failure of the file or the shared place, and returns its code.
+// countFailure counts a failure of the file or the shared place, and returns its code.
 func (c *Cache) countFailure(operation string, err error) (cause string) {
 	cause = causeOf(err)
 	c.mu.Lock()

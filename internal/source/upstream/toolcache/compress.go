@@ -26,7 +26,7 @@ const (
 	likelySize    = 8 << 20   // up to this size a file's own claim of its length is believed
 )
 
-// compressed compresses a file as the setting says.
+// compress compresses a file as the setting says.
 func compress(data []byte, setting string) ([]byte, error) {
 	above := compressAbove
 	switch setting {

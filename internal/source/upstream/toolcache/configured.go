@@ -47,13 +47,13 @@ func (c *Cache) Configured(all []Want) (renamed map[string]string) {
 // renamedFrom returns the name under which a new server's entry is stored, empty if there is none. Of several it is
 // the one that was confirmed last.
 func (c *Cache) renamedFrom(w Want) string {
-	if s := c.slots[w.Name]; w.Hash == "" || s != nil && !s.gone && s.head().ConfigHash == w.Hash {
+	if s := c.slots[w.Name]; w.Hash == "" || s != nil && !s.deleted && s.head().ConfigHash == w.Hash {
 		return ""
 	}
 	var found string
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
 		s := c.slots[name]
-		if _, configured := c.wants[name]; configured || s.gone || s.head().ConfigHash != w.Hash || s.broken != "" {
+		if _, configured := c.wants[name]; configured || s.deleted || s.head().ConfigHash != w.Hash || s.broken != "" {
 			continue
 		}
 		if found == "" || s.head().ValidatedAt.After(c.slots[found].head().ValidatedAt) {
@@ -79,32 +79,32 @@ func (c *Cache) move(from, to string) {
 	next.seen = old.seen
 	next.set(&record{Entry: &e, extra: old.rec.extra})
 	old.erase()
-	c.changed()
+	c.wakeWriter()
 }
 
 // erase marks the entry to be deleted from the file.
 func (s *slot) erase() {
-	s.gone = true
+	s.deleted = true
 	s.version++
 }
 
 // reconcile updates the state of an entry to its server's configuration.
 func (c *Cache) reconcile(s *slot, w Want) {
 	state, reason := s.head().State, s.head().StateReason
-	same := s.head().ConfigHash == w.Hash
+	unchanged := s.head().ConfigHash == w.Hash
 	foreign := reason == reasonImported // its hash was made by another program
 	var next State
 	var why string
 	switch {
-	case s.gone || s.broken != "" || w.Hash == "":
+	case s.deleted || s.broken != "" || w.Hash == "":
 		return
-	case state == removed && (same || foreign) && reason == reasonEmpty:
+	case state == removed && (unchanged || foreign) && reason == reasonEmpty:
 		next, why = Empty, reasonEmpty
 	case state == removed && foreign:
 		next, why = active, reasonImported
-	case state == removed && same, state == invalid && reason == reasonConfigChanged && same:
+	case state == removed && unchanged, state == invalid && reason == reasonConfigChanged && unchanged:
 		next, why = active, ""
-	case !same && !foreign && (state != invalid || reason != reasonConfigChanged):
+	case !unchanged && !foreign && (state != invalid || reason != reasonConfigChanged):
 		next, why = invalid, reasonConfigChanged
 	default:
 		return
@@ -120,7 +120,7 @@ func (c *Cache) remove(s *slot) {
 	state, reason := s.head().State, s.head().StateReason
 	now := c.opts.Now()
 	switch {
-	case s.gone:
+	case s.deleted:
 		return
 	case s.open(now) == nil:
 		return // a broken entry stays for diagnosis
@@ -133,6 +133,6 @@ func (c *Cache) remove(s *slot) {
 		c.mark(s, removed, cmp.Or(reason, "not_configured"))
 	case now.Sub(cmp.Or(s.rec.StateAt, s.rec.ValidatedAt)) > removedFor:
 		s.erase()
-		c.changed()
+		c.wakeWriter()
 	}
 }

@@ -71,7 +71,7 @@ func readDocument(data []byte, zone *time.Location, report findingReporter) (*do
 	return d, nil
 }
 
-// usable reads a file that is to be used. bad is the first finding that makes it unusable.
+// parseUsable reads a file that is to be used. bad is the first finding that makes it unusable.
 func parseUsable(data []byte, zone *time.Location) (d *document, bad *Finding, err error) {
 	var findings []Finding
 	d, err = readDocument(data, zone, findingReporter{list: &findings})

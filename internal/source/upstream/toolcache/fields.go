@@ -30,13 +30,13 @@ var fields = []field[record]{
 	text("toolsMac", false, hexHash, func(r *record) *string { return &r.mac }),
 	text("fingerprint", false, anyText, func(r *record) *string { return &r.Fingerprint }),
 	text("principal", false, anyText, func(r *record) *string { return &r.Principal }),
-	object("serverConfig", true, func(r *record) *json.RawMessage { return &r.ServerConfig }),
+	objectField("serverConfig", true, func(r *record) *json.RawMessage { return &r.ServerConfig }),
 	text("era", false, word, func(r *record) *string { return &r.Era }),
 	text("eras", false, word, func(r *record) *string { return &r.Eras }),
 	text("protocolVersion", false, anyText, func(r *record) *string { return &r.ProtocolVersion }),
 	text("transport", false, word, func(r *record) *string { return &r.Transport }),
-	object("serverInfo", false, func(r *record) *json.RawMessage { return &r.ServerInfo }),
-	object("capabilities", false, func(r *record) *json.RawMessage { return &r.Capabilities }),
+	objectField("serverInfo", false, func(r *record) *json.RawMessage { return &r.ServerInfo }),
+	objectField("capabilities", false, func(r *record) *json.RawMessage { return &r.Capabilities }),
 	text("instructions", false, anyText, func(r *record) *string { return &r.Instructions }),
 	{"ttlMs", false, func(r *record) json.RawMessage { return encodeIf(r.TTL > 0, r.TTL.Milliseconds()) }, getTTL},
 	text("cacheScope", false, word, func(r *record) *string { return &r.CacheScope }),
@@ -53,7 +53,7 @@ var metaFields = []field[document]{
 	count("totalWrites", true, func(d *document) *uint64 { return &d.total }),
 	count("fileWrites", false, func(d *document) *uint64 { return &d.writes }),
 	count("generation", false, func(d *document) *uint64 { return &d.generation }),
-	object("writer", false, func(d *document) *json.RawMessage { return &d.writer }),
+	objectField("writer", false, func(d *document) *json.RawMessage { return &d.writer }),
 }
 
 // write returns the members of an object.
@@ -78,7 +78,7 @@ func read[T any](all []field[T], to *T, name string, v json.RawMessage, report f
 	return true
 }
 
-// met has the names of an object's members so far.
+// seenMembers has the names of an object's members so far.
 type seenMembers map[string]bool
 
 func (m seenMembers) once(name string, report findingReporter) {
@@ -124,7 +124,7 @@ func text[T any, S ~string](name string, required bool, check func(string) error
 	}
 }
 
-// moment is a time field, left out if zero, unless it is required.
+// timeField is a time field, left out if zero, unless it is required.
 func timeField[T any](name string, required bool, at func(*T) *time.Time) field[T] {
 	return field[T]{
 		name, required,
@@ -153,8 +153,8 @@ func count[T any](name string, required bool, at func(*T) *uint64) field[T] {
 	}
 }
 
-// object is a JSON object that is kept as bytes. If nil it is left out, or written empty if required.
-func object[T any](name string, required bool, at func(*T) *json.RawMessage) field[T] {
+// objectField is a JSON object that is kept as bytes. If nil it is left out, or written empty if required.
+func objectField[T any](name string, required bool, at func(*T) *json.RawMessage) field[T] {
 	return field[T]{
 		name, required,
 		func(x *T) json.RawMessage {

@@ -30,7 +30,7 @@ func (s stamp) equal(t stamp) bool {
 		s.info.ModTime().Equal(t.info.ModTime()) && bytes.Equal(s.head, t.head)
 }
 
-// look returns the stamp of the file as it is now.
+// currentStamp returns the stamp of the file as it is now.
 func (f *file) currentStamp() (stamp, error) {
 	file, err := f.open()
 	if file == nil {

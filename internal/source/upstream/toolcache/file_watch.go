@@ -34,7 +34,7 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 	defer poll.Stop()
 	quiet := time.NewTimer(0)
 	defer quiet.Stop()
-	var told stamp
+	var reported stamp
 	for {
 		select {
 		case <-ctx.Done():
@@ -54,8 +54,8 @@ func (f *file) Watch(ctx context.Context, tell func()) error {
 		case <-poll.C:
 		case <-quiet.C:
 		}
-		if now, foreign := f.peek(ctx); foreign && !now.equal(told) {
-			told = now
+		if now, foreign := f.peek(ctx); foreign && !now.equal(reported) {
+			reported = now
 			tell()
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pinned are the fields of a tool that make up its definition.
+// pinnedFields are the fields of a tool that make up its definition.
 var pinnedFields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 
 // ToolHash returns the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of the fields that tell a
@@ -47,7 +47,7 @@ func canonicalSum(raw []byte) (string, error) {
 // canonical returns the canonical form of raw, which it leaves unchanged.
 func canonical(raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
-	err := v.Canonicalize(foreign...)
+	err := v.Canonicalize(foreignOptions...)
 	return v, err
 }
 

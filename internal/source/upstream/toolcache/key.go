@@ -100,7 +100,7 @@ func sign(key []byte, name string, entry json.RawMessage) (json.RawMessage, erro
 	return joinObject(append(list, member{integrityField, encode(signature)})), nil
 }
 
-// verified returns an entry without its signature, if that is valid.
+// verifySignature returns an entry without its signature, if that is valid.
 func verifySignature(key []byte, name string, entry json.RawMessage) (json.RawMessage, error) {
 	list, err := members(entry)
 	if err != nil {
@@ -110,8 +110,8 @@ func verifySignature(key []byte, name string, entry json.RawMessage) (json.RawMe
 	if i < 0 {
 		return nil, errSignature
 	}
-	var given integrity
-	if err := decode(list[i].value, &given, "a signature"); err != nil {
+	var found integrity
+	if err := decode(list[i].value, &found, "a signature"); err != nil {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, isIntegrity)
@@ -119,8 +119,8 @@ func verifySignature(key []byte, name string, entry json.RawMessage) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := hex.DecodeString(given.MAC)
-	if err != nil || given.Alg != signAlgorithm || !hmac.Equal(theirs, mac) {
+	theirs, err := hex.DecodeString(found.MAC)
+	if err != nil || found.Alg != signAlgorithm || !hmac.Equal(theirs, mac) {
 		return nil, errSignature
 	}
 	return joinObject(list), nil

@@ -33,9 +33,9 @@ func (l *local) changes() (changes []Change, due bool) {
 	for name, s := range c.slots {
 		switch {
 		case !s.dirty():
-		case s.gone && s.raw == nil: // it was never written
+		case s.deleted && s.raw == nil: // it was never written
 			delete(c.slots, name)
-		case s.gone:
+		case s.deleted:
 			l.sent[name] = pending{version: s.version, old: s.raw}
 		case s.rec == nil: // broken, and to be written again as it is
 			l.sent[name] = pending{version: s.version, old: s.raw, raw: s.raw}
@@ -121,7 +121,7 @@ func (l *local) merge(now Snapshot) (again bool) {
 		dirty := mine.dirty()
 		mine.raw, mine.disk = nil, Entry{}
 		switch {
-		case mine.gone:
+		case mine.deleted:
 			delete(c.slots, name)
 		case known:
 			again = true
@@ -155,7 +155,7 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 			s.open(now)
 			s.version++
 		}
-		if !s.gone && s.rec != nil && bytes.Equal(raw, s.rec.encode(key)) {
+		if !s.deleted && s.rec != nil && bytes.Equal(raw, s.rec.encode(key)) {
 			s.saved = s.version // our own commit, whose result was not seen
 		}
 		s.raw, s.disk = raw, theirs
@@ -174,6 +174,6 @@ func (c *Cache) reload(ctx context.Context) error {
 		}
 		return err
 	})
-	c.tell()
+	c.notifyWatcher()
 	return err
 }

@@ -60,7 +60,7 @@ func sameBytes(a, b json.RawMessage) bool {
 
 // judge returns the verdict on an entry for w. If several reasons apply, it gives the first in its order.
 func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string) {
-	if s == nil || s.gone {
+	if s == nil || s.deleted {
 		return Miss, reasonNoEntry
 	}
 	r := s.open(now)
@@ -85,7 +85,8 @@ func (s *slot) judge(w Want, now time.Time, trustImported bool) (Verdict, string
 	return s.freshness(w, now)
 }
 
-// imported returns the verdict on an imported list. It has no hash of ours, so the user decides whether to trust it.
+// importedVerdict returns the verdict on an imported list. It has no hash of ours, so the user decides whether to trust
+// it.
 func importedVerdict(trust bool) (Verdict, string) {
 	if trust {
 		return Stale, reasonImported

@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// foreign are options for reading text that others wrote. Duplicate names and invalid UTF-8 must only fail the checks
-// of one entry, not the parsing of all of them.
-var foreign = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+// foreignOptions are options for reading text that others wrote. Duplicate names and invalid UTF-8 must only fail the
+// checks of one entry, not the parsing of all of them.
+var foreignOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 // scanner walks a JSON text and returns parts of it without copying.
 type scanner struct {
@@ -19,7 +19,7 @@ type scanner struct {
 }
 
 func newScanner(data []byte) *scanner {
-	return &scanner{data, jsontext.NewDecoder(bytes.NewBuffer(data), foreign...)}
+	return &scanner{data, jsontext.NewDecoder(bytes.NewBuffer(data), foreignOptions...)}
 }
 
 // value skips the next value and returns it.

@@ -28,7 +28,7 @@ type shared struct {
 
 	mu        sync.Mutex
 	loaded    bool
-	missed    bool                       // it reported changes that could not be fetched
+	hasMissed bool                       // it reported changes that could not be fetched
 	entries   map[string]json.RawMessage // by sharedName
 	opened    map[string]*record         // entries that were verified; nil for an invalid one
 	skipUntil time.Time                  // skipped until then
@@ -69,8 +69,8 @@ func principalTag(principal string) string {
 	return sum[:16]
 }
 
-// look fetches all entries within limit and takes over those that are later than ours.
-func (s *shared) currentStamp(ctx context.Context, limit time.Duration) bool {
+// fetch fetches all entries within limit and takes over those that are later than ours.
+func (s *shared) fetch(ctx context.Context, limit time.Duration) bool {
 	if s.skipped() {
 		return false
 	}
@@ -93,7 +93,7 @@ func (s *shared) merge(now Snapshot) (again bool) {
 			delete(s.opened, name)
 		}
 	}
-	s.entries, s.loaded, s.missed = now.Entries, true, false
+	s.entries, s.loaded, s.hasMissed = now.Entries, true, false
 	s.mu.Unlock()
 	c := s.cache
 	c.mu.Lock()
@@ -154,14 +154,14 @@ func (s *shared) openNamed(name string) *record {
 		r, _, _ = openEntry(plain, s.cache.opts.Now())
 	}
 	if r == nil {
-		s.cache.dropped(name)
+		s.cache.countRejected(name)
 	}
 	s.opened[name] = r
 	return r
 }
 
-// dropped counts an entry of the shared place that failed verification.
-func (c *Cache) dropped(name string) {
+// countRejected counts an entry of the shared place that failed verification.
+func (c *Cache) countRejected(name string) {
 	c.mu.Lock()
 	c.count.Shared.Dropped++
 	c.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 		return false
 	}
 	c := s.cache
-	if s.maxClockSkew(r) {
+	if s.isAhead(r) {
 		return false
 	}
 	now := c.opts.Now()
@@ -191,7 +191,7 @@ func (s *shared) adopt(w Want) (changed bool) {
 		c.slots[w.Name] = local
 	}
 	old := local.open(now)
-	if old != nil && !local.gone && old.ConfigHash == w.Hash && old.Principal == w.Principal && old.StateReason != reasonImported &&
+	if old != nil && !local.deleted && old.ConfigHash == w.Hash && old.Principal == w.Principal && old.StateReason != reasonImported &&
 		!r.ValidatedAt.After(later(old.ValidatedAt, old.StateAt)) {
 		return false
 	}
@@ -204,17 +204,17 @@ func (s *shared) adopt(w Want) (changed bool) {
 		e.Rev = max(e.Rev, old.Rev+1)
 		e.ServerConfig = old.ServerConfig
 	}
-	changed = old == nil || local.gone || !sameOffer(old.Entry, &e)
+	changed = old == nil || local.deleted || !sameOffer(old.Entry, &e)
 	local.seen, local.live = now, false
 	local.set(next)
 	c.count.Shared.Adopted++
-	c.changed()
+	c.wakeWriter()
 	return changed
 }
 
 // isAhead reports whether an entry is dated in the future, because its writer's clock or ours is wrong. Such an entry
 // is neither taken over nor allowed to block newer ones until our clock gets there.
-func (s *shared) maxClockSkew(r *record) bool {
+func (s *shared) isAhead(r *record) bool {
 	return r.ValidatedAt.After(s.cache.opts.Now().Add(maxClockSkew))
 }
 
@@ -228,25 +228,25 @@ func later(a, b time.Time) time.Time {
 // refresh takes over what others have shared. If it cannot be fetched now, the next push fetches it, since the place
 // will not report it again.
 func (s *shared) refresh() {
-	if !s.currentStamp(s.cache.life, sharedLimit) {
+	if !s.fetch(s.cache.life, sharedLimit) {
 		s.mu.Lock()
-		s.missed = true
+		s.hasMissed = true
 		s.mu.Unlock()
-		s.cache.changed()
+		s.cache.wakeWriter()
 	}
-	s.cache.tell()
+	s.cache.notifyWatcher()
 }
 
 // push writes what this gateway heard itself and the shared place lacks, and fetches what refresh could not. It
 // reports whether something is left to do.
 func (s *shared) push(ctx context.Context) (pending bool) {
 	s.mu.Lock()
-	loaded, missed := s.loaded, s.missed
+	loaded, missed := s.loaded, s.hasMissed
 	s.mu.Unlock()
-	if !missed && len(s.cache.live()) == 0 {
+	if !missed && len(s.cache.liveEntries()) == 0 {
 		return false
 	}
-	if s.skipped() || (missed || !loaded) && !s.currentStamp(ctx, sharedLimit) {
+	if s.skipped() || (missed || !loaded) && !s.fetch(ctx, sharedLimit) {
 		return true
 	}
 	err := s.cache.sync(ctx, s)
@@ -279,13 +279,13 @@ func (s *shared) commit(ctx context.Context, list []Change) (Snapshot, error) {
 	return now, nil
 }
 
-// live returns the entries that a live server told this gateway.
-func (c *Cache) live() map[string]*record {
+// liveEntries returns the entries that a live server told this gateway.
+func (c *Cache) liveEntries() map[string]*record {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	list := map[string]*record{}
 	for name, s := range c.slots {
-		if s.live && !s.gone && s.rec != nil && s.rec.State == active && s.rec.StateReason == "" {
+		if s.live && !s.deleted && s.rec != nil && s.rec.State == active && s.rec.StateReason == "" {
 			list[name] = s.rec
 		}
 	}
@@ -295,11 +295,11 @@ func (c *Cache) live() map[string]*record {
 // changes returns the entries that this gateway heard itself and that the shared place lacks, or has in an older
 // version.
 func (s *shared) changes() (changes []Change, due bool) {
-	for name, ours := range s.cache.live() {
+	for name, ours := range s.cache.liveEntries() {
 		e := sharedForm(ours.Entry)
 		at := sharedName(name, e.ConfigHash, e.Principal)
 		theirs := s.openNamed(at)
-		if theirs != nil && !s.maxClockSkew(theirs) && !worthPushing(e, theirs.Entry) {
+		if theirs != nil && !s.isAhead(theirs) && !worthPushing(e, theirs.Entry) {
 			continue
 		}
 		raw, err := sign(s.key, at, (&record{Entry: e}).encode(nil))
@@ -361,7 +361,7 @@ func (c *Cache) Lease(ctx context.Context, server string) (release func(), ok bo
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.tasks.Go(func() { c.hold(name, ended) })
+		c.tasks.Go(func() { c.renewLease(name, ended) })
 	}
 	return sync.OnceFunc(func() { close(ended) }), true
 }
@@ -372,8 +372,8 @@ func (s *shared) lease(ctx context.Context, name string, d, limit time.Duration)
 	return s.backend.Lease(ctx, name, s.cache.opts.instance, d)
 }
 
-// hold renews a lease until ended is closed, and gives it back.
-func (c *Cache) hold(name string, ended <-chan struct{}) {
+// renewLease renews a lease until ended is closed, and gives it back.
+func (c *Cache) renewLease(name string, ended <-chan struct{}) {
 	renew := time.NewTicker(leaseRenew)
 	defer renew.Stop()
 	for {

@@ -23,7 +23,7 @@ type slot struct {
 	seen time.Time
 
 	live           bool   // a live server told it to this process
-	gone           bool   // to be deleted
+	deleted        bool   // to be deleted
 	version, saved uint64 // of the entry in memory, and in the file
 }
 
@@ -60,7 +60,7 @@ func (s *slot) written() *Entry {
 
 // set replaces the entry, which then has to be written.
 func (s *slot) set(r *record) {
-	s.rec, s.broken, s.gone = r, "", false
+	s.rec, s.broken, s.deleted = r, "", false
 	s.version++
 }
 

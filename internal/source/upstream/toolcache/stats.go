@@ -151,7 +151,7 @@ func (c *Cache) Stats() Stats {
 		st.Shared = &SharedCount{st.Shared.Adopted, st.Shared.Pushed, st.Shared.Dropped, maps.Clone(st.Shared.Failures)}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.slots)) {
-		if s := c.slots[name]; !s.gone {
+		if s := c.slots[name]; !s.deleted {
 			st.Servers = append(st.Servers, c.row(name, s, now))
 		}
 	}

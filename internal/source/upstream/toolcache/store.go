@@ -36,7 +36,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		c.slots[server] = s
 	}
 	old := s.open(now)
-	if old != nil && len(e.Tools) == 0 && len(old.Tools) > 0 && !s.gone {
+	if old != nil && len(e.Tools) == 0 && len(old.Tools) > 0 && !s.deleted {
 		c.count.Refused["no_tools"]++
 		return false
 	}
@@ -44,11 +44,11 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	r.Rev = max(r.Rev, s.disk.Rev+1)
 	touch := false
 	switch {
-	case old == nil || s.gone || !sameOffer(old.Entry, r.Entry):
+	case old == nil || s.deleted || !sameOffer(old.Entry, r.Entry):
 		changed = true
 	case sameOrigin(old.Entry, r.Entry):
 		touch = true
-		r = &record{Entry: touched(old.Entry, now), extra: old.extra}
+		r = &record{Entry: withValidation(old.Entry, now), extra: old.extra}
 	default:
 		r.LastUpdated = earlier(old.LastUpdated, r.ValidatedAt)
 		keepLists(r.Entry, old.Entry)
@@ -61,7 +61,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 		return false
 	}
 	s.set(r)
-	c.changed()
+	c.wakeWriter()
 	return changed
 }
 
@@ -88,7 +88,7 @@ func (c *Cache) refuse(server, why string, err error) {
 	c.log.Debug("list not kept", "server", server, "reason", why, "error", err)
 }
 
-// unfit returns why an entry cannot be stored; empty if it can.
+// storeRefusal returns why an entry cannot be stored; empty if it can.
 func storeRefusal(server string, e *Entry) string {
 	switch {
 	case !serverName.MatchString(server):
@@ -124,8 +124,8 @@ func newRecord(e *Entry, sum string, old *record, now time.Time) *record {
 // plain returns a time with the precision of the file.
 func plain(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond).Round(0) }
 
-// touched returns an entry that a live server has just confirmed.
-func touched(old *Entry, now time.Time) *Entry {
+// withValidation returns an entry that a live server has just confirmed.
+func withValidation(old *Entry, now time.Time) *Entry {
 	e := *old
 	e.ValidatedAt = plain(now)
 	e.LastUpdated = earlier(e.LastUpdated, e.ValidatedAt)
@@ -192,7 +192,7 @@ func (c *Cache) Mark(server string, state State, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.slots[server]
-	if s == nil || s.gone {
+	if s == nil || s.deleted {
 		return
 	}
 	if r := s.open(now); r == nil || r.State == state && r.StateReason == reason {
@@ -207,7 +207,7 @@ func (c *Cache) mark(s *slot, state State, reason string) {
 	s.edit(true, func(e *Entry) {
 		e.State, e.StateReason, e.StateAt = state, reason, plain(now)
 	})
-	c.changed()
+	c.wakeWriter()
 }
 
 // Failed records the code of a failed refresh; the rest of the entry stays. The same code is written to disk again at
@@ -221,7 +221,7 @@ func (c *Cache) Failed(server, code string) {
 	defer c.mu.Unlock()
 	c.count.Refreshes.Failed++
 	s := c.slots[server]
-	if s == nil || s.gone || word(code) != nil {
+	if s == nil || s.deleted || word(code) != nil {
 		return
 	}
 	r := s.open(now)
@@ -229,5 +229,5 @@ func (c *Cache) Failed(server, code string) {
 		return
 	}
 	s.edit(false, func(e *Entry) { e.LastErrorCode, e.LastErrorAt = code, plain(now) })
-	c.changed()
+	c.wakeWriter()
 }

@@ -107,8 +107,8 @@ func pause(ctx context.Context, try int) error {
 	}
 }
 
-// changed wakes the writing goroutine.
-func (c *Cache) changed() {
+// wakeWriter wakes the writing goroutine.
+func (c *Cache) wakeWriter() {
 	select {
 	case c.wake <- struct{}{}:
 	default: // already awake
@@ -168,11 +168,11 @@ func (c *Cache) commit(ctx context.Context) error {
 		}
 		return err
 	})
-	c.tell()
+	c.notifyWatcher()
 	return err
 }
 
-// alone runs f while nobody else reads or writes file and shared place.
+// exclusively runs f while nobody else reads or writes file and shared place.
 func (c *Cache) exclusively(ctx context.Context, f func() error) error {
 	select {
 	case c.commitLock <- struct{}{}:

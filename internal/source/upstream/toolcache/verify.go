@@ -180,7 +180,7 @@ const (
 	ruleSize       = "size"       // larger than the cache takes
 )
 
-// reporter collects findings about one place in the file.
+// findingReporter collects findings about one place in the file.
 type findingReporter struct {
 	list    *[]Finding
 	pointer string

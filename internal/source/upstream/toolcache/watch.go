@@ -61,10 +61,10 @@ func (c *Cache) keepWatching(watch func(context.Context, func()) error, f func()
 	}
 }
 
-// tell calls the watcher for each server whose entry another process has changed.
-func (c *Cache) tell() {
-	c.telling.Lock()
-	defer c.telling.Unlock()
+// notifyWatcher calls the watcher for each server whose entry another process has changed.
+func (c *Cache) notifyWatcher() {
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	c.mu.Lock()
 	servers := c.pendingNotices
 	c.pendingNotices = nil
