@@ -9,7 +9,7 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// tell reports what happened to a node, if anything did.
+// reportAlteration reports what happened to a node, if anything did.
 func (c converter) reportAlteration(n *ast.Node, why string) {
 	if c.altered != nil && why != "" {
 		c.altered(n.ID, why)
@@ -19,7 +19,7 @@ func (c converter) reportAlteration(n *ast.Node, why string) {
 // holdsBlocks reports whether a node contains blocks.
 func holdsBlocks(n *ast.Node) bool { return n.FirstChild != nil && n.FirstChild.IsBlock() }
 
-// flatness returns what happens to a container that is left out.
+// flattenReason returns what happens to a container that is left out.
 func flattenReason(n *ast.Node, known bool) string {
 	if n.Type != ast.NodeDocument && known {
 		return fmt.Sprintf("a container below %d others is left out: what it holds stays, one level up", maxDepth)
@@ -35,7 +35,7 @@ func typeOf(n *ast.Node) string {
 	return n.Type.String()
 }
 
-// alteration returns how a block differs from the node it was made from, "" if it does not.
+// alterationReason returns how a block differs from the node it was made from, "" if it does not.
 func alterationReason(n *ast.Node, b *tree.Block) string {
 	if tree.KindOf(n.Type.String()) == "" {
 		return "a block of the type " + typeOf(n) + " is a paragraph here"
@@ -44,13 +44,13 @@ func alterationReason(n *ast.Node, b *tree.Block) string {
 	switch {
 	case b.Kind == tree.Callout && calloutText(n) != calloutText(is):
 		return fmt.Sprintf("a callout of the kind %q is %q here", calloutText(n), calloutText(is))
-	case !b.Container() && meaning(n) != meaning(is):
+	case !b.Container() && leafMeaning(n) != leafMeaning(is):
 		return "the text cannot be kept as it is"
 	}
 	return ""
 }
 
-// callout returns what the first line of a callout shows.
+// calloutText returns what the first line of a callout shows.
 func calloutText(n *ast.Node) string {
 	kind, icon, title := n.CalloutType, n.CalloutIcon, n.CalloutTitle
 	if icon == "" {
@@ -62,8 +62,8 @@ func calloutText(n *ast.Node) string {
 	return strings.Join(strings.Fields(removeStandIns(kind+"] "+icon+" "+title)), " ")
 }
 
-// meaning returns the meaning of a leaf, without blanks, for comparison.
-func meaning(leaf *ast.Node) string {
+// leafMeaning returns the meaning of a leaf, without blanks, for comparison.
+func leafMeaning(leaf *ast.Node) string {
 	var out strings.Builder
 	ast.Walk(leaf, func(n *ast.Node, entering bool) ast.WalkStatus {
 		if !entering {
@@ -71,7 +71,7 @@ func meaning(leaf *ast.Node) string {
 		}
 		switch n.Type {
 		case ast.NodeParagraph, ast.NodeHeading, ast.NodeTableCell:
-			out.WriteString(withoutBlanks(outline(n)) + "\n")
+			out.WriteString(withoutBlanks(nodesMeaning(n)) + "\n")
 		case ast.NodeLinkDest, ast.NodeLinkTitle, ast.NodeCodeBlockCode, ast.NodeMathBlockContent, ast.NodeBlockQueryEmbedScript,
 			ast.NodeHTMLBlock, ast.NodeIFrame, ast.NodeVideo, ast.NodeAudio, ast.NodeWidget:
 			out.Write(n.Tokens)

@@ -45,7 +45,7 @@ func (c converter) attrs(n *ast.Node) map[string]string {
 	return attrs
 }
 
-// invented reports whether lute invented an attribute.
+// isInvented reports whether lute invented an attribute.
 func (c converter) isInvented(n *ast.Node, name, value string) bool {
 	switch name {
 	case "id":

@@ -12,7 +12,7 @@ const maxMarks = 5000
 // maxAnds bounds the & in a word, since lute searches from each to the end of the word.
 const maxAnds = 500
 
-// hostile reports whether containers or links nest deeper than in any real note.
+// isTooDeep reports whether containers or links nest deeper than in any real note.
 func isTooDeep(text string) bool {
 	open, links := 0, 0
 	for line := range strings.Lines(text) {
@@ -38,7 +38,7 @@ func isTooDeep(text string) bool {
 	return false
 }
 
-// markers counts the containers that the beginning of a line opens or continues.
+// countMarkers counts the containers that the beginning of a line opens or continues.
 func countMarkers(line string) int {
 	found := 0
 	for i := 0; i < len(line); i++ {
@@ -54,8 +54,8 @@ func countMarkers(line string) int {
 	return 0 // not text: a thematic break, or markers without content
 }
 
-// angled reports whether a word of a line opens more than maxDepth tags and closes none, since lute searches for the
-// end of each.
+// hasTooManyTags reports whether a word of a line opens more than maxDepth tags and closes none, since lute searches
+// for the end of each.
 func hasTooManyTags(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "<")-strings.Count(word, ">") > maxDepth {
@@ -65,9 +65,9 @@ func hasTooManyTags(line string) bool {
 	return false
 }
 
-// deep reports whether elements of a DOM nest deeper than in any real note, since lute's time grows with the square
-// of the depth.
-func deep(dom string) bool {
+// isDOMTooDeep reports whether elements of a DOM nest deeper than in any real note, since lute's time grows with the
+// square of the depth.
+func isDOMTooDeep(dom string) bool {
 	const limit = 10 * maxDepth // a block is several elements
 	depth := 0
 	for rest := dom; ; {
@@ -89,7 +89,7 @@ func deep(dom string) bool {
 	}
 }
 
-// chained reports whether a word of a line has more than maxAnds &.
+// hasTooManyAnds reports whether a word of a line has more than maxAnds &.
 func hasTooManyAnds(line string) bool {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Count(word, "&") > maxAnds {

@@ -138,7 +138,7 @@ func tableContent(text string) string {
 	return strings.Join(found, " ")
 }
 
-// diagrams are the languages of code that is shown as a picture.
+// diagramLanguages are the languages of code that is shown as a picture.
 var diagramLanguages = map[string]bool{
 	"abc": true, "echarts": true, "flowchart": true, "graphviz": true, "mermaid": true, "mindmap": true, "plantuml": true,
 }

@@ -17,7 +17,7 @@ type converter struct {
 	given map[string]map[string]string
 	// literal says that text stays text even if it looks like Markdown.
 	literal bool
-	// typed says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
+	// fromEditor says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
 	fromEditor bool
 	// altered, if not nil, is called for blocks that differ from their nodes.
 	altered func(id, why string)
@@ -51,7 +51,7 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	return found
 }
 
-// empty returns the paragraph for an attribute list without a block.
+// emptyParagraph returns the paragraph for an attribute list without a block.
 func (c converter) emptyParagraph(list *ast.Node) *tree.Block {
 	p := &ast.Node{Type: ast.NodeParagraph, KramdownIAL: parse.Tokens2IAL(list.Tokens)}
 	p.ID = p.IALAttr("id")
@@ -95,8 +95,8 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 // strayList matches an attribute list as secured writes it at the beginning of a paragraph.
 var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
-// stray reports whether the text of an item is only an attribute list that lute invented, as it does for an item that
-// begins with a numbered item.
+// isStrayList reports whether the text of an item is only an attribute list that lute invented, as it does for an item
+// that begins with a numbered item.
 func (c converter) isStrayList(n *ast.Node, text string) bool {
 	if c.given == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
 		return false
@@ -134,7 +134,7 @@ func itemMarker(n *ast.Node) (marker, task string) {
 	return marker, task
 }
 
-// numbered reports whether a marker is a number. Lute takes 1. [a](b) for a task and then finds no box.
+// isNumbered reports whether a marker is a number. Lute takes 1. [a](b) for a task and then finds no box.
 func isNumbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
 
 // calloutMarker returns the kind of a callout as [tree.CutCallout] splits it off, followed by icon and title unless

@@ -48,7 +48,7 @@ var tags = lazyregexp.New(`<[^<>]*>`)
 // empty paragraph if there is nothing else. Text typed as Markdown is Markdown.
 func ParseDOM(dom string) []*tree.Block {
 	dom = cleanNode(dom)
-	if deep(dom) {
+	if isDOMTooDeep(dom) {
 		return []*tree.Block{{Kind: tree.Paragraph, Text: removeStandIns(strings.TrimSpace(tags.ReplaceAllString(dom, " ")))}}
 	}
 	var blocks []*tree.Block

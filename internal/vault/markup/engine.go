@@ -42,7 +42,7 @@ func newEngine() *lute.Lute {
 	return e
 }
 
-// guarded calls f and turns a panic of lute into an error.
+// recovered calls f and turns a panic of lute into an error.
 func recovered(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

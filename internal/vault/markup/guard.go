@@ -37,7 +37,7 @@ var (
 	properList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z0-9_:.-]+[ \t]*=[ \t]*"[^"\n]*")*[ \t]*\}$`)
 )
 
-// shield inserts stand-ins where lute would lose text or misread it.
+// insertStandIns inserts stand-ins where lute would lose text or misread it.
 func insertStandIns(markdown string) string {
 	markdown = strings.ReplaceAll(markdown, caretChar, caretStandIn)
 	if strings.Contains(markdown, "`") && strings.ContainsAny(markdown, "(<") {
@@ -97,7 +97,7 @@ func shieldCode(markdown string) string {
 			break
 		}
 		run := countBackticks(markdown[at:])
-		end := closing(markdown[at+run:], run)
+		end := closingBackticks(markdown[at+run:], run)
 		if end < 0 {
 			out.WriteString(markdown[:at+run])
 			markdown = markdown[at+run:]
@@ -112,7 +112,7 @@ func shieldCode(markdown string) string {
 	return out.String() + markdown
 }
 
-// backticks returns the number of backticks at the beginning of a text.
+// countBackticks returns the number of backticks at the beginning of a text.
 func countBackticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
 // paragraphEnd returns where a paragraph ends: before a line that is blank or may begin a block.
@@ -129,8 +129,8 @@ func paragraphEnd(text string) int {
 	}
 }
 
-// closing returns where a run of exactly n backticks begins in the rest of a paragraph, -1 if there is none.
-func closing(text string, n int) int {
+// closingBackticks returns where a run of exactly n backticks begins in the rest of a paragraph, -1 if there is none.
+func closingBackticks(text string, n int) int {
 	text = text[:paragraphEnd(text)]
 	for from := 0; ; {
 		at := strings.IndexByte(text[from:], '`')

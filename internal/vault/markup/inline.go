@@ -17,8 +17,8 @@ func parseInline(text string) *ast.Node {
 	return t.Root.FirstChild
 }
 
-// spread replaces nested documents below a node by their content. Lute makes some for ~ between other marks, and code
-// that walks the nodes does not look into them.
+// unwrapDocuments replaces nested documents below a node by their content. Lute makes some for ~ between other marks,
+// and code that walks the nodes does not look into them.
 func unwrapDocuments(n *ast.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.Next
@@ -45,11 +45,11 @@ func (c converter) inline(leaf *ast.Node) string {
 		if sure {
 			break
 		}
-		back := parseInline(insertStandIns(text))
-		if back == nil {
+		parsed := parseInline(insertStandIns(text))
+		if parsed == nil {
 			break
 		}
-		again, _ := converter{}.once(back, table)
+		again, _ := converter{}.once(parsed, table)
 		text, sure = again, removeStandIns(again) == removeStandIns(text)
 	}
 	return text
@@ -57,7 +57,7 @@ func (c converter) inline(leaf *ast.Node) string {
 
 // once writes the text of a leaf, and reports whether it is certain to be written in the same way after it is read.
 func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
-	w := writer{table: table, tag: c.tag(leaf), bare: true}
+	w := writer{table: table, tag: c.tag(leaf), literalMarks: true}
 	w.children(leaf, nil)
 	text = w.markdown()
 	if w.marks > 0 || c.literal && strings.ContainsAny(text, markChars) {
@@ -83,7 +83,7 @@ func (c converter) tag(leaf *ast.Node) string {
 // with all text escaped; or with both.
 func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool) string {
 	ours := flattenMarks(leaf)
-	meaning := outline(ours)
+	meaning := nodesMeaning(ours)
 	if hasMeaning(text, meaning) {
 		return text
 	}
@@ -100,13 +100,13 @@ func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool
 	return text
 }
 
-// says reports whether text is read as a leaf with this meaning.
+// hasMeaning reports whether text is read as a leaf with this meaning.
 func hasMeaning(text, meaning string) bool {
 	leaf := parseInline(insertStandIns(text))
-	return leaf != nil && removeStandIns(outline(flattenMarks(leaf))) == removeStandIns(meaning)
+	return leaf != nil && removeStandIns(nodesMeaning(flattenMarks(leaf))) == removeStandIns(meaning)
 }
 
-// flattened returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
+// flattenMarks returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
 func flattenMarks(leaf *ast.Node) *ast.Node {
 	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}
 	_ = recovered(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
@@ -118,7 +118,7 @@ func flattenMarks(leaf *ast.Node) *ast.Node {
 	return leaf
 }
 
-// single removes the text marks that lute adds around the text of an image in marks.
+// removeImageMarks removes the text marks that lute adds around the text of an image in marks.
 func removeImageMarks(image *ast.Node) {
 	for c := image.FirstChild; c != nil; c = c.Next {
 		if before := c.Previous; c.Type == ast.NodeLinkText && before.Type == ast.NodeTextMark &&
@@ -128,8 +128,8 @@ func removeImageMarks(image *ast.Node) {
 	}
 }
 
-// outline returns the meaning of a leaf's nodes as text, for comparison.
-func outline(leaf *ast.Node) string {
+// nodesMeaning returns the meaning of a leaf's nodes as text, for comparison.
+func nodesMeaning(leaf *ast.Node) string {
 	var out strings.Builder
 	last := ""
 	for n := leaf.FirstChild; n != nil; n = n.Next {

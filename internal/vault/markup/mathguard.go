@@ -45,10 +45,10 @@ func shieldMath(markdown string) string {
 			if bare := strings.TrimRight(rest, " \t\\"); bare != rest && strings.HasSuffix(bare, "$$") && len(bare) > 2 {
 				lines[i], rest, changed = strings.TrimSuffix(lines[i], rest[len(bare):]), bare, true // a block needs no line break
 			}
-			end, whole := mathEnd(lines, i, rest[2:])
+			end, closed := mathEnd(lines, i, rest[2:])
 			pad := strings.TrimSuffix(lines[i], rest)
 			switch {
-			case !whole:
+			case !closed:
 				hide(i, max(end, i))
 			case end == i && pad != "" && strings.Trim(pad, " \t") == "" && !columns[len(pad)]: // lute loses text of such a line
 				hide(i, i)
@@ -62,9 +62,9 @@ func shieldMath(markdown string) string {
 	return strings.Join(lines, "\n")
 }
 
-// mathEnd returns the line in which all formulas that begin in a line have ended, -1 if there is none; whole says
-// that it was one formula that ends with that line.
-func mathEnd(lines []string, at int, rest string) (end int, whole bool) {
+// mathEnd returns the line in which all formulas that begin in line at have ended, -1 if they never end. closed reports
+// that a single formula began and ended with that line.
+func mathEnd(lines []string, at int, rest string) (end int, closed bool) {
 	signs := 1
 	for i := at; i < len(lines); i++ {
 		if i > at {

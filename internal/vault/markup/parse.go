@@ -15,10 +15,10 @@ func Parse(markdown string) []*tree.Block {
 		return nil
 	}
 	if isTooDeep(markdown) {
-		return paragraphs(markdown)
+		return plainParagraphs(markdown)
 	}
 	var blocks []*tree.Block
-	for _, piece := range pieces(markdown, pieceSize) {
+	for _, piece := range splitMarkdown(markdown, pieceSize) {
 		blocks = append(blocks, parsePiece(piece)...)
 	}
 	return blocks
@@ -28,11 +28,11 @@ func Parse(markdown string) []*tree.Block {
 func parsePiece(markdown string) (blocks []*tree.Block) {
 	t := parseTree(markdown)
 	if t == nil {
-		return paragraphs(markdown)
+		return plainParagraphs(markdown)
 	}
 	c := converter{given: givenAttrs(markdown)}
 	if recovered(func() { blocks = c.children(t.Root, 0) }) != nil {
-		return paragraphs(markdown)
+		return plainParagraphs(markdown)
 	}
 	return blocks
 }
@@ -46,13 +46,13 @@ const (
 
 var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "")
 
-// clean brings text into the parser's form: lines that end in \n, valid UTF-8, and no zero-width spaces, which SiYuan
-// adds around marks and removes again.
+// cleanText brings text into the parser's form: lines that end in \n, valid UTF-8, and no zero-width spaces, which
+// SiYuan adds around marks and removes again.
 func cleanText(text string) string {
 	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// restore replaces the stand-ins again.
+// removeStandIns replaces the stand-ins again.
 func removeStandIns(text string) string {
 	if !strings.Contains(text, standInLead) {
 		return text
@@ -60,12 +60,12 @@ func removeStandIns(text string) string {
 	return restorer.Replace(text)
 }
 
-// cleanNode is clean for text that lute does not parse as Markdown.
+// cleanNode is [cleanText] for text that lute does not parse as Markdown.
 func cleanNode(text string) string {
 	return strings.ReplaceAll(cleanText(text), caretChar, caretStandIn)
 }
 
-// restoreDOM is restore for a DOM, in which < is a character reference.
+// restoreDOM is [removeStandIns] for a DOM, in which < is a character reference.
 func restoreDOM(dom string) string {
 	return removeStandIns(strings.ReplaceAll(dom, tagStandIn, "&lt;"))
 }
@@ -77,7 +77,7 @@ var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(",
 
 // plainParagraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
 // the attribute lists below them.
-func paragraphs(markdown string) []*tree.Block {
+func plainParagraphs(markdown string) []*tree.Block {
 	var found []*tree.Block
 	for part := range strings.SplitSeq(markdown, "\n\n") {
 		text := strings.Trim(part, "\n")

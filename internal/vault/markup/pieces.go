@@ -9,7 +9,7 @@ const pieceSize = 64 << 10
 // splitMarkdown cuts Markdown into parts, each at least size bytes long, that mean the same alone as together, as far as
 // single lines tell. It cuts after a top-level paragraph or heading, if the next line is neither its attribute list
 // nor indented, and never where something may be open that continues after a blank line.
-func pieces(markdown string, size int) []string {
+func splitMarkdown(markdown string, size int) []string {
 	if len(markdown) < 2*size {
 		return []string{markdown}
 	}
@@ -51,7 +51,7 @@ func startsAnew(line string) bool {
 	return line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "{:")
 }
 
-// opens reports whether a line may open something that ends after a blank line, other than a top-level fence.
+// mayOpen reports whether a line may open something that ends after a blank line, other than a top-level fence.
 func mayOpen(line string) bool {
 	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
 	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {

@@ -38,7 +38,7 @@ func TestPieces(t *testing.T) {
 		}
 		text = insertStandIns(widenTables(cleanText(text)))
 		var apart []*tree.Block
-		list := pieces(text, 1)
+		list := splitMarkdown(text, 1)
 		cuts += len(list) - 1
 		for _, piece := range list {
 			apart = append(apart, parsePiece(piece)...)

@@ -104,7 +104,7 @@ func (r renderer) item(b *tree.Block) string {
 	return head + text
 }
 
-// indented adds pad before every line except the first and empty ones.
+// indent adds pad before every line except the first and empty ones.
 func indent(text, pad string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -138,7 +138,7 @@ func (r renderer) quote(b *tree.Block) string {
 	return r.close(b, out.String())
 }
 
-// marked returns the text of a leaf with <span> elements for its marks, as in the kernel's kramdown of mode textmark.
+// spanText returns the text of a leaf with <span> elements for its marks, as in the kernel's kramdown of mode textmark.
 func spanText(text string) string {
 	if !strings.ContainsAny(text, markChars) || isTooDeep(text) {
 		return text

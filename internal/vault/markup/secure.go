@@ -6,15 +6,15 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// probe is an attribute list below a paragraph, to test the paragraph as it would be stored.
+// probeList is an attribute list below a paragraph, to test the paragraph as it would be stored.
 const probeList = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
 // mostLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
 const mostLines = 50
 
-// secured returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added where a
-// line would begin another block. Lute reads some paragraphs that it would not read again once they are stored, such
-// as an unclosed {{{.
+// escapedParagraph returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added
+// where a line would begin another block. Lute reads some paragraphs that it would not read again once they are stored,
+// such as an unclosed {{{.
 func escapedParagraph(text string) string {
 	if !mayStartBlock(text) || isTooDeep(text) || isParagraph(text) {
 		return text
@@ -37,7 +37,7 @@ func escapedParagraph(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// risky reports whether a line begins with something that could begin a block.
+// mayStartBlock reports whether a line begins with something that could begin a block.
 func mayStartBlock(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(line, " \t")
@@ -58,7 +58,7 @@ func isParagraph(text string) bool {
 	if first == nil || first.Type != ast.NodeParagraph || first.Next == nil || first.Next.Next != t.Root.LastChild {
 		return false
 	}
-	return first.IALAttr("id") == probeList[8:30] && hasMeaning(text, outline(flattenMarks(first)))
+	return first.IALAttr("id") == probeList[8:30] && hasMeaning(text, nodesMeaning(flattenMarks(first)))
 }
 
 // escapeStart escapes the first character of a line, or of the mark after a number.

@@ -12,7 +12,7 @@ type Span struct {
 	Subtype  string // s or d of a reference
 }
 
-// marking are the characters of marks; text without any of them is plain.
+// markChars are the characters of marks; text without any of them is plain.
 const markChars = "\\`*_~=#^$<>[]!(){}&:"
 
 // Spans splits the text of a leaf. Their Markdown, concatenated, is the text. Nested marks have kinds such as "strong
@@ -47,7 +47,7 @@ func Spans(text string) []Span {
 	return []Span{{Content: text, Markdown: text}}
 }
 
-// joined adds the edges of marks to the text next to them, and joins neighbours of the same kind.
+// joinSpans adds the edges of marks to the text next to them, and joins neighbours of the same kind.
 func joinSpans(pieces []Span) []Span {
 	found := make([]Span, 0, len(pieces))
 	var content, markdown strings.Builder // of the last span
@@ -91,7 +91,7 @@ func joinSpans(pieces []Span) []Span {
 	return found
 }
 
-// styled reports whether a kind only changes the look of text.
+// isStyle reports whether a kind only changes the look of text.
 func isStyle(kind string) bool {
 	first, _, _ := strings.Cut(kind, " ")
 	switch first {
@@ -114,7 +114,7 @@ func sameMarkdown(spans []Span, text string) bool {
 	return text == ""
 }
 
-// realigned keeps, in order, the spans whose Markdown occurs in the text. The text between them is plain.
+// realignSpans keeps, in order, the spans whose Markdown occurs in the text. The text between them is plain.
 func realignSpans(spans []Span, text string) []Span {
 	var found []Span
 	plain := func(stretch string) {

@@ -63,7 +63,7 @@ func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	}
 	var b *tree.Block
 	err := recovered(func() {
-		link(&root)
+		convertFileNode(&root)
 		b = converter{literal: true, altered: altered}.block(&root, 0)
 	})
 	if err != nil {
@@ -91,9 +91,9 @@ func tooMany(data []byte) bool {
 	return n > maxNodes
 }
 
-// link turns the node of a file into a node of a tree: files have children as lists, types as names, and tokens as
-// text.
-func link(n *ast.Node) {
+// convertFileNode turns the node of a file into a node of a tree: files have children as lists, types as names, and
+// tokens as text.
+func convertFileNode(n *ast.Node) {
 	n.Type = ast.Str2NodeType(n.TypeStr)
 	n.Tokens = []byte(cleanNode(n.Data))
 	n.TextMarkTextContent = cleanNode(n.TextMarkTextContent)
@@ -111,7 +111,7 @@ func link(n *ast.Node) {
 		if child == nil {
 			continue
 		}
-		link(child)
+		convertFileNode(child)
 		n.AppendChild(child)
 	}
 }

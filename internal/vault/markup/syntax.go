@@ -6,7 +6,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// escapes are characters that may begin or end a mark.
+// escapedChars are characters that may begin or end a mark.
 var escapedChars = strings.NewReplacer(
 	`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "$", `\$`, "=", `\=`, "^", `\^`, "<", `\<`, ">", `\>`,
 	"[", `\[`, "]", `\]`, "#", `\#`, "((", `\((`,
@@ -44,7 +44,7 @@ func codeSpan(content string) string {
 	return fence + content + fence
 }
 
-// destination returns the text between the parentheses of a link or image.
+// linkDestination returns the text between the parentheses of a link or image.
 func linkDestination(target, title string) string {
 	if title == "" {
 		return target

@@ -8,10 +8,10 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// enclosing are the marks written around a text, by their name in a text mark.
+// enclosingMarks are the marks written around a text, by their name in a text mark.
 var enclosingMarks = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
 
-// elements are the marks written as HTML elements. Lute reads no other marks inside them.
+// elementMarks are the marks written as HTML elements. Lute reads no other marks inside them.
 var elementMarks = []string{"u", "kbd", "sup", "sub"}
 
 // textEscapes are the characters that text inside an element cannot contain.
@@ -66,7 +66,7 @@ func markKinds(n *ast.Node) []string {
 	return kinds
 }
 
-// stack has the enclosing marks that are open, outermost first.
+// markStack has the enclosing marks that are open, outermost first.
 type markStack []string
 
 // change closes and opens marks until exactly wanted are open. Marks that last longest from n on are opened first.
@@ -92,7 +92,7 @@ func (open *markStack) change(w *writer, wanted []string, n *ast.Node) {
 	}
 }
 
-// lasting returns for how many consecutive text marks a kind continues.
+// runLength returns for how many consecutive text marks a kind continues.
 func runLength(n *ast.Node, kind string) int {
 	count := 0
 	for ; n != nil && n.Type == ast.NodeTextMark && n.IsTextMarkType(kind); n = n.Next {
@@ -121,7 +121,7 @@ func markKind(kinds []string) string {
 	return strings.Join(kinds, " ")
 }
 
-// innermost writes a text mark without its enclosing marks, and reports whether Markdown can express all its kinds.
+// writeInnermost writes a text mark without its enclosing marks, and reports whether Markdown can express all its kinds.
 func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 	text := strings.ReplaceAll(unescapeHTML(n.TextMarkTextContent), zeroWidth, "")
 	s := Span{Content: text}
@@ -166,7 +166,7 @@ func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 func (w *writer) inMark(text string, escape func(string) string) string {
 	escaped := escape(text)
 	w.escaped = w.escaped || escaped != text
-	if w.bare {
+	if w.literalMarks {
 		return text
 	}
 	return escaped

@@ -11,8 +11,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// pieces are what people write who know other Markdown than lute's.
-var pieces = []string{
+// splitMarkdown are what people write who know other Markdown than lute's.
+var splitMarkdown = []string{
 	"2^10", "3~5", "[^1]", "^x^", "~y~", "~~s~~", "==m==", "#tag", "#tag#", "C#", "((ref))", "((a b))", "{{embed}}", "{: x}", "{:?}", "{x}",
 	"<kbd>K</kbd>", "<u>u</u>", "<sup>2</sup>", ":smile:", "12:30:45", "$5", "$6.50", "$x+y$", "$$z$$", "||", "%%", "%%%", "`a|b`", "`<a:b<c>>`", "`((x))`",
 	"[l](9)", "[l](((65a1b2c3-0000-4000-8000-00000000abcd)))", "[l]([[p]])", "[[p]]", "[[p|q]]", "![i](9)", "[r][x]", "<https://a.b>", "https://a.b/~c/d^e",
@@ -46,7 +46,7 @@ func foreignText(rt *rapid.T) string {
 	var out strings.Builder
 	for range rapid.IntRange(1, 5).Draw(rt, "lines") {
 		out.WriteString(rapid.SampledFrom(starts).Draw(rt, "start"))
-		out.WriteString(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 5).Draw(rt, "pieces"), rapid.SampledFrom([]string{" ", ""}).Draw(rt, "gap")))
+		out.WriteString(strings.Join(rapid.SliceOfN(rapid.SampledFrom(splitMarkdown), 1, 5).Draw(rt, "pieces"), rapid.SampledFrom([]string{" ", ""}).Draw(rt, "gap")))
 		out.WriteString(rapid.SampledFrom([]string{"\n", "\n\n", "  \n", "\\\n"}).Draw(rt, "end"))
 	}
 	return out.String()

@@ -64,7 +64,7 @@ func barsAbove(lines []string) bool {
 // rowWidth counts the cells of a row.
 func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
 
-// wider returns a row with more cells at its end.
+// widenRow returns a row with more cells at its end.
 func widenRow(row, cell string, more int) string {
 	row = strings.TrimRight(row, " \t")
 	if !strings.HasSuffix(row, "|") {

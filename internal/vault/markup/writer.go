@@ -16,8 +16,9 @@ type writer struct {
 	spans bool
 	// escape escapes text that looks like marks.
 	escape bool
-	// bare leaves the text of marks as it is even if it looks like marks; escaped reports that there was such text.
-	bare, escaped bool
+	// literalMarks leaves the text of marks as it is even if it looks like marks; escaped reports that there was such
+	// text.
+	literalMarks, escaped bool
 	// tag is written for a < that would begin a tag; "" leaves tags as they are.
 	tag string
 	// rewrote reports that a mark was written in another way than it was read.
@@ -141,7 +142,7 @@ func (w *writer) node(n *ast.Node, kinds []string) {
 	}
 }
 
-// below returns the Markdown of what is inside a node.
+// childrenText returns the Markdown of what is inside a node.
 func (w *writer) childrenText(n *ast.Node) string {
 	inner := writer{table: w.table, spans: w.spans, escape: w.escape, tag: w.tag}
 	inner.children(n, nil)
@@ -150,7 +151,7 @@ func (w *writer) childrenText(n *ast.Node) string {
 	return inner.markdown()
 }
 
-// around writes what is inside of marks between them.
+// writeEnclosed writes what is inside of marks between them.
 func (w *writer) writeEnclosed(n *ast.Node, kinds []string, kind, open, closing string) {
 	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
 	w.children(n, append(slices.Clip(kinds), kind))
