@@ -1,0 +1,324 @@
+// Package acptest is an agent that speaks the Agent Client Protocol and does what it is told, for tests. A test binary
+// becomes one: its TestMain calls [Main] where [Is] says so, and the agent is started by [Command].
+//
+// The last text of a question is the script, one step a line:
+//
+//	say TEXT, think TEXT    a piece of the answer
+//	all                     says all that it was asked
+//	call KIND TITLE         a tool call of its own, with its result
+//	open KIND TITLE         one that never ends
+//	permit KIND TITLE       asks whether it may, and says what it was told
+//	env NAME                says a variable, dir the folder
+//	mcp TOOL ARGS           calls a tool of the first MCP server, and says what came
+//	hang                    waits until it is told to stop
+//	deaf                    and does not stop then
+//	exit CODE TEXT          says TEXT on stderr and ends
+//	garbage                 writes a line that is not a message
+//	flood N                 says N bytes
+//	refuse TEXT             answers with an error
+//	stop REASON             ends with a reason; else it is end_turn
+package acptest
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"collie/internal/mcp"
+	"collie/internal/process"
+)
+
+const arg = "acp-agent"
+
+// Command starts the agent; ways are how it differs from a plain one: "stdio" takes no MCP servers over HTTP, "version"
+// speaks another version, "signin" wants a person to sign in, "mute" never answers, "loud" writes to stderr.
+func Command(ways ...string) []string { return append([]string{os.Args[0], arg}, ways...) }
+
+// Is reports whether this process is to be the agent.
+func Is() bool { return len(os.Args) > 1 && os.Args[1] == arg }
+
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   any             `json:"error,omitempty"`
+}
+
+type server struct {
+	Name, URL, Command string
+	Args               []string
+	Headers, Env       []struct{ Name, Value string }
+}
+
+type agent struct {
+	ways    map[string]bool
+	out     sync.Mutex
+	servers []server
+	dir     string
+	calls   int
+	stop    chan struct{}
+
+	mu      sync.Mutex
+	asked   int
+	waiting map[string]chan json.RawMessage
+}
+
+// Main is the agent. It returns the exit code.
+func Main() int {
+	a := &agent{ways: map[string]bool{}, stop: make(chan struct{}, 1), waiting: map[string]chan json.RawMessage{}}
+	for _, w := range os.Args[2:] {
+		a.ways[w] = true
+	}
+	if a.ways["loud"] {
+		fmt.Fprintln(os.Stderr, "starting up")
+	}
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 64<<20)
+	for in.Scan() {
+		var m message
+		if err := json.Unmarshal(in.Bytes(), &m); err != nil {
+			return 2
+		}
+		switch {
+		case m.Method == "":
+			a.mu.Lock()
+			if c := a.waiting[string(m.ID)]; c != nil {
+				raw, _ := json.Marshal(m.Result)
+				c <- raw
+			}
+			a.mu.Unlock()
+		case a.ways["mute"]:
+		case m.Method == "session/cancel":
+			select {
+			case a.stop <- struct{}{}:
+			default:
+			}
+		case m.Method == "session/prompt":
+			go a.answer(m)
+		default:
+			a.greet(m)
+		}
+	}
+	return 0
+}
+
+func (a *agent) greet(m message) {
+	switch m.Method {
+	case "initialize":
+		version := 1
+		if a.ways["version"] {
+			version = 7
+		}
+		a.reply(m, map[string]any{"protocolVersion": version, "agentCapabilities": map[string]any{
+			"mcpCapabilities": map[string]bool{"http": !a.ways["stdio"]}, "promptCapabilities": map[string]bool{"image": a.ways["pictures"]},
+		}})
+	case "session/new":
+		if a.ways["signin"] {
+			a.write(message{ID: m.ID, Error: map[string]any{"code": -32000, "message": "Authentication required"}})
+			return
+		}
+		var p struct {
+			CWD        string
+			MCPServers []server `json:"mcpServers"`
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		a.dir, a.servers = p.CWD, p.MCPServers
+		a.reply(m, map[string]string{"sessionId": "s1"})
+	default:
+		if m.ID != nil {
+			a.write(message{ID: m.ID, Error: map[string]any{"code": -32601, "message": "Method not found"}})
+		}
+	}
+}
+
+func (a *agent) write(m message) {
+	m.JSONRPC = "2.0"
+	raw, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	a.out.Lock()
+	defer a.out.Unlock()
+	_, _ = os.Stdout.Write(append(raw, '\n'))
+}
+
+func (a *agent) reply(to message, result any) { a.write(message{ID: to.ID, Result: result}) }
+
+func (a *agent) update(kind string, more map[string]any) {
+	more["sessionUpdate"] = kind
+	raw, _ := json.Marshal(map[string]any{"sessionId": "s1", "update": more})
+	a.write(message{Method: "session/update", Params: raw})
+}
+
+func (a *agent) say(text string) {
+	a.update("agent_message_chunk", map[string]any{"content": map[string]string{"type": "text", "text": text}})
+}
+
+func (a *agent) answer(m message) {
+	var p struct {
+		Prompt []struct{ Type, Text, MimeType string }
+	}
+	_ = json.Unmarshal(m.Params, &p)
+	script, all := "", ""
+	for _, b := range p.Prompt {
+		if b.Type == "text" {
+			script = b.Text
+		}
+		all += "<" + b.Type + ">" + b.Text + b.MimeType
+	}
+	reason := "end_turn"
+	for line := range strings.Lines(script) {
+		verb, rest, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
+		switch verb {
+		case "all":
+			a.say(all)
+		case "stop":
+			reason = rest
+		case "refuse":
+			a.write(message{ID: m.ID, Error: map[string]any{"code": -32603, "message": "Internal error", "data": map[string]string{"details": rest}}})
+			return
+		case "hang":
+			<-a.stop
+			reason = "cancelled"
+		case "deaf":
+			select {}
+		default:
+			a.step(verb, rest)
+		}
+	}
+	a.reply(m, map[string]string{"stopReason": reason})
+}
+
+func (a *agent) step(verb, rest string) {
+	kind, title, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "say":
+		a.say(rest)
+	case "think":
+		a.update("agent_thought_chunk", map[string]any{"content": map[string]string{"type": "text", "text": rest}})
+	case "call", "open":
+		id := a.begin(kind, title)
+		a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})
+		if verb == "call" {
+			a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "completed", "content": []any{
+				map[string]any{"type": "content", "content": map[string]string{"type": "text", "text": "did " + title}},
+			}})
+		}
+	case "permit":
+		a.permit(kind, title)
+	case "env":
+		value, there := os.LookupEnv(rest)
+		a.say(fmt.Sprintf("%s=%s,%t ", rest, value, there))
+	case "dir":
+		a.say(a.dir)
+	case "mcp":
+		a.say(a.callTool(kind, title))
+	case "exit":
+		fmt.Fprintln(os.Stderr, title)
+		code, _ := strconv.Atoi(kind)
+		os.Exit(code)
+	case "garbage":
+		a.out.Lock()
+		fmt.Println("npm warn something")
+		a.out.Unlock()
+	case "flood":
+		n, _ := strconv.Atoi(rest)
+		a.say(strings.Repeat("x", n))
+	}
+}
+
+func (a *agent) begin(kind, title string) string {
+	a.calls++
+	id := fmt.Sprint("tool-", a.calls)
+	a.update("tool_call", map[string]any{"toolCallId": id, "title": title, "kind": kind, "status": "pending"})
+	return id
+}
+
+func (a *agent) permit(kind, title string) {
+	id := a.begin(kind, title)
+	raw, _ := json.Marshal(map[string]any{
+		"sessionId": "s1", "toolCall": map[string]any{"toolCallId": id, "rawInput": map[string]string{"command": title}},
+		"options": []map[string]string{
+			{"optionId": "always", "name": "Always", "kind": "allow_always"},
+			{"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+			{"optionId": "no", "name": "No", "kind": "reject_once"},
+		},
+	})
+	answered := make(chan json.RawMessage, 1)
+	a.mu.Lock()
+	a.asked++
+	ask := json.RawMessage(strconv.Quote(fmt.Sprint("ask-", a.asked)))
+	a.waiting[string(ask)] = answered
+	a.mu.Unlock()
+	a.write(message{ID: ask, Method: "session/request_permission", Params: raw})
+	var result struct {
+		Outcome struct{ Outcome, OptionID string }
+	}
+	_ = json.Unmarshal(<-answered, &result)
+	chosen := cmp.Or(result.Outcome.OptionID, result.Outcome.Outcome)
+	status := "failed"
+	if chosen == "yes" {
+		status = "completed"
+	}
+	a.update("tool_call_update", map[string]any{"toolCallId": id, "status": status})
+	a.say("[" + chosen + "]")
+}
+
+type deaf struct{}
+
+func (deaf) Notification(mcp.Message, any) {}
+
+func (deaf) Request(context.Context, mcp.Message, any) (json.RawMessage, error) {
+	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Method not found"}
+}
+
+// callTool calls a tool of the first MCP server as an agent would, and says what came.
+func (a *agent) callTool(name, args string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if len(a.servers) == 0 {
+		return "no server"
+	}
+	s := a.servers[0]
+	var link mcp.Link
+	if s.URL != "" {
+		header := http.Header{}
+		for _, h := range s.Headers {
+			header.Set(h.Name, h.Value)
+		}
+		link = mcp.DialHTTP(s.URL, deaf{}, &mcp.HTTPOptions{Header: func() http.Header { return header }})
+	} else {
+		env := os.Environ()
+		for _, e := range s.Env {
+			env = append(env, e.Name+"="+e.Value)
+		}
+		p, err := process.Start(process.Command{Name: s.Command, Args: s.Args, Env: env}, nil)
+		if err != nil {
+			return err.Error()
+		}
+		defer func() { _ = p.Stop(ctx) }()
+		link = mcp.NewConn(mcp.NewLines(p.Stdout(), p.Stdin(), 0, func() error { return p.Stdout().Close() }), deaf{}, nil)
+	}
+	defer link.Close()
+	c, err := mcp.Connect(ctx, link, mcp.ClientOptions{Info: json.RawMessage(`{"name":"fake","version":"1"}`)})
+	if err != nil {
+		return "connect: " + err.Error()
+	}
+	if name == "list" {
+		raw, err := c.Request(ctx, "tools/list", nil)
+		return fmt.Sprint(string(raw), err)
+	}
+	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, cmp.Or(args, "{}"))
+	answer, err := c.Call(ctx, &mcp.Request{Method: "tools/call", Name: name, Params: c.Own(json.RawMessage(params))})
+	return fmt.Sprint(string(answer.Result), string(answer.Error), err)
+}
