@@ -15,7 +15,7 @@ import (
 
 // checks are those in front of a handler. They allocate nothing for a request that passes; passing
 // on the key with the request costs two allocations.
-type admitRun struct {
+type checks struct {
 	routes      routes
 	hosts       hosts
 	origins     origins
@@ -30,8 +30,8 @@ type admitRun struct {
 	next        http.Handler
 }
 
-func newChecks(opts Options, at boundAddr) (*admitRun, error) {
-	a := &admitRun{
+func newChecks(opts Options, at boundAddr) (*checks, error) {
+	a := &checks{
 		routes: slices.Clone(opts.Routes), wrongTokens: new(wrongTokens), maxBody: opts.MaxBody,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
@@ -50,10 +50,10 @@ func newChecks(opts Options, at boundAddr) (*admitRun, error) {
 }
 
 // ServeHTTP makes the checks in the order that the package comment lists.
-func (a *admitRun) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recoverPanic(r)
 	page := a.health.page(r.URL.Path)
-	if page == nil && !a.routes.have(r.URL.Path) {
+	if page == nil && !a.routes.contains(r.URL.Path) {
 		a.refuse(w, r, a.refusePath(r.URL.Path))
 		return
 	}
@@ -89,7 +89,7 @@ func (a *admitRun) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // meetOrigin checks the Origin and answers preflights; done reports that the request was answered.
-func (a *admitRun) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal, done bool) {
+func (a *checks) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal, done bool) {
 	values := r.Header["Origin"]
 	if len(values) == 0 {
 		return nil, false
@@ -97,13 +97,13 @@ func (a *admitRun) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusa
 	w.Header().Add("Vary", "Origin")
 	s := foreignOrigin
 	if len(values) == 1 {
-		s = a.origins.judge(values[0], r.Host)
+		s = a.origins.status(values[0], r.Host)
 	}
 	ask := isPreflight(r)
-	if s == foreignOrigin || ask && s != listed {
+	if s == foreignOrigin || ask && s != listedOrigin {
 		return refuseOrigin(strings.Join(values, ", ")), false
 	}
-	if s == listed {
+	if s == listedOrigin {
 		shareWith(w.Header(), values[0])
 	}
 	if ask {
@@ -112,8 +112,8 @@ func (a *admitRun) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusa
 	return nil, ask
 }
 
-// hand passes the request on with its key. When a named token is revoked, its running requests end.
-func (a *admitRun) serveKey(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
+// serveKey passes the request on with its key. When a named token is revoked, its running requests end.
+func (a *checks) serveKey(w http.ResponseWriter, r *http.Request, id *identity, key *Key) {
 	ctx := context.WithValue(r.Context(), keyOf{}, key)
 	if stream := isStream(r); stream || id.afterEnd != nil {
 		var cancel context.CancelFunc
@@ -149,7 +149,7 @@ func isStream(r *http.Request) bool {
 
 // refuse answers with f and logs it. It logs the path without the query, in case somebody has put a token
 // there.
-func (a *admitRun) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
+func (a *checks) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 	a.log.Debug("request refused", "status", f.Status, "type", f.Type, "remote", r.RemoteAddr,
 		"method", r.Method, "path", shorten(r.URL.Path))
 	f.write(w, r)
@@ -157,7 +157,7 @@ func (a *admitRun) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 
 // recoverPanic handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
 // off, so that nobody takes it for a whole one.
-func (a *admitRun) recoverPanic(r *http.Request) {
+func (a *checks) recoverPanic(r *http.Request) {
 	cause := recover()
 	if cause == nil {
 		return
@@ -172,7 +172,7 @@ func (a *admitRun) recoverPanic(r *http.Request) {
 // routes are the known paths; empty means that every path is known.
 type routes []string
 
-func (rs routes) have(path string) bool {
+func (rs routes) contains(path string) bool {
 	for _, route := range rs {
 		if path == route || strings.HasSuffix(route, "/") && strings.HasPrefix(path, route) {
 			return true

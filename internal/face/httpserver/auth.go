@@ -15,8 +15,8 @@ import (
 // An address with too many wrong tokens has to wait, even with the right one. Loopback is an exception: all
 // local programs share it, and any web page can make a browser send wrong tokens from it, so the right token
 // always works there.
-func (a *admitRun) identify(r *http.Request) (id *identity, local bool, f *refusal) {
-	from, local := remote(r)
+func (a *checks) identify(r *http.Request) (id *identity, local bool, f *refusal) {
+	from, local := remoteAddr(r)
 	secret, given := bearerToken(r.Header["Authorization"])
 	if given && !from.IsLoopback() {
 		if wait := a.wrongTokens.wait(from); wait > 0 {
@@ -39,30 +39,30 @@ func (a *admitRun) identify(r *http.Request) (id *identity, local bool, f *refus
 }
 
 // find returns the identity of a secret, nil if there is none.
-func (a *admitRun) find(secret string) *identity {
+func (a *checks) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
 	}
 	sum := digestOf(secret)
-	found := a.keys.of(sum, nil)
+	found := a.keys.match(sum, nil)
 	if named := a.named.Load(); named != nil {
-		found = named.of(sum, found)
+		found = named.match(sum, found)
 	}
 	return found
 }
 
 // setNamed replaces the named tokens and ends those that are missing or changed in list. It returns the
 // holders of the ended ones.
-func (a *admitRun) setNamed(list []tokens.Token) (ended []string) {
+func (a *checks) setNamed(list []tokens.Token) (ended []string) {
 	var before keyring
 	if p := a.named.Load(); p != nil {
 		before = *p
 	}
 	ring, unchanged := make(keyring, 0, len(list)), make([]bool, len(before))
 	for i := range list {
-		at := slices.IndexFunc(before, func(id identity) bool { return reflect.DeepEqual(*id.here.Token, list[i]) })
-		switch own := a.keys.of(list[i].Digest(), nil); {
-		case own != nil: // the gateway's own keys take precedence over the file
+		at := slices.IndexFunc(before, func(id identity) bool { return reflect.DeepEqual(*id.local.Token, list[i]) })
+		switch fixed := a.keys.match(list[i].Digest(), nil); {
+		case fixed != nil: // the gateway's own keys take precedence over the file
 		case at >= 0:
 			unchanged[at] = true
 			ring = append(ring, before[at])
@@ -74,7 +74,7 @@ func (a *admitRun) setNamed(list []tokens.Token) (ended []string) {
 	for i, id := range before {
 		if !unchanged[i] {
 			id.end()
-			ended = append(ended, id.here.holder)
+			ended = append(ended, id.local.holder)
 		}
 	}
 	return ended
@@ -82,7 +82,7 @@ func (a *admitRun) setNamed(list []tokens.Token) (ended []string) {
 
 // bearerToken returns the token in the values of an Authorization header, and whether there was such a header.
 // Anything but exactly one Bearer value gives an empty token.
-func bearerToken(values []string) (secret string, given bool) {
+func bearerToken(values []string) (secret string, ok bool) {
 	const scheme = "Bearer "
 	if len(values) != 1 {
 		return "", len(values) > 1
@@ -96,7 +96,7 @@ func bearerToken(values []string) (secret string, given bool) {
 
 // remoteAddr returns the address of the other end, and whether it is a local program that speaks for itself. A
 // request with a forwarding header does not count as local; the header can thus only reduce trust.
-func remote(r *http.Request) (addr netip.Addr, local bool) {
+func remoteAddr(r *http.Request) (addr netip.Addr, local bool) {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}, false

@@ -14,7 +14,7 @@ const (
 	maxGuesser = 1024            // maximum number of addresses remembered
 )
 
-// guesses counts wrong tokens per address. The zero value is ready to use.
+// wrongTokens counts wrong tokens per address. The zero value is ready to use.
 type wrongTokens struct {
 	mu     sync.Mutex
 	byAddr map[netip.Addr]*rate.Limiter

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// patrol is how often connections are checked.
+// checkEvery is how often connections are checked.
 const checkEvery = 5 * time.Second
 
 // conns are the connections of a server. It closes those that do not send a request in time or have been idle
@@ -30,14 +30,14 @@ type conns struct {
 // while a request is served.
 type conn struct {
 	net.Conn
-	of    *conns
+	conns *conns
 	since atomic.Int64
 }
 
 // watchedListener is a listener whose connections are in conns.
 type watchedListener struct {
 	net.Listener
-	of *conns
+	conns *conns
 }
 
 // Accept waits for the next connection.
@@ -46,11 +46,11 @@ func (g watchedListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.of.track(c), nil
+	return g.conns.track(c), nil
 }
 
 func (s *conns) track(c net.Conn) net.Conn {
-	out := &conn{Conn: c, of: s}
+	out := &conn{Conn: c, conns: s}
 	out.since.Store(-s.now.Load() - 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,9 +74,9 @@ func (s *conns) track(c net.Conn) net.Conn {
 
 // Close closes the connection.
 func (c *conn) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.all, c)
-	c.of.mu.Unlock()
+	c.conns.mu.Lock()
+	delete(c.conns.all, c)
+	c.conns.mu.Unlock()
 	return c.Conn.Close()
 }
 

@@ -106,15 +106,15 @@ func newHosts(opts Options, at boundAddr) (hosts, error) {
 
 // ownHosts returns the names that are always accepted.
 func ownHosts(at boundAddr) []host {
-	own := []host{{name: "127.0.0.1"}, {name: "localhost"}, {ip: netip.IPv6Loopback()}}
+	accepted := []host{{name: "127.0.0.1"}, {name: "localhost"}, {ip: netip.IPv6Loopback()}}
 	switch {
 	case at.name == "" || at.ip.IsUnspecified():
 	case at.ip.Is6() && at.name == at.ip.String():
-		own = append(own, host{ip: at.ip})
+		accepted = append(accepted, host{ip: at.ip})
 	default:
-		own = append(own, host{name: at.name})
+		accepted = append(accepted, host{name: at.name})
 	}
-	return own
+	return accepted
 }
 
 func (h *hosts) allow(value string) bool {

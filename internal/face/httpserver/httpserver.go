@@ -80,7 +80,7 @@ type Options struct {
 // Server is a listener with its checks. It is safe for concurrent use. The owner calls [Server.Serve] once,
 // or [Server.Close] if it does not.
 type Server struct {
-	checks   *admitRun
+	checks   *checks
 	listener net.Listener
 	url      string
 	grace    time.Duration
@@ -112,31 +112,31 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 	if err := opts.checkSafe(at); err != nil {
 		return nil, err
 	}
-	d := &Server{grace: opts.Grace, log: opts.Logger, local: at.loopback}
+	s := &Server{grace: opts.Grace, log: opts.Logger, local: at.loopback}
 	if opts.TLSCert != "" {
-		if d.cert, err = openCertificate(opts.TLSCert, opts.TLSKey, opts.Logger); err != nil {
+		if s.cert, err = openCertificate(opts.TLSCert, opts.TLSKey, opts.Logger); err != nil {
 			return nil, err
 		}
 	}
-	if d.checks, err = newChecks(opts, at); err != nil {
+	if s.checks, err = newChecks(opts, at); err != nil {
 		return nil, err
 	}
-	if d.listener, err = listen(ctx, at, opts.Addr); err != nil {
+	if s.listener, err = listen(ctx, at, opts.Addr); err != nil {
 		return nil, err
 	}
 	draining, stop := context.WithCancel(context.Background())
-	d.stop, d.stopping = stop, draining.Done()
-	d.checks.afterStop = func(f func()) func() bool { return context.AfterFunc(draining, f) }
-	d.checks.hosts.port = strconv.Itoa(d.port())
-	d.url = d.reachableURL(at)
-	d.warnWithoutTLS(at)
-	return d, nil
+	s.stop, s.stopping = stop, draining.Done()
+	s.checks.afterStop = func(f func()) func() bool { return context.AfterFunc(draining, f) }
+	s.checks.hosts.port = strconv.Itoa(s.port())
+	s.url = s.reachableURL(at)
+	s.warnWithoutTLS(at)
+	return s, nil
 }
 
-func (d *Server) warnWithoutTLS(at boundAddr) {
-	if !at.loopback && d.cert == nil {
-		d.log.Warn("listening beyond this machine without TLS: tokens and notes travel in clear text; "+
-			"use --tls-cert and --tls-key, or listen on 127.0.0.1", "addr", d.listener.Addr().String())
+func (s *Server) warnWithoutTLS(at boundAddr) {
+	if !at.loopback && s.cert == nil {
+		s.log.Warn("listening beyond this machine without TLS: tokens and notes travel in clear text; "+
+			"use --tls-cert and --tls-key, or listen on 127.0.0.1", "addr", s.listener.Addr().String())
 	}
 }
 
@@ -156,7 +156,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// safe refuses combinations of options that would let everybody in.
+// checkSafe refuses combinations of options that would let everybody in.
 func (o Options) checkSafe(at boundAddr) error {
 	switch {
 	case o.NoAuth && !at.loopback:
@@ -176,27 +176,27 @@ func (o Options) checkSafe(at boundAddr) error {
 // SetTokens replaces the named tokens whose requests are accepted. Requests of tokens that are missing or
 // changed in list end. It returns the holders of those tokens (see [Key.Holder]), so that the caller can end
 // whatever else belongs to them. Calls must not overlap.
-func (d *Server) SetTokens(list []tokens.Token) (ended []string) { return d.checks.setNamed(list) }
+func (s *Server) SetTokens(list []tokens.Token) (ended []string) { return s.checks.setNamed(list) }
 
 // Addr returns the address the server listens on, with the actual port.
-func (d *Server) Addr() net.Addr { return d.listener.Addr() }
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // URL returns the URL for programs on this machine, without a trailing slash. If the server listens on all
 // addresses, it names a loopback one.
-func (d *Server) URL() string { return d.url }
+func (s *Server) URL() string { return s.url }
 
 // Stopping is closed when the server begins to stop. A handler that answers a POST with an endless stream has
 // to end then. For a GET of an event stream, the request's context ends instead.
-func (d *Server) Stopping() <-chan struct{} { return d.stopping }
+func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 
-func (d *Server) port() int {
-	if a, ok := d.listener.Addr().(*net.TCPAddr); ok {
+func (s *Server) port() int {
+	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		return a.Port
 	}
 	return 0
 }
 
-func (d *Server) reachableURL(at boundAddr) string {
+func (s *Server) reachableURL(at boundAddr) string {
 	host := at.name
 	switch {
 	case at.ip.IsUnspecified() && at.ip.Is6() && host != "":
@@ -205,10 +205,10 @@ func (d *Server) reachableURL(at boundAddr) string {
 		host = "127.0.0.1"
 	}
 	scheme := "http://"
-	if d.cert != nil {
+	if s.cert != nil {
 		scheme = "https://"
 	}
-	return scheme + net.JoinHostPort(host, strconv.Itoa(d.port()))
+	return scheme + net.JoinHostPort(host, strconv.Itoa(s.port()))
 }
 
 func invalid(subject, message, hint string) *tool.Error {

@@ -60,7 +60,7 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 }
 
-func testAdmission(tb testing.TB, opts Options, addr string) *admitRun {
+func testAdmission(tb testing.TB, opts Options, addr string) *checks {
 	tb.Helper()
 	at, err := resolve(tb.Context(), addr)
 	if err != nil {
@@ -111,7 +111,7 @@ func TestHostOffLoopback(t *testing.T) {
 	if !open.hosts.allow("whatever.example:80") {
 		t.Error("without a list any Host passes off loopback: the token guards")
 	}
-	if got := open.origins.judge("http://evil.example:7420", "evil.example:7420"); got != foreignOrigin {
+	if got := open.origins.status("http://evil.example:7420", "evil.example:7420"); got != foreignOrigin {
 		t.Error("a Host that was not checked makes no Origin ours")
 	}
 	closed := testAdmission(t, Options{AllowedHosts: []string{"notes.example"}}, "192.0.2.1:7420")
@@ -122,7 +122,7 @@ func TestHostOffLoopback(t *testing.T) {
 			t.Errorf("%s: %t, want %t", value, got, want)
 		}
 	}
-	if closed.origins.judge("http://192.0.2.1:99", "192.0.2.1:7420") != knownOrigin {
+	if closed.origins.status("http://192.0.2.1:99", "192.0.2.1:7420") != knownOrigin {
 		t.Error("the host in the address is an origin of ours")
 	}
 }
@@ -202,7 +202,7 @@ func FuzzOrigin(f *testing.F) {
 	}
 	a := testAdmission(f, Options{NoAuth: true, AllowedOrigins: []string{"https://app.example", "tool.example"}}, "127.0.0.1:7420")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := a.origins.judge(s, "127.0.0.1:7420")
+		got := a.origins.status(s, "127.0.0.1:7420")
 		if got == foreignOrigin {
 			return
 		}
@@ -216,7 +216,7 @@ func FuzzOrigin(f *testing.F) {
 		}
 		own := slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, name)
 		app := name == "app.example" && u.Scheme == "https" && (u.Port() == "" || u.Port() == "443")
-		if want := app || name == "tool.example"; want != (got == listed) || !want && !own {
+		if want := app || name == "tool.example"; want != (got == listedOrigin) || !want && !own {
 			t.Errorf("%q has standing %d", s, got)
 		}
 		if u.Scheme != "http" && u.Scheme != "https" {
@@ -232,7 +232,7 @@ func (d discard) Header() http.Header         { return d.h }
 func (d discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d discard) WriteHeader(int)             {}
 
-func hotRequest(tb testing.TB) (*admitRun, *http.Request) {
+func hotRequest(tb testing.TB) (*checks, *http.Request) {
 	tb.Helper()
 	const token = "Zk3bq0vXw5oY1yqWJx2l8c7Jm4n6p9r0sTuVwXyZ012"
 	a := testAdmission(tb, Options{

@@ -63,8 +63,8 @@ func KeyFrom(ctx context.Context) (Key, bool) {
 
 // identity is a key in the server, with its meaning for local and remote callers.
 type identity struct {
-	digest      [sha256.Size]byte
-	here, there *Key
+	digest        [sha256.Size]byte
+	local, remote *Key
 
 	end      func()                   // called when the key is no longer valid
 	afterEnd func(func()) func() bool // runs the function after that; nil for a key that stays valid
@@ -85,19 +85,19 @@ func ofToken(t *tokens.Token) identity {
 }
 
 func (id identity) standFor(k Key) identity {
-	here, there := k, k
+	mine, theirs := k, k
 	if k.Origin == "" {
-		here.Origin, there.Origin = tool.MCPLocal, tool.MCPRemote
+		mine.Origin, theirs.Origin = tool.MCPLocal, tool.MCPRemote
 	}
-	id.here, id.there = &here, &there
+	id.local, id.remote = &mine, &theirs
 	return id
 }
 
 func (id *identity) key(local bool) *Key {
 	if local {
-		return id.here
+		return id.local
 	}
-	return id.there
+	return id.remote
 }
 
 type keyring []identity
@@ -127,7 +127,7 @@ func (ring keyring) find(secret string) *identity {
 	if secret == "" || len(secret) > maxSecret {
 		return nil
 	}
-	return ring.of(digestOf(secret), nil)
+	return ring.match(digestOf(secret), nil)
 }
 
 func digestOf(secret string) [sha256.Size]byte {
@@ -137,7 +137,7 @@ func digestOf(secret string) [sha256.Size]byte {
 
 // match returns the identity with this digest, or found. It always compares the whole digest of every key, so
 // that the time does not reveal how close a guess was.
-func (ring keyring) of(sum [sha256.Size]byte, found *identity) *identity {
+func (ring keyring) match(sum [sha256.Size]byte, found *identity) *identity {
 	for i := range ring {
 		if subtle.ConstantTimeCompare(sum[:], ring[i].digest[:]) == 1 {
 			found = &ring[i]

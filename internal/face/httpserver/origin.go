@@ -9,7 +9,7 @@ import (
 // http and https on any port.
 type origin struct {
 	scheme string
-	at     authority
+	host   authority
 }
 
 // parseOrigin parses an Origin header. It rejects "null", which any sandboxed page sends. For http and https
@@ -58,22 +58,22 @@ func (o origin) isWeb() bool { return o.scheme == "http" || o.scheme == "https" 
 
 // matches reports whether o matches the list entry want.
 func (o origin) matches(want origin) bool {
-	if !o.at.host.equal(want.at.host) {
+	if !o.host.host.equal(want.host.host) {
 		return false
 	}
 	if want.scheme == "" {
 		return o.isWeb()
 	}
-	return o.scheme == want.scheme && o.at.port == want.at.port
+	return o.scheme == want.scheme && o.host.port == want.host.port
 }
 
-// standing says how a request with an Origin is treated.
+// originStatus says how a request with an Origin is treated.
 type originStatus int
 
 const (
 	foreignOrigin originStatus = iota // refused
 	knownOrigin                       // accepted, but browsers do not show the answer to the page
-	listed                            // accepted, with CORS headers
+	listedOrigin                      // accepted, with CORS headers
 )
 
 // origins checks the Origin header.
@@ -88,7 +88,7 @@ func newOrigins(opts Options, at boundAddr, hostChecked bool) (origins, error) {
 	o := origins{own: ownHosts(at), hostChecked: hostChecked}
 	for _, s := range opts.AllowedOrigins {
 		if name, ok := parseAuthority(s); ok && name.port == "" {
-			o.listed = append(o.listed, origin{at: name})
+			o.listed = append(o.listed, origin{host: name})
 			continue
 		}
 		parsed, ok := parseOrigin(s)
@@ -103,19 +103,19 @@ func newOrigins(opts Options, at boundAddr, hostChecked bool) (origins, error) {
 	return o, nil
 }
 
-// judge returns how to treat a request with these values of Origin and Host.
-func (o *origins) judge(value, hostValue string) originStatus {
+// status returns how to treat a request with these values of Origin and Host.
+func (o *origins) status(value, hostValue string) originStatus {
 	got, ok := parseOrigin(value)
 	if !ok {
 		return foreignOrigin
 	}
 	if slices.ContainsFunc(o.listed, got.matches) {
-		return listed
+		return listedOrigin
 	}
 	if !got.isWeb() {
 		return foreignOrigin
 	}
-	if slices.ContainsFunc(o.own, got.at.host.equal) {
+	if slices.ContainsFunc(o.own, got.host.host.equal) {
 		return knownOrigin
 	}
 	if _, rest, _ := strings.Cut(value, "://"); o.hostChecked && rest == hostValue {

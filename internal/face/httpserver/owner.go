@@ -41,7 +41,7 @@ func portOwner(ctx context.Context, at boundAddr) string {
 	return somebody
 }
 
-// overlaps reports whether a listener on l prevents listening on at.
+// wouldConflict reports whether a listener on l prevents listening on at.
 func wouldConflict(at boundAddr, l psnet.Addr) bool {
 	if strconv.FormatUint(uint64(l.Port), 10) != at.port {
 		return false

@@ -55,7 +55,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(body) // a caller who has gone needs no answer
 }
 
-func (a *admitRun) refusePath(path string) *refusal {
+func (a *checks) refusePath(path string) *refusal {
 	return &refusal{
 		Status: http.StatusNotFound, Type: "not_found",
 		Message: fmt.Sprintf("there is nothing at %q", shorten(path)),
@@ -106,7 +106,7 @@ func refuseMethod() *refusal {
 const challenge = `Bearer realm="collie"`
 
 // refuseMissing refuses a request without an Authorization header.
-func (a *admitRun) refuseMissing(r *http.Request, local bool) *refusal {
+func (a *checks) refuseMissing(r *http.Request, local bool) *refusal {
 	f := &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge,
 		Message: "a token is needed", Hint: a.whereToken(local),
@@ -118,14 +118,14 @@ func (a *admitRun) refuseMissing(r *http.Request, local bool) *refusal {
 }
 
 // refuseWrong refuses a request with an invalid token (RFC 6750, section 3.1).
-func (a *admitRun) refuseWrong(local bool) *refusal {
+func (a *checks) refuseWrong(local bool) *refusal {
 	return &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge + `, error="invalid_token"`,
 		Message: "the token is not valid", Hint: a.whereToken(local),
 	}
 }
 
-func (a *admitRun) whereToken(local bool) string {
+func (a *checks) whereToken(local bool) string {
 	const send = `send the header "Authorization: Bearer TOKEN"`
 	if local { // only local callers are told where the token is
 		return send + "; the token is in the file token of the state folder, which collie config path --all shows"
@@ -135,11 +135,11 @@ func (a *admitRun) whereToken(local bool) string {
 
 // shorten cuts a stranger's text so that it does not fill the answer.
 func shorten(s string) string {
-	const most = 200
-	if len(s) <= most {
+	const limit = 200
+	if len(s) <= limit {
 		return s
 	}
-	return s[:most] + "…"
+	return s[:limit] + "…"
 }
 
 // badEntry is an invalid entry in [Options].

@@ -24,15 +24,15 @@ const (
 // called. It returns when the stop is complete. After ctx has ended, requests in flight may go on for
 // [Options.Grace]; their contexts are not derived from ctx. Serve returns nil after a clean stop, and an
 // error of kind Timeout if requests had to be cut off. It may be called once.
-func (d *Server) Serve(ctx context.Context, h http.Handler) error {
-	srv, err := d.start(ctx, h)
+func (s *Server) Serve(ctx context.Context, h http.Handler) error {
+	srv, err := s.start(ctx, h)
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	go func() {
-		at := watchedListener{d.listener, &d.conns}
-		if d.cert != nil {
+		at := watchedListener{s.listener, &s.conns}
+		if s.cert != nil {
 			failed <- srv.ServeTLS(at, "", "")
 		} else {
 			failed <- srv.Serve(at)
@@ -40,60 +40,60 @@ func (d *Server) Serve(ctx context.Context, h http.Handler) error {
 	}()
 	select {
 	case <-ctx.Done():
-		err := d.shutdownWithin(d.grace)
+		err := s.shutdownWithin(s.grace)
 		<-failed //nolint:errcheck // it says that the server was shut down
 		return err
 	case err := <-failed:
-		stopErr := d.shutdownWithin(d.grace) // or waits for the stop in progress
+		stopErr := s.shutdownWithin(s.grace) // or waits for the stop in progress
 		if !errors.Is(err, http.ErrServerClosed) {
-			return &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Err: err}
+			return &tool.Error{Op: "serve", Kind: tool.Internal, Subject: s.url, Err: err}
 		}
 		return stopErr
 	}
 }
 
-func (d *Server) start(ctx context.Context, h http.Handler) (*http.Server, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server != nil || d.stopped != nil {
-		return nil, &tool.Error{Op: "serve", Kind: tool.Internal, Subject: d.url, Message: "a server serves once"}
+func (s *Server) start(ctx context.Context, h http.Handler) (*http.Server, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.server != nil || s.stopped != nil {
+		return nil, &tool.Error{Op: "serve", Kind: tool.Internal, Subject: s.url, Message: "a server serves once"}
 	}
 	base, abort := context.WithCancel(context.WithoutCancel(ctx))
-	d.checks.next = h
-	d.abort = abort
-	d.server = &http.Server{ //nolint:gosec // the connections have deadlines of their own: see conns
-		Handler:                      d.checks,
+	s.checks.next = h
+	s.abort = abort
+	s.server = &http.Server{ //nolint:gosec // the connections have deadlines of their own: see conns
+		Handler:                      s.checks,
 		DisableGeneralOptionsHandler: true, // otherwise "OPTIONS *" would bypass the checks
 		MaxHeaderBytes:               maxHeader,
-		ConnState:                    d.conns.observe,
-		ErrorLog:                     slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
+		ConnState:                    s.conns.observe,
+		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
 	}
-	d.server.RegisterOnShutdown(func() { // once the listener is closed: a client whose stream ends comes back at once
-		d.stop()
-		d.conns.closeYoung()
+	s.server.RegisterOnShutdown(func() { // once the listener is closed: a client whose stream ends comes back at once
+		s.stop()
+		s.conns.closeYoung()
 	})
-	if !d.local { // slow headers hold a processor's time too: see conns for what all listeners have
-		d.server.ReadHeaderTimeout, d.server.IdleTimeout = headerTimeout, idleTimeout
+	if !s.local { // slow headers hold a processor's time too: see conns for what all listeners have
+		s.server.ReadHeaderTimeout, s.server.IdleTimeout = headerTimeout, idleTimeout
 	}
-	if d.cert != nil {
-		d.server.TLSConfig = d.cert.config()
+	if s.cert != nil {
+		s.server.TLSConfig = s.cert.config()
 	}
-	return d.server, nil
+	return s.server, nil
 }
 
-func (d *Server) shutdownWithin(grace time.Duration) error {
+func (s *Server) shutdownWithin(grace time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	return d.Shutdown(ctx)
+	return s.Shutdown(ctx)
 }
 
 // Close stops at once: it ends the contexts of all requests, and cuts off those that do not return soon. It
 // may be called twice, and waits until the server is closed.
-func (d *Server) Close() error {
+func (s *Server) Close() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := d.Shutdown(ctx); tool.KindOf(err) != tool.Timeout {
+	if err := s.Shutdown(ctx); tool.KindOf(err) != tool.Timeout {
 		return err
 	}
 	return nil
@@ -103,36 +103,36 @@ func (d *Server) Close() error {
 // Then it ends their contexts and, a second later, their connections. It returns when everything is closed,
 // with an error of kind Timeout if requests were cut off. A later call waits for the first and returns the
 // same; when its ctx ends, so does the grace time of the first.
-func (d *Server) Shutdown(ctx context.Context) error {
-	d.mu.Lock()
-	first := d.stopped == nil
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.mu.Lock()
+	first := s.stopped == nil
 	graceCtx := ctx
 	if first {
-		d.stopped = make(chan struct{})
-		graceCtx, d.endGrace = context.WithCancel(ctx)
+		s.stopped = make(chan struct{})
+		graceCtx, s.endGrace = context.WithCancel(ctx)
 	}
-	srv, abort, endGrace := d.server, d.abort, d.endGrace
-	d.mu.Unlock()
+	srv, abort, endGrace := s.server, s.abort, s.endGrace
+	s.mu.Unlock()
 	if first {
-		d.stopErr = d.stopServer(graceCtx, srv, abort)
+		s.stopErr = s.stopServer(graceCtx, srv, abort)
 		endGrace()
-		close(d.stopped)
-		return d.stopErr
+		close(s.stopped)
+		return s.stopErr
 	}
 	select {
-	case <-d.stopped:
+	case <-s.stopped:
 	case <-ctx.Done():
 		endGrace()
-		<-d.stopped
+		<-s.stopped
 	}
-	return d.stopErr
+	return s.stopErr
 }
 
 // stopServer stops in this order: listener, streams, grace time, contexts, connections.
-func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
-	defer d.stop()
+func (s *Server) stopServer(ctx context.Context, srv *http.Server, abort context.CancelFunc) error {
+	defer s.stop()
 	if srv == nil {
-		return d.listener.Close()
+		return s.listener.Close()
 	}
 	defer abort()
 	err := srv.Shutdown(ctx)
@@ -146,7 +146,7 @@ func (d *Server) stopServer(ctx context.Context, srv *http.Server, abort context
 		_ = srv.Close() // the errors returned below say more
 	}
 	return &tool.Error{
-		Op: "stop serving", Kind: tool.Timeout, Subject: d.url,
+		Op: "stop serving", Kind: tool.Timeout, Subject: s.url,
 		Message: "requests were still running and have been cut off", Err: err,
 	}
 }
