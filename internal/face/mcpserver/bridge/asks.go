@@ -10,14 +10,14 @@ import (
 
 // pendingQuestions are the questions from gateways that the client has not answered yet. Every gateway numbers its
 // questions from the same start, so those of all gateways but the first get new ids.
-type asks struct {
+type pendingQuestions struct {
 	mu   sync.Mutex
 	open map[mcp.ID]int // by the id for the client; the value is the gateway's generation
 }
 
 const askPrefix = `"collie-`
 
-// outside returns the id that the client gets for a question.
+// clientID returns the id that the client gets for a question.
 func clientID(generation int, id mcp.ID) mcp.ID {
 	if generation <= 1 {
 		return id
@@ -25,7 +25,7 @@ func clientID(generation int, id mcp.ID) mcp.ID {
 	return mcp.ID(mcp.Quote("collie-" + strconv.Itoa(generation) + "-" + string(id)))
 }
 
-// inside converts such an id back to the gateway's id.
+// gatewayID converts such an id back to the gateway's id.
 func gatewayID(id mcp.ID) mcp.ID {
 	text, ok := mcp.Text([]byte(id))
 	if !ok || !strings.HasPrefix(string(id), askPrefix) {
@@ -35,8 +35,8 @@ func gatewayID(id mcp.ID) mcp.ID {
 	return mcp.ID(rest)
 }
 
-// asked records a question and returns the message for the client.
-func (a *asks) add(generation int, m *mcp.Message) []byte {
+// add records a question and returns the message for the client.
+func (a *pendingQuestions) add(generation int, m *mcp.Message) []byte {
 	id := clientID(generation, m.ID)
 	a.mu.Lock()
 	a.open[id] = generation
@@ -47,8 +47,8 @@ func (a *asks) add(generation int, m *mcp.Message) []byte {
 	return mcp.Edit(m.Raw, mcp.Field{Key: "id", Value: []byte(id)})
 }
 
-// cancelled forgets a question that the gateway cancels, and returns the notification for the client.
-func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
+// cancel forgets a question that the gateway cancels, and returns the notification for the client.
+func (a *pendingQuestions) cancel(generation int, m *mcp.Message) []byte {
 	askID := mcp.ID(mcp.Get(m.Params, "requestId"))
 	id := clientID(generation, askID)
 	a.mu.Lock()
@@ -63,7 +63,7 @@ func (a *asks) cancelled(generation int, m *mcp.Message) []byte {
 
 // answer returns the client's answer in the form for the gateway that asked. ok is false if the question is
 // unknown or no longer open.
-func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
+func (a *pendingQuestions) answer(m *mcp.Message) (raw []byte, generation int, ok bool) {
 	a.mu.Lock()
 	generation, ok = a.open[m.ID]
 	delete(a.open, m.ID)
@@ -76,7 +76,7 @@ func (a *asks) answered(m *mcp.Message) (raw []byte, generation int, ok bool) {
 
 // cancelBefore cancels the questions of all gateways before a generation, and returns the notifications for the
 // client.
-func (a *asks) before(generation int) (notices [][]byte) {
+func (a *pendingQuestions) cancelBefore(generation int) (notices [][]byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id, g := range a.open {

@@ -84,16 +84,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 		_ = lines.Close() // the error of read says what happened
 	})
 	defer stop()
-	defer context.AfterFunc(r.deaf, func() { _ = lines.Close() })()
+	defer context.AfterFunc(r.clientGone, func() { _ = lines.Close() })()
 	err := r.read(lines)
 	r.drain()
-	if cause := context.Cause(r.deaf); cause != nil {
+	if cause := context.Cause(r.clientGone); cause != nil {
 		err = cause
 	}
 	if cerr := lines.Close(); err == nil {
 		err = cerr
 	}
-	if errors.Is(err, io.EOF) || ctx.Err() != nil || r.deaf.Err() != nil && !errors.Is(err, mcp.ErrNotReading) {
+	if errors.Is(err, io.EOF) || ctx.Err() != nil || r.clientGone.Err() != nil && !errors.Is(err, mcp.ErrNotReading) {
 		return nil
 	}
 	return err
@@ -113,14 +113,14 @@ func (r *relay) read(lines *mcp.Lines) error {
 		case m.IsRequest():
 			r.request(m)
 		case m.IsResponse():
-			r.answered(m)
+			r.forwardAnswer(m)
 		default:
 			r.handleNotification(m)
 		}
 	}
 }
 
-// parting bounds leaving a gateway, and waiting for goroutines that nobody needs any more.
+// leaveTimeout bounds leaving a gateway, and waiting for goroutines that nobody needs any more.
 const leaveTimeout = 2 * time.Second
 
 // drain ends the relay: subscriptions at once, other requests when they are answered or the time is up.
@@ -129,7 +129,7 @@ func (r *relay) drain() {
 	finished := make(chan struct{})
 	go func() { // ends with the requests, at the latest soon after the end below
 		r.inFlight.Wait()
-		r.box.close()
+		r.outbox.close()
 		<-r.sent
 		close(finished)
 	}()
@@ -148,14 +148,14 @@ func (r *relay) drain() {
 	}
 	r.endSession()
 	r.end(errEnded)
-	gone := make(chan struct{})
+	drained := make(chan struct{})
 	go func() { // ends with the relay's goroutines; see Serve for the exception
 		r.wg.Wait()
-		close(gone)
+		close(drained)
 	}()
 	limit.Reset(r.opts.Drain)
 	select {
-	case <-gone:
+	case <-drained:
 	case <-limit.C:
 	}
 	r.out.Close()

@@ -24,7 +24,7 @@ func (r *relay) forward(f *request) error {
 		return err
 	}
 	for tries := 1; ; tries++ {
-		a, err := r.attached(f.ctx)
+		a, err := r.awaitAttachment(f.ctx)
 		if err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (r *relay) forward(f *request) error {
 		switch {
 		case !ok:
 			if err == nil && f.isInitialize() {
-				r.hear(a)
+				r.listen(a)
 			}
 			return err
 		case f.ctx.Err() != nil:
@@ -51,7 +51,7 @@ func (r *relay) forward(f *request) error {
 	}
 }
 
-// outcome returns the error for the client if a gateway went away with the request.
+// lostOutcome returns the error for the client if a gateway went away with the request.
 func lostOutcome(f *request, lost *lostError) error {
 	e := &tool.Error{
 		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
@@ -71,11 +71,11 @@ func (f *request) listener(r *relay) func(int, []byte) {
 	return func(generation int, raw []byte) {
 		m, err := mcp.Parse(raw)
 		if err != nil || m.Method != "notifications/subscriptions/acknowledged" {
-			r.heard(generation, raw)
+			r.forwardMessage(generation, raw)
 			return
 		}
 		if f.acked.Add(1) == 1 {
-			r.heard(generation, raw)
+			r.forwardMessage(generation, raw)
 			return
 		}
 		meta := mcp.Edit(nil, mcp.Field{Key: "_meta", Value: mcp.Get(m.Params, "_meta")})

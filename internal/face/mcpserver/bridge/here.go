@@ -12,14 +12,14 @@ import (
 // streamLink is the link to a gateway in this process. It is also the stream from which that gateway reads
 // the client's messages.
 type streamLink struct {
-	opened Opened
-	heard  func(raw []byte) // receives messages outside of requests
-	ctx    context.Context
-	end    context.CancelFunc
-	in     chan mcp.Message
-	eof    chan struct{} // closed when the client's input has ended
-	served chan struct{} // closed when the gateway has ended
-	stop   sync.Once
+	opened   Opened
+	heard    func(raw []byte) // receives messages outside of requests
+	ctx      context.Context
+	end      context.CancelFunc
+	incoming chan mcp.Message
+	eof      chan struct{} // closed when the client's input has ended
+	served   chan struct{} // closed when the gateway has ended
+	stop     sync.Once
 
 	mu      sync.Mutex
 	waiting map[mcp.ID]*waiter
@@ -39,7 +39,7 @@ var (
 // newStreamLink starts to serve the client by o.
 func newStreamLink(o Opened, heard func(raw []byte)) *streamLink {
 	l := &streamLink{
-		opened: o, heard: heard, in: make(chan mcp.Message), eof: make(chan struct{}), served: make(chan struct{}),
+		opened: o, heard: heard, incoming: make(chan mcp.Message), eof: make(chan struct{}), served: make(chan struct{}),
 		waiting: map[mcp.ID]*waiter{},
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
@@ -53,7 +53,7 @@ func newStreamLink(o Opened, heard func(raw []byte)) *streamLink {
 // Read returns the client's next message to the gateway.
 func (l *streamLink) Read() (mcp.Message, error) {
 	select {
-	case m := <-l.in:
+	case m := <-l.incoming:
 		return m, nil
 	case <-l.eof:
 		return mcp.Message{}, io.EOF
@@ -104,7 +104,7 @@ var errStopped = errors.New("the gateway in this process has ended")
 // put queues a message for the gateway.
 func (l *streamLink) put(ctx context.Context, m mcp.Message) error {
 	select {
-	case l.in <- m:
+	case l.incoming <- m:
 		return nil
 	case <-l.eof:
 	case <-l.served:

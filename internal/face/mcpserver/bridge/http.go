@@ -137,13 +137,13 @@ func (l *httpLink) send(ctx context.Context, method string, h http.Header, body 
 	return resp, nil
 }
 
-// unwritten reports whether the request was not sent completely, so that the gateway ignores it.
+// notFullySent reports whether the request was not sent completely, so that the gateway ignores it.
 func notFullySent(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "write" || op.Op == "readfrom")
 }
 
-// payload is a request body that records when it begins to be sent.
+// requestBody is a request body that records when it begins to be sent.
 type requestBody struct {
 	bytes.Reader
 	sent *atomic.Bool

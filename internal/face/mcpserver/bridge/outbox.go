@@ -103,13 +103,13 @@ func (o *outbox) next(ctx context.Context) (messages []message, ok bool) {
 func (r *relay) send() {
 	defer close(r.sent)
 	for {
-		messages, ok := r.box.next(r.life)
+		messages, ok := r.outbox.next(r.life)
 		if !ok {
 			return
 		}
 		for _, p := range messages {
 			r.deliver(p)
-			r.box.done(p)
+			r.outbox.done(p)
 			if p.about != nil { // the notification goes first, because it holds the reason
 				p.about.cancel(errTakenBack)
 			}

@@ -15,21 +15,21 @@ import (
 
 // relay carries the messages of one client.
 type relay struct {
-	opts     Options
-	log      *slog.Logger
-	out      output
-	deaf     context.Context // ends when nothing can be written to the client any more
-	life     context.Context
-	end      context.CancelCauseFunc
-	inFlight sync.WaitGroup // requests of the client in flight
-	wg       sync.WaitGroup // all goroutines
-	box      *outbox
-	sent     chan struct{} // closed when the outbox is empty and closed
-	slots    chan struct{} // one value for each request in flight
-	session  session
-	stream   string // identifies the client's pipe to every gateway
-	asks     asks
-	route    route
+	opts       Options
+	log        *slog.Logger
+	out        output
+	clientGone context.Context // ends when nothing can be written to the client any more
+	life       context.Context
+	end        context.CancelCauseFunc
+	inFlight   sync.WaitGroup // requests of the client in flight
+	wg         sync.WaitGroup // all goroutines
+	outbox     *outbox
+	sent       chan struct{} // closed when the outbox is empty and closed
+	slots      chan struct{} // one value for each request in flight
+	session    session
+	stream     string // identifies the client's pipe to every gateway
+	asks       pendingQuestions
+	route      route
 
 	modern atomic.Bool // the client has sent a request that needs no session
 
@@ -43,12 +43,12 @@ const maxTaken = 1024
 
 func newRelay(out io.Writer, opts Options) *relay {
 	r := &relay{
-		opts: opts, log: opts.Logger, box: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
-		stream: rand.Text(), requests: map[mcp.ID]*request{}, asks: asks{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
+		opts: opts, log: opts.Logger, outbox: newOutbox(), sent: make(chan struct{}), slots: make(chan struct{}, maxTaken),
+		stream: rand.Text(), requests: map[mcp.ID]*request{}, asks: pendingQuestions{open: map[mcp.ID]int{}}, route: route{changed: make(chan struct{})},
 	}
 	r.life, r.end = context.WithCancelCause(context.Background())
 	deaf, broken := context.WithCancelCause(context.Background())
-	r.deaf = deaf
+	r.clientGone = deaf
 	r.out = output{mcp.NewOutput(out, opts.Stall, func(err error) {
 		r.log.Warn("the client's session has ended: nothing can be written to it", "error", err)
 		broken(err)
@@ -69,7 +69,7 @@ func (r *relay) request(m mcp.Message) {
 	if f.modern {
 		r.modern.Store(true)
 	}
-	if m.Method == "ping" && !f.modern && !r.session.begun() { // a ping is allowed before there is a session
+	if m.Method == "ping" && !f.modern && !r.session.hasBegun() { // a ping is allowed before there is a session
 		f.cancel(nil)
 		r.out.line(mcp.AppendResult(nil, m.ID, json.RawMessage("{}")))
 		return
@@ -111,11 +111,11 @@ func (r *relay) admit(f *request) *mcp.Error {
 	return nil
 }
 
-// carryOut handles a request until its response.
+// execute handles a request until its response.
 func (r *relay) execute(f *request) {
 	defer f.cancel(nil)
 	f.reply = func(raw []byte) { r.finish(f, raw) }
-	f.heard = r.heard
+	f.heard = r.forwardMessage
 	if f.isSubscription() {
 		f.heard = f.listener(r)
 	}
@@ -157,8 +157,8 @@ func errorObject(err error) json.RawMessage {
 	return (&mcp.Error{Code: mcp.CodeInternal, Message: err.Error()}).Object()
 }
 
-// heard passes on a gateway's message outside of requests.
-func (r *relay) heard(generation int, raw []byte) {
+// forwardMessage passes on a gateway's message outside of requests.
+func (r *relay) forwardMessage(generation int, raw []byte) {
 	m, err := mcp.Parse(raw)
 	switch {
 	case err != nil:
@@ -166,7 +166,7 @@ func (r *relay) heard(generation int, raw []byte) {
 	case m.IsRequest():
 		r.out.line(r.asks.add(generation, &m))
 	case m.Method == "notifications/cancelled":
-		r.out.line(r.asks.cancelled(generation, &m))
+		r.out.line(r.asks.cancel(generation, &m))
 	case m.IsNotification():
 		r.out.line(raw)
 	default:
@@ -174,14 +174,14 @@ func (r *relay) heard(generation int, raw []byte) {
 	}
 }
 
-// answered passes on the client's answer to a question of a gateway.
-func (r *relay) answered(m mcp.Message) {
-	if raw, generation, ok := r.asks.answered(&m); ok {
-		r.box.put(r.life, message{raw: raw, generation: generation})
+// forwardAnswer passes on the client's answer to a question of a gateway.
+func (r *relay) forwardAnswer(m mcp.Message) {
+	if raw, generation, ok := r.asks.answer(&m); ok {
+		r.outbox.put(r.life, message{raw: raw, generation: generation})
 	}
 }
 
-// notified handles a notification of the client.
+// handleNotification handles a notification of the client.
 func (r *relay) handleNotification(m mcp.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
@@ -190,8 +190,8 @@ func (r *relay) handleNotification(m mcp.Message) {
 	case "notifications/initialized":
 		r.session.initialized(m.Raw)
 	}
-	if r.session.begun() || r.modern.Load() {
-		r.box.put(r.life, message{raw: m.Raw})
+	if r.session.hasBegun() || r.modern.Load() {
+		r.outbox.put(r.life, message{raw: m.Raw})
 	}
 }
 
@@ -207,7 +207,7 @@ func (r *relay) cancel(m mcp.Message) {
 	}
 	delete(r.requests, id)
 	r.mu.Unlock()
-	r.box.put(r.life, message{raw: m.Raw, about: f})
+	r.outbox.put(r.life, message{raw: m.Raw, about: f})
 }
 
 // stopListening ends all subscriptions.

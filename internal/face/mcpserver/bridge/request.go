@@ -38,13 +38,13 @@ func isModern(m *mcp.Message) bool {
 	return m.Method == "server/discover" || m.Params != nil && mcp.Get(m.Params, "_meta", mcp.MetaVersion) != nil
 }
 
-// greets reports whether the request opens a legacy session.
+// isInitialize reports whether the request opens a legacy session.
 func (f *request) isInitialize() bool { return !f.modern && f.m.Method == "initialize" }
 
-// listens reports whether the request is a subscription, which lasts as long as the client.
+// isSubscription reports whether the request is a subscription, which lasts as long as the client.
 func (f *request) isSubscription() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
-// repeatable reports whether the request only reads, so that it may be sent twice.
+// isReadOnly reports whether the request only reads, so that it may be sent twice.
 func (f *request) isReadOnly() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",

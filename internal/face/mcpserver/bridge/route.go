@@ -53,7 +53,7 @@ func newAttachment(life context.Context, l link, generation int) *attachment {
 // route holds the gateway that the client is attached to. changed must be set before use.
 type route struct {
 	mu        sync.Mutex
-	up        *attachment // nil while there is none
+	attached  *attachment // nil while there is none
 	last      *attachment // the present or the previous attachment
 	searching bool
 	failures  int // number of failed searches
@@ -65,7 +65,7 @@ type route struct {
 func (w *route) now() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.up
+	return w.attached
 }
 
 func (w *route) tellAll() {
@@ -84,7 +84,7 @@ func (w *route) to(a *attachment) bool {
 	if w.last != nil && w.last != a {
 		w.last.end()
 	}
-	w.up, w.last = a, a
+	w.attached, w.last = a, a
 	w.tellAll()
 	return true
 }
@@ -102,14 +102,14 @@ func (w *route) fail(err error) {
 func (w *route) close() *attachment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := w.up
-	w.closed, w.up = true, nil
+	a := w.attached
+	w.closed, w.attached = true, nil
 	w.tellAll()
 	return a
 }
 
-// attached waits until there is a gateway.
-func (r *relay) attached(ctx context.Context) (*attachment, error) {
+// awaitAttachment waits until there is a gateway.
+func (r *relay) awaitAttachment(ctx context.Context) (*attachment, error) {
 	w := &r.route
 	failures := -1
 	for {
@@ -117,7 +117,7 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 		if failures < 0 {
 			failures = w.failures
 		}
-		up, err, failed, changed := w.up, w.err, w.failures > failures, w.changed
+		up, err, failed, changed := w.attached, w.err, w.failures > failures, w.changed
 		look := up == nil && !failed && !w.searching && !w.closed
 		if look {
 			w.searching = true
@@ -138,7 +138,7 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 		case look:
 			go func() {
 				defer r.wg.Done()
-				r.look()
+				r.search()
 			}()
 		}
 		select {
@@ -149,16 +149,16 @@ func (r *relay) attached(ctx context.Context) (*attachment, error) {
 	}
 }
 
-// missed starts to look for another gateway if err says that a could not be reached.
+// findAnother starts to look for another gateway if err says that a could not be reached.
 func (r *relay) findAnother(a *attachment, err error) {
 	if _, lost := errors.AsType[*lostError](err); !lost {
 		return
 	}
 	w := &r.route
 	w.mu.Lock()
-	look := w.up == a && !w.closed
+	look := w.attached == a && !w.closed
 	if look {
-		w.up, w.searching = nil, true
+		w.attached, w.searching = nil, true
 		w.tellAll()
 		r.log.Warn("the gateway does not answer", "error", err)
 		r.wg.Add(1) // the caller is counted too
@@ -167,7 +167,7 @@ func (r *relay) findAnother(a *attachment, err error) {
 	if look {
 		go func() {
 			defer r.wg.Done()
-			r.look()
+			r.search()
 		}()
 	}
 }
@@ -178,8 +178,8 @@ const (
 	lastLook  = time.Second
 )
 
-// look finds another gateway for the client, or opens one in this process.
-func (r *relay) look() {
+// search finds another gateway for the client, or opens one in this process.
+func (r *relay) search() {
 	limit := time.NewTimer(r.opts.LossWait)
 	defer limit.Stop()
 	tick := time.NewTimer(0)
@@ -226,7 +226,7 @@ func (r *relay) attach(g Gateway) bool {
 
 // openHere attaches the client to a gateway in this process.
 func (r *relay) openHere() {
-	here, err := r.opts.Open(r.life)
+	gateway, err := r.opts.Open(r.life)
 	if err != nil {
 		r.route.fail(err)
 		return
@@ -234,7 +234,7 @@ func (r *relay) openHere() {
 	r.route.mu.Lock()
 	generation := r.route.last.generation + 1
 	r.route.mu.Unlock()
-	l := newStreamLink(here, func(raw []byte) { r.heard(generation, raw) })
+	l := newStreamLink(gateway, func(raw []byte) { r.forwardMessage(generation, raw) })
 	if err := r.move(newAttachment(r.life, l, generation)); err != nil {
 		r.route.fail(err)
 		return
@@ -253,20 +253,20 @@ func (r *relay) move(a *attachment) error {
 		a.endSession()
 		return err
 	}
-	for _, notice := range r.asks.before(a.generation) {
+	for _, notice := range r.asks.cancelBefore(a.generation) {
 		r.out.line(notice)
 	}
 	if !r.route.to(a) {
 		a.endSession()
 		return errEnded
 	}
-	r.hear(a)
+	r.listen(a)
 	r.announceChanges()
 	return nil
 }
 
-// hear listens to a gateway's messages outside of requests, once there is a session.
-func (r *relay) hear(a *attachment) {
+// listen listens to a gateway's messages outside of requests, once there is a session.
+func (r *relay) listen(a *attachment) {
 	if !r.session.open() {
 		return
 	}
@@ -275,7 +275,7 @@ func (r *relay) hear(a *attachment) {
 			for wait := firstLook; a.life.Err() == nil; wait = min(2*wait, lastLook) {
 				err := a.link.listen(a.life, func(raw []byte) {
 					wait = firstLook
-					r.heard(a.generation, raw)
+					r.forwardMessage(a.generation, raw)
 				})
 				if err == nil {
 					return
@@ -287,7 +287,7 @@ func (r *relay) hear(a *attachment) {
 	})
 }
 
-// leave ends the session of a; the gateway may already be gone.
+// endSession ends the session of a; the gateway may already be gone.
 func (a *attachment) endSession() {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
 	defer cancel()
@@ -295,7 +295,7 @@ func (a *attachment) endSession() {
 	a.link.close(ctx)
 }
 
-// leave ends the client's session.
+// endSession ends the client's session.
 func (r *relay) endSession() {
 	if a := r.route.close(); a != nil {
 		a.endSession()

@@ -14,12 +14,12 @@ import (
 
 // session is the state that a legacy client has set up, to restore it at another gateway.
 type session struct {
-	mu      sync.Mutex
-	opening chan struct{} // closed when initialize is over; nil before the client has sent it
-	hello   []byte        // the client's initialize request, if it succeeded
-	ready   []byte        // the client's notifications/initialized
-	level   []byte        // the client's last logging/setLevel request
-	uris    map[string][]byte
+	mu         sync.Mutex
+	opening    chan struct{} // closed when initialize is over; nil before the client has sent it
+	initialize []byte        // the client's initialize request, if it succeeded
+	ready      []byte        // the client's notifications/initialized
+	level      []byte        // the client's last logging/setLevel request
+	uris       map[string][]byte
 }
 
 // admit decides whether a legacy request is allowed now, and sets what it has to wait for.
@@ -55,24 +55,24 @@ func (s *session) await(f *request) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hello == nil {
+	if s.initialize == nil {
 		return sendInitialize()
 	}
 	return nil
 }
 
-// greeted ends the wait for initialize. If initialize failed, it may be sent again.
+// initializeOver ends the wait for initialize. If initialize failed, it may be sent again.
 func (s *session) initializeOver() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.opening)
-	if s.hello == nil {
+	if s.initialize == nil {
 		s.opening = nil
 	}
 }
 
-// begun reports whether the client has sent initialize.
-func (s *session) begun() bool { return s.opened() != nil }
+// hasBegun reports whether the client has sent initialize.
+func (s *session) hasBegun() bool { return s.opened() != nil }
 
 // opened returns a channel that is closed when initialize is over; nil before the client has sent it.
 func (s *session) opened() <-chan struct{} {
@@ -85,7 +85,7 @@ func (s *session) opened() <-chan struct{} {
 func (s *session) open() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hello != nil
+	return s.initialize != nil
 }
 
 func (s *session) initialized(raw []byte) {
@@ -94,7 +94,7 @@ func (s *session) initialized(raw []byte) {
 	s.ready = raw
 }
 
-// learn stores what a request has set up, if its response says that it succeeded.
+// storeSetup stores what a request has set up, if its response says that it succeeded.
 func (s *session) storeSetup(f *request, response []byte) {
 	if f.modern {
 		return
@@ -112,7 +112,7 @@ func (s *session) storeSetup(f *request, response []byte) {
 	uri := mcp.GetString(f.m.Params, "uri")
 	switch f.m.Method {
 	case "initialize":
-		s.hello = f.m.Raw
+		s.initialize = f.m.Raw
 	case "logging/setLevel":
 		s.level = f.m.Raw
 	case "resources/subscribe":
@@ -129,7 +129,7 @@ func (s *session) storeSetup(f *request, response []byte) {
 func (r *relay) restore(ctx context.Context, a *attachment) error {
 	s := &r.session
 	s.mu.Lock()
-	hello, ready, level, uris := s.hello, s.ready, s.level, maps.Clone(s.uris)
+	hello, ready, level, uris := s.initialize, s.ready, s.level, maps.Clone(s.uris)
 	s.mu.Unlock()
 	if hello == nil {
 		return nil
@@ -166,7 +166,7 @@ func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) er
 	}
 	f := newRequest(ctx, m)
 	defer f.cancel(nil)
-	f.heard = r.heard
+	f.heard = r.forwardMessage
 	var failed error
 	f.reply = func(raw []byte) {
 		if m, err := mcp.Parse(raw); err == nil && m.Error != nil {
@@ -179,7 +179,7 @@ func (r *relay) repeat(ctx context.Context, a *attachment, raw []byte, n int) er
 	return failed
 }
 
-// news tells the client what may have changed with the gateway.
+// announceChanges tells the client what may have changed with the gateway.
 func (r *relay) announceChanges() {
 	s := &r.session
 	s.mu.Lock()
