@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// dialect says how much of JSON Schema a provider takes.
-type dialect int
+// schemaDialect says how much of JSON Schema a provider accepts.
+type schemaDialect int
 
 const (
-	whole      dialect = iota // nearly all, but an object at the top
-	inlineRefs                // no $ref
-	openAPI                   // what Gemini takes of OpenAPI
+	fullSchema schemaDialect = iota // nearly everything, as long as the top is an object
+	inlineRefs                      // no $ref
+	openAPI                         // the subset of OpenAPI schemas that Gemini accepts
 )
 
-// deepest is how deep references are followed; recursive schemas end in any value.
+// maxRefDepth is the depth to which references are resolved. Below it, a recursive schema accepts any value.
 const maxRefDepth = 6
 
-// keptSchemas is how many lowered schemas a chain keeps.
+// maxCachedSchemas is how many lowered schemas a chain caches.
 const maxCachedSchemas = 2048
 
 // lower converts schema to the dialect of the provider. A conversion may only make a schema more permissive: the tool
@@ -43,8 +43,8 @@ func (c *chain) lower(schema json.RawMessage) json.RawMessage {
 	return low
 }
 
-// lower is that of a chain. A schema that does not read is an object of anything.
-func (d dialect) lower(schema json.RawMessage) json.RawMessage {
+// lower does the work of chain.lower, without its cache. A schema that cannot be parsed becomes an object of anything.
+func (d schemaDialect) lower(schema json.RawMessage) json.RawMessage {
 	var root map[string]any
 	dec := json.NewDecoder(bytes.NewReader(schema))
 	dec.UseNumber()
@@ -52,11 +52,11 @@ func (d dialect) lower(schema json.RawMessage) json.RawMessage {
 		root = map[string]any{}
 	}
 	_, typed := root["type"]
-	if d == whole && typed && root["type"] == "object" && root["properties"] != nil && !hasCombinators(root) {
+	if d == fullSchema && typed && root["type"] == "object" && root["properties"] != nil && !hasCombinators(root) {
 		return schema
 	}
 	l := &lowering{root: root, dialect: d}
-	if d != whole {
+	if d != fullSchema {
 		root = l.lower(root, 0)
 	}
 	root = objectAtTop(root)
@@ -67,12 +67,12 @@ func (d dialect) lower(schema json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// combined says whether s is made of others.
+// hasCombinators reports whether s is composed of other schemas.
 func hasCombinators(s map[string]any) bool {
 	return s["anyOf"] != nil || s["oneOf"] != nil || s["allOf"] != nil || s["$ref"] != nil
 }
 
-// atTop makes an object of a schema: providers take no other for arguments.
+// objectAtTop turns s into an object schema, the only kind that providers accept for arguments.
 func objectAtTop(s map[string]any) map[string]any {
 	properties, _ := s["properties"].(map[string]any)
 	if properties == nil {
@@ -98,11 +98,11 @@ func objectAtTop(s map[string]any) map[string]any {
 
 type lowering struct {
 	root       map[string]any
-	dialect    dialect
-	subschemas int // schemas so far
+	dialect    schemaDialect
+	subschemas int // how many have been written so far
 }
 
-// writtenMax bounds what a schema that refers to itself in many places becomes.
+// maxSubschemas limits the result for a schema that refers to itself in many places.
 const maxSubschemas = 4096
 
 // lower returns s without references, and in the openAPI dialect with the keywords of OpenAPI only.
@@ -115,20 +115,20 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 			inner := map[string]any{}
 			if list, ok := v.(map[string]any); ok {
 				for name, p := range list {
-					inner[name] = l.any(p, depth+1)
+					inner[name] = l.lowerSubschema(p, depth+1)
 				}
 			}
 			out[word] = inner
 		case "items", "additionalProperties", "not", "contains", "propertyNames":
 			out[word] = v
 			if _, ok := v.(map[string]any); ok {
-				out[word] = l.any(v, depth+1)
+				out[word] = l.lowerSubschema(v, depth+1)
 			}
 		case "anyOf", "oneOf", "allOf", "prefixItems":
 			list, _ := v.([]any)
 			var inner []any
 			for _, one := range list {
-				inner = append(inner, l.any(one, depth+1))
+				inner = append(inner, l.lowerSubschema(one, depth+1))
 			}
 			out[word] = inner
 		case "$defs", "definitions", "$schema", "$id", "$ref", "$comment":
@@ -142,7 +142,7 @@ func (l *lowering) lower(s map[string]any, depth int) map[string]any {
 	return out
 }
 
-func (l *lowering) any(v any, depth int) any {
+func (l *lowering) lowerSubschema(v any, depth int) any {
 	s, ok := v.(map[string]any)
 	if l.subschemas++; !ok || depth > 40 || l.subschemas > maxSubschemas {
 		s = map[string]any{}
@@ -150,7 +150,7 @@ func (l *lowering) any(v any, depth int) any {
 	return l.lower(s, depth)
 }
 
-// follow returns what s refers to, with what s itself says over it.
+// resolveRef replaces a $ref by its target; the other members of s override those of the target.
 func (l *lowering) resolveRef(s map[string]any, depth int) map[string]any {
 	for range 8 {
 		ref, ok := s["$ref"].(string)
@@ -171,7 +171,7 @@ func (l *lowering) resolveRef(s map[string]any, depth int) map[string]any {
 	return s
 }
 
-// find returns what a reference within the schema names.
+// lookup returns the target of a reference within the schema.
 func (l *lowering) lookup(ref string) (map[string]any, bool) {
 	path, ok := strings.CutPrefix(ref, "#")
 	if !ok {
@@ -193,13 +193,13 @@ func (l *lowering) lookup(ref string) (map[string]any, bool) {
 	return found, ok
 }
 
-// openAPIWords are what Gemini takes; it refuses others.
+// openAPIKeywords are the keywords that Gemini accepts; it refuses a schema with any other.
 var openAPIKeywords = []string{
 	"type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties", "required", "minProperties", "maxProperties",
 	"minLength", "maxLength", "pattern", "anyOf", "items", "minimum", "maximum",
 }
 
-// openAPIOf writes a schema, whose parts are written already, in the words of OpenAPI.
+// toOpenAPI expresses a schema, whose subschemas have been converted already, with the keywords of OpenAPI.
 func toOpenAPI(s map[string]any) map[string]any {
 	if c, ok := s["const"]; ok {
 		s["enum"] = []any{c}
@@ -257,7 +257,7 @@ func toOpenAPI(s map[string]any) map[string]any {
 	return s
 }
 
-// join adds what other says to s, where s says nothing.
+// mergeInto adds the members of other that s lacks.
 func mergeInto(s, other map[string]any) {
 	for word, v := range other {
 		switch into := s[word].(type) {
@@ -275,7 +275,7 @@ func mergeInto(s, other map[string]any) {
 	}
 }
 
-// enumOf keeps lists of texts. Others are told in the description.
+// normalizeEnum keeps enums of strings only. The values of others are listed in the description.
 func normalizeEnum(s map[string]any) {
 	list, ok := s["enum"].([]any)
 	if !ok {
@@ -302,7 +302,7 @@ func normalizeEnum(s map[string]any) {
 	}
 }
 
-// typeOf sets the type, which has to be there, and takes away what does not go with it.
+// normalizeType sets the type, which is required, and removes keywords that contradict it.
 func normalizeType(s map[string]any) {
 	if s["anyOf"] != nil {
 		delete(s, "type")

@@ -10,7 +10,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// tidy leaves out what no model sees, and what belongs to another provider.
+// dropForeign removes parts that models do not see, and opaque data of other providers.
 func dropForeign(c *chain, d *wire.Draft) {
 	messages := make([]llm.Message, 0, len(d.Messages))
 	for _, m := range d.Messages {
@@ -31,7 +31,7 @@ func dropForeign(c *chain, d *wire.Draft) {
 	d.Messages = messages
 }
 
-// pair gives each call exactly one result, in the message behind it and in the order of the calls.
+// pairResults gives each call exactly one result, in the message that follows and in the order of the calls.
 func pairResults(_ *chain, d *wire.Draft) {
 	results := map[string]llm.Part{}
 	for _, m := range d.Messages {
@@ -71,7 +71,7 @@ func pairResults(_ *chain, d *wire.Draft) {
 // maxID is the longest id of a call that all providers accept.
 const maxID = 40
 
-// callIDs makes ids legal that came from elsewhere.
+// fixCallIDs replaces ids that not every provider accepts.
 func fixCallIDs(_ *chain, d *wire.Draft) {
 	for _, m := range d.Messages {
 		for i := range m.Parts {
@@ -93,21 +93,21 @@ func systemAsUser(_ *chain, d *wire.Draft) {
 	if d.System == "" {
 		return
 	}
-	said := llm.Part{Kind: llm.PartText, Text: d.System + "\n\n"}
+	prompt := llm.Part{Kind: llm.PartText, Text: d.System + "\n\n"}
 	d.System = ""
 	if len(d.Messages) > 0 && d.Messages[0].Role == llm.RoleUser {
-		first := llm.Message{Role: llm.RoleUser, Parts: append([]llm.Part{said}, d.Messages[0].Parts...)}
+		first := llm.Message{Role: llm.RoleUser, Parts: append([]llm.Part{prompt}, d.Messages[0].Parts...)}
 		if len(first.Parts) > 1 && first.Parts[1].Kind == llm.PartText {
-			first.Parts[1].Text = said.Text + first.Parts[1].Text
+			first.Parts[1].Text = prompt.Text + first.Parts[1].Text
 			first.Parts = first.Parts[1:]
 		}
 		d.Messages[0] = first
 		return
 	}
-	d.Messages = append([]llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{said}}}, d.Messages...)
+	d.Messages = append([]llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{prompt}}}, d.Messages...)
 }
 
-// withoutPictures says where pictures stood, for a model that sees none.
+// replaceImages replaces images by a note, for a model that cannot see them.
 func replaceImages(_ *chain, d *wire.Draft) {
 	for _, m := range d.Messages {
 		for i := range m.Parts {
@@ -127,7 +127,7 @@ func imagePlaceholder(f *llm.File) string {
 	return "[a picture, " + f.MIME + " " + f.Name + ", that this model cannot see]"
 }
 
-// picturesBehind moves pictures of results into a message of the user behind them.
+// moveResultImages moves the images in tool results to a user message that follows.
 func moveResultImages(_ *chain, d *wire.Draft) {
 	var messages []llm.Message
 	for _, m := range d.Messages {

@@ -38,18 +38,18 @@ type Chains struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	kept     map[string]kept
+	cache    map[string]cachedChain
 	compiled int
 }
 
-type kept struct {
+type cachedChain struct {
 	chain *chain
 	until time.Time
 }
 
 // New returns an empty Chains whose clock is now.
 func New(now func() time.Time) *Chains {
-	return &Chains{now: now, kept: map[string]kept{}}
+	return &Chains{now: now, cache: map[string]cachedChain{}}
 }
 
 // Compiled returns how many chains have been built.
@@ -63,8 +63,8 @@ func (c *Chains) Compiled() int {
 func (c *Chains) Clear() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := len(c.kept)
-	clear(c.kept)
+	n := len(c.cache)
+	clear(c.cache)
 	return n
 }
 
@@ -90,30 +90,30 @@ func (c *Chains) chain(o Options) *chain {
 	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, ok := c.kept[key]; ok && now.Before(k.until) {
+	if k, ok := c.cache[key]; ok && now.Before(k.until) {
 		return k.chain
 	}
-	if len(c.kept) >= maxCachedChains {
+	if len(c.cache) >= maxCachedChains {
 		c.evict(now)
 	}
 	ch := compile(o)
 	c.compiled++
-	c.kept[key] = kept{ch, now.Add(cacheTTL)}
+	c.cache[key] = cachedChain{ch, now.Add(cacheTTL)}
 	return ch
 }
 
 // evict removes expired chains, or the oldest one if none has expired.
 func (c *Chains) evict(now time.Time) {
 	oldest := ""
-	for key, k := range c.kept {
+	for key, k := range c.cache {
 		if !now.Before(k.until) {
-			delete(c.kept, key)
-		} else if oldest == "" || k.until.Before(c.kept[oldest].until) {
+			delete(c.cache, key)
+		} else if oldest == "" || k.until.Before(c.cache[oldest].until) {
 			oldest = key
 		}
 	}
-	if len(c.kept) >= maxCachedChains {
-		delete(c.kept, oldest)
+	if len(c.cache) >= maxCachedChains {
+		delete(c.cache, oldest)
 	}
 }
 
@@ -127,7 +127,7 @@ type chain struct {
 	provider string
 	model    models.Model
 	style    wire.Style
-	schemas  dialect
+	schemas  schemaDialect
 	steps    []func(*chain, *wire.Draft)
 
 	mu      sync.Mutex
@@ -152,8 +152,8 @@ func compile(o Options) *chain {
 	return ch
 }
 
-// style returns how a model wants things. Servers that speak the API of another one are told by their hosts.
-func style(o Options) (wire.Style, dialect) {
+// style returns how requests to a model look. Compatible servers are told apart by their hosts.
+func style(o Options) (wire.Style, schemaDialect) {
 	s := wire.Style{SystemRole: "system", MaxOutputField: "max_tokens", Sampling: true}
 	u, _ := url.Parse(o.BaseURL)
 	host := ""
@@ -171,7 +171,7 @@ func style(o Options) (wire.Style, dialect) {
 		case o.Model.Reasoning || !o.Model.Known:
 			s.Thinking = wire.ThinkBudget
 		}
-		return s, whole
+		return s, fullSchema
 	case "gemini":
 		s.ResultImages = strings.HasPrefix(name, "gemini-3")
 		switch {
@@ -205,7 +205,7 @@ func style(o Options) (wire.Style, dialect) {
 			s.ThinkOff = lowestEffort(name)
 		}
 		s.ResultImages = o.Kind == "responses"
-		return s, whole
+		return s, fullSchema
 	case host == "openrouter.ai":
 		s.Thinking = wire.ThinkNested
 		s.CacheMarks = strings.Contains(o.ID, "anthropic/")
@@ -224,7 +224,7 @@ func style(o Options) (wire.Style, dialect) {
 	return s, inlineRefs
 }
 
-// newClaude says whether a model of Anthropic's decides itself how much it thinks.
+// adaptsThinking reports whether a model of Anthropic's decides itself how much it thinks.
 func adaptsThinking(name string) bool {
 	for _, old := range []string{"claude-2", "claude-3", "-4-0", "-4-1", "-4-5", "-4-2025", "haiku-4"} {
 		if strings.Contains(name, old) {
@@ -234,7 +234,7 @@ func adaptsThinking(name string) bool {
 	return strings.HasPrefix(name, "claude-") && !slices.Contains([]string{"claude-opus-4", "claude-sonnet-4"}, name)
 }
 
-// openAIOff is the effort that comes next to none.
+// lowestEffort is the effort closest to none that a model accepts.
 func lowestEffort(name string) string {
 	switch {
 	case strings.HasPrefix(name, "gpt-5.") && !strings.Contains(name, "pro"):
