@@ -50,7 +50,7 @@ func entryOf(done *tool.CallDone, last *session) (Entry, resultParts) {
 	return e, response
 }
 
-// unread reports whether the inbox dropped the result of a call to save memory; see [inbox].
+// resultDropped reports whether the inbox dropped the result of a call to save memory; see [inbox].
 func resultDropped(done *tool.CallDone) bool {
 	return done.Err == nil && done.Result == nil && done.BytesOut > 0
 }

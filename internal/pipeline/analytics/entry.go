@@ -54,7 +54,7 @@ type Entry struct {
 	Dropped int64 `json:"-"`
 }
 
-// note is a line that is not a call.
+// noteLine is a line that is not a call.
 type noteLine struct {
 	Seq     int64  `json:"seq"`
 	TS      int64  `json:"ts"`

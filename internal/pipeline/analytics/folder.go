@@ -22,7 +22,7 @@ type folder struct {
 	maxFiles int
 }
 
-// part is one file of a day; a day has several if one gets full.
+// dayFile is one file of a day; a day has several if one gets full.
 type dayFile struct {
 	day   string
 	index int
@@ -138,7 +138,7 @@ func (f folder) fill(p dayFile, lines []byte) (int, error) {
 	return bytes.LastIndexByte(lines[:max(0, wrote)], '\n') + 1, err
 }
 
-// fitting returns how many bytes of lines, in whole lines, fit into room bytes.
+// fittingLines returns how many bytes of lines, in whole lines, fit into room bytes.
 func fittingLines(lines []byte, room int64) int {
 	if int64(len(lines)) <= room {
 		return len(lines)

@@ -83,7 +83,7 @@ func appendText(b []byte, field, s string) []byte {
 	return append(append(append(b, '"'), s...), '"')
 }
 
-// encoded returns s as [json.Encoder] writes it without HTML escapes.
+// encodeString returns s as [json.Encoder] writes it without HTML escapes.
 func encodeString(s string) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -252,7 +252,7 @@ const (
 	maxSource = 1 << 20 // bytes of a text that are looked at for that
 )
 
-// capture stores the texts of a call in e, shortened and without secrets.
+// captureTexts stores the texts of a call in e, shortened and without secrets.
 func captureTexts(e *Entry, args []byte, response *resultParts, by Redactor) {
 	if len(args) <= maxSource {
 		e.RequestText, e.RequestTextTruncated = cut(string(by.AppendJSON(nil, args)))

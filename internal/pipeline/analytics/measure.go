@@ -55,7 +55,7 @@ func unitsOf(r rune) int {
 	return 1
 }
 
-// reading holds the parts of a result that a model reads.
+// resultParts holds the parts of a result that a model reads.
 type resultParts struct {
 	texts [][]byte // JSON strings; slices of the result
 	other []byte   // JSON; a slice of the result, used if that has no text

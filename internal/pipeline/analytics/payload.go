@@ -38,14 +38,14 @@ type Meta struct {
 	Platform      string `json:"platform"`      // linux, darwin, windows
 }
 
-// other replaces names that are not ours.
-const other = "other"
+// otherName replaces names that are not ours.
+const otherName = "other"
 
 // newPayload counts the calls in dir in [since, at). own are the tools whose names may be reported.
 func newPayload(ctx context.Context, dir string, since, at time.Time, own []string, version string) (Payload, error) {
 	u, err := summarize(ctx, dir, since, at, func(e *Entry) {
 		if !slices.Contains(own, e.Tool) {
-			e.Tool, e.Action = other, other
+			e.Tool, e.Action = otherName, otherName
 		}
 	})
 	if err != nil {

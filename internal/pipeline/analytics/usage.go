@@ -96,7 +96,7 @@ func (d *Day) add(e *Entry) {
 	case viaStdio, HTTP, viaCLI:
 		d.Transports[e.Transport]++
 	default:
-		d.Transports[other]++
+		d.Transports[otherName]++
 	}
 }
 
