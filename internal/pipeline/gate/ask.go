@@ -11,45 +11,61 @@ import (
 	"collie/internal/tool"
 )
 
-// answer is the result of asking the caller.
-type answer struct {
+// askResult is the result of asking the caller.
+type askResult struct {
 	asked bool   // a person saw the question
 	yes   bool   // the person agreed
 	how   string // what the person did instead of agreeing
+	by    string // what asked the person: program or client
 	err   error  // the call has ended
+}
+
+// word says what came of asking.
+func (a *askResult) word(err error) string {
+	switch {
+	case err != nil || !a.asked:
+		return "none"
+	case a.yes:
+		return "yes"
+	}
+	return "no"
 }
 
 // ask asks the person behind the caller, if there is a way. If the caller fails to answer, it counts as one
 // that cannot be asked.
-func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) answer {
-	var put func(context.Context, tool.Caller, tool.Question) (answer, error)
+func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResult {
+	by := "program"
+	var put func(context.Context, tool.Caller, tool.Question) (askResult, error)
 	switch {
 	case c.Caller == nil:
-		return answer{}
+		return askResult{}
 	case c.Caller.Supports(tool.CanConfirm):
 		put = confirm
-	case showsForms(c.Caller) && c.Caller.Supports(tool.SpeaksForPerson):
-		put = elicit
+	case speaksInForms(c.Caller):
+		put, by = elicit, "client"
 	default:
-		return answer{}
+		return askResult{}
 	}
 	inner, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()
+	s.asked.Publish(Asked{Call: c})
 	a, err := put(inner, c.Caller, q)
+	a.by = by
+	s.asked.Publish(Asked{Call: c, Answer: a.word(err)})
 	switch {
 	case err == nil:
 		return a
 	case ctx.Err() != nil:
-		return answer{err: &tool.Error{
+		return askResult{err: &tool.Error{
 			Op: "call", Kind: tool.Canceled, Subject: c.Subject(), Message: "it ended while a person was asked", Err: context.Cause(ctx),
 		}}
 	case inner.Err() != nil:
-		return answer{err: noAnswer(c, s.wait)}
+		return askResult{err: noAnswer(c, s.wait)}
 	}
-	return answer{}
+	return askResult{}
 }
 
-// silent returns the error for a person who was asked and did not answer.
+// noAnswer returns the error for a person who was asked and did not answer.
 func noAnswer(c *tool.Call, wait time.Duration) error {
 	e := notAsked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
 	e.Code = "no_answer"
@@ -57,15 +73,20 @@ func noAnswer(c *tool.Call, wait time.Duration) error {
 }
 
 // confirm asks by [tool.MethodConfirm], which only our own programs answer.
-func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
+func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {
-		return answer{}, err
+		return askResult{}, err
 	}
 	if raw, err = caller.Ask(ctx, tool.MethodConfirm, raw); err != nil {
-		return answer{}, err
+		return askResult{}, err
 	}
-	return answer{asked: true, yes: gjson.GetBytes(raw, "confirm").Type == gjson.True, how: "decline"}, nil
+	return askResult{asked: true, yes: gjson.GetBytes(raw, "confirm").Type == gjson.True, how: "decline"}, nil
+}
+
+// speaksInForms reports whether the caller shows forms whose answers count as a person's.
+func speaksInForms(caller tool.Caller) bool {
+	return showsForms(caller) && caller.Supports(tool.SpeaksForPerson)
 }
 
 // showsForms reports whether the caller can show a form with fields. An empty capability means forms (MCP
@@ -79,23 +100,23 @@ func showsForms(caller tool.Caller) bool {
 }
 
 // elicit asks through an MCP client. Only an accepted form with confirm true means yes.
-func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (answer, error) {
+func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
 	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": confirmSchema})
 	if err != nil {
-		return answer{}, err
+		return askResult{}, err
 	}
 	raw, err := caller.Ask(ctx, "elicitation/create", params)
 	if err != nil {
-		return answer{}, err
+		return askResult{}, err
 	}
 	root := gjson.ParseBytes(raw)
 	switch root.Get("action").String() {
 	case "accept":
-		return answer{asked: true, yes: root.Get("content.confirm").Type == gjson.True, how: "decline"}, nil
+		return askResult{asked: true, yes: root.Get("content.confirm").Type == gjson.True, how: "decline"}, nil
 	case "cancel":
-		return answer{asked: true, how: "cancel"}, nil
+		return askResult{asked: true, how: "cancel"}, nil
 	}
-	return answer{asked: true, how: "decline"}, nil
+	return askResult{asked: true, how: "decline"}, nil
 }
 
 // confirmSchema is the schema of the form: one check box.

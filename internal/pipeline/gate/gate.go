@@ -19,9 +19,12 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"collie/internal/event"
+	"collie/internal/pipeline/gate/decision"
 	"collie/internal/tool"
 )
 
@@ -35,13 +38,30 @@ type Options struct {
 	Dir string
 	// Wait is how long a caller may take to answer; 0 or less means 5 minutes.
 	Wait time.Duration
+	// Asked is told when a person is asked, and when that has ended; nil tells nobody.
+	Asked *event.Bus[Asked]
+	// Clients reports whether the risk counts for calls of MCP clients too; nil means it does not.
+	Clients func() bool
+	// Decided is told what came of each call that a person had to be asked about; nil tells nobody. Calls that are
+	// refused whoever agrees say so in the Facts of their error.
+	Decided func(*tool.Call, tool.Decision)
 }
 
-// Stage lets a dangerous Call of kind call run only after a person has agreed. It is safe for concurrent use.
+// Asked is that a person is asked about a call, or has been.
+type Asked struct {
+	Call *tool.Call
+	// Answer is what came of it: "yes", "no", or "none" where nobody answered; empty while the person is asked.
+	Answer string
+}
+
+// Stage lets a Call of kind call that may do harm run only after a person has agreed. It is safe for concurrent use.
 type Stage struct {
 	pending Pending
 	codes   bool
 	wait    time.Duration
+	asked   *event.Bus[Asked]
+	clients func() bool
+	decided func(*tool.Call, tool.Decision)
 }
 
 // New returns a Stage.
@@ -49,7 +69,19 @@ func New(opts Options) *Stage {
 	if opts.Wait <= 0 {
 		opts.Wait = defaultWait
 	}
-	return &Stage{pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait}
+	if opts.Asked == nil {
+		opts.Asked = &event.Bus[Asked]{}
+	}
+	if opts.Clients == nil {
+		opts.Clients = func() bool { return false }
+	}
+	if opts.Decided == nil {
+		opts.Decided = func(*tool.Call, tool.Decision) {}
+	}
+	return &Stage{
+		pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait,
+		asked: opts.Asked, clients: opts.Clients, decided: opts.Decided,
+	}
 }
 
 // Check is a [tool.Check]. It lets c pass if no confirmation is needed or a person agrees; the Call it
@@ -70,39 +102,89 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Action.DirectOnly && c.Origin != tool.Direct {
 		return c, forPeople(c)
 	}
-	if c.Kind != tool.KindCall || !asks(c) {
+	if c.Kind != tool.KindCall {
 		return c, nil
+	}
+	d := s.decide(c)
+	switch {
+	case d.Outcome == decision.Run:
+		return c, nil
+	case d.Outcome == decision.Deny && !d.Unasked:
+		return c, denied(c, d)
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
 		return c, err
 	}
+	said := tool.Decision{Stage: "gate", Rule: d.Rule, Risk: d.Risk, Verdict: tool.Forbade}
+	switch {
+	case c.Finding != nil && c.Finding.Ask:
+		said.Stage, said.Rule = c.Finding.Stage, c.Finding.Rule
+	case c.Review != nil && (c.Review.Verdict == tool.ReviewFailed || c.Review.Verdict == d.Risk):
+		said.Stage, said.Rule = "guardian", c.Review.Rule
+	}
+	defer func() { s.decided(c, said) }()
 	switch a := s.ask(ctx, c, question(c, plan)); {
 	case a.err != nil:
 		return c, a.err
 	case a.yes:
-		return again(ctx, c, plan)
+		said.Verdict, said.Approver = tool.Allowed, a.by
+		return bindAgain(ctx, c, plan)
 	case a.asked:
+		said.Approver = a.by
 		return c, declined(c, a.how)
 	case c.Origin == tool.Direct:
 		return c, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
-	case c.Origin == tool.Chat:
+	case ofModel(c.Origin):
 		return c, notAsked(c, "this may change something, and no person is there to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
 		return c, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
 	if err := s.byCode(ctx, c, plan); err != nil {
+		switch tool.KindOf(err) {
+		case tool.Declined:
+			said.Approver = "code"
+		case tool.Unconfirmed:
+			said.Verdict = tool.Deferred
+		default:
+		}
 		return c, err
 	}
+	said.Verdict, said.Approver = tool.Allowed, "code"
 	return withBound(c, bound), nil // a person has already agreed to this plan
 }
 
-// asks reports whether a person confirms c. What a model wants of its own accord is confirmed unless the action is
-// declared to read only: whether it is dangerous, nobody has said.
-func asks(c *tool.Call) bool {
-	return c.Action.Asks(c.Args) || c.Origin == tool.Chat && !c.Action.ReadOnly
+// decide is what becomes of c.
+func (s *Stage) decide(c *tool.Call) decision.Decision {
+	mustAsk, clients := c.Finding != nil && c.Finding.Ask || c.Action.Asks(c.Args), s.clients()
+	if !mustAsk && !decision.RiskCounts(c.Origin, clients) {
+		return decision.Decision{Outcome: decision.Run}
+	}
+	risk, _ := c.Action.Rated()
+	if c.Finding != nil && c.Finding.Risk != tool.RiskUnknown {
+		risk = c.Finding.Risk
+	}
+	of := decision.Case{Origin: c.Origin, Risk: risk, Surface: s.surface(c), MustAsk: mustAsk, Clients: clients}
+	if r := c.Review; r != nil {
+		of.Guardian, of.Verdict, of.Threshold = decision.Enforce, r.Verdict, r.Threshold
+	}
+	return decision.Decide(of)
 }
+
+// surface is the way on which a person can be asked about c.
+func (s *Stage) surface(c *tool.Call) decision.Surface {
+	switch {
+	case c.Caller != nil && (c.Caller.Supports(tool.CanConfirm) || speaksInForms(c.Caller)):
+		return decision.Person
+	case s.codes && c.Origin != tool.Direct && !ofModel(c.Origin):
+		return decision.Code
+	}
+	return decision.Nobody
+}
+
+// ofModel reports whether calls of an origin are what a model wants of its own accord.
+func ofModel(o tool.Origin) bool { return o == tool.Chat || o == tool.CLIAgent }
 
 // bind is what c would touch, as far as its Source says.
 func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
@@ -120,7 +202,7 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 
 // bindAgain binds c a second time and makes sure that the plan is still the one the person was shown. A path, for
 // example, may mean something else by now.
-func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
+func bindAgain(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
 	now, bound, err := bind(ctx, c)
 	if err != nil {
 		return c, err
@@ -135,7 +217,7 @@ func again(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, erro
 	return withBound(c, bound), nil
 }
 
-// with returns a copy of c that is bound.
+// withBound returns a copy of c that is bound.
 func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	out := *c
 	out.Bound = bound
@@ -147,6 +229,16 @@ func forPeople(c *tool.Call) error {
 		Op: "call", Kind: tool.Denied, Code: "direct_only", Subject: c.Subject(),
 		Message: "only a person may do this, at a terminal",
 		Hint:    "tell the person to run: collie " + c.Tool + " " + c.Action.Name + "; do not repeat the call",
+	}
+}
+
+// denied is the error for a call that the table refuses.
+func denied(c *tool.Call, d decision.Decision) error {
+	return &tool.Error{
+		Op: "call", Kind: tool.Denied, Code: "denied_by_table", Subject: c.Subject(),
+		Message: fmt.Sprintf("a call of %s risk is refused here", d.Risk),
+		Hint:    "do not repeat it in another form; tell the person what you wanted to do",
+		Facts:   map[string]any{"stage": "gate", "rule": d.Rule, "risk": string(d.Risk), "retryable": false},
 	}
 }
 

@@ -366,18 +366,25 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// What a model wants of its own accord is confirmed unless it is declared to read, and waits for nobody.
+// What a model wants is confirmed from medium risk on, and waits for nobody.
 func TestModelsAskAboutRisk(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
 	call := func(caller tool.Caller, readOnly bool) *tool.Call {
 		c := removal(caller)
 		a := tooltest.Action("remove")
-		a.ReadOnly = readOnly
+		a.ReadOnly, a.Risk = readOnly, tool.RiskMedium
+		if readOnly {
+			a.Risk = tool.RiskNone
+		}
 		c.Origin, c.Action = tool.Chat, &a
 		return c
 	}
 	mustRun(t, s, call(nil, true))
+	mustRun(t, s, judged(call(nil, false), tool.Finding{Risk: tool.RiskLow}))
+	mustRun(t, s, risky(call(nil, false), tool.RiskLow))
+	refusal(t, s, risky(call(nil, true), tool.RiskUnknown), tool.Unconfirmed) // it says that it reads, and its name is "remove"
+	refusal(t, s, judged(call(nil, true), tool.Finding{Risk: tool.RiskHigh}), tool.Unconfirmed)
 	e := refusal(t, s, call(nil, false), tool.Unconfirmed)
 	if e.Facts["confirmationCode"] != nil || !strings.Contains(e.Hint, "notebook.remove") {
 		t.Errorf("the refusal gives a code or does not name what to allow: %+v", e)
@@ -393,4 +400,130 @@ func TestModelsAskAboutRisk(t *testing.T) {
 	}
 	no := says(tool.CanConfirm, `{"confirm":false}`)
 	refusal(t, s, call(no, false), tool.Declined)
+}
+
+// risky is c, whose action declares a risk.
+func risky(c *tool.Call, risk tool.Risk) *tool.Call {
+	a := *c.Action
+	a.Risk = risk
+	c.Action = &a
+	return c
+}
+
+// judged is c with what a stage found out about it.
+func judged(c *tool.Call, f tool.Finding) *tool.Call {
+	c.Finding = &f
+	return c
+}
+
+// The risk of a call of an MCP client counts once the settings say so. What is refused whoever agrees is not asked about.
+func TestClientsAreHeldToTheTable(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		origin  tool.Origin
+		risk    tool.Risk
+		clients bool
+		want    tool.ErrorKind // empty: it runs
+		code    string
+	}{
+		{tool.MCPLocal, tool.RiskCritical, false, "", ""},
+		{tool.MCPRemote, tool.RiskCritical, false, "", ""},
+		{tool.MCPLocal, tool.RiskMedium, true, "", ""},
+		{tool.MCPLocal, tool.RiskHigh, true, tool.Unconfirmed, "confirmation_required"},
+		{tool.MCPRemote, tool.RiskMedium, true, tool.Unconfirmed, "confirmation_required"},
+		{tool.MCPRemote, tool.RiskCritical, true, tool.Denied, "denied_by_table"},
+		{tool.Scheduled, tool.RiskHigh, false, tool.Denied, "denied_by_table"},
+		{"", tool.RiskNone, false, tool.Denied, "denied_by_table"},
+	} {
+		s := gate.New(gate.Options{Dir: t.TempDir(), Clients: func() bool { return tt.clients }})
+		c := removal(nil)
+		a := tooltest.Action("remove")
+		c.Origin, c.Action = tt.origin, &a
+		switch risky(c, tt.risk); tt.want {
+		case "":
+			mustRun(t, s, c)
+		default:
+			if e := refusal(t, s, c, tt.want); e.Code != tt.code || tt.want == tool.Denied && e.Facts["risk"] != string(tt.risk) {
+				t.Errorf("%+v: %+v", tt, e)
+			}
+		}
+	}
+}
+
+// What a second model says of a call counts by the table: it spares a question or brings one, and where it says nothing a
+// person decides.
+func TestReviewsCount(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		origin  tool.Origin
+		risk    tool.Risk
+		verdict tool.Risk
+		least   tool.Risk
+		want    tool.ErrorKind // empty: it runs
+		rule    string         // of the decision that is told
+	}{
+		{tool.Chat, tool.RiskMedium, tool.RiskNone, tool.RiskHigh, "", ""},
+		{tool.Chat, tool.RiskMedium, tool.RiskMedium, tool.RiskHigh, "", ""},
+		{tool.Chat, tool.RiskMedium, tool.RiskMedium, tool.RiskMedium, tool.Unconfirmed, "guardian.data_loss"},
+		{tool.Chat, tool.RiskMedium, tool.RiskHigh, tool.RiskHigh, tool.Unconfirmed, "guardian.data_loss"},
+		{tool.Chat, tool.RiskHigh, tool.RiskNone, tool.RiskHigh, tool.Unconfirmed, "high.high.chat"},
+		{tool.Chat, tool.RiskLow, tool.ReviewFailed, "", tool.Unconfirmed, "guardian.data_loss"},
+		{tool.CLIAgent, tool.RiskLow, tool.RiskCritical, "", tool.Denied, ""},
+		{tool.Scheduled, tool.RiskLow, tool.ReviewFailed, "", tool.Denied, ""},
+		{tool.Chat, tool.RiskLow, "unheard of", "", tool.Denied, ""},
+		{tool.Chat, tool.RiskLow, tool.RiskHigh, "unheard of", tool.Denied, ""},
+	} {
+		var told []string
+		s := gate.New(gate.Options{Decided: func(_ *tool.Call, d tool.Decision) { told = append(told, d.Rule) }})
+		c := removal(nil)
+		a := tooltest.Action("remove")
+		c.Origin, c.Action = tt.origin, &a
+		c.Review = &tool.Review{Rule: "guardian.data_loss", Reason: "it deletes", Verdict: tt.verdict, Threshold: tt.least}
+		risky(c, tt.risk)
+		if tt.want == "" {
+			mustRun(t, s, c)
+		} else {
+			refusal(t, s, c, tt.want)
+		}
+		if tt.rule != "" && !slices.Equal(told, []string{tt.rule}) {
+			t.Errorf("%+v: told %q", tt, told)
+		}
+	}
+}
+
+// What came of a question is told once, with the rule that wanted it and how the person answered.
+func TestDecisionsAreTold(t *testing.T) {
+	t.Parallel()
+	asks := &tool.Finding{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Ask: true}
+	for name, tt := range map[string]struct {
+		caller  *person
+		finding *tool.Finding
+		origin  tool.Origin
+		want    tool.Decision
+	}{
+		"yes":     {says(tool.CanConfirm, `{"confirm":true}`), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "program"}},
+		"no":      {says(tool.CanConfirm, `{"confirm":false}`), asks, tool.Chat, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Forbade, Approver: "program"}},
+		"a form":  {says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`), asks, tool.MCPLocal, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "client"}},
+		"nobody":  {says(tool.WantsProgress, ""), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Forbade}},
+		"a code":  {says(tool.WantsProgress, ""), asks, tool.MCPLocal, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Deferred}},
+		"no harm": {says(tool.WantsProgress, ""), &tool.Finding{Risk: tool.RiskLow}, tool.Chat, tool.Decision{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []tool.Decision
+			s := gate.New(gate.Options{Dir: t.TempDir(), Decided: func(_ *tool.Call, d tool.Decision) { told = append(told, d) }})
+			c := removal(tt.caller)
+			a := tooltest.Action("remove")
+			a.Risk = tool.RiskHigh
+			c.Origin, c.Action, c.Finding = tt.origin, &a, tt.finding
+			_, _ = do(t, s, c)
+			want := []tool.Decision{tt.want}
+			if tt.want == (tool.Decision{}) {
+				want = nil
+			}
+			if d := cmp.Diff(want, told); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+		})
+	}
 }

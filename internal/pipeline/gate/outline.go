@@ -18,7 +18,7 @@ const longestName = 80
 // mostOutline is the size of arguments, in bytes, above which there is no outline.
 const mostOutline = 64 << 10
 
-// contents are the arguments that hold the user's texts, however short they are.
+// contentArguments are the arguments that hold the user's texts, however short they are.
 var contentArguments = []string{
 	"body", "content", "contents", "data", "html", "kramdown", "markdown", "memo", "replacement", "text", "value", "values",
 }

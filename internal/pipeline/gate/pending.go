@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// lifetime is how long a call waits for an answer, and how long an approval is valid.
+	// approvalLifetime is how long a call waits for an answer, and how long an approval is valid.
 	approvalLifetime = 5 * time.Minute
 	// mostWaiting is the maximum number of waiting calls; one more replaces the oldest.
 	mostWaiting = 64
-	// skew is the tolerated difference between the clocks of two processes.
+	// clockSkew is the tolerated difference between the clocks of two processes.
 	clockSkew = time.Minute
 	// lockWait is the maximum wait for the lock, which other processes hold only briefly.
 	lockWait = 10 * time.Second
@@ -146,7 +146,7 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) 
 	return got, err
 }
 
-// crop removes entries until there are most: the oldest first, approved ones last.
+// dropOldest removes entries until there are most: the oldest first, approved ones last.
 func dropOldest(list []entry, most int) []entry {
 	for len(list) > most {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.State != StateApproved })

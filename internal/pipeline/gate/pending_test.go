@@ -55,7 +55,7 @@ func code(t *testing.T, s *gate.Stage, c *tool.Call) string {
 	return code
 }
 
-func answer(t *testing.T, dir, code string, yes bool) {
+func askResult(t *testing.T, dir, code string, yes bool) {
 	t.Helper()
 	want := map[bool]gate.State{true: gate.StateApproved, false: gate.StateDenied}[yes]
 	if w, err := gate.OpenPending(dir).Answer(t.Context(), code, yes); err != nil || w.State != want {
@@ -96,7 +96,7 @@ func TestConfirmedByCode(t *testing.T) {
 	if d := cmp.Diff(want, got[0]); d != "" {
 		t.Errorf("what waits (-want +got):\n%s", d)
 	}
-	answer(t, dir, strings.ToLower(c[:3])+"-"+c[3:]+" ", true)
+	askResult(t, dir, strings.ToLower(c[:3])+"-"+c[3:]+" ", true)
 	mustRun(t, s, removal(nil))
 	if n := len(list(t, dir)); n != 0 {
 		t.Errorf("%d calls wait after the approval was used, want none", n)
@@ -191,7 +191,7 @@ func TestApprovalIsBound(t *testing.T) {
 			dir := t.TempDir()
 			s := gate.New(gate.Options{Dir: dir})
 			approved := code(t, s, removal(&person{id: "session 1"}))
-			answer(t, dir, approved, true)
+			askResult(t, dir, approved, true)
 			other := removal(&person{id: "session 1"})
 			change(other)
 			other.Args = json.RawMessage(strings.Replace(string(other.Args), "CODE", approved, 1))
@@ -205,7 +205,7 @@ func TestApprovalIsBound(t *testing.T) {
 	s := gate.New(gate.Options{Dir: dir})
 	c := removal(nil)
 	c.Args = json.RawMessage(`{"a":1,"b":{"y":"é","x":[1,2]}}`)
-	answer(t, dir, code(t, s, c), true)
+	askResult(t, dir, code(t, s, c), true)
 	c = removal(nil)
 	c.Args = json.RawMessage(`{ "b": {"x":[1, 2],"y":"\u00e9"}, "a":1 }`)
 	mustRun(t, s, c)
@@ -218,7 +218,7 @@ func TestWaitingEnds(t *testing.T) {
 		s := gate.New(gate.Options{Dir: dir})
 		c := code(t, s, removal(nil))
 		await.Sleep(4*time.Minute + 59*time.Second)
-		answer(t, dir, c, true)
+		askResult(t, dir, c, true)
 		await.Sleep(time.Second)
 		if n := len(list(t, dir)); n != 0 {
 			t.Errorf("%d calls wait after 5 minutes, want none", n)
@@ -230,7 +230,7 @@ func TestWaitingEnds(t *testing.T) {
 		if second == c {
 			t.Error("the code of a call that lapsed was given again")
 		}
-		answer(t, dir, second, true)
+		askResult(t, dir, second, true)
 		await.Sleep(4 * time.Minute)
 		mustRun(t, s, removal(nil))
 	})
@@ -242,13 +242,13 @@ func TestDeniedByCode(t *testing.T) {
 		dir := t.TempDir()
 		s := gate.New(gate.Options{Dir: dir})
 		c := code(t, s, removal(nil))
-		answer(t, dir, c, false)
+		askResult(t, dir, c, false)
 		for range 2 {
 			_ = refusal(t, s, removal(nil), tool.Declined)
 		}
-		answer(t, dir, c, true) // the person changes the answer
+		askResult(t, dir, c, true) // the person changes the answer
 		mustRun(t, s, removal(nil))
-		answer(t, dir, code(t, s, removal(nil)), false)
+		askResult(t, dir, code(t, s, removal(nil)), false)
 		await.Sleep(5 * time.Minute)
 		code(t, s, removal(nil))
 	})
@@ -264,7 +264,7 @@ func TestWaitingIsBounded(t *testing.T) {
 		c.Args = fmt.Appendf(nil, `{"n":%d}`, n)
 		return c
 	}
-	answer(t, dir, code(t, s, numbered(0)), true)
+	askResult(t, dir, code(t, s, numbered(0)), true)
 	first := code(t, s, numbered(1))
 	seen := map[string]bool{first: true}
 	for n := 2; n < 65; n++ {
@@ -313,7 +313,7 @@ func TestManyAtOnce(t *testing.T) {
 	if n := len(list(t, dir)); n != 1 || ran.Load() != 0 {
 		t.Fatalf("%d wait, %d ran; want one to wait", n, ran.Load())
 	}
-	answer(t, dir, first, true)
+	askResult(t, dir, first, true)
 	at(50, same)
 	if n := ran.Load(); n != 1 {
 		t.Errorf("one approval served %d calls", n)
@@ -352,7 +352,7 @@ func TestBetweenProcesses(t *testing.T) {
 	if len(waits) != 1 {
 		t.Fatalf("%d calls wait, want that of the other process", len(waits))
 	}
-	answer(t, dir, waits[0].Code, true)
+	askResult(t, dir, waits[0].Code, true)
 	var wg sync.WaitGroup
 	results := make([]string, 4)
 	for i := range results {

@@ -31,6 +31,12 @@ func question(c *tool.Call, plan tool.Plan) tool.Question {
 		first, _, _ := strings.Cut(strings.TrimSpace(c.Action.Description), "\n")
 		q.Effect = line(first, mostEffect)
 	}
+	switch {
+	case c.Finding != nil && c.Finding.Ask:
+		q.Why = line(c.Finding.Reason+" ("+c.Finding.Rule+")", mostEffect)
+	case c.Review != nil:
+		q.Why = line(c.Review.Reason+" ("+c.Review.Rule+")", mostEffect)
+	}
 	for i, t := range plan.Targets {
 		if i == mostTargets {
 			q.Targets = append(q.Targets, fmt.Sprintf("… and %d more", len(plan.Targets)-i))
@@ -47,6 +53,9 @@ func message(q tool.Question) string {
 	fmt.Fprintf(&b, "Collie asks before this runs.\n\nTool: %s\nAction: %s\n", q.Tool, q.Action)
 	if q.Effect != "" {
 		fmt.Fprintf(&b, "Effect: %s\n", q.Effect)
+	}
+	if q.Why != "" {
+		fmt.Fprintf(&b, "Why it asks: %s\n", q.Why)
 	}
 	if len(q.Targets) > 0 {
 		b.WriteString("Targets:\n")
@@ -107,7 +116,7 @@ func invisible(r rune) bool {
 	return r != joiner && r != nonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// cut keeps the first most characters of text and says how many it removed.
+// shorten keeps the first most characters of text and says how many it removed.
 func shorten(text string, most int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= most {
