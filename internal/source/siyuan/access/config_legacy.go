@@ -32,16 +32,16 @@ func (p *parser) list(name string, items []any) {
 	p.config.ToolOn[name] = true // closeEmpty turns it off again if nothing is on
 }
 
-// clear turns all actions of a tool off.
+// turnOffAll turns all actions of a tool off.
 func (p *parser) turnOffAll(name string) {
 	for action := range p.config.On[name] {
 		p.config.On[name][action] = false
 	}
 }
 
-// flat reads {"list_notebooks": true}. If a tool has at least one such name, all its actions start as off. If several
-// names stand for one action, a single true turns it on. In a nested file such names do not count.
-func (p *parser) flat(nested bool) {
+// parseFlat reads {"list_notebooks": true}. If a tool has at least one such name, all its actions start as off. If
+// several names stand for one action, a single true turns it on. In a nested file such names do not count.
+func (p *parser) parseFlat(nested bool) {
 	cleared := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(p.raw)) {
 		t, legacy := flatNames[name]

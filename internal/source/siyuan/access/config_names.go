@@ -4,7 +4,7 @@ package access
 
 // flatNames maps names from when every action was a tool of its own to the current tool and action. Several names may
 // map to one action. An empty target means that the action is gone.
-var flatNames = map[string]target{
+var flatNames = map[string]currentAction{
 	"list_notebooks":    {"notebook", "list"},
 	"create_notebook":   {"notebook", "create"},
 	"open_notebook":     {"notebook", "set_open_state"},
@@ -126,8 +126,8 @@ var flatNames = map[string]target{
 	"get_boot_progress": {},
 }
 
-// target is a current action.
-type target struct{ tool, action string }
+// currentAction is a current action.
+type currentAction struct{ tool, action string }
 
 // formerNames maps former names of actions within their tool: tool → old name → current name.
 var formerNames = map[string]map[string]string{

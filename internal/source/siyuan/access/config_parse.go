@@ -80,7 +80,7 @@ func (p *parser) format() string {
 	return formatNested
 }
 
-// switches reads which tools and actions are on.
+// parseSwitches reads which tools and actions are on.
 func (p *parser) parseSwitches() {
 	nested := p.config.Format == formatNested
 	p.config.old = !nested
@@ -92,7 +92,7 @@ func (p *parser) parseSwitches() {
 			p.addFinding("%s: unknown name%s", name, didYouMean(name, slices.Sorted(maps.Keys(p.known))))
 		}
 	}
-	p.flat(nested)
+	p.parseFlat(nested)
 	p.defaultCompareRecent()
 }
 
@@ -100,7 +100,7 @@ func (p *parser) parseSwitches() {
 func (p *parser) tool(name string, v any, nested bool) {
 	switch v := v.(type) {
 	case map[string]any:
-		p.nested(name, v)
+		p.parseNested(name, v)
 	case []any:
 		if nested {
 			p.addFinding("%s: a list of actions counts only in a file of the older format", name)
@@ -118,9 +118,9 @@ func (p *parser) tool(name string, v any, nested bool) {
 	}
 }
 
-// nested reads {"enabled": …, "actions": {…}}. If several old names stand for one action, a single true turns it on;
-// the current name overrides them.
-func (p *parser) nested(name string, object map[string]any) {
+// parseNested reads {"enabled": …, "actions": {…}}. If several old names stand for one action, a single true turns it
+// on; the current name overrides them.
+func (p *parser) parseNested(name string, object map[string]any) {
 	if v, ok := object["enabled"]; ok {
 		if on, ok := v.(bool); ok {
 			p.config.ToolOn[name] = on
@@ -156,13 +156,13 @@ func (p *parser) nested(name string, object map[string]any) {
 	}
 	for action, on := range former {
 		_, known := p.known[name][action]
-		if _, said := actions[action].(bool); known && !said {
+		if _, isSet := actions[action].(bool); known && !isSet {
 			p.config.On[name][action] = on
 		}
 	}
 }
 
-// meant returns the end of a finding about an unknown name: the known name that is nearest.
+// didYouMean returns the end of a finding about an unknown name: the known name that is nearest.
 func didYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return fmt.Sprintf("; did you mean %q?", near)
@@ -170,22 +170,22 @@ func didYouMean(name string, known []string) string {
 	return ""
 }
 
-// compareRecent turns timeline's action compare_recent off unless the file names it. The action was added later and
-// lets callers read more, so that an old file must not turn it on.
+// defaultCompareRecent turns timeline's action compare_recent off unless the file names it. The action was added later
+// and lets callers read more, so that an old file must not turn it on.
 func (p *parser) defaultCompareRecent() {
 	const name, action = "timeline", "compare_recent"
 	object, _ := p.raw[name].(map[string]any)
 	actions, _ := object["actions"].(map[string]any)
-	_, said := actions[action].(bool)
+	_, isSet := actions[action].(bool)
 	if list, ok := p.raw[name].([]any); ok {
-		said = slices.Contains(list, any(action))
+		isSet = slices.Contains(list, any(action))
 	}
-	if _, known := p.known[name][action]; known && !said {
+	if _, known := p.known[name][action]; known && !isSet {
 		p.config.On[name][action] = false
 	}
 }
 
-// settings reads everything but switches.
+// parseSettings reads everything but switches.
 func (p *parser) parseSettings() {
 	c := p.config
 	section := func(name string) map[string]any { object, _ := p.raw[name].(map[string]any); return object }
@@ -212,7 +212,7 @@ func (p *parser) parseSettings() {
 	p.flag(&c.ReadOnly, "readOnlyTools", p.raw["readOnlyTools"])
 }
 
-// megabytes reads the upload threshold, rounded down and limited to 1 to 1024; 10 if it is not a number.
+// parseMegabytes reads the upload threshold, rounded down and limited to 1 to 1024; 10 if it is not a number.
 func (p *parser) parseMegabytes(v any) int {
 	n, _ := v.(json.Number)
 	f, err := n.Float64()
@@ -224,9 +224,9 @@ func (p *parser) parseMegabytes(v any) int {
 }
 
 func (p *parser) text(to *string, name string) {
-	v, there := p.raw[name]
+	v, present := p.raw[name]
 	s, ok := v.(string)
-	if there && !ok {
+	if present && !ok {
 		p.addFinding("%s: expected a text", name)
 	}
 	*to = s

@@ -8,16 +8,16 @@ import (
 	"collie/internal/tool"
 )
 
-// latest shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
-// included, and later callers get it while it is fresh. Make it with newLatest.
+// sharedReading shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
+// included, and later callers get it while it is fresh. Make it with newSharedReading.
 type sharedReading[T any] struct {
 	readToken chan struct{} // holds a token while nobody reads
 
-	mu             sync.Mutex
-	started, ended uint64        // numbers of the last reading begun and the last ended
-	inProgress     chan struct{} // closed when the current reading ends; nil if there is none
-	epoch          uint64        // incremented by forget
-	last           outcome[T]
+	mu                sync.Mutex
+	started, finished uint64        // numbers of the last reading begun and the last ended
+	inProgress        chan struct{} // closed when the current reading ends; nil if there is none
+	epoch             uint64        // incremented by forget
+	last              outcome[T]
 }
 
 // outcome is the result of a reading. Number 0 means that there is none.
@@ -42,7 +42,7 @@ func newSharedReading[T any]() *sharedReading[T] {
 func (l *sharedReading[T]) get(
 	ctx context.Context, maxAge time.Duration, anew bool, read func(context.Context) (T, error),
 ) (T, error) {
-	o, floor, ok := l.remembered(maxAge, anew)
+	o, floor, ok := l.fresh(maxAge, anew)
 	for !ok {
 		l.mu.Lock()
 		ended := l.inProgress
@@ -50,11 +50,11 @@ func (l *sharedReading[T]) get(
 		select {
 		case <-l.readToken:
 			defer func() { l.readToken <- struct{}{} }()
-			if o, ok = l.since(floor); !ok {
+			if o, ok = l.newerThan(floor); !ok {
 				o, ok = l.run(ctx, read), true
 			}
 		case <-ended: // nil, and so never ready, while nobody reads
-			o, ok = l.since(floor)
+			o, ok = l.newerThan(floor)
 		case <-ctx.Done():
 			o.err, ok = &tool.Error{Op: "ask SiYuan", Kind: tool.Canceled, Err: context.Cause(ctx)}, true
 		}
@@ -64,7 +64,7 @@ func (l *sharedReading[T]) get(
 
 // fresh returns a fresh outcome. If there is none, floor is the number of the last reading that is too old for
 // this caller.
-func (l *sharedReading[T]) remembered(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
+func (l *sharedReading[T]) fresh(maxAge time.Duration, anew bool) (o outcome[T], floor uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if anew {
@@ -73,10 +73,10 @@ func (l *sharedReading[T]) remembered(maxAge time.Duration, anew bool) (o outcom
 	if o := l.last; o.number > 0 && o.err == nil && o.epoch == l.epoch && time.Since(o.at) < maxAge {
 		return o, 0, true
 	}
-	return o, l.ended, false // a reading in progress will do
+	return o, l.finished, false // a reading in progress will do
 }
 
-// left returns how long remembered will go on to return the current outcome with the same maxAge; 0 if it does not.
+// validFor returns how long fresh will go on to return the current outcome with the same maxAge; 0 if it does not.
 func (l *sharedReading[T]) validFor(maxAge time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,8 +86,8 @@ func (l *sharedReading[T]) validFor(maxAge time.Duration) time.Duration {
 	return 0
 }
 
-// since returns the last outcome if its reading is later than floor.
-func (l *sharedReading[T]) since(floor uint64) (o outcome[T], ok bool) {
+// newerThan returns the last outcome if its reading is later than floor.
+func (l *sharedReading[T]) newerThan(floor uint64) (o outcome[T], ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.number > floor && l.last.epoch == l.epoch {
@@ -108,7 +108,7 @@ func (l *sharedReading[T]) run(ctx context.Context, read func(context.Context) (
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = o.number
+	l.finished = o.number
 	close(l.inProgress)
 	l.inProgress = nil
 	if o.err == nil || ctx.Err() == nil {
@@ -117,7 +117,7 @@ func (l *sharedReading[T]) run(ctx context.Context, read func(context.Context) (
 	return o
 }
 
-// forget makes all readings that have begun so far too old for later callers.
+// invalidate makes all readings that have begun so far too old for later callers.
 func (l *sharedReading[T]) invalidate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -39,7 +39,7 @@ func ParseLevel(s string) (Level, error) {
 	return None, fmt.Errorf("unknown level %q, expected none, r, rw or rwd", s)
 }
 
-// stored parses a level in a file, including old words. Anything else means none.
+// parseStored parses a level in a file, including old words. Anything else means none.
 func parseStored(s string) Level {
 	switch s {
 	case "r", "readonly":

@@ -27,11 +27,11 @@ type Levels struct {
 	kernel *kernel.Client
 	opts   LevelsOptions
 
-	sharedReading *sharedReading[*Snapshot]
-	writeToken    chan struct{} // holds a token while nobody sets a level
+	reading    *sharedReading[*Snapshot]
+	writeToken chan struct{} // holds a token while nobody sets a level
 
 	mu         sync.Mutex
-	good       map[kernel.ID]Level // the last good reading; nil before it
+	lastRead   map[kernel.ID]Level // the last good reading; nil before it
 	lastReadAt time.Time           // when that reading began
 }
 
@@ -46,7 +46,7 @@ func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 	if opts.KeepGood <= 0 {
 		opts.KeepGood = 10 * time.Minute
 	}
-	l := &Levels{kernel: k, opts: opts, sharedReading: newSharedReading[*Snapshot](), writeToken: make(chan struct{}, 1)}
+	l := &Levels{kernel: k, opts: opts, reading: newSharedReading[*Snapshot](), writeToken: make(chan struct{}, 1)}
 	l.writeToken <- struct{}{}
 	return l
 }
@@ -58,7 +58,7 @@ func NewLevels(k *kernel.Client, opts LevelsOptions) *Levels {
 // every level lowered to Read, if it is recent enough, else that error. If the reason is that no kernel answers, or
 // that it refuses the token, the error says that instead of LevelsUnknown.
 func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error) {
-	s, err := l.sharedReading.get(ctx, l.opts.MaxAge, forWrite, l.read)
+	s, err := l.reading.get(ctx, l.opts.MaxAge, forWrite, l.read)
 	if err == nil {
 		return s, nil
 	}
@@ -74,7 +74,7 @@ func (l *Levels) Snapshot(ctx context.Context, forWrite bool) (*Snapshot, error)
 }
 
 // Forget drops what is remembered, so that the next snapshot, with its list of notebooks, is read anew.
-func (l *Levels) Forget() { l.sharedReading.invalidate() }
+func (l *Levels) Forget() { l.reading.invalidate() }
 
 // read reads both files into a snapshot.
 func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
@@ -86,7 +86,7 @@ func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 	listed := lower(f.plugin, f.own)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.good, l.lastReadAt = listed, began
+	l.lastRead, l.lastReadAt = listed, began
 	return NewSnapshot(listed, l.opts.Default, l.kernel.Notebooks), nil
 }
 
@@ -94,10 +94,10 @@ func (l *Levels) read(ctx context.Context) (*Snapshot, error) {
 func (l *Levels) lastGood() *Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.good == nil || time.Since(l.lastReadAt) > l.opts.KeepGood {
+	if l.lastRead == nil || time.Since(l.lastReadAt) > l.opts.KeepGood {
 		return nil
 	}
-	s := NewSnapshot(capLevels(l.good, Read), min(l.opts.Default, Read), l.kernel.Notebooks)
+	s := NewSnapshot(capLevels(l.lastRead, Read), min(l.opts.Default, Read), l.kernel.Notebooks)
 	s.staleSince = l.lastReadAt
 	return s
 }
@@ -137,7 +137,7 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 	return f, nil
 }
 
-// unreadable returns the error for levels that cannot be read, so that it is unknown what is allowed.
+// unreadableLevels returns the error for levels that cannot be read, so that it is unknown what is allowed.
 func unreadableLevels(path string, err error) *tool.Error {
 	return &tool.Error{
 		Op: "read levels", Kind: tool.LevelsUnknown, Subject: path, Err: err, RetryAfter: time.Second,

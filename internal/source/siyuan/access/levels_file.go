@@ -56,7 +56,7 @@ func lower(a, b map[kernel.ID]Level) map[kernel.ID]Level {
 	return out
 }
 
-// capped returns levels, each lowered to limit.
+// capLevels returns levels, each lowered to limit.
 func capLevels(levels map[kernel.ID]Level, limit Level) map[kernel.ID]Level {
 	out := make(map[kernel.ID]Level, len(levels))
 	for id, l := range levels {

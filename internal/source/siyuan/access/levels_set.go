@@ -83,8 +83,8 @@ func checkSettable(notebook kernel.ID, level Level) error {
 	return nil
 }
 
-// notThere returns the error for a level that cannot be read back after it was written, since another program writes
-// the file.
+// levelNotStored returns the error for a level that cannot be read back after it was written, since another program
+// writes the file.
 func levelNotStored(notebook kernel.ID, level Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),

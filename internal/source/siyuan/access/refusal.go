@@ -46,8 +46,8 @@ var notFoundHints = map[What]string{
 // equal byte for byte. subject is what the caller wrote, and the hint depends on nothing else.
 func NotFound(what What, subject string) *tool.Error {
 	hint := notFoundHints[what]
-	if other := otherKindHint(what, subject); other != "" {
-		hint = other + "; " + hint
+	if otherHint := otherKindHint(what, subject); otherHint != "" {
+		hint = otherHint + "; " + hint
 	}
 	return &tool.Error{
 		Op: "find", Kind: tool.NotFound, Code: notFoundCodes[what], Subject: subject,
@@ -55,7 +55,7 @@ func NotFound(what What, subject string) *tool.Error {
 	}
 }
 
-// mistaken returns a hint if subject looks like another kind of thing than what was asked for; empty if not.
+// otherKindHint returns a hint if subject looks like another kind of thing than what was asked for; empty if not.
 func otherKindHint(what What, subject string) string {
 	switch what {
 	case Path:
@@ -83,7 +83,7 @@ func otherKindHint(what What, subject string) string {
 // heldByProfile is the hint for a [Ceiling] lower than the needed level.
 const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
 
-// denied returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
+// levelTooLow returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
 func levelTooLow(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
 	which := string(notebook)
 	if name != "" {

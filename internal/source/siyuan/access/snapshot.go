@@ -58,7 +58,7 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 
 // known returns the name of a notebook if the notebooks have been read already: a refusal makes no request.
 func (s *Snapshot) known(notebook kernel.ID) string {
-	o, _, ok := s.notebooks.remembered(forever, false)
+	o, _, ok := s.notebooks.fresh(forever, false)
 	if !ok || o.err != nil {
 		return ""
 	}

@@ -33,14 +33,14 @@ type Switches struct {
 	kernel *kernel.Client
 	opts   SwitchesOptions
 
-	sharedReading *sharedReading[*Config]
-	editToken     chan struct{} // holds a token while nobody edits
+	reading   *sharedReading[*Config]
+	editToken chan struct{} // holds a token while nobody edits
 
-	mu         sync.Mutex
-	last       *Config   // returned last
-	good       *Config   // last that was read; nil before that
-	lastReadAt time.Time // when its reading began
-	failed     time.Time // since when readings fail; zero if the last one succeeded
+	mu           sync.Mutex
+	last         *Config   // returned last
+	lastGood     *Config   // last that was read; nil before that
+	lastGoodAt   time.Time // when its reading began
+	failingSince time.Time // since when readings fail; zero if the last one succeeded
 }
 
 // NewSwitches returns the switches of the workspace behind k. It reads nothing yet.
@@ -55,7 +55,7 @@ func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 		opts.Writes = func(string, string) bool { return true }
 	}
 	s := &Switches{
-		kernel: k, opts: opts, sharedReading: newSharedReading[*Config](),
+		kernel: k, opts: opts, reading: newSharedReading[*Config](),
 		editToken: make(chan struct{}, 1), last: opts.Known.defaults(),
 	}
 	s.editToken <- struct{}{}
@@ -65,7 +65,7 @@ func NewSwitches(k *kernel.Client, opts SwitchesOptions) *Switches {
 // Current returns the config, read again if it is older than TTL; one caller reads at a time. It never fails: see
 // Config.Stale and Config.Unreadable. After a failed reading the next call tries again.
 func (s *Switches) Current(ctx context.Context) *Config {
-	c, err := s.sharedReading.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
+	c, err := s.reading.get(ctx, s.opts.TTL, false, func(ctx context.Context) (*Config, error) {
 		began := time.Now()
 		f, err := s.load(ctx)
 		if err != nil && ctx.Err() != nil {
@@ -78,13 +78,13 @@ func (s *Switches) Current(ctx context.Context) *Config {
 		return c, err
 	})
 	if c == nil {
-		c = s.failing(err)
+		c = s.whileFailing(err)
 	}
 	return c
 }
 
 // Left returns how long the config that Current returned last stays valid; 0 if the next Current reads.
-func (s *Switches) Left() time.Duration { return s.sharedReading.validFor(s.opts.TTL) }
+func (s *Switches) Left() time.Duration { return s.reading.validFor(s.opts.TTL) }
 
 // Last returns what Current returned last, or the defaults. It makes no request.
 func (s *Switches) Last() *Config {
@@ -95,20 +95,20 @@ func (s *Switches) Last() *Config {
 
 // Forget drops what is remembered, so that the next config is read anew. The last good one is kept in case that
 // fails.
-func (s *Switches) Forget() { s.sharedReading.invalidate() }
+func (s *Switches) Forget() { s.reading.invalidate() }
 
-// settle stores the result of a reading: c, or err. It returns the config in effect, and returns it as changed too if
-// it offers something else than before.
+// storeReading stores the result of a reading: c, or err. It returns the config in effect, and returns it as changed
+// too if it offers something else than before.
 func (s *Switches) storeReading(c *Config, began time.Time, err error) (now, changed *Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
-		if s.failed.IsZero() {
-			s.failed = began
+		if s.failingSince.IsZero() {
+			s.failingSince = began
 		}
 		c = s.withoutFile(err)
 	} else {
-		s.good, s.lastReadAt, s.failed = c, began, time.Time{}
+		s.lastGood, s.lastGoodAt, s.failingSince = c, began, time.Time{}
 	}
 	if !c.sameSwitches(s.last) {
 		changed = c
@@ -117,8 +117,8 @@ func (s *Switches) storeReading(c *Config, began time.Time, err error) (now, cha
 	return c, changed
 }
 
-// failing returns the config in effect for a caller that gave up waiting.
-func (s *Switches) failing(err error) *Config {
+// whileFailing returns the config in effect for a caller that gave up waiting.
+func (s *Switches) whileFailing(err error) *Config {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.withoutFile(err)
@@ -128,12 +128,12 @@ func (s *Switches) failing(err error) *Config {
 // it is the defaults with all writes off, and with everything off that the last good one had off, so that a failure
 // never turns anything on.
 func (s *Switches) withoutFile(err error) *Config {
-	since := s.failed
+	since := s.failingSince
 	if since.IsZero() {
 		since = time.Now()
 	}
-	if s.good != nil && time.Since(s.lastReadAt) <= s.opts.KeepGood {
-		c := *s.good
+	if s.lastGood != nil && time.Since(s.lastGoodAt) <= s.opts.KeepGood {
+		c := *s.lastGood
 		c.Stale, c.Problem = since, err
 		return &c
 	}
@@ -142,20 +142,20 @@ func (s *Switches) withoutFile(err error) *Config {
 	for name, actions := range c.On {
 		actions = maps.Clone(actions)
 		for action := range actions {
-			if s.opts.Writes(name, action) || s.good != nil && !s.good.Enabled(name, action) {
+			if s.opts.Writes(name, action) || s.lastGood != nil && !s.lastGood.Enabled(name, action) {
 				actions[action] = false
 			}
 		}
 		c.On[name] = actions
 	}
-	if s.good != nil {
-		c.ReadOnly = s.good.ReadOnly
+	if s.lastGood != nil {
+		c.ReadOnly = s.lastGood.ReadOnly
 	}
 	c.closeEmpty()
 	return c
 }
 
-// loaded is a tool config as it was read; the zero value means that there is no file.
+// loadedConfig is a tool config as it was read; the zero value means that there is no file.
 type loadedConfig struct {
 	path string
 	text []byte
