@@ -54,16 +54,16 @@ type Call struct {
 
 	asking sync.WaitGroup // questions of the server that belong to the call
 
-	mu        sync.Mutex
-	over      bool                                  // takes no more questions
-	asked     map[*context.CancelCauseFunc]struct{} // open questions
-	due       time.Time                             // deadline; progress extends it
-	paused    int
-	progress  float64
-	reported  bool
-	second    time.Time       // begin of the current second of progressRate
-	forwarded int             // notifications passed on in that second
-	held      json.RawMessage // latest progress that is not passed on yet
+	mu             sync.Mutex
+	ended          bool                                  // takes no more questions
+	asked          map[*context.CancelCauseFunc]struct{} // open questions
+	due            time.Time                             // deadline; progress extends it
+	paused         int
+	progress       float64
+	reported       bool
+	rateWindow     time.Time       // begin of the current second of progressRate
+	forwarded      int             // notifications passed on in that second
+	latestProgress json.RawMessage // latest progress that is not passed on yet
 }
 
 // ErrOver is the cause with which the questions of an ended call are canceled.
@@ -72,7 +72,7 @@ var ErrOver = errors.New("the call that asked is over")
 // progressRate bounds the progress notifications passed on per second. The last one of a call is always passed on.
 const progressRate = 10
 
-// nobody is the Caller of a call that nobody waits for.
+// noCaller is the Caller of a call that nobody waits for.
 type noCaller struct{}
 
 func (noCaller) ID() string                                      { return "" }
@@ -135,7 +135,7 @@ func TokenOf(call *tool.Call) json.RawMessage {
 func (f *Call) End(why *tool.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.over {
+	if !f.ended {
 		f.cancel(why)
 	}
 }
@@ -159,7 +159,7 @@ func (t *Calls) expireLate() {
 	var late []*Call
 	t.mu.Lock()
 	for _, f := range t.byID {
-		if f.late(now) {
+		if f.isLate(now) {
 			late = append(late, f)
 		}
 	}
@@ -172,7 +172,7 @@ func (t *Calls) expireLate() {
 	}
 }
 
-func (f *Call) late(now time.Time) bool {
+func (f *Call) isLate(now time.Time) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.paused == 0 && now.After(f.due)
@@ -191,8 +191,8 @@ func (t *Calls) Remove(f *Call) (now time.Time) {
 	}
 	t.mu.Unlock()
 	f.mu.Lock()
-	held := f.held
-	f.held = nil
+	held := f.latestProgress
+	f.latestProgress = nil
 	f.mu.Unlock()
 	if held != nil {
 		f.Caller.Notify(context.Background(), "notifications/progress", held)
@@ -203,20 +203,20 @@ func (t *Calls) Remove(f *Call) (now time.Time) {
 
 // Question registers a server's question with the call. ok is false if the call is over. Otherwise end is called
 // when the call ends, and the caller must call answered when the question is.
-func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool) {
+func (f *Call) Question(end context.CancelCauseFunc) (answered func(), ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.over {
+	if f.ended {
 		return nil, false
 	}
 	f.asking.Add(1)
 	if f.asked == nil {
 		f.asked = map[*context.CancelCauseFunc]struct{}{}
 	}
-	f.asked[&over] = struct{}{}
+	f.asked[&end] = struct{}{}
 	return func() {
 		f.mu.Lock()
-		delete(f.asked, &over)
+		delete(f.asked, &end)
 		f.mu.Unlock()
 		f.asking.Done()
 	}, true
@@ -226,7 +226,7 @@ func (f *Call) Question(over context.CancelCauseFunc) (answered func(), ok bool)
 // a caller after the call's answer.
 func (f *Call) endQuestions() {
 	f.mu.Lock()
-	f.over = true
+	f.ended = true
 	for over := range f.asked {
 		(*over)(ErrOver)
 	}
@@ -237,7 +237,7 @@ func (f *Call) endQuestions() {
 func (f *Call) isOver() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.over
+	return f.ended
 }
 
 // expire ends a call that took longer than the server's limit.
@@ -282,13 +282,13 @@ func (f *Call) Progressed(params json.RawMessage) {
 		return
 	}
 	out := mcp.Edit(params, mcp.Field{Key: "progressToken", Value: f.Token})
-	if now.Sub(f.second) >= time.Second {
-		f.second, f.forwarded = now, 0
+	if now.Sub(f.rateWindow) >= time.Second {
+		f.rateWindow, f.forwarded = now, 0
 	}
 	if f.forwarded++; f.forwarded > progressRate {
-		f.held, out = out, nil
+		f.latestProgress, out = out, nil
 	} else {
-		f.held = nil
+		f.latestProgress = nil
 	}
 	f.mu.Unlock()
 	if out != nil {
@@ -377,14 +377,14 @@ func (t *Calls) Ended() <-chan struct{} {
 
 // RetireIdle retires the connection if it has been unused for d, and returns 0. Otherwise it returns how much longer
 // it has to be unused.
-func (t *Calls) RetireIdle(now time.Time, d time.Duration) (left time.Duration) {
+func (t *Calls) RetireIdle(now time.Time, d time.Duration) (remaining time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.byID) > 0 {
 		return d
 	}
-	if left = d - now.Sub(t.last); left > 0 {
-		return left
+	if remaining = d - now.Sub(t.last); remaining > 0 {
+		return remaining
 	}
 	if !t.retired {
 		t.retired, t.ended = true, make(chan struct{})

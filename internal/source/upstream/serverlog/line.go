@@ -40,7 +40,7 @@ func lineOf(e process.Entry) tool.LogLine {
 	return tool.LogLine{Time: e.Time.UTC().Truncate(time.Microsecond), Stream: e.Stream, Text: e.Text}
 }
 
-// wants reports whether line matches f by time and stream.
+// matchesFilter reports whether line matches f by time and stream.
 func matchesFilter(f tool.LogFilter, line tool.LogLine) bool {
 	return !line.Time.Before(f.Since) && (len(f.Streams) == 0 || slices.Contains(f.Streams, line.Stream))
 }

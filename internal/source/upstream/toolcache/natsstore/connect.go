@@ -11,14 +11,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// dial is an attempt to connect, which may outlive the call that began it.
+// dialAttempt is an attempt to connect, which may outlive the call that began it.
 type dialAttempt struct {
 	done chan struct{} // closed when the fields below are set
 	conn *nats.Conn
 	err  error
 }
 
-// over reports whether the attempt has ended without a connection that works.
+// hasFailed reports whether the attempt has ended without a connection that works.
 func (d *dialAttempt) hasFailed() bool {
 	select {
 	case <-d.done:
@@ -34,7 +34,7 @@ type bucket struct {
 	js    jetstream.JetStream
 	kv    jetstream.KeyValue
 	room  int // bytes of an entry that fit into a message
-	known known
+	known bucketState
 
 	leftOut sync.Map // keys of entries that are too large and were warned about
 }
@@ -46,7 +46,7 @@ func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	b, back := s.open, s.connected
+	b, reconnected := s.open, s.connected
 	s.mu.Unlock()
 	if b != nil && b.conn == conn {
 		return b, nil
@@ -56,7 +56,7 @@ func (s *Store) bucket(ctx context.Context) (*bucket, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if back == s.connected {
+	if reconnected == s.connected {
 		s.open = b
 	}
 	return b, nil
@@ -93,7 +93,7 @@ func (s *Store) forget(b *bucket) {
 // connection returns a connection that works. It waits for a reconnection in progress.
 func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 	s.mu.Lock()
-	d, back := s.dialing, s.connected
+	d, reconnected := s.dialing, s.connected
 	if d == nil || d.hasFailed() {
 		d = &dialAttempt{done: make(chan struct{})}
 		s.dialing = d
@@ -114,7 +114,7 @@ func (s *Store) connection(ctx context.Context) (*nats.Conn, error) {
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-back:
+	case <-reconnected:
 		return d.conn, nil
 	case <-timer.C:
 		return nil, nats.ErrDisconnected
@@ -140,11 +140,11 @@ func (s *Store) options() []nats.Option {
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				s.log.Debug("shared tool cache: connection lost", "server", s.address.shown, "error", err)
+				s.log.Debug("shared tool cache: connection lost", "server", s.address.redacted, "error", err)
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			s.log.Debug("shared tool cache: trouble on the connection", "server", s.address.shown, "error", err)
+			s.log.Debug("shared tool cache: trouble on the connection", "server", s.address.redacted, "error", err)
 		}),
 	}
 }

@@ -28,8 +28,8 @@ const (
 	headerReserve = 1 << 10   // bytes of a message reserved for headers
 )
 
-// known is the last known content of the bucket; each Load updates it.
-type known struct {
+// bucketState is the last known content of the bucket; each Load updates it.
+type bucketState struct {
 	mu      sync.Mutex
 	last    uint64 // revision up to which all changes are known; 0 before the first Load
 	entries map[string]version
@@ -42,7 +42,7 @@ type version struct {
 }
 
 // set stores a version unless a later one is known.
-func (k *known) set(name string, v version) {
+func (k *bucketState) set(name string, v version) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.entries == nil {
@@ -53,13 +53,13 @@ func (k *known) set(name string, v version) {
 	}
 }
 
-func (k *known) version(name string) version {
+func (k *bucketState) version(name string) version {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.entries[name]
 }
 
-func (k *known) snapshot() toolcache.Snapshot {
+func (k *bucketState) snapshot() toolcache.Snapshot {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	out := toolcache.Snapshot{Entries: make(map[string]json.RawMessage, len(k.entries))}
@@ -71,13 +71,13 @@ func (k *known) snapshot() toolcache.Snapshot {
 	return out
 }
 
-func (k *known) told(revision uint64) {
+func (k *bucketState) told(revision uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.last = max(k.last, revision)
 }
 
-func (k *known) upTo() uint64 {
+func (k *bucketState) upTo() uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.last

@@ -34,13 +34,13 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	sum := sha256.Sum256([]byte(server))
 	key := leasePrefix + hex.EncodeToString(sum[:16])
-	kept, err := b.kv.Get(ctx, key)
+	stored, err := b.kv.Get(ctx, key)
 	var now lease
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 	case err != nil:
 		return false, err
-	case json.Unmarshal(kept.Value(), &now) != nil:
+	case json.Unmarshal(stored.Value(), &now) != nil:
 		now = lease{} // a damaged lease counts as free
 	}
 	free, mine := now.Holder == "", now.Holder == holder
@@ -48,7 +48,7 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 		return free, nil // nothing to give back
 	}
 	if !free && !mine {
-		if ended, err := b.ended(ctx, kept, now); err != nil || !ended {
+		if ended, err := b.ended(ctx, stored, now); err != nil || !ended {
 			return false, err
 		}
 	}
@@ -60,16 +60,16 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	if err != nil {
 		return false, err
 	}
-	if kept == nil {
+	if stored == nil {
 		_, err = b.kv.Create(ctx, key, raw)
 	} else {
-		_, err = b.kv.Update(ctx, key, raw, kept.Revision())
+		_, err = b.kv.Update(ctx, key, raw, stored.Revision())
 	}
 	return err == nil, err
 }
 
 // ended reports whether a lease has expired, by the server's clock now and the server's time of the lease.
-func (b *bucket) ended(ctx context.Context, kept jetstream.KeyValueEntry, l lease) (bool, error) {
+func (b *bucket) ended(ctx context.Context, stored jetstream.KeyValueEntry, l lease) (bool, error) {
 	stream, err := b.js.Stream(ctx, "KV_"+b.kv.Bucket())
 	if err != nil {
 		return false, err
@@ -78,5 +78,5 @@ func (b *bucket) ended(ctx context.Context, kept jetstream.KeyValueEntry, l leas
 	if now.IsZero() {
 		now = time.Now() // servers before 2.10 do not tell the time
 	}
-	return now.Sub(kept.Created()) >= time.Duration(l.ForNano), nil
+	return now.Sub(stored.Created()) >= time.Duration(l.ForNano), nil
 }

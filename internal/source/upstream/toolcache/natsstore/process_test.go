@@ -51,9 +51,9 @@ func tell(c *toolcache.Cache, n int) {
 	}
 }
 
-// known returns how many tools a gateway knows of each server; -1 if the numbers differ, as they may while somebody
-// writes.
-func known(c *toolcache.Cache) (n int) {
+// bucketState returns how many tools a gateway knows of each server; -1 if the numbers differ, as they may while
+// somebody writes.
+func bucketState(c *toolcache.Cache) (n int) {
 	for i, w := range wants() {
 		e, _, _ := c.Lookup(w)
 		switch {
@@ -76,7 +76,7 @@ func TestWriterChild(t *testing.T) {
 	place := open(t, where)
 	before, told := load(t, place), false
 	c := gateway(t, where)
-	for n := known(c) + 1; ; n++ {
+	for n := bucketState(c) + 1; ; n++ {
 		tell(c, max(n, 1))
 		if err := c.Flush(t.Context()); err != nil {
 			t.Fatal(err)
@@ -131,7 +131,7 @@ func TestProcessesConverge(t *testing.T) {
 		if len(kept.Entries) != servers {
 			t.Fatalf("round %d: %d entries are kept, want %d", round, len(kept.Entries), servers)
 		}
-		eventually(t, "what the other has told is taken over", func() bool { return known(c) != 0 })
+		eventually(t, "what the other has told is taken over", func() bool { return bucketState(c) != 0 })
 		if st := c.Stats(); st.Shared.Dropped != 0 {
 			t.Fatalf("round %d: %d entries are not whole", round, st.Shared.Dropped)
 		}
@@ -143,6 +143,6 @@ func TestProcessesConverge(t *testing.T) {
 		if err := c.Flush(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return known(c) == many && known(other) == many
+		return bucketState(c) == many && bucketState(other) == many
 	})
 }

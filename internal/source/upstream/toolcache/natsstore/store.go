@@ -110,7 +110,7 @@ func call[T any](ctx context.Context, s *Store, op string, work func(context.Con
 			return none, s.explain(ctx, op, err)
 		}
 		v, err := work(ctx, b)
-		if err != nil && gone(err) {
+		if err != nil && isBucketGone(err) {
 			s.forget(b)
 			if again {
 				continue
@@ -124,13 +124,13 @@ func closedError(op string) error {
 	return &tool.Error{Op: op, Kind: tool.Unavailable, Message: "the shared tool cache is closed", Err: os.ErrClosed}
 }
 
-// gone reports whether an error means that the bucket no longer exists.
-func gone(err error) bool {
+// isBucketGone reports whether an error means that the bucket no longer exists.
+func isBucketGone(err error) bool {
 	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, nats.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
 		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, nats.ErrNoResponders)
 }
 
-// conflict reports whether an error means that a key has changed since its revision was read.
+// isConflict reports whether an error means that a key has changed since its revision was read.
 func isConflict(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyRevisionMismatch) || errors.Is(err, jetstream.ErrKeyExists)
 }
@@ -143,7 +143,7 @@ func (s *Store) explain(ctx context.Context, op string, err error) error {
 	if known, ok := errors.AsType[*tool.Error](err); ok {
 		return known
 	}
-	e := &tool.Error{Op: op, Kind: tool.Unavailable, Subject: s.address.shown + " bucket " + s.address.bucket, Err: err}
+	e := &tool.Error{Op: op, Kind: tool.Unavailable, Subject: s.address.redacted + " bucket " + s.address.bucket, Err: err}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, os.ErrClosed):
 		return closedError(op)
@@ -153,7 +153,7 @@ func (s *Store) explain(ctx context.Context, op string, err error) error {
 		e.Kind, e.Err, e.Hint = tool.Timeout, cause, "is the NATS server running, and is this its address?"
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrPermissionViolation):
 		e.Kind, e.Hint = tool.Denied, "check user and password, and that they may use JetStream and the bucket"
-	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), gone(err):
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount), isBucketGone(err):
 		e.Hint = "is JetStream switched on at the NATS server, and for this account?"
 	default:
 		e.Hint = "is the NATS server running, and is this its address?"
@@ -166,14 +166,14 @@ const defaultBucket = "collie-toolcache"
 
 // address tells where the bucket is. Its servers may contain secrets.
 type address struct {
-	servers []string
-	shown   string // servers without secrets
-	bucket  string
+	servers  []string
+	redacted string // servers without secrets
+	bucket   string
 }
 
 func parse(where string) (a address, err error) {
 	a.bucket = defaultBucket
-	var shown []string
+	var redacted []string
 	for one := range strings.SplitSeq(where, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
 		switch {
@@ -192,9 +192,9 @@ func parse(where string) (a address, err error) {
 		u.Path, u.RawPath = "", ""
 		a.servers = append(a.servers, u.String())
 		u.User = nil
-		shown = append(shown, u.String())
+		redacted = append(redacted, u.String())
 	}
-	a.shown = strings.Join(shown, ",")
+	a.redacted = strings.Join(redacted, ",")
 	return a, checkBucket(a.bucket)
 }
 

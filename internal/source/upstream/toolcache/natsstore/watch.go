@@ -54,7 +54,7 @@ func (s *Store) listen(ctx context.Context, f func(), again bool) (heard bool, e
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.mu.Lock()
-	back := s.connected
+	reconnected := s.connected
 	s.mu.Unlock()
 	b, err := s.bucket(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Store) listen(ctx context.Context, f func(), again bool) (heard bool, e
 			case e != nil && e.Revision() > b.known.version(e.Key()[len(listPrefix):]).revision:
 				f()
 			}
-		case <-back:
+		case <-reconnected:
 			return true, errReconnected
 		case <-ctx.Done():
 			return true, context.Cause(ctx)
