@@ -17,15 +17,15 @@ import (
 // understand stays for the validation to report. The member named except is dropped too. If nothing needs a change,
 // it returns args itself.
 func (a *Action) Adapt(args json.RawMessage, except string) json.RawMessage {
-	given := args
+	original := args
 	if a.Spec.Adapt != nil {
 		if bytes.Contains(args, []byte("null")) {
-			given = withoutNulls(args)
+			original = withoutNulls(args)
 		}
-		given = a.Spec.Adapt(given)
+		original = a.Spec.Adapt(original)
 	}
-	out, changed := a.fitted(given, except)
-	if (changed || !bytes.Equal(given, args)) && !gjson.ValidBytes(args) {
+	out, changed := a.coerceArgs(original, except)
+	if (changed || !bytes.Equal(original, args)) && !gjson.ValidBytes(args) {
 		return args // invalid JSON must not become valid
 	}
 	return out
@@ -46,8 +46,8 @@ func withoutNulls(args json.RawMessage) json.RawMessage {
 	return o.bytes()
 }
 
-// fitted returns args with each name and value corrected, and whether anything changed.
-func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessage, changed bool) {
+// coerceArgs returns args with each name and value corrected, and whether anything changed.
+func (a *Action) coerceArgs(args json.RawMessage, except string) (out json.RawMessage, changed bool) {
 	root := gjson.ParseBytes(args)
 	if !root.IsObject() {
 		return args, false
@@ -63,7 +63,7 @@ func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessag
 			changed = true
 			return true
 		}
-		if to := a.meant(name); to != "" && !slices.Contains(renamed, to) && root.Get(escape(to)).Type == gjson.Null {
+		if to := a.canonicalName(name); to != "" && !slices.Contains(renamed, to) && root.Get(escape(to)).Type == gjson.Null {
 			name, key, renamed, changed = to, string(Quote(to)), append(renamed, to), true
 		}
 		value := coerce(v, a.find(name))
@@ -78,10 +78,10 @@ func (a *Action) fitted(args json.RawMessage, except string) (out json.RawMessag
 	return o.bytes(), changed
 }
 
-// meant returns the argument that another name stands for: by an alias, or because the name differs from exactly one
-// argument only in case, "_" and "-", such as block_ids and blockIDs. It is empty for the exact name of an argument,
-// and for an unknown name.
-func (a *Action) meant(name string) string {
+// canonicalName returns the argument that another name stands for: by an alias, or because the name differs from
+// exactly one argument only in case, "_" and "-", such as block_ids and blockIDs. It is empty for the exact name of an
+// argument, and for an unknown name.
+func (a *Action) canonicalName(name string) string {
 	if to, ok := a.Aliases[name]; ok {
 		return to
 	}
@@ -103,7 +103,7 @@ func (a *Action) meant(name string) string {
 	return found
 }
 
-// letters returns a name in lower case without "_" and "-".
+// foldName returns a name in lower case without "_" and "-".
 func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
@@ -122,7 +122,7 @@ func (a *Action) find(name string) *Param {
 	return nil
 }
 
-// fit converts a value to the type of its argument if it is obvious how.
+// coerce converts a value to the type of its argument if it is obvious how.
 func coerce(v gjson.Result, p *Param) json.RawMessage {
 	if p == nil {
 		return json.RawMessage(v.Raw)

@@ -24,7 +24,7 @@ func (r *Request) VisibleAssets(ctx context.Context, paths []string) (func(path 
 	if err != nil {
 		return nil, err
 	}
-	return func(path string) bool { return u == nil || !u.hidden(path) && u.seen[path] }, nil
+	return func(path string) bool { return u == nil || !u.hidden(path) && u.visible[path] }, nil
 }
 
 // LinkableAssets returns a function that reports whether a note may link to one of paths: to a visible asset, to one
@@ -36,17 +36,17 @@ func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...ker
 		return nil, err
 	}
 	free := map[string]bool{}
-	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.seen[p] && !u.hidden(p) && !r.wasUploaded(p) }) {
+	if u != nil && slices.ContainsFunc(paths, func(p string) bool { return !u.visible[p] && !u.hidden(p) && !r.wasUploaded(p) }) {
 		if free, err = r.unusedAssets(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return func(path string) bool {
-		return u == nil || !u.hidden(path) && (u.seen[path] || r.wasUploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return free[p] }))
+		return u == nil || !u.hidden(path) && (u.visible[path] || r.wasUploaded(path) || slices.ContainsFunc(AssetReadings(path), func(p string) bool { return free[p] }))
 	}, nil
 }
 
-// uploaded reports whether an asset was uploaded by this process.
+// wasUploaded reports whether an asset was uploaded by this process.
 func (r *Request) wasUploaded(path string) bool {
 	return slices.ContainsFunc(AssetReadings(path), r.Workspace.Uploads().Has)
 }
@@ -68,13 +68,13 @@ func (r *Request) unusedAssets(ctx context.Context) (map[string]bool, error) {
 
 // assetUsers records which notes use an asset, as far as this is known.
 type assetUsers struct {
-	seen      map[string]bool // used in notebooks that may be read
+	visible   map[string]bool // used in notebooks that may be read
 	hiddenUse map[string]bool // used in hidden notebooks
-	also      *Naming         // mentioned in hidden notebooks
+	mentions  *Naming         // mentioned in hidden notebooks
 }
 
 func (u *assetUsers) hidden(path string) bool {
-	return u.hiddenUse[path] || slices.ContainsFunc(AssetReadings(path), u.also.Has)
+	return u.hiddenUse[path] || slices.ContainsFunc(AssetReadings(path), u.mentions.Has)
 }
 
 // assetUsers finds the users of assets; nil if every notebook may be read.
@@ -83,15 +83,15 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 	if err != nil || !restricted {
 		return nil, err
 	}
-	u := &assetUsers{seen: map[string]bool{}, hiddenUse: map[string]bool{}}
+	u := &assetUsers{visible: map[string]bool{}, hiddenUse: map[string]bool{}}
 	names := map[string]string{} // assets by each form in which they may be written
 	for _, path := range paths {
 		for _, form := range AssetReadings(path) {
 			names[form] = path
 		}
 		folder, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		if own := kernel.ID(folder); own.Valid() {
-			u.seen[path], u.hiddenUse[path] = r.Readable(own), !r.Readable(own)
+		if notebook := kernel.ID(folder); notebook.Valid() {
+			u.visible[path], u.hiddenUse[path] = r.Readable(notebook), !r.Readable(notebook)
 		}
 	}
 	forms := slices.Sorted(maps.Keys(names))
@@ -103,13 +103,13 @@ func (r *Request) assetUsers(ctx context.Context, paths []string, but ...kernel.
 		for _, use := range uses {
 			for _, form := range AssetReadings(use.Path) {
 				if path, ok := names[form]; ok {
-					u.seen[path] = u.seen[path] || r.Readable(use.Notebook)
+					u.visible[path] = u.visible[path] || r.Readable(use.Notebook)
 					u.hiddenUse[path] = u.hiddenUse[path] || !r.Readable(use.Notebook)
 				}
 			}
 		}
 	}
-	u.also, err = r.namedWhereHidden(ctx, forms)
+	u.mentions, err = r.namedWhereHidden(ctx, forms)
 	return u, err
 }
 

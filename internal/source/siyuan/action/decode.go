@@ -28,7 +28,7 @@ func (r *Request) decode() (err error) {
 			}
 		case !given[i] && v.Type != gjson.Null:
 			given[i] = true
-			if err = r.unique(&a.params[i], v); err == nil {
+			if err = r.checkUnique(&a.params[i], v); err == nil {
 				err = a.decodeParam(args, &a.params[i], value)
 			}
 		}
@@ -67,8 +67,8 @@ func (a *Action) decodeInto(member any, value json.RawMessage, in, name string) 
 	return &tool.Error{Op: "read arguments of", Kind: tool.Invalid, Subject: a.Tool + "." + a.Name, Err: err, Hint: a.Signature()}
 }
 
-// unique refuses items that are equal in the members that must differ.
-func (r *Request) unique(p *Param, got gjson.Result) error {
+// checkUnique refuses items that are equal in the members that must differ.
+func (r *Request) checkUnique(p *Param, got gjson.Result) error {
 	if len(p.Unique) == 0 {
 		return nil
 	}

@@ -21,7 +21,7 @@ const (
 // mostListed bounds the enum values of an argument in a list of tools.
 const mostListed = 4
 
-// lists reports whether an argument appears in a list of tools.
+// inToolList reports whether an argument appears in a list of tools.
 func (a *Action) inToolList(p *Param) bool {
 	switch p.list {
 	case listNever:
@@ -38,13 +38,13 @@ func (a *Action) Listed() json.RawMessage {
 	o := objectBuilder{}
 	for i := range a.params {
 		if p := &a.params[i]; a.inToolList(p) {
-			o.addRaw(p.Name, p.listed())
+			o.addRaw(p.Name, p.listedSchema())
 		}
 	}
 	return o.bytes()
 }
 
-func (p *Param) listed() json.RawMessage {
+func (p *Param) listedSchema() json.RawMessage {
 	switch p.list {
 	case listText:
 		return json.RawMessage(`{"type":"string"}`)

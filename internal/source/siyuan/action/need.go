@@ -76,7 +76,7 @@ func Leaving(of string, from, to Need) Need {
 		if err != nil || len(goal) == 0 {
 			return nil, err
 		}
-		if err := r.allowed(goal[0], access.Read); err != nil { // otherwise the choice of error would reveal a hidden notebook
+		if err := r.checkLevel(goal[0], access.Read); err != nil { // otherwise the choice of error would reveal a hidden notebook
 			return nil, err
 		}
 		moving, err := from.Targets(ctx, r)

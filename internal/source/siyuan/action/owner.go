@@ -81,19 +81,19 @@ func (r *Request) Database(ctx context.Context, id kernel.ID) (Target, error) {
 
 // HiddenDatabases returns the databases that some block in a hidden notebook shows.
 func (r *Request) HiddenDatabases(ctx context.Context) (map[kernel.ID]bool, error) {
-	shown, err := r.shownDatabases(ctx)
-	maps.DeleteFunc(shown, func(_ kernel.ID, visible bool) bool { return visible })
-	for id := range shown {
-		shown[id] = true
+	hidden, err := r.shownDatabases(ctx)
+	maps.DeleteFunc(hidden, func(_ kernel.ID, readableOnly bool) bool { return readableOnly })
+	for id := range hidden {
+		hidden[id] = true
 	}
-	return shown, err
+	return hidden, err
 }
 
 // VisibleDatabases returns the databases that only readable notebooks show, by the kernel's index.
 func (r *Request) VisibleDatabases(ctx context.Context) (map[kernel.ID]bool, error) {
-	shown, err := r.shownDatabases(ctx)
-	maps.DeleteFunc(shown, func(_ kernel.ID, visible bool) bool { return !visible })
-	return shown, err
+	visible, err := r.shownDatabases(ctx)
+	maps.DeleteFunc(visible, func(_ kernel.ID, readableOnly bool) bool { return !readableOnly })
+	return visible, err
 }
 
 // shownDatabases returns all databases that blocks show, with true for those that only readable notebooks show.

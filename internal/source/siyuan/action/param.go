@@ -70,7 +70,7 @@ func paramsOf(t reflect.Type) []Param {
 	return out
 }
 
-func paramOf(name string, t reflect.Type, tags *tags) Param {
+func paramOf(name string, t reflect.Type, tags *paramTags) Param {
 	p := Param{Name: name, About: tags.about, Required: tags.req == "true", list: tags.list}
 	if tags.enum != "" {
 		p.Enum = strings.Split(tags.enum, ",")
@@ -92,14 +92,14 @@ func paramOf(name string, t reflect.Type, tags *tags) Param {
 
 // paramTags are the tags of a field, all read in one pass: a look-up of each would start over, for every field of a
 // hundred structs at each start.
-type tags struct {
+type paramTags struct {
 	json, about, req, enum, unique, list string
 	value                                string // the tag default
 	min, max                             string // empty if missing
 	hasValue                             bool
 }
 
-func tagsOf(tag reflect.StructTag) (out tags) {
+func tagsOf(tag reflect.StructTag) (out paramTags) {
 	for rest := string(tag); rest != ""; {
 		key, after, ok := strings.Cut(strings.TrimLeft(rest, " "), ":")
 		if !ok {
@@ -140,7 +140,7 @@ func tagsOf(tag reflect.StructTag) (out tags) {
 	return out
 }
 
-// literal returns a default as JSON.
+// defaultJSON returns a default as JSON.
 func defaultJSON(text, typ string) json.RawMessage {
 	if typ == "string" {
 		return Quote(text)
@@ -152,7 +152,7 @@ func defaultJSON(text, typ string) json.RawMessage {
 }
 
 // fieldSchema returns the schema of a type, extended by what the tags say.
-func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, typ, items string) {
+func fieldSchema(t reflect.Type, tags *paramTags, p *Param) (schema json.RawMessage, typ, items string) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -167,7 +167,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 	}
 	o := objectBuilder{buf: make([]byte, 0, 96+len(p.About))}
 	if t == reflect.TypeFor[json.RawMessage]() {
-		o.about(p.About)
+		o.addDescription(p.About)
 		return o.bytes(), "", ""
 	}
 	switch t.Kind() {
@@ -197,7 +197,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 		if p.UniqueItems {
 			o.addRaw("uniqueItems", json.RawMessage("true"))
 		}
-		o.about(p.About)
+		o.addDescription(p.About)
 		return o.bytes(), typ, items
 	case reflect.Map:
 		typ = "object"
@@ -214,7 +214,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 	if len(p.Enum) > 0 {
 		o.addTexts("enum", p.Enum)
 	}
-	o.about(p.About)
+	o.addDescription(p.About)
 	if tags.hasValue {
 		o.addRaw("default", defaultJSON(tags.value, typ))
 	}
@@ -222,7 +222,7 @@ func fieldSchema(t reflect.Type, tags *tags, p *Param) (schema json.RawMessage, 
 }
 
 var (
-	noTags      = &tags{}
+	noTags      = &paramTags{}
 	schemerType = reflect.TypeFor[schemer]()
 )
 
@@ -270,7 +270,7 @@ func structSchema(params ...[]Param) json.RawMessage {
 	return o.bytes()
 }
 
-// object builds a JSON object whose members keep their order.
+// objectBuilder builds a JSON object whose members keep their order.
 type objectBuilder struct{ buf []byte }
 
 // addText adds a string member.
@@ -319,13 +319,13 @@ func (o *objectBuilder) next() {
 	}
 }
 
-func (o *objectBuilder) about(text string) {
+func (o *objectBuilder) addDescription(text string) {
 	if text != "" {
 		o.addText("description", text)
 	}
 }
 
-func (o *objectBuilder) addBounds(tags *tags, low, high string) {
+func (o *objectBuilder) addBounds(tags *paramTags, low, high string) {
 	for _, b := range [...][2]string{{low, tags.min}, {high, tags.max}} {
 		if b[1] == "" {
 			continue
@@ -351,7 +351,7 @@ func withAbout(schema json.RawMessage, about string) json.RawMessage {
 	}
 	o := objectBuilder{}
 	o.addAll(schema)
-	o.about(about)
+	o.addDescription(about)
 	return o.bytes()
 }
 

@@ -17,8 +17,8 @@ const (
 	UserRulesFile = "/USER_RULES.md" // the user's rules
 )
 
-// virtual reports whether a normalised path is a virtual file.
-func virtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
+// isVirtual reports whether a normalised path is a virtual file.
+func isVirtual(path string) bool { return path == AgentsFile || path == UserRulesFile }
 
 // NormalizePath returns a human path in the form "/notebook/document/child": without surrounding spaces, with one "/"
 // at the start and between names, and none at the end. An empty path, or one with characters that no title can have,
@@ -92,7 +92,7 @@ func decodeName(part string) string {
 	return b.String()
 }
 
-// encoded returns the character that text begins with in encoded form; 0 if it does not.
+// encodedSeparator returns the character that text begins with in encoded form; 0 if it does not.
 func encodedSeparator(text string) byte {
 	if len(text) < 3 || text[0] != '%' || text[1] != '2' {
 		return 0
@@ -124,13 +124,13 @@ func badPath(path, message string) *tool.Error {
 }
 
 // ambiguousPath returns the error for a path that several things have; candidates are unique paths of them.
-func ambiguousPath(path, what string, candidates []string) *tool.Error {
+func ambiguousPath(path, noun string, candidates []string) *tool.Error {
 	const limit = 20
 	slices.Sort(candidates)
-	shown := candidates[:min(len(candidates), limit)]
+	listed := candidates[:min(len(candidates), limit)]
 	return &tool.Error{
 		Op: "resolve", Kind: tool.Ambiguous, Subject: path,
-		Message: fmt.Sprintf("%d %s have the path %q: %s", len(candidates), what, path, strings.Join(shown, ", ")),
-		Hint:    "use one of these paths", Facts: map[string]any{"candidates": shown},
+		Message: fmt.Sprintf("%d %s have the path %q: %s", len(candidates), noun, path, strings.Join(listed, ", ")),
+		Hint:    "use one of these paths", Facts: map[string]any{"candidates": listed},
 	}
 }

@@ -13,7 +13,7 @@ import (
 // pathNotFound returns the error for a path that does not exist. Its hint says which part of the path exists and which
 // name there is similar to the next part. It uses only what may be read, so it reveals nothing hidden. The requests
 // for it are made only after a failed call.
-func (r *Request) missing(ctx context.Context, path string) error {
+func (r *Request) pathNotFound(ctx context.Context, path string) error {
 	e := access.NotFound(access.Path, path)
 	folder, like := r.nearestExisting(ctx, path)
 	if folder != "/" {
@@ -25,8 +25,8 @@ func (r *Request) missing(ctx context.Context, path string) error {
 	return e
 }
 
-// near returns the deepest existing part of a path, and the path of a thing in it whose name is like the next name;
-// empty if there is none.
+// nearestExisting returns the deepest existing part of a path, and the path of a thing in it whose name is like the
+// next name; empty if there is none.
 func (r *Request) nearestExisting(ctx context.Context, path string) (folder, like string) {
 	visible, err := r.Levels.Visible(ctx)
 	names := splitPath(path)

@@ -51,11 +51,11 @@ func pathNeed(
 				return nil, err
 			}
 			switch {
-			case path == "/" && allows(PathRoot), virtual(path) && allows(PathVirtual):
+			case path == "/" && allows(PathRoot), isVirtual(path) && allows(PathVirtual):
 				continue
 			case path == "/":
 				return nil, badPath(given, "is the list of notebooks, and a document is needed")
-			case virtual(path):
+			case isVirtual(path):
 				return nil, badPath(given, "is a virtual file, which cannot be used here")
 			}
 			t, err := resolve(r, ctx, path, level)

@@ -30,7 +30,7 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	if normal == "/" || virtual(normal) {
+	if normal == "/" || isVirtual(normal) {
 		return Target{}, badPath(path, "is neither a notebook nor a document")
 	}
 	return r.resolve(ctx, normal, access.Read)
@@ -82,7 +82,7 @@ func NotebookPath(visible []kernel.Notebook, n *kernel.Notebook) string {
 			sameName++
 		}
 	}
-	if sameName > 1 || virtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
+	if sameName > 1 || isVirtual(path) || strings.TrimSpace(n.Name) != n.Name || n.Name == "" {
 		path = "/" + EncodeName(n.Name) + "#" + string(n.ID)
 	}
 	return path
@@ -95,11 +95,11 @@ func (r *Request) resolve(ctx context.Context, path string, level access.Level) 
 	if err != nil {
 		return Target{}, err
 	}
-	return r.one(ctx, path, found, level)
+	return r.onlyTarget(ctx, path, found, level)
 }
 
-// one returns the only target of found, or an error for none or several.
-func (r *Request) one(ctx context.Context, path string, found lookup, level access.Level) (Target, error) {
+// onlyTarget returns the only target of found, or an error for none or several.
+func (r *Request) onlyTarget(ctx context.Context, path string, found lookup, level access.Level) (Target, error) {
 	targets := found.documents
 	if found.notebooks != nil {
 		targets = found.notebooks
@@ -113,11 +113,11 @@ func (r *Request) one(ctx context.Context, path string, found lookup, level acce
 	case len(targets) == 0 && found.closed != "":
 		return Target{}, ClosedNotebook(path, found.closed)
 	case len(targets) == 0:
-		return Target{}, r.missing(ctx, path)
+		return Target{}, r.pathNotFound(ctx, path)
 	case found.notebooks != nil:
-		return Target{}, ambiguousPath(path, "notebooks", r.paths(ctx, targets))
+		return Target{}, ambiguousPath(path, "notebooks", r.uniquePaths(ctx, targets))
 	}
-	return Target{}, ambiguousPath(path, "documents", r.paths(ctx, targets))
+	return Target{}, ambiguousPath(path, "documents", r.uniquePaths(ctx, targets))
 }
 
 // ClosedNotebook returns the error for a path into a closed notebook.
@@ -129,8 +129,8 @@ func ClosedNotebook(path, name string) *tool.Error {
 	}
 }
 
-// paths returns unique paths of targets.
-func (r *Request) paths(ctx context.Context, targets []Target) []string {
+// uniquePaths returns unique paths of targets.
+func (r *Request) uniquePaths(ctx context.Context, targets []Target) []string {
 	out := make([]string, 0, len(targets))
 	for _, t := range targets {
 		path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
@@ -299,7 +299,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 		return Target{}, err
 	}
 	if found.notebooks != nil || len(found.documents) > 0 || found.closed != "" {
-		return r.one(ctx, path, found, level)
+		return r.onlyTarget(ctx, path, found, level)
 	}
 	parts := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	title := decodeName(parts[len(parts)-1])

@@ -22,7 +22,7 @@ func (r *Request) Place(ctx context.Context, what access.What, id string) (Targe
 
 // Places finds many blocks with few requests. Blocks that do not exist are left out.
 func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Target, error) {
-	out, missing := r.known(ids)
+	out, missing := r.cachedPlaces(ids)
 	if len(missing) > 1 {
 		for chunk := range slices.Chunk(missing, 200) {
 			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
@@ -39,7 +39,7 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 				}
 			}
 		}
-		_, missing = r.known(missing)
+		_, missing = r.cachedPlaces(missing)
 	}
 	for _, id := range missing { // a single one, or blocks that are not in the index yet
 		t, err := r.lookUpPlace(ctx, id)
@@ -79,8 +79,8 @@ func (w *row) target() Target {
 	return t
 }
 
-// known returns the places that are remembered, and the ids of the others.
-func (r *Request) known(ids []kernel.ID) (found map[kernel.ID]Target, missing []kernel.ID) {
+// cachedPlaces returns the places that are remembered, and the ids of the others.
+func (r *Request) cachedPlaces(ids []kernel.ID) (found map[kernel.ID]Target, missing []kernel.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found = map[kernel.ID]Target{}
@@ -101,7 +101,7 @@ func (r *Request) cachePlace(t Target) Target {
 	return t
 }
 
-// place asks the kernel where one block is. A block in a closed or locked notebook is not found.
+// lookUpPlace asks the kernel where one block is. A block in a closed or locked notebook is not found.
 func (r *Request) lookUpPlace(ctx context.Context, id kernel.ID) (Target, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	if err != nil {

@@ -32,9 +32,9 @@ type Request struct {
 	Action *Action
 	Meta   Meta
 
-	raw  json.RawMessage // the arguments as JSON
-	args any             // the arguments as the action's struct
-	bad  error           // error of decoding them, which Check returns
+	raw       json.RawMessage // the arguments as JSON
+	args      any             // the arguments as the action's struct
+	decodeErr error           // error of decoding them, which Check returns
 
 	mu        sync.Mutex
 	targets   [][]Target // of each Need, in order
@@ -91,7 +91,7 @@ func NewRequest(a *Action, env Env, args json.RawMessage) *Request {
 	if out.Log == nil {
 		out.Log = slog.New(slog.DiscardHandler)
 	}
-	out.bad = out.decode()
+	out.decodeErr = out.decode()
 	return out
 }
 

@@ -49,21 +49,21 @@ type refresh struct {
 // action still succeeds.
 
 // RefreshDocument reloads a document.
-func (r *Request) RefreshDocument(id kernel.ID) { r.refresh(refresh{"reloadProtyle", id}) }
+func (r *Request) RefreshDocument(id kernel.ID) { r.addRefresh(refresh{"reloadProtyle", id}) }
 
 // RefreshDatabase reloads a database.
-func (r *Request) RefreshDatabase(id kernel.ID) { r.refresh(refresh{"reloadAttributeView", id}) }
+func (r *Request) RefreshDatabase(id kernel.ID) { r.addRefresh(refresh{"reloadAttributeView", id}) }
 
 // RefreshTree reloads the tree of documents.
-func (r *Request) RefreshTree() { r.refresh(refresh{Type: "reloadFiletree"}) }
+func (r *Request) RefreshTree() { r.addRefresh(refresh{Type: "reloadFiletree"}) }
 
 // RefreshIcons reloads the icons.
-func (r *Request) RefreshIcons() { r.refresh(refresh{Type: "reloadIcon"}) }
+func (r *Request) RefreshIcons() { r.addRefresh(refresh{Type: "reloadIcon"}) }
 
 // RefreshTags reloads the tags.
-func (r *Request) RefreshTags() { r.refresh(refresh{Type: "reloadTag"}) }
+func (r *Request) RefreshTags() { r.addRefresh(refresh{Type: "reloadTag"}) }
 
-func (r *Request) refresh(f refresh) {
+func (r *Request) addRefresh(f refresh) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if slices.Contains(r.refreshes, f) {
@@ -123,7 +123,7 @@ func (r *Request) sendRefresh(ctx context.Context, f refresh) error {
 	return r.Kernel.ReloadTree(ctx)
 }
 
-// with sets a member of an object. A new one is appended without searching the others.
+// withMember sets a member of an object. A new one is appended without searching the others.
 func withMember(raw json.RawMessage, name string, value any) json.RawMessage {
 	member, err := Encode(value)
 	if err != nil {

@@ -18,7 +18,7 @@ func returnedBy(spec *Spec) []Field {
 	return d.fields
 }
 
-// description collects the members of a result's types.
+// resultDescription collects the members of a result's types.
 type resultDescription struct {
 	fields []Field
 	seen   map[reflect.Type]bool

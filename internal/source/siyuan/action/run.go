@@ -14,8 +14,8 @@ import (
 // Check refuses arguments that could not be decoded, resolves every target of every Need and checks its level. It
 // writes nothing.
 func (r *Request) Check(ctx context.Context) error {
-	if r.bad != nil {
-		return r.bad
+	if r.decodeErr != nil {
+		return r.decodeErr
 	}
 	for i, n := range r.Action.Needs {
 		if n.Targets == nil {
@@ -32,7 +32,7 @@ func (r *Request) Check(ctx context.Context) error {
 			return r.Invalid(n.Param, "is empty")
 		}
 		for _, t := range targets {
-			if err := r.allowed(t, n.Level); err != nil {
+			if err := r.checkLevel(t, n.Level); err != nil {
 				return err
 			}
 		}
@@ -50,8 +50,8 @@ func (r *Request) CheckAgain(ctx context.Context) error {
 	return r.Check(ctx)
 }
 
-// allowed checks a level on all notebooks of a target.
-func (r *Request) allowed(t Target, need access.Level) error {
+// checkLevel checks a level on all notebooks of a target.
+func (r *Request) checkLevel(t Target, need access.Level) error {
 	for _, notebook := range append([]kernel.ID{t.Notebook}, t.Also...) {
 		if err := r.Levels.Check(notebook, need, t.What, t.Subject); err != nil {
 			return err

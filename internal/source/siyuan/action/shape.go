@@ -8,41 +8,41 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// shape is what a schema says about the types of a value and its parts. A nil shape says nothing.
-type shape struct {
-	typ      string
-	items    *shape            // for items of a list
-	members  map[string]*shape // for members of an object
-	required map[string]bool
-	more     *shape   // for members without a shape of their own
-	forms    []*shape // alternatives, for what may be an object or a list
+// valueShape is what a schema says about the types of a value and its parts. A nil shape says nothing.
+type valueShape struct {
+	typ          string
+	items        *valueShape            // for items of a list
+	members      map[string]*valueShape // for members of an object
+	required     map[string]bool
+	fallback     *valueShape   // for members without a shape of their own
+	alternatives []*valueShape // alternatives, for what may be an object or a list
 }
 
 // lateShape builds the shape of a schema when a value has to fit it, since most actions are never called.
 type lateShape struct {
 	schema json.RawMessage
 	once   sync.Once
-	shape  *shape
+	shape  *valueShape
 }
 
-func (l *lateShape) get() *shape {
+func (l *lateShape) get() *valueShape {
 	l.once.Do(func() { l.shape = shapeOf(gjson.ParseBytes(l.schema)) })
 	return l.shape
 }
 
-func shapeOf(schema gjson.Result) *shape {
-	s := &shape{typ: schema.Get("type").String()}
+func shapeOf(schema gjson.Result) *valueShape {
+	s := &valueShape{typ: schema.Get("type").String()}
 	if strings.Contains(s.typ, `"null"`) { // null is a normal value here
 		s.typ = ""
 	}
 	for _, form := range schema.Get("anyOf").Array() {
-		s.forms = append(s.forms, shapeOf(form))
+		s.alternatives = append(s.alternatives, shapeOf(form))
 	}
 	if items := schema.Get("items"); items.IsObject() {
 		s.items = shapeOf(items)
 	}
 	if props := schema.Get("properties"); props.IsObject() {
-		s.members, s.required = map[string]*shape{}, map[string]bool{}
+		s.members, s.required = map[string]*valueShape{}, map[string]bool{}
 		props.ForEach(func(name, of gjson.Result) bool {
 			s.members[name.String()] = shapeOf(of)
 			return true
@@ -52,34 +52,34 @@ func shapeOf(schema gjson.Result) *shape {
 		}
 	}
 	if more := schema.Get("additionalProperties"); more.IsObject() {
-		s.more = shapeOf(more)
+		s.fallback = shapeOf(more)
 	}
 	return s
 }
 
-// fit converts a value to this shape if it is obvious how. A value that fits keeps its bytes.
-func (s *shape) coerce(v gjson.Result) json.RawMessage {
+// coerce converts a value to this shape if it is obvious how. A value that fits keeps its bytes.
+func (s *valueShape) coerce(v gjson.Result) json.RawMessage {
 	if s == nil {
 		return json.RawMessage(v.Raw)
 	}
-	if s.forms != nil {
-		return s.form(v)
+	if s.alternatives != nil {
+		return s.coerceAlternative(v)
 	}
 	switch s.typ {
 	case "array":
 		return s.list(v)
 	case "object":
-		return s.objectBuilder(v)
+		return s.coerceObject(v)
 	}
 	return coerceType(v, s.typ)
 }
 
-// form converts a value to the alternative whose form it has.
-func (s *shape) form(v gjson.Result) json.RawMessage {
+// coerceAlternative converts a value to the alternative whose form it has.
+func (s *valueShape) coerceAlternative(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && (inner.IsObject() || inner.IsArray()) {
 		v = inner
 	}
-	for _, f := range s.forms {
+	for _, f := range s.alternatives {
 		if f.typ == "object" && v.IsObject() || f.typ == "array" && v.IsArray() {
 			return f.coerce(v)
 		}
@@ -87,7 +87,7 @@ func (s *shape) form(v gjson.Result) json.RawMessage {
 	return json.RawMessage(v.Raw)
 }
 
-func (s *shape) list(v gjson.Result) json.RawMessage {
+func (s *valueShape) list(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && inner.IsArray() {
 		v = inner
 	}
@@ -113,7 +113,7 @@ func (s *shape) list(v gjson.Result) json.RawMessage {
 	return append(out, ']')
 }
 
-func (s *shape) objectBuilder(v gjson.Result) json.RawMessage {
+func (s *valueShape) coerceObject(v gjson.Result) json.RawMessage {
 	if inner, ok := embeddedJSON(v); ok && inner.IsObject() {
 		v = inner
 	}
@@ -128,12 +128,12 @@ func (s *shape) objectBuilder(v gjson.Result) json.RawMessage {
 	o, changed := objectBuilder{}, false
 	v.ForEach(func(k, member gjson.Result) bool {
 		name := k.String()
-		if to := s.meant(name); to != "" && !seen[to] {
+		if to := s.memberName(name); to != "" && !seen[to] {
 			name, changed, seen[to] = to, true, true
 		}
-		of := s.more
-		if own, ok := s.members[name]; ok {
-			of = own
+		of := s.fallback
+		if memberShape, ok := s.members[name]; ok {
+			of = memberShape
 		}
 		if member.Type == gjson.Null && of != nil && of.typ != "" && !s.required[name] {
 			changed = true // dropped, as if it were missing
@@ -152,7 +152,7 @@ func (s *shape) objectBuilder(v gjson.Result) json.RawMessage {
 
 // memberName returns the one member whose name differs from name only in case, "_" and "-"; empty if name is itself a
 // member, or unknown.
-func (s *shape) meant(name string) string {
+func (s *valueShape) memberName(name string) string {
 	if _, ok := s.members[name]; ok {
 		return ""
 	}
@@ -169,7 +169,7 @@ func (s *shape) meant(name string) string {
 	return found
 }
 
-// written returns the JSON that a string contains.
+// embeddedJSON returns the JSON that a string contains.
 func embeddedJSON(v gjson.Result) (inner gjson.Result, ok bool) {
 	if v.Type != gjson.String || !gjson.Valid(v.String()) {
 		return gjson.Result{}, false

@@ -46,8 +46,10 @@ type Spec struct {
 	// DangerousWith is the argument by which a person confirms the call; empty if there is none.
 	DangerousWith string
 	Class         Class
-	// Risk is the declared risk; empty means low for a read, medium for a write, high for a dangerous action.
-	Risk tool.Risk
+	// Risk is none for reads, low for writes that add something or can be undone, medium for other writes, high for
+	// what a person must confirm, and critical for what deletes everything inside a thing or changes permissions.
+	Risk    tool.Risk
+	Effects tool.Effects
 	// Needs are the levels that all targets must have before anything is done. An action without Needs says why in
 	// Unguarded.
 	Needs     []Need
@@ -118,9 +120,6 @@ func newAction(spec Spec, args reflect.Type, run func(ctx context.Context, r *Re
 	a := &Action{Spec: spec, params: paramsOf(args), args: args, run: run}
 	a.returned = sync.OnceValue(func() []Field { return returnedBy(&a.Spec) })
 	a.verbose = sync.OnceValue(func() *Members { return verboseOf(a.Result) })
-	if a.Risk == "" {
-		a.Risk = riskOf(&spec)
-	}
 	a.schema = schemaOf(a)
 	if err := a.check(); err != nil {
 		panic(fmt.Sprintf("action %s.%s: %v", spec.Tool, spec.Name, err))
@@ -130,16 +129,6 @@ func newAction(spec Spec, args reflect.Type, run func(ctx context.Context, r *Re
 
 // None is the argument type of an action without arguments.
 type None struct{}
-
-func riskOf(s *Spec) tool.Risk {
-	switch {
-	case s.Dangerous, s.DangerousWith != "":
-		return tool.RiskHigh
-	case s.Class.Writes() || s.Class == External:
-		return tool.RiskMedium
-	}
-	return tool.RiskLow
-}
 
 // check returns an error if the spec contradicts itself.
 func (a *Action) check() error {

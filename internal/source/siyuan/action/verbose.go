@@ -8,9 +8,9 @@ import (
 // Members says which members of a value are left out of a result unless the caller asks for all. Nil leaves out
 // nothing at any depth.
 type Members struct {
-	out    bool
-	byName map[string]*Members // for members of an object
-	items  *Members            // for items of a list
+	leaveOut bool
+	byName   map[string]*Members // for members of an object
+	items    *Members            // for items of a list
 }
 
 // Verbose returns the members of the action's result that only verbose:true shows, by the tags of [Spec.Result]. It
@@ -18,7 +18,7 @@ type Members struct {
 func (a *Action) Verbose() *Members { return a.verbose() }
 
 // Out reports whether the value itself is left out.
-func (m *Members) Out() bool { return m != nil && m.out }
+func (m *Members) Out() bool { return m != nil && m.leaveOut }
 
 // Member returns the Members for a member of an object.
 func (m *Members) Member(name []byte) *Members {
@@ -83,7 +83,7 @@ func (m *Members) addFields(t reflect.Type, seen map[reflect.Type]*Members) {
 			name = f.Name
 		}
 		if f.Tag.Get("verbose") == "yes" {
-			m.byName[name] = &Members{out: true}
+			m.byName[name] = &Members{leaveOut: true}
 		} else if below := membersOf(f.Type, seen); below != nil {
 			m.byName[name] = below
 		}
@@ -107,13 +107,13 @@ func (m *Members) pruned(done map[*Members]bool) *Members {
 	return m
 }
 
-// leads reports whether m or anything below it is left out.
+// leavesAnythingOut reports whether m or anything below it is left out.
 func (m *Members) leavesAnythingOut(seen map[*Members]bool) bool {
 	if m == nil || seen[m] {
 		return false
 	}
 	seen[m] = true
-	if m.out || m.items.leavesAnythingOut(seen) {
+	if m.leaveOut || m.items.leavesAnythingOut(seen) {
 		return true
 	}
 	for _, below := range m.byName {
