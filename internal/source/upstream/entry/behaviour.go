@@ -48,7 +48,7 @@ func (o *object) enabled() {
 	o.entry.Disabled = o.entry.Disabled || !enabled
 }
 
-// timing reads timeouts and related fields.
+// timeouts reads timeouts and related fields.
 func (o *object) timeouts() {
 	e := &o.entry
 	o.setDuration(&e.IdleTimeout, true, "idleTimeout")
@@ -112,7 +112,7 @@ func (o *object) trust() {
 	case ok && kind(raw) == "boolean":
 		o.setBool(&e.AutoApprove.All, "trust")
 	case ok:
-		setWord(o, &e.Trust, []trust{Pin, warn, Trusted}, "trust")
+		setWord(o, &e.Trust, []trust{Pin, trustWarn, Trusted}, "trust")
 	}
 	raw, pointer, ok := o.field("autoApprove", "alwaysAllow")
 	switch {

@@ -207,9 +207,9 @@ type trust string
 
 // The levels of trust.
 const (
-	Pin     trust = "pin"
-	warn    trust = "warn" // the default
-	Trusted trust = "off"  // changes are only recorded
+	Pin       trust = "pin"
+	trustWarn trust = "warn" // the default
+	Trusted   trust = "off"  // changes are only recorded
 )
 
 // severity says how bad a [Problem] is.

@@ -13,7 +13,7 @@ type (
 const (
 	HTTP   = httpTransport
 	Shared = shared
-	Warn   = warn
+	Warn   = trustWarn
 )
 
 var NewValue = newValue

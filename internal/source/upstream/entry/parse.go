@@ -72,7 +72,7 @@ func defaults(name string, o Options) Entry {
 		Restart:  Restart{Max: 5, Window: 10 * time.Minute, Base: time.Second, Cap: 5 * time.Minute},
 		Health:   Health{Failures: 3},
 		Cache:    Cache{Enabled: true, MaxAge: 24 * time.Hour, MaxStale: 30 * 24 * time.Hour},
-		Sampling: Forward, Elicitation: Forward, Isolation: shared, Trust: warn,
+		Sampling: Forward, Elicitation: Forward, Isolation: shared, Trust: trustWarn,
 	}
 	if e.ToolTimeout == 0 {
 		e.ToolTimeout = time.Minute

@@ -126,10 +126,10 @@ func (o *object) headers(pointer string, raw json.RawMessage) {
 			o.header(pointer+"/"+strconv.Itoa(i), strings.TrimSpace(name), strings.TrimSpace(value))
 		}
 	} else {
-		given, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
-		for _, name := range slices.Sorted(maps.Keys(given)) {
+		values, _ := decode[map[string]json.RawMessage](o.parser, pointer, raw, "an object of names and values")
+		for _, name := range slices.Sorted(maps.Keys(values)) {
 			at := pointer + "/" + escape(name)
-			if s, ok := decode[string](o.parser, at, given[name], "a string"); ok {
+			if s, ok := decode[string](o.parser, at, values[name], "a string"); ok {
 				o.header(at, name, s)
 			}
 		}

@@ -18,7 +18,7 @@ func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n 
 	}
 	b := s.lock()
 	b.refresh()
-	agreed, err := b.agreed(server, tools)
+	agreed, err := b.pendingDefinitions(server, tools)
 	if err != nil || len(agreed) == 0 {
 		s.mu.Unlock()
 		return 0, err
@@ -36,8 +36,8 @@ func (s *Store) Approve(ctx context.Context, server string, tools ...string) (n 
 	return len(agreed), s.flush(ctx)
 }
 
-// agreed returns the pending definitions of the named tools, or of all.
-func (b *book) agreed(server string, tools []string) (map[string]sighting, error) {
+// pendingDefinitions returns the pending definitions of the named tools, or of all.
+func (b *pinBook) pendingDefinitions(server string, tools []string) (map[string]sighting, error) {
 	pending := map[string]sighting{}
 	for name, r := range b.pins[server] {
 		if r.pending != nil {
@@ -88,7 +88,7 @@ func (s *Store) Rename(from, to string) {
 }
 
 // apply makes an edit in memory at once, and in the file with the next write.
-func (b *book) apply(e edit) {
+func (b *pinBook) apply(e edit) {
 	e(b.pins)
 	if b.store.file.Path != "" {
 		b.edits = append(b.edits, e)

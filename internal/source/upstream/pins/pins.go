@@ -35,8 +35,8 @@ type kind string
 
 // The kinds of [Change].
 const (
-	// changed means that a live server gave a definition other than the pinned one.
-	changed kind = "changed"
+	// changedState means that a live server gave a definition other than the pinned one.
+	changedState kind = "changed"
 	// Tampered means that a stored list has a definition that no live server has given.
 	Tampered kind = "tampered"
 )
@@ -81,18 +81,18 @@ type Store struct {
 	writes sync.Mutex // held while the file is written; locked before mu
 
 	mu   sync.Mutex
-	book book
+	book pinBook
 }
 
 // lock locks s.mu and returns the book, for use until s.mu is unlocked.
-func (s *Store) lock() *book {
+func (s *Store) lock() *pinBook {
 	s.mu.Lock()
 	return &s.book
 }
 
-// book is what is known of the pins and their file. It is not safe for concurrent use: whoever uses a *book holds the
-// lock of its store.
-type book struct {
+// pinBook is the content of the pin file as last read, with the changes that are not written yet. It is not safe for
+// concurrent use: the lock of its store guards it.
+type pinBook struct {
 	store   *Store
 	pins    state
 	info    fs.FileInfo // of the file that was read last; nil: read it again
@@ -124,7 +124,7 @@ func Open(path string, hash func(definition json.RawMessage) string, opts Option
 		file: atomicfile.File{Path: path, Perm: 0o600}, hash: hash, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		stop: make(chan struct{}),
 	}
-	s.book = book{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}}
+	s.book = pinBook{store: s, pins: state{}, dirty: state{}, wake: map[chan struct{}]struct{}{}}
 	return s
 }
 
@@ -151,7 +151,7 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 	var out []Change
 	for _, t := range seen {
 		if live {
-			b.learn(server, t, pinned)
+			b.observe(server, t, pinned)
 		}
 		r := b.pins[server][t.name]
 		switch {
@@ -162,9 +162,9 @@ func (s *Store) Check(server string, defs []json.RawMessage, live bool) []Change
 		case r.pending != nil && r.pending.hash == t.hash:
 			out = append(out, r.change(t.name, pinned(t.name, r)))
 		default:
-			was, now := pinned(t.name, r), pinnedFields(t.raw)
+			before, after := pinned(t.name, r), pinnedFields(t.raw)
 			out = append(out, Change{
-				Tool: t.name, Kind: Tampered, Hash: t.hash, Fields: changedFields(was, now), Was: was, Now: now,
+				Tool: t.name, Kind: Tampered, Hash: t.hash, Fields: changedFields(before, after), Was: before, Now: after,
 			})
 		}
 	}
@@ -190,32 +190,32 @@ func (s *Store) Pending(server string) map[string]Change {
 }
 
 // change returns the pending definition of r as a Change.
-func (r *record) change(name string, was json.RawMessage) Change {
+func (r *record) change(name string, before json.RawMessage) Change {
 	p := r.pending
 	return Change{
-		Tool: name, Kind: changed, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: was, Now: p.definition,
+		Tool: name, Kind: changedState, Hash: p.hash, SeenAt: p.at, Fields: p.changed, Was: before, Now: p.definition,
 	}
 }
 
-// sighted is one definition of a list, with its hash.
+// hashedDefinition is one definition of a list, with its hash.
 type hashedDefinition struct {
 	name, hash, digest string
 	raw                json.RawMessage
 }
 
-// sight hashes definitions. It holds no lock while it does, since hashing takes the longest.
+// hashDefinitions hashes definitions. It holds no lock while it does, since hashing takes the longest.
 func (s *Store) hashDefinitions(server string, defs []json.RawMessage) []hashedDefinition {
 	b := s.lock()
 	known := maps.Clone(b.pins[server])
 	s.mu.Unlock()
 	out := make([]hashedDefinition, 0, len(defs))
-	taken := make(map[string]bool, len(defs))
+	seen := make(map[string]bool, len(defs))
 	for _, def := range defs {
 		name := strings.ToValidUTF8(mcp.GetString(def, "name"), "\uFFFD")
-		if name == "" || taken[name] {
+		if name == "" || seen[name] {
 			continue
 		}
-		taken[name] = true
+		seen[name] = true
 		sum := sha256.Sum256(compactJSON(def))
 		t := hashedDefinition{name: name, digest: hex.EncodeToString(sum[:]), raw: def}
 		if r := known[name]; r != nil && r.digest == t.digest {
@@ -230,8 +230,8 @@ func (s *Store) hashDefinitions(server string, defs []json.RawMessage) []hashedD
 	return out
 }
 
-// learn records a definition that a live server gave.
-func (b *book) learn(server string, t hashedDefinition, pinned lookup) {
+// observe records a definition that a live server gave.
+func (b *pinBook) observe(server string, t hashedDefinition, pinned lookup) {
 	old := b.pins[server][t.name]
 	seen := sighting{hash: t.hash, digest: t.digest, at: b.store.opts.Now().Round(time.Millisecond)}
 	if old == nil || old.hash != t.hash || old.pending != nil || old.definition == nil && !old.stored {
@@ -250,8 +250,8 @@ func (b *book) learn(server string, t hashedDefinition, pinned lookup) {
 	b.writeSoon()
 }
 
-// note wakes watchers after a change of pins.
-func (b *book) wakeWatchers() {
+// wakeWatchers wakes watchers after a change of pins.
+func (b *pinBook) wakeWatchers() {
 	b.changed++
 	for c := range b.wake {
 		select {
@@ -282,8 +282,8 @@ func (s *Store) lookup(server string) lookup {
 		if r.definition != nil || !r.stored {
 			return r.definition
 		}
-		if kept := read()[name]; kept != nil && kept.hash == r.hash {
-			return slices.Clone(kept.definition)
+		if stored := read()[name]; stored != nil && stored.hash == r.hash {
+			return slices.Clone(stored.definition)
 		}
 		return nil
 	}

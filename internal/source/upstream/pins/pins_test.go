@@ -52,7 +52,7 @@ const (
 	worse   = `{"name":"search","title":"查找","description":"更坏","inputSchema":{"type":"object","properties":{"q":{}}}}`
 	laidOut = `{ "inputSchema": {"type": "object"}, "description": "Find tr\u0061ins", "_meta": {"x": 1},
 		"name": "search" }`
-	book = `{"name":"订票","description":"订一张票","inputSchema":{"type":"object"}}`
+	pinBook = `{"name":"订票","description":"订一张票","inputSchema":{"type":"object"}}`
 )
 
 func open(t *testing.T, path string) *pins.Store {
@@ -81,7 +81,7 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "pins.json")
 	s := open(t, path)
-	if got := s.Check("trains", raws(search, book), true); len(got) != 0 {
+	if got := s.Check("trains", raws(search, pinBook), true); len(got) != 0 {
 		t.Errorf("first sight: %v", got)
 	}
 	closed(t, s)
@@ -94,10 +94,10 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	}
 
 	s = open(t, path) // the definition comes from the file now
-	if got := s.Check("trains", raws(laidOut, book), true); len(got) != 0 {
+	if got := s.Check("trains", raws(laidOut, pinBook), true); len(got) != 0 {
 		t.Errorf("the same in other words: %v", got)
 	}
-	got := s.Check("trains", raws(worse, book), true)
+	got := s.Check("trains", raws(worse, pinBook), true)
 	if len(got) != 1 {
 		t.Fatalf("got %v, want one change", got)
 	}
@@ -141,8 +141,8 @@ func TestApprove(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
 	s := open(t, path)
-	s.Check("a", raws(search, book), true)
-	s.Check("a", raws(evil, strings.Replace(book, "一", "两", 1)), true)
+	s.Check("a", raws(search, pinBook), true)
+	s.Check("a", raws(evil, strings.Replace(pinBook, "一", "两", 1)), true)
 
 	_, err := s.Approve(t.Context(), "a", "search", "serach")
 	if tool.KindOf(err) != tool.NotFound {
@@ -183,7 +183,7 @@ func TestStoredLists(t *testing.T) {
 	if got := s.Check("a", raws(search), true); len(got) != 0 {
 		t.Errorf("the stored list was recorded: %v", got)
 	}
-	got := s.Check("a", raws(evil, book), false)
+	got := s.Check("a", raws(evil, pinBook), false)
 	if diff := cmp.Diff(map[string]pins.Kind{"search": pins.Tampered, "订票": pins.Tampered}, kinds(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -209,7 +209,7 @@ func TestRename(t *testing.T) {
 	s.Check("old", raws(search), true)
 	closed(t, s)
 	s = open(t, path)
-	s.Check("old", raws(evil, book), true)
+	s.Check("old", raws(evil, pinBook), true)
 	s.Rename("old", "new")
 	if got := s.Pending("new"); len(got) != 1 || len(s.Pending("old")) != 0 {
 		t.Errorf("pending %v", got)
@@ -290,14 +290,14 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pins.json")
 	s := open(t, path)
 	s.Check("a", raws(search), true)
-	s.Check("b", raws(book), true)
+	s.Check("b", raws(pinBook), true)
 	closed(t, s)
 	s = open(t, path)
 	s.Pending("a") // reads the file
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	s.Check("b", raws(book), true) // knows the definition anew
+	s.Check("b", raws(pinBook), true) // knows the definition anew
 	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
 		t.Errorf("got %v", got)
 	}
@@ -307,7 +307,7 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	if got.Hash != hash(json.RawMessage(evil)) || got.Was != nil || got.Fields != nil {
 		t.Errorf("pending %+v", got)
 	}
-	if got := s.Check("b", raws(strings.Replace(book, "一", "两", 1)), true); len(got) != 1 || string(got[0].Was) != book {
+	if got := s.Check("b", raws(strings.Replace(pinBook, "一", "两", 1)), true); len(got) != 1 || string(got[0].Was) != pinBook {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -319,7 +319,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 		one, two := pins.Open(path, hash, pins.Options{PollOnly: true}), pins.Open(path, hash, pins.Options{})
 		// Both see their own first version of the same tool, and other tools besides.
 		one.Check("a", raws(search), true)
-		two.Check("a", raws(evil, book), true)
+		two.Check("a", raws(evil, pinBook), true)
 		told := make(chan string, 100)
 		stop := one.Watch(func(server string) { told <- server })
 		await.Sleep(5 * time.Second)

@@ -89,8 +89,8 @@ func (r *record) approve(agreed sighting, now time.Time) *record {
 	return next
 }
 
-// pick returns the six fields of a definition as the server wrote them, without white space between tokens. Missing
-// fields are left out.
+// pinnedFields returns the six fields of a definition as the server wrote them, without white space between tokens.
+// Missing fields are left out.
 func pinnedFields(def json.RawMessage) json.RawMessage {
 	var members []mcp.Field
 	for _, key := range fields {
@@ -101,7 +101,7 @@ func pinnedFields(def json.RawMessage) json.RawMessage {
 	return compactJSON(mcp.Edit(nil, members...))
 }
 
-// compact returns raw without white space between tokens, or raw itself if it is not valid JSON.
+// compactJSON returns raw without white space between tokens, or raw itself if it is not valid JSON.
 func compactJSON(raw json.RawMessage) json.RawMessage {
 	v := jsontext.Value(bytes.Clone(raw))
 	if v.Compact(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) != nil {
@@ -110,21 +110,21 @@ func compactJSON(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage(v)
 }
 
-// differences returns the fields in which two definitions differ in meaning; none if one of them is lost.
-func changedFields(was, now json.RawMessage) []string {
-	if was == nil || now == nil {
+// changedFields returns the fields in which two definitions differ in meaning; none if one of them is lost.
+func changedFields(before, after json.RawMessage) []string {
+	if before == nil || after == nil {
 		return nil
 	}
 	var out []string
 	for _, key := range fields {
-		if !sameValue(mcp.Get(was, key), mcp.Get(now, key)) {
+		if !sameValue(mcp.Get(before, key), mcp.Get(after, key)) {
 			out = append(out, key)
 		}
 	}
 	return out
 }
 
-// same reports whether two values mean the same; nil stands for a missing field.
+// sameValue reports whether two values mean the same; nil stands for a missing field.
 func sameValue(a, b json.RawMessage) bool {
 	if (a == nil) != (b == nil) {
 		return false

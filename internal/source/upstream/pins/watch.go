@@ -101,7 +101,7 @@ func (w *watcher) leave() {
 	delete(b.wake, w.wake)
 }
 
-// look calls f for what has changed since the last look.
+// notifyChanges calls f for what has changed since the last look.
 func (w *watcher) notifyChanges() {
 	s := w.store
 	b := s.lock()
@@ -126,7 +126,7 @@ func (w *watcher) notifyChanges() {
 }
 
 // copy returns a copy of the maps of all pins.
-func (b *book) copy() state {
+func (b *pinBook) copy() state {
 	out := make(state, len(b.pins))
 	for server, tools := range b.pins {
 		out[server] = maps.Clone(tools)
@@ -134,7 +134,7 @@ func (b *book) copy() state {
 	return out
 }
 
-// seldom is how many times less often the file is polled if the system reports its changes.
+// slowPollFactor is how many times less often the file is polled if the system reports its changes.
 const slowPollFactor = 15
 
 // notices are the system's reports about the file's folder. If there are none, the channels are nil and only polling

@@ -19,7 +19,7 @@ var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute
 const writeTime = 2 * time.Second
 
 // refresh reads the file if another process has changed it. If the file is gone or broken, memory stays as it is.
-func (b *book) refresh() {
+func (b *pinBook) refresh() {
 	if b.store.file.Path == "" {
 		return
 	}
@@ -47,7 +47,7 @@ func (b *book) refresh() {
 
 // restore has a deleted file written again, since deleting it must not be a way to have other definitions pinned.
 // Definitions that only the file had are lost.
-func (b *book) restore() {
+func (b *pinBook) restore() {
 	if b.info == nil {
 		return // there was no file
 	}
@@ -67,7 +67,7 @@ func (b *book) restore() {
 }
 
 // adopt takes over the content of the file and adds what is not written yet.
-func (b *book) adopt(raw []byte) error {
+func (b *pinBook) adopt(raw []byte) error {
 	st, err := parse(raw, false)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 	return s.lookup(server)(name, r)
 }
 
-// bring applies edits and then sightings to st.
+// applyAll applies edits and then sightings to st.
 func (st state) applyAll(edits []edit, dirty state, was func(server, name string, r *record) json.RawMessage) {
 	for _, e := range edits {
 		e(st)
@@ -113,7 +113,7 @@ func sameTools(x, y map[string]*record) bool {
 }
 
 // warn logs a problem of the file, unless it is the same as last time.
-func (b *book) warn(err error) {
+func (b *pinBook) warn(err error) {
 	if text := err.Error(); b.warned != text {
 		b.warned = text
 		b.store.log.Warn("pins of tool definitions are kept in memory only: repair the file or move it away",
@@ -122,7 +122,7 @@ func (b *book) warn(err error) {
 }
 
 // writeSoon starts the background write, unless it is running.
-func (b *book) writeSoon() {
+func (b *pinBook) writeSoon() {
 	if b.store.file.Path == "" || b.writing || b.closed {
 		return
 	}
@@ -155,8 +155,8 @@ func (s *Store) write() {
 	}
 }
 
-// unwritten reports whether the file lacks something.
-func (b *book) hasUnwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
+// hasUnwritten reports whether the file lacks something.
+func (b *pinBook) hasUnwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
 
 // flush writes what is new, once.
 func (s *Store) flush(ctx context.Context) error {
@@ -195,7 +195,7 @@ func (s *Store) flush(ctx context.Context) error {
 
 // forgetWritten drops what has been written from the lists of unwritten changes, but keeps what came meanwhile.
 // Written definitions can then be read from the file again and need not stay in memory.
-func (b *book) forgetWritten(edits []edit, dirty state) {
+func (b *pinBook) forgetWritten(edits []edit, dirty state) {
 	b.edits = b.edits[len(edits):]
 	for server, tools := range dirty {
 		for name, r := range tools {

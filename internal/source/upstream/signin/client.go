@@ -25,7 +25,7 @@ var methodNames = map[string]string{
 	"none": authNone, "client_secret_basic": authBasic, "client_secret_post": authPost,
 }
 
-// style returns ClientAuth for x/oauth2. A client without a secret sends its id in the body.
+// authStyle returns ClientAuth for x/oauth2. A client without a secret sends its id in the body.
 func (r *record) authStyle() oauth2.AuthStyle {
 	if r.ClientAuth == authBasic {
 		return oauth2.AuthStyleInHeader
@@ -71,7 +71,7 @@ func (s *Session) setClientID(ctx context.Context, m *oauthex.AuthServerMeta, re
 // errNoClient says that the authorization server only accepts clients it knows.
 var errNoClient = errors.New("the authorization server registers no clients by itself: register Collie there by hand")
 
-// fits reports whether the client of an earlier sign-in can be used again. r may be nil.
+// clientReusable reports whether the client of an earlier sign-in can be used again. r may be nil.
 func (r *record) clientReusable(now *record, at time.Time) bool {
 	return r != nil && r.Registered && !r.Doubtful && r.Issuer == now.Issuer && r.Redirect == now.Redirect &&
 		(r.ClientEnds.IsZero() || at.Before(r.ClientEnds))

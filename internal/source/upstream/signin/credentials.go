@@ -31,10 +31,10 @@ func (s *Session) loginByItself(ctx context.Context, more []string) error {
 	return err
 }
 
-// obtain gets a token for the client's own id and secret (RFC 6749, section 4.4), and stores it before it is used. It
-// reads the metadata anew each time, since the server may have moved to another authorization server in the meantime.
-// before is the record of the last token and may be nil. An error that waiting does not cure is a [*NeedsAuthError].
-// The caller holds the lock against other processes; see lock.
+// clientCredentials gets a token for the client's own id and secret (RFC 6749, section 4.4), and stores it before it is
+// used. It reads the metadata anew each time, since the server may have moved to another authorization server in the
+// meantime. before is the record of the last token and may be nil. An error that waiting does not cure is a
+// [*NeedsAuthError]. The caller holds the lock against other processes; see lock.
 func (s *Session) clientCredentials(ctx context.Context, before *record, more []string) (*record, error) {
 	rec, err := s.token(ctx, before, more)
 	if err == nil {

@@ -22,11 +22,11 @@ type resource struct {
 	assumed bool     // no metadata was found: these are the server's own URL and origin
 }
 
-// probe is a request that opens no session and changes nothing.
+// probeRequest is a request that opens no session and changes nothing.
 const probeRequest = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// ask sends the server one request without a token, to get its challenge. An answer without one gives an empty
-// challenge.
+// fetchChallenge sends the server one request without a token, to get its challenge. An answer without one gives an
+// empty challenge.
 func (s *Session) fetchChallenge(ctx context.Context) (challenge, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.origin.String(), strings.NewReader(probeRequest))
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Session) readResource(ctx context.Context, place string) (resource, err
 	return resource{id: m.Resource, scopes: cleanScopes(m.ScopesSupported), issuers: issuers}, nil
 }
 
-// covers reports whether resource is u or a parent of u.
+// isParentURL reports whether resource is u or a parent of u.
 func isParentURL(resource string, u *url.URL) bool {
 	r, err := url.Parse(resource)
 	if err != nil || !sameOrigin(r, u) || r.User != nil || r.Fragment != "" {
@@ -124,7 +124,7 @@ func isParentURL(resource string, u *url.URL) bool {
 }
 
 func (s *Session) readJSON(ctx context.Context, field, place string, v any) error {
-	if err := s.guard.check(field, place); err != nil {
+	if err := s.guard.checkURL(field, place); err != nil {
 		return err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, place, nil)
@@ -153,8 +153,8 @@ func (s *Session) readJSON(ctx context.Context, field, place string, v any) erro
 	return nil
 }
 
-// authority reads the metadata of the first issuer that has any.
-func (s *Session) authority(ctx context.Context, issuers []string) (*oauthex.AuthServerMeta, error) {
+// findAuthority reads the metadata of the first issuer that has any.
+func (s *Session) findAuthority(ctx context.Context, issuers []string) (*oauthex.AuthServerMeta, error) {
 	var wrong error
 	for _, issuer := range issuers {
 		m, err := s.readAuthority(ctx, issuer)
@@ -170,7 +170,7 @@ func (s *Session) authority(ctx context.Context, issuers []string) (*oauthex.Aut
 }
 
 func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
-	if err := s.guard.check("issuer", issuer); err != nil {
+	if err := s.guard.checkURL("issuer", issuer); err != nil {
 		return nil, err
 	}
 	var wrong error
@@ -239,7 +239,7 @@ func (s *Session) checkAuthority(m *oauthex.AuthServerMeta) error {
 		if u.value == "" && !u.needed {
 			continue
 		}
-		if err := s.guard.check(u.field, u.value); err != nil {
+		if err := s.guard.checkURL(u.field, u.value); err != nil {
 			return err
 		}
 	}

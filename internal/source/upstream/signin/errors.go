@@ -63,7 +63,7 @@ func (s *Session) failed(step string, err error) error {
 	return &tool.Error{Op: op, Kind: kind, Subject: s.server.Name, Message: step, Err: err}
 }
 
-// refusal is an error response of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2).
+// oauthError is an error response of the authorization server (RFC 6749, sections 4.1.2.1 and 5.2).
 type oauthError struct {
 	Code, Description string
 	Status            int // 0 if it came by redirect

@@ -28,8 +28,8 @@ const (
 // itself cannot reach. The origin in the user's settings is always allowed; any other URL in a document must be https
 // on a public address. A server that is itself on a private address may name other private addresses, and http on this
 // machine.
-type guard struct {
-	own          *url.URL
+type requestGuard struct {
+	serverURL    *url.URL
 	direct       *http.Transport // for own
 	public       *http.Transport // refuses addresses that are not public
 	unrestricted *http.Transport // allows all addresses: if inside, or through a proxy, which dials for us
@@ -40,8 +40,8 @@ type guard struct {
 	trusted     atomic.Bool // an earlier sign-in found own on a private address
 }
 
-func newGuard(own *url.URL, base *http.Transport) *guard {
-	g := &guard{own: own}
+func newGuard(own *url.URL, base *http.Transport) *requestGuard {
+	g := &requestGuard{serverURL: own}
 	if own != nil {
 		g.ownPrivate = isLocal(own.Hostname()) || isPrivateLiteral(own.Hostname())
 	}
@@ -76,15 +76,15 @@ func tlsForOthers(c *tls.Config) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.RootCAs}
 }
 
-func (g *guard) close() {
+func (g *requestGuard) close() {
 	for _, t := range []*http.Transport{g.direct, g.public, g.unrestricted} {
 		t.CloseIdleConnections()
 	}
 }
 
-// note records the kind of address at which own was reached. With a proxy it is the proxy's address: that makes own
-// count as inside only if the proxy is on a private address itself.
-func (g *guard) recordAddress(addr net.Addr) {
+// recordAddress records the kind of address at which own was reached. With a proxy it is the proxy's address: that
+// makes own count as inside only if the proxy is on a private address itself.
+func (g *requestGuard) recordAddress(addr net.Addr) {
 	if ip, err := netip.ParseAddrPort(addr.String()); err == nil {
 		if isPublic(ip.Addr()) {
 			g.seenPublic.Store(true)
@@ -96,14 +96,14 @@ func (g *guard) recordAddress(addr net.Addr) {
 
 // isPrivate reports whether own is on a private address. It is not if it was seen at a public address too, since such a
 // name may be made to point anywhere.
-func (g *guard) isPrivate() bool {
+func (g *requestGuard) isPrivate() bool {
 	if g.ownPrivate || g.trusted.Load() {
 		return true
 	}
-	return g.seenPrivate.Load() && !g.seenPublic.Load() && !g.proxied(g.own)
+	return g.seenPrivate.Load() && !g.seenPublic.Load() && !g.proxied(g.serverURL)
 }
 
-func (g *guard) proxied(u *url.URL) bool {
+func (g *requestGuard) proxied(u *url.URL) bool {
 	if g.unrestricted.Proxy == nil || u == nil {
 		return false
 	}
@@ -111,13 +111,13 @@ func (g *guard) proxied(u *url.URL) bool {
 	return err == nil && proxy != nil
 }
 
-// check returns why a URL in a document must not be used; field names its place there.
-func (g *guard) check(field, raw string) error {
+// checkURL returns why a URL in a document must not be used; field names its place there.
+func (g *requestGuard) checkURL(field, raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil {
 		return fmt.Errorf("%s is %q, expected an https URL", field, quoted(raw))
 	}
-	if sameOrigin(u, g.own) {
+	if sameOrigin(u, g.serverURL) {
 		return nil
 	}
 	local := isLocal(u.Hostname())
@@ -131,13 +131,13 @@ func (g *guard) check(field, raw string) error {
 }
 
 // RoundTrip sends one request if it is allowed, and bounds the size of the answer.
-func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := g.check("the address", req.URL.String()); err != nil {
+func (g *requestGuard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := g.checkURL("the address", req.URL.String()); err != nil {
 		return nil, err
 	}
 	t := g.public
 	switch {
-	case sameOrigin(req.URL, g.own):
+	case sameOrigin(req.URL, g.serverURL):
 		t = g.direct
 	case g.isPrivate(), g.proxied(req.URL):
 		t = g.unrestricted
@@ -152,7 +152,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // client returns a client for libraries. It follows redirects of reads only: a posted form holds codes and tokens for
 // the address that was checked.
-func (g *guard) client() *http.Client {
+func (g *requestGuard) client() *http.Client {
 	return &http.Client{
 		Transport: g, Timeout: requestTime,
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
@@ -172,18 +172,18 @@ func (g *guard) client() *http.Client {
 // errTooLong says that an answer is longer than any valid one.
 var errTooLong = fmt.Errorf("an answer of more than %d bytes", maxBody)
 
-// bounded is a body that fails after a number of bytes.
+// limitedBody is a body that fails after a number of bytes.
 type limitedBody struct {
 	io.ReadCloser
-	left int // bytes left; none left is an error
+	remaining int // bytes left; none left is an error
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, errTooLong
 	}
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }
 
@@ -196,7 +196,7 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// reserved are networks that netip does not call private but that are not public either.
+// reservedNetworks are networks that netip does not call private but that are not public either.
 var reservedNetworks = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("198.18.0.0/15"),

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func guardOf(t *testing.T, own string) *guard {
+func guardOf(t *testing.T, own string) *requestGuard {
 	t.Helper()
 	u, err := url.Parse(own)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestGuardChecksAddresses(t *testing.T) {
 		{loopback, "http://as.example.com/token", false},
 		{"http://192.168.1.20/mcp", "http://192.168.1.20/.well-known/x", true}, // what the user wrote
 	} {
-		if err := guardOf(t, test.own).check("token_endpoint", test.url); (err == nil) != test.ok {
+		if err := guardOf(t, test.own).checkURL("token_endpoint", test.url); (err == nil) != test.ok {
 			t.Errorf("%s names %q: %v, want ok %v", test.own, test.url, err, test.ok)
 		}
 	}
@@ -232,7 +232,7 @@ func FuzzSubject(f *testing.F) {
 	f.Add("a.eyJzdWIiOiJhbm4ifQ.b")
 	f.Add("..")
 	f.Add("a.e30.c")
-	f.Fuzz(func(_ *testing.T, s string) { subject(s) })
+	f.Fuzz(func(_ *testing.T, s string) { tokenSubject(s) })
 }
 
 func FuzzCovers(f *testing.F) {

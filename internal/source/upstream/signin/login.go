@@ -90,7 +90,7 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	return p, s.storePending(ctx, p)
 }
 
-// found is what a server and its authorization server say in their documents.
+// discovered is what a server and its authorization server say in their documents.
 type discovered struct {
 	challenge challenge
 	resource  resource
@@ -116,7 +116,7 @@ func (s *Session) discover(ctx context.Context) (*discovered, error) {
 	if err != nil {
 		return nil, s.failed("read the resource metadata", asServerFault(err))
 	}
-	f.authority, err = s.authority(ctx, f.resource.issuers)
+	f.authority, err = s.findAuthority(ctx, f.resource.issuers)
 	if errors.Is(err, errNothing) {
 		err = &tool.Error{
 			Op: op, Kind: tool.Upstream, Subject: s.server.Name, Message: "the server offers no OAuth", Err: err,
@@ -179,7 +179,7 @@ func withoutPort(redirect string) string {
 	return u.String()
 }
 
-// upstream marks an error in a server's documents as the server's fault.
+// asServerFault marks an error in a server's documents as the server's fault.
 func asServerFault(err error) error {
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return err // a network error
@@ -269,7 +269,8 @@ func (s *Session) gaveUp(ctx context.Context, p *pending) error {
 	}
 }
 
-// doubt makes the next sign-in register a new client. The caller holds the lock against other processes; see lock.
+// forgetClient makes the next sign-in register a new client. The caller holds the lock against other processes; see
+// lock.
 func (s *Session) forgetClient(ctx context.Context, key string) {
 	rec, have, err := s.load(ctx)
 	if err != nil || rec == nil || have != key {

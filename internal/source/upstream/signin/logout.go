@@ -34,7 +34,7 @@ func (s *Session) Logout(ctx context.Context) (revoked bool, err error) {
 		return revoked, s.failed("forget the tokens", err)
 	}
 	s.mu.Lock()
-	s.unsaved, s.challenge, s.needs = nil, challenge{}, false
+	s.unsaved, s.challenge, s.needsSignIn = nil, challenge{}, false
 	s.mu.Unlock()
 	s.adopt(nil)
 	if key == "" {
@@ -49,7 +49,7 @@ func (s *Session) revoke(ctx context.Context, rec *record) bool {
 	if rec.Inside {
 		s.guard.trusted.Store(true)
 	}
-	if err := s.guard.check("revocation_endpoint", rec.RevokeURL); err != nil {
+	if err := s.guard.checkURL("revocation_endpoint", rec.RevokeURL); err != nil {
 		s.log.Warn("tokens are not revoked", "error", err)
 		return false
 	}

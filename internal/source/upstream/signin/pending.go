@@ -230,8 +230,8 @@ func (s *Session) replace(ctx context.Context, rec *record) error {
 
 // completed reports whether another process has completed the sign-in, and with what error.
 func (s *Session) completed(ctx context.Context, p *pending) (bool, error) {
-	has, err := s.store.Has(ctx, s.pendingName())
-	if err != nil || has {
+	waiting, err := s.store.Has(ctx, s.pendingName())
+	if err != nil || waiting {
 		return false, nil //nolint:nilerr // the next look may tell
 	}
 	rec, err := s.reload(ctx)

@@ -38,7 +38,7 @@ func (r *record) key() string { return Prefix + "token:" + digest(r.Issuer, r.Re
 // signedIn reports whether there is a token to send. r may be nil.
 func (r *record) signedIn() bool { return r != nil && r.AccessToken != "" }
 
-// stale reports whether the access token expires within d.
+// expiresWithin reports whether the access token expires within d.
 func (r *record) expiresWithin(now time.Time, d time.Duration) bool {
 	return !r.Expiry.IsZero() && !now.Add(d).Before(r.Expiry)
 }
@@ -52,8 +52,8 @@ func (s *Session) recordKey() string {
 // load reads the record of this server and its key; rec is nil if there is none, or if it cannot be read: the next
 // sign-in replaces it.
 func (s *Session) load(ctx context.Context) (rec *record, key string, err error) {
-	has, err := s.store.Has(ctx, s.recordKey())
-	if err != nil || !has {
+	exists, err := s.store.Has(ctx, s.recordKey())
+	if err != nil || !exists {
 		return nil, "", err
 	}
 	key, ok, err := s.store.Get(ctx, s.recordKey())
@@ -91,7 +91,7 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 	if err := s.store.Set(ctx, rec.key(), string(raw)); err != nil {
 		return err
 	}
-	if has, err := s.store.Has(ctx, s.recordKey()); err == nil && has {
+	if exists, err := s.store.Has(ctx, s.recordKey()); err == nil && exists {
 		if key, _, err := s.store.Get(ctx, s.recordKey()); err == nil && key == rec.key() {
 			return nil
 		}
@@ -99,12 +99,12 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 	return s.store.Set(ctx, s.recordKey(), rec.key())
 }
 
-// known returns the record in memory. The store is read the first time; later it is only asked whether it still has
-// one.
-func (s *Session) known(ctx context.Context) (*record, error) {
+// cachedRecord returns the record in memory. The store is read the first time; later it is only asked whether it still
+// has one.
+func (s *Session) cachedRecord(ctx context.Context) (*record, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
-	rec, looked := s.current, s.looked
+	rec, looked := s.current, s.storeChecked
 	s.mu.Unlock()
 	if !looked.IsZero() && (rec == nil || now.Sub(looked) < lookAgain) {
 		return rec, nil
@@ -112,11 +112,11 @@ func (s *Session) known(ctx context.Context) (*record, error) {
 	if rec == nil {
 		return s.reload(ctx)
 	}
-	has, err := s.store.Has(ctx, s.recordKey())
+	exists, err := s.store.Has(ctx, s.recordKey())
 	if err != nil {
 		return rec, nil //nolint:nilerr // what we have is good until the server says otherwise
 	}
-	if !has {
+	if !exists {
 		rec = nil
 	}
 	s.adopt(rec)
@@ -137,8 +137,8 @@ func (s *Session) reload(ctx context.Context) (*record, error) {
 func (s *Session) adopt(rec *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.current, s.looked = rec, s.opts.Now()
-	s.needs = s.needs && !rec.signedIn()
+	s.current, s.storeChecked = rec, s.opts.Now()
+	s.needsSignIn = s.needsSignIn && !rec.signedIn()
 }
 
 // union returns all scopes of the lists, in order and without duplicates.

@@ -23,9 +23,9 @@ type renewal struct {
 
 var errClosed = errors.New("the session is closed")
 
-// usable returns the record with which to send a request, refreshed if need be; nil if nobody is signed in.
+// usableRecord returns the record with which to send a request, refreshed if need be; nil if nobody is signed in.
 func (s *Session) usableRecord(ctx context.Context) (*record, error) {
-	rec, err := s.known(ctx)
+	rec, err := s.cachedRecord(ctx)
 	if err != nil || !rec.signedIn() {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Session) usableRecord(ctx context.Context) (*record, error) {
 		return rec, nil
 	case s.server.ClientCredentials: // it can get another one
 	case rec.RefreshToken == "" && ended:
-		return nil, nil //nolint:nilnil // the server's refusal tells what it wants
+		return nil, nil //nolint:nilnil // the server's refusal says what it requires
 	case rec.RefreshToken == "":
 		return rec, nil
 	}
@@ -48,10 +48,10 @@ func (s *Session) usableRecord(ctx context.Context) (*record, error) {
 	return fresh, err
 }
 
-// renew returns a record whose access token differs from that of had, which may be nil, or nil if there is none to be
-// had. Concurrent callers share one renewal. It goes on after a caller gives up: if a rotated refresh token were not
-// stored, the sign-in would be lost.
-func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
+// renew returns a record with a different access token than old, which may be nil. It returns nil if it cannot get one.
+// Concurrent callers share one renewal. The renewal continues after a caller gives up: if a rotated refresh token were
+// not stored, the sign-in would be lost.
+func (s *Session) renew(ctx context.Context, old *record) (*record, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
 		life, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTime)
 		s.wg.Go(func() {
 			defer cancel()
-			r.rec, r.err = s.renewOnce(life, had)
+			r.rec, r.err = s.renewOnce(life, old)
 			s.mu.Lock()
 			s.renewing = nil
 			s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Session) renew(ctx context.Context, had *record) (*record, error) {
 }
 
 // renewOnce takes over the tokens of another process, or else refreshes.
-func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
+func (s *Session) renewOnce(ctx context.Context, old *record) (*record, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return nil, s.failed("wait for another process", err)
@@ -95,7 +95,7 @@ func (s *Session) renewOnce(ctx context.Context, had *record) (*record, error) {
 		return nil, err
 	}
 	now := s.opts.Now()
-	news := rec.signedIn() && (had == nil || rec.AccessToken != had.AccessToken)
+	news := rec.signedIn() && (old == nil || rec.AccessToken != old.AccessToken)
 	switch {
 	case news && !rec.expiresWithin(now, refreshBefore):
 		return rec, nil
@@ -163,7 +163,7 @@ func (s *Session) saveRest(ctx context.Context) error {
 // its own refresh, but that cannot name the resource, which MCP requires (RFC 8707); and a parameter without a value
 // counts as missing (RFC 6749, section 3.2).
 func (s *Session) exchange(ctx context.Context, rec *record, code string, params ...oauth2.AuthCodeOption) (*oauth2.Token, error) {
-	if err := s.guard.check("token_endpoint", rec.TokenURL); err != nil {
+	if err := s.guard.checkURL("token_endpoint", rec.TokenURL); err != nil {
 		return nil, err
 	}
 	config := oauth2.Config{
@@ -195,7 +195,7 @@ func (r *record) store(tok *oauth2.Token, now time.Time) {
 		r.Scopes = scopesOf(scope)
 	}
 	if id, ok := tok.Extra("id_token").(string); ok {
-		if sub := subject(id); sub != "" {
+		if sub := tokenSubject(id); sub != "" {
 			r.Subject = sub
 		}
 	}
@@ -204,7 +204,7 @@ func (r *record) store(tok *oauth2.Token, now time.Time) {
 // tokenSubject returns the subject of an ID token. The signature is not checked: the token came over TLS from the token
 // endpoint itself (OpenID Connect Core 1.0, section 3.1.3.7), and the subject only keeps different people's lists
 // apart.
-func subject(token string) string {
+func tokenSubject(token string) string {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
 		return ""

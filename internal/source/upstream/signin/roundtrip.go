@@ -65,8 +65,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// curable reports whether another token may help after resp, which answered a request with rec's token; tried counts
-// the earlier tries. It may once after a 401, and once more if a client that signs in by itself lacks scopes.
+// tokenMayHelp reports whether another token may help after resp, which answered a request with rec's token; tried
+// counts the earlier tries. It may once after a 401, and once more if a client that signs in by itself lacks scopes.
 func (s *Session) tokenMayHelp(resp *http.Response, rec *record, tried int) bool {
 	return tried == 0 && resp.StatusCode == http.StatusUnauthorized || tried < 2 && s.mayAskForMore(resp, rec)
 }
@@ -102,7 +102,7 @@ func replay(req *http.Request) (*http.Request, bool) {
 	return &again, true
 }
 
-// judge turns the last answer to a request into the result.
+// answerOrError turns the last answer to a request into the result.
 func (s *Session) answerOrError(ctx context.Context, resp *http.Response, rec *record, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *Session) remember(resp *http.Response) {
 
 func (s *Session) setNeeds(needs bool) {
 	s.mu.Lock()
-	s.needs = needs
+	s.needsSignIn = needs
 	s.mu.Unlock()
 }
 

@@ -81,7 +81,7 @@ type Options struct {
 }
 
 const (
-	// early is how long before its end an access token is refreshed.
+	// refreshBefore is how long before its end an access token is refreshed.
 	refreshBefore = 60 * time.Second
 	// requestTime bounds one request to an authorization server.
 	requestTime = 30 * time.Second
@@ -96,17 +96,17 @@ type Session struct {
 	store  Store
 	opts   Options
 	log    *slog.Logger
-	guard  *guard
+	guard  *requestGuard
 
-	mu        sync.Mutex
-	looked    time.Time // last check of the store; zero means never
-	current   *record   // nil: not signed in, as far as is known
-	unsaved   *record   // newer than current, and not stored yet
-	challenge challenge // of the server's last refusal
-	needs     bool
-	renewing  *renewal
-	closed    bool
-	wg        sync.WaitGroup
+	mu           sync.Mutex
+	storeChecked time.Time // last check of the store; zero means never
+	current      *record   // nil: not signed in, as far as is known
+	unsaved      *record   // newer than current, and not stored yet
+	challenge    challenge // of the server's last refusal
+	needsSignIn  bool
+	renewing     *renewal
+	closed       bool
+	wg           sync.WaitGroup
 }
 
 // New returns the session of a server. It uses neither the store nor the network.
@@ -143,22 +143,22 @@ func (s *Session) Close() error {
 func (s *Session) NeedsAuth() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.needs
+	return s.needsSignIn
 }
 
 // Principal returns a digest that identifies who is signed in: of issuer, client and subject, or of the sign-in
 // itself if the subject is unknown. It is empty while nobody is signed in. Lists fetched for one principal must not
 // be shown to another.
 func (s *Session) Principal(ctx context.Context) (string, error) {
-	rec, err := s.known(ctx)
+	rec, err := s.cachedRecord(ctx)
 	if err != nil || !rec.signedIn() {
 		return "", err
 	}
-	who := rec.Subject
-	if who == "" {
-		who = "login " + rec.Login
+	subject := rec.Subject
+	if subject == "" {
+		subject = "login " + rec.Login
 	}
-	return digest(rec.Issuer, rec.ClientID, who), nil
+	return digest(rec.Issuer, rec.ClientID, subject), nil
 }
 
 // digest returns a short name for a list of texts.
