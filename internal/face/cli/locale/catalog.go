@@ -54,11 +54,11 @@ func Parse(po string) *Catalog {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		said, err := strconv.Unquote(line)
+		text, err := strconv.Unquote(line)
 		if err != nil {
 			panic(fmt.Sprintf("catalog, line %d: %s", n+1, line))
 		}
-		*into += said
+		*into += text
 	}
 	keep()
 	c.patterns = sync.OnceValue(c.makePatterns)
@@ -88,8 +88,8 @@ func (c *Catalog) Get(english string) string {
 	if c == nil {
 		return english
 	}
-	if said, ok := c.texts[english]; ok {
-		return said
+	if translation, ok := c.texts[english]; ok {
+		return translation
 	}
 	return english
 }
@@ -102,8 +102,8 @@ func (c *Catalog) Sentence(english string) string {
 	if c == nil || english == "" {
 		return english
 	}
-	if said, ok := c.texts[english]; ok {
-		return said
+	if translation, ok := c.texts[english]; ok {
+		return translation
 	}
 	patterns := c.patterns()
 	for i := range patterns {
@@ -115,8 +115,8 @@ func (c *Catalog) Sentence(english string) string {
 			return p.fill(values)
 		}
 	}
-	for _, sep := range []struct{ here, translated string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
-		if before, after, ok := strings.Cut(english, sep.here); ok {
+	for _, sep := range []struct{ english, translated string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
+		if before, after, ok := strings.Cut(english, sep.english); ok {
 			b, a := c.unlessName(before), c.Sentence(after)
 			if b == before && a == after {
 				return english
