@@ -36,7 +36,7 @@ const (
 	refuses person = "refuses"
 )
 
-// visit opens a session with the gateway.
+// openSession opens a session with the gateway.
 func openSession(t *testing.T, g *gateway.Gateway, version string, who person) *sdkClient {
 	t.Helper()
 	v := &sdkClient{changed: make(chan struct{}, 99), asked: make(chan string, 99)}

@@ -20,8 +20,8 @@ func TestWhoAnswersAtATerminal(t *testing.T) {
 		code  int
 	}{{"terminal, y", "y\r", 0}, {"terminal, n", "n\r", 5}, {"terminal, Enter", "\r", 5}} {
 		sc := w.terminalIn(t, s.Home, "system", "workspace-info")
-		sc.shows("Run it?")
-		sc.types(own.types)
+		sc.Shows("Run it?")
+		sc.Types(own.types)
 		sc.Ends(own.code)
 		tb.row("own command", own.name, map[int]string{0: "ran", 5: "not confirmed"}[own.code], "")
 	}
@@ -54,8 +54,8 @@ func TestWhoAnswersAtATerminal(t *testing.T) {
 			}
 		} else {
 			sc := w.terminalIn(t, s.Home, "confirm", code)
-			sc.shows("Let it run once?")
-			sc.types(by.types)
+			sc.Shows("Let it run once?")
+			sc.Types(by.types)
 			sc.Ends(map[bool]int{true: 0, false: 5}[by.want == "ran"])
 		}
 		other, _, _ := strings.Cut(verdict(second.call(t, nil)), " ")

@@ -25,7 +25,7 @@ func confirmWorld(t *testing.T, members ...string) (*world, *site, gate.Pending)
 	return w, newSite(t, g), gate.OpenPending(filepath.Join(g.Home, "state", "pending"))
 }
 
-// doors are callers of all kinds at one home. Those that show no questions get codes.
+// confirmCallers are callers of all kinds at one home. Those that show no questions get codes.
 func confirmCallers(t *testing.T, w *world, s *site) []confirmCaller {
 	t.Helper()
 	const none = `{}`

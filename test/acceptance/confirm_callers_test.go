@@ -18,13 +18,13 @@ import (
 	"collie/test/gateway"
 )
 
-// The dangerous call that everybody makes: it changes nothing, so that it can be made again.
+// The dangerous call of these tests. It changes nothing, so it can be repeated.
 const dangerousCall = `"name":"system","arguments":{"action":"workspace_info"}`
 
-// door is a caller of one kind, which makes the dangerous call by a public way in.
+// confirmCaller is one kind of caller, which makes the dangerous call over a public interface.
 type confirmCaller struct {
 	name string
-	// who is the same for callers that nobody can tell apart, on purpose.
+	// who is equal for callers that the gateway deliberately does not tell apart.
 	who string
 	// call makes the call. asked is told each question that comes back while it runs.
 	call func(t *testing.T, asked func(q gjson.Result)) gjson.Result
@@ -250,7 +250,7 @@ func (s *site) api(t *testing.T, key string, dialogue bool, more string) (asked 
 	return "", last
 }
 
-// verdict is what came of a call: "ran", "asked", "code CODE", the type of an error of ours, or a JSON-RPC error.
+// verdict is the outcome of a call: "ran", "asked", "code CODE", the type of one of our errors, or a JSON-RPC error.
 func verdict(m gjson.Result) string {
 	if e := m.Get("error"); e.Get("code").Type == gjson.Number {
 		return "refused " + e.Get("code").Raw
