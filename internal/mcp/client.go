@@ -206,18 +206,18 @@ func (c *Client) probe(ctx context.Context, opts *ClientOptions) error {
 // lateAnswer is how long to wait, after initialize was refused, for a late answer to the probe.
 const lateAnswer = 500 * time.Millisecond
 
-// silent returns a channel that is closed when an unanswered probe means that the server is legacy.
+// silentChannel returns a channel that is closed when an unanswered probe means that the server is legacy.
 func silentChannel(ctx context.Context, opts *ClientOptions) <-chan struct{} {
-	wait, most := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
+	wait, maxWait := cmp.Or(opts.ProbeWait, 3*time.Second), cmp.Or(opts.ProbeMax, 3500*time.Millisecond)
 	out := make(chan struct{})
 	go func() { // ends with the longest of its timers, or with ctx
 		defer close(out)
-		limit := time.NewTimer(most)
-		defer limit.Stop()
+		maxWait := time.NewTimer(maxWait)
+		defer maxWait.Stop()
 		select {
 		case <-ctx.Done():
 			return
-		case <-limit.C:
+		case <-maxWait.C:
 			return
 		case <-opts.FirstOutput:
 		}
@@ -225,7 +225,7 @@ func silentChannel(ctx context.Context, opts *ClientOptions) <-chan struct{} {
 		defer grace.Stop()
 		select {
 		case <-ctx.Done():
-		case <-limit.C:
+		case <-maxWait.C:
 		case <-grace.C:
 		}
 	}()
@@ -457,21 +457,21 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 	mine := &renewal{done: make(chan struct{})}
 	for {
 		c.mu.Lock()
-		other := c.renew
+		reopening := c.renew
 		switch {
 		case c.renewals.Load() != before:
 			c.mu.Unlock()
 			return nil
-		case other == nil:
+		case reopening == nil:
 			c.renew = mine
 		}
 		c.mu.Unlock()
-		if other == nil {
+		if reopening == nil {
 			break
 		}
 		select {
-		case <-other.done:
-			if !other.givenUp {
+		case <-reopening.done:
+			if !reopening.givenUp {
 				return nil
 			}
 		case <-ctx.Done():

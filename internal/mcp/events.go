@@ -21,7 +21,7 @@ const (
 	// loses its connection. maxOwnBytes does so for a session's own stream, which never ends.
 	maxEventBytes = 8 << 20
 	maxOwnBytes   = 256 << 10
-	// heartbeat is how often a stream without messages sends a comment, so that it is not taken for dead.
+	// heartbeatInterval is how often a stream without messages sends a comment, so that it is not taken for dead.
 	heartbeatInterval = 25 * time.Second
 	// comeBack is how long a client that lost a stream should wait before it reconnects (the SSE retry
 	// field).
@@ -33,22 +33,22 @@ const (
 
 // eventStream is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
 // from where it lost the connection.
-type events struct {
-	id     string // empty: events have no ids and cannot be read again
-	primed bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
-	own    bool   // the stream belongs to a session, not to a request
-	kept   *keeper
-	by     *session // the session it belongs to, if the session keeps it
-	stall  time.Duration
-	log    *slog.Logger
+type eventStream struct {
+	id        string // empty: events have no ids and cannot be read again
+	primed    bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
+	ofSession bool   // the stream belongs to a session, not to a request
+	keeper    *replayBudget
+	session   *session // the session it belongs to, if the session keeps it
+	stall     time.Duration
+	log       *slog.Logger
 
 	mu           sync.Mutex
-	list         []sent // consecutive numbers
-	last         int    // number of the newest event
-	bytes        int    // size of list
-	waiting      int    // size of the events in list that no reader was given
+	list         []sentEvent // consecutive numbers
+	last         int         // number of the newest event
+	bytes        int         // size of list
+	waiting      int         // size of the events in list that no reader was given
 	signals      map[string]int
-	gap          gap
+	gap          droppedCount
 	ended        bool
 	dropped      bool          // list was discarded
 	final        bool          // nobody can come back for it
@@ -56,25 +56,25 @@ type events struct {
 	less         chan struct{} // closed when an event was read; nil if nobody waits for that
 	reader       int           // number of the active reader; 0: none; coming: one will begin soon
 	readerCount  int           // number of readers so far; a new one replaces the old
-	told         int           // number of the newest event that a reader was given
-	safe         int           // number of the newest event that was written to a reader
-	used         time.Time     // when the last reader left
-	moved        time.Time     // time of the last successful write
+	lastGiven    int           // number of the newest event that a reader was given
+	lastWritten  int           // number of the newest event that was written to a reader
+	readerLeftAt time.Time     // when the last reader left
+	lastWriteAt  time.Time     // time of the last successful write
 	readerBehind bool          // addSlowly waited for the reader in vain
 }
 
-type sent struct {
+type sentEvent struct {
 	n int
 	m outgoing
 }
 
-func newEvents(id string) *events {
-	return &events{id: id, more: make(chan struct{}), stall: defaultStall, log: slog.New(slog.DiscardHandler)}
+func newEvents(id string) *eventStream {
+	return &eventStream{id: id, more: make(chan struct{}), stall: defaultStall, log: slog.New(slog.DiscardHandler)}
 }
 
 // add appends a message. It reports whether the stream still accepts messages, which it does not after its
 // end. A notification for which there is no room is left out; see [kind].
-func (s *events) add(m outgoing, k kind) bool {
+func (s *eventStream) add(m outgoing, k kind) bool {
 	s.mu.Lock()
 	if s.ended || s.dropped {
 		s.mu.Unlock()
@@ -88,16 +88,16 @@ func (s *events) add(m outgoing, k kind) bool {
 	s.trim()
 	grown := s.bytes - before
 	s.mu.Unlock()
-	s.kept.grow(grown)
+	s.keeper.grow(grown)
 	return true
 }
 
 // addSlowly is add for a notification of a call. If the client reads but has fallen behind, it waits a
 // moment, which slows down a sender that is faster than the client.
-func (s *events) addSlowly(m outgoing, k kind) bool {
-	for k == note {
+func (s *eventStream) addSlowly(m outgoing, k kind) bool {
+	for k == mayBeDropped {
 		s.mu.Lock()
-		if s.waiting+m.size() <= maxNotes || s.reader == 0 || s.readerBehind || s.ended || time.Since(s.moved) > time.Second {
+		if s.waiting+m.size() <= maxNotes || s.reader == 0 || s.readerBehind || s.ended || time.Since(s.lastWriteAt) > time.Second {
 			s.mu.Unlock()
 			break
 		}
@@ -120,10 +120,10 @@ func (s *events) addSlowly(m outgoing, k kind) bool {
 }
 
 // ask appends a request to the client.
-func (s *events) ask(raw []byte) bool { return s.add(outgoing{head: raw}, mustArrive) }
+func (s *eventStream) ask(raw []byte) bool { return s.add(outgoing{head: raw}, mustArrive) }
 
 // admit decides whether there is room for a message.
-func (s *events) admit(m outgoing, k kind) bool {
+func (s *eventStream) admit(m outgoing, k kind) bool {
 	limit := maxNotes
 	if s.reader == 0 {
 		limit = maxUnread
@@ -131,7 +131,9 @@ func (s *events) admit(m outgoing, k kind) bool {
 	size := s.waiting + m.size()
 	switch k {
 	case signal:
-		if s.signals[string(m.head)] > s.safe { // one is waiting; numbers start at 1, so 0 means none
+		// A notification that is being written cannot replace this one: its client may have looked already. Numbers
+		// start at 1, so 0 means none.
+		if s.signals[string(m.head)] > s.lastGiven {
 			return false
 		}
 		if size > 2*limit {
@@ -142,9 +144,9 @@ func (s *events) admit(m outgoing, k kind) bool {
 			s.signals = map[string]int{}
 		}
 		s.signals[string(m.head)] = s.last + 1
-	case progress:
+	case progressKind:
 		return size <= limit/2
-	case note:
+	case mayBeDropped:
 		if size > limit || s.gap.n > 0 && size > limit/2 {
 			s.gap.add(m.head)
 			return false
@@ -157,49 +159,49 @@ func (s *events) admit(m outgoing, k kind) bool {
 }
 
 // tellGap adds a log message that tells the client how many messages were left out.
-func (s *events) tellGap() {
+func (s *eventStream) tellGap() {
 	if raw, ok := s.gap.notice(); ok {
 		s.push(outgoing{head: raw})
 	}
 }
 
-func (s *events) push(m outgoing) {
+func (s *eventStream) push(m outgoing) {
 	s.last++
-	s.list = append(s.list, sent{s.last, m})
+	s.list = append(s.list, sentEvent{s.last, m})
 	s.bytes += m.size()
 	s.waiting += m.size()
 }
 
 // trim drops events that were read, unless they are kept for a client that may come back.
-func (s *events) trim() {
+func (s *eventStream) trim() {
 	keep := maxEventBytes
 	switch {
 	case s.id == "":
 		keep = 0
-	case s.own:
+	case s.ofSession:
 		keep = maxOwnBytes
 	}
 	n, held := 0, s.bytes-s.waiting
 	if s.ended && keep > 0 {
 		return // the keeper decides when to drop a complete answer
 	}
-	for n < len(s.list) && s.list[n].n <= s.safe && held > keep {
+	for n < len(s.list) && s.list[n].n <= s.lastWritten && held > keep {
 		size := s.list[n].m.size()
 		held -= size
 		s.bytes -= size
-		s.list[n] = sent{}
+		s.list[n] = sentEvent{}
 		n++
 	}
 	s.list = s.list[n:]
 }
 
-func (s *events) wake() {
+func (s *eventStream) wake() {
 	close(s.more)
 	s.more = make(chan struct{})
 }
 
 // end marks the end of the stream: no more messages will be added.
-func (s *events) end() {
+func (s *eventStream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -212,14 +214,14 @@ func (s *events) end() {
 
 // unreadSince returns when the last reader left a stream that has ended. ok is false if the stream has not ended or
 // is being read.
-func (s *events) unreadSince() (at time.Time, ok bool) {
+func (s *eventStream) unreadSince() (at time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.used, s.ended && s.reader == 0
+	return s.readerLeftAt, s.ended && s.reader == 0
 }
 
-// holds reports whether all events after number from are still in memory.
-func (s *events) holds(from int) bool {
+// has reports whether all events after number from are still in memory.
+func (s *eventStream) has(from int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.dropped && from >= s.last-len(s.list)
@@ -227,7 +229,7 @@ func (s *events) holds(from int) bool {
 
 // drop discards the kept events unless they are being read, and reports whether it did. final means that
 // nobody can come back for the stream; if it is being read, it is then discarded when the reader leaves.
-func (s *events) drop(final bool) (bytes int, ok bool) {
+func (s *eventStream) drop(final bool) (bytes int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.final = s.final || final
@@ -241,7 +243,7 @@ func (s *events) drop(final bool) (bytes int, ok bool) {
 }
 
 // read reports whether a client is reading the stream.
-func (s *events) read() bool {
+func (s *eventStream) read() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reader != 0 && !s.ended
@@ -252,7 +254,7 @@ func (s *events) read() bool {
 const readerWait = 5 * time.Second
 
 // awaitReader waits up to readerWait for a reader and reports whether there is one.
-func (s *events) awaitReader(ctx context.Context) bool {
+func (s *eventStream) awaitReader(ctx context.Context) bool {
 	limit := time.NewTimer(readerWait)
 	defer limit.Stop()
 	for {
@@ -275,15 +277,15 @@ func (s *events) awaitReader(ctx context.Context) bool {
 	}
 }
 
-// coming is the value of reader between the request for a stream and its first read.
+// readerComing is the value of reader between the request for a stream and its first read.
 const readerComing = -1
 
-// unread is the value for from with which serve starts at the first event that no reader was given.
-const unread = -1
+// fromUnread, as serve's argument from, means to start at the first event that no reader was given.
+const fromUnread = -1
 
 // serve writes the events after number from to w. It returns when the stream or ctx has ended, another reader
 // takes over, or the client has taken nothing for too long. It reports whether everything was written.
-func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
+func (s *eventStream) serve(ctx context.Context, w http.ResponseWriter, from int) bool {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache, no-transform")
@@ -309,17 +311,17 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 			return false
 		}
 		batch := s.next(from)
-		before := s.told
+		before := s.lastGiven
 		if len(batch) > 0 {
 			from = batch[len(batch)-1].n
-			s.told = max(s.told, from)
+			s.lastGiven = max(s.lastGiven, from)
 		}
 		ended, more := s.ended, s.more
 		s.mu.Unlock()
 		if len(batch) > 0 {
 			if s.recordWrite(s.emit(out, &buf, batch)) {
 				s.mu.Lock()
-				s.told = before
+				s.lastGiven = before
 				s.mu.Unlock()
 				return false
 			}
@@ -341,8 +343,8 @@ func (s *events) serve(ctx context.Context, w http.ResponseWriter, from int) boo
 	}
 }
 
-// wrote reports whether err is a failed write, and logs it if the client did not read.
-func (s *events) recordWrite(err error) (failed bool) {
+// recordWrite reports whether err is a failed write, and logs it if the client did not read.
+func (s *eventStream) recordWrite(err error) (failed bool) {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		s.log.Warn("a client does not read: its connection was closed", "waited", s.stall)
 	}
@@ -350,53 +352,53 @@ func (s *events) recordWrite(err error) (failed bool) {
 }
 
 // attach makes the caller the reader of the stream.
-func (s *events) attach(from int) (me, begin int) {
+func (s *eventStream) attach(from int) (me, begin int) {
 	s.mu.Lock()
 	s.readerCount++
 	me = s.readerCount
 	s.reader = me
-	s.moved, s.readerBehind = time.Now(), false
-	if from == unread {
-		from = s.told
+	s.lastWriteAt, s.readerBehind = time.Now(), false
+	if from == fromUnread {
+		from = s.lastGiven
 	}
-	if s.own && from < s.last-len(s.list) { // the client asks for events that are no longer kept
+	if s.ofSession && from < s.last-len(s.list) { // the client asks for events that are no longer kept
 		s.gap.n += s.last - len(s.list) - from
 		from = s.last - len(s.list)
 		s.tellGap()
 	}
 	s.wake() // makes an earlier reader leave
 	s.mu.Unlock()
-	s.kept.take(s)
+	s.keeper.take(s)
 	return me, from
 }
 
 // detach ends reading; another reader may attach.
-func (s *events) detach(me int) {
+func (s *eventStream) detach(me int) {
 	s.mu.Lock()
 	last := s.reader == me
 	if last {
 		s.reader = 0
 	}
-	s.used = time.Now()
-	whole, final := s.ended && s.safe == s.last, s.final
+	s.readerLeftAt = time.Now()
+	complete, final := s.ended && s.lastWritten == s.last, s.final
 	s.mu.Unlock()
 	switch {
 	case !last:
 	case final:
-		s.kept.forget(s)
+		s.keeper.forget(s)
 	default:
-		s.kept.put(s, whole)
+		s.keeper.put(s, complete)
 	}
 }
 
 // next returns the events after number from that are to be written together.
-func (s *events) next(from int) []sent {
+func (s *eventStream) next(from int) []sentEvent {
 	i := max(0, from-(s.last-len(s.list)))
 	if i >= len(s.list) {
 		return nil
 	}
 	j, size := i+1, s.list[i].m.size()
-	for j < len(s.list) && size+s.list[j].m.size() <= piece {
+	for j < len(s.list) && size+s.list[j].m.size() <= writeSize {
 		size += s.list[j].m.size()
 		j++
 	}
@@ -404,7 +406,7 @@ func (s *events) next(from int) []sent {
 }
 
 // emit writes events. It does not copy large ones.
-func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
+func (s *eventStream) emit(out *slowWriter, buf *[]byte, batch []sentEvent) error {
 	b := (*buf)[:0]
 	for _, e := range batch {
 		if s.id != "" {
@@ -418,7 +420,7 @@ func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
 			if err := out.write(b); err != nil {
 				return err
 			}
-			if err := e.m.pieces(piece, out.write); err != nil {
+			if err := e.m.pieces(writeSize, out.write); err != nil {
 				return err
 			}
 			b = b[:0]
@@ -433,15 +435,15 @@ func (s *events) emit(out *slowWriter, buf *[]byte, batch []sent) error {
 }
 
 // delivered records that all events up to number n were written.
-func (s *events) delivered(n int) {
+func (s *eventStream) delivered(n int) {
 	s.mu.Lock()
 	before := s.bytes
 	first := s.last - len(s.list)
-	for i := max(s.safe, first); i < n; i++ {
+	for i := max(s.lastWritten, first); i < n; i++ {
 		s.waiting -= s.list[i-first].m.size()
 	}
-	s.safe = max(s.safe, n)
-	s.moved = time.Now()
+	s.lastWritten = max(s.lastWritten, n)
+	s.lastWriteAt = time.Now()
 	s.readerBehind = s.readerBehind && s.waiting > maxNotes/2
 	if s.less != nil {
 		close(s.less)
@@ -453,7 +455,7 @@ func (s *events) delivered(n int) {
 	s.trim()
 	grown := s.bytes - before
 	s.mu.Unlock()
-	s.kept.grow(grown)
+	s.keeper.grow(grown)
 }
 
 // eventID splits the id of an event into stream and number.

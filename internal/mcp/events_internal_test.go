@@ -34,14 +34,14 @@ func TestSessionPrunesKeptStreams(t *testing.T) {
 	} {
 		s := newSession("")
 		own := newEvents("s")
-		own.own = true
+		own.ofSession = true
 		s.streams["s"] = own
 		s.streams["running"] = newEvents("running")
 		for n := range tc.streams {
 			e := newEvents(fmt.Sprint(n))
 			e.add(message(100), mustArrive)
 			e.end()
-			e.used = now.Add(-time.Duration(tc.streams-1-n) * tc.apart)
+			e.readerLeftAt = now.Add(-time.Duration(tc.streams-1-n) * tc.apart)
 			s.streams[e.id] = e
 		}
 		s.prune(now)
@@ -63,11 +63,11 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 	const each = 1000
 	k := newKeeper(5 * each)
 	var sessions []*session
-	stream := func(name string) *events {
+	stream := func(name string) *eventStream {
 		s := newSession(name)
 		e := newEvents(name)
-		e.kept, e.by, e.reader = k, s, readerComing
-		s.keep(e)
+		e.keeper, e.session, e.reader = k, s, readerComing
+		s.keepStream(e)
 		sessions = append(sessions, s)
 		return e
 	}
@@ -80,13 +80,16 @@ func TestKeeperDropsWhatWasRead(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	fill := func(e *events) { e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), mustArrive); e.end() }
-	unread := func(e *events) { // its reader leaves before the answer is there
+	fill := func(e *eventStream) {
+		e.add(message(each-len(`{"jsonrpc":"2.0","id":1,"result":""}`)), mustArrive)
+		e.end()
+	}
+	unread := func(e *eventStream) { // its reader leaves before the answer is there
 		me, _ := e.attach(0)
 		e.detach(me)
 		fill(e)
 	}
-	read := func(e *events) {
+	read := func(e *eventStream) {
 		fill(e)
 		if !e.serve(context.Background(), httptest.NewRecorder(), 0) {
 			t.Fatal("not read to its end")
@@ -135,10 +138,10 @@ func TestEventsTellWhatTheyLeftOut(t *testing.T) {
 		return outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,"data":"%d %s"}}`, level, n, strings.Repeat("x", 1<<20))}
 	}
 	for n := range 12 {
-		e.add(logLine(n, []string{"info", "error"}[n%2]), note)
+		e.add(logLine(n, []string{"info", "error"}[n%2]), mayBeDropped)
 	}
 	for range 3 {
-		e.add(outgoing{head: []byte(`{"jsonrpc":"2.0","method":"notifications/progress"}`)}, progress)
+		e.add(outgoing{head: []byte(`{"jsonrpc":"2.0","method":"notifications/progress"}`)}, progressKind)
 	}
 	same := outgoing{head: []byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)}
 	for range 1000 {
@@ -186,7 +189,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 		synctest.Wait()
 		line := outgoing{head: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%q}}`, strings.Repeat("x", size))}
 		for range count {
-			e.addSlowly(line, note)
+			e.addSlowly(line, mayBeDropped)
 		}
 		e.end()
 		if !<-done {
@@ -202,7 +205,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		for range count {
-			e.addSlowly(line, note)
+			e.addSlowly(line, mayBeDropped)
 		}
 		if took := time.Since(begun); took > slowReaderDelay {
 			t.Errorf("a client that does not read held a sender for %v", took)
@@ -213,6 +216,43 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 }
 
 // trickle is a client that reads a piece, then pauses.
+// during is an answer to a client in the middle of whose reading something happens.
+type during struct {
+	*httptest.ResponseRecorder
+	happens func()
+}
+
+func (d *during) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("list_changed")) && d.happens != nil {
+		happens := d.happens
+		d.happens = nil
+		happens()
+	}
+	return d.ResponseRecorder.Write(b)
+}
+
+// TestChangeDuringItsNoticeIsTold has a list change again while the notice of the change before is being written: its
+// client may have listed by the time that write returns, and would never hear of the second change.
+func TestChangeDuringItsNoticeIsTold(t *testing.T) {
+	t.Parallel()
+	notice := outgoing{head: AppendNotification(nil, "notifications/tools/list_changed", nil)}
+	s := newEvents("s")
+	s.ofSession = true
+	s.add(notice, signal)
+	s.add(notice, signal) // which the first one stands for
+	w := &during{ResponseRecorder: httptest.NewRecorder(), happens: func() {
+		s.add(notice, signal)
+		s.add(notice, signal)
+		s.end()
+	}}
+	if !s.serve(t.Context(), w, fromUnread) {
+		t.Error("not everything was written")
+	}
+	if got := strings.Count(w.Body.String(), "list_changed"); got != 2 {
+		t.Errorf("the client was told %d times, want once of each change", got)
+	}
+}
+
 type trickle struct {
 	*httptest.ResponseRecorder
 	each time.Duration
@@ -232,7 +272,7 @@ func TestNoNotificationIsUnbounded(t *testing.T) {
 		"notifications/elicitation/complete", "notifications/resources/updated", "notifications/vendor/x",
 	} {
 		unread := newEvents("s")
-		unread.own = true
+		unread.ofSession = true
 		held := &stuck{freed: make(chan struct{})}
 		q := newLineQueue(held, time.Hour, nil)
 		for i := range 3 * maxNotes / len(pad) {

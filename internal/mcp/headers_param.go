@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// annotation is the schema keyword that requests a header for an argument.
+// headerAnnotation is the schema keyword that requests a header for an argument.
 const headerAnnotation = "x-mcp-header"
 
 // ParamHeaders knows which arguments of a tool are sent as Mcp-Param-* headers too (2026-07-28, Custom
@@ -61,9 +61,9 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 	return eachMember(s, func(key string, v json.RawMessage) error {
 		switch key {
 		case "properties":
-			return c.named(v, path, reachable)
+			return c.properties(v, path, reachable)
 		case "patternProperties", "dependentSchemas", "$defs", "definitions", "dependencies":
-			return c.named(v, path, false)
+			return c.properties(v, path, false)
 		case "const", "enum", "default", "examples", headerAnnotation:
 			return nil // these hold values, not schemas
 		}
@@ -71,14 +71,14 @@ func (c *paramCompiler) schema(s json.RawMessage, path []string, reachable bool)
 	})
 }
 
-// named walks an object that maps names to schemas.
-func (c *paramCompiler) named(m json.RawMessage, path []string, reachable bool) error {
+// properties walks an object that maps names to schemas.
+func (c *paramCompiler) properties(m json.RawMessage, path []string, reachable bool) error {
 	return eachMember(m, func(key string, v json.RawMessage) error {
 		return c.schema(v, append(slices.Clip(path), key), reachable)
 	})
 }
 
-// within looks for annotations in places where they are not allowed.
+// refuseAnnotations looks for annotations in places where they are not allowed.
 func (c *paramCompiler) refuseAnnotations(v json.RawMessage, path []string) error {
 	if isObject(v) {
 		return c.schema(v, path, false)
@@ -215,7 +215,7 @@ func sameInteger(a, b string) bool {
 
 // safeInteger parses a JSON number that is an integer of at most 53 bits: 42, 42.0, 4.2e1.
 func safeInteger(s string) (int64, bool) {
-	if _, err := skipWholeNumber(s); err != nil {
+	if n, err := skipNumber([]byte(s), 0); s == "" || err != nil || n != len(s) { // strconv accepts more: 0x10, 1_0, Inf
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
@@ -223,16 +223,4 @@ func safeInteger(s string) (int64, bool) {
 		return 0, false
 	}
 	return int64(f), true
-}
-
-// skipWholeNumber rejects what strconv accepts but JSON does not: 0x10, 1_0, Inf.
-func skipWholeNumber(s string) (int, error) {
-	if s == "" {
-		return 0, syntax(0, "invalid number")
-	}
-	n, err := skipNumber([]byte(s), 0)
-	if err == nil && n != len(s) {
-		err = syntax(n, "text after the number")
-	}
-	return n, err
 }

@@ -94,13 +94,13 @@ type httpLink struct {
 	wg             sync.WaitGroup
 	notify         sync.Mutex // held while the handler gets a notification, so that they come one at a time
 
-	mu            sync.Mutex
-	closed        bool
-	err           error
-	serving       map[ID]context.CancelCauseFunc // requests of the server that are being answered
-	unlisten      context.CancelFunc             // ends the listening stream
-	listenAttempt *listenAttempt                 // the first request for the listening stream; nil before Listen
-	warned        bool
+	mu          sync.Mutex
+	closed      bool
+	err         error
+	serving     map[ID]context.CancelCauseFunc // requests of the server that are being answered
+	unlisten    context.CancelFunc             // ends the listening stream
+	firstListen *listenAttempt                 // the first request for the listening stream; nil before Listen
+	warned      bool
 }
 
 // httpState is the version and session that requests carry. It is immutable.
@@ -169,7 +169,7 @@ func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMes
 	}
 	defer x.end()
 	x.req = &Request{Method: method, Params: params, NoCancel: true}
-	return x.tell()
+	return x.notify()
 }
 
 // notifyBehind is Notify, but returns as soon as the notification has been written. Later answered is called
@@ -187,7 +187,7 @@ func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.
 	begun := l.spawn(func() {
 		defer leave() // another kind of transport does not report when the request was written
 		defer x.end()
-		answered(x.tell())
+		answered(x.notify())
 	})
 	if !begun {
 		x.end()

@@ -21,7 +21,7 @@ func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	defer resp.Body.Close()
 	raw, err := readAnswer(resp, x.link.opts.MaxAnswer)
 	if err != nil {
-		return Response{}, x.unread(err)
+		return Response{}, x.cutAnswer(err)
 	}
 	raw = tidy(raw)
 	switch {
@@ -114,8 +114,8 @@ func (l *httpLink) warnTextID() {
 
 var errAnswerTooLarge = errors.New("too large")
 
-// unread returns the error for an answer that could not be read to its end.
-func (x *roundTrip) unread(err error) error {
+// cutAnswer returns the error for an answer that could not be read to its end.
+func (x *roundTrip) cutAnswer(err error) error {
 	if errors.Is(err, errAnswerTooLarge) {
 		return &LinkError{Sent: true, TooLarge: true, Err: err}
 	}

@@ -23,7 +23,7 @@ var (
 	errStreamEnded = errors.New("the stream ended before the response")
 )
 
-// cursor is the position in a stream of events, across its connections.
+// streamPosition is the position in a stream of events, across its connections.
 type streamPosition struct {
 	lastID string
 	retry  time.Duration // as the server asked; negative if it did not

@@ -30,7 +30,7 @@ func stream(w http.ResponseWriter, parts ...string) {
 	w.(http.Flusher).Flush()
 }
 
-func note(method string) string {
+func mayBeDropped(method string) string {
 	return `data: {"jsonrpc":"2.0","method":"` + method + `"}` + "\n\n"
 }
 
@@ -43,11 +43,11 @@ func TestHTTPStream(t *testing.T) {
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		stream(w, "event: ping\ndata: x\n\n", ": comment\n\n", "data: not JSON\n\n", note("a"), note("b"),
+		stream(w, "event: ping\ndata: x\n\n", ": comment\n\n", "data: not JSON\n\n", mayBeDropped("a"), mayBeDropped("b"),
 			`data: {"jsonrpc":"2.0","id":"q1","method":"sampling/createMessage"}`+"\n\n")
 		<-answered
 		answered <- p.raw
-		stream(w, note("c"), "data: "+result(p, `{"ok":true}`)+"\n\n")
+		stream(w, mayBeDropped("c"), "data: "+result(p, `{"ok":true}`)+"\n\n")
 	})
 	h := newHeard()
 	h.answer = func(context.Context, mcp.Message, any) (json.RawMessage, error) {
@@ -164,7 +164,7 @@ func TestHTTPResume(t *testing.T) {
 			if last != "e1" {
 				t.Errorf("resumed from %q", last)
 			}
-			stream(w, "id: e2\n"+note("half"), "id: e3\ndata: {\"jsonrpc\"")
+			stream(w, "id: e2\n"+mayBeDropped("half"), "id: e3\ndata: {\"jsonrpc\"")
 			panic(http.ErrAbortHandler)
 		case 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -196,12 +196,12 @@ func TestHTTPResumeInVain(t *testing.T) {
 		status  int
 		gets    int32
 	}{
-		{"no event id", "2025-11-25", note("x"), 200, 0},
-		{"modern", "2026-07-28", "id: 1\nretry: 10\n" + note("x"), 200, 0},
-		{"not offered", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 405, 1},
-		{"session lost", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 404, 1},
-		{"nothing comes", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 200, 5},
-		{"server broken", "2025-11-25", "id: 1\nretry: 10\n" + note("x"), 500, 5},
+		{"no event id", "2025-11-25", mayBeDropped("x"), 200, 0},
+		{"modern", "2026-07-28", "id: 1\nretry: 10\n" + mayBeDropped("x"), 200, 0},
+		{"not offered", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 405, 1},
+		{"session lost", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 404, 1},
+		{"nothing comes", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 200, 5},
+		{"server broken", "2025-11-25", "id: 1\nretry: 10\n" + mayBeDropped("x"), 500, 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -391,13 +391,13 @@ func TestHTTPListen(t *testing.T) {
 			return
 		}
 		if gets.Add(1) == 1 {
-			stream(w, "id: 1\nretry: 10\n"+note("first"))
+			stream(w, "id: 1\nretry: 10\n"+mayBeDropped("first"))
 			return
 		}
 		if got := r.Header.Get("Last-Event-Id"); got != "1" {
 			t.Errorf("opened again from %q", got)
 		}
-		stream(w, note("second"), `data: {"jsonrpc":"2.0","id":3,"method":"roots/list"}`+"\n\n")
+		stream(w, mayBeDropped("second"), `data: {"jsonrpc":"2.0","id":3,"method":"roots/list"}`+"\n\n")
 		<-r.Context().Done()
 	})
 	h := newHeard()

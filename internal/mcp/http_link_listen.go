@@ -41,8 +41,8 @@ func (l *httpLink) Listen() {
 		cancel()
 		return
 	}
-	h := &listenAttempt{begun: time.Now(), wait: l.questionWait(), over: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
-	l.listenAttempt = h
+	h := &listenAttempt{begun: time.Now(), wait: l.questionWait(), decided: make(chan struct{}), open: make(chan struct{}), ended: make(chan struct{})}
+	l.firstListen = h
 	if l.opts.Withheld.Load() {
 		l.awaitingStream.Store(nil)
 	} else {
@@ -51,18 +51,18 @@ func (l *httpLink) Listen() {
 	l.wg.Go(func() {
 		defer cancel()
 		defer close(h.ended)
-		defer h.answered(false)
+		defer h.decide(false)
 		l.listen(ctx, h)
 	})
 }
 
-// hearing is the state of the requests for the listening stream: of the first one, and whether any has opened it.
+// listenAttempt is the state of the requests for the listening stream: of the first one, and whether any has opened it.
 type listenAttempt struct {
-	begun  time.Time
-	wait   time.Duration // how long calls wait, measured from the request
-	once   sync.Once
-	over   chan struct{}
-	stands bool // the stream is open; set before over is closed
+	begun   time.Time
+	wait    time.Duration // how long calls wait, measured from the request
+	once    sync.Once
+	decided chan struct{}
+	isOpen  bool // the stream is open; set before over is closed
 
 	opened bool
 	open   chan struct{} // closed when a request, the first or a later one, has opened the stream
@@ -77,10 +77,10 @@ func (l *httpLink) questionWait() time.Duration {
 	return questionWait
 }
 
-func (h *listenAttempt) answered(stands bool) {
+func (h *listenAttempt) decide(stands bool) {
 	h.once.Do(func() {
-		h.stands = stands
-		close(h.over)
+		h.isOpen = stands
+		close(h.decided)
 	})
 }
 
@@ -99,7 +99,7 @@ func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 	late := time.NewTimer(time.Until(h.begun.Add(h.wait)))
 	defer late.Stop()
 	select {
-	case <-h.over:
+	case <-h.decided:
 	case <-late.C:
 		l.opts.Withheld.Store(true)
 	case <-ctx.Done():
@@ -112,14 +112,14 @@ func (l *httpLink) awaitQuestions(ctx context.Context, method string) {
 // that later messages of the server will arrive.
 func (l *httpLink) AwaitStream(ctx context.Context) bool {
 	l.mu.Lock()
-	h := l.listenAttempt
+	h := l.firstListen
 	l.mu.Unlock()
 	if h == nil {
 		return false
 	}
 	select {
-	case <-h.over:
-		return h.stands
+	case <-h.decided:
+		return h.isOpen
 	case <-ctx.Done():
 		return false
 	}
@@ -129,7 +129,7 @@ func (l *httpLink) AwaitStream(ctx context.Context) bool {
 // if no more requests are made.
 func (l *httpLink) AwaitOpen(ctx context.Context) bool {
 	l.mu.Lock()
-	h := l.listenAttempt
+	h := l.firstListen
 	l.mu.Unlock()
 	if h == nil {
 		return false
@@ -151,20 +151,20 @@ func (l *httpLink) listen(ctx context.Context, h *listenAttempt) {
 		resp, err := l.get(ctx, at.lastID)
 		switch {
 		case err != nil:
-			h.answered(false)
+			h.decide(false)
 			l.opts.Logger.Debug("listening stream not opened", "error", err)
 		case resp.StatusCode == http.StatusOK && mediaType(resp) == mediaEvents:
 			if time.Since(h.begun) < questionWait {
 				l.opts.Withheld.Store(false)
 			}
-			h.answered(true)
+			h.decide(true)
 			if !h.opened {
 				h.opened = true
 				close(h.open)
 			}
-			l.hear(ctx, resp, &at)
+			l.readListenStream(ctx, resp, &at)
 		default:
-			h.answered(false)
+			h.decide(false)
 			discard(resp.Body)
 			if !isPassing(resp.StatusCode) {
 				l.opts.Logger.Debug("no listening stream", "status", resp.StatusCode)
@@ -181,8 +181,8 @@ func (l *httpLink) listen(ctx context.Context, h *listenAttempt) {
 	}
 }
 
-// hear reads one connection of the listening stream to its end.
-func (l *httpLink) hear(ctx context.Context, resp *http.Response, at *streamPosition) {
+// readListenStream reads one connection of the listening stream to its end.
+func (l *httpLink) readListenStream(ctx context.Context, resp *http.Response, at *streamPosition) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(ctx, func() { _ = resp.Body.Close() })

@@ -24,13 +24,13 @@ const (
 func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // ignore the error: part of the body is better than nothing
 	_ = resp.Body.Close()
-	r, own := x.answerIn(raw)
+	r, isAnswer := x.answerIn(raw)
 	e := &LinkError{Sent: true, Status: resp.StatusCode, Header: refusalHeader(resp.Header), Body: excerpt(raw)}
 	switch status := resp.StatusCode; {
-	case status == http.StatusNotFound && x.state.header[headerSession] != nil && !isNoMethod(r, own) && !IsModern(x.version()):
+	case status == http.StatusNotFound && x.state.header[headerSession] != nil && !isNoMethod(r, isAnswer) && !IsModern(x.version()):
 		e.Err = errSessionGone
 	case r.Error == nil && r.Result == nil || isAboutAccess(status):
-	case own || status < 500:
+	case isAnswer || status < 500:
 		return r, nil
 	}
 	return r, e
@@ -39,26 +39,26 @@ func (x *roundTrip) refused(resp *http.Response) (Response, *LinkError) {
 // answerIn looks for an answer to this request in the body of a refusal. isAnswer reports whether it has the
 // request's id. An error counts without an id too. A result, which some servers send under any status, needs
 // the id.
-func (x *roundTrip) answerIn(raw []byte) (r Response, own bool) {
+func (x *roundTrip) answerIn(raw []byte) (r Response, isAnswer bool) {
 	m, err := Parse(tidy(raw))
 	if err != nil || !m.IsResponse() || x.id == 0 || !x.isMine(&m) {
 		return Response{}, false
 	}
-	own = m.ID != "" && m.ID != "null"
+	isAnswer = m.ID != "" && m.ID != "null"
 	if m.Error == nil {
-		return Response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, own
+		return Response{Result: m.Result, IsError: m.IsError, ResultType: m.ResultType}, isAnswer
 	}
 	code := errorCode(m.Error)
-	if !own && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == codeParse) {
+	if !isAnswer && !(code >= -32099 && code <= -32000 || code >= CodeInternal && code <= CodeInvalidRequest || code == codeParse) {
 		return Response{}, false
 	}
-	return Response{Error: m.Error}, own
+	return Response{Error: m.Error}, isAnswer
 }
 
 // isNoMethod distinguishes the modern answer to an unknown method from the loss of a session; both come with
 // status 404.
-func isNoMethod(r Response, own bool) bool {
-	return own && errorCode(r.Error) == CodeMethodNotFound
+func isNoMethod(r Response, isAnswer bool) bool {
+	return isAnswer && errorCode(r.Error) == CodeMethodNotFound
 }
 
 func errorCode(obj json.RawMessage) int {
@@ -96,7 +96,7 @@ func excerpt(b []byte) string {
 
 // shouldRetry reports whether a refused request is to be sent again now. Before that it waits as long as the server
 // asks, if the caller's deadline allows.
-func (x *roundTrip) again(e *LinkError) (bool, error) {
+func (x *roundTrip) shouldRetry(e *LinkError) (bool, error) {
 	if errors.Is(e, errSessionGone) { // another request may have opened a new session meanwhile
 		now := x.link.state.Load()
 		return now.session != "" && now.session != x.state.session, nil

@@ -64,7 +64,7 @@ func (x *roundTrip) call() (Response, error) {
 		if refusal == nil || try == maxTries {
 			return r, asError(refusal)
 		}
-		again, err := x.again(refusal)
+		again, err := x.shouldRetry(refusal)
 		if err != nil {
 			return Response{}, x.failed(err)
 		}
@@ -82,8 +82,8 @@ func asError(e *LinkError) error {
 	return e
 }
 
-// tell sends a notification.
-func (x *roundTrip) tell() error {
+// notify sends a notification.
+func (x *roundTrip) notify() error {
 	resp, err := x.post()
 	if err != nil {
 		return x.failed(err)

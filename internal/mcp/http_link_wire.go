@@ -196,7 +196,7 @@ func isProtocolHeader(name string) bool {
 	return strings.HasPrefix(name, headerParam)
 }
 
-// payload is a request body that records when it begins to be sent.
+// requestBody is a request body that records when it begins to be sent.
 type requestBody struct {
 	bytes.Reader
 	sent *atomic.Bool

@@ -13,38 +13,38 @@ const defaultKept = 64 << 20
 // connection can come back for them (2025-11-25, Resumability). Streams that are being read count but are
 // never dropped. Of the others, those that were written to their end go first, then those that have not been
 // read for the longest time. A nil keeper does nothing.
-type keeper struct {
+type replayBudget struct {
 	max  int64
 	held atomic.Int64
 
-	mu    sync.Mutex
-	whole list.List // *events that nobody reads and that were written to their end
-	part  list.List // other *events that nobody reads
-	place map[*events]*list.Element
+	mu         sync.Mutex
+	complete   list.List // *events that nobody reads and that were written to their end
+	incomplete list.List // other *events that nobody reads
+	place      map[*eventStream]*list.Element
 }
 
-func newKeeper(limit int64) *keeper {
-	return &keeper{max: limit, place: map[*events]*list.Element{}}
+func newKeeper(limit int64) *replayBudget {
+	return &replayBudget{max: limit, place: map[*eventStream]*list.Element{}}
 }
 
 // grow records that a stream holds n more bytes.
-func (k *keeper) grow(n int) {
+func (k *replayBudget) grow(n int) {
 	if k != nil && n != 0 && k.held.Add(int64(n)) > k.max && n > 0 {
 		k.evict()
 	}
 }
 
-// put adds a stream whose reader has left. whole says that it was written to its end.
-func (k *keeper) put(s *events, whole bool) {
+// put adds a stream whose reader has left. complete says that it was written to its end.
+func (k *replayBudget) put(s *eventStream, complete bool) {
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
 	if k.place[s] == nil {
-		if whole {
-			k.place[s] = k.whole.PushBack(s)
+		if complete {
+			k.place[s] = k.complete.PushBack(s)
 		} else {
-			k.place[s] = k.part.PushBack(s)
+			k.place[s] = k.incomplete.PushBack(s)
 		}
 	}
 	k.mu.Unlock()
@@ -53,8 +53,8 @@ func (k *keeper) put(s *events, whole bool) {
 	}
 }
 
-// lend takes a stream out because a client is reading it.
-func (k *keeper) take(s *events) {
+// take takes a stream out because a client is reading it.
+func (k *replayBudget) take(s *eventStream) {
 	if k == nil {
 		return
 	}
@@ -63,16 +63,16 @@ func (k *keeper) take(s *events) {
 	k.remove(s)
 }
 
-func (k *keeper) remove(s *events) {
+func (k *replayBudget) remove(s *eventStream) {
 	if at := k.place[s]; at != nil {
-		k.whole.Remove(at) // the element is in one of the two lists; removing it from the other does nothing
-		k.part.Remove(at)
+		k.complete.Remove(at) // the element is in one of the two lists; removing it from the other does nothing
+		k.incomplete.Remove(at)
 		delete(k.place, s)
 	}
 }
 
 // forget removes a stream that its session no longer keeps.
-func (k *keeper) forget(s *events) {
+func (k *replayBudget) forget(s *eventStream) {
 	if k == nil {
 		return
 	}
@@ -84,23 +84,23 @@ func (k *keeper) forget(s *events) {
 }
 
 // evict drops streams until the total is within the limit or all others are being read.
-func (k *keeper) evict() {
+func (k *replayBudget) evict() {
 	for k.held.Load() > k.max {
 		k.mu.Lock()
-		at := k.whole.Front()
+		at := k.complete.Front()
 		if at == nil {
-			at = k.part.Front()
+			at = k.incomplete.Front()
 		}
 		if at == nil {
 			k.mu.Unlock()
 			return
 		}
-		s := at.Value.(*events) //nolint:forcetypeassert // the lists hold nothing else
+		s := at.Value.(*eventStream) //nolint:forcetypeassert // the lists hold nothing else
 		k.remove(s)
 		k.mu.Unlock()
 		if n, ok := s.drop(false); ok {
 			k.held.Add(-int64(n))
-			s.by.forgetStream(s)
+			s.session.forgetStream(s)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const (
 	defaultStall = time.Minute
 	// writeSize is how many bytes are written at once. A client that takes one piece within that time counts as
 	// reading.
-	piece = 256 << 10
+	writeSize = 256 << 10
 )
 
 // lineQueue writes messages as lines to a client that may read slowly. Answers and questions block their
@@ -38,10 +38,10 @@ const (
 type lineQueue struct {
 	w     io.Writer
 	stall time.Duration
-	// broken is called once, on its own goroutine, when the client cannot be reached any more.
-	broken func(error)
-	moved  atomic.Uint64 // number of pieces written
-	held   atomic.Int64  // total bytes of turns
+	// onBroken is called once, on its own goroutine, when the client cannot be reached any more.
+	onBroken func(error)
+	written  atomic.Uint64 // number of pieces written
+	held     atomic.Int64  // total bytes of turns
 
 	mu      sync.Mutex
 	writing bool
@@ -50,7 +50,7 @@ type lineQueue struct {
 	turns   []*waitingLine
 	before  int                 // bytes of all lines before pending
 	signals map[string]struct{} // the signals in pending
-	gap     gap
+	gap     droppedCount
 	err     error
 	less    chan struct{} // closed when held has become small; nil if nobody waits for that
 	idle    chan struct{} // closed when everything was written; nil if nobody waits for that
@@ -76,7 +76,7 @@ func NewOutput(w io.Writer, stall time.Duration, broken func(error)) *Output {
 func (o *Output) Write(raw []byte) error { return o.q.deliver(outgoing{head: raw}) }
 
 // Room waits until few enough answers are waiting that another request may be begun, or until ctx ends.
-func (o *Output) Room(ctx context.Context) error { return o.q.room(ctx) }
+func (o *Output) Room(ctx context.Context) error { return o.q.awaitRoom(ctx) }
 
 // Close waits until everything is written or the client was given up.
 func (o *Output) Close() { o.q.finish() }
@@ -88,7 +88,7 @@ func (o *Output) Busy() bool {
 	return o.q.writing && o.q.err == nil
 }
 
-// turn is a line whose sender waits until it is written; before holds the lines that precede it.
+// waitingLine is a line whose sender waits until it is written; before holds the lines that precede it.
 type waitingLine struct {
 	before []byte
 	m      outgoing
@@ -97,7 +97,7 @@ type waitingLine struct {
 
 func newLineQueue(w io.Writer, stall time.Duration, broken func(error)) *lineQueue {
 	stall = cmp.Or(max(stall, 0), defaultStall)
-	return &lineQueue{w: w, stall: stall, broken: broken}
+	return &lineQueue{w: w, stall: stall, onBroken: broken}
 }
 
 // deliver writes a line that must arrive. It returns when the line is written, or earlier if the line is
@@ -169,12 +169,12 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 			q.signals = map[string]struct{}{}
 		}
 		q.signals[string(raw)] = struct{}{}
-	case k == progress:
+	case k == progressKind:
 		return size <= maxNotes/2
-	case k == note && size > maxNotes:
+	case k == mayBeDropped && size > maxNotes:
 		q.gap.add(raw)
 		return false
-	case k == note:
+	case k == mayBeDropped:
 		q.close(size)
 	}
 	return true
@@ -194,7 +194,7 @@ func (q *lineQueue) begin() {
 	if q.watched {
 		return
 	}
-	q.watched, q.seen, q.since = true, q.moved.Load(), time.Now()
+	q.watched, q.seen, q.since = true, q.written.Load(), time.Now()
 	if q.watch == nil {
 		q.watch = time.AfterFunc(q.stall/4, q.checkStalled)
 	} else {
@@ -202,7 +202,7 @@ func (q *lineQueue) begin() {
 	}
 }
 
-// hand gives up the right to write, or passes it to a goroutine that writes what has arrived meanwhile.
+// passOn gives up the right to write, or passes it to a goroutine that writes what has arrived meanwhile.
 func (q *lineQueue) passOn(err error) {
 	switch {
 	case err != nil:
@@ -210,12 +210,12 @@ func (q *lineQueue) passOn(err error) {
 	case len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0:
 		go q.drain() // ends when everything is written or the client is given up
 	default:
-		q.rest()
+		q.endWriting()
 	}
 }
 
-// rest gives up the right to write.
-func (q *lineQueue) rest() {
+// endWriting gives up the right to write.
+func (q *lineQueue) endWriting() {
 	q.writing = false
 	if q.idle != nil {
 		close(q.idle)
@@ -246,10 +246,10 @@ func (q *lineQueue) drain() {
 			q.fail(err)
 		}
 	}
-	q.rest()
+	q.endWriting()
 }
 
-// lighter records that n bytes fewer are waiting.
+// subtractHeld records that n bytes fewer are waiting.
 func (q *lineQueue) subtractHeld(n int) {
 	if q.held.Add(-int64(n)) <= maxBacklog && q.less != nil {
 		close(q.less)
@@ -281,14 +281,14 @@ func (q *lineQueue) put(t *waitingLine) error {
 	if err := q.chunks(t.before); err != nil {
 		return err
 	}
-	if err := t.m.pieces(piece, q.write); err != nil {
+	if err := t.m.pieces(writeSize, q.write); err != nil {
 		return err
 	}
 	return q.write([]byte{'\n'})
 }
 
 func (q *lineQueue) chunks(b []byte) error {
-	for part := range slices.Chunk(b, piece) {
+	for part := range slices.Chunk(b, writeSize) {
 		if err := q.write(part); err != nil {
 			return err
 		}
@@ -298,7 +298,7 @@ func (q *lineQueue) chunks(b []byte) error {
 
 func (q *lineQueue) write(b []byte) error {
 	_, err := q.w.Write(b)
-	q.moved.Add(1)
+	q.written.Add(1)
 	return err
 }
 
@@ -322,16 +322,16 @@ func (q *lineQueue) fail(err error) {
 	if d, ok := q.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		_ = d.SetWriteDeadline(time.Unix(1, 0)) // ends a blocked write, if the system supports that
 	}
-	if q.broken != nil {
-		go q.broken(err)
+	if q.onBroken != nil {
+		go q.onBroken(err)
 	}
 }
 
-// look gives up a client that has read nothing for too long.
+// checkStalled gives up a client that has read nothing for too long.
 func (q *lineQueue) checkStalled() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now, moved := time.Now(), q.moved.Load()
+	now, moved := time.Now(), q.written.Load()
 	switch {
 	case q.err != nil || !q.writing:
 		q.watched = false
@@ -345,8 +345,8 @@ func (q *lineQueue) checkStalled() {
 	q.watch.Reset(q.stall / 4)
 }
 
-// room waits until few enough answers are waiting that another request may be begun.
-func (q *lineQueue) room(ctx context.Context) error {
+// awaitRoom waits until few enough answers are waiting that another request may be begun.
+func (q *lineQueue) awaitRoom(ctx context.Context) error {
 	for q.held.Load() > maxBacklog {
 		q.mu.Lock()
 		if q.err != nil || q.held.Load() <= maxBacklog {
@@ -367,8 +367,8 @@ func (q *lineQueue) room(ctx context.Context) error {
 	return nil
 }
 
-// due reports whether answers are waiting to be written to a client that was not given up.
-func (q *lineQueue) due() bool { return q.held.Load() > 0 }
+// hasUnread reports whether answers are waiting to be written to a client that was not given up.
+func (q *lineQueue) hasUnread() bool { return q.held.Load() > 0 }
 
 // finish waits until everything is written or the client is given up, and ends the watch.
 func (q *lineQueue) finish() {

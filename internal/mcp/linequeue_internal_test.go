@@ -90,12 +90,12 @@ func TestLineQueueTellsWhatItLeftOut(t *testing.T) {
 		logLine := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":%q}}`, strings.Repeat("x", 1<<20))
 		begun := time.Now()
 		for range 12 {
-			q.post(logLine, note)
+			q.post(logLine, mayBeDropped)
 			synctest.Wait() // the first one is being written by now
 		}
 		for range 100 {
 			q.post([]byte(`{"changed"}`), signal)
-			q.post([]byte(`{"progress"}`), progress)
+			q.post([]byte(`{"progress"}`), progressKind)
 		}
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("a client that does not read held a sender for %v", took)
@@ -148,7 +148,7 @@ func TestLineQueueGivesUpAClientThatDoesNotRead(t *testing.T) {
 	if err := q.deliver(outgoing{head: []byte("{}")}); !errors.Is(err, ErrNotReading) {
 		t.Errorf("afterwards: %v", err)
 	}
-	q.post([]byte("{}"), note)
+	q.post([]byte("{}"), mayBeDropped)
 	q.finish()
 }
 

@@ -14,10 +14,10 @@ import (
 type kind uint8
 
 const (
-	mustArrive kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
-	signal                 // says only that something has happened; has room apart from notes
-	progress               // may be thinned out
-	note                   // left out if there is no room; the client is told how many
+	mustArrive   kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
+	signal                   // says only that something has happened; has room apart from notes
+	progressKind             // may be thinned out
+	mayBeDropped             // left out if there is no room; the client is told how many
 )
 
 // kindOf returns the kind of a notification by its method.
@@ -28,11 +28,11 @@ func kindOf(method string) kind {
 		"notifications/elicitation/complete":
 		return signal
 	case "notifications/progress":
-		return progress
+		return progressKind
 	case "notifications/cancelled", "notifications/subscriptions/acknowledged":
 		return mustArrive
 	}
-	return note
+	return mayBeDropped
 }
 
 // split is the size in bytes from which a result is not copied into the message around it.
@@ -84,7 +84,7 @@ func (m *outgoing) pieces(size int, put func([]byte) error) error {
 	return put([]byte{'}'})
 }
 
-// unbreak replaces line breaks by spaces in place; see [oneLine].
+// joinLinesInPlace replaces line breaks by spaces in place; see [oneLine].
 func joinLinesInPlace(b []byte) {
 	for _, c := range []byte("\n\r") {
 		for i := bytes.IndexByte(b, c); i >= 0; {
@@ -98,8 +98,8 @@ func joinLinesInPlace(b []byte) {
 	}
 }
 
-// gap counts messages that were left out for lack of room.
-type gap struct {
+// droppedCount counts messages that were left out for lack of room.
+type droppedCount struct {
 	n     int
 	level int // the most severe log level among them, as an index of logLevels
 }
@@ -107,7 +107,7 @@ type gap struct {
 // logLevels are the levels of MCP, least severe first.
 var logLevels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-func (g *gap) add(raw []byte) {
+func (g *droppedCount) add(raw []byte) {
 	g.n++
 	level := slices.Index(logLevels[:], GetString(raw, "params", "level"))
 	g.level = max(g.level, level, 3)
@@ -115,7 +115,7 @@ func (g *gap) add(raw []byte) {
 
 // notice returns a log message that reports the gap, and resets g; ok is false if there is no gap. Its level
 // is high enough to reach any client that would have received one of the messages.
-func (g *gap) notice() (raw []byte, ok bool) {
+func (g *droppedCount) notice() (raw []byte, ok bool) {
 	if g.n == 0 {
 		return nil, false
 	}
@@ -124,7 +124,7 @@ func (g *gap) notice() (raw []byte, ok bool) {
 		text = "1 message was left out here: more came than this client reads"
 	}
 	level := logLevels[g.level]
-	*g = gap{}
+	*g = droppedCount{}
 	return AppendNotification(nil, "notifications/message", Edit(nil,
 		Field{"level", Quote(level)}, Field{"logger", Quote("collie")}, Field{"data", Quote(text)})), true
 }

@@ -25,15 +25,15 @@ const (
 	parkPrefix   = "collie.park."
 	parkTTL      = 5 * time.Minute
 	parkPerOwner = 64
-	// gather is how long the first question waits for others asked at the same time.
+	// gatherTime is how long the first question waits for others asked at the same time.
 	gatherTime = 2 * time.Millisecond
 )
 
 // errExpired ends a parked request whose client did not come back in time.
 var errExpired = fmt.Errorf("%w: the client did not answer within %v", context.Canceled, parkTTL)
 
-// lot holds the parked requests of a server.
-type lot struct {
+// parkingLot holds the parked requests of a server.
+type parkingLot struct {
 	mu     sync.Mutex
 	parked map[string]*parkedRun
 	owners map[string]int
@@ -41,28 +41,28 @@ type lot struct {
 	wg     sync.WaitGroup
 }
 
-// run is one modern request in whose course the client may be asked something.
+// parkedRun is one modern request in whose course the client may be asked something.
 type parkedRun struct {
-	in     *Incoming
-	owner  string
-	about  string // method and subject; a retry must have the same
-	cancel context.CancelCauseFunc
-	asks   chan *parkedQuestion
-	done   chan outcome
-	over   chan struct{} // closed when the outcome is known
+	in        *Incoming
+	owner     string
+	about     string // method and subject; a retry must have the same
+	cancel    context.CancelCauseFunc
+	questions chan *parkedQuestion
+	done      chan outcome
+	finished  chan struct{} // closed when the outcome is known
 
-	mu    sync.Mutex
-	out   notifier // where notifications go; nil while the client is away
-	held  []late   // notifications that came while the client was away
-	bytes int      // size of held
-	gap   gap
-	open  map[string]*parkedQuestion
-	count int
-	timer *time.Timer
+	mu       sync.Mutex
+	out      notifier           // where notifications go; nil while the client is away
+	heldBack []heldNotification // notifications that came while the client was away
+	bytes    int                // size of held
+	gap      droppedCount
+	open     map[string]*parkedQuestion
+	count    int
+	timer    *time.Timer
 }
 
-// late is a notification that came while the client was away.
-type late struct {
+// heldNotification is a notification that came while the client was away.
+type heldNotification struct {
 	raw []byte
 	k   kind
 }
@@ -81,19 +81,19 @@ type outcome struct {
 
 // start runs handle on a goroutine that ends when handle returns; cancelling the run makes it return. notify
 // receives the request's notifications until attach returns.
-func (l *lot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *parkedRun {
+func (l *parkingLot) start(ctx context.Context, in *Incoming, owner string, notify notifier, handle func(context.Context, *Incoming) (json.RawMessage, error)) *parkedRun {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	r := &parkedRun{
 		in: in, owner: owner, about: requestSubject(&in.Message), cancel: cancel,
-		asks: make(chan *parkedQuestion), done: make(chan outcome, 1), open: map[string]*parkedQuestion{}, out: notify,
-		over: make(chan struct{}),
+		questions: make(chan *parkedQuestion), done: make(chan outcome, 1), open: map[string]*parkedQuestion{}, out: notify,
+		finished: make(chan struct{}),
 	}
 	in.out, in.Cancel = r, cancel
 	l.wg.Go(func() {
 		defer cancel(nil)
 		result, err := handle(ctx, in)
 		r.done <- outcome{result, err}
-		close(r.over)
+		close(r.finished)
 	})
 	return r
 }
@@ -112,11 +112,11 @@ func (r *parkedRun) sameName(retry *Message) bool {
 // sameParams reports whether a retry has the parameters of the parked request, apart from those that bring the
 // answers or describe the exchange. Order, white space and the spelling of strings do not matter.
 func sameParams(retry, parked *Message) bool {
-	return bytes.Equal(wanted(retry.Params), wanted(parked.Params))
+	return bytes.Equal(canonicalParams(retry.Params), canonicalParams(parked.Params))
 }
 
-// wanted returns the parameters that matter, in a canonical form.
-func wanted(params json.RawMessage) []byte {
+// canonicalParams returns the parameters that matter, in a canonical form.
+func canonicalParams(params json.RawMessage) []byte {
 	out := jsontext.Value(Edit(params, Field{Key: "_meta"}, Field{Key: "requestState"}, Field{Key: "inputResponses"}))
 	if plain := out.Clone(); plain.Format(jsontext.ReorderRawObjects(true)) == nil {
 		return plain
@@ -126,15 +126,15 @@ func wanted(params json.RawMessage) []byte {
 
 // attach waits, for a client that is connected, until a request that was started or resumed has an outcome or
 // questions.
-func (l *lot) attach(ctx context.Context, r *parkedRun) (json.RawMessage, error) {
-	defer r.tell(nil)
+func (l *parkingLot) attach(ctx context.Context, r *parkedRun) (json.RawMessage, error) {
+	defer r.setNotifier(nil)
 	if len(r.unanswered()) > 0 { // the retry left some questions out: ask them again
 		return l.park(r)
 	}
 	select {
 	case o := <-r.done:
 		return o.result, o.err
-	case q := <-r.asks:
+	case q := <-r.questions:
 		r.add(q)
 	case <-ctx.Done():
 		r.cancel(context.Cause(ctx))
@@ -145,7 +145,7 @@ func (l *lot) attach(ctx context.Context, r *parkedRun) (json.RawMessage, error)
 	defer more.Stop()
 	for {
 		select {
-		case q := <-r.asks:
+		case q := <-r.questions:
 			r.add(q)
 		case o := <-r.done: // it ended without waiting for its answers
 			return o.result, o.err
@@ -180,7 +180,7 @@ func (r *parkedRun) unanswered() []*parkedQuestion {
 }
 
 // park keeps r until its client comes back, and returns the input_required result for the client.
-func (l *lot) park(r *parkedRun) (json.RawMessage, error) {
+func (l *parkingLot) park(r *parkedRun) (json.RawMessage, error) {
 	state := parkPrefix + rand.Text()
 	l.mu.Lock()
 	if l.closed || l.owners[r.owner] >= parkPerOwner {
@@ -211,7 +211,7 @@ func (l *lot) park(r *parkedRun) (json.RawMessage, error) {
 		Field{"requestState", Quote(state)}), nil
 }
 
-func (l *lot) unpark(state string) *parkedRun {
+func (l *parkingLot) unpark(state string) *parkedRun {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.parked[state]
@@ -232,7 +232,7 @@ func isParked(m *Message) (string, bool) {
 
 // resume continues a parked request with the answers in m. notify receives its notifications until attach
 // returns.
-func (l *lot) resume(state, owner string, m *Message, notify notifier) (*parkedRun, error) {
+func (l *parkingLot) resume(state, owner string, m *Message, notify notifier) (*parkedRun, error) {
 	unknown := &Error{Code: CodeInvalidParams, Message: "requestState is unknown or has expired: send the request again without requestState and inputResponses"}
 	l.mu.Lock()
 	r := l.parked[state]
@@ -248,7 +248,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*parkedR
 		return nil, unknown
 	}
 	r.timer.Stop()
-	r.tell(notify)
+	r.setNotifier(notify)
 	answers := Get(m.Params, "inputResponses")
 	for _, q := range r.unanswered() {
 		if a := Get(answers, q.key); isObject(a) {
@@ -262,7 +262,7 @@ func (l *lot) resume(state, owner string, m *Message, notify notifier) (*parkedR
 }
 
 // drop ends all parked requests of an owner.
-func (l *lot) drop(owner string, cause error) {
+func (l *parkingLot) drop(owner string, cause error) {
 	l.mu.Lock()
 	var theirs []*parkedRun
 	for state, r := range l.parked {
@@ -280,7 +280,7 @@ func (l *lot) drop(owner string, cause error) {
 }
 
 // close ends all parked requests and waits for them.
-func (l *lot) close(cause error) {
+func (l *parkingLot) close(cause error) {
 	l.mu.Lock()
 	l.closed = true
 	runs := l.parked
@@ -293,20 +293,20 @@ func (l *lot) close(cause error) {
 	l.wg.Wait()
 }
 
-// tell sets where notifications go. Those that came while the client was away are sent first.
-func (r *parkedRun) tell(out notifier) {
+// setNotifier sets where notifications go. Those that came while the client was away are sent first.
+func (r *parkedRun) setNotifier(out notifier) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.out = out; out == nil {
 		return
 	}
-	for _, h := range r.held {
+	for _, h := range r.heldBack {
 		out(h.raw, h.k)
 	}
 	if raw, ok := r.gap.notice(); ok {
-		out(raw, note)
+		out(raw, mayBeDropped)
 	}
-	r.held, r.bytes = nil, 0
+	r.heldBack, r.bytes = nil, 0
 }
 
 func (r *parkedRun) send(raw []byte, k kind) {
@@ -315,8 +315,8 @@ func (r *parkedRun) send(raw []byte, k kind) {
 	if out == nil {
 		switch size := r.bytes + len(raw); {
 		case size <= maxUnread:
-			r.held, r.bytes = append(r.held, late{raw, k}), size
-		case k != progress:
+			r.heldBack, r.bytes = append(r.heldBack, heldNotification{raw, k}), size
+		case k != progressKind:
 			r.gap.add(raw)
 		}
 	}
@@ -328,7 +328,7 @@ func (r *parkedRun) send(raw []byte, k kind) {
 
 // isConnected reports whether the client is connected. Between an input_required result and the retry it is not,
 // and further questions wait.
-func (r *parkedRun) heard() bool {
+func (r *parkedRun) isConnected() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out != nil
@@ -337,8 +337,8 @@ func (r *parkedRun) heard() bool {
 func (r *parkedRun) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &parkedQuestion{method: method, params: params, answer: make(chan json.RawMessage, 1)}
 	select {
-	case r.asks <- q:
-	case <-r.over:
+	case r.questions <- q:
+	case <-r.finished:
 		return nil, errNoAsking
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -346,7 +346,7 @@ func (r *parkedRun) ask(ctx context.Context, method string, params json.RawMessa
 	select {
 	case a := <-q.answer:
 		return a, nil
-	case <-r.over:
+	case <-r.finished:
 		return nil, errNoAsking
 	case <-ctx.Done():
 		r.mu.Lock()

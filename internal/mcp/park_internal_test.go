@@ -29,7 +29,7 @@ func TestParkedRequestExpires(t *testing.T) {
 	t.Parallel()
 	for _, away := range []time.Duration{parkTTL - time.Millisecond, parkTTL + time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			var l lot
+			var l parkingLot
 			ended := make(chan error, 1)
 			r := l.start(t.Context(), parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
 				a, err := in.Ask(ctx, "roots/list", nil)
@@ -78,7 +78,7 @@ func TestParkedRequestExpires(t *testing.T) {
 func TestParkedClientHangsUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var l lot
+		var l parkingLot
 		ctx, cancel := context.WithCancel(t.Context())
 		r := l.start(ctx, parkedCall(""), "ada", drop, func(ctx context.Context, in *Incoming) (json.RawMessage, error) {
 			cancel()

@@ -56,7 +56,7 @@ func Parse(raw []byte) (Message, error) {
 		return msg, m.err
 	}
 	if end := skipSpace(raw, m.i); end != len(raw) {
-		return msg, syntax(end, "text after the end of the message")
+		return msg, newSyntaxError(end, "text after the end of the message")
 	}
 	return msg, msg.check(seen, bad)
 }

@@ -22,7 +22,7 @@ func (e *syntaxError) Error() string {
 	return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Message)
 }
 
-func syntax(at int, msg string) error { return &syntaxError{Offset: at, Message: msg} }
+func newSyntaxError(at int, msg string) error { return &syntaxError{Offset: at, Message: msg} }
 
 // checkJSON returns an error unless b is exactly one JSON value of an allowed depth, with only white space
 // around it.
@@ -32,12 +32,12 @@ func checkJSON(b []byte) error {
 		return err
 	}
 	if i = skipSpace(b, i); i != len(b) {
-		return syntax(i, "text after the end of the value")
+		return newSyntaxError(i, "text after the end of the value")
 	}
 	return nil
 }
 
-// space returns the index of the first byte from i on that is not white space.
+// skipSpace returns the index of the first byte from i on that is not white space.
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
 		i++
@@ -49,7 +49,7 @@ func skipSpace(b []byte, i int) int {
 // most depth levels deep, but does not check UTF-8.
 func skipValue(b []byte, i, depth int) (int, error) {
 	if i >= len(b) {
-		return i, syntax(i, "unexpected end")
+		return i, newSyntaxError(i, "unexpected end")
 	}
 	switch c := b[i]; c {
 	case '{':
@@ -74,7 +74,7 @@ func skipValue(b []byte, i, depth int) (int, error) {
 		if c == '-' || c >= '0' && c <= '9' {
 			return skipNumber(b, i)
 		}
-		return i, syntax(i, "expected a value")
+		return i, newSyntaxError(i, "expected a value")
 	}
 }
 
@@ -91,7 +91,7 @@ type members struct {
 }
 
 func (m *members) fail(at int, msg string) bool {
-	m.i, m.err = at, syntax(at, msg)
+	m.i, m.err = at, newSyntaxError(at, msg)
 	return false
 }
 
@@ -170,7 +170,7 @@ func keyStart(m *members) int {
 
 func skipArray(b []byte, i, depth int) (int, error) {
 	if depth <= 0 {
-		return i, syntax(i, fmt.Sprintf("nested deeper than %d", maxDepth))
+		return i, newSyntaxError(i, fmt.Sprintf("nested deeper than %d", maxDepth))
 	}
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
@@ -186,7 +186,7 @@ func skipArray(b []byte, i, depth int) (int, error) {
 			return i + 1, nil
 		}
 		if i >= len(b) || b[i] != ',' {
-			return i, syntax(i, "expected , or ] in an array")
+			return i, newSyntaxError(i, "expected , or ] in an array")
 		}
 		i = skipSpace(b, i+1)
 	}
@@ -214,7 +214,7 @@ func skipString(b []byte, start int) (int, error) {
 			i += 8
 		}
 		if i >= len(b) {
-			return i, syntax(start, "string without an end")
+			return i, newSyntaxError(start, "string without an end")
 		}
 		switch c := b[i]; {
 		case c == '"':
@@ -222,11 +222,11 @@ func skipString(b []byte, start int) (int, error) {
 		case c == '\\':
 			n := escape(b[i:])
 			if n == 0 {
-				return i, syntax(i, "invalid escape in a string")
+				return i, newSyntaxError(i, "invalid escape in a string")
 			}
 			i += n
 		case c < 0x20:
-			return i, syntax(i, "control character in a string")
+			return i, newSyntaxError(i, "control character in a string")
 		default:
 			i++
 		}
@@ -257,7 +257,7 @@ func escape(b []byte) int {
 
 func skipWord(b []byte, i int, word string) (int, error) {
 	if len(b)-i < len(word) || string(b[i:i+len(word)]) != word {
-		return i, syntax(i, "expected "+word)
+		return i, newSyntaxError(i, "expected "+word)
 	}
 	return i + len(word), nil
 }
@@ -273,12 +273,12 @@ func skipNumber(b []byte, i int) (int, error) {
 	case i < len(b) && b[i] >= '1' && b[i] <= '9':
 		i = digits(b, i)
 	default:
-		return i, syntax(start, "invalid number")
+		return i, newSyntaxError(start, "invalid number")
 	}
 	if i < len(b) && b[i] == '.' {
 		n := digits(b, i+1)
 		if n == i+1 {
-			return i, syntax(start, "invalid number")
+			return i, newSyntaxError(start, "invalid number")
 		}
 		i = n
 	}
@@ -289,7 +289,7 @@ func skipNumber(b []byte, i int) (int, error) {
 		}
 		n := digits(b, i)
 		if n == i {
-			return i, syntax(start, "invalid number")
+			return i, newSyntaxError(start, "invalid number")
 		}
 		i = n
 	}

@@ -136,9 +136,9 @@ func TestQuickRequestsWaitInNoLine(t *testing.T) {
 		}
 		await.Sleep(becomesStream - time.Since(begun))
 		synctest.Wait()
-		f.slow.mu.Lock()
-		defer f.slow.mu.Unlock()
-		if n := len(f.slow.line); n != 0 {
+		f.slowExchanges.mu.Lock()
+		defer f.slowExchanges.mu.Unlock()
+		if n := len(f.slowExchanges.line); n != 0 {
 			t.Errorf("%d answered requests wait once the first has been looked at", n)
 		}
 	})

@@ -10,11 +10,11 @@ func TestExchangeIsHeardAfterItsAnswer(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", nil)
 	e := &exchange{w: httptest.NewRecorder(), r: r}
-	if !e.heard() {
+	if !e.isConnected() {
 		t.Error("not heard while its connection is open")
 	}
 	e.finish(202, outgoing{})
-	if e.heard() {
+	if e.isConnected() {
 		t.Error("heard after its answer")
 	}
 }

@@ -44,14 +44,14 @@ type HTTPServerOptions struct {
 // HTTPServer answers MCP clients of both eras at one URL (Streamable HTTP). It checks neither Host nor Origin
 // nor tokens; that has to happen before. The caller calls Close, which ends all sessions.
 type HTTPServer struct {
-	svc  Service
-	opts HTTPServerOptions
-	log  *slog.Logger
-	lot  lot
-	slow slowExchanges
-	kept *keeper
-	stop chan struct{}
-	wg   sync.WaitGroup
+	svc           Service
+	opts          HTTPServerOptions
+	log           *slog.Logger
+	lot           parkingLot
+	slowExchanges slowExchanges
+	replays       *replayBudget
+	stop          chan struct{}
+	wg            sync.WaitGroup
 
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -70,7 +70,7 @@ func NewHTTPServer(svc Service, opts *HTTPServerOptions) *HTTPServer {
 	h.opts.Idle = cmp.Or(max(h.opts.Idle, 0), 30*time.Minute)
 	h.opts.Kept = cmp.Or(h.opts.Kept, defaultKept)
 	h.opts.Stall = cmp.Or(max(h.opts.Stall, 0), defaultStall)
-	h.kept = newKeeper(max(h.opts.Kept, 0))
+	h.replays = newKeeper(max(h.opts.Kept, 0))
 	if h.opts.Identify == nil {
 		h.opts.Identify = func(*http.Request) (string, any) { return "", nil }
 	}
@@ -90,12 +90,12 @@ func (h *HTTPServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.delete(w, r)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
-		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "method not allowed: use POST"})
+		refuseHTTP(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "method not allowed: use POST"})
 	}
 }
 
-// refuse answers with an HTTP error status and a JSON-RPC error.
-func refuse(w http.ResponseWriter, status int, id ID, err error) {
+// refuseHTTP answers with an HTTP error status and a JSON-RPC error.
+func refuseHTTP(w http.ResponseWriter, status int, id ID, err error) {
 	writeJSON(w, status, AppendError(nil, id, errorObject(err)))
 }
 
@@ -119,7 +119,7 @@ var jsonType = []string{"application/json"}
 func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	if ct := r.Header.Get("Content-Type"); ct != "application/json" {
 		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
-			refuse(w, http.StatusUnsupportedMediaType, "", &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Content-Type is %q, expected application/json", ct)})
+			refuseHTTP(w, http.StatusUnsupportedMediaType, "", &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("Content-Type is %q, expected application/json", ct)})
 			return
 		}
 	}
@@ -129,7 +129,7 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 		if errors.Is(err, errTooLarge) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		refuse(w, status, "", &Error{Code: CodeInvalidRequest, Message: err.Error()})
+		refuseHTTP(w, status, "", &Error{Code: CodeInvalidRequest, Message: err.Error()})
 		return
 	}
 	body = tidy(body)
@@ -140,7 +140,7 @@ func (h *HTTPServer) post(w http.ResponseWriter, r *http.Request) {
 	m, err := Parse(body)
 	if err != nil {
 		e, id := frameAnswer(&FrameError{Err: err})
-		refuse(w, http.StatusBadRequest, id, e)
+		refuseHTTP(w, http.StatusBadRequest, id, e)
 		return
 	}
 	owner, key := h.opts.Identify(r)
@@ -199,22 +199,22 @@ func (h *HTTPServer) modern(w http.ResponseWriter, r *http.Request, m Message, o
 			w.WriteHeader(http.StatusAccepted)
 			return
 		}
-		refuse(w, http.StatusBadRequest, m.ID, &Error{Code: CodeInvalidRequest, Message: "responses are not sent in protocol version " + ModernVersions[0]})
+		refuseHTTP(w, http.StatusBadRequest, m.ID, &Error{Code: CodeInvalidRequest, Message: "responses are not sent in protocol version " + ModernVersions[0]})
 		return
 	}
 	if err := checkVersionHeader(r.Header, &m); err != nil {
-		refuse(w, http.StatusBadRequest, m.ID, err)
+		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	peer, err := checkModern(&m)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, m.ID, err)
+		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	peer.Key = key
 	in := &Incoming{Message: m, Peer: peer, Header: r.Header}
 	if err := h.checkHeaders(in); err != nil {
-		refuse(w, http.StatusBadRequest, m.ID, err)
+		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	ex := &exchange{h: h, w: w, r: r}
@@ -307,11 +307,11 @@ type exchange struct {
 	h    *HTTPServer
 	w    http.ResponseWriter
 	r    *http.Request
-	s    *session // legacy session; nil in the modern era
-	task task     // of the request in s
+	s    *session       // legacy session; nil in the modern era
+	task runningRequest // of the request in s
 
 	mu       sync.Mutex
-	stream   *events       // set together with started
+	stream   *eventStream  // set together with started
 	started  chan struct{} // closed when the stream's writer has ended; nil before it begins
 	answered bool          // the response is being sent as JSON
 	unwatch  func() bool   // stops watching for the end of the connection; nil if nobody watches
@@ -331,7 +331,7 @@ func (e *exchange) begin() bool {
 	e.started, e.stream = make(chan struct{}), e.h.newEvents("")
 	e.stream.reader = readerComing
 	if e.s != nil {
-		e.keep()
+		e.makeResumable()
 	}
 	go func() { // ends with the stream or the connection
 		defer close(e.started)
@@ -340,8 +340,8 @@ func (e *exchange) begin() bool {
 	return true
 }
 
-// over reports whether the response is being sent or was sent.
-func (e *exchange) over() bool {
+// isAnswered reports whether the response is being sent or was sent.
+func (e *exchange) isAnswered() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.answered
@@ -355,7 +355,7 @@ func (e *exchange) send(raw []byte, k kind) bool {
 // ask sends a request to the client before the response.
 func (e *exchange) ask(raw []byte) bool { return e.begin() && e.stream.ask(raw) }
 
-func (h *HTTPServer) newEvents(id string) *events {
+func (h *HTTPServer) newEvents(id string) *eventStream {
 	s := newEvents(id)
 	s.stall, s.log = h.opts.Stall, h.log
 	return s
@@ -363,7 +363,7 @@ func (h *HTTPServer) newEvents(id string) *events {
 
 // isConnected reports whether the client still reads the answer, over the original connection or one with which it
 // came back.
-func (e *exchange) heard() bool {
+func (e *exchange) isConnected() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.r != nil && e.r.Context().Err() == nil { // r is nil after the answer, when code may still hold the caller
@@ -404,22 +404,22 @@ func (e *exchange) finish(status int, m outgoing) {
 	case m.body == nil:
 		writeJSON(e.w, status, m.head)
 	default:
-		e.large(status, m)
+		e.sendLarge(status, m)
 	}
 	e.mu.Lock()
-	e.w, e.r, e.s, e.task = nil, nil, nil, task{} // code that still holds e sees answered, and e keeps nothing else in memory
+	e.w, e.r, e.s, e.task = nil, nil, nil, runningRequest{} // code that still holds e sees answered, and e keeps nothing else in memory
 	e.mu.Unlock()
 }
 
-// large sends a response that may be larger than a client takes at once.
-func (e *exchange) large(status int, m outgoing) {
+// sendLarge sends a response that may be larger than a client takes at once.
+func (e *exchange) sendLarge(status int, m outgoing) {
 	head := e.w.Header()
 	head["Content-Type"] = jsonType
 	head["Content-Length"] = []string{strconv.Itoa(m.size())}
 	e.w.WriteHeader(status)
 	out := newSlowWriter(e.w, e.h.opts.Stall)
 	defer out.done()
-	if err := m.pieces(piece, out.write); errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := m.pieces(writeSize, out.write); errors.Is(err, os.ErrDeadlineExceeded) {
 		e.h.log.Warn("a client does not read its answer: its connection was closed", "waited", e.h.opts.Stall)
 	}
 }
@@ -436,7 +436,7 @@ func (h *HTTPServer) Close() error {
 	h.sessions = map[string]*session{}
 	h.mu.Unlock()
 	close(h.stop)
-	h.slow.close()
+	h.slowExchanges.close()
 	for _, s := range sessions {
 		h.end(s)
 	}

@@ -67,33 +67,33 @@ func (h *HTTPServer) handleNotification(s *session, m Message) {
 func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, owner string, key any) {
 	s := newSession(owner)
 	if err := s.storeInitialize(m.Params); err != nil {
-		refuse(w, http.StatusBadRequest, m.ID, err)
+		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	s.peer.Key = key
 	s.peer.Session = newSessionID()
-	own := h.newEvents("s")
-	own.own = true
-	s.streams["s"] = own
-	s.peer.notify = func(raw []byte, k kind) { own.add(outgoing{head: raw}, k) }
+	events := h.newEvents("s")
+	events.ofSession = true
+	s.streams["s"] = events
+	s.peer.notify = func(raw []byte, k kind) { events.add(outgoing{head: raw}, k) }
 	s.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-		if !own.awaitReader(ctx) {
+		if !events.awaitReader(ctx) {
 			return nil, errNoAsking
 		}
-		return s.ask(ctx, own.ask, method, params)
+		return s.ask(ctx, events.ask, method, params)
 	}
 	h.mu.Lock()
-	gone, full := h.makeRoom(owner)
+	removed, full := h.makeRoom(owner)
 	if !full {
 		h.sessions[s.peer.Session] = s
 	}
 	h.mu.Unlock()
-	if gone != nil {
-		h.end(gone)
+	if removed != nil {
+		h.end(removed)
 	}
 	if full {
 		w.Header().Set("Retry-After", "30")
-		refuse(w, http.StatusServiceUnavailable, m.ID, &Error{Code: CodeInternal, Message: "too many sessions are open: close one with DELETE, or try again later"})
+		refuseHTTP(w, http.StatusServiceUnavailable, m.ID, &Error{Code: CodeInternal, Message: "too many sessions are open: close one with DELETE, or try again later"})
 		return
 	}
 	w.Header().Set(headerSession, s.peer.Session)
@@ -105,14 +105,14 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 // others. Sessions that were never used since they were opened go first, then those idle the longest: clients
 // that never end their sessions must not lock others out, and a client whose session is gone opens a new one.
 // A session with a request in flight is never removed. The caller holds h.mu.
-func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
-	own := 0
+func (h *HTTPServer) makeRoom(owner string) (removed *session, full bool) {
+	owned := 0
 	for _, s := range h.sessions {
 		if s.owner == owner {
-			own++
+			owned++
 		}
 	}
-	mine := own >= max(h.opts.MaxSessions*3/4, 1)
+	mine := owned >= max(h.opts.MaxSessions*3/4, 1)
 	if !mine && len(h.sessions) < h.opts.MaxSessions {
 		return nil, h.closed
 	}
@@ -121,18 +121,18 @@ func (h *HTTPServer) makeRoom(owner string) (gone *session, full bool) {
 		if mine && s.owner != owner {
 			continue
 		}
-		if at := s.evictionRank(); at.idle && (gone == nil || at.before(best)) {
-			gone, best = s, at
+		if at := s.evictionRank(); at.idle && (removed == nil || at.before(best)) {
+			removed, best = s, at
 		}
 	}
-	if gone == nil {
+	if removed == nil {
 		return nil, true
 	}
-	delete(h.sessions, gone.peer.Session)
-	return gone, h.closed
+	delete(h.sessions, removed.peer.Session)
+	return removed, h.closed
 }
 
-// standing is what decides which session is removed first.
+// evictionRank is what decides which session is removed first.
 type evictionRank struct {
 	idle bool // no request is in flight
 	read bool // its client has a stream open
@@ -160,18 +160,18 @@ func (s *session) evictionRank() evictionRank {
 func (h *HTTPServer) find(w http.ResponseWriter, r *http.Request, id ID, owner string) *session {
 	name := first(r.Header, headerSession)
 	if name == "" {
-		refuse(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "no Mcp-Session-Id: send initialize first, or a request of protocol version " + ModernVersions[0]})
+		refuseHTTP(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "no Mcp-Session-Id: send initialize first, or a request of protocol version " + ModernVersions[0]})
 		return nil
 	}
 	h.mu.Lock()
 	s := h.sessions[name]
 	h.mu.Unlock()
 	if s == nil || s.owner != owner {
-		refuse(w, http.StatusNotFound, id, &Error{Code: codeSessionNotFound, Message: "Session not found: send initialize again"})
+		refuseHTTP(w, http.StatusNotFound, id, &Error{Code: codeSessionNotFound, Message: "Session not found: send initialize again"})
 		return nil
 	}
 	if v := first(r.Header, headerVersion); v != "" && !slices.Contains(legacyVersions, v) {
-		refuse(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "MCP-Protocol-Version is " + v + ", the session agreed on " + s.peer.Version})
+		refuseHTTP(w, http.StatusBadRequest, id, &Error{Code: CodeInvalidRequest, Message: "MCP-Protocol-Version is " + v + ", the session agreed on " + s.peer.Version})
 		return nil
 	}
 	return s
@@ -182,11 +182,11 @@ func (h *HTTPServer) request(w http.ResponseWriter, r *http.Request, s *session,
 	// can once it has received an event id.
 	t, err := s.begin(context.WithoutCancel(r.Context()), m.ID)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, m.ID, err)
+		refuseHTTP(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
 	ex := &exchange{h: h, w: w, r: r, s: s, task: t}
-	h.slow.add(ex)
+	h.slowExchanges.add(ex)
 	result, err := h.answerLegacy(&t, r, s, ex, m)
 	if !t.done() { // before the response, because the client may reuse the id after that
 		ex.finish(http.StatusAccepted, outgoing{})
@@ -199,7 +199,7 @@ func (s *session) resumable() bool { return s.peer.Version >= version20251125 }
 
 // makeResumable lets the client of a legacy session come back for the stream that has just begun. The caller holds
 // e.mu.
-func (e *exchange) keep() {
+func (e *exchange) makeResumable() {
 	switch {
 	case e.unwatch != nil:
 		e.unwatch() // from now on a lost connection cancels nothing
@@ -207,19 +207,19 @@ func (e *exchange) keep() {
 		e.watch()
 	}
 	e.stream.id, e.stream.primed = newStreamID(), e.s.resumable()
-	e.stream.kept, e.stream.by = e.h.kept, e.s
-	e.s.keep(e.stream)
+	e.stream.keeper, e.stream.session = e.h.replays, e.s
+	e.s.keepStream(e.stream)
 }
 
 // becomeStream is called once for a request of a legacy session that is not answered within becomesStream. If the
 // client cannot come back for the answer, or disconnected before it could learn how, the request now ends
 // with its connection.
-func (e *exchange) late() {
+func (e *exchange) becomeStream() {
 	e.mu.Lock()
-	over := e.answered || e.started != nil
-	stays := !over && e.s.resumable() && e.r.Context().Err() == nil
+	ended := e.answered || e.started != nil
+	stays := !ended && e.s.resumable() && e.r.Context().Err() == nil
 	e.mu.Unlock()
-	if over || stays && e.begin() {
+	if ended || stays && e.begin() {
 		return
 	}
 	e.mu.Lock()
@@ -243,7 +243,7 @@ func (e *exchange) watch() {
 	})
 }
 
-func (h *HTTPServer) answerLegacy(t *task, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
+func (h *HTTPServer) answerLegacy(t *runningRequest, r *http.Request, s *session, ex *exchange, m Message) (json.RawMessage, error) {
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
@@ -260,12 +260,12 @@ type httpOutlet struct {
 // send sends a notification before the response. After the response it goes to the session's own stream,
 // except for progress, which is meaningless then.
 func (o *httpOutlet) send(raw []byte, k kind) {
-	if !o.ex.send(raw, k) && k != progress {
+	if !o.ex.send(raw, k) && k != progressKind {
 		o.s.peer.notify(raw, k)
 	}
 }
 
-func (o *httpOutlet) heard() bool { return o.ex.heard() }
+func (o *httpOutlet) isConnected() bool { return o.ex.isConnected() }
 
 func (o *httpOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return o.s.ask(ctx, o.ex.ask, method, params)
@@ -279,11 +279,11 @@ func newStreamID() string { return newSessionID() }
 func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	if IsModern(first(r.Header, headerVersion)) || first(r.Header, headerSession) == "" {
 		w.Header().Set("Allow", "POST")
-		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "GET needs the Mcp-Session-Id of a session; protocol version " + ModernVersions[0] + " uses POST only"})
+		refuseHTTP(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "GET needs the Mcp-Session-Id of a session; protocol version " + ModernVersions[0] + " uses POST only"})
 		return
 	}
 	if !acceptsStream(r.Header) {
-		refuse(w, http.StatusNotAcceptable, "", &Error{Code: CodeInvalidRequest, Message: "Accept must include text/event-stream"})
+		refuseHTTP(w, http.StatusNotAcceptable, "", &Error{Code: CodeInvalidRequest, Message: "Accept must include text/event-stream"})
 		return
 	}
 	owner, _ := h.opts.Identify(r)
@@ -291,22 +291,22 @@ func (h *HTTPServer) get(w http.ResponseWriter, r *http.Request) {
 	if s == nil {
 		return
 	}
-	name, from := "s", unread
+	name, from := "s", fromUnread
 	if last := first(r.Header, headerLastEvent); last != "" {
 		var ok bool
 		if name, from, ok = eventID(last); !ok {
-			refuse(w, http.StatusBadRequest, "", &Error{Code: CodeInvalidRequest, Message: "Last-Event-ID is none of ours"})
+			refuseHTTP(w, http.StatusBadRequest, "", &Error{Code: CodeInvalidRequest, Message: "Last-Event-ID is none of ours"})
 			return
 		}
 	}
 	stream := s.stream(name)
 	if stream == nil {
-		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "this stream has ended, or is not kept any more (http.resumeBytes)"})
+		refuseHTTP(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "this stream has ended, or is not kept any more (http.resumeBytes)"})
 		return
 	}
 	defer s.release()
-	if !stream.own && from != unread && !stream.holds(from) {
-		refuse(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "what came after this event is not kept any more (http.resumeBytes)"})
+	if !stream.ofSession && from != fromUnread && !stream.has(from) {
+		refuseHTTP(w, http.StatusNotFound, "", &Error{Code: CodeInvalidRequest, Message: "what came after this event is not kept any more (http.resumeBytes)"})
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -319,7 +319,7 @@ func (h *HTTPServer) delete(w http.ResponseWriter, r *http.Request) {
 	owner, _ := h.opts.Identify(r)
 	if first(r.Header, headerSession) == "" {
 		w.Header().Set("Allow", "POST")
-		refuse(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "DELETE needs the Mcp-Session-Id of a session"})
+		refuseHTTP(w, http.StatusMethodNotAllowed, "", &Error{Code: CodeInvalidRequest, Message: "DELETE needs the Mcp-Session-Id of a session"})
 		return
 	}
 	s := h.find(w, r, "", owner)
@@ -344,7 +344,7 @@ func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) 
 	}
 	if err != nil {
 		e, _ := frameAnswer(&FrameError{Err: err})
-		refuse(w, http.StatusBadRequest, "", e)
+		refuseHTTP(w, http.StatusBadRequest, "", e)
 		return
 	}
 	owner, _ := h.opts.Identify(r)
@@ -353,7 +353,7 @@ func (h *HTTPServer) batch(w http.ResponseWriter, r *http.Request, body []byte) 
 		return
 	}
 	if s.peer.Version > version20250326 {
-		refuse(w, http.StatusBadRequest, "", &Error{
+		refuseHTTP(w, http.StatusBadRequest, "", &Error{
 			Code:    CodeInvalidRequest,
 			Message: "expected one message, got an array; batches ended with protocol version " + version20250326,
 		})
@@ -392,7 +392,7 @@ func (h *HTTPServer) batchAnswers(r *http.Request, s *session, msgs []Message) [
 
 // batchAnswer returns the response to the request of t, nil if it was cancelled. err says why the request
 // could not begin.
-func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t task, err error) []byte {
+func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t runningRequest, err error) []byte {
 	var result json.RawMessage
 	if err == nil {
 		result, err = h.answerBatched(r, s, m, t)
@@ -403,28 +403,28 @@ func (h *HTTPServer) batchAnswer(r *http.Request, s *session, m Message, t task,
 	return answerOf(m.ID, result, err)
 }
 
-func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t task) (json.RawMessage, error) {
+func (h *HTTPServer) answerBatched(r *http.Request, s *session, m Message, t runningRequest) (json.RawMessage, error) {
 	if m.Method == "ping" {
 		return json.RawMessage("{}"), nil
 	}
 	s.peer.open(h.svc)
-	own := s.stream("s")
-	if own == nil {
+	sessionStream := s.stream("s")
+	if sessionStream == nil {
 		return nil, ErrSessionClosed
 	}
 	defer s.release()
-	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: batchOutlet{s, own}})
+	return h.svc.Handle(t.ctx, &Incoming{Message: m, Peer: s.peer, Header: r.Header, Cancel: t.cancel, out: batchOutlet{s, sessionStream}})
 }
 
 // batchOutlet sends messages of a request in a batch over the session's own stream.
 type batchOutlet struct {
 	s   *session
-	own *events
+	own *eventStream
 }
 
 func (o batchOutlet) send(raw []byte, k kind) { o.own.addSlowly(outgoing{head: raw}, k) }
 
-func (o batchOutlet) heard() bool { return o.own.read() }
+func (o batchOutlet) isConnected() bool { return o.own.read() }
 
 func (o batchOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return o.s.ask(ctx, o.own.ask, method, params)
@@ -442,8 +442,8 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.busy == 0 && s.used.Before(t)
 }
 
-// keep keeps a request's stream for a client that may lose it.
-func (s *session) keep(st *events) {
+// keepStream keeps a request's stream for a client that may lose it.
+func (s *session) keepStream(st *eventStream) {
 	s.prune(time.Now())
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -452,8 +452,8 @@ func (s *session) keep(st *events) {
 	}
 }
 
-// unkeep forgets a stream that is no longer kept.
-func (s *session) forgetStream(st *events) {
+// forgetStream forgets a stream that is no longer kept.
+func (s *session) forgetStream(st *eventStream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, st.id)
@@ -462,13 +462,13 @@ func (s *session) forgetStream(st *events) {
 // prune drops the streams of answered requests that nobody came back for.
 func (s *session) prune(now time.Time) {
 	type kept struct {
-		stream *events
+		stream *eventStream
 		at     time.Time
 	}
 	var list []kept
 	s.mu.Lock()
 	for _, e := range s.streams {
-		if at, ok := e.unreadSince(); ok && !e.own {
+		if at, ok := e.unreadSince(); ok && !e.ofSession {
 			list = append(list, kept{e, at})
 		}
 	}
@@ -482,12 +482,12 @@ func (s *session) prune(now time.Time) {
 	}
 	s.mu.Unlock()
 	for _, k := range list[n:] {
-		k.stream.kept.forget(k.stream)
+		k.stream.keeper.forget(k.stream)
 	}
 }
 
 // stream returns the stream with this name for a reader, who must call release.
-func (s *session) stream(name string) *events {
+func (s *session) stream(name string) *eventStream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := s.streams[name]

@@ -33,14 +33,14 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	if opts == nil {
 		opts = &StreamOptions{}
 	}
-	v := &streamServer{stream: s, svc: svc, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), session: newSession("stream"), slots: make(chan struct{}, maxTaken), gone: make(chan struct{})}
+	v := &streamServer{stream: s, svc: svc, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), session: newSession("stream"), slots: make(chan struct{}, maxTaken), clientGone: make(chan struct{})}
 	v.session.peer.Key = opts.Key
 	v.session.peer.Session = newSessionID()
 	v.session.peer.ask = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return v.session.ask(ctx, func(raw []byte) bool { return v.deliver(outgoing{head: raw}) }, method, params)
 	}
 	if lines, ok := s.(*Lines); ok {
-		v.out = newLineQueue(lines.w.w, opts.Stall, v.lost)
+		v.out = newLineQueue(lines.w.w, opts.Stall, v.endLost)
 	} else {
 		v.out = directSink{s, v.log}
 	}
@@ -59,8 +59,8 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 	v.lot.close(ErrSessionClosed)
 	v.out.finish()
 	select {
-	case <-v.gone:
-		err = v.why
+	case <-v.clientGone:
+		err = v.goneErr
 	default:
 	}
 	if cerr := s.Close(); err == nil {
@@ -77,30 +77,30 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 // hit it.
 const maxTaken = 1024
 
-// sink is where messages to the client are written.
+// messageSink is where messages to the client are written.
 type messageSink interface {
 	// deliver sends a message that must arrive; it waits for a slow client.
 	deliver(m outgoing) error
 	// post sends a notification and does not wait.
 	post(raw []byte, k kind)
-	// room waits until a further request may be begun.
-	room(ctx context.Context) error
-	// due reports whether answers are waiting to be read.
-	due() bool
+	// awaitRoom waits until a further request may be begun.
+	awaitRoom(ctx context.Context) error
+	// hasUnread reports whether answers are waiting to be read.
+	hasUnread() bool
 	// finish waits until all is sent.
 	finish()
 }
 
-// directly is the sink for a stream that queues messages itself.
+// directSink is the sink for a stream that queues messages itself.
 type directSink struct {
 	s   Stream
 	log *slog.Logger
 }
 
-func (d directSink) deliver(m outgoing) error { return d.s.Write(m.appendLine(nil)) }
-func (directSink) room(context.Context) error { return nil }
-func (directSink) due() bool                  { return false }
-func (directSink) finish()                    {}
+func (d directSink) deliver(m outgoing) error      { return d.s.Write(m.appendLine(nil)) }
+func (directSink) awaitRoom(context.Context) error { return nil }
+func (directSink) hasUnread() bool                 { return false }
+func (directSink) finish()                         {}
 
 func (d directSink) post(raw []byte, _ kind) {
 	if err := d.s.Write(raw); err != nil {
@@ -109,17 +109,17 @@ func (d directSink) post(raw []byte, _ kind) {
 }
 
 type streamServer struct {
-	out     messageSink
-	slots   chan struct{} // holds a value for each unanswered request
-	gone    chan struct{} // closed when the client cannot be reached any more
-	why     error         // set before gone is closed
-	stream  Stream
-	svc     Service
-	log     *slog.Logger
-	session *session
-	lot     lot
-	wg      sync.WaitGroup
-	input   context.Context // ends with the input; ends requests that only listen
+	out        messageSink
+	slots      chan struct{} // holds a value for each unanswered request
+	clientGone chan struct{} // closed when the client cannot be reached any more
+	goneErr    error         // set before gone is closed
+	stream     Stream
+	svc        Service
+	log        *slog.Logger
+	session    *session
+	lot        parkingLot
+	wg         sync.WaitGroup
+	input      context.Context // ends with the input; ends requests that only listen
 }
 
 func (v *streamServer) read() error {
@@ -150,7 +150,7 @@ func (v *streamServer) read() error {
 }
 
 // begin registers a request.
-func (v *streamServer) begin(m *Message) (task, error) {
+func (v *streamServer) begin(m *Message) (runningRequest, error) {
 	parent := v.session.ctx
 	if m.Method == "subscriptions/listen" {
 		parent = v.input
@@ -173,10 +173,10 @@ func (v *streamServer) spawn(f func()) bool {
 	return true
 }
 
-// lost ends the session of a client that cannot be reached any more.
-func (v *streamServer) lost(err error) {
-	v.why = err
-	close(v.gone)
+// endLost ends the session of a client that cannot be reached any more.
+func (v *streamServer) endLost(err error) {
+	v.goneErr = err
+	close(v.clientGone)
 	v.log.Warn("the client's session has ended: nothing can be written to it", "error", err)
 	v.session.end(err)
 	_ = v.stream.Close() // makes Read return
@@ -233,14 +233,14 @@ func (p *Peer) leave(svc Service) {
 }
 
 // request answers the request of t; err says why it could not begin.
-func (v *streamServer) request(t task, m Message, err error) {
+func (v *streamServer) request(t runningRequest, m Message, err error) {
 	if err != nil {
 		v.deliver(answerTo(m.ID, nil, err))
 		return
 	}
 	var result json.RawMessage
 	if m.Method != "ping" {
-		err = v.out.room(t.ctx)
+		err = v.out.awaitRoom(t.ctx)
 	}
 	if err == nil {
 		result, err = v.answer(&t, m)
@@ -251,7 +251,7 @@ func (v *streamServer) request(t task, m Message, err error) {
 	v.deliver(answerTo(m.ID, result, err))
 }
 
-func (v *streamServer) answer(t *task, m Message) (json.RawMessage, error) {
+func (v *streamServer) answer(t *runningRequest, m Message) (json.RawMessage, error) {
 	if m.Method != "initialize" && (isModernRequest(&m) || m.Method == "server/discover") {
 		return v.modern(t, m)
 	}
@@ -279,7 +279,7 @@ type streamOutlet struct {
 
 func (o streamOutlet) send(raw []byte, k kind) { o.v.out.post(raw, k) }
 
-func (streamOutlet) heard() bool { return true }
+func (streamOutlet) isConnected() bool { return true }
 
 func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if o.task.Err() != nil {
@@ -288,7 +288,7 @@ func (o streamOutlet) ask(ctx context.Context, method string, params json.RawMes
 	return o.v.session.ask(ctx, func(raw []byte) bool { return o.v.deliver(outgoing{head: raw}) }, method, params)
 }
 
-func (v *streamServer) modern(t *task, m Message) (json.RawMessage, error) {
+func (v *streamServer) modern(t *runningRequest, m Message) (json.RawMessage, error) {
 	peer, err := checkModern(&m)
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (v *streamServer) modern(t *task, m Message) (json.RawMessage, error) {
 }
 
 // answerModern answers one request of the modern era, over any transport.
-func answerModern(ctx context.Context, l *lot, svc Service, in *Incoming, owner string, notify notifier) (json.RawMessage, error) {
+func answerModern(ctx context.Context, l *parkingLot, svc Service, in *Incoming, owner string, notify notifier) (json.RawMessage, error) {
 	switch in.Method {
 	case "server/discover":
 		return discoverResult(svc.Hello(ctx, in.Peer)), nil
@@ -333,7 +333,7 @@ type oneWay notifier
 
 func (o oneWay) send(raw []byte, k kind) { o(raw, k) }
 
-func (oneWay) heard() bool { return true }
+func (oneWay) isConnected() bool { return true }
 
 func (oneWay) ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, errNoAsking
@@ -356,7 +356,7 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 		case <-finished:
 			waits = false
 		case <-timer.C:
-			waits = v.out.due()
+			waits = v.out.hasUnread()
 			timer.Reset(limit)
 		case <-ctx.Done():
 			waits = false
@@ -365,7 +365,7 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	v.session.end(ErrSessionClosed)
 	select {
 	case <-finished:
-	case <-v.gone: // a request may be stuck in a write that nothing can end
+	case <-v.clientGone: // a request may be stuck in a write that nothing can end
 		select {
 		case <-finished:
 		case <-time.After(lastWords):

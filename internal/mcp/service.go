@@ -62,7 +62,7 @@ func (p *Peer) Notify(method string, params json.RawMessage) {
 // notifier sends a notification to a client without blocking for long.
 type notifier func(raw []byte, k kind)
 
-// asking sends a request to a client and waits for the answer.
+// askFunc sends a request to a client and waits for the answer.
 type askFunc func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 
 // Ask sends the client a request outside of its own requests and waits for the result. That works only for a
@@ -100,8 +100,8 @@ type outlet interface {
 	send(raw []byte, k kind)
 	// ask sends a request to the client and waits for the answer.
 	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// heard reports whether the client still reads what is sent.
-	heard() bool
+	// isConnected reports whether the client still reads what is sent.
+	isConnected() bool
 }
 
 // Notify sends a notification that belongs to this request.
@@ -118,7 +118,7 @@ func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessag
 
 // Heard reports whether the client still reads messages of this request. Over HTTP it may have closed the
 // connection and not come back.
-func (r *Incoming) Heard() bool { return r.out.heard() }
+func (r *Incoming) Heard() bool { return r.out.isConnected() }
 
 // errNoAsking says that the client cannot be asked over this transport.
 var errNoAsking = errors.New("the client cannot be asked")

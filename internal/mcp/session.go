@@ -22,23 +22,23 @@ type session struct {
 	end   context.CancelCauseFunc
 	wg    sync.WaitGroup // requests being answered
 
-	mu             sync.Mutex
-	running        map[ID]taken
-	begun          uint64 // number of requests so far
-	asked          map[uint64]chan Message
-	lastAsk        uint64
-	streams        map[string]*events
-	createdAt      time.Time
-	used           time.Time
-	busy           int // number of requests and readers at work
-	initializeTime bool
-	finished       bool
+	mu          sync.Mutex
+	running     map[ID]cancelableRequest
+	begun       uint64 // number of requests so far
+	asked       map[uint64]chan Message
+	lastAsk     uint64
+	streams     map[string]*eventStream
+	createdAt   time.Time
+	used        time.Time
+	busy        int // number of requests and readers at work
+	initialized bool
+	finished    bool
 }
 
 func newSession(owner string) *session {
 	s := &session{
 		peer: &Peer{Era: Legacy, Capabilities: json.RawMessage("{}")}, owner: owner,
-		running: map[ID]taken{}, asked: map[uint64]chan Message{}, streams: map[string]*events{},
+		running: map[ID]cancelableRequest{}, asked: map[uint64]chan Message{}, streams: map[string]*eventStream{},
 	}
 	s.createdAt = time.Now()
 	s.used = s.createdAt
@@ -48,7 +48,7 @@ func newSession(owner string) *session {
 
 func newSessionID() string { return rand.Text() }
 
-// greet copies what initialize says into the peer.
+// storeInitialize copies what initialize says into the peer.
 func (s *session) storeInitialize(params json.RawMessage) error {
 	wanted := GetString(params, "protocolVersion")
 	if wanted == "" {
@@ -56,10 +56,10 @@ func (s *session) storeInitialize(params json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.initializeTime {
+	if s.initialized {
 		return &Error{Code: CodeInvalidRequest, Message: "initialize was sent twice in one session"}
 	}
-	s.initializeTime = true
+	s.initialized = true
 	s.peer.Version = negotiate(wanted)
 	s.peer.Info = Get(params, "clientInfo")
 	if caps := Get(params, "capabilities"); isObject(caps) {
@@ -70,7 +70,7 @@ func (s *session) storeInitialize(params json.RawMessage) error {
 
 // runningRequest is one running request of a session. It ends when the session ends, when the client cancels it, or
 // when it is done.
-type task struct {
+type runningRequest struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	s      *session
@@ -80,14 +80,14 @@ type task struct {
 
 // cancelableRequest is a request that the client can cancel. Its number distinguishes it from a later request with the
 // same id, which may begin before a cancelled one has ended.
-type taken struct {
+type cancelableRequest struct {
 	cancel context.CancelCauseFunc
 	n      uint64
 }
 
 // begin registers a request, so that the client can cancel it. The caller must call done.
-func (s *session) begin(ctx context.Context, id ID) (task, error) {
-	t := task{s: s, id: id}
+func (s *session) begin(ctx context.Context, id ID) (runningRequest, error) {
+	t := runningRequest{s: s, id: id}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.finished {
@@ -99,14 +99,14 @@ func (s *session) begin(ctx context.Context, id ID) (task, error) {
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	s.begun++
 	t.n = s.begun
-	s.running[id] = taken{t.cancel, t.n}
+	s.running[id] = cancelableRequest{t.cancel, t.n}
 	s.busy++
 	s.wg.Add(1)
 	return t, nil
 }
 
 // done ends a request. It reports false if the client has cancelled it.
-func (t *task) done() (waited bool) {
+func (t *runningRequest) done() (waited bool) {
 	t.s.mu.Lock()
 	if waited = t.s.running[t.id].n == t.n; waited {
 		delete(t.s.running, t.id)
@@ -190,7 +190,7 @@ func (s *session) close(cause error) {
 	s.mu.Lock()
 	s.finished = true
 	streams := s.streams
-	s.streams = map[string]*events{}
+	s.streams = map[string]*eventStream{}
 	for _, r := range s.running {
 		r.cancel(cause)
 	}
@@ -198,7 +198,7 @@ func (s *session) close(cause error) {
 	s.end(cause)
 	for _, st := range streams {
 		st.end()
-		st.kept.forget(st)
+		st.keeper.forget(st)
 	}
 	s.wg.Wait()
 }

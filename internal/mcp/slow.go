@@ -25,7 +25,7 @@ func (s *slowWriter) wait() {
 }
 
 func (s *slowWriter) write(b []byte) error {
-	for part := range slices.Chunk(b, piece) {
+	for part := range slices.Chunk(b, writeSize) {
 		s.wait()
 		if _, s.err = s.w.Write(part); s.err != nil {
 			return s.err
@@ -47,17 +47,16 @@ func (s *slowWriter) done() {
 	}
 }
 
-// slowly calls [exchange.late] for exchanges that take longer than becomesStream. All wait equally long, so
-// they form a queue with a single timer: a timer per exchange would wake the network poller with every
-// request.
+// slowExchanges calls [exchange.becomeStream] for exchanges that take longer than becomesStream. All wait equally long,
+// so they form a queue with a single timer: a timer per exchange would wake the network poller with every request.
 type slowExchanges struct {
 	mu     sync.Mutex
-	line   []waiting
+	line   []waitingExchange
 	timer  *time.Timer
 	closed bool
 }
 
-type waiting struct {
+type waitingExchange struct {
 	ex *exchange
 	at time.Time
 }
@@ -69,10 +68,10 @@ func (s *slowExchanges) add(ex *exchange) {
 	if s.closed {
 		return
 	}
-	s.line = append(s.line, waiting{ex, time.Now().Add(becomesStream)})
+	s.line = append(s.line, waitingExchange{ex, time.Now().Add(becomesStream)})
 	switch {
 	case s.timer == nil:
-		s.timer = time.AfterFunc(becomesStream, s.due)
+		s.timer = time.AfterFunc(becomesStream, s.handleDue)
 	case len(s.line) == 1:
 		s.timer.Reset(becomesStream)
 	}
@@ -80,7 +79,7 @@ func (s *slowExchanges) add(ex *exchange) {
 
 // handleDue handles the exchanges whose time has come, and removes those behind them that are already answered. If
 // the timer were set for those, it would fire once for each of a series of quick requests.
-func (s *slowExchanges) due() {
+func (s *slowExchanges) handleDue() {
 	now := time.Now()
 	s.mu.Lock()
 	n := 0
@@ -89,7 +88,7 @@ func (s *slowExchanges) due() {
 	}
 	ripe := s.line[:n:n]
 	s.line = s.line[n:]
-	for len(s.line) > 0 && s.line[0].ex.over() {
+	for len(s.line) > 0 && s.line[0].ex.isAnswered() {
 		s.line = s.line[1:]
 	}
 	if len(s.line) > 0 && !s.closed {
@@ -99,7 +98,7 @@ func (s *slowExchanges) due() {
 	}
 	s.mu.Unlock()
 	for _, w := range ripe {
-		w.ex.late()
+		w.ex.becomeStream()
 	}
 }
 

@@ -42,7 +42,7 @@ type sseReader struct {
 	// The current event.
 	name     string
 	id       string
-	has      bool // the event has data, in [begin:end)
+	hasData  bool // the event has data, in [begin:end)
 	begin    int
 	end      int
 	skipping *FrameError // not nil: the event is too long and is being skipped
@@ -64,14 +64,14 @@ func (r *sseReader) next() (sseEvent, error) {
 	for {
 		from, to, err := r.line()
 		if err != nil {
-			if errors.Is(err, io.EOF) && r.has && r.skipping == nil && r.from == r.hi-r.lo && r.end > r.begin {
+			if errors.Is(err, io.EOF) && r.hasData && r.skipping == nil && r.from == r.hi-r.lo && r.end > r.begin {
 				return r.event()
 			}
 			return sseEvent{}, err
 		}
 		if from == to {
 			r.lastID = r.id
-			if r.skipping == nil && (!r.has || r.begin == r.end) {
+			if r.skipping == nil && (!r.hasData || r.begin == r.end) {
 				r.reset()
 				continue
 			}
@@ -80,7 +80,7 @@ func (r *sseReader) next() (sseEvent, error) {
 		if r.skipping == nil {
 			r.field(from, to)
 		}
-		if !r.has {
+		if !r.hasData {
 			r.consume() // fields other than data are stored elsewhere
 		}
 	}
@@ -181,14 +181,14 @@ func (r *sseReader) room() {
 func (r *sseReader) skip() {
 	if r.skipping == nil {
 		begin, end := r.begin, r.end
-		if !r.has {
+		if !r.hasData {
 			begin, end = r.from+len("data:"), r.hi-r.lo
 		}
 		r.skipping = r.tooLong(begin, end)
 	}
 	keep := min(1, r.hi-r.lo-r.from)
 	r.lo = r.hi - keep
-	r.from, r.scan, r.lf, r.has = 0, keep, keep, false
+	r.from, r.scan, r.lf, r.hasData = 0, keep, keep, false
 }
 
 func (r *sseReader) tooLong(begin, end int) *FrameError {
@@ -226,8 +226,8 @@ func (r *sseReader) field(from, to int) {
 // data appends a line to the event's data in place. There is always space: the field name before it is longer
 // than the '\n' that joins the lines.
 func (r *sseReader) data(from, to int) {
-	if !r.has {
-		r.has, r.begin, r.end = true, from, to
+	if !r.hasData {
+		r.hasData, r.begin, r.end = true, from, to
 		return
 	}
 	b := r.buf[r.lo:r.hi]
@@ -264,7 +264,7 @@ func (r *sseReader) event() (sseEvent, error) {
 
 // reset prepares for the next event.
 func (r *sseReader) reset() {
-	r.name, r.has, r.skipping = "", false, nil
+	r.name, r.hasData, r.skipping = "", false, nil
 	r.consume()
 }
 
