@@ -39,6 +39,7 @@ type Config struct {
 	Providers []Provider       // in the order of the files
 	Models    map[string]Model // by MODEL or PROVIDER/MODEL
 	Agent     Agent
+	Guard     Guard
 
 	// Servers in the order of the files. An entry that a later file replaces keeps its position.
 	Servers []ServerEntry
@@ -170,6 +171,9 @@ type Audit struct {
 	Content   string // none, redacted (default) or full
 	OnFailure string // refuse (default) or continue, when a record cannot be written
 	Dir       string // absolute; default <state>/audit
+	Anchor    string // absolute path of a file that keeps signed heads; "" is none
+	// Keep is how long records are kept; 0, the default, is for ever.
+	Keep time.Duration
 }
 
 // Analytics configures the files that count calls, <data>/analytics.
@@ -208,6 +212,25 @@ type Context struct {
 	// one of these for each server. Empty (default) means flat.
 	View   string
 	Budget int64 // maximum bytes of the servers' part of the list with View auto; default 16 KiB
+}
+
+// Guard says which calls are refused or asked about by fixed rules, besides those that are built in.
+type Guard struct {
+	Mode    string // enforce (default), or log: what the rules find is logged alone
+	Clients string // log (default) or enforce: the same for calls of MCP clients
+	// Guardian says whether a second model looks at calls of models before they run: off (default), monitor, which logs
+	// its verdicts, or enforce. GuardianModel names it, MODEL or PROVIDER/MODEL; GuardianThreshold is the verdict from
+	// which a person is asked, high (default) or medium.
+	Guardian, GuardianModel, GuardianThreshold string
+	// Prompts says what becomes of results that try to give orders to a model of ours: enforce (default) withholds the
+	// worst and marks the others, log marks them all, off looks at none.
+	Prompts string
+	// ReadRoots and WriteRoots are the folders that paths may lie in; none (default) means all.
+	ReadRoots, WriteRoots []string
+	DenyPaths             []string // patterns of paths that no call touches
+	AllowCommands         []string // beginnings of commands that may run like those that only read
+	DenyCommands          []string
+	AllowHosts, DenyHosts []string // with or without a port
 }
 
 // Profile is a named view for a client. The zero value shows everything.
@@ -251,7 +274,7 @@ type Input struct {
 	Options []string
 }
 
-// defaults returns the Config of an empty file.
+// defaultConfig returns the Config of an empty file.
 func defaultConfig(p Paths) *Config {
 	return &Config{
 		Paths: p,
@@ -278,6 +301,7 @@ func defaultConfig(p Paths) *Config {
 		Vault:     Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
 		Profiles:  map[string]Profile{},
 		Context:   Context{Budget: 16 << 10},
+		Guard:     Guard{Mode: "enforce", Clients: "log", Prompts: "enforce", Guardian: "off", GuardianThreshold: "high"},
 		Models:    map[string]Model{},
 		Agent: Agent{
 			Engine: "auto", MaxSteps: 25, MaxTurnSeconds: 900, ContextPolicy: "compact", ResultLimit: 64 << 10, BusyPolicy: "queue",

@@ -67,7 +67,7 @@ func (d *decoder) fail(n node, rule, format string, args ...any) {
 	d.report(n, n.value.StartOffset, rule, SeverityError, format, args...)
 }
 
-// mistyped reports a value of the wrong type. want is a phrase such as "a string".
+// wrongType reports a value of the wrong type. want is a phrase such as "a string".
 func (d *decoder) wrongType(n node, want string) {
 	d.fail(n, "type", "expected %s, got %s", want, kindName(n.value.Value.Kind()))
 }
@@ -131,7 +131,7 @@ func (fs fields) read(d *decoder, n node) {
 	}
 }
 
-// meant completes the message about an unknown name.
+// suggestion completes the message about an unknown name.
 func suggestion(name string, n node, fs fields) string {
 	servers := n.members()
 	switch {

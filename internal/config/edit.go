@@ -24,7 +24,7 @@ import (
 // file.bak. The mode stays, and a symbolic link is followed; a new file has mode 0600. Nothing is written if
 // the text does not change. Edits of several processes are serialized.
 func edit(ctx context.Context, file string, change func(text []byte) ([]byte, error)) error {
-	file, err := follow(file)
+	file, err := resolveLinks(file)
 	if err != nil {
 		return fmt.Errorf("edit settings: %w", err)
 	}
@@ -54,8 +54,8 @@ func edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	return rewrite(file, old, text)
 }
 
-// follow resolves symbolic links. If the target does not exist, it returns that path.
-func follow(file string) (string, error) {
+// resolveLinks resolves symbolic links. If the target does not exist, it returns that path.
+func resolveLinks(file string) (string, error) {
 	target, err := filepath.EvalSymlinks(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return file, nil
@@ -150,7 +150,7 @@ func serverPlace(text []byte, name string) (path []string, found bool, err error
 		return nil, false, err
 	}
 	root := node{&document{Document: parsed}, parsed.Root(), ""}
-	if root.bare((&Config{}).fields()) {
+	if root.isBareList((&Config{}).fields()) {
 		return []string{name}, root.value.Find(jsonc.Join("", name)) != nil, nil
 	}
 	place := []string{"mcpServers", name}

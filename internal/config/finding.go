@@ -52,7 +52,7 @@ func (f Finding) Text() string {
 	return dottedPath(f.Pointer) + ": " + f.Message
 }
 
-// dotted writes a JSON pointer as people do: mcpServers.github.args[1].
+// dottedPath writes a JSON pointer as people do: mcpServers.github.args[1].
 func dottedPath(pointer string) string {
 	var b strings.Builder
 	for _, name := range jsonc.Split(pointer) {

@@ -46,7 +46,7 @@ func Load(o Options) (*Config, error) {
 	c := defaultConfig(paths)
 	files, named := o.files(paths)
 	c.seen = fileStates{}
-	c.seen.update(o.all(paths))
+	c.seen.update(o.allFiles(paths))
 	var d decoder
 	if named {
 		d.nameFor = o.NameFor
@@ -93,8 +93,8 @@ func (o *Options) files(paths Paths) (files []string, named bool) {
 	return []string{paths.ConfigFile}, false
 }
 
-// all returns all files whose content matters, existing or not.
-func (o *Options) all(paths Paths) []string {
+// allFiles returns all files whose content matters, existing or not.
+func (o *Options) allFiles(paths Paths) []string {
 	list, named := o.files(paths)
 	if o.Project == "" || named {
 		return list
@@ -192,7 +192,7 @@ func (c *Config) readRoot(d *decoder, root node) {
 		known = c.projectFields()
 	}
 	switch {
-	case root.bare(known):
+	case root.isBareList(known):
 		d.report(root, root.value.StartOffset, "shape", SeverityWarning,
 			`servers stand at the top of the file; put them under "mcpServers"`)
 		c.readServers(d, root)

@@ -62,7 +62,7 @@ type Agent struct {
 	Language       string // of answers; empty (default) means that of the question
 }
 
-// kinds are the APIs of providers.
+// providerAPIs are the APIs of providers.
 var providerAPIs = []string{"openai", "responses", "anthropic", "gemini", "ollama"}
 
 // ProviderKinds are the APIs that a provider can speak.
@@ -90,7 +90,7 @@ func (a *Agent) fields() fields {
 	}
 }
 
-// numberField is a number from 0 to most, or nothing.
+// numberField is a number from 0 to maximum, or nothing.
 func numberField(p **float64, maximum float64) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -111,7 +111,7 @@ func numberField(p **float64, maximum float64) field {
 	}}
 }
 
-// wholeField is a whole number from 0 to most.
+// wholeField is a whole number from 0 to maximum.
 func wholeField(p *int, maximum int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {

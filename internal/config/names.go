@@ -2,7 +2,7 @@ package config
 
 import "slices"
 
-// reserved are names that no server may have.
+// reservedNames are names that no server may have.
 var reservedNames = []string{"collie", "siyuan"}
 
 // notesTools are the names of our own tools. They reveal nothing about the user, unlike names of the user's

@@ -71,7 +71,7 @@ func (r *reader) readAndFollow(n *folderWatcher) {
 	}
 }
 
-// looks holds the last known state of files, by path; nil means that a file does not exist.
+// fileStates holds the last known state of files, by path; nil means that a file does not exist.
 type fileStates map[string]fs.FileInfo
 
 // update looks at the files again and reports whether any has changed. A file seen for the first time does
@@ -89,7 +89,7 @@ func (l fileStates) update(files []string) (changed bool) {
 	return changed
 }
 
-// meet looks at files not seen before and reports whether there were any.
+// addFiles looks at files not seen before and reports whether there were any.
 func (l fileStates) addFiles(files []string) (some bool) {
 	for _, file := range files {
 		if _, known := l[file]; !known {

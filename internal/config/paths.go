@@ -68,14 +68,14 @@ func systemFolders(env Env, goos string) (Paths, error) {
 		user = env.First("USERPROFILE", "HOME")
 		config, cache, state, data = "AppData/Roaming", "AppData/Local", "AppData/Local", "AppData/Local"
 	}
-	folder := func(name, own string, under ...string) string {
-		if v := env.Get(name); filepath.IsAbs(v) {
+	folder := func(envName, usual string, under ...string) string {
+		if v := env.Get(envName); filepath.IsAbs(v) {
 			return filepath.Join(v, "collie")
 		}
 		if user == "" {
 			return ""
 		}
-		return filepath.Join(append([]string{user, filepath.FromSlash(own), "collie"}, under...)...)
+		return filepath.Join(append([]string{user, filepath.FromSlash(usual), "collie"}, under...)...)
 	}
 	p := Paths{Config: folder("XDG_CONFIG_HOME", config), Data: folder("XDG_DATA_HOME", data)}
 	switch goos {

@@ -59,9 +59,9 @@ func openProject(paths Paths, dir string) (*Project, []byte, error) {
 	file := ProjectPath(dir)
 	p := &Project{Dir: filepath.Dir(filepath.Dir(file)), File: file, State: Untrusted}
 	info, err := os.Stat(file)
-	own, _ := os.Stat(paths.ConfigFile) // nil if there is no such file; then it cannot be the project's file
+	userFile, _ := os.Stat(paths.ConfigFile) // nil if there is no such file; then it cannot be the project's file
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || own != nil && os.SameFile(info, own):
+	case errors.Is(err, fs.ErrNotExist) || userFile != nil && os.SameFile(info, userFile):
 		return nil, nil, fmt.Errorf("%w: %s", ErrNoProject, p.Dir)
 	case err != nil:
 		return nil, nil, fmt.Errorf("read project: %w", err)
@@ -148,7 +148,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 	}
 	d.findings = append(d.findings, p.Findings...)
 	for _, s := range p.Servers {
-		i := slices.IndexFunc(c.Servers, func(own ServerEntry) bool { return own.Name == s.Name })
+		i := slices.IndexFunc(c.Servers, func(known ServerEntry) bool { return known.Name == s.Name })
 		if i < 0 {
 			c.Servers = append(c.Servers, s)
 		} else {
@@ -156,7 +156,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 		}
 	}
 	for _, in := range p.Inputs {
-		if !slices.ContainsFunc(c.Inputs, func(own Input) bool { return own.ID == in.ID }) {
+		if !slices.ContainsFunc(c.Inputs, func(known Input) bool { return known.ID == in.ID }) {
 			c.Inputs = append(c.Inputs, in)
 		}
 	}
@@ -165,7 +165,7 @@ func (c *Config) readProject(d *decoder, dir string) {
 // addUntrusted lists servers that must not run. They never replace servers of the user.
 func (c *Config) addUntrusted(servers []ServerEntry) {
 	for _, s := range servers {
-		if slices.ContainsFunc(c.Servers, func(own ServerEntry) bool { return own.Name == s.Name }) {
+		if slices.ContainsFunc(c.Servers, func(known ServerEntry) bool { return known.Name == s.Name }) {
 			continue
 		}
 		s.Untrusted, s.Raw = true, harmlessEntry(s.at.value)
@@ -183,10 +183,10 @@ func harmlessEntry(v *hujson.Value) json.RawMessage {
 		{Name: hujson.Value{Value: hujson.String("disabled")}, Value: hujson.Value{Value: hujson.Bool(true)}},
 	}}}
 	if o, ok := v.Value.(*hujson.Object); ok {
-		kept := out.Value.(*hujson.Object)
+		members := out.Value.(*hujson.Object)
 		for _, name := range shownMembers {
 			if m := jsonc.Member(o, name); m != nil {
-				kept.Members = append(kept.Members, hujson.ObjectMember{
+				members.Members = append(members.Members, hujson.ObjectMember{
 					Name: hujson.Value{Value: hujson.String(name)}, Value: m.Value.Clone(),
 				})
 			}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tailscale/hujson"
 
@@ -36,6 +38,7 @@ func (c *Config) fields() fields {
 		"providers":  {c.readProviders, c.providerValues},
 		"models":     {c.readModels, c.modelValues},
 		"agent":      section(c.Agent.fields()),
+		"guard":      section(c.Guard.fields()),
 		"context":    section(fields{"view": choiceField(&c.Context.View, "flat", "grouped", "search", "auto"), "budget": sizeField(&c.Context.Budget)}),
 	}
 }
@@ -132,6 +135,38 @@ func (c *Cache) fields() fields {
 	}
 }
 
+func (g *Guard) fields() fields {
+	return fields{
+		"mode":    choiceField(&g.Mode, "enforce", "log"),
+		"clients": choiceField(&g.Clients, "log", "enforce"),
+		"prompts": choiceField(&g.Prompts, "off", "log", "enforce"),
+		"guardian": section(fields{
+			"mode": choiceField(&g.Guardian, "off", "monitor", "enforce"), "model": stringField(&g.GuardianModel, "provider/model"),
+			"threshold": choiceField(&g.GuardianThreshold, "high", "medium"),
+		}),
+		"roots":    section(fields{"read": filesField(&g.ReadRoots, "~/Documents"), "write": filesField(&g.WriteRoots, "~/desk")}),
+		"paths":    section(fields{"deny": filesField(&g.DenyPaths, "**/private/**")}),
+		"commands": section(fields{"allow": listField(&g.AllowCommands, "go test"), "deny": listField(&g.DenyCommands, "git push")}),
+		"hosts":    section(fields{"allow": listField(&g.AllowHosts, "localhost:3000"), "deny": listField(&g.DenyHosts, "*.example.org")}),
+	}
+}
+
+// filesField is a list of paths, or patterns of them, which do not depend on where a program stands.
+func filesField(p *[]string, example string) field {
+	f := listField(p, example)
+	return field{func(d *decoder, n node) {
+		before := *p
+		f.set(d, n)
+		for _, s := range *p {
+			if !path.IsAbs(s) && !strings.HasPrefix(s, "~/") && !strings.HasPrefix(s, "**/") && !filepath.IsAbs(s) {
+				d.fail(n, "value", "expected paths that begin with /, ~/ or **/ such as %q, got %q", example, s)
+				*p = before
+				return
+			}
+		}
+	}, f.get}
+}
+
 func (l *Log) fields() fields {
 	return fields{
 		"file":    pathField(&l.File),
@@ -178,13 +213,13 @@ func sharedField(p *string) field {
 	return field{func(d *decoder, n node) {
 		before := *p
 		f.set(d, n)
-		what := formerPlace(*p)
+		hint := formerPlace(*p)
 		switch {
 		case *p == before, *p == "", isNATS(*p):
 			return
-		case what != "":
+		case hint != "":
 			d.report(n, n.value.StartOffset, "value", SeverityWarning,
-				"%s is ignored: gateways share lists through NATS alone; write an address such as %q, or take lists over once with collie cache import FILE", what, example)
+				"%s is ignored: gateways share lists through NATS alone; write an address such as %q, or take lists over once with collie cache import FILE", hint, example)
 		default:
 			d.fail(n, "value", "expected the address of a NATS server such as %q", example) // the value may hold a secret, so it is not quoted
 		}
@@ -243,7 +278,7 @@ func clampedField(p *int, low, high int) field {
 	}, func() any { return *p }}
 }
 
-// numeral returns a number as it is written; empty if n is not a number.
+// numberText returns a number as it is written; empty if n is not a number.
 func numberText(n node) string {
 	if n.value.Value.Kind() != '0' {
 		return ""
@@ -256,7 +291,26 @@ func (a *Audit) fields() fields {
 		"content":   choiceField(&a.Content, "none", "redacted", "full"),
 		"onFailure": choiceField(&a.OnFailure, "refuse", "continue"),
 		"dir":       pathField(&a.Dir),
+		"anchor":    pathField(&a.Anchor),
+		"keep":      keepField(&a.Keep),
 	}
+}
+
+// leastKept is the minimum time for which records are kept: with less, records would be removed from a segment that is
+// still written to.
+const leastKept = 24 * time.Hour
+
+// keepField is a length of time of at least a day, or 0.
+func keepField(p *time.Duration) field {
+	length := durationField(p)
+	return field{func(d *decoder, n node) {
+		before := *p
+		length.set(d, n)
+		if *p != 0 && *p < leastKept {
+			d.fail(n, "value", "records are kept for at least a day; write a length of time such as 90d, or 0 for ever")
+			*p = before
+		}
+	}, length.get}
 }
 
 // open is a section that has further fields, which another package reads from raw.

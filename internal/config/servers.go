@@ -89,8 +89,8 @@ func (c *Config) serverValues() any {
 	return out
 }
 
-// bare reports whether a file is {"name": entry, …} without any section, as the web pages of servers show it.
-func (n node) bare(known fields) bool {
+// isBareList reports whether a file is {"name": entry, …} without any section, as the web pages of servers show it.
+func (n node) isBareList(known fields) bool {
 	ms := n.members()
 	for i := range ms {
 		if _, section := known[jsonc.Name(&ms[i])]; section || !looksLikeServer(&ms[i].Value) {

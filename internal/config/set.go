@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"collie/internal/jsonc"
 )
@@ -33,11 +34,21 @@ func Setting(path string, value json.RawMessage) func(text []byte) ([]byte, erro
 	}
 }
 
-// within reports whether one of names is on the path to a setting or inside its value.
+// isOnPath reports whether one of names is on the path to a setting or inside its value.
 func isOnPath(pointer string, names []string) bool {
-	there := jsonc.Split(pointer)
-	n := min(len(there), len(names))
-	return slices.Equal(there[:n], names[:n])
+	segments := jsonc.Split(pointer)
+	n := min(len(segments), len(names))
+	return slices.Equal(segments[:n], names[:n])
+}
+
+// Pointer is a path of a setting whose names may have dots in them.
+func Pointer(names ...string) string {
+	r := strings.NewReplacer("~", "~0", "/", "~1")
+	var b strings.Builder
+	for _, n := range names {
+		b.WriteString("/" + r.Replace(n))
+	}
+	return b.String()
 }
 
 // Unsetting returns the change that removes a setting from a file, so that its default applies. If the file
@@ -78,7 +89,7 @@ func settingPlace(text []byte, path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (node{&document{Document: parsed}, parsed.Root(), ""}).bare((&Config{}).fields()) {
+	if (node{&document{Document: parsed}, parsed.Root(), ""}).isBareList((&Config{}).fields()) {
 		return nil, errors.New(`servers stand at the top of this file, where settings cannot stand beside them; put them under "mcpServers" first`)
 	}
 	return names, nil

@@ -34,13 +34,13 @@ type Decision struct {
 	Time   time.Time `json:"time"`
 }
 
-// decisions is the content of <state>/trust.json.
-type decisions struct {
+// trustDecisions is the content of <state>/trust.json.
+type trustDecisions struct {
 	Version  int                 `json:"version"`
 	Projects map[string]Decision `json:"projects"` // by the path of the project's file
 }
 
-func (d decisions) state(p *Project) TrustState {
+func (d trustDecisions) state(p *Project) TrustState {
 	switch decision, ok := d.Projects[p.File]; {
 	case !ok:
 		return Untrusted
@@ -54,32 +54,32 @@ func (d decisions) state(p *Project) TrustState {
 func trustFile(paths Paths) string { return filepath.Join(paths.State, "trust.json") }
 
 // readTrust returns the decisions. A file that other users can write counts as empty.
-func readTrust(paths Paths) (decisions, error) {
+func readTrust(paths Paths) (trustDecisions, error) {
 	file := trustFile(paths)
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return decisions{}, nil
+		return trustDecisions{}, nil
 	}
 	if err != nil {
-		return decisions{}, err
+		return trustDecisions{}, err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return decisions{}, fmt.Errorf("others can write %s; chmod 600 it", file)
+		return trustDecisions{}, fmt.Errorf("others can write %s; chmod 600 it", file)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return decisions{}, err
+		return trustDecisions{}, err
 	}
 	return parseTrust(file, text)
 }
 
-func parseTrust(file string, text []byte) (decisions, error) {
-	var d decisions
+func parseTrust(file string, text []byte) (trustDecisions, error) {
+	var d trustDecisions
 	if err := json.Unmarshal(text, &d); err != nil {
-		return decisions{}, fmt.Errorf("%s is damaged (%w); remove it, and trust your projects again", file, err)
+		return trustDecisions{}, fmt.Errorf("%s is damaged (%w); remove it, and trust your projects again", file, err)
 	}
 	if d.Version != 1 {
-		return decisions{}, fmt.Errorf("%s is of version %d, which this program does not know", file, d.Version)
+		return trustDecisions{}, fmt.Errorf("%s is of version %d, which this program does not know", file, d.Version)
 	}
 	return d, nil
 }
@@ -90,9 +90,9 @@ func Decisions(paths Paths) ([]Decision, error) {
 	d, err := readTrust(paths)
 	var out []Decision
 	for _, file := range slices.Sorted(maps.Keys(d.Projects)) {
-		one := d.Projects[file]
-		one.File = file
-		out = append(out, one)
+		decision := d.Projects[file]
+		decision.File = file
+		out = append(out, decision)
 	}
 	return out, err
 }
@@ -115,7 +115,7 @@ func (p *Project) Trust(ctx context.Context, paths Paths, now time.Time) error {
 	if hasErrors(p.Findings) {
 		return &Error{p.Findings}
 	}
-	err := updateTrust(ctx, paths, func(d *decisions) {
+	err := updateTrust(ctx, paths, func(d *trustDecisions) {
 		d.Projects[p.File] = Decision{SHA256: p.SHA256, Time: now.UTC().Truncate(time.Second)}
 	})
 	if err == nil {
@@ -127,20 +127,20 @@ func (p *Project) Trust(ctx context.Context, paths Paths, now time.Time) error {
 // Revoke removes the trust in a project's file, which need not exist any more. found is false if it was not
 // trusted.
 func Revoke(ctx context.Context, paths Paths, file string) (found bool, err error) {
-	err = updateTrust(ctx, paths, func(d *decisions) {
+	err = updateTrust(ctx, paths, func(d *trustDecisions) {
 		_, found = d.Projects[file]
 		delete(d.Projects, file)
 	})
 	return found, err
 }
 
-func updateTrust(ctx context.Context, paths Paths, change func(*decisions)) error {
+func updateTrust(ctx context.Context, paths Paths, change func(*trustDecisions)) error {
 	file := trustFile(paths)
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {
 		return err
 	}
 	return atomicfile.File{Path: file}.Update(ctx, func(old []byte) ([]byte, error) {
-		d := decisions{Version: 1}
+		d := trustDecisions{Version: 1}
 		if len(strings.TrimSpace(string(old))) > 0 {
 			var err error
 			if d, err = parseTrust(file, old); err != nil {
@@ -174,7 +174,7 @@ func (c *Config) Edit(ctx context.Context, file string, change func(text []byte)
 	if err != nil || before == after {
 		return err
 	}
-	return updateTrust(ctx, c.Paths, func(d *decisions) {
+	return updateTrust(ctx, c.Paths, func(d *trustDecisions) {
 		if decision := d.Projects[file]; decision.SHA256 == before {
 			decision.SHA256 = after
 			d.Projects[file] = decision

@@ -49,7 +49,7 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 	if w.Logger == nil {
 		w.Logger = slog.New(slog.DiscardHandler)
 	}
-	r := &reader{opts: o, extra: w.Extra, told: f, existed: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
+	r := &reader{opts: o, extra: w.Extra, notify: f, existed: slices.Clone(cfg.Files), seen: maps.Clone(cfg.seen)}
 	if r.seen == nil { // settings that were not read from files
 		r.seen = fileStates{}
 	}
@@ -59,15 +59,15 @@ func Watch(ctx context.Context, cfg *Config, o Options, w WatchOptions, f func(*
 
 // reader holds what was reported last.
 type reader struct {
-	opts  Options
-	extra func(*Config) []string
-	told  func(*Config, error)
+	opts   Options
+	extra  func(*Config) []string
+	notify func(*Config, error)
 
-	seen    fileStates
-	existed []string // settings files that existed
-	extras  []string // further files
-	current string   // fingerprint of the settings reported last
-	wrong   string   // the error reported after them, if any
+	seen      fileStates
+	existed   []string // settings files that existed
+	extras    []string // further files
+	current   string   // fingerprint of the settings reported last
+	lastError string   // the error reported after them, if any
 }
 
 // use records cfg as the settings reported last.
@@ -81,7 +81,7 @@ func (r *reader) use(cfg *Config) {
 			r.existed = append(r.existed, file)
 		}
 	}
-	r.current, r.wrong = r.fingerprint(cfg), ""
+	r.current, r.lastError = r.fingerprint(cfg), ""
 }
 
 // fingerprint returns a text that differs if the settings differ in a way that must be reported.
@@ -112,16 +112,16 @@ func (r *reader) fingerprint(cfg *Config) string {
 func (r *reader) read() {
 	cfg, err := r.load()
 	if err != nil {
-		if r.wrong != err.Error() {
-			r.wrong = err.Error()
-			r.told(nil, err)
+		if r.lastError != err.Error() {
+			r.lastError = err.Error()
+			r.notify(nil, err)
 		}
 		return
 	}
-	before, failed := r.current, r.wrong != ""
+	before, failed := r.current, r.lastError != ""
 	r.use(cfg)
 	if r.current != before || failed {
-		r.told(cfg, nil)
+		r.notify(cfg, nil)
 	}
 }
 
@@ -144,7 +144,7 @@ func (r *reader) files() []string {
 	if err != nil {
 		return r.existed // Load reports the error
 	}
-	return slices.Concat(r.opts.all(paths), r.extras)
+	return slices.Concat(r.opts.allFiles(paths), r.extras)
 }
 
 // readPlain reads a regular file; a pipe would block.
