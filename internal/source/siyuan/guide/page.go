@@ -25,7 +25,7 @@ func Page(a *action.Action) string {
 		fmt.Fprintf(&b, "\n%s\n", a.Guide)
 	}
 	fmt.Fprintf(&b, "\n`%s`\n\n", a.Signature())
-	arguments(&b, a)
+	writeArguments(&b, a)
 	fmt.Fprintf(&b, "- Needs: %s\n", describeNeeds(a))
 	fmt.Fprintf(&b, "- Kind: %s\n", kind(a))
 	if len(a.Endpoints) > 0 {
@@ -43,8 +43,8 @@ func Page(a *action.Action) string {
 	return b.String()
 }
 
-// arguments is the table of the arguments.
-func arguments(b *strings.Builder, a *action.Action) {
+// writeArguments is the table of the arguments.
+func writeArguments(b *strings.Builder, a *action.Action) {
 	if len(a.Params()) == 0 {
 		b.WriteString("No arguments.\n\n")
 		return
@@ -83,7 +83,7 @@ func typeName(p *action.Param) string {
 	return p.Type
 }
 
-// needs says which levels an action needs on what.
+// describeNeeds says which levels an action needs on what.
 func describeNeeds(a *action.Action) string {
 	if len(a.Needs) == 0 {
 		return "no level: " + a.Unguarded
@@ -264,7 +264,7 @@ func compactJSON(raw string) string {
 	return string(out)
 }
 
-// word returns s as one word of a shell.
+// shellWord returns s as one word of a shell.
 func shellWord(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:@%+,", r)

@@ -6,6 +6,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type notebook struct {
@@ -52,7 +53,7 @@ type overview struct {
 func bootstrap() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "bootstrap", Purpose: "Show what an agent should know before its first call",
-		Common: true, Class: action.Reads, Unguarded: "only notebooks that may be read are shown",
+		Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: "only notebooks that may be read are shown",
 		Endpoints: []string{"system/version", "notebook/lsNotebooks"},
 		Result:    overview{},
 		Example:   `{}`,

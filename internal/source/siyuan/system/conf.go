@@ -14,6 +14,7 @@ import (
 
 	"collie/internal/lazyregexp"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
 )
 
 type confArgs struct {
@@ -39,7 +40,7 @@ func conf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "conf", Purpose: "Look into the kernel's configuration, a little at a time, with secrets hidden",
 		Guide: "Begin with the summary, then ask for one keyPath with mode get. If a notebook may not be read, the sections that tell of notes are left out.",
-		Off:   true, Class: action.Reads, Unguarded: "what tells of notes is left out where some notebook may not be read",
+		Off:   true, Class: action.Reads, Risk: tool.RiskLow, Effects: tool.EffectRead, Unguarded: "what tells of notes is left out where some notebook may not be read",
 		Endpoints: []string{"system/getConf", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"path": "keyPath", "key": "keyPath"},
 		Result:    confResult{},
@@ -105,7 +106,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 			break // nor does what is in it show
 		}
 	}
-	value := node{Type: "string", Value: hidden}
+	value := node{Type: "string", Value: hiddenValue}
 	if !masked {
 		value = showValue("", at, a.MaxDepth, a.MaxItems)
 	}
@@ -127,7 +128,7 @@ func splitPath(path string) (steps []string, ok bool) {
 	return steps, true
 }
 
-// member returns what a key or an index names, by its exact name.
+// memberOf returns what a key or an index names, by its exact name.
 func memberOf(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	if v.IsArray() {
 		i, err := strconv.Atoi(step)
@@ -148,7 +149,7 @@ func memberOf(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	return found, ok
 }
 
-// inside says what a value holds, for a caller who asked for something else.
+// describeValue says what a value holds, for a caller who asked for something else.
 func describeValue(v gjson.Result) string {
 	switch {
 	case v.IsArray():
@@ -164,11 +165,11 @@ func describeValue(v gjson.Result) string {
 	return "are " + strings.Join(names, ", ")
 }
 
-// show returns a value, depth levels deep, with the values of secret keys hidden.
+// showValue returns a value, depth levels deep, with the values of secret keys hidden.
 func showValue(name string, v gjson.Result, depth, limit int) node {
 	switch {
 	case secret(name) && v.Type != gjson.Null && v.String() != "":
-		return node{Type: "string", Value: hidden}
+		return node{Type: "string", Value: hiddenValue}
 	case v.IsObject():
 		n := node{Type: "object"}
 		if depth > 0 {
@@ -246,7 +247,7 @@ func withoutPlaces(v gjson.Result) string {
 		v.ForEach(func(k, m gjson.Result) bool {
 			text := withoutPlaces(m)
 			if namesPlace(k.String()) && m.Type == gjson.String && m.Str != "" {
-				text = `"` + hidden + `"`
+				text = `"` + hiddenValue + `"`
 			}
 			parts = append(parts, k.Raw+":"+text)
 			return true
@@ -273,7 +274,7 @@ func namesPlace(key string) bool {
 	return false
 }
 
-const hidden = "[REDACTED]"
+const hiddenValue = "[REDACTED]"
 
 // secretEnds are the ends of keys whose values are hidden, in lower case without
 // punctuation, in the singular.
@@ -316,7 +317,7 @@ func secret(key string) bool {
 // user matches the name and password before the host of an address.
 var user = lazyregexp.New(`(://)[^/?#\s]*@|^[^/?#@\s:]*:[^/?#\s]*@`)
 
-// parameter matches a parameter of an address with its value.
+// secretParameter matches a parameter of an address with its value.
 var secretParameter = lazyregexp.New(`([?&;#])([^=?&;#\s]+)=([^&;#\s]+)`)
 
 // secretParameters are the names of URL parameters with secret values, besides those in secretNames.
@@ -328,7 +329,7 @@ func address(text string) string {
 		text = secretParameter.ReplaceAllStringFunc(text, func(found string) string {
 			m := secretParameter.FindStringSubmatch(found)
 			if name, err := url.QueryUnescape(m[2]); err != nil || secret(name) || secretParameters[strings.ToLower(name)] {
-				return m[1] + m[2] + "=" + hidden
+				return m[1] + m[2] + "=" + hiddenValue
 			}
 			return found
 		})
@@ -336,7 +337,7 @@ func address(text string) string {
 	if !strings.Contains(text, "@") {
 		return text
 	}
-	return user.ReplaceAllString(text, "$1"+hidden+"@")
+	return user.ReplaceAllString(text, "$1"+hiddenValue+"@")
 }
 
 // withoutUser returns a host without the credentials before an @.

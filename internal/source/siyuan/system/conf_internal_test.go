@@ -149,7 +149,7 @@ func TestNoSecretShowsInTheSummary(t *testing.T) {
 	if i := strings.Index(got, plantedText); i >= 0 {
 		t.Errorf("the summary shows a secret: %s", got[max(0, i-200):i+30])
 	}
-	if !strings.Contains(got, hidden) || !strings.Contains(got, "midnight") {
+	if !strings.Contains(got, hiddenValue) || !strings.Contains(got, "midnight") {
 		t.Error("the summary shows nothing")
 	}
 }
@@ -173,7 +173,7 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 		if strings.Contains(value, plantedText) {
 			t.Errorf("%s shows a secret: %s", path, value)
 		}
-		if !strings.Contains(value, hidden) {
+		if !strings.Contains(value, hiddenValue) {
 			shown++
 		}
 	}

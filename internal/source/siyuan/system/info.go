@@ -7,12 +7,13 @@ import (
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 func workspaceInfo() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "workspace_info", Purpose: "Show the folder of the workspace on the kernel's machine",
-		Off: true, Dangerous: true, Class: action.Reads, Unguarded: noNotes,
+		Off: true, Dangerous: true, Class: action.Reads, Risk: tool.RiskHigh, Effects: tool.EffectRead, Unguarded: noNotes,
 		Endpoints: []string{"system/getWorkspaceInfo"},
 		Result:    kernel.WorkspaceInfo{},
 		Example:   `{}`,
@@ -30,7 +31,7 @@ type networkResult struct {
 func network() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "network", Purpose: "Show whether the kernel uses a proxy, without its credentials",
-		Class: action.Reads, Unguarded: noNotes,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noNotes,
 		Endpoints: []string{"system/getNetwork"},
 		Result:    networkResult{},
 		Example:   `{}`,
@@ -47,7 +48,7 @@ type getVersionResult struct {
 
 func getVersion() *action.Action {
 	return action.New(action.Spec{
-		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Common: true, Class: action.Reads, Unguarded: noNotes,
+		Tool: "system", Name: "get_version", Purpose: "Show the version of the kernel", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noNotes,
 		Endpoints: []string{"system/version"},
 		Result:    getVersionResult{},
 		Example:   `{}`,
@@ -64,7 +65,7 @@ type getCurrentTimeResult struct {
 
 func getCurrentTime() *action.Action {
 	return action.New(action.Spec{
-		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Common: true, Class: action.Reads, Unguarded: noNotes,
+		Tool: "system", Name: "get_current_time", Purpose: "Show the kernel's clock", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: noNotes,
 		Endpoints: []string{"system/currentTime"},
 		Result:    getCurrentTimeResult{},
 		Example:   `{}`,
@@ -88,7 +89,7 @@ type notifyResult struct {
 func notify() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "notify", Purpose: "Show a message to the person in front of SiYuan",
-		Class: action.External, Unguarded: noNotes,
+		Class: action.External, Risk: tool.RiskLow, Effects: tool.EffectUI, Unguarded: noNotes,
 		Endpoints: []string{"notification/pushMsg", "notification/pushErrMsg"},
 		Aliases:   map[string]string{"message": "msg"},
 		Result:    notifyResult{},
