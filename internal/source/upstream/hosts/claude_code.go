@@ -22,7 +22,7 @@ var claudeCode = Host{
 		if dir := s.env("CLAUDE_CONFIG_DIR"); dir != "" {
 			file = pathBelow(dir, []string{".claude.json"})
 		}
-		return []Place{own(file), s.project(".mcp.json")}
+		return []Place{userPlace(file), s.project(".mcp.json")}
 	},
 	hints:     []string{"/.claude.json", "/.mcp.json"},
 	isOwnFile: func(d *document) bool { return d.has("mcpServers") },
@@ -72,8 +72,8 @@ var claudeCode = Host{
 // braces is the syntax ${NAME} and ${NAME:-text}, as in our own files.
 var braces = syntax{
 	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}`),
-	in:   func(_ *hostReading, m []string) string { return "${" + m[1] + "}" },
-	out: func(v variable) (string, bool) {
+	read: func(_ *hostReading, m []string) string { return "${" + m[1] + "}" },
+	write: func(v variable) (string, bool) {
 		if v.name == "" {
 			return "", false
 		}

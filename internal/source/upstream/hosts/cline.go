@@ -7,8 +7,8 @@ var cline = Host{
 	file:  func(s System) string { return s.extension("saoudrizwan.claude-dev", "cline_mcp_settings.json") },
 	places: func(s System) []Place {
 		return []Place{
-			own(s.extension("saoudrizwan.claude-dev", "cline_mcp_settings.json")),
-			own(s.home(".cline", "data", "settings", "cline_mcp_settings.json")),
+			userPlace(s.extension("saoudrizwan.claude-dev", "cline_mcp_settings.json")),
+			userPlace(s.home(".cline", "data", "settings", "cline_mcp_settings.json")),
 		}
 	},
 	hints: []string{"/cline_mcp_settings.json", "/saoudrizwan.claude-dev/"},

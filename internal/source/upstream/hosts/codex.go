@@ -14,7 +14,7 @@ var codex = Host{
 	format: tomlText,
 	file:   codexFile,
 	places: func(s System) []Place {
-		return []Place{own(codexFile(s)), s.project(".codex", "config.toml")}
+		return []Place{userPlace(codexFile(s)), s.project(".codex", "config.toml")}
 	},
 	hints:     []string{"/.codex/", "/config.toml"},
 	isOwnFile: func(d *document) bool { return d.has("mcp_servers") },

@@ -6,7 +6,7 @@ var cursor = Host{
 	After: "Switch the server on in Cursor's settings, under MCP.",
 	file:  func(s System) string { return s.home(".cursor", "mcp.json") },
 	places: func(s System) []Place {
-		return []Place{own(s.home(".cursor", "mcp.json")), s.project(".cursor", "mcp.json")}
+		return []Place{userPlace(s.home(".cursor", "mcp.json")), s.project(".cursor", "mcp.json")}
 	},
 	hints: []string{"/.cursor/"},
 	isOwnFile: func(d *document) bool {

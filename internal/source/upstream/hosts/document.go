@@ -64,7 +64,7 @@ func (f format) parse(text []byte) (*document, error) {
 	return d, nil
 }
 
-// listed is one server of a file.
+// listedServer is one server of a file.
 type listedServer struct {
 	name    string
 	raw     json.RawMessage

@@ -26,7 +26,7 @@ type override struct {
 	Retry       bool   `json:"retry,omitempty"`
 }
 
-// order is the order in which fields are written. A name with a dot is a member of an object.
+// fieldOrder is the order in which fields are written. A name with a dot is a member of an object.
 var fieldOrder = []string{
 	"displayName", "description", "type", "command", "args", "env", "envFile", "inheritEnv", "cwd",
 	"url", "headers", "headersCommand.command", "headersCommand.args",
@@ -36,8 +36,8 @@ var fieldOrder = []string{
 	"tools.include", "tools.exclude", "tools.override", "autoApprove",
 }
 
-// identity has the fields that say which server it is, rather than how it is treated.
-var identity = []string{"type", "command", "args", "env", "envFile", "inheritEnv", "cwd", "url", "headers", "headersCommand", "auth"}
+// identityFields has the fields that say which server it is, rather than how it is treated.
+var identityFields = []string{"type", "command", "args", "env", "envFile", "inheritEnv", "cwd", "url", "headers", "headersCommand", "auth"}
 
 func (e *Entry) set(name string, v any) {
 	if e.values == nil {
@@ -168,7 +168,7 @@ func (e Entry) identity(looks func(string) bool) json.RawMessage {
 	e = e.Hide("", looks, func(string, string) string { return "" })
 	out := &orderedObject{}
 	for _, m := range e.object().list {
-		if slices.Contains(identity, m.name) {
+		if slices.Contains(identityFields, m.name) {
 			out.set(m.name, m.value)
 		}
 	}
@@ -176,8 +176,8 @@ func (e Entry) identity(looks func(string) bool) json.RawMessage {
 }
 
 // ParseEntry reads an entry of our own settings, with aliases of other hosts. Relative paths are resolved against
-// dir, unless dir is empty. others are the names of fields that no host has.
-func ParseEntry(raw json.RawMessage, dir string) (e Entry, others []string, err error) {
+// dir, unless dir is empty. foreign are the names of fields that no host has.
+func ParseEntry(raw json.RawMessage, dir string) (e Entry, foreign []string, err error) {
 	if kindOf(raw) != '{' {
 		return Entry{}, nil, errors.New("expected an object with a command or a url")
 	}

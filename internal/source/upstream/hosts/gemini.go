@@ -13,7 +13,7 @@ var gemini = Host{
 	After: "Start Gemini CLI again in a folder that you trust (/permissions); /mcp lists its servers.",
 	file:  func(s System) string { return s.home(".gemini", "settings.json") },
 	places: func(s System) []Place {
-		return []Place{own(s.home(".gemini", "settings.json")), s.project(".gemini", "settings.json")}
+		return []Place{userPlace(s.home(".gemini", "settings.json")), s.project(".gemini", "settings.json")}
 	},
 	hints: []string{"/.gemini/"},
 	isOwnFile: func(d *document) bool {
@@ -86,7 +86,7 @@ var gemini = Host{
 
 // dollars is the syntax $NAME, ${NAME} and ${NAME:-text}.
 var dollars = syntax{
-	find: lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
-	in:   func(_ *hostReading, m []string) string { return "${" + m[1] + m[2] + "}" },
-	out:  braces.out,
+	find:  lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}$]*)?)\}|\$([A-Za-z_][A-Za-z0-9_]*)`),
+	read:  func(_ *hostReading, m []string) string { return "${" + m[1] + m[2] + "}" },
+	write: braces.write,
 }

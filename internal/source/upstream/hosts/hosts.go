@@ -33,7 +33,7 @@ type Host struct {
 	places func(System) []Place
 	// hints are parts of paths, in lower case with slashes, that only this host's files have.
 	hints []string
-	// fits reports whether a file belongs to this host, judged by its content.
+	// isOwnFile reports whether a file belongs to this host, judged by its content.
 	isOwnFile func(*document) bool
 
 	vars          syntax
@@ -170,15 +170,15 @@ func (s System) extension(id, file string) string {
 	return s.settings("Code", "User", "globalStorage", id, "settings", file)
 }
 
-// own returns the place of a user's own file.
-func own(file string) Place { return Place{File: file} }
+// userPlace returns the place of a user's own file.
+func userPlace(file string) Place { return Place{File: file} }
 
 // project returns a place below the project.
 func (s System) project(elements ...string) Place {
 	return Place{File: pathBelow(s.Dir, elements), Project: s.Dir}
 }
 
-// below returns a path below dir, empty if dir is.
+// pathBelow returns a path below dir, empty if dir is.
 func pathBelow(dir string, elements []string) string {
 	if dir == "" {
 		return ""

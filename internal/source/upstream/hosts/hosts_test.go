@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the expected files in testdata"
 
 var collie = hosts.Server{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}}
 
-// prepare calls Prepare with the JSON editor that the program uses.
+// preparePlan calls Prepare with the JSON editor that the program uses.
 func preparePlan(t *testing.T, h hosts.Host, file string, force bool) (hosts.Plan, error) {
 	t.Helper()
 	return hosts.Prepare(h, file, collie, config.SetMember, force)

@@ -8,9 +8,9 @@ var kilo = Host{
 	file:  func(s System) string { return s.extension("kilocode.kilo-code", "mcp_settings.json") },
 	places: func(s System) []Place {
 		return []Place{
-			own(s.extension("kilocode.kilo-code", "mcp_settings.json")),
-			own(s.home(".kilocode", "cli", "global", "settings", "mcp_settings.json")),
-			own(s.dotConfig("kilo", "kilo.jsonc")), own(s.dotConfig("kilo", "kilo.json")),
+			userPlace(s.extension("kilocode.kilo-code", "mcp_settings.json")),
+			userPlace(s.home(".kilocode", "cli", "global", "settings", "mcp_settings.json")),
+			userPlace(s.dotConfig("kilo", "kilo.jsonc")), userPlace(s.dotConfig("kilo", "kilo.json")),
 			s.project(".kilocode", "mcp.json"),
 			s.project("kilo.jsonc"), s.project("kilo.json"), s.project(".kilo", "kilo.jsonc"), s.project(".kilo", "kilo.json"),
 		}

@@ -11,16 +11,16 @@ import (
 
 // field pairs a field of a host with our field of the same meaning.
 type field struct {
-	theirs, ours string
-	kind         kind
+	hostName, ourName string
+	kind              kind
 }
 
 // kind says how a value is read and written. in reports false if the value is the default and need not be stored. A
 // nil out writes the value as it is.
 type kind struct {
-	noun string // what it is, for messages
-	in   func(r *hostReading, raw json.RawMessage) (v any, ok bool)
-	out  func(w *hostWriting, v any) (any, bool)
+	noun  string // what the value is, as error messages say it
+	read  func(r *hostReading, raw json.RawMessage) (v any, ok bool)
+	write func(w *hostWriting, v any) (any, bool)
 }
 
 // The kinds of fields.
@@ -32,7 +32,7 @@ var (
 	}, writeText}
 
 	// plain is a text without variables.
-	plain = kind{"a text", func(_ *hostReading, raw json.RawMessage) (any, bool) { return just(stringOf(raw)) }, nil}
+	plain = kind{"a text", func(_ *hostReading, raw json.RawMessage) (any, bool) { return value(stringOf(raw)) }, nil}
 
 	// program is a command; folder and file are paths. Relative paths become absolute.
 	program = kind{"a text", func(r *hostReading, raw json.RawMessage) (any, bool) {
@@ -68,7 +68,7 @@ var (
 		}
 		return true, ok
 	}, nil}
-	// opposite is true where our field is false: enabled for disabled.
+	// negated is true where our field is false: enabled for disabled.
 	negated = kind{"true or false", func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		b, ok := boolOf(raw)
 		if b {
@@ -110,7 +110,7 @@ var (
 	seconds      = numericDuration(time.Second)
 )
 
-func just[T any](v T, ok bool) (any, bool) { return v, ok }
+func value[T any](v T, ok bool) (any, bool) { return v, ok }
 
 func readPath(r *hostReading, raw json.RawMessage) (any, bool) {
 	s, ok := stringOf(raw)
@@ -148,13 +148,13 @@ func readDict(r *hostReading, raw json.RawMessage) (any, bool) {
 	return out, true
 }
 
-// bare returns the kind of a duration that is written as a number of the given unit.
+// numericDuration returns the kind of a duration that is written as a number of the given unit.
 func numericDuration(each time.Duration) kind {
-	noun := "a number of seconds"
+	expected := "a number of seconds"
 	if each == time.Millisecond {
-		noun = "a number of milliseconds"
+		expected = "a number of milliseconds"
 	}
-	return kind{noun, func(_ *hostReading, raw json.RawMessage) (any, bool) {
+	return kind{expected, func(_ *hostReading, raw json.RawMessage) (any, bool) {
 		if s, ok := stringOf(raw); ok {
 			raw = json.RawMessage(s)
 		}
@@ -172,13 +172,13 @@ func numericDuration(each time.Duration) kind {
 		}
 		n := math.Ceil(float64(d) / float64(each))
 		if float64(d) != n*float64(each) {
-			w.note("%s: rounded up to whole %s", s, map[bool]string{true: "seconds", false: "milliseconds"}[each == time.Second])
+			w.addNote("%s: rounded up to whole %s", s, map[bool]string{true: "seconds", false: "milliseconds"}[each == time.Second])
 		}
 		return int64(n), true
 	}}
 }
 
-// spell returns a duration as text in seconds, or in milliseconds if need be.
+// durationText returns a duration as text in seconds, or in milliseconds if need be.
 func durationText(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"

@@ -91,7 +91,7 @@ func encode(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// ordered is an object being written. Its members keep the order in which they were set.
+// orderedObject is an object being written. Its members keep the order in which they were set.
 type orderedObject struct{ list []item }
 
 type item struct {

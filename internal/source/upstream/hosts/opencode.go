@@ -14,7 +14,7 @@ var openCode = Host{
 	file:  openCodeFile,
 	places: func(s System) []Place {
 		return []Place{
-			own(s.dotConfig("opencode", "opencode.json")), own(s.dotConfig("opencode", "opencode.jsonc")),
+			userPlace(s.dotConfig("opencode", "opencode.json")), userPlace(s.dotConfig("opencode", "opencode.jsonc")),
 			s.project("opencode.json"), s.project("opencode.jsonc"),
 		}
 	},
@@ -77,13 +77,13 @@ func openCodeFile(s System) string {
 // curly is the syntax {env:NAME} and {file:path}.
 var curly = syntax{
 	find: lazyregexp.New(`\{(env|file):([^{}]+)\}`),
-	in: func(r *hostReading, m []string) string {
+	read: func(r *hostReading, m []string) string {
 		if m[1] == "env" && isName(m[2]) {
 			return "${" + m[2] + "}"
 		}
-		return r.asked(m[0], m[1]+"-"+m[2])
+		return r.toInput(m[0], m[1]+"-"+m[2])
 	},
-	out: func(v variable) (string, bool) {
+	write: func(v variable) (string, bool) {
 		if v.name == "" || v.defaulted {
 			return "", false
 		}

@@ -56,8 +56,8 @@ type setter func(text []byte, path []string, value json.RawMessage) ([]byte, err
 // Plan is a planned change of a host's file.
 type Plan struct {
 	Host    Host
-	File    string // symbolic links resolved
-	Members []part // the new members and their places
+	File    string        // symbolic links resolved
+	Members []placedValue // the new members and their places
 
 	entries       []Written
 	private       bool   // only the file's owner may read it
@@ -76,17 +76,17 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 	if server.URL != "" && len(w.Notes) > 0 {
 		return Plan{}, &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: h.Title, Message: strings.Join(w.Notes, "; ")}
 	}
-	startsSame := func(name string, there Entry) bool {
-		return server.URL == "" && name == server.Name && there.values["command"] == e.values["command"] &&
-			slices.Equal(listOf(there.values["args"]), listOf(e.values["args"]))
+	startsSame := func(name string, existing Entry) bool {
+		return server.URL == "" && name == server.Name && existing.values["command"] == e.values["command"] &&
+			slices.Equal(listOf(existing.values["args"]), listOf(e.values["args"]))
 	}
-	mine := func(name string, there Entry) bool {
-		if name != server.Name || !there.IsGateway() {
+	isOurs := func(name string, existing Entry) bool {
+		if name != server.Name || !existing.IsGateway() {
 			return false
 		}
-		return server.URL != "" || there.asksHTTP() || slices.Equal(exceptProfile(there.CommandLine()), exceptProfile(e.CommandLine()))
+		return server.URL != "" || existing.asksHTTP() || slices.Equal(exceptProfile(existing.CommandLine()), exceptProfile(e.CommandLine()))
 	}
-	p, err := preparePlan(h, file, []Written{w}, set, force, startsSame, mine)
+	p, err := preparePlan(h, file, []Written{w}, set, force, startsSame, isOurs)
 	p.private = server.Token != ""
 	return p, err
 }
@@ -128,14 +128,14 @@ func (h Host) Open(file string) (Plan, error) {
 	return p, nil
 }
 
-// repair is the hint for a file that cannot be read.
+// repairHint is the hint for a file that cannot be read.
 const repairHint = "the file is not changed; repair it first"
 
 func failed(file, hint string, err error) error {
 	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 }
 
-func preparePlan(h Host, file string, entries []Written, set setter, force bool, isSame, mine func(string, Entry) bool) (Plan, error) {
+func preparePlan(h Host, file string, entries []Written, set setter, force bool, isSame, isOurs func(string, Entry) bool) (Plan, error) {
 	p, err := h.Open(file)
 	if err != nil {
 		return Plan{}, err
@@ -151,20 +151,20 @@ func preparePlan(h Host, file string, entries []Written, set setter, force bool,
 	}
 	for _, w := range entries {
 		name := w.Members[0].Path[len(w.Members[0].Path)-1]
-		old := at(there.object, w.Members[0].Path)
-		existing := h.found(listedServer{name: name, raw: old}, Place{}).Entry
+		old := valueAt(there.object, w.Members[0].Path)
+		existing := h.foundServer(listedServer{name: name, raw: old}, Place{}).Entry
 		if old != nil && isSame(name, existing) {
 			continue
 		}
 		if p.after, err = h.put(p.after, w, set); err != nil {
 			return fail(repairHint, err)
 		}
-		if old != nil && !force && !mine(name, existing) && !equal(old, w.Members[0].Value) {
-			noun := ""
+		if old != nil && !force && !isOurs(name, existing) && !equal(old, w.Members[0].Value) {
+			detail := ""
 			if existing.IsGateway() {
-				noun = ", which starts Collie with other settings"
+				detail = ", which starts Collie with other settings"
 			}
-			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, noun))
+			return fail("--force replaces it", fmt.Errorf("it has another server named %q%s", name, detail))
 		}
 	}
 	return p, nil
@@ -175,7 +175,7 @@ func (h Host) put(text []byte, w Written, set setter) ([]byte, error) {
 	switch h.format {
 	case tomlText:
 		path := w.Members[0].Path
-		if there, err := h.format.parse(text); err == nil && equal(at(there.object, path), w.Members[0].Value) {
+		if there, err := h.format.parse(text); err == nil && equal(valueAt(there.object, path), w.Members[0].Value) {
 			return text, nil
 		}
 		return setTOML(text, path, toTOML(path, w.entry))
@@ -195,8 +195,8 @@ func (h Host) put(text []byte, w Written, set setter) ([]byte, error) {
 	return h.Text([]Written{w}), nil
 }
 
-// at returns the value at a path.
-func at(o object, path []string) json.RawMessage {
+// valueAt returns the value at a path.
+func valueAt(o object, path []string) json.RawMessage {
 	raw := o.get(path[0])
 	for _, name := range path[1:] {
 		raw = object{members: membersOf(raw)}.get(name)

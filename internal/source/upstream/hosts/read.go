@@ -48,7 +48,7 @@ func (h Host) Parse(p Place, text []byte) ([]Found, error) {
 	}
 	var found []Found
 	for _, l := range list(d) {
-		found = append(found, h.found(l, p))
+		found = append(found, h.foundServer(l, p))
 	}
 	return found, nil
 }
@@ -70,7 +70,7 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSize+1))
 }
 
-func (h Host) found(l listedServer, p Place) Found {
+func (h Host) foundServer(l listedServer, p Place) Found {
 	out := Found{Name: l.name, Project: p.Project, Path: l.path, Skip: l.skip}
 	if l.project != "" {
 		out.Project = l.project
@@ -87,7 +87,7 @@ func (h Host) found(l listedServer, p Place) Found {
 	}
 	r.finish()
 	for _, name := range r.unread {
-		r.note("%s: not carried", name)
+		r.addNote("%s: not carried", name)
 	}
 	out.Entry, out.Notes = r.entry, r.notes
 	if r.entry.values["command"] == nil && r.entry.values["url"] == nil {
@@ -96,7 +96,7 @@ func (h Host) found(l listedServer, p Place) Found {
 	return out
 }
 
-// reading is one server of a host's file while it is converted to our format.
+// hostReading is one server of a host's file while it is converted to our format.
 type hostReading struct {
 	object
 	host   *Host
@@ -117,14 +117,14 @@ func (r *hostReading) finish() {
 		r.host.read(r)
 	}
 	for _, f := range r.host.fields {
-		r.field(f.theirs, f)
+		r.field(f.hostName, f)
 	}
 	r.transport()
 	r.place()
 	r.noteUnread()
 }
 
-func (r *hostReading) note(format string, args ...any) {
+func (r *hostReading) addNote(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !contains(r.notes, n) {
 		r.notes = append(r.notes, n)
@@ -139,24 +139,24 @@ func (r *hostReading) field(theirs string, f field) {
 	if raw == nil {
 		return
 	}
-	if _, set := r.entry.values[f.ours]; set {
+	if _, set := r.entry.values[f.ourName]; set {
 		return
 	}
-	v, ok := f.kind.in(r, raw)
+	v, ok := f.kind.read(r, raw)
 	if !ok && r.host.isOurs() {
 		r.unread = append(r.unread, theirs)
 		return
 	}
 	if !ok {
-		r.note("%s: expected %s; not carried", theirs, f.kind.noun)
+		r.addNote("%s: expected %s; not carried", theirs, f.kind.noun)
 		return
 	}
 	if v != nil {
-		r.set(f.ours, v)
+		r.set(f.ourName, v)
 	}
 }
 
-// use returns a field and marks it as read. A name with a dot is a member of an object.
+// takeField returns a field and marks it as read. A name with a dot is a member of an object.
 func (r *hostReading) takeField(name string) json.RawMessage {
 	r.used[name] = true
 	return r.get(name)
@@ -173,7 +173,7 @@ func (r *hostReading) get(name string) json.RawMessage {
 
 func (r *hostReading) isObject(name string) bool { return kindOf(r.get(name)) == '{' }
 
-// drop marks fields as read that mean nothing outside of the host.
+// ignoreFields marks fields as read that mean nothing outside of the host.
 func (r *hostReading) ignoreFields(fields ...string) {
 	for _, f := range fields {
 		r.used[f] = true
@@ -208,7 +208,7 @@ func (r *hostReading) bool(name string) (v, ok bool) {
 	return v, ok
 }
 
-// leftovers records the fields that were not read, in the order of the file.
+// noteUnread records the fields that were not read, in the order of the file.
 func (r *hostReading) noteUnread() {
 	for _, m := range r.members {
 		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.unread, m.name) {

@@ -43,10 +43,10 @@ func Recognize(file string, text []byte) (Host, error) {
 	return Host{}, e
 }
 
-// speaks reports whether the ending of a path fits the host's format.
+// hasExtension reports whether the ending of a path fits the host's format.
 func hasExtension(h Host, path string) bool { return formatsOf(path)[0] == h.format }
 
-// formats returns the formats that a file of that name may have.
+// formatsOf returns the formats that a file of that name may have.
 func formatsOf(path string) []format {
 	switch filepath.Ext(path) {
 	case ".toml":

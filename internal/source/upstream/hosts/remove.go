@@ -37,8 +37,8 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 	var err error
 	switch p.Host.format {
 	case jsonText:
-		raw, there := jsonc.Source(p.after, path)
-		if !there {
+		raw, exists := jsonc.Source(p.after, path)
+		if !exists {
 			return Piece{}, failed(p.File, "", fmt.Errorf("it has no %s", strings.Join(path, ".")))
 		}
 		source = string(raw)
@@ -61,7 +61,7 @@ func (p *Plan) Put(piece Piece) (ok bool, err error) {
 	if err != nil {
 		return false, failed(p.File, repairHint, err)
 	}
-	if at(there.object, piece.Path) != nil {
+	if valueAt(there.object, piece.Path) != nil {
 		return false, nil
 	}
 	var out []byte
@@ -87,9 +87,9 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 	inside := false
 	for line := range strings.Lines(string(text)) {
 		if header, ok := tomlHeader(line); ok {
-			existing := inside
+			wasInside := inside
 			inside = slices.Equal(header[:min(len(header), len(path))], path)
-			if existing && !inside { // comments right above a table belong to it
+			if wasInside && !inside { // comments right above a table belong to it
 				n := aboveTable(cut)
 				kept, cut = append(kept, cut[n:]...), cut[:n]
 			}

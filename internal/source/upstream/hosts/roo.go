@@ -6,7 +6,7 @@ var roo = Host{
 	After: "Open the MCP servers in Roo Code; the new one is listed there.",
 	file:  func(s System) string { return s.extension("rooveterinaryinc.roo-cline", "mcp_settings.json") },
 	places: func(s System) []Place {
-		return []Place{own(s.extension("rooveterinaryinc.roo-cline", "mcp_settings.json")), s.project(".roo", "mcp.json")}
+		return []Place{userPlace(s.extension("rooveterinaryinc.roo-cline", "mcp_settings.json")), s.project(".roo", "mcp.json")}
 	},
 	hints:     []string{"/rooveterinaryinc.roo-cline/", "/.roo/"},
 	isOwnFile: func(d *document) bool { return d.anyEntry("mcpServers", "alwaysAllow") },

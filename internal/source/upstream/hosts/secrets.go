@@ -14,13 +14,13 @@ import (
 // fixed order and returns NAME; suggested is made from the server's name and the place.
 func (e Entry) Hide(server string, looks func(word string) bool, name func(suggested, secret string) string) Entry {
 	e = e.clone()
-	h := &secretHider{server: server, looks: looks, name: name, preferred: e.preferred}
+	h := &secretHider{server: server, looksSecret: looks, name: name, preferred: e.preferred}
 	if args, ok := e.values["args"].([]string); ok {
 		e.values["args"] = h.args(args)
 	}
 	for _, field := range []string{"env", "headers"} {
 		if all, ok := e.values[field].(map[string]*string); ok {
-			e.values[field] = h.dict(all)
+			e.values[field] = h.hideDict(all)
 		}
 	}
 	if address, ok := e.values["url"].(string); ok {
@@ -47,10 +47,10 @@ func (e Entry) Secrets(server string, looks func(string) bool) []string {
 }
 
 type secretHider struct {
-	server    string
-	looks     func(string) bool
-	name      func(suggested, secret string) string
-	preferred map[string]string
+	server      string
+	looksSecret func(string) bool
+	name        func(suggested, secret string) string
+	preferred   map[string]string
 }
 
 // reference returns the reference that replaces a secret found at a place.
@@ -78,19 +78,19 @@ func (h *secretHider) suggest(place string) string {
 	return strings.TrimPrefix(server+"_"+name, "_")
 }
 
-// whole hides all of a text, unless it contains a variable or is empty.
+// hideText hides all of a text, unless it contains a variable or is empty.
 func (h *secretHider) hideText(place, s string) string {
 	ps := split(s)
 	if len(ps) != 1 || ps[0].ref != "" {
-		return h.words(place, s)
+		return h.hideWords(place, s)
 	}
 	return h.reference(place, ps[0].text)
 }
 
 var word = lazyregexp.New("[^\\s=,;:\"'`(){}<>|\\[\\]]+")
 
-// words hides the words of a text that look like secrets.
-func (h *secretHider) words(place, s string) string {
+// hideWords hides the words of a text that look like secrets.
+func (h *secretHider) hideWords(place, s string) string {
 	var b strings.Builder
 	found := false
 	for _, p := range split(s) {
@@ -101,7 +101,7 @@ func (h *secretHider) words(place, s string) string {
 		at := 0
 		for _, loc := range word.FindAllStringIndex(p.text, -1) {
 			w := p.text[loc[0]:loc[1]]
-			if _, known := h.preferred[w]; known || h.looks(w) {
+			if _, known := h.preferred[w]; known || h.looksSecret(w) {
 				b.WriteString(escape(p.text[at:loc[0]]) + h.reference(place, w))
 				at, found = loc[1], true
 			}
@@ -114,13 +114,13 @@ func (h *secretHider) words(place, s string) string {
 	return b.String()
 }
 
-func (h *secretHider) dict(all map[string]*string) map[string]*string {
+func (h *secretHider) hideDict(all map[string]*string) map[string]*string {
 	out := maps.Clone(all)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if all[name] == nil {
 			continue
 		}
-		s := h.named(name, *all[name])
+		s := h.hideNamed(name, *all[name])
 		out[name] = &s
 	}
 	return out
@@ -128,8 +128,8 @@ func (h *secretHider) dict(all map[string]*string) map[string]*string {
 
 var scheme = lazyregexp.New(`(?i)^((?:bearer|basic|token|apikey) +)(\S+)$`)
 
-// named hides the value of a variable or a header with that name.
-func (h *secretHider) named(name, s string) string {
+// hideNamed hides the value of a variable or a header with that name.
+func (h *secretHider) hideNamed(name, s string) string {
 	if m := scheme.FindStringSubmatch(s); m != nil && isSecretName(name) {
 		return m[1] + h.hideText(name, m[2])
 	}
@@ -139,7 +139,7 @@ func (h *secretHider) named(name, s string) string {
 	if strings.Contains(s, "://") {
 		return h.address(s)
 	}
-	return h.words(name, s)
+	return h.hideWords(name, s)
 }
 
 func (h *secretHider) args(args []string) []string {
@@ -154,7 +154,7 @@ func (h *secretHider) args(args []string) []string {
 		case strings.Contains(s, "://"):
 			out[i] = h.address(s)
 		default:
-			out[i] = h.words("argument", s)
+			out[i] = h.hideWords("argument", s)
 		}
 	}
 	return out
@@ -173,7 +173,7 @@ func (h *secretHider) address(s string) string {
 	s = replaceMatches(password, s, func(m []string) string { return m[1] + h.hideText("password", m[2]) + "@" })
 	path, query, asked := strings.Cut(s, "?")
 	path = segment.ReplaceAllStringFunc(path, func(part string) string {
-		if h.looks(part) {
+		if h.looksSecret(part) {
 			return h.reference("url", part)
 		}
 		return part
@@ -182,14 +182,14 @@ func (h *secretHider) address(s string) string {
 		return path
 	}
 	return path + replaceMatches(parameter, "?"+query, func(m []string) string {
-		if isSecretName(m[2]) && isWorthy(m[3]) || h.looks(m[3]) {
+		if isSecretName(m[2]) && isWorthy(m[3]) || h.looksSecret(m[3]) {
 			return m[1] + m[2] + "=" + h.hideText(m[2], m[3])
 		}
 		return m[0]
 	})
 }
 
-// replace is like ReplaceAllStringFunc but passes the groups of each match.
+// replaceMatches is like ReplaceAllStringFunc but passes the groups of each match.
 func replaceMatches(re *lazyregexp.Regexp, s string, f func(match []string) string) string {
 	return re.ReplaceAllStringFunc(s, func(m string) string { return f(re.FindStringSubmatch(m)) })
 }

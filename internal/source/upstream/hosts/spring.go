@@ -87,7 +87,7 @@ var springJSON = Host{
 
 func listSpring(d *document) []listedServer {
 	client := springTree(d).at("spring", "ai", "mcp", "client")
-	general := client.general()
+	general := client.commonSettings()
 	var list []listedServer
 	for _, of := range []struct{ section, transport string }{{"stdio", ""}, {"sse", "sse"}, {"streamablehttp", "http"}} {
 		for _, c := range client.at(of.section, "connections").children {
@@ -134,8 +134,8 @@ func (d *document) springServers(resource string, general func(*hostReading)) []
 	return list
 }
 
-// general returns a function that applies the settings for all servers.
-func (n *springNode) general() func(*hostReading) {
+// commonSettings returns a function that applies the settings for all servers.
+func (n *springNode) commonSettings() func(*hostReading) {
 	return func(r *hostReading) {
 		if n.at("enabled").value == false {
 			r.set("disabled", true)
@@ -147,17 +147,17 @@ func (n *springNode) general() func(*hostReading) {
 			if d, err := springDuration(fmt.Sprint(v)); err == nil {
 				r.set("toolTimeout", durationText(d))
 			} else {
-				r.note("request-timeout: %v; not carried", err)
+				r.addNote("request-timeout: %v; not carried", err)
 			}
 		}
 		if n.at("toolcallback", "enabled").value == false {
-			r.note("toolcallback.enabled: false: not carried; leave the server out of the agent's profile")
+			r.addNote("toolcallback.enabled: false: not carried; leave the server out of the agent's profile")
 		}
 		if n.at("rootchangenotification").value == false {
-			r.note("root-change-notification: false: not carried")
+			r.addNote("root-change-notification: false: not carried")
 		}
 		if n.at("name").value != nil || n.at("version").value != nil {
-			r.note("name, version: not carried; the gateway says who it is")
+			r.addNote("name, version: not carried; the gateway says who it is")
 		}
 	}
 }
@@ -282,21 +282,21 @@ func springDuration(s string) (time.Duration, error) {
 // reads it.
 var colons = syntax{
 	find: lazyregexp.New(`\$\{([^{}:]+)(?::([^{}]*))?\}`),
-	in: func(r *hostReading, m []string) string {
+	read: func(r *hostReading, m []string) string {
 		name := m[1]
 		if !isName(name) {
 			name = strings.ToUpper(strings.NewReplacer("-", "", ".", "_").Replace(name))
 			if !isName(name) {
-				return r.asked(m[0], m[1])
+				return r.toInput(m[0], m[1])
 			}
-			r.note("${%s}: a property; here it is the variable %s", m[1], name)
+			r.addNote("${%s}: a property; here it is the variable %s", m[1], name)
 		}
 		if strings.Contains(m[0], ":") {
 			return "${" + name + ":-" + m[2] + "}"
 		}
 		return "${" + name + "}"
 	},
-	out: func(v variable) (string, bool) {
+	write: func(v variable) (string, bool) {
 		switch {
 		case v.name == "":
 			return "", false

@@ -182,6 +182,6 @@ func sameBeside(a, b *document, path []string) bool {
 		return string(out.json()), found
 	}
 	x, _ := without(a)
-	y, there := without(b)
-	return x == y && there
+	y, exists := without(b)
+	return x == y && exists
 }

@@ -17,8 +17,8 @@ type types struct {
 
 func (t types) any() bool { return t.stdio+t.http+t.sse != "" }
 
-// known maps the words for a transport in any host, in lower case.
-var known = map[string]string{
+// transportWords maps the words for a transport in any host, in lower case.
+var transportWords = map[string]string{
 	"stdio": "stdio", "local": "stdio",
 	"http": "http", "streamable-http": "http", "streamable_http": "http", "streamablehttp": "http", "remote": "http",
 	"sse": "sse",
@@ -33,14 +33,14 @@ func (r *hostReading) transport() {
 		}
 	}
 	delete(r.entry.values, "type")
-	t, ok := known[strings.ToLower(word)]
+	t, ok := transportWords[strings.ToLower(word)]
 	if word != "" && !ok {
-		r.note("type %q: not known; it is told from the rest", word)
+		r.addNote("type %q: not known; it is told from the rest", word)
 	}
 	address, remote := r.entry.values["url"].(string)
 	if _, command := r.entry.values["command"]; command || !remote {
 		if remote { // an entry with both a program and a URL starts the program
-			r.note("url: not carried beside a command")
+			r.addNote("url: not carried beside a command")
 			delete(r.entry.values, "url")
 		}
 		return
@@ -77,7 +77,7 @@ func (r *hostReading) workspace() string {
 	if r.base != "" {
 		return escape(r.base)
 	}
-	r.note("${workspaceFolder}: here it is the folder of the settings, or the client's")
+	r.addNote("${workspaceFolder}: here it is the folder of the settings, or the client's")
 	return "${workspaceFolder}"
 }
 
@@ -91,7 +91,7 @@ func (r *hostReading) path(s string) string {
 	case r.base != "":
 		return escape(filepath.Join(r.base, s))
 	case !r.host.isOurs():
-		r.note("%s: a relative path; here it starts at the folder of the settings", s)
+		r.addNote("%s: a relative path; here it starts at the folder of the settings", s)
 	}
 	return s
 }

@@ -12,10 +12,10 @@ import (
 type syntax struct {
 	// find matches one reference to a variable; nil if the host has none.
 	find *lazyregexp.Regexp
-	// in converts a match, given with its groups, to our syntax.
-	in func(r *hostReading, match []string) string
-	// out converts one of our variables to the host's syntax; false if the host has no equivalent.
-	out func(variable) (string, bool)
+	// read converts a match, given with its groups, to our syntax.
+	read func(r *hostReading, match []string) string
+	// write converts one of our variables to the host's syntax; false if the host has no equivalent.
+	write func(variable) (string, bool)
 }
 
 // piece is a part of one of our texts: ref is the content of ${…}; without a ref, text is literal.
@@ -93,7 +93,7 @@ func (v variable) suffix() string {
 	return ""
 }
 
-// normal returns one of our texts in a canonical form, for comparison.
+// canonicalText returns one of our texts in a canonical form, for comparison.
 func canonicalText(s string) string {
 	var b strings.Builder
 	for _, p := range split(s) {
@@ -114,7 +114,7 @@ func isName(s string) bool { return envName.MatchString(s) }
 var inBraces = lazyregexp.New(`\$\{([^{}]*)\}`)
 
 // envBraces is the syntax ${env:NAME}, with places such as ${userHome}.
-var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
+var envBraces = syntax{find: inBraces, read: readBraces, write: func(v variable) (string, bool) {
 	switch {
 	case v.name != "" && !v.defaulted:
 		return "${env:" + v.name + "}", true
@@ -125,12 +125,12 @@ var envBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (st
 }}
 
 // inputBraces is envBraces with ${input:id}, a value for which the user is asked once.
-var inputBraces = syntax{find: inBraces, in: readBraces, out: func(v variable) (string, bool) {
+var inputBraces = syntax{find: inBraces, read: readBraces, write: func(v variable) (string, bool) {
 	switch id := v.input + v.secret; {
 	case id != "":
 		return "${input:" + id + "}", true
 	default:
-		return envBraces.out(v)
+		return envBraces.write(v)
 	}
 }}
 
@@ -145,23 +145,23 @@ func readBraces(r *hostReading, m []string) string {
 	case ref == "userHome" || ref == "pathSeparator" || ref == "/":
 		return m[0]
 	case strings.HasPrefix(ref, "input:") && len(ref) > len("input:"):
-		r.note("%s: give its value in %s, or keep it in the secret store as %q", m[0], askedIn(ref[6:]), ref)
+		r.addNote("%s: give its value in %s, or keep it in the secret store as %q", m[0], askedIn(ref[6:]), ref)
 		return m[0]
 	case isName(ref):
-		r.note("%s: here it is a variable of the environment", m[0])
+		r.addNote("%s: here it is a variable of the environment", m[0])
 		return m[0]
 	}
-	return r.asked(m[0], ref)
+	return r.toInput(m[0], ref)
 }
 
 // toInput replaces a reference that means nothing outside its host by an input: a user has to supply its value, and
 // until then the server does not start.
-func (r *hostReading) asked(written, ref string) string {
+func (r *hostReading) toInput(written, ref string) string {
 	id := strings.Trim(unfitChars.ReplaceAllString(ref, "-"), "-")
 	if id == "" {
 		return escape(written)
 	}
-	r.note("%s: not known here; give its value in %s", written, askedIn(id))
+	r.addNote("%s: not known here; give its value in %s", written, askedIn(id))
 	return "${input:" + id + "}"
 }
 
@@ -180,7 +180,7 @@ func (r *hostReading) text(s string) string {
 	find := r.host.vars.find
 	if find == nil {
 		if inBraces.MatchString(s) {
-			r.note("%s takes ${…} as it is written, and so it stays: $${…}", r.host.Title)
+			r.addNote("%s takes ${…} as it is written, and so it stays: $${…}", r.host.Title)
 		}
 		return escape(s)
 	}
@@ -194,9 +194,9 @@ func (r *hostReading) text(s string) string {
 				match[i] = s[loc[2*i]:loc[2*i+1]]
 			}
 		}
-		ours := r.host.vars.in(r, match)
+		ours := r.host.vars.read(r, match)
 		if strings.HasSuffix(literal, "$") && strings.HasPrefix(ours, "${") {
-			r.note("a $ before %s cannot be written here and is left out", match[0])
+			r.addNote("a $ before %s cannot be written here and is left out", match[0])
 			literal = strings.TrimRight(literal, "$")
 		}
 		b.WriteString(literal + ours)
@@ -226,23 +226,23 @@ func (w *hostWriting) variable(ref string) string {
 			return w.dir
 		}
 	}
-	if w.host.vars.out == nil && (v.place == "pathSeparator" || v.place == "/") {
+	if w.host.vars.write == nil && (v.place == "pathSeparator" || v.place == "/") {
 		return string(filepath.Separator)
 	}
-	if w.host.vars.out != nil {
-		if s, ok := w.host.vars.out(v); ok {
+	if w.host.vars.write != nil {
+		if s, ok := w.host.vars.write(v); ok {
 			if v.secret != "" {
-				w.note("${secret:%s}: %s asks for it once; declare the input %q", v.secret, w.host.Title, v.secret)
+				w.addNote("${secret:%s}: %s asks for it once; declare the input %q", v.secret, w.host.Title, v.secret)
 			}
 			return s
 		}
 		if v.defaulted {
-			if s, ok := w.host.vars.out(variable{name: v.name}); ok {
-				w.note("${%s}: %s knows no default; set %s", ref, w.host.Title, v.name)
+			if s, ok := w.host.vars.write(variable{name: v.name}); ok {
+				w.addNote("${%s}: %s knows no default; set %s", ref, w.host.Title, v.name)
 				return s
 			}
 		}
 	}
-	w.note("${%s}: %s has no such variable; write the value there", ref, w.host.Title)
+	w.addNote("${%s}: %s has no such variable; write the value there", ref, w.host.Title)
 	return "${" + ref + "}"
 }

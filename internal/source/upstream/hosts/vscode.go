@@ -11,7 +11,7 @@ var vsCode = Host{
 	file:  func(s System) string { return s.settings("Code", "User", "mcp.json") },
 	places: func(s System) []Place {
 		copilot := s.home(".copilot", "mcp-config.json")
-		return []Place{own(s.settings("Code", "User", "mcp.json")), own(copilot), s.project(".vscode", "mcp.json")}
+		return []Place{userPlace(s.settings("Code", "User", "mcp.json")), userPlace(copilot), s.project(".vscode", "mcp.json")}
 	},
 	hints:     []string{"/.vscode/", "/code/user/mcp.json", "/.copilot/"},
 	isOwnFile: func(d *document) bool { return d.has("servers") },
@@ -34,7 +34,7 @@ var vsCode = Host{
 			r.set("tools.include", tools)
 		}
 		if url, _ := r.peek("url"); strings.HasPrefix(url, "pipe:") {
-			r.note("url: a named pipe cannot be reached")
+			r.addNote("url: a named pipe cannot be reached")
 		}
 	},
 	list: func(d *document) []listedServer {

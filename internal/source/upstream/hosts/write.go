@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// part is a value and its place in a host's file.
-type part struct {
+// placedValue is a value and its place in a host's file.
+type placedValue struct {
 	Path  []string
 	Value json.RawMessage
 }
 
 // Written is a server in the format of a host.
 type Written struct {
-	Members []part // the entry first, then members elsewhere in the file
+	Members []placedValue // the entry first, then members elsewhere in the file
 	// Notes lists what is not carried over or means something else in the host; a phrase each.
 	Notes []string
 	// Skip says why the host cannot have the server; empty if it can.
@@ -27,7 +27,7 @@ type Written struct {
 // Write converts one of our entries to an entry of a host. foreign are our fields that no host has, as [ParseEntry]
 // returns them. dir is the folder of our settings. Variables are not expanded: they are converted if the host has an
 // equivalent, and stay as they are otherwise.
-func (h Host) Write(name string, e Entry, others []string, dir string) Written {
+func (h Host) Write(name string, e Entry, foreign []string, dir string) Written {
 	if h.refusalReason != nil {
 		if reason := h.refusalReason(e); reason != "" {
 			return Written{Skip: reason}
@@ -42,18 +42,18 @@ func (h Host) Write(name string, e Entry, others []string, dir string) Written {
 	}
 	w.transport()
 	for _, f := range h.fields {
-		w.field(f.ours, f)
+		w.field(f.ourName, f)
 	}
 	for _, field := range fieldOrder {
 		if _, set := e.values[field]; set && !w.used[field] {
-			w.note("%s: not carried", field)
+			w.addNote("%s: not carried", field)
 		}
 	}
-	for _, field := range others {
-		w.note("%s: not carried", field)
+	for _, field := range foreign {
+		w.addNote("%s: not carried", field)
 	}
 	return Written{
-		Members: append([]part{{Path: h.path(name, e), Value: w.out.json()}}, w.extraParts...),
+		Members: append([]placedValue{{Path: h.path(name, e), Value: w.out.json()}}, w.extraParts...),
 		Notes:   w.notes, entry: &w.out,
 	}
 }
@@ -70,31 +70,31 @@ func (h Host) path(name string, e Entry) []string {
 	return []string{h.Key, name}
 }
 
-// knows reports whether the host's table has one of our fields.
+// hasField reports whether the host's table has one of our fields.
 func (h Host) hasField(ours string) bool {
-	return slices.ContainsFunc(h.fields, func(f field) bool { return f.ours == ours })
+	return slices.ContainsFunc(h.fields, func(f field) bool { return f.ourName == ours })
 }
 
-// writing is one of our entries while it is converted to a host's format.
+// hostWriting is one of our entries while it is converted to a host's format.
 type hostWriting struct {
 	host       *Host
 	name       string
 	entry      Entry
 	dir        string
 	out        orderedObject
-	extraParts []part
+	extraParts []placedValue
 	notes      []string
 	used       map[string]bool
 }
 
-func (w *hostWriting) note(format string, args ...any) {
+func (w *hostWriting) addNote(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	if !contains(w.notes, n) {
 		w.notes = append(w.notes, n)
 	}
 }
 
-// use returns one of our fields and marks it as written; nil if it was marked before.
+// takeField returns one of our fields and marks it as written; nil if it was marked before.
 func (w *hostWriting) takeField(name string) any {
 	if v, ok := w.entry.values[name]; ok && !w.used[name] {
 		w.used[name] = true
@@ -109,14 +109,14 @@ func (w *hostWriting) field(ours string, f field) {
 	if v == nil {
 		return
 	}
-	if f.kind.out != nil {
+	if f.kind.write != nil {
 		var ok bool
-		if v, ok = f.kind.out(w, v); !ok {
+		if v, ok = f.kind.write(w, v); !ok {
 			w.used[ours] = false
 			return
 		}
 	}
-	w.set(f.theirs, v)
+	w.set(f.hostName, v)
 }
 
 // set writes a field of the host. A name with a dot is a member of an object.
@@ -149,7 +149,7 @@ func (w *hostWriting) transport() {
 	}
 }
 
-// front writes a field before all others.
+// putFirst writes a field before all others.
 func (w *hostWriting) putFirst(name string, v any) {
 	w.out.list = append([]item{{name, v}}, w.out.list...)
 }

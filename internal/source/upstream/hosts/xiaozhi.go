@@ -44,7 +44,7 @@ var xiaozhi = Host{
 			for name, o := range all {
 				tools[name] = writeXiaozhi(w, name, o)
 			}
-			w.extraParts = append(w.extraParts, part{
+			w.extraParts = append(w.extraParts, placedValue{
 				Path:  []string{"mcpServerConfig", w.name, "tools"},
 				Value: encode(tools),
 			})
@@ -89,7 +89,7 @@ func writeXiaozhi(w *hostWriting, name string, o override) map[string]any {
 		t["description"] = o.Description
 	}
 	if o.Alias != "" || o.Retry {
-		w.note("tools.override.%s: only enabled and description are carried", name)
+		w.addNote("tools.override.%s: only enabled and description are carried", name)
 	}
 	return t
 }

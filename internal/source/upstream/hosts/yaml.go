@@ -17,7 +17,7 @@ const maxNodes = 200_000
 // earlier ones.
 func fromYAML(text []byte) (json.RawMessage, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	c := yamlConverter{unread: maxNodes}
+	c := yamlConverter{remaining: maxNodes}
 	out := orderedObject{}
 	for {
 		var doc yaml.Node
@@ -40,11 +40,11 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 	}
 }
 
-type yamlConverter struct{ unread int }
+type yamlConverter struct{ remaining int }
 
 // value converts a node to an *ordered, a []any, a scalar or nil.
 func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
-	if c.unread--; c.unread < 0 {
+	if c.remaining--; c.remaining < 0 {
 		return nil, fmt.Errorf("the file has more than %d values", maxNodes)
 	}
 	if depth > maxDepth {
@@ -95,7 +95,7 @@ func (c *yamlConverter) mapping(n *yaml.Node, depth int) (any, error) {
 	return out, nil
 }
 
-// scalar keeps numbers and booleans; a scalar of a type that JSON does not have becomes text.
+// scalarValue keeps numbers and booleans; a scalar of a type that JSON does not have becomes text.
 func scalarValue(n *yaml.Node) any {
 	switch n.ShortTag() {
 	case "!!null":

@@ -7,7 +7,7 @@ var zed = Host{
 	After: "Zed sees it at once; the agent's settings list it.",
 	file:  zedFile,
 	places: func(s System) []Place {
-		return []Place{own(zedFile(s)), s.project(".zed", "settings.json")}
+		return []Place{userPlace(zedFile(s)), s.project(".zed", "settings.json")}
 	},
 	hints:     []string{"/zed/settings.json", "/.zed/"},
 	isOwnFile: func(d *document) bool { return d.has("context_servers") },
