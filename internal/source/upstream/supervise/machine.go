@@ -237,7 +237,7 @@ func (m *Machine) Stopped(now time.Time, reason, detail string) {
 	}
 }
 
-// Postpone plans the next check of use after left, the time that the server may still be unused.
+// Postpone plans the next check of use after remaining, the time that the server may still be unused.
 func (m *Machine) Postpone(now time.Time, remaining time.Duration) {
 	if !m.finished {
 		m.checkAt = now.Add(remaining)
@@ -286,8 +286,8 @@ func (m *Machine) Tick(now time.Time) Order {
 	return None
 }
 
-// permanent reports whether a failure cannot be mended by trying again, but only by a person or a change of the
-// configuration. status is that of an HTTP answer, 0 if there is none.
+// isPermanent reports whether trying again cannot help, so that a person must act or the configuration must change.
+// status is the status of an HTTP answer, 0 if there is none.
 func isPermanent(reason string, status int) bool {
 	switch reason {
 	case "command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required":
