@@ -22,7 +22,7 @@ func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	return stale
 }
 
-// anchored returns the blocks of any notebook that refer to a block, with their documents loaded.
+// referringBlocks returns the blocks of any notebook that refer to a block, with their documents loaded.
 func (tx *Tx) referringBlocks(def string) []*tree.Block {
 	var ids []string
 	tx.query(func(s *sqlite.Stmt) bool {

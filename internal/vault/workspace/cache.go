@@ -18,7 +18,7 @@ type cache struct {
 	closed    bool
 }
 
-// rest is the cached tree of a document.
+// cachedTree is the cached tree of a document.
 type cachedTree struct {
 	doc, rev int64
 	rows     []*nodeRow // parents before children, children in order
@@ -26,8 +26,8 @@ type cachedTree struct {
 	index    map[string]*tree.Block // of a large document, see [indexFrom]
 }
 
-func newCache(maxBlocks int) *cache {
-	return &cache{maxBlocks: maxBlocks, byDoc: map[int64]*list.Element{}, order: list.New()}
+func newCache(maxSize int) *cache {
+	return &cache{maxBlocks: maxSize, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
 // pop removes and returns the tree of a document at a revision, nil if it is not there.
@@ -38,14 +38,14 @@ func (c *cache) pop(doc, rev int64) *cachedTree {
 	if e == nil || e.Value.(*cachedTree).rev > rev {
 		return nil
 	}
-	kept := c.drop(e)
-	if kept.rev != rev {
+	entry := c.drop(e)
+	if entry.rev != rev {
 		return nil
 	}
-	return kept
+	return entry
 }
 
-// put adds the tree of a document, unless a newer revision is there. The last one is kept however large it is.
+// put adds the tree of a document, unless a newer revision is cached. The tree added last stays, however large it is.
 func (c *cache) put(r *cachedTree) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,10 +66,10 @@ func (c *cache) put(r *cachedTree) {
 }
 
 func (c *cache) drop(e *list.Element) *cachedTree {
-	kept := c.order.Remove(e).(*cachedTree)
-	delete(c.byDoc, kept.doc)
-	c.blocks -= len(kept.rows)
-	return kept
+	entry := c.order.Remove(e).(*cachedTree)
+	delete(c.byDoc, entry.doc)
+	c.blocks -= len(entry.rows)
+	return entry
 }
 
 // empty forgets all trees.

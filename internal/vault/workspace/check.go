@@ -54,8 +54,8 @@ func (c *checker) report(subject, format string, args ...any) {
 	}
 }
 
-// each reports a problem for every row of a statement: the first column is the subject, a second one a detail.
-func (c *checker) each(text, statement string) {
+// reportRows reports a problem for every row of a statement: the first column is the subject, a second one a detail.
+func (c *checker) reportRows(text, statement string) {
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		detail := text
 		if s.ColumnCount() > 1 {
@@ -78,28 +78,28 @@ func (c *checker) pages() {
 	}, "PRAGMA integrity_check(100)")
 }
 
-// orphans finds rows that name missing rows.
+// findOrphans finds rows that name missing rows.
 func (c *checker) findOrphans() {
-	c.each("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
-	c.each("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
+	c.reportRows("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
+	c.reportRows("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
 		WHERE d.parent <> 0 AND NOT EXISTS (SELECT 1 FROM document AS up WHERE up.n = d.parent AND up.box = d.box)`)
-	c.each("the document has %s roots, want 1", `SELECT d.id, (SELECT count(*) FROM node WHERE doc = d.n AND parent = 0) AS roots FROM document AS d
+	c.reportRows("the document has %s roots, want 1", `SELECT d.id, (SELECT count(*) FROM node WHERE doc = d.n AND parent = 0) AS roots FROM document AS d
 		WHERE roots <> 1 OR NOT EXISTS (SELECT 1 FROM node WHERE id = d.id AND doc = d.n AND parent = 0 AND type = 'd')`)
-	c.each("the block belongs to no document", `SELECT id FROM node WHERE doc NOT IN (SELECT n FROM document)`)
-	c.each("the block lies in none of its document", `SELECT b.id FROM node AS b
+	c.reportRows("the block belongs to no document", `SELECT id FROM node WHERE doc NOT IN (SELECT n FROM document)`)
+	c.reportRows("the block lies in none of its document", `SELECT b.id FROM node AS b
 		WHERE b.parent <> 0 AND NOT EXISTS (SELECT 1 FROM node AS up WHERE up.n = b.parent AND up.doc = b.doc)`)
-	c.each("another block has the same place", `SELECT max(id) FROM node GROUP BY doc, parent, pos HAVING count(*) > 1`)
-	c.each("its size is stored as %s, which is not that of its blocks", `SELECT d.id, d.size FROM document AS d
+	c.reportRows("another block has the same place", `SELECT max(id) FROM node GROUP BY doc, parent, pos HAVING count(*) > 1`)
+	c.reportRows("its size is stored as %s, which is not that of its blocks", `SELECT d.id, d.size FROM document AS d
 		WHERE d.size <> (SELECT coalesce(sum(`+nodeSize+`), 0) FROM node WHERE node.doc = d.n)`)
 	for _, table := range derivedTables {
-		c.each("the row belongs to no block", `SELECT '`+table+` ' || id FROM `+table+` WHERE node NOT IN (SELECT n FROM node)`)
+		c.reportRows("the row belongs to no block", `SELECT '`+table+` ' || id FROM `+table+` WHERE node NOT IN (SELECT n FROM node)`)
 	}
 }
 
 // fullText checks which blocks are in the full text index: those of open notebooks. documents checks their texts.
 func (c *checker) fullText() {
-	c.each("the block is not in the full text index", `SELECT id FROM open_row WHERE n NOT IN (SELECT id FROM blocks_fts_docsize)`)
-	c.each("the full text index holds a block that is not there, or that is closed", `SELECT 'row ' || id FROM blocks_fts_docsize
+	c.reportRows("the block is not in the full text index", `SELECT id FROM open_row WHERE n NOT IN (SELECT id FROM blocks_fts_docsize)`)
+	c.reportRows("the full text index holds a block that is not there, or that is closed", `SELECT 'row ' || id FROM blocks_fts_docsize
 		WHERE id NOT IN (SELECT n FROM open_row)`)
 }
 
@@ -124,7 +124,7 @@ func (c *checker) document(n int64) {
 	if d == nil {
 		return // reported by orphans
 	}
-	row := stored(d)
+	row := storedRow(d)
 	for up, steps := d, 0; up != nil; up, steps = up.Parent, steps+1 {
 		if steps > 1000 {
 			c.report(d.ID(), "the document lies below itself")
@@ -203,8 +203,8 @@ func difference(got, want derivedColumns) string {
 }
 
 func (c *checker) files() {
-	c.each("the folder it lies in is not there", `SELECT path FROM file WHERE parent <> '/' AND parent NOT IN (SELECT path FROM file WHERE dir = 1)`)
-	c.each("its size is stored as %s", `SELECT path, size FROM file WHERE dir = 0 AND size <> length(data)`)
+	c.reportRows("the folder it lies in is not there", `SELECT path FROM file WHERE parent <> '/' AND parent NOT IN (SELECT path FROM file WHERE dir = 1)`)
+	c.reportRows("its size is stored as %s", `SELECT path, size FROM file WHERE dir = 0 AND size <> length(data)`)
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		data := make([]byte, s.ColumnLen(2))
 		s.ColumnBytes(2, data)

@@ -30,7 +30,7 @@ func (tx *Tx) listDocs(condition string, args ...any) []*tree.Document {
 	tx.query(func(s *sqlite.Stmt) bool {
 		n := s.ColumnInt64(0)
 		if d := tx.docs[n]; d != nil {
-			if !stored(d).removed {
+			if !storedRow(d).removed {
 				list = append(list, found{d: d})
 			}
 			return true
@@ -63,7 +63,7 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 
 // join sets notebook and parent of a document just read, and registers it in this transaction.
 func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document {
-	n := stored(d).n
+	n := storedRow(d).n
 	if held := tx.docs[n]; held != nil {
 		return held
 	}
@@ -82,7 +82,7 @@ func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document 
 
 func (tx *Tx) docByN(n int64) *tree.Document {
 	if d := tx.docs[n]; d != nil {
-		if stored(d).removed {
+		if storedRow(d).removed {
 			return nil
 		}
 		return d
@@ -157,7 +157,7 @@ func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Docume
 	tx.Flush()
 	n := int64(0)
 	if parent != nil {
-		n = stored(parent).n
+		n = storedRow(parent).n
 	}
 	list := tx.listDocs(`WHERE document.box = ? AND document.parent = ? AND document.id <> document.box
 		ORDER BY document.sort, substr(document.id, 1, 14) DESC, document.n`, box.ID, n)
@@ -199,7 +199,7 @@ func (tx *Tx) Below(d *tree.Document) []*tree.Document {
 	found := tx.listDocs(`WHERE document.n IN (WITH RECURSIVE sub(n) AS (
 			SELECT ? UNION ALL
 			SELECT below.n FROM sub CROSS JOIN document AS below ON below.parent = sub.n AND below.box = ?)
-		SELECT n FROM sub)`, stored(d).n, d.Box.ID)
+		SELECT n FROM sub)`, storedRow(d).n, d.Box.ID)
 	slices.SortStableFunc(found, func(a, b *tree.Document) int {
 		return cmp.Or(cmp.Compare(a.Depth(), b.Depth()), cmp.Compare(a.Made, b.Made))
 	})
@@ -236,7 +236,7 @@ func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id s
 	d := &tree.Document{Root: &tree.Block{ID: id, Kind: tree.Doc, Attrs: attrs}, Box: box, Parent: parent, Sort: 1}
 	parentN := int64(0)
 	if parent != nil {
-		parentN = stored(parent).n
+		parentN = storedRow(parent).n
 	}
 	tx.flushOrder(d, parentN)
 	last, some := tx.number("SELECT max(sort) FROM document WHERE box = ? AND parent = ? AND id <> box HAVING count(*) > 0", box.ID, parentN)
@@ -247,7 +247,7 @@ func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id s
 	return d
 }
 
-// cut shortens a text to at most n characters.
+// truncate shortens a text to at most n characters.
 func truncate(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
@@ -260,7 +260,7 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	d.Loaded, d.Changed, d.Root.Doc = true, time.Now(), d
 	row := &docRow{path: d.Path(), hpath: d.HPath(), box: d.Box.ID, sort: d.Sort}
 	if d.Parent != nil {
-		row.parent = stored(d.Parent).n
+		row.parent = storedRow(d.Parent).n
 	}
 	tx.exec("INSERT INTO document (id, box, parent, path, hpath, sort, changed, rev, size) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)",
 		d.ID(), row.box, row.parent, row.path, row.hpath, row.sort, d.Changed.UnixMilli())
@@ -282,14 +282,14 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 // flushOrder writes the order among d's future siblings, as far as documents are loaded.
 func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
 	for _, other := range tx.docs {
-		row := stored(other)
+		row := storedRow(other)
 		if !row.removed && row.sort != other.Sort && row.parent == parent && other.Box == d.Box {
 			tx.flushPlaces([]*tree.Document{other})
 		}
 	}
 }
 
-// unheard reports whether no block of a document was ever anywhere else.
+// isAllNew reports whether no block of a document was ever anywhere else.
 func (tx *Tx) isAllNew(d *tree.Document) bool {
 	all := true
 	d.Root.Walk(func(b *tree.Block) {
@@ -308,7 +308,7 @@ func (tx *Tx) isAllNew(d *tree.Document) bool {
 func (tx *Tx) RemoveDocument(d *tree.Document) {
 	tx.Flush()
 	for _, gone := range tx.Below(d) {
-		tx.eraseDocument(stored(gone).n)
+		tx.eraseDocument(storedRow(gone).n)
 	}
 }
 
@@ -325,9 +325,9 @@ func (tx *Tx) eraseDocument(n int64) {
 	tx.exec("DELETE FROM node WHERE doc = ?", n)
 	tx.exec("DELETE FROM document WHERE n = ?", n)
 	if d := tx.docs[n]; d != nil {
-		stored(d).removed = true
+		storedRow(d).removed = true
 		delete(tx.indexes, n)
-		for _, r := range stored(d).rows {
+		for _, r := range storedRow(d).rows {
 			tx.erased[r] = true
 		}
 	}
@@ -341,7 +341,7 @@ func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Do
 	if elsewhere {
 		tx.flushNotebooks()
 		for _, m := range moved {
-			tx.unindex("doc = ?", stored(m).n)
+			tx.unindex("doc = ?", storedRow(m).n)
 		}
 	}
 	for _, m := range moved {
@@ -353,17 +353,17 @@ func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Do
 		return
 	}
 	for _, m := range moved {
-		tx.index("doc = ?", stored(m).n)
+		tx.index("doc = ?", storedRow(m).n)
 	}
 }
 
 // flushPlaces writes where documents are, parents first.
 func (tx *Tx) flushPlaces(list []*tree.Document) {
 	for _, d := range list {
-		row := stored(d)
+		row := storedRow(d)
 		parent := int64(0)
 		if d.Parent != nil {
-			parent = stored(d.Parent).n
+			parent = storedRow(d.Parent).n
 		}
 		at, hpath := d.Path(), d.HPath()
 		if row.box == d.Box.ID && row.parent == parent && row.path == at && row.hpath == hpath && row.sort == d.Sort {

@@ -75,7 +75,7 @@ func (tx *Tx) MakeDir(at string) {
 	}
 }
 
-// under returns the range of paths below a folder: from and to are exclusive.
+// pathRange returns the range of paths below a folder: from and to are exclusive.
 func pathRange(at string) (from, to string) {
 	at = strings.TrimSuffix(at, "/")
 	return at + "/", at + "0" // '0' follows '/'

@@ -33,7 +33,7 @@ func (tx *Tx) flushTrees() []*tree.Block {
 	docs := tx.loadedDocs()
 	var changed []*tree.Document
 	for _, d := range docs {
-		if !stored(d).removed && tx.differs(d) {
+		if !storedRow(d).removed && tx.differs(d) {
 			changed = append(changed, d)
 		}
 	}
@@ -46,9 +46,9 @@ func (tx *Tx) flushTrees() []*tree.Block {
 		f.adoptRow(d)
 	}
 	for _, d := range changed {
-		for _, r := range stored(d).rows {
+		for _, r := range storedRow(d).rows {
 			if r.keptAt != f.number {
-				f.lost[r.parent] = true
+				f.lostChild[r.parent] = true
 				f.erase(r.n)
 				tx.keepLostAttrs(r)
 				tx.erased[r] = true
@@ -75,16 +75,16 @@ func (tx *Tx) flushNew(d *tree.Document) {
 
 // differs reports whether the tree of a document differs from its rows.
 func (tx *Tx) differs(d *tree.Document) bool {
-	row := stored(d)
+	row := storedRow(d)
 	if !d.Loaded {
 		return !row.rows[0].hasAttrs(d.Root.Attrs)
 	}
 	i := 0
-	return !unchanged(d.Root, row.rows, &i) || i != len(row.rows)
+	return !matchesRows(d.Root, row.rows, &i) || i != len(row.rows)
 }
 
-// unchanged walks a tree along the rows it was made from.
-func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
+// matchesRows walks a tree along the rows it was made from.
+func matchesRows(b *tree.Block, rows []*nodeRow, i *int) bool {
 	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].matches(b) {
 		return false
 	}
@@ -92,14 +92,14 @@ func unchanged(b *tree.Block, rows []*nodeRow, i *int) bool {
 	*i++
 	for _, child := range b.Children {
 		// The order of all blocks does not tell where the former last block of a container has gone.
-		if *i < len(rows) && rows[*i].parent != own.n || !unchanged(child, rows, i) {
+		if *i < len(rows) && rows[*i].parent != own.n || !matchesRows(child, rows, i) {
 			return false
 		}
 	}
 	return true
 }
 
-// holds reports whether a row matches its block.
+// matches reports whether a row matches its block.
 func (r *nodeRow) matches(b *tree.Block) bool {
 	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && r.hasAttrs(b.Attrs)
 }
@@ -107,7 +107,7 @@ func (r *nodeRow) matches(b *tree.Block) bool {
 // flushMoved writes where documents are if titles or orders changed, including documents below.
 func (tx *Tx) flushMoved(docs []*tree.Document) {
 	for _, d := range docs {
-		row := stored(d)
+		row := storedRow(d)
 		if row.removed {
 			continue
 		}
@@ -127,8 +127,8 @@ type flusher struct {
 	// changed are the documents to write, and before their rows in the file, by id; nil until needed.
 	changed []*tree.Document
 	before  map[string]*nodeRow
-	// lost are the rows that lost a child, by n.
-	lost map[int64]bool
+	// lostChild are the rows that lost a child, by n.
+	lostChild map[int64]bool
 	// redefined are existing blocks whose text changed.
 	redefined []*tree.Block
 	// indexed collects changes to the full text index.
@@ -139,23 +139,24 @@ type flusher struct {
 	rows []*nodeRow // its rows so far
 }
 
-// flushes counts the flushers.
+// flusherCount counts the flushers.
 var flusherCount atomic.Uint64
 
 func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
-	return &flusher{tx: tx, number: flusherCount.Add(1), changed: changed, lost: map[int64]bool{}, indexed: map[int64]indexChange{}}
+	return &flusher{tx: tx, number: flusherCount.Add(1), changed: changed, lostChild: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
-// adopt gives a new block with the id of an old one the old row, and records which rows stay and which lost a child.
+// adoptRow reuses the row of an old block for a new block with the same id, and records which rows stay and which lost
+// a child.
 func (f *flusher) adoptRow(d *tree.Document) {
 	if !d.Loaded {
-		f.keep(d.Root)
+		f.keepRow(d.Root)
 		return
 	}
-	d.Root.Walk(f.keep)
+	d.Root.Walk(f.keepRow)
 }
 
-func (f *flusher) keep(b *tree.Block) {
+func (f *flusher) keepRow(b *tree.Block) {
 	r, _ := b.Stored.(*nodeRow)
 	if r != nil && f.tx.erased[r] { // it was cut, flushed, and inserted again
 		r, b.Stored = nil, nil
@@ -175,7 +176,7 @@ func (f *flusher) keep(b *tree.Block) {
 		return
 	}
 	if up, _ := b.Parent.Stored.(*nodeRow); up == nil || up.n != r.parent {
-		f.lost[r.parent] = true
+		f.lostChild[r.parent] = true
 	}
 }
 
@@ -187,7 +188,7 @@ func (f *flusher) rowOf(id string) *nodeRow {
 		}
 		f.before = map[string]*nodeRow{}
 		for _, d := range f.changed {
-			for _, r := range stored(d).rows {
+			for _, r := range storedRow(d).rows {
 				f.before[r.id] = r
 			}
 		}
@@ -197,7 +198,7 @@ func (f *flusher) rowOf(id string) *nodeRow {
 
 // document writes the rows of one document.
 func (f *flusher) document(d *tree.Document) {
-	row := stored(d)
+	row := storedRow(d)
 	f.doc, f.rows, f.open = row.n, make([]*nodeRow, 0, len(row.rows)+16), f.tx.open(row.n)
 	f.block(d.Root, blockPosition{})
 	row.size += sizeOf(f.rows) - sizeOf(row.rows)
@@ -207,10 +208,10 @@ func (f *flusher) document(d *tree.Document) {
 	row.rev, _ = f.tx.number("SELECT rev FROM document WHERE n = ?", row.n)
 }
 
-// place is the position of a block.
+// blockPosition is the position of a block.
 type blockPosition struct {
 	parent, pos int64
-	above       string
+	parentID    string
 }
 
 // block writes b and what is inside it, and reports whether any text changed. Inner blocks come first, since a
@@ -226,22 +227,22 @@ func (f *flusher) block(b *tree.Block, at blockPosition) (textChanged bool) {
 	index := len(f.rows)
 	f.rows = append(f.rows, old)
 	inside := f.children(b, n)
-	same := old != nil && old.matches(b)
+	unchanged := old != nil && old.matches(b)
 	if b.Kind == tree.Doc { // its text is its title
 		inside = false
-		delete(f.lost, n)
+		delete(f.lostChild, n)
 	}
-	if same && !inside && !f.lost[n] && old.isAt(f.doc, at) {
+	if unchanged && !inside && !f.lostChild[n] && old.isAt(f.doc, at) {
 		return false
 	}
-	textChanged = inside || f.lost[n] || old == nil ||
+	textChanged = inside || f.lostChild[n] || old == nil ||
 		old.kind != b.Kind || old.text != b.Text || old.marker != b.Marker || old.task != b.Task ||
 		b.Kind == tree.Doc && old.attr("title") != b.Attrs["title"]
 	fresh := &nodeRow{
-		n: n, doc: f.doc, parent: at.parent, pos: at.pos, above: at.above,
+		n: n, doc: f.doc, parent: at.parent, pos: at.pos, above: at.parentID,
 		id: b.ID, kind: b.Kind, marker: b.Marker, task: b.Task, text: b.Text,
 	}
-	if same && !textChanged {
+	if unchanged && !textChanged {
 		fresh.attrs, fresh.size = old.attrs, old.size
 		f.tx.moveNode(fresh)
 	} else {
@@ -255,9 +256,9 @@ func (f *flusher) block(b *tree.Block, at blockPosition) (textChanged bool) {
 	return textChanged
 }
 
-// lies reports whether a row has a given place in a document.
+// isAt reports whether a row has a given place in a document.
 func (r *nodeRow) isAt(doc int64, at blockPosition) bool {
-	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.above
+	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.parentID
 }
 
 // children writes the children of b, and reports whether any of their texts changed, or which blocks they are.

@@ -45,7 +45,7 @@ const (
 	maxKinds = 256
 )
 
-// keyring keeps the last Keys. It is safe for concurrent use.
+// keyCache keeps the last Keys. It is safe for concurrent use.
 type keyCache struct {
 	last atomic.Pointer[Keys]
 	// seen are the Keys of what a connection saw at a version of its data, by *sqlite.Conn.
@@ -96,19 +96,19 @@ func (tx *Tx) makeKeys(from *Keys) *Keys {
 		tx.query(builder.read, keyColumns+" INDEXED BY node_hit")
 		return builder.done(tx.err)
 	}
-	stale, gone := staleDocuments(from.revs, builder.revs)
-	if len(stale) == 0 && len(gone) == 0 {
+	stale, removed := staleDocuments(from.revs, builder.revs)
+	if len(stale) == 0 && len(removed) == 0 {
 		return from
 	}
 	builder.chunks, builder.kinds, builder.odd = slices.Clone(from.chunks), slices.Clone(from.kinds), maps.Clone(from.odd)
-	builder.forget(gone)
+	builder.forget(removed)
 	for _, doc := range stale {
 		tx.query(builder.read, keyColumns+" WHERE doc = ?", doc)
 	}
 	return builder.done(tx.err)
 }
 
-// keyMaker makes Keys that share chunks with earlier ones.
+// keyBuilder makes Keys that share chunks with earlier ones.
 type keyBuilder struct {
 	Keys
 	own []bool // chunks that only these Keys use
@@ -143,13 +143,13 @@ func (k *keyBuilder) chunk(at int) *[keyChunk]key {
 
 const keyColumns = "SELECT n, doc, type, sort, updated FROM node"
 
-// differing returns the documents to read, and those whose keys are outdated; the latter include removed documents.
-func staleDocuments(before, now []docRev) (stale []int64, gone map[int64]bool) {
-	gone = map[int64]bool{}
+// staleDocuments returns the documents to read, and those whose keys are outdated; the latter include removed documents.
+func staleDocuments(before, now []docRev) (stale []int64, removed map[int64]bool) {
+	removed = map[int64]bool{}
 	for len(before) > 0 || len(now) > 0 {
 		switch {
 		case len(now) == 0 || len(before) > 0 && before[0].n < now[0].n:
-			gone[before[0].n] = true
+			removed[before[0].n] = true
 			before = before[1:]
 		case len(before) == 0 || now[0].n < before[0].n:
 			stale = append(stale, now[0].n)
@@ -157,12 +157,12 @@ func staleDocuments(before, now []docRev) (stale []int64, gone map[int64]bool) {
 		default:
 			if before[0].rev != now[0].rev {
 				stale = append(stale, now[0].n)
-				gone[now[0].n] = true
+				removed[now[0].n] = true
 			}
 			before, now = before[1:], now[1:]
 		}
 	}
-	return stale, gone
+	return stale, removed
 }
 
 // forget drops the keys of documents.
@@ -174,18 +174,18 @@ func (k *keyBuilder) forget(docs map[int64]bool) {
 		if chunk == nil {
 			continue
 		}
-		left := 0
+		remaining := 0
 		for i := range chunk {
 			switch doc := int64(chunk[i].doc); {
 			case doc == 0:
 			case !docs[doc]:
-				left++
+				remaining++
 			default:
 				k.chunk(at)[i] = key{}
 				delete(k.odd, int64(at*keyChunk+i))
 			}
 		}
-		if left == 0 {
+		if remaining == 0 {
 			k.chunks[at] = nil
 			if at < len(k.own) {
 				k.own[at] = false

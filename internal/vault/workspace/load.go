@@ -18,7 +18,7 @@ func (tx *Tx) Load(d *tree.Document) {
 	if d == nil || d.Loaded || tx.err != nil {
 		return
 	}
-	row := stored(d)
+	row := storedRow(d)
 	if tx.write && !row.rows[0].hasAttrs(d.Root.Attrs) {
 		tx.Flush() // only the root was changed
 	}
@@ -35,9 +35,9 @@ func (tx *Tx) Load(d *tree.Document) {
 	tx.build(d, rows)
 }
 
-// wake takes the blocks of a document from the cache.
+// attachCached takes the blocks of a document from the cache.
 func (tx *Tx) attachCached(d *tree.Document, r *cachedTree) {
-	stored(d).rows = r.rows
+	storedRow(d).rows = r.rows
 	d.Loaded = true
 	d.Root.Stored, d.Root.Children = r.rows[0], r.children
 	for _, child := range r.children {
@@ -54,13 +54,13 @@ func (tx *Tx) attachCached(d *tree.Document, r *cachedTree) {
 	}
 }
 
-// rest returns trees to the cache, at the end of a view and after a commit.
-func (tx *Tx) cachedTree() {
+// cacheTrees returns trees to the cache, at the end of a view and after a commit.
+func (tx *Tx) cacheTrees() {
 	if tx.err != nil {
 		return
 	}
 	for n, d := range tx.docs {
-		row := stored(d)
+		row := storedRow(d)
 		if !d.Loaded || row.removed {
 			continue
 		}
@@ -76,7 +76,7 @@ func (tx *Tx) cachedTree() {
 // checkTrees panics, if asked for, unless the trees match their rows and, after a write, the file.
 func (tx *Tx) checkTrees() {
 	for n, d := range tx.docs {
-		row := stored(d)
+		row := storedRow(d)
 		if !tx.ws.checkTrees || tx.err != nil {
 			return
 		}
@@ -101,7 +101,7 @@ func (r *nodeRow) equal(other *nodeRow) bool {
 	return r.n == other.n && r.id == other.id && r.size == other.size && r.isAt(other.doc, at) && r.matches(other.block())
 }
 
-// reindexed updates the index of a tree.
+// updateTreeIndex updates the index of a tree.
 func updateTreeIndex(r *cachedTree) map[string]*tree.Block {
 	if len(r.rows) < indexFrom {
 		return nil

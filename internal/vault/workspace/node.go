@@ -40,7 +40,7 @@ func sizeOf(rows []*nodeRow) (size int64) {
 	return size
 }
 
-// derived has the columns of a block's row that are derived from the block and what is inside it.
+// derivedColumns has the columns of a block's row that are derived from the block and what is inside it.
 type derivedColumns struct {
 	subtype, ial, updated string
 	indexed               [5]string // name, alias, memo, tag and content
@@ -123,13 +123,13 @@ func (tx *Tx) eraseDerived(n int64) {
 	tx.exec("DELETE FROM annotation WHERE node = ?", n)
 }
 
-// following is a row of another table that is derived from a block.
+// derivedRow is a row of another table that is derived from a block.
 type derivedRow struct {
 	table  string
 	values []any // without the node
 }
 
-// followingTables are the tables whose rows are derived from blocks.
+// derivedTables are the tables whose rows are derived from blocks.
 var derivedTables = []string{"attribute", "span", "ref", "asset", "annotation"}
 
 func (f derivedRow) insert() string {
@@ -146,7 +146,7 @@ func (f derivedRow) insert() string {
 	return "INSERT INTO asset (node, id, path, name, title) VALUES (?, ?, ?, ?, ?)"
 }
 
-// follows returns the attributes, spans, references, assets and annotations of a block.
+// derivedRows returns the attributes, spans, references, assets and annotations of a block.
 func derivedRows(b *tree.Block) (list []derivedRow) {
 	for _, name := range tree.Names(b.Attrs) {
 		if indexedAttribute(name) {

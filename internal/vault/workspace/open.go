@@ -64,7 +64,7 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 		readers: sqliteconn.NewPool(cmp.Or(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),
 	}
-	w.idle = time.AfterFunc(restFor, w.forget)
+	w.idle = time.AfterFunc(restFor, w.dropCaches)
 	if err := w.prepareBusyFile(ctx); err != nil {
 		w.idle.Stop()
 		return nil, fmt.Errorf("open the vault %s: %w", path, err)
@@ -75,8 +75,8 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 // restFor is how long unused trees and keys are kept.
 const restFor = time.Minute
 
-// forget drops what is kept between transactions.
-func (w *Workspace) forget() {
+// dropCaches drops everything that is cached between transactions.
+func (w *Workspace) dropCaches() {
 	w.cache.empty()
 	w.keys.empty()
 }
@@ -170,7 +170,7 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	return nil
 }
 
-// newer is the error for a file of a version that is not known yet.
+// newerFile is the error for a file of a version that is not known yet.
 func newerFile(version int) error {
 	return &troubleError{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
 }
@@ -227,7 +227,7 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// dial opens a connection without using it.
+// openConn opens a connection without using it.
 func (w *Workspace) openConn(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadWrite
 	if !write {
@@ -241,7 +241,7 @@ func (w *Workspace) openConn(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// tune sets the settings of a connection.
+// configure sets the settings of a connection.
 func configure(conn *sqlite.Conn, write bool) error {
 	// NORMAL: a commit does not wait for the disk. A crash of the process loses nothing; a crash of the machine at
 	// most the last moments, and never the order of changes.
@@ -254,7 +254,7 @@ func configure(conn *sqlite.Conn, write bool) error {
 			return err
 		}
 	}
-	return prepare(conn)
+	return registerFunctions(conn)
 }
 
 // Path returns the path of the file.
@@ -269,7 +269,7 @@ func (w *Workspace) Close() error {
 		errs = append(errs, w.guard.Close())
 		w.cache.close()
 		w.idle.Stop()
-		w.forget()
+		w.dropCaches()
 	})
 	return errors.Join(errs...)
 }

@@ -18,8 +18,9 @@ type (
 	StatementError = sqlguard.Error
 )
 
-// prepare adds the functions of SiYuan's SQL to a connection. It is called for every connection before its first use.
-func prepare(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
+// registerFunctions adds the functions of SiYuan's SQL to a connection. It is called for every connection before its
+// first use.
+func registerFunctions(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 
 // Select runs a user's statement over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
 // file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. If the

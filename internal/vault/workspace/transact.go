@@ -25,7 +25,7 @@ func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 		tx := newTx(w, conn, false)
 		err := run(tx, fn)
 		tx.checkTrees()
-		tx.cachedTree() // not when fn panics: nobody knows what it did to the trees
+		tx.cacheTrees() // not when fn panics: nobody knows what it did to the trees
 		return err
 	})
 }
@@ -61,7 +61,7 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 			return fmt.Errorf("commit a write: %w", err)
 		}
 		committed = true
-		tx.cachedTree()
+		tx.cacheTrees()
 		w.trimLog(conn)
 		return nil
 	})
@@ -115,7 +115,7 @@ func run(tx *Tx, fn func(*Tx) error) error {
 // maxErasing bounds how often reactions to erased blocks may erase others.
 const maxErasing = 3
 
-// with takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
+// withConn takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
 func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) error {
 	select {
 	case <-w.closed:
@@ -147,7 +147,7 @@ func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bo
 	return err
 }
 
-// usable returns conn, or nil if its transaction could not be ended, so that another is opened.
+// usableConn returns conn, or nil if its transaction could not be ended, so that another is opened.
 func (w *Workspace) usableConn(conn *sqlite.Conn) *sqlite.Conn {
 	if conn == nil || conn.AutocommitEnabled() {
 		return conn

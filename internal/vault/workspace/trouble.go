@@ -20,7 +20,7 @@ const (
 	Unopened  Trouble = "unopened" // it, or a file beside it, cannot be opened
 )
 
-// troubled is an error with its Trouble.
+// troubleError is an error with its Trouble.
 type troubleError struct {
 	text    string
 	trouble Trouble

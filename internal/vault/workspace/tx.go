@@ -60,7 +60,7 @@ type nodeRow struct {
 	keptAt                   uint64 // number of the last flush that kept it
 }
 
-// loses keeps the attributes of a block that is erased, for [Workspace.WhenErased], if it has custom ones.
+// keepLostAttrs keeps the attributes of a block that is erased, for [Workspace.WhenErased], if it has custom ones.
 func (tx *Tx) keepLostAttrs(r *nodeRow) {
 	for _, a := range r.attrs {
 		if strings.HasPrefix(a.name, "custom-") {
@@ -87,7 +87,7 @@ func (r *nodeRow) hasAttrs(attrs map[string]string) bool {
 		return false
 	}
 	for _, a := range r.attrs {
-		if value, has := attrs[a.name]; !has || value != a.value {
+		if value, exists := attrs[a.name]; !exists || value != a.value {
 			return false
 		}
 	}
@@ -128,7 +128,7 @@ func (tx *Tx) forget() {
 	tx.indexes = map[int64]map[string]*tree.Block{}
 }
 
-func stored(d *tree.Document) *docRow { return d.Stored.(*docRow) }
+func storedRow(d *tree.Document) *docRow { return d.Stored.(*docRow) }
 
 // loadedDocs returns the loaded documents, oldest first.
 func (tx *Tx) loadedDocs() []*tree.Document {
@@ -136,7 +136,7 @@ func (tx *Tx) loadedDocs() []*tree.Document {
 	for _, d := range tx.docs {
 		list = append(list, d)
 	}
-	slices.SortFunc(list, func(a, b *tree.Document) int { return cmp.Compare(stored(a).n, stored(b).n) })
+	slices.SortFunc(list, func(a, b *tree.Document) int { return cmp.Compare(storedRow(a).n, storedRow(b).n) })
 	return list
 }
 
@@ -157,7 +157,7 @@ func (tx *Tx) Try(fn func() bool) {
 // NewID returns an id that no block, document or notebook has.
 func (tx *Tx) NewID() string {
 	for {
-		if id := tree.RandomID(); tx.held(id) == nil {
+		if id := tree.RandomID(); tx.lastWithID(id) == nil {
 			return id // one of 36^7 for each second; the unique index guards the rest
 		}
 	}
@@ -210,12 +210,12 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 	return blocks
 }
 
-// taken reports whether another block than b has an id, or was just given it.
+// isTaken reports whether another block than b has an id, or was just given it.
 func (tx *Tx) isTaken(id string, b *tree.Block) bool {
 	if tx.attachedBlock(id) != nil {
 		return true
 	}
-	if other := tx.held(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
+	if other := tx.lastWithID(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
 		return true // new, and not inserted yet
 	}
 	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
@@ -226,8 +226,8 @@ func (tx *Tx) isTaken(id string, b *tree.Block) bool {
 	return d == nil || !d.Loaded // of a loaded document: it was cut, or attached would have found it
 }
 
-// held returns the block that last had an id in this transaction, wherever it is now, or nil.
-func (tx *Tx) held(id string) *tree.Block {
+// lastWithID returns the block that last had an id in this transaction, wherever it is now, or nil.
+func (tx *Tx) lastWithID(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil {
 		return b
 	}
@@ -239,7 +239,7 @@ func (tx *Tx) held(id string) *tree.Block {
 	return nil
 }
 
-// attached returns the block with an id in a loaded tree, or nil.
+// attachedBlock returns the block with an id in a loaded tree, or nil.
 func (tx *Tx) attachedBlock(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil && tx.isAttached(b) {
 		return b
@@ -252,9 +252,9 @@ func (tx *Tx) attachedBlock(id string) *tree.Block {
 	return nil
 }
 
-// hangs reports whether b is in the tree of a loaded document.
+// isAttached reports whether b is in the tree of a loaded document.
 func (tx *Tx) isAttached(b *tree.Block) bool {
-	if b.Doc == nil || stored(b.Doc).removed {
+	if b.Doc == nil || storedRow(b.Doc).removed {
 		return false
 	}
 	top := b
@@ -279,7 +279,7 @@ func (tx *Tx) find(id string) *tree.Block {
 		return b
 	}
 	for _, d := range tx.docs { // a copy with the same id may have replaced it
-		if !tx.write || !d.Loaded || stored(d).removed {
+		if !tx.write || !d.Loaded || storedRow(d).removed {
 			continue // in a view nothing replaces another block
 		}
 		var found *tree.Block
