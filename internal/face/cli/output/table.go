@@ -34,11 +34,11 @@ func (o *Output) Table(head []string, rows [][]string) error {
 
 // TableWhole is Table, but wraps the last column instead of cutting it.
 func (o *Output) TableWhole(head []string, rows [][]string) error {
-	return o.writeTable(tableLayout{whole: true}, head, rows)
+	return o.writeTable(tableLayout{wrapLast: true}, head, rows)
 }
 
 func (o *Output) writeTable(l tableLayout, head []string, rows [][]string) error {
-	l.Painter, l.width, l.kept = o.Painter(o.Out), TerminalWidth(o.Out), uncutColumns(head)
+	l.Painter, l.width, l.keepWhole = o.Painter(o.Out), TerminalWidth(o.Out), uncutColumns(head)
 	l.labels = head == nil
 	_, err := io.WriteString(o.Out, l.text(head, rows))
 	return err
@@ -46,15 +46,15 @@ func (o *Output) writeTable(l tableLayout, head []string, rows [][]string) error
 
 // LayOut returns the text of a table without colours. width 0 means that nothing is cut.
 func LayOut(head []string, rows [][]string, width int) string {
-	return tableLayout{width: width, kept: uncutColumns(head)}.text(head, rows)
+	return tableLayout{width: width, keepWhole: uncutColumns(head)}.text(head, rows)
 }
 
-// layout says how to format a table.
+// tableLayout says how to format a table.
 type tableLayout struct {
 	Painter
-	width int  // of the terminal; 0 cuts nothing
-	whole bool // wrap the last column instead of cutting it
-	kept  []bool
+	width     int  // of the terminal; 0 cuts nothing
+	wrapLast  bool // wrap the last column instead of cutting it
+	keepWhole []bool
 	// labels says that the first column holds the rows' titles, which are translated.
 	labels bool
 }
@@ -83,7 +83,7 @@ func (l tableLayout) text(head []string, rows [][]string) string {
 			widths[j] = max(widths[j], Width(cells[i][j]))
 		}
 	}
-	narrow(widths, l.width, l.kept)
+	narrowColumns(widths, l.width, l.keepWhole)
 	var b strings.Builder
 	for i, row := range cells {
 		b.WriteString(l.row(row, widths, head != nil && i == 0) + "\n")
@@ -105,7 +105,7 @@ const (
 // command, or because the end of the text matters, as in a time.
 var uncutTitles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
-// handled returns for each column whether its title is one of handles.
+// uncutColumns returns for each column whether its title is one of handles.
 func uncutColumns(head []string) []bool {
 	out := make([]bool, len(head))
 	for j, title := range head {
@@ -116,7 +116,7 @@ func uncutColumns(head []string) []bool {
 
 // narrowColumns makes the widest columns narrower until the last one has some room. Columns marked in kept are cut
 // only if nothing else is left to cut.
-func narrow(widths []int, width int, kept []bool) {
+func narrowColumns(widths []int, width int, kept []bool) {
 	if width <= 0 || len(widths) < 2 {
 		return
 	}
@@ -125,8 +125,8 @@ func narrow(widths []int, width int, kept []bool) {
 	}
 }
 
-// shrink is narrow with minimum widths for the columns and for the last one. It returns false if that is not
-// enough.
+// shrinkColumns is [narrowColumns] with minimum widths for the columns and for the last one. It returns false if that
+// is not enough.
 func shrinkColumns(widths []int, width, least, leastLast int, kept []bool) bool {
 	first, last := widths[:len(widths)-1], widths[len(widths)-1]
 	for {
@@ -157,7 +157,7 @@ func (o *Output) Rows(head []string, widths []int) (line func(row []string) stri
 
 func (l tableLayout) rows(head []string, widths []int) (line func(row []string) string) {
 	widths = slices.Clone(widths)
-	narrow(widths, l.width, uncutColumns(head))
+	narrowColumns(widths, l.width, uncutColumns(head))
 	return func(row []string) string {
 		for i, cell := range row {
 			row[i] = OneLine(cell)
@@ -181,7 +181,7 @@ func (l tableLayout) row(row []string, widths []int, head bool) string {
 		switch {
 		case j < len(widths)-1:
 			cell = Truncate(cell, widths[j])
-		case l.width > 0 && l.whole:
+		case l.width > 0 && l.wrapLast:
 			cell = strings.Join(wrapText(cell, left), "\n"+strings.Repeat(" ", used))
 		case l.width > 0:
 			cell = Truncate(cell, left)

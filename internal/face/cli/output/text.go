@@ -47,7 +47,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d d", int(d.Hours()/24))
 }
 
-// longest is the maximum width of a value, in columns.
+// maxValueWidth is the maximum width of a value, in columns.
 const maxValueWidth = 120
 
 // Cut returns a text on one line of limited width.

@@ -69,7 +69,7 @@ func Paragraphs(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// joined is lines of prose as one: with a space between words, with none behind or before a Chinese character.
+// joinProse is lines of prose as one: with a space between words, with none behind or before a Chinese character.
 func joinProse(lines []string) string {
 	text := lines[0]
 	for _, line := range lines[1:] {

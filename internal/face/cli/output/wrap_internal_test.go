@@ -57,7 +57,7 @@ func TestTablesFit(t *testing.T) {
 	t.Parallel()
 	rows := [][]string{{strings.Repeat("a", 60), strings.Repeat("思", 30), strings.Repeat("word ", 30)}, {"b", "c", "d"}}
 	for _, whole := range []bool{false, true} {
-		text := tableLayout{width: 80, whole: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
+		text := tableLayout{width: 80, wrapLast: whole}.text([]string{"ONE", "TWO", "THREE"}, rows)
 		for line := range strings.Lines(text) {
 			if w := Width(strings.TrimRight(line, "\n")); w > 80 {
 				t.Errorf("a line of %d columns: %q", w, line)
