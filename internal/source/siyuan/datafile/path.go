@@ -21,7 +21,7 @@ const (
 // Windows, its patterns, and the separators.
 const Forbidden = `/\:*?"<>|`
 
-// devices are names that Windows, where a kernel may run, takes for devices whatever the ending.
+// windowsDevices are names that Windows, where a kernel may run, takes for devices whatever the ending.
 var windowsDevices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
 
 // Device reports whether a name is that of a device somewhere.
@@ -114,8 +114,8 @@ func Check(path string) (names []string, wrong string) {
 	return names, ""
 }
 
-// encoded are percent-encoded characters that no program encodes in a path of the workspace: a control, a percent sign,
-// a dot, a slash, a backslash.
+// encodedChars are percent-encoded characters that no program encodes in a path of the workspace: a control, a percent
+// sign, a dot, a slash, a backslash.
 var encodedChars = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
 
 // Encoded reports whether a path has an encoded character that no path has.

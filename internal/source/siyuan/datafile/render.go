@@ -21,7 +21,7 @@ var Rendered = []string{"dailyNoteSavePath", "docCreateSavePath", "refCreateSave
 
 // Rendering returns nil if the kernel may render a text: if the text is pure, as package puretemplate defines it, or
 // if every notebook may be read, since the kernel's templates can read them all. Otherwise it returns an error of
-// kind Denied that says what the text contains. what is the name of the text for people.
+// kind Denied that says what the text contains. subject is the name of the text for people.
 func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, subject, text string) error {
 	if found := puretemplate.Judge(kind, text); found != nil {
 		return needsEveryNotebook(ctx, r, subject, found)
@@ -99,7 +99,7 @@ func dailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error
 	return DailyTemplate(ctx, r, conf.Get("dailyNoteTemplatePath").String())
 }
 
-// everywhere is nil if every notebook may be read, else an error that says why they must.
+// needsEveryNotebook is nil if every notebook may be read, else an error that says why they must.
 func needsEveryNotebook(ctx context.Context, r *action.Request, subject string, found []puretemplate.Finding) error {
 	err := r.Levels.Everywhere(ctx, access.Read)
 	e, ok := errors.AsType[*tool.Error](err)

@@ -13,13 +13,13 @@ import (
 
 // Front and back of a card, and how it is to be reviewed.
 type cardSides struct {
-	HPath  string `json:"hPath,omitempty"`
-	Front  string `json:"front" about:"what is asked"`
-	Back   string `json:"back" about:"the answer"`
-	Review review `json:"review" about:"kind, prompt, referenceAnswer, gradable"`
+	HPath  string     `json:"hPath,omitempty"`
+	Front  string     `json:"front" about:"what is asked"`
+	Back   string     `json:"back" about:"the answer"`
+	Review reviewMode `json:"review" about:"kind, prompt, referenceAnswer, gradable"`
 }
 
-type review struct {
+type reviewMode struct {
 	Kind     string `json:"kind"` // heading, cloze, super-block, list or plain
 	Prompt   string `json:"prompt"`
 	Answer   string `json:"referenceAnswer"`
@@ -60,10 +60,10 @@ func sidesOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kerne
 	return out, nil
 }
 
-// verbatim are the types of blocks whose text has no marks.
+// verbatimTypes are the types of blocks whose text has no marks.
 var verbatimTypes = map[string]bool{"c": true, "m": true, "html": true}
 
-// nested are the types whose children are the back.
+// nestedTypes are the types whose children are the back.
 var nestedTypes = map[string]string{"h": "heading", "s": "super-block", "l": "list", "i": "list"}
 
 func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (cardSides, error) {
@@ -100,7 +100,7 @@ func sidesOfBlock(ctx context.Context, r *action.Request, b *block) (cardSides, 
 	if back == "" {
 		return plainSides(front), nil
 	}
-	return cardSides{Front: front, Back: back, Review: review{kind, front, back, true}}, nil
+	return cardSides{Front: front, Back: back, Review: reviewMode{kind, front, back, true}}, nil
 }
 
 func firstLine(s string) string {
@@ -131,10 +131,10 @@ func plainSides(text string) cardSides {
 		return plainCard(text)
 	}
 	back := fill(func(answer string) string { return answer })
-	return cardSides{Front: front, Back: back, Review: review{"cloze", front, strings.Join(answers, "; "), true}}
+	return cardSides{Front: front, Back: back, Review: reviewMode{"cloze", front, strings.Join(answers, "; "), true}}
 }
 
-// bare returns a card with nothing to compare an answer with.
+// plainCard returns a card with nothing to compare an answer with.
 func plainCard(text string) cardSides {
-	return cardSides{Front: text, Review: review{Kind: "plain", Prompt: text}}
+	return cardSides{Front: text, Review: reviewMode{Kind: "plain", Prompt: text}}
 }

@@ -30,8 +30,8 @@ type cardResult struct {
 func createCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "create_card", Purpose: "Make cards of blocks",
-		Guide:     "Good cards: a paragraph with ==marks==, a heading with its section, a list item with its answer below. Not a document.",
-		Class:     action.Creates,
+		Guide: "Good cards: a paragraph with ==marks==, a heading with its section, a list item with its answer below. Not a document.",
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
 		Endpoints: []string{"riff/getRiffDecks", "riff/addRiffCards", "attr/batchGetBlockAttrs"},
 		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},
@@ -79,7 +79,7 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 	}
 }
 
-// mismatched returns the blocks of which it is not so that they belong to the deck, or do not.
+// notAsWanted returns the blocks of which it is not so that they belong to the deck, or do not.
 func notAsWanted(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
 	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
 	var out []kernel.ID
@@ -100,7 +100,7 @@ func refresh(r *action.Request) {
 func removeCard() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "remove_card", Purpose: "Make cards plain blocks again; their learning history goes",
-		Dangerous: true, Class: action.State,
+		Dangerous: true, Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs:     []action.Need{action.OnBlock(access.Write, "blockIDs")},
 		Endpoints: []string{"riff/getRiffDecks", "riff/removeRiffCards", "attr/batchGetBlockAttrs"},
 		Aliases:   map[string]string{"blockID": "blockIDs", "id": "blockIDs"},

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type getDecksResult struct {
@@ -28,7 +29,7 @@ func getDecks() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_decks", Purpose: "List the decks",
 		Guide: "The size of a deck is told only where every notebook may be read.",
-		Class: action.Reads, Unguarded: "decks are names; their sizes are hidden where a notebook is",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: "decks are names; their sizes are hidden where a notebook is",
 		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "notebook/lsNotebooks", "sqlite/flushTransaction"},
 		Result:    getDecksResult{},
 		Example:   `{}`,
@@ -93,7 +94,7 @@ type deckCard struct {
 func getCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "get_cards", Purpose: "List the cards of a deck, due or not",
-		Class: action.Reads, Unguarded: deckArgument,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: deckArgument,
 		Endpoints: []string{"riff/getRiffDecks", "riff/getRiffCards", "sqlite/flushTransaction", "query/sql"},
 		Result:    deckPage{},
 		Example:   `{"deckID":"20230218211946-2kw8jgx"}`,

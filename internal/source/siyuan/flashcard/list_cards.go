@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type seenCard struct {
@@ -48,7 +49,7 @@ func listCards() *action.Action {
 	return action.New(action.Spec{
 		Tool: "flashcard", Name: "list_cards", Purpose: "List cards that are due, with front and back",
 		Guide:  "Ask the front, wait for an answer, then show the back and rate with review_card. Rated cards are not listed again before they are due; pass those that were skipped as reviewedCards.",
-		Common: true, Class: action.Reads,
+		Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs: []action.Need{action.OnNotebook(access.Read, "notebook"), action.OnDocument(access.Read, "rootID")},
 		Endpoints: []string{
 			"riff/getRiffDueCards", "riff/getNotebookRiffDueCards", "riff/getTreeRiffDueCards", "riff/getRiffDecks", "riff/getRiffCards",
@@ -112,7 +113,7 @@ func inTurn(a, b kernel.DueCard) int {
 	return cmp.Or(cmp.Compare(a.LastReview, b.LastReview), cmp.Compare(a.CardID, b.CardID))
 }
 
-// visible returns the cards whose blocks are within a scope and may be read.
+// visibleCards returns the cards whose blocks are within a scope and may be read.
 func visibleCards(ctx context.Context, r *action.Request, due []kernel.DueCard, within func(action.Target) bool) ([]kernel.DueCard, error) {
 	places, err := r.Places(ctx, blocksOf(due))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type reviewArgs struct {
@@ -34,7 +35,7 @@ func reviewCard() *action.Action {
 		Tool: "flashcard", Name: "review_card", Purpose: "Rate a card, or skip it",
 		Guide: "Rate what the person answered, never for them. Give rating or skip. A skipped card stays due: give it to " +
 			"list_cards in reviewedCards.",
-		Common: true, Class: action.State,
+		Common: true, Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs: []action.Need{action.On(access.Read, "the block of cardID", "cardID", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 			return cardTarget(ctx, r)
 		})},

@@ -32,7 +32,7 @@ type lsResult struct {
 
 func ls() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "ls", Purpose: "List what is right below a path", Common: true, Class: action.Reads,
+		Tool: "fs", Name: "ls", Purpose: "List what is right below a path", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide:      guidePaths,
 		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
 		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
@@ -61,7 +61,7 @@ func ls() *action.Action {
 	})
 }
 
-// roots returns the notebooks that may be read, and the virtual files.
+// rootItems returns the notebooks that may be read, and the virtual files.
 func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -92,10 +92,10 @@ func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	return append(items, virtualItems()...), nil
 }
 
-// pool is how many requests of one call run at once.
+// maxParallel is how many requests of one call run at once.
 const maxParallel = 8
 
-// shown returns the path that callers use for a target.
+// callerPath returns the path that callers use for a target.
 func callerPath(ctx context.Context, r *action.Request, t action.Target) string {
 	path, err := r.HumanPath(ctx, t.Notebook, t.HPath)
 	if err != nil {
@@ -135,14 +135,14 @@ func list(ctx context.Context, r *action.Request, f folder) ([]child, error) {
 	if err != nil {
 		return nil, err
 	}
-	same := map[string]int{}
+	sameName := map[string]int{}
 	for i := range documents {
-		same[documents[i].Name]++
+		sameName[documents[i].Name]++
 	}
 	out := make([]child, len(documents))
 	for i, d := range documents {
 		human := f.human + "/" + action.EncodeName(d.Name)
-		if same[d.Name] > 1 {
+		if sameName[d.Name] > 1 {
 			human += "#" + string(d.ID)
 		}
 		out[i] = child{d, human}

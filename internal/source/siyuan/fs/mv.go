@@ -28,7 +28,7 @@ type moveResult struct {
 func move() *action.Action {
 	from, to := action.OnPath(access.Write, "from"), action.OnNewPath(access.Write, "to", action.PathNotebook)
 	return action.New(action.Spec{
-		Tool: "fs", Name: "mv", Purpose: "Move or rename a document with all below it", Class: action.Structure, Dangerous: true,
+		Tool: "fs", Name: "mv", Purpose: "Move or rename a document with all below it", Class: action.Structure, Risk: tool.RiskHigh, Effects: tool.EffectWrite, Dangerous: true,
 		Guide: "to is the whole new path; what is above it must exist, and nothing may be at it. Into another notebook it " +
 			"needs rwd where the document comes from.",
 		Needs:      []action.Need{action.Leaving("documents", from, to), from, to},
@@ -144,7 +144,7 @@ func verifyMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	}
 }
 
-// rename gives the document its new title, and says where it really is.
+// renameMoved gives the document its new title, and says where it really is.
 func renameMoved(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
 	err := r.Kernel.RenameDocument(ctx, from.ID, to.Title)
 	now, look := r.Kernel.HPathByID(context.WithoutCancel(ctx), from.ID)
@@ -163,7 +163,7 @@ func renameMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	return err
 }
 
-// moveBack moves the document from where it will be to where it is.
+// moveInverse moves the document from where it will be to where it is.
 func moveInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	from, to := r.Target("from"), r.Target("to")
 	dest := to.Subject
@@ -186,7 +186,7 @@ type removeResult struct {
 
 func remove() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "rm", Purpose: "Remove a document and all below it", Class: action.State, Saves: action.SavesTrees, Dangerous: true,
+		Tool: "fs", Name: "rm", Purpose: "Remove a document and all below it", Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete, Saves: action.SavesTrees, Dangerous: true,
 		Guide:      "A copy stays in SiYuan's history. " + action.AgentsFile + " is emptied.",
 		Needs:      []action.Need{action.OnPath(access.Delete, "path", action.PathVirtual)},
 		Endpoints:  []string{"filetree/removeDocByID"},

@@ -24,7 +24,7 @@ type readResult struct {
 
 func read() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "read", Purpose: "Read a document as Markdown", Common: true, Class: action.Reads,
+		Tool: "fs", Name: "read", Purpose: "Read a document as Markdown", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Long documents come in windows of whole blocks: go on with the arguments in nextWindow. " +
 			"outline shows all headings with the block to start at.",
 		Needs: []action.Need{action.OnPath(access.Read, "path", action.PathVirtual)},
@@ -65,10 +65,10 @@ func virtualItems() []lsItem {
 }
 
 // virtualFile returns the virtual file that an argument means, and its text.
-func virtualFile(r *action.Request, given string) (path, text string) {
-	path, err := action.NormalizePath(given)
+func virtualFile(r *action.Request, arg string) (path, text string) {
+	path, err := action.NormalizePath(arg)
 	if err != nil {
-		return given, "" // a Need has made sure that this does not happen
+		return arg, "" // a Need has made sure that this does not happen
 	}
 	if path == action.AgentsFile {
 		return path, r.Config.Memory
@@ -76,7 +76,7 @@ func virtualFile(r *action.Request, given string) (path, text string) {
 	return path, r.Config.UserRules
 }
 
-// writable returns an error for the virtual file that is not the agent's to change.
+// checkWritable returns an error for the virtual file that is not the agent's to change.
 func checkWritable(path string) error {
 	if path == action.AgentsFile {
 		return nil
@@ -87,7 +87,7 @@ func checkWritable(path string) error {
 	}
 }
 
-// remember writes the agent's memory into the tool config.
+// saveMemory writes the agent's memory into the tool config.
 func saveMemory(ctx context.Context, r *action.Request, text string) error {
 	if len(text) > maxMemory {
 		return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")

@@ -8,6 +8,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type reorderArgs struct {
@@ -30,7 +31,7 @@ type reorderResult struct {
 
 func reorder() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "reorder", Purpose: "Set the order of the documents below a path", Class: action.Structure,
+		Tool: "fs", Name: "reorder", Purpose: "Set the order of the documents below a path", Class: action.Structure, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Guide: "A kernel before 3.8.1 can only show all of a notebook in its custom order: sortModeScope says so.",
 		Needs: []action.Need{action.OnPath(access.Write, "path", action.PathNotebook)},
 		Endpoints: []string{
@@ -44,7 +45,7 @@ func reorder() *action.Action {
 	}, runReorder)
 }
 
-// orderBack returns the order that is shown now. What it was sorted by is not put back.
+// orderInverse returns the order that is shown now. What it was sorted by is not put back.
 func orderInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	f, err := folderOf(ctx, r, r.Target("path"))
 	if err != nil {

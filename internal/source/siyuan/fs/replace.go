@@ -6,6 +6,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
+	"collie/internal/tool"
 )
 
 type replaceArgs struct {
@@ -21,7 +22,7 @@ type replaceResult struct {
 
 func replace() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "replace", Purpose: "Replace exact texts in a document", Common: true, Class: action.Manifest, Saves: action.SavesBlocks,
+		Tool: "fs", Name: "replace", Purpose: "Replace exact texts in a document", Common: true, Class: action.Manifest, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
 		Guide: "old is text as read shows it, unique in the document unless replace_all is true, and within one block: paragraphs are one block each, " +
 			"a whole list is one. Edits are made in order, all or none. Blocks keep their ids and attributes. " +
 			"An old text repeated in new with a paragraph behind it inserts that paragraph.",

@@ -13,6 +13,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type searchArgs struct {
@@ -57,7 +58,7 @@ const (
 
 func search() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "search", Purpose: "Find lines in the Markdown of documents, like grep", Class: action.Reads,
+		Tool: "fs", Name: "search", Purpose: "Find lines in the Markdown of documents, like grep", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Patterns are Go's RE2: no look-around and no back-references. Lines are those of the whole text as read shows it, from 1. " +
 			"One call reads 500 documents at most: partial and remainingDocs say if there are more; give a narrower path then.",
 		Needs: []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook, action.PathVirtual)},
@@ -156,7 +157,7 @@ type document struct {
 
 // documents searches the documents of a scope, nil for all that may be read.
 func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
-	where, err := s.where(ctx, scope)
+	where, err := s.scopeCondition(ctx, scope)
 	if err != nil || where == "" {
 		return err
 	}
@@ -187,8 +188,8 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	return s.scan(ctx, found)
 }
 
-// where returns the condition of a scope, "" if there is nothing in it.
-func (s *searcher) where(ctx context.Context, scope *action.Target) (string, error) {
+// scopeCondition returns the condition of a scope, "" if there is nothing in it.
+func (s *searcher) scopeCondition(ctx context.Context, scope *action.Target) (string, error) {
 	visible, err := s.r.Levels.Visible(ctx)
 	if err != nil {
 		return "", err
@@ -227,24 +228,24 @@ func (s *searcher) where(ctx context.Context, scope *action.Target) (string, err
 // cannot tell. It keeps documents in which the index has something invisible between two characters: characters without
 // width, and the styles of words.
 //
-// Where some notebook may not be read, the index has texts of it as those of blocks that may be: what embedded
-// queries found, and anchors of references. The number of documents that are looked at must not depend on these.
+// If some notebook may not be read, the index may still have its texts in readable blocks: results of embedded queries,
+// and anchors of references. The number of documents that are looked at must not depend on these.
 func (s *searcher) candidateCondition(where string, restricted bool) string {
 	if s.args.Regex {
 		return ""
 	}
 	query := content.Clean(s.args.Query)
-	has := func(column string) string {
+	contains := func(column string) string {
 		if s.args.CaseSensitive {
 			return "instr(" + column + ", " + kernel.Quote(query) + ") > 0"
 		}
 		return kernel.Contains(column, query)
 	}
-	text := has("content")
+	text := contains("content")
 	if restricted {
 		text = "instr(markdown, '((') > 0"
 	}
-	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (" + has("markdown") + " OR " + text +
+	return " AND id IN (SELECT root_id FROM blocks WHERE " + where + " AND (" + contains("markdown") + " OR " + text +
 		" OR markdown GLOB " + kernel.Quote("*["+content.ZeroWidth+"]*") + " OR instr(markdown, '{: ') > 0))"
 }
 
@@ -315,7 +316,7 @@ func (s *searcher) tellApart(ctx context.Context, hits []hit) error {
 	return nil
 }
 
-// virtual searches a virtual file.
+// searchVirtual searches a virtual file.
 func (s *searcher) searchVirtual(path string) {
 	_, text := virtualFile(s.r, path)
 	s.hits = append(s.hits, s.lines(path, text)...)

@@ -8,6 +8,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
 )
 
 type treeArgs struct {
@@ -48,7 +49,7 @@ const maxNodes = 10_000
 
 func tree() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "tree", Purpose: "Show all documents below a path as a tree", Class: action.Reads,
+		Tool: "fs", Name: "tree", Purpose: "Show all documents below a path as a tree", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide:      "What cannot be listed is in errors, and the rest is shown. " + guidePaths,
 		Needs:      []action.Need{action.OnPath(access.Read, "path", action.PathRoot, action.PathNotebook)},
 		Endpoints:  []string{"notebook/lsNotebooks", "filetree/getPathByID", "filetree/listDocsByPath"},
@@ -67,7 +68,7 @@ func tree() *action.Action {
 	})
 }
 
-// grower builds a tree level by level.
+// treeBuilder builds a tree level by level.
 type treeBuilder struct {
 	r      *action.Request
 	level  []*node // the nodes whose children are listed next
@@ -77,7 +78,7 @@ type treeBuilder struct {
 	result treeResult
 }
 
-// plant puts the first level into the tree.
+// addRoots puts the first level into the tree.
 func (t *treeBuilder) addRoots(ctx context.Context) error {
 	t.failed = map[*node]bool{}
 	targets := t.r.Targets("path")
@@ -102,10 +103,10 @@ func (t *treeBuilder) addRoots(ctx context.Context) error {
 	for i := range visible {
 		n := &visible[i]
 		f := notebookFolder(visible, n)
-		one := &node{Name: n.Name, Path: f.human, Children: 0, folder: f, Closed: n.Closed || n.Locked()}
-		t.result.Tree = append(t.result.Tree, one)
-		if !one.Closed {
-			t.level = append(t.level, one)
+		root := &node{Name: n.Name, Path: f.human, Children: 0, folder: f, Closed: n.Closed || n.Locked()}
+		t.result.Tree = append(t.result.Tree, root)
+		if !root.Closed {
+			t.level = append(t.level, root)
 		}
 	}
 	for _, v := range virtualItems() {
@@ -114,7 +115,7 @@ func (t *treeBuilder) addRoots(ctx context.Context) error {
 	return nil
 }
 
-// nodesOf makes nodes of documents and notes those that have children.
+// nodesOf converts documents to nodes, and adds those with children to the next level to list.
 func (t *treeBuilder) nodesOf(parent *node, f folder, children []child) []*node {
 	out := make([]*node, len(children))
 	for i, c := range children {
@@ -132,7 +133,7 @@ func (t *treeBuilder) nodesOf(parent *node, f folder, children []child) []*node 
 	return out
 }
 
-// grow lists level after level.
+// addLevels lists level after level.
 func (t *treeBuilder) addLevels(ctx context.Context) error {
 	for depth := 0; depth < t.result.MaxDepth && len(t.level) > 0 && t.nodes < maxNodes; depth++ {
 		level := t.level

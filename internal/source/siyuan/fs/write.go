@@ -28,7 +28,7 @@ type writeResult struct {
 
 func write() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "write", Purpose: "Create a document, or overwrite its text", Common: true, Class: action.State, Saves: action.SavesBlocks,
+		Tool: "fs", Name: "write", Purpose: "Create a document, or overwrite its text", Common: true, Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
 		Guide: "References to blocks are ((id 'anchor')). Overwriting is refused where it would lose more than text: " +
 			"databases and embeds, names, bookmarks and other attributes of blocks, blocks that other documents refer to. Use replace there. " +
 			action.AgentsFile + " takes your own notes on how to work here.",

@@ -27,7 +27,7 @@ func failure(t testing.TB, err error) *tool.Error {
 	return e
 }
 
-// shown is what read shows.
+// callerPath is what read shows.
 func callerPath(t testing.TB, kit *actiontest.Kit, path string) string {
 	t.Helper()
 	return kit.Must(t, act(t, "read"), args("path", path)).Get("content").String()
