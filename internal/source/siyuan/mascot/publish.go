@@ -14,7 +14,7 @@ const (
 	eventsPath = folder + "puppyEvents.json"
 )
 
-// happened is the last thing that happened, as the workspace's one event.
+// lastEvent is the last thing that happened, as the workspace's one event.
 type lastEvent struct {
 	Seq        int64  `json:"seq"`
 	TS         int64  `json:"ts"`
@@ -32,11 +32,11 @@ type lastEvent struct {
 // action names what happened as the file of the coins does.
 func (h *lastEvent) action() string { return h.Tool + "/" + h.Action }
 
-// theirs returns the coins in the workspace, which are added to ours once: the plugin has counted them, and our file
-// takes the place of its own. Until they are known nothing is written there.
-func (p *Purse) theirs(ctx context.Context) (theirs coins, ok bool) {
+// workspaceCoins returns the coins in the workspace, which are added to ours once: the plugin has counted them, and our
+// file takes the place of its own. Until they are known nothing is written there.
+func (p *Purse) workspaceCoins(ctx context.Context) (theirs coins, ok bool) {
 	p.mu.Lock()
-	joined := p.joined
+	joined := p.merged
 	p.mu.Unlock()
 	if !p.opts.Sync || p.opts.Kernel == nil || joined {
 		return coins{}, false

@@ -24,6 +24,8 @@ type PurseOptions struct {
 	// Sync writes coins and events to the workspace as well, with Kernel (mascot.sync).
 	Sync   bool
 	Kernel *kernel.Client
+	// Started tells of calls that begin; with Sync the workspace's event shows those that run for longer than Every. May be nil.
+	Started *event.Bus[*tool.Call]
 	// Every is how often files are written at most; default 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil discards
@@ -36,11 +38,12 @@ type Purse struct {
 	log  *slog.Logger
 	file atomicfile.File
 	sub  *event.Subscription[tool.CallDone]
+	runs *event.Subscription[*tool.Call] // nil where nobody shows them
 
 	mu     sync.Mutex
 	earned int64      // not in the file yet
 	last   *lastEvent // not in the files yet
-	joined bool       // the workspace's coins are in the file
+	merged bool       // the workspace's coins are in the file
 
 	wake  chan struct{} // something is to be written
 	ended chan struct{} // no more events come
@@ -71,7 +74,10 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 		}
 	}
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
-	p.sub = bus.SubscribeTo(1024, counts)
+	p.sub = bus.SubscribeTo(1024, func(d *tool.CallDone) bool { return earnsCoins(d.Call) })
+	if opts.Sync && opts.Started != nil {
+		p.runs = opts.Started.SubscribeTo(1024, func(c **tool.Call) bool { return earnsCoins(*c) })
+	}
 	go p.listen()
 	go p.writeLoop()
 	return p, nil
@@ -81,6 +87,9 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 func (p *Purse) Close() error {
 	p.sub.Close()
 	<-p.done
+	if p.runs != nil {
+		p.runs.Close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
 	return p.flush(ctx)
@@ -89,13 +98,35 @@ func (p *Purse) Close() error {
 // listen earns with each event; it does nothing else, so that none is lost.
 func (p *Purse) listen() {
 	defer close(p.ended)
-	for done := range p.sub.C() {
-		p.earn(done)
+	var runs <-chan **tool.Call
+	if p.runs != nil {
+		runs = p.runs.C()
+	}
+	for {
+		select {
+		case c := <-runs:
+			p.begin(*c)
+		case done, ok := <-p.sub.C():
+			if !ok {
+				return
+			}
+			for n := len(runs); n > 0; n-- { // the start of this call among them, which it follows
+				p.begin(*<-runs)
+			}
+			p.earn(done)
+		}
 		p.requestWrite()
 	}
 }
 
-// nudge has the files written soon.
+// begin notes that a call runs.
+func (p *Purse) begin(c *tool.Call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "running"}
+}
+
+// requestWrite has the files written soon.
 func (p *Purse) requestWrite() {
 	select {
 	case p.wake <- struct{}{}:
@@ -103,7 +134,7 @@ func (p *Purse) requestWrite() {
 	}
 }
 
-// keep writes now and then, until no more events come.
+// writeLoop writes now and then, until no more events come.
 func (p *Purse) writeLoop() {
 	defer close(p.done)
 	for {
@@ -125,9 +156,8 @@ func (p *Purse) writeLoop() {
 	}
 }
 
-// counts reports whether the purse hears of a call: those of the SiYuan tools, but never the mascot's own.
-func counts(d *tool.CallDone) bool {
-	c := d.Call
+// earnsCoins reports whether the purse hears of a call: those of the SiYuan tools, but never the mascot's own.
+func earnsCoins(c *tool.Call) bool {
 	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && c.Source.Name() == "siyuan" && c.Tool != "mascot"
 }
 
@@ -179,7 +209,7 @@ func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, ea
 	return s.Balance, s.Earned, nil
 }
 
-// settle puts what was earned into the file, and both files into the workspace.
+// flush puts what was earned into the file, and both files into the workspace.
 func (p *Purse) flush(ctx context.Context) error {
 	p.mu.Lock()
 	last := p.last
@@ -209,7 +239,7 @@ func (p *Purse) flush(ctx context.Context) error {
 // change adds what was earned to the file and edits it, under its lock; edit may be nil. What an
 // edit refuses leaves the file as it is.
 func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, error) {
-	theirs, join := p.theirs(ctx)
+	theirs, join := p.workspaceCoins(ctx)
 	p.mu.Lock()
 	earned := p.earned
 	p.earned = 0
@@ -239,7 +269,7 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 	if err != nil {
 		p.earned += earned // not lost
 	} else if join {
-		p.joined = true
+		p.merged = true
 	}
 	return s, err
 }
@@ -257,7 +287,7 @@ type coins struct {
 	Joined bool `json:"joined,omitempty"`
 }
 
-// most bounds numbers that are counted, so that sums stay exact in JSON.
+// maxCount bounds numbers that are counted, so that sums stay exact in JSON.
 const maxCount = 1 << 52
 
 // readCoins returns a file of coins; what is broken begins anew. A file without a balance counts each call, and no

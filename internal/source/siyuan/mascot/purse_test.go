@@ -424,6 +424,39 @@ func TestSeqRises(t *testing.T) {
 }
 
 // TestSyncedFilesHaveTheShapeOfThePlugin: the events file holds one object, not a list.
+// TestSyncShowsCallsThatRun: the workspace's event says running while a call takes long, and how it ended from then on. A call that
+// is over before the next write shows its end alone.
+func TestSyncShowsCallsThatRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d, b, started := &disk{files: map[string]string{}}, &bus{}, &event.Bus[*tool.Call]{}
+		p := open(t, t.TempDir(), b, mascot.PurseOptions{Sync: true, Kernel: d.client(), Started: started})
+		call := func(name string, took time.Duration) {
+			done := ended(name, "read", tool.OK)
+			started.Publish(done.Call)
+			await.Sleep(took)
+			b.Publish(done)
+			await.Sleep(time.Second)
+		}
+		call("fs", 2*time.Second)
+		call("block", 10*time.Millisecond)
+		call("mascot", 2*time.Second)
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, w := range d.written(eventsFile) {
+			got = append(got, gjson.Get(w.content, "tool").Str+" "+gjson.Get(w.content, "status").Str)
+		}
+		if diff := cmp.Diff([]string{"fs running", "fs success", "block success"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if started.Watched() {
+			t.Error("a purse that is closed listens")
+		}
+	})
+}
+
 func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

@@ -58,7 +58,7 @@ type getBalanceResult struct {
 func balance() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "get_balance", Purpose: "Show how many coins the mascot has",
-		Class: action.Reads, Unguarded: why, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: why, Common: true,
 		Endpoints: []string{},
 		Result:    getBalanceResult{},
 		Example:   `{}`,
@@ -82,7 +82,7 @@ type shopResult struct {
 func shop() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "shop", Purpose: "Show what can be bought for the mascot",
-		Class: action.Reads, Unguarded: why, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Unguarded: why, Common: true,
 		Result:  shopResult{},
 		Example: `{}`,
 	}, func(ctx context.Context, r *action.Request, _ action.None) (any, error) {
@@ -115,7 +115,7 @@ type buyResult struct {
 func buy() *action.Action {
 	return action.New(action.Spec{
 		Tool: "mascot", Name: "buy", Purpose: "Buy something for the mascot with its coins",
-		Class: action.External, Unguarded: why, Common: true,
+		Class: action.External, Risk: tool.RiskLow, Effects: tool.EffectCost, Unguarded: why, Common: true,
 		Aliases: map[string]string{"item": "item_id", "id": "item_id"},
 		Result:  buyResult{},
 		Example: `{"item_id":"milk"}`,
@@ -130,11 +130,11 @@ func buy() *action.Action {
 			if err != nil {
 				return nil, err
 			}
-			left, earned, err := c.Spend(ctx, it.ID, it.Cost)
+			remaining, earned, err := c.Spend(ctx, it.ID, it.Cost)
 			if err != nil {
 				return nil, err
 			}
-			return buyResult{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, left, earned}, nil
+			return buyResult{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, remaining, earned}, nil
 		}
 		e := r.Invalid("item_id", fmt.Sprintf("is %q, expected one of %v", a.Item, ids))
 		if near, ok := tool.Nearest(a.Item, ids); ok {
