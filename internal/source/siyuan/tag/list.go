@@ -12,6 +12,7 @@ import (
 	"collie/internal/sorting"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type listArgs struct {
@@ -19,7 +20,7 @@ type listArgs struct {
 	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7" list:"no"`
 }
 
-// counted is a tag and how often blocks have it.
+// tagCount is a tag and how often blocks have it.
 type tagCount struct {
 	Label string `json:"label" about:"the whole tag, levels included"`
 	Count int    `json:"count" about:"how often blocks have it"`
@@ -33,9 +34,9 @@ type listResult struct {
 func list() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "list", Purpose: "List tags, or those that contain a text",
-		Guide:     "A tag with levels is written a/b. Only tags of notebooks that may be read are listed.",
-		Common:    true,
-		Class:     action.Reads,
+		Guide:  "A tag with levels is written a/b. Only tags of notebooks that may be read are listed.",
+		Common: true,
+		Class:  action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "tags are counted over the notebooks that may be read",
 		Endpoints: []string{"tag/getTag", "system/getConf", "query/sql", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"keyword": "query", "k": "query"},
@@ -51,7 +52,7 @@ func list() *action.Action {
 		if restricted {
 			tags, err = readableTags(ctx, r)
 		} else {
-			tags, err = all(ctx, r, a.Sort)
+			tags, err = allTags(ctx, r, a.Sort)
 		}
 		if err != nil {
 			return nil, err
@@ -70,10 +71,10 @@ func queryWins(args json.RawMessage) json.RawMessage {
 	return action.DropArgs(args, "keyword", "k")
 }
 
-// all returns the tags as the kernel counts them, in its order.
-func all(ctx context.Context, r *action.Request, sort *int) ([]tagCount, error) {
+// allTags returns the tags as the kernel counts them, in its order.
+func allTags(ctx context.Context, r *action.Request, sort *int) ([]tagCount, error) {
 	if sort == nil {
-		order, err := r.Kernel.TagSort(ctx) // what is sent is kept, so it must be what is there
+		order, err := r.Kernel.TagSort(ctx) // the kernel stores the order it is sent, so this sends the stored one
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func all(ctx context.Context, r *action.Request, sort *int) ([]tagCount, error) 
 	return out, err
 }
 
-// readable returns the tags of the notebooks that may be read, by name.
+// readableTags returns the tags of the notebooks that may be read, by name.
 func readableTags(ctx context.Context, r *action.Request) ([]tagCount, error) {
 	found, err := taggedBlocks(ctx, r, "1")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
 )
 
 type renameArgs struct {
@@ -14,7 +15,7 @@ type renameArgs struct {
 	New string `json:"newLabel" about:"tag as it shall be" req:"true" min:"1"`
 }
 
-// marks are the characters that the kernel lets no new tag have: Markdown has a use for them.
+// forbiddenMarks are the characters that the kernel lets no new tag have: Markdown has a use for them.
 const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~"
 
 type renameResult struct {
@@ -28,7 +29,7 @@ func rename() *action.Action {
 		Tool: "tag", Name: "rename", Purpose: "Rename a tag, and those below it, in all notes",
 		Guide: "Needs rw in every notebook that has the tag; those with level none keep it. What only looks like it, in code, templates " +
 			"and cells of databases, stays.",
-		Dangerous: true, Class: action.Manifest,
+		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs:     []action.Need{needsEverywhere(access.Write, "oldLabel")},
 		Endpoints: append([]string{"tag/renameTag"}, rewriteEndpoints...),
 		Aliases:   map[string]string{"old": "oldLabel", "new": "newLabel"},
@@ -90,7 +91,7 @@ func remove() *action.Action {
 	return action.New(action.Spec{
 		Tool: "tag", Name: "remove", Purpose: "Take a tag away from all notes; the text stays",
 		Guide:     "Needs rwd in every notebook that has the tag or one below it, which stays; notebooks with level none keep the tag.",
-		Dangerous: true, Class: action.Manifest,
+		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs:     []action.Need{needsEverywhere(access.Delete, "label")},
 		Endpoints: rewriteEndpoints,
 		Result:    removeResult{},
@@ -117,7 +118,7 @@ func remove() *action.Action {
 	})
 }
 
-// tagged returns the blocks that may be read and have the tag itself.
+// blocksWithTag returns the blocks that may be read and have the tag itself.
 func blocksWithTag(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
 	list, err := blocksWithTagOrBelow(ctx, r, label)
 	return slices.DeleteFunc(list, func(u taggedBlock) bool { return !slices.Contains(u.labels(), label) }), err

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// rewriting are the endpoints of a change of blocks.
+// rewriteEndpoints are the endpoints of a change of blocks.
 var rewriteEndpoints = []string{
 	"query/sql", "notebook/lsNotebooks", "block/getBlockDOMs", "block/getBlockDOM", "block/getBlockTreeInfos", "block/batchUpdateBlock",
 	"attr/batchGetBlockAttrs", "attr/batchSetBlockAttrs", "attr/setBlockAttrs", "attr/getBlockAttrs",
@@ -25,7 +25,7 @@ var rewriteEndpoints = []string{
 // relabel says what becomes of a tag: its label from now on, "" where it is taken away and its text stays.
 type relabel func(label string) string
 
-// renaming gives a tag and those below it another label.
+// renameLabel gives a tag and those below it another label.
 func renameLabel(old, label string) relabel {
 	return func(have string) string {
 		if have == old || strings.HasPrefix(have, old+"/") {
@@ -35,7 +35,7 @@ func renameLabel(old, label string) relabel {
 	}
 }
 
-// removal takes a tag away, and none of those below it.
+// removeLabel removes a tag, but not the tags below it.
 func removeLabel(label string) relabel {
 	return func(have string) string {
 		if have == label {
@@ -45,7 +45,7 @@ func removeLabel(label string) relabel {
 	}
 }
 
-// batch is how many blocks are read and written at once.
+// batchSize is how many blocks are read and written at once.
 const batchSize = 100
 
 // rewrite changes the tags of blocks and nothing else in them. An error after some blocks were written says how many;
@@ -137,7 +137,7 @@ func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change 
 
 var (
 	typeAttr = lazyregexp.New(`\sdata-type="([^"]*)"`)
-	// follows finds a reference whose text is that of another block, which its reader may not be allowed to know.
+	// dynamicRef finds a reference whose text is that of another block, which its reader may not be allowed to know.
 	dynamicRef = lazyregexp.New(`\sdata-subtype="d"`)
 	// What the kernel adds where it shows a block: words that are names of others, how many refer to it, and the heading
 	// whose folded section it is in.
@@ -152,7 +152,7 @@ const zeroWidth = "\u200b"
 func retagDOM(dom string, change relabel) string {
 	plain := virtualRef.ReplaceAllString(dom, "$1")
 	var b strings.Builder
-	kept, at := 0, 0
+	copied, at := 0, 0
 	for {
 		i := strings.Index(plain[at:], "<span")
 		if i < 0 {
@@ -181,21 +181,21 @@ func retagDOM(dom string, change relabel) string {
 			now = open + zeroWidth + html.EscapeString(with) + "</span>"
 		} else {
 			now = withoutTag(open, kinds, strings.ReplaceAll(text, zeroWidth, ""))
-			if before := strings.TrimSuffix(plain[kept:from], zeroWidth); strings.HasSuffix(before, ">") && !strings.HasSuffix(before, "</span>") {
-				from = kept + len(before)
+			if before := strings.TrimSuffix(plain[copied:from], zeroWidth); strings.HasSuffix(before, ">") && !strings.HasSuffix(before, "</span>") {
+				from = copied + len(before)
 			}
 			if strings.HasPrefix(plain[at:], zeroWidth) {
 				at += len(zeroWidth)
 			}
 		}
-		b.WriteString(plain[kept:from])
+		b.WriteString(plain[copied:from])
 		b.WriteString(now)
-		kept = at
+		copied = at
 	}
-	if kept == 0 {
+	if copied == 0 {
 		return dom
 	}
-	b.WriteString(plain[kept:])
+	b.WriteString(plain[copied:])
 	out := b.String()
 	if end := kernel.TagEnd(out, 0); strings.HasPrefix(out, "<div") {
 		out = derivedAttr.ReplaceAllString(out[:end], "") + out[end:]
@@ -212,7 +212,7 @@ func kindsOf(open string) []string {
 	return strings.Fields(m[1])
 }
 
-// untagged returns a span that is not a tag any more: what else it is stays, and so does how it looks.
+// withoutTag returns a span that is not a tag any more: what else it is stays, and so does how it looks.
 func withoutTag(open string, kinds []string, text string) string {
 	rest := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "tag" }), " ")
 	if rest == "" {
@@ -238,7 +238,7 @@ func (u *taggedBlock) relabelled(change relabel) (tags string, changed bool) {
 	return strings.Join(out, ","), changed
 }
 
-// roots returns the documents of blocks.
+// documentsOf returns the documents of blocks.
 func documentsOf(list []taggedBlock) []kernel.ID {
 	found := map[kernel.ID]bool{}
 	for i := range list {

@@ -24,7 +24,7 @@ func Tool() action.Tool {
 	}
 }
 
-// use is a block that has tags.
+// taggedBlock is a block that has tags.
 type taggedBlock struct {
 	ID   kernel.ID `json:"id"`
 	Box  kernel.ID `json:"box"`
@@ -36,8 +36,8 @@ type taggedBlock struct {
 	Markdown string `json:"markdown"`
 }
 
-// uses returns the blocks that may be read and match a condition of SQL on their tags, each once. What only holds such
-// blocks, such as a list, has their tags in the index, and none of its own.
+// taggedBlocks returns the readable blocks whose tags match an SQL condition, each once. It leaves out containers, such
+// as lists: they have no tags of their own, but the index gives them the tags of the blocks in them.
 func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]taggedBlock, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -65,7 +65,7 @@ func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]tagge
 	return out, ownTags(ctx, r, out)
 }
 
-// ownTags takes out of the tags of blocks those that are the text of a block which may not be read.
+// ownTags drops the tags that a block shows only because it copies the text of an unreadable block.
 func ownTags(ctx context.Context, r *action.Request, list []taggedBlock) error {
 	texts := make([]string, len(list))
 	for i := range list {
@@ -108,8 +108,8 @@ func (u *taggedBlock) has(label string) bool {
 	return false
 }
 
-// having returns the blocks that may be read and have the tag or one below it. The condition names no pattern: the
-// kernel panics over the ESCAPE that one with a % or _ takes.
+// blocksWithTagOrBelow returns the blocks that may be read and have the tag or one below it. The condition names no
+// pattern: the kernel panics over the ESCAPE that one with a % or _ takes.
 func blocksWithTagOrBelow(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
 	found, err := taggedBlocks(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
 	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.has(label) }), err
@@ -141,5 +141,5 @@ func needsEverywhere(level access.Level, param string) action.Need {
 	})
 }
 
-// clean returns a label without the marks that people write around it.
+// cleanLabel returns a label without the marks that people write around it.
 func cleanLabel(label string) string { return strings.Trim(strings.TrimSpace(label), "#") }
