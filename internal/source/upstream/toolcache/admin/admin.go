@@ -115,19 +115,19 @@ func Import(ctx context.Context, cfg *config.Config, o Options, path string, dat
 	}
 	defer c.Close()
 	list, err := c.Import(data)
-	taken := 0
+	imported := 0
 	for _, i := range list {
 		if i.Skipped == "" {
-			taken++
+			imported++
 		}
 	}
-	if taken == 0 {
+	if imported == 0 {
 		return list, err
 	}
 	if err := c.Flush(ctx); err != nil {
 		return nil, NotKept(command, err)
 	}
-	o.record(ctx, command, map[string]any{"file": path, "servers": taken})
+	o.record(ctx, command, map[string]any{"file": path, "servers": imported})
 	return list, nil
 }
 
@@ -146,7 +146,7 @@ func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 
 // Peek opens the cache of cfg, and its key, for reading. cache is nil if there is no key or no usable file; Peek
 // creates neither, since a gateway that has put a broken file aside may be about to write a new one. The caller
-// closes kept.
+// closes cache.
 func Peek(ctx context.Context, cfg *config.Config) (cache *toolcache.Cache, key []byte) {
 	if _, err := os.Stat(Key(cfg)); err != nil {
 		return nil, nil
