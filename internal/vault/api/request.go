@@ -29,7 +29,7 @@ type Request struct {
 // In returns a value within a call as a request of its own.
 func In(tx *workspace.Tx, value gjson.Result) Request { return Request{Result: value, tx: tx} }
 
-// ended is why a transaction was abandoned: the answer of its call is certain.
+// abortedError is why a transaction was abandoned: the answer of its call is certain.
 type abortedError struct{ reply Reply }
 
 func (e *abortedError) Error() string { return "the call has ended: " + e.reply.Msg }

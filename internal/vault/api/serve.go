@@ -30,7 +30,7 @@ const (
 // openGET lists the routes that also answer GET.
 var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
-// bodyless lists the routes that read no body, so that an empty one is not an error.
+// bodylessRoutes lists the routes that read no body, so that an empty one is not an error.
 var bodylessRoutes = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
@@ -39,7 +39,7 @@ var bodylessRoutes = map[string]bool{
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
-// twice lists the routes that write the error of an empty body two times, so that it is not one JSON value.
+// repeatErrorRoutes lists the routes that write the error of an empty body two times, so that it is not one JSON value.
 var repeatErrorRoutes = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
 // ServeHTTP answers one call the way the recorded kernel did. A panic of a handler or of the storage is logged and
@@ -131,7 +131,7 @@ func (m *Mux) answer(ctx context.Context, route route, req Request) (rep Reply, 
 	return rep, err
 }
 
-// attempt runs a handler in one transaction.
+// runHandler runs a handler in one transaction.
 func runHandler(ctx context.Context, run transaction, h Handler, req Request) (rep Reply, err error) {
 	err = run(ctx, func(tx *workspace.Tx) error {
 		req.tx = tx
