@@ -25,8 +25,8 @@ func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs,
 	if err != nil {
 		return err
 	}
-	through, there := at.ID, action.ShowsDatabase(dom, a.ID)
-	if !there {
+	through, exists := at.ID, action.ShowsDatabase(dom, a.ID)
+	if !exists {
 		through = kernel.NewID()
 		if err := insert(ctx, r, a.ID, through, at); err != nil {
 			return err
@@ -43,7 +43,7 @@ func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs,
 	return nil
 }
 
-// mirrored waits until the kernel knows that a block shows a database.
+// pollMirror waits until the kernel knows that a block shows a database.
 func (p retryWaits) pollMirror(ctx context.Context, k *kernel.Client, id, block kernel.ID) bool {
 	return p.pollUntil(ctx, func() (bool, error) {
 		ids, err := k.DatabaseBlocks(ctx, id)

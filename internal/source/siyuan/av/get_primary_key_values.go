@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type primaryArgs struct {
@@ -41,7 +42,7 @@ const maxPageSize = math.MaxInt32
 func primaryKeyValues() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_primary_key_values", Purpose: "List the rows of a database with their ids",
-		Class:     action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:     []action.Need{needsDatabase(access.Read, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewPrimaryKeyValues"},
 		Aliases:   map[string]string{"id": "avID", "query": "keyword"}, Positional: []string{"avID", "keyword"},
@@ -105,7 +106,7 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	if err != nil {
 		return nil, err
 	}
-	var kept []kernel.Value
+	var readable []kernel.Value
 	for _, v := range primary {
 		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && redactor.Hides(v.Block.ID) {
 			if keyword != "" { // it was found in a text that must not show
@@ -118,13 +119,13 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 			continue
 		}
 		if v.Block == nil || v.Block.ID == "" || r.Readable(places[v.Block.ID].Notebook) {
-			kept = append(kept, v)
+			readable = append(readable, v)
 		}
 	}
 	if keyword == "" {
-		r.Filtered(len(primary) - len(kept))
+		r.Filtered(len(primary) - len(readable))
 	}
-	return kept, nil
+	return readable, nil
 }
 
 // readableBlocks leaves out blocks that may not be read.
@@ -133,11 +134,11 @@ func readableBlocks(ctx context.Context, r *action.Request, ids []kernel.ID) ([]
 	if err != nil {
 		return nil, err
 	}
-	kept := []kernel.ID{}
+	readable := []kernel.ID{}
 	for _, id := range ids {
 		if r.Readable(places[id].Notebook) {
-			kept = append(kept, id)
+			readable = append(readable, id)
 		}
 	}
-	return kept, nil
+	return readable, nil
 }

@@ -20,13 +20,13 @@ import (
 
 // viewWithGroup answers what a real kernel answered of a grouped table, and leaves everything else to
 // the kernel of tests.
-type grouped struct {
+type viewWithGroup struct {
 	answer []byte
 	asked  []gjson.Result
 	short  bool // leave all rows but one of each group out where they are not asked for
 }
 
-func (g *grouped) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *viewWithGroup) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Path != "/api/av/renderAttributeView" {
 		return http.DefaultTransport.RoundTrip(r)
 	}
@@ -44,9 +44,9 @@ func (g *grouped) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // newGrouped is a workspace whose database is the recorded one.
-func newGrouped(t *testing.T) (*workspace, *grouped) {
+func newGrouped(t *testing.T) (*workspace, *viewWithGroup) {
 	t.Helper()
-	w, g := newWorkspace(t), &grouped{}
+	w, g := newWorkspace(t), &viewWithGroup{}
 	for _, row := range kerneltest.Recordings(t) {
 		if row.Scenario != "av" {
 			continue
@@ -139,14 +139,14 @@ func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 		return out
 	}
 	texts := map[kernel.ID]string{rowA: "open row 行", rowS: "hidden row 暗", rowC: "copied hidden row 暗"}
-	answer := func(key string, shown bool) *grouped {
+	answer := func(key string, shown bool) *viewWithGroup {
 		raw, err := json.Marshal(map[string]any{"code": 0, "data": map[string]any{"viewID": "v", "view": map[string]any{"id": "v", "groups": groups(key, texts, shown)}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &grouped{answer: raw}
+		return &viewWithGroup{answer: raw}
 	}
-	client := func(g *grouped) {
+	client := func(g *viewWithGroup) {
 		w.Client = kernel.New(w.URL(), kernel.Options{Transport: g})
 		t.Cleanup(w.Client.Close)
 	}

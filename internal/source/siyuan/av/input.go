@@ -79,8 +79,8 @@ func typeNamed(name string) *valueType {
 	return nil
 }
 
-// given returns the members of an input that hold a value.
-func (in *input) given() []string {
+// givenMembers returns the members of an input that hold a value.
+func (in *input) givenMembers() []string {
 	var out []string
 	for _, m := range []struct {
 		name string
@@ -114,7 +114,7 @@ func (in *input) normalize(a *action.Action) (member, wrong string) {
 	if typ == nil {
 		return "valueType", fmt.Sprintf("is %q, expected one of text, number, date, checkbox, select, multi_select, relation, url, email, phone, mAsset", in.ValueType)
 	}
-	got := in.given()
+	got := in.givenMembers()
 	switch {
 	case len(got) == 0:
 		return typ.member, fmt.Sprintf("is missing, it holds the value of a %s; clear=true empties the cell", typ.name)
@@ -133,13 +133,13 @@ func (in *input) normalize(a *action.Action) (member, wrong string) {
 		return "endDate", "needs a date to begin with"
 	}
 	if got[0] == "value" {
-		return in.visibleHit(typ, a.Param(typ.member))
+		return in.fromValue(typ, a.Param(typ.member))
 	}
-	return in.fits()
+	return in.check()
 }
 
-// take takes over what stands in value.
-func (in *input) visibleHit(typ *valueType, p *action.Param) (member, wrong string) {
+// fromValue reads the member value.
+func (in *input) fromValue(typ *valueType, p *action.Param) (member, wrong string) {
 	value := gjson.ParseBytes(in.Value)
 	if list := value.Array(); typ.member == "option" && value.IsArray() && len(list) == 1 {
 		value = list[0]
@@ -151,7 +151,7 @@ func (in *input) visibleHit(typ *valueType, p *action.Param) (member, wrong stri
 	if err != nil {
 		return "value", fmt.Sprintf("is %s, expected %s for valueType %s", content.Clip(string(in.Value), 60), typ.expected, typ.name)
 	}
-	if member, wrong = in.fits(); member == typ.member {
+	if member, wrong = in.check(); member == typ.member {
 		member = "value"
 	}
 	return member, wrong
@@ -159,7 +159,7 @@ func (in *input) visibleHit(typ *valueType, p *action.Param) (member, wrong stri
 
 // check checks what no schema says, and what it says of those that came in value. What is chosen
 // twice is chosen.
-func (in *input) fits() (member, wrong string) {
+func (in *input) check() (member, wrong string) {
 	switch {
 	case in.Date != nil && in.Date.wrong != "":
 		return "date", in.Date.wrong
@@ -219,7 +219,7 @@ var compactLayouts = map[int]string{8: "20060102", 12: "200601021504", 14: "2006
 
 const dateForms = "expected ISO text such as 2024-08-01 or 2024-08-01T09:30, or epoch milliseconds"
 
-// UnmarshalJSON reads a date. It never fails: see [moment].
+// UnmarshalJSON reads a date. It never fails: see [dateInput].
 func (m *dateInput) UnmarshalJSON(raw []byte) error {
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil || string(raw) == "null" {
@@ -245,7 +245,7 @@ func (m *dateInput) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// digits returns a date that is written in digits: as SiYuan writes times, or in milliseconds.
+// parseDigits returns a date that is written in digits: as SiYuan writes times, or in milliseconds.
 func parseDigits(text string, n int64) dateInput {
 	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 {
 		return dateInput{at: at, hasTime: len(text) > len("20060102")}

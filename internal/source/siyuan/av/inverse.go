@@ -38,7 +38,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	return &action.Inverse{Tool: "av", Action: "set_cells", Args: raw}, nil
 }
 
-// former returns a value as set_cells takes it.
+// cellInput returns a value as set_cells takes it.
 func cellInput(v *kernel.Value) map[string]any {
 	empty := map[string]any{"clear": true}
 	if v == nil {

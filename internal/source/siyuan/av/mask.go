@@ -38,7 +38,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 		return nil, err
 	}
 	m := &mask{ids: map[kernel.ID]bool{}, rows: map[kernel.ID]bool{}, cells: map[kernel.ID]map[kernel.ID]bool{}, copied: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
-	if m.hidden, err = m.look(ctx, r, db); err != nil {
+	if m.hidden, err = m.hideRows(ctx, r, db); err != nil {
 		return nil, err
 	}
 	related := map[kernel.ID]*kernel.Database{} // by column
@@ -47,14 +47,14 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 		if c.Column.Relation == nil || c.Column.Relation.Database == "" {
 			continue
 		}
-		if related[c.Column.ID], err = m.relation(ctx, r, c); err != nil {
+		if related[c.Column.ID], err = m.hideRelated(ctx, r, c); err != nil {
 			return nil, err
 		}
 	}
 	for _, template := range []bool{false, true} { // templates show what the others hold
 		for i := range db.Columns {
 			if c := &db.Columns[i].Column; (c.Type == siyuanapi.ColumnTemplate) == template {
-				m.computed(db, c, related)
+				m.hideComputed(db, c, related)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 
 // hideRows hides the rows of a database that are bound to what may not be read, with all values
 // that belong to no visible row.
-func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database) (hidden int, err error) {
+func (m *mask) hideRows(ctx context.Context, r *action.Request, db *kernel.Database) (hidden int, err error) {
 	primary := db.Primary()
 	places, err := r.Places(ctx, boundTo(primary))
 	if err != nil {
@@ -98,27 +98,27 @@ func (m *mask) look(ctx context.Context, r *action.Request, db *kernel.Database)
 
 // hideRelated hides what a relation column shows of another database, which it returns unless that
 // may not be read at all.
-func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.DatabaseColumn) (*kernel.Database, error) {
+func (m *mask) hideRelated(ctx context.Context, r *action.Request, c *kernel.DatabaseColumn) (*kernel.Database, error) {
 	id := c.Column.Relation.Database
-	ok, err := visible(ctx, r, id)
+	ok, err := isReadable(ctx, r, id)
 	if err != nil {
 		return nil, err
 	}
-	var other *kernel.Database
+	var related *kernel.Database
 	if ok {
-		if other, err = load(ctx, r, id); err != nil {
+		if related, err = load(ctx, r, id); err != nil {
 			return nil, err
 		}
-		if _, err := m.look(ctx, r, other); err != nil {
+		if _, err := m.hideRows(ctx, r, related); err != nil {
 			return nil, err
 		}
 	} else {
 		m.databases[id] = true
 	}
-	there := map[kernel.ID]bool{}
-	if other != nil {
-		for _, p := range other.Primary() {
-			there[p.RowID] = true
+	exists := map[kernel.ID]bool{}
+	if related != nil {
+		for _, p := range related.Primary() {
+			exists[p.RowID] = true
 		}
 	}
 	for _, v := range c.Values {
@@ -126,7 +126,7 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 			continue
 		}
 		for _, row := range v.Relation.RowIDs {
-			if !there[row] {
+			if !exists[row] {
 				m.ids[row] = true
 			}
 			if m.ids[row] || m.copied[row] {
@@ -134,11 +134,11 @@ func (m *mask) relation(ctx context.Context, r *action.Request, c *kernel.Databa
 			}
 		}
 	}
-	return other, nil
+	return related, nil
 }
 
-// computed hides cells whose values are made of what is hidden.
-func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
+// hideComputed hides cells whose values are made of what is hidden.
+func (m *mask) hideComputed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
 	rows := db.Primary()
 	switch {
 	case c.Type == siyuanapi.ColumnTemplate:
@@ -149,12 +149,12 @@ func (m *mask) computed(db *kernel.Database, c *kernel.Column, related map[kerne
 			}
 		}
 	case c.Rollup != nil:
-		other := related[c.Rollup.RelationColumn]
-		if other == nil && c.Rollup.Column != "" && db.Column(c.Rollup.Column) == nil {
+		relatedDB := related[c.Rollup.RelationColumn]
+		if relatedDB == nil && c.Rollup.Column != "" && db.Column(c.Rollup.Column) == nil {
 			m.ids[c.Rollup.Column] = true // a column of what may not be read
 		}
 		for i := range rows {
-			if other == nil || isDerived(other, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
+			if relatedDB == nil || isDerived(relatedDB, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
 				m.hide(rows[i].RowID, c.ID)
 			}
 		}
@@ -169,10 +169,10 @@ func (m *mask) hide(row, column kernel.ID) {
 	m.cells[row][column] = true
 }
 
-// touched reports whether a row has a cell that shows what is hidden.
+// hasHiddenCell reports whether a row has a cell that shows what is hidden.
 func (m *mask) hasHiddenCell(row kernel.ID) bool { return len(m.cells[row]) > 0 }
 
-// derived reports whether a column shows things of yet another database, or may.
+// isDerived reports whether a column shows things of yet another database, or may.
 func isDerived(db *kernel.Database, column kernel.ID) bool {
 	c := db.Column(column)
 	return c == nil || c.Column.Type == siyuanapi.ColumnRelation || c.Column.Type == siyuanapi.ColumnRollup || c.Column.Type == siyuanapi.ColumnTemplate
@@ -189,5 +189,5 @@ func boundTo(primary []kernel.Value) []kernel.ID {
 	return ids
 }
 
-// row reports whether a row of the database is there.
-func (m *mask) row(id kernel.ID) bool { return m == nil || !m.ids[id] }
+// isVisible reports whether a row of the database is there.
+func (m *mask) isVisible(id kernel.ID) bool { return m == nil || !m.ids[id] }

@@ -29,11 +29,11 @@ func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage
 	if m == nil || query == "" || len(m.cells) == 0 {
 		return m.apply(raw)
 	}
-	remaining, err := m.apply(raw)
+	masked, err := m.apply(raw)
 	if err != nil {
 		return nil, err
 	}
-	got, err := parse(remaining)
+	got, err := parse(masked)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (m *mask) walk(v any) any {
 	case []any:
 		kept := make([]any, 0, len(v))
 		for _, item := range v {
-			if !m.names(item) {
+			if !m.isHidden(item) {
 				kept = append(kept, m.walk(item))
 			}
 		}
@@ -72,8 +72,8 @@ func (m *mask) walk(v any) any {
 	return v
 }
 
-// names reports whether an item of a list is, or is the value of, something hidden.
-func (m *mask) names(item any) bool {
+// isHidden reports whether an item of a list is, or is the value of, something hidden.
+func (m *mask) isHidden(item any) bool {
 	switch v := item.(type) {
 	case string:
 		return m.ids[kernel.ID(v)]
@@ -95,10 +95,10 @@ func (m *mask) names(item any) bool {
 	return false
 }
 
-// stranger reports whether a row was not there when the mask was made.
+// isUnknownRow reports whether a row was not there when the mask was made.
 func (m *mask) isUnknownRow(row string) bool { return m.rows != nil && !m.rows[kernel.ID(row)] }
 
-// object clears the members of an object that show what is hidden.
+// hideMembers clears the members of an object that show what is hidden.
 func (m *mask) hideMembers(v map[string]any) {
 	row, _ := v["blockID"].(string)
 	column, _ := v["keyID"].(string)
@@ -130,7 +130,7 @@ func (m *mask) hideMembers(v map[string]any) {
 	}
 	m.count(v, "rows", "rowCount")
 	m.count(v, "cards", "cardCount")
-	m.group(v)
+	m.hideGroup(v)
 }
 
 // count corrects a number of rows to the visible rows in the same object. In a view with groups, the groups hold the
@@ -144,7 +144,7 @@ func (m *mask) count(v map[string]any, list, number string) {
 		items, _ := in.([]any)
 		for _, item := range items {
 			row, _ := item.(map[string]any)
-			if id, ok := row["id"].(string); ok && !m.names(item) {
+			if id, ok := row["id"].(string); ok && !m.isHidden(item) {
 				seen[id] = true
 			}
 		}
@@ -163,12 +163,12 @@ func (m *mask) count(v map[string]any, list, number string) {
 // that nothing visible is in. A query and groupPaging leave rows out of groups that stay, so that
 // an empty one may be of hidden rows, unless it is one of the options of its column. Stored
 // groups have the ids of their rows alone.
-func (m *mask) group(v map[string]any) {
+func (m *mask) hideGroup(v map[string]any) {
 	groups, ok := v["groups"].([]any)
 	if !ok {
 		return
 	}
-	kept := groups[:0]
+	visible := groups[:0]
 	for _, g := range groups {
 		g, ok := g.(map[string]any)
 		if !ok {
@@ -180,7 +180,7 @@ func (m *mask) group(v map[string]any) {
 			before += len(items)
 			for _, item := range items {
 				id, isID := item.(string)
-				if m.names(item) || isID && m.isUnknownRow(id) {
+				if m.isHidden(item) || isID && m.isUnknownRow(id) {
 					continue
 				}
 				after++
@@ -205,12 +205,12 @@ func (m *mask) group(v map[string]any) {
 		if after == 0 && (before > 0 || !options && (m.hidden > 0 || len(m.cells) > 0)) {
 			continue
 		}
-		kept = append(kept, g)
+		visible = append(visible, g)
 	}
-	v["groups"] = kept
+	v["groups"] = visible
 }
 
-// unnamed takes out of a group what its rows have in common: as it was rendered, and as it is stored.
+// clearGroupName takes out of a group what its rows have in common: as it was rendered, and as it is stored.
 func clearGroupName(g map[string]any) {
 	g["name"] = ""
 	delete(g, "groupValue")

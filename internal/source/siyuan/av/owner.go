@@ -25,7 +25,7 @@ const (
 	codeOwnerStale   = "av_owner_stale"   // there was one, which is gone
 )
 
-// on needs a level on the database that an argument names.
+// needsDatabase needs a level on the database that an argument names.
 func needsDatabase(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		t, err := resolveDatabase(ctx, r, kernel.ID(r.Text(param)))
@@ -36,10 +36,10 @@ func needsDatabase(level access.Level, param string) action.Need {
 	})
 }
 
-// resolve finds the database that a call is about, in the notebook that decides. A block that
-// the caller names beside it must show it, and decides nothing.
+// resolveDatabase finds the database of a call and the notebook whose level applies to it. If the call also names a
+// block, the block must show the database; it does not change which level applies.
 func resolveDatabase(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
-	if err := exists(ctx, r, id); err != nil {
+	if err := checkExists(ctx, r, id); err != nil {
 		return action.Target{}, blockIDHint(ctx, r, id, err)
 	}
 	t, err := owningTarget(ctx, r, id)
@@ -56,12 +56,12 @@ func resolveDatabase(ctx context.Context, r *action.Request, id kernel.ID) (acti
 	return t, nil
 }
 
-// exists is the check before every request that could make what it asks for.
-func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
+// checkExists is the check before every request that could make what it asks for.
+func checkExists(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if !id.Valid() {
 		return access.NotFound(access.Database, string(id))
 	}
-	names, err := databases(ctx, r)
+	names, err := databaseIDs(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func exists(ctx context.Context, r *action.Request, id kernel.ID) error {
 // shownDatabase finds which database a block shows.
 var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 
-// mistaken is an error of [exists] that names the database where the id is that of a block which
-// shows one, as lists of blocks have it.
+// blockIDHint returns the error of [checkExists] for an id that is not a database but a block that shows one, as lists
+// of blocks return it. The hint names the database.
 func blockIDHint(ctx context.Context, r *action.Request, id kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.NotFound || !id.Valid() {
@@ -95,8 +95,8 @@ func blockIDHint(ctx context.Context, r *action.Request, id kernel.ID, err error
 	return e
 }
 
-// databases returns the ids of all databases, those nobody may see included.
-func databases(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
+// databaseIDs returns the ids of all databases, those nobody may see included.
+func databaseIDs(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	files, err := r.Kernel.ReadDir(ctx, siyuanapi.Databases)
 	if err != nil {
 		if tool.KindOf(err) == tool.NotFound {
@@ -129,13 +129,13 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 	return at, nil
 }
 
-// head returns the first tag of a block's DOM, which says what it is.
+// firstTag returns the first tag of a block's DOM, which says what it is.
 func firstTag(dom string) string {
 	of, _, _ := strings.Cut(dom, ">")
 	return of
 }
 
-// decisive returns the database in the notebook that decides.
+// owningTarget returns the database in the notebook that decides.
 func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	t, err := r.Database(ctx, id)
 	if tool.KindOf(err) != tool.NotFound {
@@ -148,7 +148,7 @@ func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.
 	return t, ownerMissing(ctx, r, id)
 }
 
-// orphan is the error for a database that no block shows, where every notebook may be read.
+// ownerMissing is the error for a database that no block shows, where every notebook may be read.
 func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {
@@ -163,7 +163,7 @@ func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return e
 }
 
-// part returns a row or a column of the database of a call as a target, which a person knows by its name.
+// partTarget returns a row or a column of the database of a call as a target, which a person knows by its name.
 func partTarget(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
@@ -171,8 +171,8 @@ func partTarget(r *action.Request, what access.What, id kernel.ID, name string) 
 // block returns the block of the database that a call works through: the one it names, else one in the notebook that
 // decided.
 func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
-	if given := r.Strings("blockID"); len(given) > 0 {
-		return kernel.ID(given[0]), nil
+	if named := r.Strings("blockID"); len(named) > 0 {
+		return kernel.ID(named[0]), nil
 	}
 	found, _, err := r.DatabaseOwners(ctx, t.ID)
 	if err != nil {
@@ -186,8 +186,8 @@ func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, 
 	return "", access.NotFound(access.Database, t.Subject)
 }
 
-// visible reports whether a database may be read; one that does not exist may not.
-func visible(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
+// isReadable reports whether a database may be read; one that does not exist may not.
+func isReadable(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
 	_, err := r.Database(ctx, id)
 	if tool.KindOf(err) == tool.NotFound {
 		return false, nil

@@ -46,7 +46,7 @@ func plain(v *kernel.Value) any {
 	case "mAsset":
 		return list(v.Assets, func(a siyuanapi.Asset) any { return a.Content })
 	case "relation":
-		return relation(v.Relation)
+		return relationPlain(v.Relation)
 	case "rollup":
 		if v.Rollup != nil {
 			return list(v.Rollup.Contents, func(c kernel.Value) any { return plain(&c) })
@@ -80,8 +80,8 @@ func list[T any](items []T, each func(T) any) any {
 	return out
 }
 
-// relation returns the related rows by what they are called, or by their ids where the kernel has not computed that.
-func relation(r *kernel.Relation) any {
+// relationPlain returns the related rows by name, or by id if the kernel has not computed the names.
+func relationPlain(r *kernel.Relation) any {
 	switch {
 	case r == nil:
 		return nil
@@ -91,7 +91,7 @@ func relation(r *kernel.Relation) any {
 	return list(r.RowIDs, func(id kernel.ID) any { return string(id) })
 }
 
-// date returns a day, a minute of a day, or two of them, in local time as in the interface.
+// datePlain returns a day, a minute of a day, or two of them, in local time as in the interface.
 func datePlain(d *siyuanapi.Date) any {
 	if d == nil || !d.NotEmpty {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type getArgs struct {
@@ -30,8 +31,8 @@ type getResult struct {
 func get() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get", Purpose: "Read a whole database as it is stored",
-		Guide:     "This is large: render shows the same as a table. rowID is what other actions take; sourceBlockID is the block that a row is bound to.",
-		Class:     action.Reads,
+		Guide: "This is large: render shows the same as a table. rowID is what other actions take; sourceBlockID is the block that a row is bound to.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:     []action.Need{needsDatabase(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
@@ -58,15 +59,15 @@ func get() *action.Action {
 func rowsOf(db *kernel.Database, m *mask) []row {
 	rows, at := []row{}, map[kernel.ID]int{}
 	for _, v := range db.Primary() {
-		if !m.row(v.RowID) {
+		if !m.isVisible(v.RowID) {
 			continue
 		}
-		one := row{RowID: v.RowID, ValueIDs: map[kernel.ID]kernel.ID{}}
+		r := row{RowID: v.RowID, ValueIDs: map[kernel.ID]kernel.ID{}}
 		if v.Block != nil {
-			one.SourceBlockID = v.Block.ID
+			r.SourceBlockID = v.Block.ID
 		}
 		at[v.RowID] = len(rows)
-		rows = append(rows, one)
+		rows = append(rows, r)
 	}
 	for i := range db.Columns {
 		for _, v := range db.Columns[i].Values {
@@ -92,7 +93,7 @@ type filterSortResult struct {
 func filterSort() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_attribute_view_filter_sort", Purpose: "Show the filters and sorts of a view",
-		Class:     action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:     []action.Need{needsDatabase(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "av/getAttributeViewFilterSort"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
@@ -158,8 +159,8 @@ type keysShown struct {
 func keys() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_attribute_view_keys", Purpose: "List the columns of a database",
-		Guide:     "A column's id is what set_cells takes as columnID, and its type decides the valueType.",
-		Class:     action.Reads,
+		Guide: "A column's id is what set_cells takes as columnID, and its type decides the valueType.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:     []action.Need{needsDatabase(access.Read, "id")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "av/getAttributeViewKeysByAvID"},
 		Aliases:   map[string]string{"avID": "id"}, Positional: []string{"id"},
@@ -199,7 +200,7 @@ func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessa
 		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
 			continue // apply says what is wrong with it
 		}
-		ok, err := visible(ctx, r, c.Relation.Database)
+		ok, err := isReadable(ctx, r, c.Relation.Database)
 		if err != nil {
 			return nil, err
 		}

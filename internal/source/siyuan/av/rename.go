@@ -29,7 +29,7 @@ type renameResult struct {
 func rename(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "rename", Purpose: "Give a database another name",
-		Class:     action.State,
+		Class: action.State, Risk: tool.RiskMedium, Effects: tool.EffectWrite,
 		Needs:     []action.Need{needsDatabase(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "transactions", "av/getAttributeView"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID", "name"},
@@ -48,7 +48,7 @@ func rename(p retryWaits) *action.Action {
 			return nil, err
 		}
 		r.RefreshDatabase(a.AVID)
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return sameText(db.Name, a.Name) }) {
+		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return sameText(db.Name, a.Name) }) {
 			return nil, notYetStored("rename", a.AVID, "the kernel took the new name, and the database does not have it",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows whether it is still there`, a.AVID), nil)
 		}
@@ -75,7 +75,7 @@ func duplicate(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "duplicate", Purpose: "Copy a database and show the copy in a block of its own",
 		Guide: "The copy has the same rows: those that are bound to blocks are bound to the same ones.",
-		Class: action.Creates,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs: []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "previousID")},
 		Endpoints: []string{
 			"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/duplicateAttributeViewBlock",
@@ -97,7 +97,7 @@ func duplicate(p retryWaits) *action.Action {
 			return nil, notShown(err, id)
 		}
 		r.RefreshDocument(after.Root)
-		if !p.stored(ctx, r.Kernel, id, func(*kernel.Database) bool { return true }) {
+		if !p.pollDatabase(ctx, r.Kernel, id, func(*kernel.Database) bool { return true }) {
 			return nil, notYetStored("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
 				fmt.Sprintf(`av(action="render", id=%q) shows it when it is there`, id), map[string]any{"copyAvID": id, "blockID": through})
 		}
@@ -107,8 +107,8 @@ func duplicate(p retryWaits) *action.Action {
 
 // copyPlace returns the block to put the copy after: the given one, otherwise the block that shows the source.
 func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
-	if given := r.Targets("previousID"); len(given) > 0 {
-		return given[0], nil
+	if targets := r.Targets("previousID"); len(targets) > 0 {
+		return targets[0], nil
 	}
 	through, err := block(ctx, r, r.Target("avID"))
 	if err != nil {
@@ -117,7 +117,7 @@ func copyPlace(ctx context.Context, r *action.Request) (action.Target, error) {
 	return r.Place(ctx, access.Block, string(through))
 }
 
-// unplaced adds to an error that there is a copy now, which no block shows.
+// notShown adds to an error that there is a copy now, which no block shows.
 func notShown(err error, id kernel.ID) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {

@@ -47,7 +47,7 @@ func render(p retryWaits) *action.Action {
 		Tool: "av", Name: "render", Purpose: "Show a database as a table, page by page", Common: true,
 		Guide: "Cells stand in the order of table.columns; null is empty. rows[].id is the rowID of set_cells and remove_rows, " +
 			"rows[].blockID the block that the row is bound to. createIfNotExist makes a database under a new id and needs write on blockID.",
-		Class: action.Reads,
+		Class: action.Reads, Risk: tool.RiskLow, Effects: tool.EffectRead | tool.EffectWrite,
 		Needs: []action.Need{
 			action.On(access.Read, "database id", "id", renderTargets(false)),
 			action.On(access.Write, "blockID when creating", "blockID", renderTargets(true)),
@@ -74,7 +74,7 @@ func render(p retryWaits) *action.Action {
 				a.BlockID = "" // it is where the database was to be put
 			}
 		}
-		if err := show(ctx, r, &a, &out); err != nil {
+		if err := renderPage(ctx, r, &a, &out); err != nil {
 			return nil, err
 		}
 		return out, nil
@@ -90,7 +90,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 			return nil, nil
 		}
 		create := r.Text("createIfNotExist") == "true"
-		err := exists(ctx, r, id)
+		err := checkExists(ctx, r, id)
 		missing := tool.KindOf(err) == tool.NotFound && id.Valid() && create
 		switch {
 		case err != nil && !missing:
@@ -118,7 +118,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 
 // renderPage renders the page that is asked for. The kernel is never told to leave the rows out: it would
 // count none.
-func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
+func renderPage(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
 	ask := kernel.Rendering{ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, GroupPaging: a.GroupPaging, Page: a.Page, Size: a.PageSize}
 	m, err := renderMask(ctx, r, a.ID)
 	if err != nil {
@@ -162,8 +162,8 @@ func show(ctx context.Context, r *action.Request, a *renderArgs, out *renderResu
 	return nil
 }
 
-// thereIs checks that the view and the groups named by a call exist. The kernel would show the current view instead
-// of an unknown one, and ignore unknown groups.
+// checkViewAndGroups checks that the view and the groups named by a call exist. The kernel would show the current view
+// instead of an unknown one, and ignore unknown groups.
 func checkViewAndGroups(r *action.Request, a *renderArgs, got *rendering) error {
 	if a.ViewID != "" && got.ViewID != a.ViewID {
 		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; without it, render lists them as views", a.ViewID))

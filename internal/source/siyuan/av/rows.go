@@ -26,7 +26,7 @@ type addRowsArgs struct {
 	IgnoreDefaultFill bool        `json:"ignoreDefaultFill" about:"do not fill in what the view's filters want" default:"false"`
 }
 
-// added is a row that was made, or that a block had already.
+// addedRow is a row that was made, or that a block had already.
 type addedRow struct {
 	BlockID        kernel.ID `json:"blockID,omitempty"`
 	PrimaryKeyText string    `json:"primaryKeyText,omitempty"`
@@ -46,7 +46,7 @@ func addRows(p retryWaits) *action.Action {
 		Tool: "av", Name: "add_rows", Purpose: "Add rows, bound to blocks or with a text of their own",
 		Guide: "A bound row shows its block's text. rows[].rowID is what set_cells takes; it is not the block's id. " +
 			"A block that is a row already stays the row it is. Binding writes into the block.",
-		Class:     action.Creates,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID"},
@@ -78,7 +78,7 @@ func addRows(p retryWaits) *action.Action {
 			}
 			r.RefreshDatabase(a.AVID)
 		}
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return adoptRowIDs(db, rows) }) {
+		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return adoptRowIDs(db, rows) }) {
 			return nil, notYetStored("add rows to", a.AVID, "the kernel took the rows, and not all of them are there",
 				fmt.Sprintf(`do not add them again; av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID),
 				map[string]any{"rows": rows})
@@ -87,7 +87,7 @@ func addRows(p retryWaits) *action.Action {
 	})
 }
 
-// placing checks what says where the rows go: the kernel takes anything.
+// checkPlacement checks what says where the rows go: the kernel takes anything.
 func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database, a *addRowsArgs) error {
 	for i, text := range a.PrimaryKeyTexts {
 		if strings.TrimSpace(text) == "" {
@@ -103,7 +103,7 @@ func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database,
 		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; render lists the views", a.ViewID))
 	}
 	if a.GroupID != "" { // a kernel that is told another view drops the rows
-		view := grouped(db, a.GroupID)
+		view := viewWithGroup(db, a.GroupID)
 		if view == "" || a.ViewID != "" && a.ViewID != view {
 			return r.Invalid("groupID", fmt.Sprintf("%q is not a group of the view; render lists those of a view as table.groups", a.GroupID))
 		}
@@ -119,8 +119,8 @@ func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database,
 	return checkRow(r, db, m, "previousID", a.PreviousID)
 }
 
-// grouped returns the view that has a group, empty if none has it.
-func grouped(db *kernel.Database, group kernel.ID) kernel.ID {
+// viewWithGroup returns the view that has a group, empty if none has it.
+func viewWithGroup(db *kernel.Database, group kernel.ID) kernel.ID {
 	for i := range db.Views {
 		for _, g := range db.Views[i].Groups {
 			if g.ID == group {
@@ -207,8 +207,8 @@ func readBack(cells int) verification {
 func removeRows(p retryWaits) *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "remove_rows", Purpose: "Remove rows; blocks that they are bound to stay", Dangerous: true,
-		Guide:     "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
-		Class:     action.Manifest,
+		Guide: "srcIDs are row ids, as add_rows, render and get_primary_key_values give them, never block ids.",
+		Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.On(access.Read, "rows srcIDs", "srcIDs", removedRows)},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID", "rowIDs": "srcIDs"}, Positional: []string{"avID"},
@@ -231,7 +231,7 @@ func removeRows(p retryWaits) *action.Action {
 		}
 		r.RefreshDatabase(a.AVID)
 		remaining := a.SrcIDs
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
+		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
 			remaining = slices.DeleteFunc(slices.Clone(a.SrcIDs), func(id kernel.ID) bool {
 				return !slices.ContainsFunc(db.Primary(), func(v kernel.Value) bool { return v.RowID == id })
 			})
@@ -269,7 +269,7 @@ func removedRows(ctx context.Context, r *action.Request) ([]action.Target, error
 	return out, nil
 }
 
-// called returns the text of a row.
+// rowText returns the text of a row.
 func rowText(db *kernel.Database, row kernel.ID) string {
 	for _, v := range db.Primary() {
 		if v.RowID == row && v.Block != nil {
@@ -302,7 +302,7 @@ func checkRow(r *action.Request, db *kernel.Database, m *mask, param string, id 
 	for i := range db.Columns {
 		primary := db.Columns[i].Column.Type == siyuanapi.ColumnBlock
 		for _, v := range db.Columns[i].Values {
-			if v.RowID == "" || !m.row(v.RowID) {
+			if v.RowID == "" || !m.isVisible(v.RowID) {
 				continue
 			}
 			if primary {

@@ -54,8 +54,8 @@ const (
 func search() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "search", Purpose: "Find databases by name, or else by the text of their rows",
-		Guide:     "A search by rows looks at 50 databases at most. What may not be read is not there.",
-		Class:     action.Reads,
+		Guide: "A search by rows looks at 50 databases at most. What may not be read is not there.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "what is found is filtered by the notebooks that show it",
 		Endpoints: []string{"av/searchAttributeView", "file/readDir", "av/getAttributeViewPrimaryKeyValues", "query/sql"},
 		Aliases:   map[string]string{"query": "keyword"}, Positional: []string{"keyword"},
@@ -79,7 +79,7 @@ func search() *action.Action {
 }
 
 func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searchArgs) error {
-	excludes, err := out.without(ctx, r, a)
+	excludes, err := out.hiddenIDs(ctx, r, a)
 	if err != nil {
 		return err
 	}
@@ -107,11 +107,11 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 
 // hiddenIDs returns the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one
 // would show by taking the place of another.
-func (out *searchResult) without(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
+func (out *searchResult) hiddenIDs(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
 	if !out.restricted {
 		return a.Excludes, nil
 	}
-	all, err := databases(ctx, r)
+	all, err := databaseIDs(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -120,42 +120,42 @@ func (out *searchResult) without(ctx context.Context, r *action.Request, a *sear
 	return append(all, a.Excludes...), err
 }
 
-// flat returns a hit with its children, which may be in other blocks.
+// flatten returns a hit with its children, which may be in other blocks.
 func flatten(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 	return append([]kernel.DatabaseHit{*h}, h.Children...)
 }
 
 // add takes over a hit in the first of its blocks that may be read.
 func (out *searchResult) add(ctx context.Context, r *action.Request, places []kernel.DatabaseHit, at map[kernel.ID]action.Target) error {
-	var one *hit
+	var found *hit
 	for _, h := range places {
 		t, ok := at[h.Block]
 		if !ok || !r.Readable(t.Notebook) {
 			continue
 		}
-		if one == nil {
-			one = &hit{ID: h.Database, AVID: h.Database, AVName: h.Name, BlockID: h.Block, HPath: h.HPath}
-			one.RenderArgs = map[string]any{"id": h.Database, "blockID": h.Block}
+		if found == nil {
+			found = &hit{ID: h.Database, AVID: h.Database, AVName: h.Name, BlockID: h.Block, HPath: h.HPath}
+			found.RenderArgs = map[string]any{"id": h.Database, "blockID": h.Block}
 		}
 		if h.ViewID != "" {
-			one.Views = append(one.Views, hitView{h.ViewID, h.View, h.Layout})
+			found.Views = append(found.Views, hitView{h.ViewID, h.View, h.Layout})
 		}
 	}
-	return out.visibleHit(ctx, r, one)
+	return out.visibleHit(ctx, r, found)
 }
 
 // visibleHit converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
 // counted: for a chosen keyword the count would reveal its content. If some notebook is hidden, so is a database that
 // no block shows, since it may belong there.
-func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, one *hit) error {
-	if out.restricted && one != nil {
-		if ok, err := visible(ctx, r, one.ID); err != nil || !ok {
+func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, h *hit) error {
+	if out.restricted && h != nil {
+		if ok, err := isReadable(ctx, r, h.ID); err != nil || !ok {
 			return err
 		}
 	}
 	switch {
-	case one != nil:
-		out.Results = append(out.Results, *one)
+	case h != nil:
+		out.Results = append(out.Results, *h)
 		out.RawResultCount++
 	case !out.restricted:
 		out.UnresolvedCount++
@@ -166,7 +166,7 @@ func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, one 
 
 // byRows looks for the keyword in the primary columns.
 func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searchArgs) error {
-	ids, err := databases(ctx, r)
+	ids, err := databaseIDs(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -213,9 +213,9 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 	if err != nil || len(values) == 0 {
 		return err
 	}
-	one := hit{ID: id, AVID: id, AVName: got.Name, BlockID: blocks[0], RenderArgs: map[string]any{"id": id, "blockID": blocks[0]}}
+	h := hit{ID: id, AVID: id, AVName: got.Name, BlockID: blocks[0], RenderArgs: map[string]any{"id": id, "blockID": blocks[0]}}
 	for i := range values[:min(len(values), maxRows)] {
-		one.Rows = append(one.Rows, primaryRowOf(&values[i]))
+		h.Rows = append(h.Rows, primaryRowOf(&values[i]))
 	}
-	return out.visibleHit(ctx, r, &one)
+	return out.visibleHit(ctx, r, &h)
 }

@@ -36,7 +36,7 @@ func setCells(p retryWaits) *action.Action {
 			"number (numberFormat), date (endDate, includeTime), checkbox: checked, select: option, multi_select: options, " +
 			"relation: relationBlockIDs, url, email, phone, mAsset: assets; or in value. clear=true empties the cell. " +
 			"The primary column takes a text where the row is bound to no block; else edit the block.",
-		Class:     action.Manifest,
+		Class: action.Manifest, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Inverse:   restoreCells,
 		Needs:     []action.Need{needsDatabase(access.Write, "avID")},
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
@@ -75,7 +75,7 @@ func setCells(p retryWaits) *action.Action {
 		}
 		r.RefreshDatabase(a.AVID)
 		var wrong []map[string]any
-		if !p.stored(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
+		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool {
 			wrong = differingCells(db, writes)
 			return len(wrong) == 0
 		}) {
@@ -90,26 +90,26 @@ func setCells(p retryWaits) *action.Action {
 	})
 }
 
-// at is where a member of a cell stands in the arguments.
-type at func(member string) string
+// memberPath returns the path of a cell's member in the arguments.
+type memberPath func(member string) string
 
-// inputs returns the cells to write: those of the list, or the one that stands beside avID.
+// cellInputs returns the cells to write: those in the list, or the single cell given beside avID.
 func cellInputs(r *action.Request, a *setCellsArgs) ([]input, error) {
-	single := a.RowID != "" || a.ColumnID != "" || a.ValueType != "" || len(a.given()) > 0
+	single := a.RowID != "" || a.ColumnID != "" || a.ValueType != "" || len(a.givenMembers()) > 0
 	switch {
 	case single && r.Given("cells"):
 		return nil, r.Conflicting("give one cell beside avID, or several in cells, not both", "cells", "rowID")
 	case single:
-		return checkInputs(r, []input{a.input}, func(int) at { return func(member string) string { return member } })
+		return checkInputs(r, []input{a.input}, func(int) memberPath { return func(member string) string { return member } })
 	case len(a.Cells) == 0:
 		return nil, r.Conflicting("give one cell beside avID, or several in cells", "cells")
 	}
-	return checkInputs(r, a.Cells, func(i int) at {
+	return checkInputs(r, a.Cells, func(i int) memberPath {
 		return func(member string) string { return fmt.Sprintf("cells/%d/%s", i, member) }
 	})
 }
 
-func checkInputs(r *action.Request, cells []input, where func(i int) at) ([]input, error) {
+func checkInputs(r *action.Request, cells []input, where func(i int) memberPath) ([]input, error) {
 	for i := range cells {
 		place := where(i)
 		if cells[i].ColumnID == "" {
@@ -125,7 +125,7 @@ func checkInputs(r *action.Request, cells []input, where func(i int) at) ([]inpu
 	return cells, nil
 }
 
-// planned checks cells against the database, since the kernel would store anything, and returns the writes to send.
+// planWrites checks cells against the database, since the kernel would store anything, and returns the writes to send.
 func planWrites(ctx context.Context, r *action.Request, db *kernel.Database, cells []input) ([]write, error) {
 	m, err := maskOf(ctx, r, db)
 	if err != nil {
@@ -151,7 +151,7 @@ func planWrites(ctx context.Context, r *action.Request, db *kernel.Database, cel
 			return nil, r.Invalid(place(i, member), wrong)
 		}
 		if in.ValueType == "relation" {
-			if err := related(ctx, r, m, db, &c.Column, in, func(n int) string {
+			if err := checkRelated(ctx, r, m, db, &c.Column, in, func(n int) string {
 				return fmt.Sprintf("%s/%d", place(i, "relationBlockIDs"), n)
 			}); err != nil {
 				return nil, err
@@ -181,7 +181,7 @@ func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.
 	return content.AdmitAssets(ctx, r, values, before...)
 }
 
-// misfit says why an input is not for a column, and which member of it.
+// checkColumn says why an input is not for a column, and which member of it.
 func checkColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	if c.Type == siyuanapi.ColumnBlock {
 		return checkPrimaryColumn(in, db, c)
@@ -214,24 +214,24 @@ func checkPrimaryColumn(in *input, db *kernel.Database, c *kernel.Column) (membe
 
 // checkRelated checks the rows that a relation is to point to. A two-way relation writes to the other
 // database too.
-func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Database, c *kernel.Column, in *input, place func(int) string) error {
+func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Database, c *kernel.Column, in *input, place func(int) string) error {
 	if c.Relation == nil || c.Relation.Database == "" {
 		return r.Invalid(strings.TrimSuffix(place(0), "/0"), fmt.Sprintf("has nothing to point to: column %q is related to no database yet", c.Name))
 	}
-	other, level := c.Relation.Database, access.Read
+	related, level := c.Relation.Database, access.Read
 	if c.Relation.TwoWay {
 		level = access.Write
 	}
 	mask := m
-	if other != db.ID {
-		at, err := r.Database(ctx, other)
+	if related != db.ID {
+		at, err := r.Database(ctx, related)
 		switch {
 		case tool.KindOf(err) == tool.NotFound, err == nil && r.Levels.Of(at.Notebook) < level:
 			return relationDenied(c, level)
 		case err != nil:
 			return err
 		}
-		if db, err = load(ctx, r, other); err != nil {
+		if db, err = load(ctx, r, related); err != nil {
 			return err
 		}
 		if mask, err = maskOf(ctx, r, db); err != nil {
@@ -246,7 +246,7 @@ func related(ctx context.Context, r *action.Request, m *mask, db *kernel.Databas
 	return nil
 }
 
-// differing returns the cells whose stored value is not the one that was written.
+// differingCells returns the cells whose stored value is not the one that was written.
 func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	var out []map[string]any
 	for _, w := range writes {
@@ -254,14 +254,14 @@ func differingCells(db *kernel.Database, writes []write) []map[string]any {
 		if v == nil {
 			v = &kernel.Value{} // as an empty cell has none
 		}
-		if !w.is(v) {
+		if !w.matches(v) {
 			out = append(out, map[string]any{"rowID": w.row, "columnID": w.column})
 		}
 	}
 	return out
 }
 
-// denied is the error for a relation to a database whose level is too low. It does not name it.
+// relationDenied is the error for a relation to a database whose level is too low. It does not name it.
 func relationDenied(c *kernel.Column, need access.Level) error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(c.ID),

@@ -146,7 +146,7 @@ func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
 	return row
 }
 
-// holds reports whether a text is in a cell of the row.
+// contains reports whether a text is in a cell of the row.
 func (row *tableRow) contains(text string) bool {
 	return slices.ContainsFunc(row.Cells, func(c any) bool {
 		return c != nil && strings.Contains(strings.ToLower(fmt.Sprint(c)), strings.ToLower(text))

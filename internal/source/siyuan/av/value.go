@@ -13,50 +13,50 @@ import (
 type write struct {
 	row, column kernel.ID
 	data        map[string]any
-	is          func(v *kernel.Value) bool
+	matches     func(v *kernel.Value) bool
 }
 
 // value returns an input as the kernel's value, for a column that it fits.
 func value(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
 	if c.Type == siyuanapi.ColumnBlock {
-		w.data, w.is = title(*in.Text)
+		w.data, w.matches = title(*in.Text)
 		return w
 	}
 	switch in.ValueType {
 	case "text":
-		w.data, w.is = textual("text", in.Text, func(v *kernel.Value) *siyuanapi.Content { return v.Text })
+		w.data, w.matches = textValue("text", in.Text, func(v *kernel.Value) *siyuanapi.Content { return v.Text })
 	case "url":
-		w.data, w.is = textual("url", in.URL, func(v *kernel.Value) *siyuanapi.Content { return v.URL })
+		w.data, w.matches = textValue("url", in.URL, func(v *kernel.Value) *siyuanapi.Content { return v.URL })
 	case "email":
-		w.data, w.is = textual("email", in.Email, func(v *kernel.Value) *siyuanapi.Content { return v.Email })
+		w.data, w.matches = textValue("email", in.Email, func(v *kernel.Value) *siyuanapi.Content { return v.Email })
 	case "phone":
-		w.data, w.is = textual("phone", in.Phone, func(v *kernel.Value) *siyuanapi.Content { return v.Phone })
+		w.data, w.matches = textValue("phone", in.Phone, func(v *kernel.Value) *siyuanapi.Content { return v.Phone })
 	case "number":
-		w.data, w.is = number(in)
+		w.data, w.matches = number(in)
 	case "date":
-		w.data, w.is = dateValue(in)
+		w.data, w.matches = dateValue(in)
 	case "checkbox":
 		want := in.Checked != nil && *in.Checked
 		w.data = map[string]any{"type": "checkbox", "checkbox": map[string]any{"checked": want}}
-		w.is = func(v *kernel.Value) bool { return v.Checkbox != nil && v.Checkbox.Checked == want }
+		w.matches = func(v *kernel.Value) bool { return v.Checkbox != nil && v.Checkbox.Checked == want }
 	case "select":
 		var names []string
 		if in.Option != nil && *in.Option != "" {
 			names = []string{*in.Option}
 		}
-		w.data, w.is = selectionValue("select", names, c)
+		w.data, w.matches = selectionValue("select", names, c)
 	case "multi_select", "mSelect":
-		w.data, w.is = selectionValue("mSelect", in.Options, c)
+		w.data, w.matches = selectionValue("mSelect", in.Options, c)
 	case "mAsset":
-		w.data, w.is = assetsValue(in.Assets)
+		w.data, w.matches = assetsValue(in.Assets)
 	case "relation":
 		want := in.RelationBlockIDs
 		if want == nil {
 			want = []kernel.ID{}
 		}
 		w.data = map[string]any{"type": "relation", "relation": map[string]any{"blockIDs": want}}
-		w.is = func(v *kernel.Value) bool {
+		w.matches = func(v *kernel.Value) bool {
 			return v.Relation == nil && len(want) == 0 || v.Relation != nil && slices.Equal(v.Relation.RowIDs, want)
 		}
 	}
@@ -70,7 +70,7 @@ func title(want string) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-func textual(typ string, in *string, of func(*kernel.Value) *siyuanapi.Content) (map[string]any, func(*kernel.Value) bool) {
+func textValue(typ string, in *string, of func(*kernel.Value) *siyuanapi.Content) (map[string]any, func(*kernel.Value) bool) {
 	want := ""
 	if in != nil {
 		want = *in
@@ -97,8 +97,8 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-// dated returns a date. All its members are named: the kernel keeps those that are not, and the end of a former range
-// would stay.
+// dateValue returns a date. All its members are named: the kernel keeps those that are not, and the end of a former
+// range would stay.
 func dateValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}
 	data := map[string]any{"type": "date", "date": d}
@@ -122,7 +122,7 @@ func dateValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-// colors is how many colours an option can have; the interface gives new ones the next.
+// colorCount is how many colours an option can have; the interface gives new ones the next.
 const colorCount = 13
 
 func selectionValue(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {

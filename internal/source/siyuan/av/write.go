@@ -42,16 +42,16 @@ func (p retryWaits) pollUntil(ctx context.Context, look func() (done bool, err e
 	}
 }
 
-// stored looks at a database until done is satisfied by it.
-func (p retryWaits) stored(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
+// pollDatabase looks at a database until done is satisfied by it.
+func (p retryWaits) pollDatabase(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
 	return p.pollUntil(ctx, func() (bool, error) {
 		db, err := k.Database(ctx, id)
 		return err == nil && done(db), err
 	})
 }
 
-// pending returns the error for a write that the kernel took, and that does not show. It may show yet, so that
-// writing it again could do it twice.
+// notYetStored returns the error for a write that the kernel accepted but that is not visible yet. It may still become
+// visible, so repeating it could write twice.
 func notYetStored(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
 	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
 	maps.Copy(all, facts)
