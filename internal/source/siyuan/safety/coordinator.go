@@ -74,7 +74,7 @@ func Open(opts Options) *Coordinator {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	c.ledger = ledger{dir: opts.Dir, retention: opts.Keep, seal: newSeal(opts.Key)}
+	c.ledger = ledger{dir: opts.Dir, retention: opts.Keep, cipher: newSeal(opts.Key)}
 	c.locks.dir = opts.Dir
 	return c
 }
@@ -97,10 +97,10 @@ func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessag
 		return r.Run(ctx)
 	}
 	w := &guardedWrite{Coordinator: c, r: r, mode: mode}
-	return w.do(ctx)
+	return w.perform(ctx)
 }
 
-// writing is one guarded write.
+// guardedWrite is one guarded write.
 type guardedWrite struct {
 	*Coordinator
 	r           *action.Request
@@ -110,7 +110,7 @@ type guardedWrite struct {
 	descendants []action.Target // documents below the targets
 }
 
-func (w *guardedWrite) do(ctx context.Context) (json.RawMessage, error) {
+func (w *guardedWrite) perform(ctx context.Context) (json.RawMessage, error) {
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (w *guardedWrite) do(ctx context.Context) (json.RawMessage, error) {
 	if err := w.checkExpectedHashes(); err != nil {
 		return nil, err
 	}
-	if err := w.note(Executing); err != nil {
+	if err := w.saveState(Executing); err != nil {
 		return nil, err
 	}
 	raw, err := w.r.Run(ctx)
@@ -161,20 +161,20 @@ func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err erro
 			}
 			e.Facts["requestId"] = w.entry.ID
 		}
-		_ = w.note(state) // the error itself is what matters now
+		_ = w.saveState(state) // the error itself is what matters now
 		return nil, err
 	}
 	if w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "" {
 		w.entry.NoUndo = "there was nothing before: it only added something, which can be removed"
 	}
 	w.entry.Result = replayResult(raw)
-	_ = w.note(Committed) // the write has happened
+	_ = w.saveState(Committed) // the write has happened
 	return w.addReceipt(ctx, raw)
 }
 
 // saveState writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
 // must not keep anybody from their notes.
-func (w *guardedWrite) note(state State) error {
+func (w *guardedWrite) saveState(state State) error {
 	w.entry.State, w.entry.Updated = state, time.Now().UTC()
 	err := w.ledger.put(&w.entry)
 	switch {
@@ -187,10 +187,10 @@ func (w *guardedWrite) note(state State) error {
 	return nil
 }
 
-// mostKept bounds the result that is kept for a repetition, in bytes.
+// maxReplayResult bounds the result that is kept for a repetition, in bytes.
 const maxReplayResult = 16 << 10
 
-// kept returns what a repetition of the request gets as its result.
+// replayResult returns what a repetition of the request gets as its result.
 func replayResult(raw json.RawMessage) json.RawMessage {
 	if len(raw) <= maxReplayResult {
 		return raw

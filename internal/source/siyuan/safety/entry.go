@@ -76,20 +76,20 @@ type Before struct {
 	Holder *Before `json:"holder,omitempty"`
 }
 
-// alone reports whether nothing stands beside the block.
+// isOnlyChild reports whether nothing stands beside the block.
 func (b *Before) isOnlyChild() bool { return b.Previous == "" && b.Next == "" }
 
-// mostEntries bounds how many writes are kept.
+// maxEntries bounds how many writes are kept.
 const maxEntries = 2048
 
 // ledger keeps entries, one file each.
 type ledger struct {
 	dir       string
 	retention time.Duration
-	seal      cipher.AEAD // nil leaves records readable
+	cipher    cipher.AEAD // nil leaves records readable
 
-	mu   sync.Mutex
-	puts int
+	mu     sync.Mutex
+	writes int
 }
 
 var idPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$`)
@@ -100,8 +100,8 @@ func (l *ledger) path(id string) string { return filepath.Join(l.dir, "writes", 
 func (l *ledger) put(e *Entry) error {
 	if e.State == Executing {
 		l.mu.Lock()
-		due := l.puts%100 == 0
-		l.puts++
+		due := l.writes%100 == 0
+		l.writes++
 		l.mu.Unlock()
 		if due {
 			l.prune()

@@ -13,7 +13,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// buckets is how many locks there are; documents share them by their ids.
+// lockCount is how many locks there are; documents share them by their ids.
 const lockCount = 64
 
 // locks make writes to one document wait for each other, within this process and between those

@@ -111,7 +111,7 @@ func argsHash(args json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// repeated answers a request whose id has been used: with the result of then, or with why not.
+// replay answers a request whose id has been used: with the result of then, or with why not.
 func (w *guardedWrite) replay() (json.RawMessage, error) {
 	if w.r.Meta.RequestID == "" || w.r.Meta.ValidateOnly {
 		return nil, nil

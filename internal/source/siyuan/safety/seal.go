@@ -41,29 +41,29 @@ func newSeal(key string) cipher.AEAD {
 	panic(fmt.Sprintf("safety: AES-256-GCM: %v", err))
 }
 
-// sealed returns the text of a record as it is written.
+// encrypt returns the text of a record as it is written.
 func (l *ledger) encrypt(id string, raw []byte) []byte {
-	if l.seal == nil {
+	if l.cipher == nil {
 		return raw
 	}
-	out := make([]byte, 0, len(sealMark)+l.seal.NonceSize()+len(raw)+l.seal.Overhead())
+	out := make([]byte, 0, len(sealMark)+l.cipher.NonceSize()+len(raw)+l.cipher.Overhead())
 	out = append(out, sealMark...)
-	nonce := make([]byte, l.seal.NonceSize())
+	nonce := make([]byte, l.cipher.NonceSize())
 	_, _ = rand.Read(nonce) // never fails
-	return l.seal.Seal(append(out, nonce...), nonce, raw, []byte(id))
+	return l.cipher.Seal(append(out, nonce...), nonce, raw, []byte(id))
 }
 
-// unsealed returns the reverse. The error is errSealed.
+// decrypt returns the reverse. The error is errSealed.
 func (l *ledger) decrypt(id string, text []byte) ([]byte, error) {
 	body, marked := bytes.CutPrefix(text, []byte(sealMark))
 	if !marked {
 		return text, nil
 	}
-	if l.seal == nil || len(body) < l.seal.NonceSize() {
+	if l.cipher == nil || len(body) < l.cipher.NonceSize() {
 		return nil, errSealed
 	}
-	nonce, body := body[:l.seal.NonceSize()], body[l.seal.NonceSize():]
-	raw, err := l.seal.Open(nil, nonce, body, []byte(id))
+	nonce, body := body[:l.cipher.NonceSize()], body[l.cipher.NonceSize():]
+	raw, err := l.cipher.Open(nil, nonce, body, []byte(id))
 	if err != nil {
 		return nil, errSealed
 	}

@@ -23,7 +23,7 @@ const shortestHash = 8
 
 const hashPrefix = "sha256:v1:"
 
-// guarded reports whether the state of the targets counts for an action of this class.
+// hasState reports whether the state of the targets counts for an action of this class.
 func hasState(c action.Class) bool {
 	return c == action.State || c == action.Structure || c == action.Manifest
 }
@@ -68,7 +68,7 @@ func (w *guardedWrite) readTargets(ctx context.Context) error {
 		return err
 	case saves && len(saved) > 0:
 		if a.Saves == action.SavesTrees {
-			below, err := w.below(ctx)
+			below, err := w.readDescendants(ctx)
 			if err != nil {
 				return err
 			}
@@ -91,15 +91,15 @@ func (w *guardedWrite) manifestHash(ctx context.Context) (string, error) {
 	}
 	var list []target
 	for _, t := range w.r.AllTargets() {
-		one := target{What: t.What, ID: t.ID, Path: t.Path, Name: t.Title}
+		hashed := target{What: t.What, ID: t.ID, Path: t.Path, Name: t.Title}
 		if t.What == access.Database {
 			db, err := w.r.Kernel.Database(ctx, t.ID)
 			if err != nil {
 				return "", err
 			}
-			one.State = hashOf(db.Raw)
+			hashed.State = hashOf(db.Raw)
 		}
-		list = append(list, one)
+		list = append(list, hashed)
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
@@ -113,7 +113,7 @@ func hashOf(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// guard holds the write against the hashes that its caller gave.
+// checkExpectedHashes holds the write against the hashes that its caller gave.
 func (w *guardedWrite) checkExpectedHashes() error {
 	m := w.r.Meta
 	if w.mode == Strict && hasState(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
@@ -161,7 +161,7 @@ func (w *guardedWrite) preview() json.RawMessage {
 	return raw
 }
 
-// report adds to a result what its caller needs to know of the write.
+// addReceipt adds to a result what its caller needs to know of the write.
 func (w *guardedWrite) addReceipt(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw, nil
@@ -245,7 +245,7 @@ func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
 	return nil
 }
 
-// holder returns the outermost container that holds nothing but a block, nil if there is none but the document.
+// soleContainer returns the outermost container that holds nothing but a block, nil if there is none but the document.
 func (w *guardedWrite) soleContainer(ctx context.Context, b *Before) (*Before, error) {
 	var out *Before
 	for at := b; at.isOnlyChild() && at.Parent != "" && at.Parent != b.Root; {
@@ -279,8 +279,8 @@ func (w *guardedWrite) placeOf(id kernel.ID) (action.Target, bool) {
 	return action.Target{}, false
 }
 
-// below reads the documents below the targets, parents first.
-func (w *guardedWrite) below(ctx context.Context) ([]content.Saved, error) {
+// readDescendants reads the documents below the targets, parents first.
+func (w *guardedWrite) readDescendants(ctx context.Context) ([]content.Saved, error) {
 	var ids []kernel.ID
 	for _, t := range w.r.Written() {
 		if t.ID != t.Root {

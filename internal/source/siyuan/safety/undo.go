@@ -197,7 +197,7 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	return true, k.RenameDocument(ctx, b.ID, b.title())
 }
 
-// unfinished ends the title of a document while it is made again.
+// unfinishedSuffix ends the title of a document while it is made again.
 const unfinishedSuffix = " …"
 
 // title returns that of a document.
@@ -235,8 +235,8 @@ func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	return nil
 }
 
-// listed makes sure that documents that were made again are in the folders of their notebooks, and not only in what the
-// kernel remembers.
+// verifyListed makes sure that documents that were made again are in the folders of their notebooks, and not only in
+// what the kernel remembers.
 func verifyListed(ctx context.Context, k *kernel.Client, recreated []*Before) error {
 	folders := map[string][]kernel.Document{}
 	for _, b := range recreated {
@@ -265,7 +265,7 @@ func verifyListed(ctx context.Context, k *kernel.Client, recreated []*Before) er
 	return nil
 }
 
-// rewrite restores the former body of an existing document.
+// restoreBody restores the former body of an existing document.
 func restoreBody(ctx context.Context, k *kernel.Client, b *Before, body string) error {
 	children, err := k.ChildBlocks(ctx, b.ID)
 	if err != nil {
