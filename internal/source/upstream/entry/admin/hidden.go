@@ -55,8 +55,8 @@ func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]js
 	}
 	var args []string
 	if json.Unmarshal(fields["args"], &args) == nil && len(args) > 0 && len(args) <= len(e.Args) {
-		own := e.Args[len(e.Args)-len(args):] // the others came from "command"
-		out["args"] = encode(own)
+		given := e.Args[len(e.Args)-len(args):] // the others came from "command"
+		out["args"] = encode(given)
 	}
 	return out
 }

@@ -29,8 +29,8 @@ type ProjectServer struct {
 }
 
 // ProjectServers returns the servers that a project's file defines. It opens no file and looks up no variable, since
-// nobody has agreed to that yet. own are the names of the user's servers.
-func ProjectServers(p *config.Project, own []string, redact redact) []ProjectServer {
+// nobody has agreed to that yet. known are the names of the user's servers.
+func ProjectServers(p *config.Project, known []string, redact redact) []ProjectServer {
 	out := make([]ProjectServer, 0, len(p.Servers))
 	for _, s := range p.Servers {
 		e, problems := entry.Parse(s.Name, s.Raw, entry.Options{
@@ -43,7 +43,7 @@ func ProjectServers(p *config.Project, own []string, redact redact) []ProjectSer
 			Name: s.Name, Transport: string(e.Transport), Command: commandLine(&e),
 			Effects: effects(&e, s.Raw), Entry: HiddenEntry(s.Name, s.Raw, s.Dir, redact),
 		}
-		if slices.Contains(own, s.Name) {
+		if slices.Contains(known, s.Name) {
 			ps.Effects = append(ps.Effects, "takes the place of your own server of that name")
 		}
 		for _, pr := range problems {
