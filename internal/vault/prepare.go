@@ -52,7 +52,7 @@ func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler
 	return v.o.Fill(ctx, h)
 }
 
-// begin reports whether the vault is to be prepared, and by this process.
+// claimPreparation reports whether the vault is to be prepared, and by this process.
 func claimPreparation(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
 	pending := func(tx *workspace.Tx) bool {
 		r := tx.Record(preparedKind, preparedID)

@@ -32,7 +32,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recorder keeps an answer.
+// responseRecorder keeps an answer.
 type responseRecorder struct {
 	header http.Header
 	status int

@@ -55,7 +55,7 @@ func (v *Vault) Path() string { return v.path }
 
 // families are the groups of endpoints.
 var families = []func(*api.Mux){
-	system.Register, document.Join, block.Join, search.Join, file.Join, av.Join, card.Join, history.Join,
+	system.Register, document.Register, block.Register, search.Register, file.Register, av.Register, card.Register, history.Register,
 }
 
 // Endpoints returns the routes a vault answers, in no order.

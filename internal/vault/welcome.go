@@ -25,10 +25,10 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 		language = "en"
 	}
 	return func(ctx context.Context, h http.Handler) error {
-		var made struct {
+		var config struct {
 			Notebook struct{ ID string }
 		}
-		if err := post(ctx, h, "/api/notebook/createNotebook", map[string]any{"name": welcomeNotebooks[language]}, &made); err != nil {
+		if err := post(ctx, h, "/api/notebook/createNotebook", map[string]any{"name": welcomeNotebooks[language]}, &config); err != nil {
 			return err
 		}
 		pages, err := fs.Glob(welcomeFiles, "welcome/"+language+"/*.md")
@@ -42,7 +42,7 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 			}
 			title, body, _ := strings.Cut(strings.TrimPrefix(string(text), "# "), "\n")
 			err = post(ctx, h, "/api/filetree/createDocWithMd", map[string]any{
-				"notebook": made.Notebook.ID, "path": "/" + strings.ReplaceAll(title, "/", " "), "markdown": strings.TrimSpace(body),
+				"notebook": config.Notebook.ID, "path": "/" + strings.ReplaceAll(title, "/", " "), "markdown": strings.TrimSpace(body),
 			}, nil)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path.Base(page), err)

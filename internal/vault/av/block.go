@@ -14,34 +14,34 @@ import (
 
 // Attributes of blocks.
 const (
-	// memberships lists the databases a block is a row of, with commas.
-	memberships = "custom-avs"
+	// databasesAttr lists the databases a block is a row of, with commas.
+	databasesAttr = "custom-avs"
 	// shownView is the view that a block of a database shows.
 	shownView = "custom-sy-av-view"
 )
 
-// enroll notes in a block that it is a row of a database.
+// addMembership notes in a block that it is a row of a database.
 func addMembership(b *tree.Block, database string) {
 	if ids := membershipsOf(b); !slices.Contains(ids, database) {
-		b.Attrs[memberships] = strings.Join(append(ids, database), ",")
+		b.Attrs[databasesAttr] = strings.Join(append(ids, database), ",")
 	}
 }
 
-// dismiss takes back what enroll noted.
+// removeMembership takes back what enroll noted.
 func removeMembership(b *tree.Block, database string) {
 	ids := slices.DeleteFunc(membershipsOf(b), func(id string) bool { return id == database })
 	if len(ids) == 0 {
-		delete(b.Attrs, memberships)
+		delete(b.Attrs, databasesAttr)
 		return
 	}
-	b.Attrs[memberships] = strings.Join(ids, ",")
+	b.Attrs[databasesAttr] = strings.Join(ids, ",")
 }
 
-// unbind removes the rows of blocks that are gone from the databases they were in.
+// removeErasedRows removes the rows of blocks that are gone from the databases they were in.
 func removeErasedRows(tx *workspace.Tx, erased map[string]map[string]string) {
 	s := newDatabases(tx)
 	for _, id := range slices.Sorted(maps.Keys(erased)) {
-		if erased[id][memberships] == "" || tx.Known(id) { // it was put back
+		if erased[id][databasesAttr] == "" || tx.Known(id) { // it was put back
 			continue
 		}
 		for _, database := range membershipsOf(&tree.Block{Attrs: erased[id]}) {
@@ -56,10 +56,11 @@ func removeErasedRows(tx *workspace.Tx, erased map[string]map[string]string) {
 }
 
 func membershipsOf(b *tree.Block) []string {
-	return strings.FieldsFunc(b.Attrs[memberships], func(r rune) bool { return r == ',' })
+	return strings.FieldsFunc(b.Attrs[databasesAttr], func(r rune) bool { return r == ',' })
 }
 
-// refresh gives bound rows the text their blocks have now. A row whose block is in a closed notebook keeps the text it had.
+// refreshBoundRows gives bound rows the text their blocks have now. A row whose block is in a closed notebook keeps the
+// text it had.
 func (db *database) refreshBoundRows(tx *workspace.Tx) {
 	bound := map[string]*cell{}
 	var ids []string

@@ -64,15 +64,15 @@ func calculate(operator string, values []*value, format string) *value {
 
 // unique returns the values whose text did not come before; empty ones are left out.
 func unique(values []*value) []*value {
-	var kept []*value
+	var distinct []*value
 	seen := map[string]bool{}
 	for _, v := range values {
 		if text := v.text(); !v.isEmpty() && !seen[text] {
 			seen[text] = true
-			kept = append(kept, v)
+			distinct = append(distinct, v)
 		}
 	}
-	return kept
+	return distinct
 }
 
 // countValues counts what cells hold: a cell may hold several options, files or rows.
@@ -149,24 +149,24 @@ func statistic(operator string, numbers []float64) float64 {
 	middle := len(numbers) / 2
 	switch operator {
 	case "Sum":
-		return round(sum)
+		return roundBinary(sum)
 	case "Average":
-		return round(sum / float64(len(numbers)))
+		return roundBinary(sum / float64(len(numbers)))
 	case "Min":
 		return numbers[0]
 	case "Max":
 		return numbers[len(numbers)-1]
 	case "Median":
 		if len(numbers)%2 == 0 {
-			return round((numbers[middle-1] + numbers[middle]) / 2)
+			return roundBinary((numbers[middle-1] + numbers[middle]) / 2)
 		}
 		return numbers[middle]
 	}
 	return 0
 }
 
-// round drops what adding binary fractions leaves behind: 0.1 + 0.2 is 0.3.
-func round(n float64) float64 {
+// roundBinary drops what adding binary fractions leaves behind: 0.1 + 0.2 is 0.3.
+func roundBinary(n float64) float64 {
 	const digits = 1e10
 	if r := math.Round(n*digits) / digits; !math.IsInf(r, 0) && !math.IsNaN(r) {
 		return r
@@ -178,14 +178,14 @@ func numberOf(n float64, format string) *value {
 	return &value{Type: siyuanapi.ColumnNumber, Number: numberValue(n, format)}
 }
 
-func percentage(part, whole int) *value {
-	if whole == 0 {
+func percentage(part, total int) *value {
+	if total == 0 {
 		return numberOf(0, "percent")
 	}
-	return numberOf(math.Round(float64(part)/float64(whole)*1e4)/1e4, "percent")
+	return numberOf(math.Round(float64(part)/float64(total)*1e4)/1e4, "percent")
 }
 
-// dated returns a time, or a range of two.
+// dateRange returns a time, or a range of two.
 func dateRange(from, until time.Time) *value {
 	d := &siyuanapi.Date{Content: from.UnixMilli(), NotEmpty: true}
 	if !until.IsZero() {

@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// computed are the types of columns whose cells hold nothing.
-var computed = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber}
+// computedTypes are the types of columns whose cells hold nothing.
+var computedTypes = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber}
 
 // setCell merges data into the value of a cell; an unknown column changes nothing, data of another form is an error.
 // Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
@@ -35,7 +35,7 @@ func (s *databases) setCell(db *database, id, row string, data []byte) error {
 	}
 	v.UpdatedAt, v.Type = now, c.kind()
 	s.normalize(db, c, &before, v)
-	if slices.Contains(computed, c.kind()) || c.kind() == siyuanapi.ColumnBlock && stored == nil {
+	if slices.Contains(computedTypes, c.kind()) || c.kind() == siyuanapi.ColumnBlock && stored == nil {
 		return nil
 	}
 	if stored == nil {
@@ -73,7 +73,7 @@ func (s *databases) normalize(db *database, c *column, before, v *value) {
 	if v.Relation != nil {
 		v.Relation.Contents = nil
 		if c.kind() == siyuanapi.ColumnRelation {
-			s.relate(c, v.BlockID, before.related(), v.related())
+			s.mirrorRelation(c, v.BlockID, before.related(), v.related())
 		}
 	}
 	if c.kind() == siyuanapi.ColumnBlock {
@@ -88,7 +88,7 @@ func (v *value) related() []string {
 	return v.Relation.BlockIDs
 }
 
-// stamp notes that a row was changed.
+// touchRow notes that a row was changed.
 func (db *database) touchRow(row string, now int64) {
 	db.changed = true
 	held := db.primary().cell(row)

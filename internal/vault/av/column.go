@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/api"
 )
 
-// kinds are the types a column can be added with. There is one primary column, which no other can join.
+// addableTypes are the types a column can be added with. There is one primary column, which no other can join.
 var addableTypes = []string{
 	siyuanapi.ColumnText, siyuanapi.ColumnNumber, siyuanapi.ColumnDate, siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect, siyuanapi.ColumnURL, siyuanapi.ColumnEmail, siyuanapi.ColumnPhone, siyuanapi.ColumnMAsset, siyuanapi.ColumnTemplate,
 	siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnCheckbox, siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber,
@@ -120,14 +120,14 @@ func (c *column) add(v *value) {
 	c.cells, c.byRow = append(c.cells, held), nil
 }
 
-// drop removes the cells of rows.
+// dropCells removes the cells of rows.
 func (c *column) dropCells(rows map[string]bool) {
 	c.cells = slices.DeleteFunc(c.cells, func(held *cell) bool { return rows[held.row] })
 	c.byRow = nil
 }
 
-// option returns the place of an option among those of the column, behind them all when it is not among them.
-func (c *column) option(name string) int {
+// optionIndex returns the place of an option among those of the column, behind them all when it is not among them.
+func (c *column) optionIndex(name string) int {
 	options := c.Key.objects("options")
 	if at := slices.IndexFunc(options, func(o object) bool { return o.str("name") == name }); at >= 0 {
 		return at
@@ -141,7 +141,7 @@ func (c *column) learnOptions(v *value) {
 		return
 	}
 	for _, chosen := range v.MSelect {
-		if known := c.Key.objects("options"); c.option(chosen.Content) == len(known) {
+		if known := c.Key.objects("options"); c.optionIndex(chosen.Content) == len(known) {
 			c.Key["options"] = append(c.Key.list("options"), object{"name": chosen.Content, "color": chosen.Color, "desc": ""})
 		}
 	}
@@ -149,23 +149,23 @@ func (c *column) learnOptions(v *value) {
 
 // setOptions replaces the options. Known ones keep their place, as the recorded kernel has it.
 func (c *column) setOptions(options []object) {
-	given := map[string]object{}
+	wanted := map[string]object{}
 	var ordered []any
 	for _, o := range options {
 		if o.str("name") != "" {
-			given[o.str("name")] = object{"name": o.str("name"), "color": o.str("color"), "desc": o.str("desc")}
+			wanted[o.str("name")] = object{"name": o.str("name"), "color": o.str("color"), "desc": o.str("desc")}
 		}
 	}
 	for _, known := range c.Key.objects("options") {
-		if o := given[known.str("name")]; o != nil {
+		if o := wanted[known.str("name")]; o != nil {
 			ordered = append(ordered, o)
-			delete(given, known.str("name"))
+			delete(wanted, known.str("name"))
 		}
 	}
 	for _, o := range options {
-		if fresh := given[o.str("name")]; fresh != nil {
+		if fresh := wanted[o.str("name")]; fresh != nil {
 			ordered = append(ordered, fresh)
-			delete(given, o.str("name"))
+			delete(wanted, o.str("name"))
 		}
 	}
 	c.Key["options"] = ordered

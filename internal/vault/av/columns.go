@@ -15,7 +15,7 @@ func (db *database) addColumn(c *column, previous string) {
 	db.columns = append(db.columns, c)
 	db.changed = true
 	db.eachLayout(func(layout string, places []any) []any {
-		at := place(places, previous) + 1
+		at := placeIndex(places, previous) + 1
 		if at == 0 && layout != layoutTable {
 			at = len(places)
 		}
@@ -39,20 +39,20 @@ func (db *database) eachLayout(each func(layout string, places []any) []any) {
 
 // removeColumn removes a column with its cells, unless it is the primary one. The other end of a two way relation goes
 // too if the caller wants that, and becomes an ordinary relation otherwise.
-func (c *change) removeColumn() bool {
+func (c *operation) removeColumn() bool {
 	db, removed := c.db, c.db.column(c.op.ID)
 	if removed == nil || removed.kind() == siyuanapi.ColumnBlock {
 		return true
 	}
-	other, back := c.back(removed)
+	related, backColumn := c.otherEnd(removed)
 	db.dropColumn(removed)
 	switch {
-	case back == nil:
+	case backColumn == nil:
 	case c.op.RemoveDest:
-		other.dropColumn(back)
+		related.dropColumn(backColumn)
 	default:
-		back.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
-		other.changed = true
+		backColumn.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
+		related.changed = true
 	}
 	return true
 }

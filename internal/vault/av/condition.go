@@ -7,7 +7,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// holds reports whether a value stands in a relation to another one.
+// compareValues reports whether a value stands in a relation to another one.
 func compareValues(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":
@@ -35,7 +35,7 @@ func compareValues(v, want *value, operator string) bool {
 	return textHolds(v.text(), want.text(), operator)
 }
 
-// blank reports whether an operand says nothing.
+// isBlank reports whether an operand says nothing.
 func (v *value) isBlank() bool {
 	return v.text() == "" && (v.Number == nil || !v.Number.NotEmpty) && (v.Date == nil || !v.Date.NotEmpty) &&
 		(v.Created == nil || !v.Created.NotEmpty) && (v.Updated == nil || !v.Updated.NotEmpty) &&

@@ -27,8 +27,8 @@ type database struct {
 	// viewID names the current view.
 	viewID string
 	views  []object
-	// rest is what else the file holds.
-	rest map[string]json.RawMessage
+	// otherMembers is what else the file holds.
+	otherMembers map[string]json.RawMessage
 
 	// changes is when the blocks of bound rows were last changed, by block.
 	changes map[string]time.Time
@@ -44,7 +44,7 @@ func parseDatabase(data []byte) *database {
 	if tooDeep(data) || !gjson.ValidBytes(data) {
 		return nil
 	}
-	db := &database{rest: map[string]json.RawMessage{}, size: len(data)}
+	db := &database{otherMembers: map[string]json.RawMessage{}, size: len(data)}
 	root := gjson.ParseBytes(data)
 	if !root.IsObject() {
 		return nil
@@ -76,7 +76,7 @@ func parseDatabase(data []byte) *database {
 				}
 			}
 		default:
-			db.rest[name.Str] = json.RawMessage(v.Raw)
+			db.otherMembers[name.Str] = json.RawMessage(v.Raw)
 		}
 		return true
 	})
@@ -135,9 +135,9 @@ func (db *database) MarshalJSON() ([]byte, error) {
 	member("viewID", db.viewID)
 	out.WriteByte(',')
 	member("views", db.views)
-	for _, name := range slices.Sorted(maps.Keys(db.rest)) {
+	for _, name := range slices.Sorted(maps.Keys(db.otherMembers)) {
 		out.WriteByte(',')
-		member(name, db.rest[name])
+		member(name, db.otherMembers[name])
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
@@ -163,8 +163,8 @@ func (db *database) primary() *column {
 	return &column{Key: object{"type": siyuanapi.ColumnBlock}}
 }
 
-// has reports whether there is such a row.
-func (db *database) has(row string) bool { return db.primary().cell(row) != nil }
+// hasRow reports whether there is such a row.
+func (db *database) hasRow(row string) bool { return db.primary().cell(row) != nil }
 
 // rowOf returns the row that is bound to a block, "" when there is none.
 func (db *database) rowOf(block string) string {
@@ -198,7 +198,7 @@ func databaseIDs(tx *workspace.Tx) []string {
 	return ids
 }
 
-// opened hands out the databases of one call, each of them once, and puts back those that were changed.
+// databases hands out the databases of one call, each of them once, and puts back those that were changed.
 type databases struct {
 	tx   *workspace.Tx
 	open map[string]*database
@@ -231,8 +231,8 @@ func (s *databases) read(id string) []byte {
 	return s.tx.ReadFile(siyuanapi.DatabasePath(id))
 }
 
-// need returns database for a call that makes no sense without: it ends, and goes on with one that is empty.
-func (s *databases) ensure(id string) *database {
+// mustDatabase returns database for a call that makes no sense without: it ends, and goes on with one that is empty.
+func (s *databases) mustDatabase(id string) *database {
 	if db := s.database(id); db != nil {
 		return db
 	}

@@ -14,8 +14,8 @@ package av
 
 import "collie/internal/vault/api"
 
-// Join adds the endpoints and operations that Collie's tools call.
-func Join(mux *api.Mux) {
+// Register adds the endpoints and operations that Collie's tools call.
+func Register(mux *api.Mux) {
 	mux.Read("/api/av/getAttributeView", getAttributeView)
 	mux.Read("/api/av/getAttributeViewKeysByAvID", getAttributeViewKeysByAvID)
 	mux.Read("/api/av/getAttributeViewFilterSort", getAttributeViewFilterSort)

@@ -13,7 +13,7 @@ import (
 // both keep to the one they were first in.
 func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	s := newDatabases(tx)
-	db := s.ensure(req.Str("avID"))
+	db := s.mustDatabase(req.Str("avID"))
 	delete(s.open, db.id) // from now on it is the copy
 	old, id := db.id, tx.NewID()
 	db.id = id
@@ -26,15 +26,15 @@ func duplicateAttributeViewBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"avID": id, "blockID": tx.NewID()})
 }
 
-// depart adapts a relation of a copied database. A relation to the database itself now points to the copy. A relation
-// with a back column in another database loses it, because that column belongs to the original.
+// adaptToCopy adapts a relation of a copied database. A relation to the database itself now points to the copy. A
+// relation with a back column in another database loses it, because that column belongs to the original.
 func (c *column) adaptToCopy(old, id string) {
-	how := c.Key.at("relation")
+	relation := c.Key.at("relation")
 	switch {
-	case how == nil:
-	case how.str("avID") == old:
-		how["avID"] = id
-	case how.flag("isTwoWay"):
-		how["isTwoWay"], how["backKeyID"] = false, ""
+	case relation == nil:
+	case relation.str("avID") == old:
+		relation["avID"] = id
+	case relation.flag("isTwoWay"):
+		relation["isTwoWay"], relation["backKeyID"] = false, ""
 	}
 }

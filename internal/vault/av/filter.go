@@ -21,8 +21,8 @@ func (db *database) filters(v view) []any {
 		}
 		conditions = conditions[0].objects("filters")
 	}
-	if kept := db.pruneFilters(conditions); len(kept) > 0 {
-		root["filters"] = kept
+	if pruned := db.pruneFilters(conditions); len(pruned) > 0 {
+		root["filters"] = pruned
 	}
 	return []any{root}
 }
@@ -62,7 +62,7 @@ func operand(condition object, kind string) *value {
 	return &v
 }
 
-// normal returns a value of a condition with all members its parts have.
+// completeOperand returns a value of a condition with all members its parts have.
 func completeOperand(given any) any {
 	v := operand(object{"value": given}, "")
 	if v == nil {
@@ -75,7 +75,8 @@ func completeOperand(given any) any {
 	return map[string]any(out)
 }
 
-// passes reports whether a row meets a filter. A condition that says nothing, or that is not understood, hides nothing.
+// passesFilter reports whether a row meets a filter. A condition that says nothing, or that is not understood, hides
+// nothing.
 func (s *sheet) passesFilter(condition object, row string) bool {
 	if !isGroup(condition) {
 		return s.meetsCondition(condition, row)
@@ -93,7 +94,7 @@ func (s *sheet) passesFilter(condition object, row string) bool {
 	return !decides
 }
 
-// meets reports whether a row meets one condition.
+// meetsCondition reports whether a row meets one condition.
 func (s *sheet) meetsCondition(condition object, row string) bool {
 	c := s.db.column(condition.str("column"))
 	if c == nil || condition["relativeDate"] != nil {

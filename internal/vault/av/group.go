@@ -71,7 +71,7 @@ func groupValue(o object) *value {
 	return &v
 }
 
-// fallback reports whether g is the group of rows without a value.
+// isFallback reports whether g is the group of rows without a value.
 func (g *group) isFallback() bool { return g.value.Text != nil && g.value.Text.Content == defaultGroup }
 
 // rank orders groups: by options where there are some, then as the view has it, the one without a value last.
@@ -80,12 +80,12 @@ func (g *group) rank(c *column) int {
 	case g.isFallback():
 		return math.MaxInt
 	case len(g.value.MSelect) > 0:
-		return c.option(g.value.MSelect[0].Content)
+		return c.optionIndex(g.value.MSelect[0].Content)
 	}
 	return g.view.num("groupSort", 0)
 }
 
-// takes reports whether a row with a value is in g; remembered is what the view says.
+// accepts reports whether a row with a value is in g; remembered is what the view says.
 func (g *group) accepts(v *value, remembered bool) bool {
 	switch {
 	case len(g.value.MSelect) > 0:

@@ -4,7 +4,7 @@ import "collie/internal/siyuanapi"
 
 // renderView returns a view, or one of its groups, in the layout of the view: rows are all it has, page those that are
 // sent.
-func (r *rendering) part(v view, rows, page []string) object {
+func (r *rendering) renderView(v view, rows, page []string) object {
 	layout := r.view.layout()
 	settings := r.view.at(layout)
 	out := viewHeading(v).with(object{
@@ -29,7 +29,7 @@ func (r *rendering) part(v view, rows, page []string) object {
 	}
 	items := make([]object, len(page))
 	for i, row := range page {
-		items[i] = r.item(layout, columns, row)
+		items[i] = r.renderRow(layout, columns, row)
 	}
 	if layout == layoutTable {
 		return out.with(object{"columns": heads, "rows": items, "rowCount": len(rows)})
@@ -37,32 +37,32 @@ func (r *rendering) part(v view, rows, page []string) object {
 	return out.with(object{"fields": heads, "cards": items, "cardCount": len(rows)})
 }
 
-// placed is a column in a layout.
-type placed struct {
+// placedColumn is a column in a layout.
+type placedColumn struct {
 	*column
 	place object
 }
 
 // columns returns the columns in the order of the layout. Those it does not list come last.
-func (r *rendering) columns(layout string) []placed {
-	var columns []placed
+func (r *rendering) columns(layout string) []placedColumn {
+	var columns []placedColumn
 	seen := map[*column]bool{}
 	for _, p := range r.view.places(layout) {
 		if c := r.db.column(p.str("id")); c != nil {
-			columns, seen[c] = append(columns, placed{c, p}), true
+			columns, seen[c] = append(columns, placedColumn{c, p}), true
 		}
 	}
 	for _, c := range r.db.columns {
 		if !seen[c] && r.db.column(c.id()) == c {
-			columns = append(columns, placed{c, newPlace(layout, c.id())})
+			columns = append(columns, placedColumn{c, newPlace(layout, c.id())})
 		}
 	}
 	return columns
 }
 
-// head returns a column as a layout shows it, with the calculation over its rows.
-func (r *rendering) renderColumn(layout string, c placed, rows []string) object {
-	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.calc(c, rows)}.with(c.Key)
+// renderColumn returns a column as a layout shows it, with the calculation over its rows.
+func (r *rendering) renderColumn(layout string, c placedColumn, rows []string) object {
+	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.columnResult(c, rows)}.with(c.Key)
 	if layout == layoutTable {
 		out["pin"], out["width"], out["align"] = c.place.flag("pin"), c.place.str("width"), c.place.str("align")
 	}
@@ -78,8 +78,8 @@ func rollupSettings(o object) object {
 	return object{"relationKeyID": o.str("relationKeyID"), "keyID": o.str("keyID"), "calc": calc}
 }
 
-// calc returns the calculation of a column with its result, nil when there is none.
-func (r *rendering) calc(c placed, rows []string) any {
+// columnResult returns the calculation of a column with its result, nil when there is none.
+func (r *rendering) columnResult(c placedColumn, rows []string) any {
 	operator := c.place.at("calc").str("operator")
 	if operator == "" {
 		return nil
@@ -99,8 +99,8 @@ func (r *rendering) calc(c placed, rows []string) any {
 	return out
 }
 
-// item returns a row of a table or a card.
-func (r *rendering) item(layout string, columns []placed, row string) object {
+// renderRow returns a row of a table or a card.
+func (r *rendering) renderRow(layout string, columns []placedColumn, row string) object {
 	cells := make([]any, len(columns))
 	for i, c := range columns {
 		v := r.cell(c.column, row)

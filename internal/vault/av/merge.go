@@ -7,12 +7,12 @@ import (
 
 // merge takes over what data has of a value: members that are not there stay as they are, lists are replaced.
 func (v *value) merge(data []byte) error {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(data, &given); err != nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
 	merged := *v
-	for name := range given { // what is decoded into must be neither shared nor appended to
+	for name := range members { // what is decoded into must be neither shared nor appended to
 		merged.ownMember(name)
 	}
 	if err := json.Unmarshal(data, &merged); err != nil {
@@ -24,7 +24,7 @@ func (v *value) merge(data []byte) error {
 	return nil
 }
 
-// release makes the member of a name v's own, and empties it if it is a list.
+// ownMember makes the member of a name v's own, and empties it if it is a list.
 func (v *value) ownMember(name string) {
 	ownPointer(name, "block", &v.Block)
 	ownPointer(name, "text", &v.Text)

@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// symbols are the formats of numbers that stand for a currency.
+// currencySymbols are the formats of numbers that stand for a currency.
 var currencySymbols = map[string]string{
 	"usDollar": "$", "yuan": "CN¥", "euro": "€", "pound": "£", "yen": "JP¥", "ruble": "₽", "rupee": "₹", "won": "₩",
 	"canadianDollar": "CA$", "franc": "CHF",
@@ -33,7 +33,7 @@ func formatNumber(n float64, format string) string {
 
 func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// thousands puts commas into a written number.
+// groupThousands puts commas into a written number.
 func groupThousands(text string) string {
 	whole, fraction, hasFraction := strings.Cut(text, ".")
 	digits := strings.TrimPrefix(whole, "-")

@@ -59,13 +59,13 @@ func (o object) strs(key string) []string {
 	return found
 }
 
-// with returns a copy of o with the members of others.
-func (o object) with(others ...object) object {
+// with returns a copy of o with the members of more.
+func (o object) with(more ...object) object {
 	c := maps.Clone(o)
 	if c == nil {
 		c = object{}
 	}
-	for _, other := range others {
+	for _, other := range more {
 		maps.Copy(c, other)
 	}
 	return c

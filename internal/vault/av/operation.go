@@ -10,8 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// change is one operation on a database.
-type change struct {
+// operation is one operation on a database.
+type operation struct {
 	*databases
 	db  *database
 	op  *api.DoOperation
@@ -19,12 +19,12 @@ type change struct {
 }
 
 // data returns the member data of an operation that is an object.
-func (c *change) data() object { return asObject(c.raw.Get("data").Value()) }
+func (c *operation) data() object { return asObject(c.raw.Get("data").Value()) }
 
 // registerOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
 // nothing; data that cannot be stored undoes the transaction.
 func registerOperations(mux *api.Mux) {
-	on := func(action string, do func(*change) bool) {
+	on := func(action string, do func(*operation) bool) {
 		mux.Operation(action, func(tx *workspace.Tx, op *api.DoOperation, raw gjson.Result) bool {
 			id := op.AvID
 			if action == "setAttrViewName" {
@@ -35,23 +35,23 @@ func registerOperations(mux *api.Mux) {
 			if db == nil {
 				return true
 			}
-			kept := do(&change{s, db, op, api.In(tx, raw)})
-			if kept {
+			changed := do(&operation{s, db, op, api.In(tx, raw)})
+			if changed {
 				s.save()
 			}
-			return kept
+			return changed
 		})
 	}
-	on("setAttrViewName", (*change).rename)
-	on("insertAttrViewBlock", (*change).insertRows)
-	on("removeAttrViewBlock", (*change).removeRows)
-	on("updateAttrViewCell", (*change).updateCell)
-	on("addAttrViewCol", (*change).addColumn)
-	on("removeAttrViewCol", (*change).removeColumn)
-	on("addAttrViewView", (*change).addView)
-	on("setAttrViewColCalc", (*change).setCalc)
-	onColumn := func(action string, do func(*change, *column)) {
-		on(action, func(c *change) bool {
+	on("setAttrViewName", (*operation).rename)
+	on("insertAttrViewBlock", (*operation).insertRows)
+	on("removeAttrViewBlock", (*operation).removeRows)
+	on("updateAttrViewCell", (*operation).updateCell)
+	on("addAttrViewCol", (*operation).addColumn)
+	on("removeAttrViewCol", (*operation).removeColumn)
+	on("addAttrViewView", (*operation).addView)
+	on("setAttrViewColCalc", (*operation).setCalc)
+	onColumn := func(action string, do func(*operation, *column)) {
+		on(action, func(c *operation) bool {
 			id := c.op.ID
 			if action == "updateAttrViewColRelation" {
 				id = c.op.KeyID // id names the other database
@@ -63,17 +63,17 @@ func registerOperations(mux *api.Mux) {
 			return true
 		})
 	}
-	onColumn("updateAttrViewCol", (*change).updateColumn)
-	onColumn("updateAttrViewColOptions", (*change).updateOptions)
-	onColumn("updateAttrViewColTemplate", func(c *change, col *column) {
+	onColumn("updateAttrViewCol", (*operation).updateColumn)
+	onColumn("updateAttrViewColOptions", (*operation).updateOptions)
+	onColumn("updateAttrViewColTemplate", func(c *operation, col *column) {
 		if source, is := c.op.Data.(string); is && c.op.Type == siyuanapi.ColumnTemplate { // else it is not taken, as recorded
 			col.Key["template"] = source
 		}
 	})
-	onColumn("updateAttrViewColNumberFormat", func(c *change, col *column) { col.Key["numberFormat"], _ = c.op.Data.(string) })
-	onColumn("updateAttrViewColRelation", (*change).updateRelation)
-	onColumn("updateAttrViewColRollup", (*change).updateRollup)
-	on("setAttrViewViewName", func(c *change) bool {
+	onColumn("updateAttrViewColNumberFormat", func(c *operation, col *column) { col.Key["numberFormat"], _ = c.op.Data.(string) })
+	onColumn("updateAttrViewColRelation", (*operation).updateRelation)
+	onColumn("updateAttrViewColRollup", (*operation).updateRollup)
+	on("setAttrViewViewName", func(c *operation) bool {
 		for _, v := range c.db.views {
 			if name, is := c.op.Data.(string); is && v.str("id") == c.op.ID {
 				v["name"], c.db.changed = name, true
@@ -83,7 +83,7 @@ func registerOperations(mux *api.Mux) {
 	})
 }
 
-func (c *change) rename() bool {
+func (c *operation) rename() bool {
 	name, is := c.op.Data.(string)
 	c.db.changed = c.db.changed || is && c.db.name != name
 	if is {
@@ -92,7 +92,7 @@ func (c *change) rename() bool {
 	return true
 }
 
-func (c *change) insertRows() bool {
+func (c *operation) insertRows() bool {
 	if !c.raw.Get("srcs").IsArray() {
 		return true
 	}
@@ -107,21 +107,21 @@ func (c *change) insertRows() bool {
 }
 
 // shownIn returns the view that a block of the database shows.
-func (c *change) shownIn(block string) string {
+func (c *operation) shownIn(block string) string {
 	if b := c.tx.Block(block); block != "" && b != nil {
 		return b.Attrs[shownView]
 	}
 	return ""
 }
 
-func (c *change) removeRows() bool {
+func (c *operation) removeRows() bool {
 	if c.raw.Get("srcIDs").IsArray() {
 		c.databases.removeRows(c.db, c.raw.Strs("srcIDs"))
 	}
 	return true
 }
 
-func (c *change) updateCell() bool {
+func (c *operation) updateCell() bool {
 	data := c.raw.Get("data")
 	if !data.IsObject() {
 		return false
@@ -129,14 +129,14 @@ func (c *change) updateCell() bool {
 	return c.setCell(c.db, c.op.KeyID, c.op.RowID, []byte(data.Raw)) == nil
 }
 
-func (c *change) addColumn() bool {
+func (c *operation) addColumn() bool {
 	icon, _ := c.op.Data.(string)
 	c.db.addColumn(newColumn(c.op.ID, c.op.Name, c.op.Type, icon), c.op.PreviousID)
 	return true
 }
 
 // updateColumn renames a column and changes its type. The primary column stays one, and others do not become one.
-func (c *change) updateColumn(col *column) {
+func (c *operation) updateColumn(col *column) {
 	if c.op.Name != "" {
 		col.Key["name"] = c.op.Name
 	}
@@ -145,28 +145,28 @@ func (c *change) updateColumn(col *column) {
 	}
 }
 
-func (c *change) updateOptions(col *column) {
+func (c *operation) updateOptions(col *column) {
 	if col.kind() != siyuanapi.ColumnSelect && col.kind() != siyuanapi.ColumnMSelect {
 		return
 	}
 	col.setOptions(object{"options": c.raw.Get("data").Value()}.objects("options"))
 }
 
-func (c *change) updateRelation(col *column) {
+func (c *operation) updateRelation(col *column) {
 	if c.op.Format != "" {
 		col.Key["name"] = c.op.Format
 	}
 	c.setRelation(c.db, col, relationTarget{database: c.op.ID, twoWay: c.op.IsTwoWay, back: c.op.BackRelationKeyID, backName: c.op.Name})
 }
 
-func (c *change) updateRollup(col *column) {
+func (c *operation) updateRollup(col *column) {
 	if col.kind() == siyuanapi.ColumnRollup {
 		col.Key["rollup"] = rollupSettings(object{"relationKeyID": c.op.ParentID, "keyID": c.op.KeyID, "calc": c.data()["calc"]})
 	}
 }
 
 // addView adds a view with the columns and rows of the one the block shows, and shows it there.
-func (c *change) addView() bool {
+func (c *operation) addView() bool {
 	layout := c.op.Layout
 	if layoutNames[layout] == "" {
 		layout = layoutTable
@@ -185,12 +185,12 @@ func (c *change) addView() bool {
 	added.at(layout)[placesKey(layout)] = places
 	added.object["itemIds"] = anys(c.db.rows(from))
 	c.db.views = append(c.db.views, added.object)
-	c.db.show(c.databases, c.op.BlockID, c.op.ID)
+	c.db.setCurrentView(c.databases, c.op.BlockID, c.op.ID)
 	return true
 }
 
-// show makes a view the current one, and that of a block.
-func (db *database) show(s *databases, block, view string) {
+// setCurrentView makes a view the current one, and that of a block.
+func (db *database) setCurrentView(s *databases, block, view string) {
 	db.viewID, db.changed = view, true
 	if b := s.tx.Block(block); block != "" && b != nil {
 		b.Attrs[shownView] = view
@@ -198,7 +198,7 @@ func (db *database) show(s *databases, block, view string) {
 	}
 }
 
-func (c *change) setCalc() bool {
+func (c *operation) setCalc() bool {
 	c.db.view(c.op.ViewID, c.shownIn(c.op.BlockID)).setCalc(c.op.ID, c.data())
 	c.db.changed = true
 	return true

@@ -21,7 +21,7 @@ func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 
 func getAttributeViewKeysByAvID(tx *workspace.Tx, req api.Request) api.Reply {
 	keys := []object{}
-	for _, c := range newDatabases(tx).ensure(req.Str("avID")).columns {
+	for _, c := range newDatabases(tx).mustDatabase(req.Str("avID")).columns {
 		keys = append(keys, c.Key)
 	}
 	return api.OK(keys)
@@ -54,7 +54,7 @@ func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 }
 
 func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Reply {
-	db := newDatabases(tx).ensure(req.ID("id"))
+	db := newDatabases(tx).mustDatabase(req.ID("id"))
 	keyword := strings.ToLower(req.OptStr("keyword"))
 	values := []*value{}
 	for _, c := range db.primary().cells {

@@ -14,14 +14,14 @@ func (s *sheet) relation(c *column, row string) *valueRelation {
 	if v == nil || v.Relation == nil {
 		return r
 	}
-	other := s.other(c)
+	other := s.relatedSheet(c)
 	if other == nil {
 		r.BlockIDs = v.Relation.BlockIDs
 		return r
 	}
 	primary := other.db.primary()
 	for _, id := range v.Relation.BlockIDs {
-		if other.db.has(id) {
+		if other.db.hasRow(id) {
 			r.BlockIDs = append(r.BlockIDs, id)
 			r.Contents = append(r.Contents, other.cell(primary, id))
 		}
@@ -31,28 +31,28 @@ func (s *sheet) relation(c *column, row string) *valueRelation {
 
 // rollup gathers the values that the related rows have in a column, or calculates with them; nil for none.
 func (s *sheet) rollup(c *column, row string) []*value {
-	how := c.Key.at("rollup")
-	relation := s.db.column(how.str("relationKeyID"))
+	settings := c.Key.at("rollup")
+	relation := s.db.column(settings.str("relationKeyID"))
 	if relation == nil || relation.kind() != siyuanapi.ColumnRelation {
 		return nil
 	}
-	other := s.other(relation)
+	other := s.relatedSheet(relation)
 	if other == nil {
 		return nil
 	}
-	from := other.db.column(how.str("keyID"))
+	from := other.db.column(settings.str("keyID"))
 	if from == nil {
 		return nil
 	}
 	var values []*value
 	if v := relation.stored(row); v != nil && v.Relation != nil {
 		for _, id := range v.Relation.BlockIDs {
-			if other.db.has(id) {
+			if other.db.hasRow(id) {
 				values = append(values, other.cell(from, id))
 			}
 		}
 	}
-	operator := how.at("calc").str("operator")
+	operator := settings.at("calc").str("operator")
 	if operator == "Unique values" {
 		return unique(values)
 	}
@@ -62,22 +62,22 @@ func (s *sheet) rollup(c *column, row string) []*value {
 	return values
 }
 
-// relate notes in the other database of a two way relation that a row's related rows are now others.
-func (s *databases) relate(c *column, row string, before, after []string) {
-	other, back := s.back(c)
-	if back == nil {
+// mirrorRelation notes in the other database of a two way relation that a row's related rows are now others.
+func (s *databases) mirrorRelation(c *column, row string, before, after []string) {
+	related, backColumn := s.otherEnd(c)
+	if backColumn == nil {
 		return
 	}
 	for _, id := range before {
 		if !slices.Contains(after, id) {
-			other.changeRelated(back, id, func(rows []string) []string {
+			related.changeRelated(backColumn, id, func(rows []string) []string {
 				return slices.DeleteFunc(rows, func(one string) bool { return one == row })
 			})
 		}
 	}
 	for _, id := range after {
-		if !slices.Contains(before, id) && other.has(id) {
-			other.changeRelated(back, id, func(rows []string) []string {
+		if !slices.Contains(before, id) && related.hasRow(id) {
+			related.changeRelated(backColumn, id, func(rows []string) []string {
 				if slices.Contains(rows, row) {
 					return rows
 				}
@@ -87,24 +87,24 @@ func (s *databases) relate(c *column, row string, before, after []string) {
 	}
 }
 
-// back returns the other end of a two way relation, nil for other columns and where it is missing.
-func (s *databases) back(c *column) (*database, *column) {
-	how := c.Key.at("relation")
-	if c.kind() != siyuanapi.ColumnRelation || !how.flag("isTwoWay") {
+// otherEnd returns the other end of a two way relation, nil for other columns and where it is missing.
+func (s *databases) otherEnd(c *column) (*database, *column) {
+	settings := c.Key.at("relation")
+	if c.kind() != siyuanapi.ColumnRelation || !settings.flag("isTwoWay") {
 		return nil, nil
 	}
-	other := s.database(how.str("avID"))
-	if other == nil {
+	related := s.database(settings.str("avID"))
+	if related == nil {
 		return nil, nil
 	}
-	back := other.column(how.str("backKeyID"))
-	if back == nil || back.kind() != siyuanapi.ColumnRelation || back == c {
+	backColumn := related.column(settings.str("backKeyID"))
+	if backColumn == nil || backColumn.kind() != siyuanapi.ColumnRelation || backColumn == c {
 		return nil, nil
 	}
-	return other, back
+	return related, backColumn
 }
 
-// link changes the related rows of a cell.
+// changeRelated changes the related rows of a cell.
 func (db *database) changeRelated(c *column, row string, change func([]string) []string) {
 	stored := c.cell(row)
 	v := untouchedOr(c, row)
@@ -121,7 +121,7 @@ func (db *database) changeRelated(c *column, row string, change func([]string) [
 	db.changed = true
 }
 
-// aim is where a relation column is to lead.
+// relationTarget is where a relation column is to lead.
 type relationTarget struct {
 	database string
 	twoWay   bool
@@ -132,11 +132,11 @@ type relationTarget struct {
 // setRelation lets a relation column lead to a database. The other end of a two way relation it had becomes an ordinary
 // relation.
 func (s *databases) setRelation(db *database, c *column, to relationTarget) {
-	other := s.database(to.database)
-	if c.kind() != siyuanapi.ColumnRelation || other == nil {
+	related := s.database(to.database)
+	if c.kind() != siyuanapi.ColumnRelation || related == nil {
 		return
 	}
-	if _, old := s.back(c); old != nil && old.id() != to.back {
+	if _, old := s.otherEnd(c); old != nil && old.id() != to.back {
 		old.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
 		s.database(c.Key.at("relation").str("avID")).changed = true
 	}
@@ -149,20 +149,20 @@ func (s *databases) setRelation(db *database, c *column, to relationTarget) {
 		c.Key.at("relation")["backKeyID"] = ""
 		return
 	}
-	if back := other.column(to.back); back == nil {
+	if backColumn := related.column(to.back); backColumn == nil {
 		name := to.backName
 		if name == "" {
 			name = c.name()
 		}
-		other.appendColumn(newColumn(to.back, name, siyuanapi.ColumnRelation, ""))
+		related.appendColumn(newColumn(to.back, name, siyuanapi.ColumnRelation, ""))
 	}
-	if back := other.column(to.back); back.kind() == siyuanapi.ColumnRelation && back != c {
-		back.Key["relation"] = object{"avID": db.id, "isTwoWay": true, "backKeyID": c.id()}
-		other.changed = true
+	if backColumn := related.column(to.back); backColumn.kind() == siyuanapi.ColumnRelation && backColumn != c {
+		backColumn.Key["relation"] = object{"avID": db.id, "isTwoWay": true, "backKeyID": c.id()}
+		related.changed = true
 	}
 	for _, held := range c.cells {
 		if v := held.get(); v.Relation != nil && tree.ValidID(held.row) {
-			s.relate(c, held.row, nil, v.Relation.BlockIDs)
+			s.mirrorRelation(c, held.row, nil, v.Relation.BlockIDs)
 		}
 	}
 }

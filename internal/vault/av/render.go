@@ -35,7 +35,7 @@ func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(newRendering(s, db, req).reply())
 }
 
-// renderable reports whether the parameters have the types they need.
+// hasValidTypes reports whether the parameters have the types they need.
 func hasValidTypes(req api.Request) bool {
 	if req.Get("id").Type != gjson.String {
 		return false
@@ -85,20 +85,20 @@ func (r *rendering) reply() object {
 	}
 	return object{
 		"defaultTemplateID": restOr(r.db, "defaultTemplateID", ""), "id": r.db.id, "isMirror": r.mirrors > 1, "name": r.db.name,
-		"newItemTemplates": restOr(r.db, "newItemTemplates", nil), "view": r.whole(), "viewID": r.view.str("id"),
+		"newItemTemplates": restOr(r.db, "newItemTemplates", nil), "view": r.renderWhole(), "viewID": r.view.str("id"),
 		"viewType": r.view.layout(), "views": views,
 	}
 }
 
 // restOr returns a member of the database that is kept as it came, or otherwise.
 func restOr(db *database, name string, otherwise any) any {
-	if raw, kept := db.rest[name]; kept {
+	if raw, stored := db.otherMembers[name]; stored {
 		return raw
 	}
 	return otherwise
 }
 
-// heading returns what is said of a view in a list of views.
+// viewHeading returns what is said of a view in a list of views.
 func viewHeading(v view) object {
 	return object{
 		"id": v.str("id"), "icon": v.str("icon"), "name": v.str("name"), "desc": v.str("desc"),
@@ -106,14 +106,14 @@ func viewHeading(v view) object {
 	}
 }
 
-// whole returns the view with its rows, or with its groups and theirs.
-func (r *rendering) whole() object {
+// renderWhole returns the view with its rows, or with its groups and theirs.
+func (r *rendering) renderWhole() object {
 	rows := r.rows()
 	by := r.db.groupColumn(r.view)
 	if by == nil {
-		return r.part(r.view, rows, r.pageOf(rows, r.page, r.size))
+		return r.renderView(r.view, rows, r.pageOf(rows, r.page, r.size))
 	}
-	out := r.part(r.view, rows, nil)
+	out := r.renderView(r.view, rows, nil)
 	out["group"] = r.view.at("group")
 	groups := []object{}
 	for _, g := range r.groups(r.view, by, rows) {
@@ -122,7 +122,7 @@ func (r *rendering) whole() object {
 		if paging.Get("page").Exists() {
 			page, size = int(paging.Get("page").Int()), int(paging.Get("pageSize").Int())
 		}
-		part := r.part(g.view, g.rows, r.pageOf(g.rows, page, size))
+		part := r.renderView(g.view, g.rows, r.pageOf(g.rows, page, size))
 		part["name"], part["groupKey"], part["groupValue"] = g.name, by.Key, g.value
 		groups = append(groups, part)
 	}
@@ -137,7 +137,7 @@ func (r *rendering) rows() []string {
 	}
 	filter, rows := asObject(r.db.filters(r.view)[0]), []string{}
 	for _, row := range r.db.rows(r.view) {
-		if r.passesFilter(filter, row) && r.found(row) {
+		if r.passesFilter(filter, row) && r.matchesQuery(row) {
 			rows = append(rows, row)
 		}
 	}
@@ -145,8 +145,8 @@ func (r *rendering) rows() []string {
 	return rows
 }
 
-// found reports whether the query stands in a row.
-func (r *rendering) found(row string) bool {
+// matchesQuery reports whether the query stands in a row.
+func (r *rendering) matchesQuery(row string) bool {
 	if r.query == "" {
 		return true
 	}
@@ -158,7 +158,7 @@ func (r *rendering) found(row string) bool {
 	return false
 }
 
-// window returns a page of rows; pages begin with 1.
+// pageOf returns a page of rows; pages begin with 1.
 func (r *rendering) pageOf(rows []string, page, size int) []string {
 	if size < 1 {
 		size = max(r.view.num("pageSize", 50), 1)
@@ -166,7 +166,7 @@ func (r *rendering) pageOf(rows []string, page, size int) []string {
 	return pageItems(rows, page, size)
 }
 
-// cut returns a page of a list; pages begin with 1.
+// pageItems returns a page of a list; pages begin with 1.
 func pageItems[T any](list []T, page, size int) []T {
 	page, size = max(page, 1)-1, max(size, 1)
 	if page > len(list)/size {

@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// adding holds what to add, and where.
+// rowsToAdd holds what to add, and where.
 type rowsToAdd struct {
 	// sources name blocks, or the texts of detached rows.
 	sources []api.Request
@@ -32,7 +32,7 @@ func (s *databases) addRows(db *database, a rowsToAdd) {
 	taken := map[string]bool{}
 	for _, src := range a.sources {
 		v := s.newRow(db, src, bound)
-		if v != nil && !taken[v.BlockID] && !db.has(v.BlockID) {
+		if v != nil && !taken[v.BlockID] && !db.hasRow(v.BlockID) {
 			taken[v.BlockID] = true
 			values = append(values, v)
 		}
@@ -50,7 +50,7 @@ func (s *databases) addRows(db *database, a rowsToAdd) {
 	for _, v := range slices.Backward(values) { // each is put before the others, so they are made from behind
 		db.primary().add(v)
 	}
-	db.order(rows, a.previous)
+	db.placeRows(rows, a.previous)
 	if !a.withoutPreset {
 		for _, row := range rows {
 			s.presetRow(db, a, row)
@@ -81,8 +81,8 @@ func (s *databases) newRow(db *database, src api.Request, bound map[string]bool)
 	return v
 }
 
-// order puts rows into every view, behind a row or first.
-func (db *database) order(rows []string, previous string) {
+// placeRows puts rows into every view, behind a row or first.
+func (db *database) placeRows(rows []string, previous string) {
 	for _, v := range db.views {
 		items := v.list("itemIds")
 		at := slices.IndexFunc(items, func(item any) bool { return previous != "" && item == previous })
@@ -90,7 +90,7 @@ func (db *database) order(rows []string, previous string) {
 	}
 }
 
-// fill gives a new row the values that the filter of the view and the group it was added to ask for.
+// presetRow gives a new row the values that the filter of the view and the group it was added to ask for.
 func (s *databases) presetRow(db *database, a rowsToAdd, row string) {
 	root := asObject(db.filters(a.view)[0])
 	if root.str("combination") != "or" {
@@ -113,11 +113,11 @@ func (s *databases) presetRow(db *database, a rowsToAdd, row string) {
 	}
 }
 
-// preset gives an untouched cell a value, without anything for computed ones and the name.
+// presetCell gives an untouched cell a value, without anything for computed ones and the name.
 func (db *database) presetCell(id, row string, given *value) {
 	c := db.column(id)
 	if c == nil || given == nil || given.isBlank() && given.Checkbox == nil || c.cell(row) != nil ||
-		c.kind() == siyuanapi.ColumnBlock || c.kind() == siyuanapi.ColumnRelation || slices.Contains(computed, c.kind()) {
+		c.kind() == siyuanapi.ColumnBlock || c.kind() == siyuanapi.ColumnRelation || slices.Contains(computedTypes, c.kind()) {
 		return
 	}
 	v := untouchedValue(c, row)
@@ -141,7 +141,7 @@ func (s *databases) removeRows(db *database, rows []string) {
 		}
 		for _, c := range db.columns {
 			if v := c.stored(row); c.kind() == siyuanapi.ColumnRelation && v != nil {
-				s.relate(c, row, v.related(), nil)
+				s.mirrorRelation(c, row, v.related(), nil)
 			}
 		}
 	}

@@ -12,23 +12,23 @@ const maxDepth = 3
 
 // sheet computes what the cells of a database show.
 type sheet struct {
-	databases *databases
-	db        *database
-	depth     int
+	dbs   *databases
+	db    *database
+	depth int
 }
 
-func newSheet(s *databases, db *database) *sheet { return &sheet{databases: s, db: db} }
+func newSheet(s *databases, db *database) *sheet { return &sheet{dbs: s, db: db} }
 
-// other returns the sheet of a database that a relation leads to, nil when there is none or the way was too long.
-func (s *sheet) other(relation *column) *sheet {
+// relatedSheet returns the sheet of a database that a relation leads to, nil when there is none or the way was too long.
+func (s *sheet) relatedSheet(relation *column) *sheet {
 	if s.depth == maxDepth {
 		return nil
 	}
-	db := s.databases.database(relation.Key.at("relation").str("avID"))
+	db := s.dbs.database(relation.Key.at("relation").str("avID"))
 	if db == nil {
 		return nil
 	}
-	o := newSheet(s.databases, db)
+	o := newSheet(s.dbs, db)
 	o.depth = s.depth + 1
 	return o
 }
@@ -81,8 +81,8 @@ func (c *column) format(n *siyuanapi.Number) string {
 	return c.Key.str("numberFormat")
 }
 
-// bound returns the block a row is bound to, "" for a detached row.
-func (s *sheet) bound(row string) string {
+// boundBlock returns the block a row is bound to, "" for a detached row.
+func (s *sheet) boundBlock(row string) string {
 	if v := s.db.primary().stored(row); v != nil && v.Block != nil && !v.IsDetached {
 		return v.Block.ID
 	}
@@ -91,7 +91,7 @@ func (s *sheet) bound(row string) string {
 
 // created returns when the block of a row was made, or the row if it is detached.
 func (s *sheet) created(row string) time.Time {
-	if block := s.bound(row); block != "" {
+	if block := s.boundBlock(row); block != "" {
 		return tree.IDTime(block)
 	}
 	return tree.IDTime(row)
@@ -99,7 +99,7 @@ func (s *sheet) created(row string) time.Time {
 
 // updated returns when the block of a row was changed, or the row if it is detached.
 func (s *sheet) updated(row string) time.Time {
-	if changed := s.db.changes[s.bound(row)]; !changed.IsZero() {
+	if changed := s.db.changes[s.boundBlock(row)]; !changed.IsZero() {
 		return changed
 	}
 	if v := s.db.primary().stored(row); v != nil && v.Block != nil && v.Block.Updated > 0 {

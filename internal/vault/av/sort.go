@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// sorts returns the sorts of a view, [] when it has none.
+// viewSorts returns the sorts of a view, [] when it has none.
 func viewSorts(v view) []any {
 	if list := v.list("sorts"); list != nil {
 		return list
@@ -78,7 +78,7 @@ func compare(c *column, a, b *value) int {
 		return cmp.Compare(btoi(a.Checkbox.Checked), btoi(b.Checkbox.Checked))
 	case siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect:
 		for i := range min(len(a.MSelect), len(b.MSelect)) {
-			if n := cmp.Compare(c.option(a.MSelect[i].Content), c.option(b.MSelect[i].Content)); n != 0 {
+			if n := cmp.Compare(c.optionIndex(a.MSelect[i].Content), c.optionIndex(b.MSelect[i].Content)); n != 0 {
 				return n
 			}
 		}

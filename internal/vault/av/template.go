@@ -14,19 +14,19 @@ const maxTemplates = 2 * time.Second
 // execute returns what the template of a column makes of a row: nothing where it has a mistake in it.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
-	if !strings.Contains(source, template.ActionLeft) || s.databases.templates > maxTemplates {
+	if !strings.Contains(source, template.ActionLeft) || s.dbs.templates > maxTemplates {
 		return source
 	}
 	begun := time.Now()
 	text, err := s.runTemplate(source, row)
-	s.databases.templates += time.Since(begun)
+	s.dbs.templates += time.Since(begun)
 	if err != nil {
 		return ""
 	}
 	return text
 }
 
-// try runs a template on a row.
+// runTemplate runs a template on a row.
 func (s *sheet) runTemplate(source, row string) (string, error) {
 	return template.Execute(source, template.Options{
 		Left: template.ActionLeft, Right: template.ActionRight, Values: s.templateValues(row),
@@ -40,7 +40,7 @@ func (s *sheet) templateValues(row string) map[string]any {
 		"id": row, "title": s.cell(s.db.primary(), row).text(),
 		"created": shownMoment(s.created(row)).Formatted, "updated": shownMoment(s.updated(row)).Formatted,
 	}
-	if block := s.bound(row); block != "" {
+	if block := s.boundBlock(row); block != "" {
 		values["id"] = block
 	}
 	for _, c := range s.db.columns {

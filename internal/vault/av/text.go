@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// empty reports whether a value of a type holds nothing.
+// isEmpty reports whether a value of a type holds nothing.
 func (v *value) isEmpty() bool {
 	if v == nil {
 		return true
@@ -112,7 +112,7 @@ func dateText(d *siyuanapi.Date) string {
 	return text
 }
 
-// moment returns a time as created and updated cells show it; the zero time shows nothing.
+// shownMoment returns a time as created and updated cells show it; the zero time shows nothing.
 func shownMoment(t time.Time) *siyuanapi.Moment {
 	if t.IsZero() {
 		return &siyuanapi.Moment{}

@@ -57,13 +57,13 @@ func (v *value) encode() json.RawMessage { return api.MustJSON(v) }
 // untouchedValue returns what a cell shows that nobody has touched. Its id and times come from the row, so that they are
 // the same each time it is shown.
 func untouchedValue(c *column, row string) *value {
-	made := tree.IDTime(row)
+	created := tree.IDTime(row)
 	v := &value{ID: tree.DerivedID(row, c.id()), KeyID: c.id(), BlockID: row, Type: c.kind()}
 	switch c.kind() {
 	case siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated:
 	default:
-		if !made.IsZero() {
-			v.CreatedAt, v.UpdatedAt = made.UnixMilli(), made.UnixMilli()
+		if !created.IsZero() {
+			v.CreatedAt, v.UpdatedAt = created.UnixMilli(), created.UnixMilli()
 		}
 	}
 	return v

@@ -23,7 +23,7 @@ type vault struct{ *vaulttest.Vault }
 
 func newVault(t testing.TB) *vault {
 	t.Helper()
-	return &vault{vaulttest.New(t, document.Join, block.Join, av.Join)}
+	return &vault{vaulttest.New(t, document.Register, block.Register, av.Register)}
 }
 
 // do runs operations in one transaction.

@@ -13,7 +13,7 @@ const (
 	layoutKanban  = "kanban"
 )
 
-// layouts are all layouts with the names new views get.
+// layoutNames are all layouts with the names new views get.
 var layoutNames = map[string]string{layoutTable: "Table", layoutGallery: "Card", layoutKanban: "Kanban"}
 
 // view is one view of a database. It keeps the settings of each layout it ever had.
@@ -80,8 +80,8 @@ func (v view) eachLayout(each func(layout string, places []any) []any) {
 	}
 }
 
-// place returns the place of a column in a list, -1 when it is not there.
-func place(places []any, column string) int {
+// placeIndex returns the place of a column in a list, -1 when it is not there.
+func placeIndex(places []any, column string) int {
 	return slices.IndexFunc(places, func(p any) bool { return asObject(p).str("id") == column })
 }
 

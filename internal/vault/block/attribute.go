@@ -116,7 +116,7 @@ func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]strin
 	return changes, complaint
 }
 
-// retitle renames a document, and with its page the notebook, as renameDoc does.
+// renameByAttribute renames a document, and with its page the notebook, as renameDoc does.
 func renameByAttribute(root *tree.Block, title string) {
 	if title = strings.ReplaceAll(title, "/", ""); title == "" {
 		title = "Untitled"

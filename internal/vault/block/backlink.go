@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// backlink is a document whose blocks refer to something or mention it.
+// backlinkDoc is a document whose blocks refer to something or mention it.
 type backlinkDoc struct {
 	ID       string `json:"id"`
 	Box      string `json:"box"`

@@ -20,7 +20,7 @@ type child struct {
 func getChildBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []child{}
 	if b := tx.Block(req.ID("id")); b != nil {
-		for _, c := range below(b) {
+		for _, c := range childrenOf(b) {
 			list = append(list, child{
 				ID: c.ID, Type: c.Kind, SubType: c.Subtype(), Content: markup.Content(c), Markdown: markup.Markdown(c),
 			})
@@ -29,8 +29,8 @@ func getChildBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
-// below returns the blocks in a container, those under a heading.
-func below(b *tree.Block) []*tree.Block {
+// childrenOf returns the blocks in a container, those under a heading.
+func childrenOf(b *tree.Block) []*tree.Block {
 	if b.Kind == tree.Heading {
 		return b.Section()
 	}

@@ -50,7 +50,7 @@ func TestMeetsRecordings(t *testing.T) {
 
 // withStandIns answers this package's routes, and what the scenarios need beside them as far as they need it.
 func withStandIns(t testing.TB) *api.Mux {
-	mux := vaulttest.New(t, block.Join).Mux
+	mux := vaulttest.New(t, block.Register).Mux
 	mux.Write("/api/notebook/createNotebook", createNotebook)
 	mux.Write("/api/filetree/createDocWithMd", createDocument)
 	mux.Read("/api/sqlite/flushTransaction", func(*workspace.Tx, api.Request) api.Reply { return api.Done() })

@@ -14,8 +14,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Join adds the routes of this package to mux, and the operations of /api/transactions that are about blocks.
-func Join(mux *api.Mux) {
+// Register adds the routes of this package to mux, and the operations of /api/transactions that are about blocks.
+func Register(mux *api.Mux) {
 	registerReads(mux)
 	registerWrites(mux)
 	registerAttributes(mux)

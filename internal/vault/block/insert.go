@@ -60,7 +60,7 @@ func batchInsertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 // insert carries out one insertion and returns its echo, whose id is empty where nothing was written.
 func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 	data, dataType := req.Str("data"), req.Str("dataType")
-	to := anchor{parent: optID(req, "parentID"), previous: optID(req, "previousID"), next: optID(req, "nextID")}
+	to := insertAnchor{parent: optID(req, "parentID"), previous: optID(req, "previousID"), next: optID(req, "nextID")}
 	blocks := tx.Identify(edit.Parse(dataType, data))
 	op := api.DoOperation{
 		Action: "insert", Data: edit.Echo(dataType, data, blocks), ID: blocks[0].ID,
@@ -90,13 +90,13 @@ func optID(req api.Request, key string) string {
 	return id
 }
 
-// anchor says where blocks go: before next, else behind previous, else first into parent. Only the first of them that
-// is given counts, also when it does not exist.
-type anchor struct{ parent, previous, next string }
+// insertAnchor says where blocks go: before next, else behind previous, else first into parent. Only the first of them
+// that is given counts, also when it does not exist.
+type insertAnchor struct{ parent, previous, next string }
 
 // find returns the parent and the place among its children, nil if the anchor does not exist or is a document to put
 // something beside. The parent may be a leaf.
-func (a anchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
+func (a insertAnchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
 	switch {
 	case a.next != "":
 		if next := tx.Block(a.next); next != nil && next.Parent != nil {
@@ -113,7 +113,7 @@ func (a anchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
 }
 
 // afterDocument reports whether a wants something behind a document, which no block can be.
-func (a anchor) afterDocument(tx *workspace.Tx) bool {
+func (a insertAnchor) afterDocument(tx *workspace.Tx) bool {
 	if a.next != "" || a.previous == "" {
 		return false
 	}

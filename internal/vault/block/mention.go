@@ -11,10 +11,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// trigram is how many characters a text needs to be looked up in the full text index.
+// indexedLength is how many characters a text needs to be looked up in the full text index.
 const indexedLength = 3
 
-// mentioning lists the other documents whose paragraphs name a document in plain text and have the keyword.
+// mentioningDocs lists the other documents whose paragraphs name a document in plain text and have the keyword.
 func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	list := backlinks{}
 	title := mentionName(def)
@@ -27,7 +27,7 @@ func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks
 		value = `content : "` + strings.ReplaceAll(title, `"`, `""`) + `"`
 	}
 	tx.Rows(func(row workspace.Row) bool {
-		if mentions(row.Text(firstOwn), title) && contains(row.Text(firstOwn+1), keyword) {
+		if mentionsTitle(row.Text(firstOwn), title) && contains(row.Text(firstOwn+1), keyword) {
 			list.add(row)
 		}
 		return true
@@ -39,7 +39,7 @@ func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks
 	return list
 }
 
-// mentionable returns the name that def may be mentioned by, "" for what is not a document.
+// mentionName returns the name that def may be mentioned by, "" for what is not a document.
 func mentionName(def *tree.Block) string {
 	if def.Kind != tree.Doc {
 		return ""
@@ -47,8 +47,8 @@ func mentionName(def *tree.Block) string {
 	return def.Attrs["title"]
 }
 
-// mentions reports whether the text of a leaf has a title outside of marks and links.
-func mentions(text, title string) bool {
+// mentionsTitle reports whether the text of a leaf has a title outside of marks and links.
+func mentionsTitle(text, title string) bool {
 	return slices.ContainsFunc(markup.Spans(text), func(s markup.Span) bool {
 		return s.Kind == "" && strings.Contains(s.Content, title)
 	})
@@ -77,7 +77,7 @@ func mentionsIn(d *tree.Document, def *tree.Block) []*tree.Block {
 	}
 	var found []*tree.Block
 	d.Root.Walk(func(b *tree.Block) {
-		if b.Kind == tree.Paragraph && mentions(b.Text, title) {
+		if b.Kind == tree.Paragraph && mentionsTitle(b.Text, title) {
 			found = append(found, b)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// dom is the data type of operations.
-const dom = "dom"
+// domDataType is the data type of operations.
+const domDataType = "dom"
 
 func registerTransactions(mux *api.Mux) {
 	mux.Write("/api/transactions", performTransactions(mux))
@@ -27,7 +27,7 @@ func registerTransactions(mux *api.Mux) {
 
 func insertOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 	data, isText := op.Data.(string)
-	parent, at := anchor{parent: op.ParentID, previous: op.PreviousID, next: op.NextID}.find(tx)
+	parent, at := insertAnchor{parent: op.ParentID, previous: op.PreviousID, next: op.NextID}.find(tx)
 	if !isText || parent == nil || !parent.Container() {
 		return false
 	}
@@ -45,7 +45,7 @@ func childOperation(last bool) api.Operation {
 		if !isText || parent == nil || !parent.Container() {
 			return false
 		}
-		*op = edit.Place(tx, dom, data, parent, last)
+		*op = edit.Place(tx, domDataType, data, parent, last)
 		return true
 	}
 }
@@ -56,7 +56,7 @@ func updateOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool
 	if b == nil || !isText || b.Kind == tree.Doc {
 		return false
 	}
-	edit.Update(tx, b, dom, data)
+	edit.Update(tx, b, domDataType, data)
 	return true
 }
 

@@ -34,7 +34,7 @@ func shownAs(b *tree.Block) *tree.Block {
 	return b
 }
 
-// mark marks the first place of a text in DOM, outside of tags. DOM that shows the text in parts stays as it is.
+// markFirst marks the first place of a text in DOM, outside of tags. DOM that shows the text in parts stays as it is.
 func markFirst(dom, text string) string {
 	for at := 0; ; {
 		open := strings.IndexByte(dom[at:], '>')
@@ -65,7 +65,7 @@ func find(escaped, text string) (at, length int) {
 	return -1, 0
 }
 
-// escapes are the ways in which text stands between tags.
+// escapedForms are the ways in which text stands between tags.
 var escapedForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;"),
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),

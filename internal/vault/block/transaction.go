@@ -31,7 +31,7 @@ func performTransactions(mux *api.Mux) api.Handler {
 	}
 }
 
-// echo reads operations as they are answered.
+// answeredOperations reads operations as they are answered.
 func answeredOperations(steps []gjson.Result) []api.DoOperation {
 	ops := make([]api.DoOperation, len(steps))
 	for i, step := range steps {
@@ -40,7 +40,7 @@ func answeredOperations(steps []gjson.Result) []api.DoOperation {
 	return ops
 }
 
-// perform carries out operations up to the first that fails. Unknown actions do nothing.
+// performOperations carries out operations up to the first that fails. Unknown actions do nothing.
 func performOperations(tx *workspace.Tx, known map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
 	for i := range ops {
 		if do := known[ops[i].Action]; do != nil && !do(tx, &ops[i], steps[i]) {

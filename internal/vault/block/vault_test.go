@@ -16,7 +16,7 @@ type vault struct {
 
 func newVault(t *testing.T) *vault {
 	t.Helper()
-	v := &vault{Vault: vaulttest.New(t, block.Join)}
+	v := &vault{Vault: vaulttest.New(t, block.Register)}
 	v.Update(func(tx *workspace.Tx) { v.box = tx.CreateNotebook("Notes 笔记").ID })
 	return v
 }
@@ -25,7 +25,7 @@ type object = map[string]any
 
 // over is v over another opening of its file.
 func (v *vault) over(w *workspace.Workspace) *vault {
-	return &vault{vaulttest.Over(v.T, w, block.Join), v.box}
+	return &vault{vaulttest.Over(v.T, w, block.Register), v.box}
 }
 
 // document makes a document at the top of the notebook and returns its id and those of its blocks.

@@ -121,7 +121,7 @@ func addDeck(b *tree.Block, deckID string) {
 	}
 }
 
-// unmark takes a deck, or all if deckID is empty, out of what a block says of itself.
+// removeDeck takes a deck, or all if deckID is empty, out of what a block says of itself.
 func removeDeck(b *tree.Block, deckID string) {
 	remaining := slices.DeleteFunc(decksOf(b), func(other string) bool { return deckID == "" || other == deckID })
 	if len(remaining) == 0 {

@@ -33,7 +33,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &fixture{Vault: vaulttest.New(t, card.Join)}
+	w := &fixture{Vault: vaulttest.New(t, card.Register)}
 	w.Update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("Cards 闪卡").ID })
 	return w
 }

@@ -15,7 +15,7 @@ import (
 
 // families answer what the recordings of cards ask for.
 func families(t testing.TB) *api.Mux {
-	return vaulttest.New(t, system.Register, document.Join, block.Join, card.Join).Mux
+	return vaulttest.New(t, system.Register, document.Register, block.Register, card.Register).Mux
 }
 
 func TestMeetsRecordings(t *testing.T) {

@@ -55,7 +55,7 @@ func (d *deck) put(tx *workspace.Tx) {
 	tx.PutRecord(workspace.Record{Kind: deckKind, ID: d.ID, At: d.Created.UnixNano(), Body: api.MustJSON(d)})
 }
 
-// touch notes that the deck has changed.
+// markChanged notes that the deck has changed.
 func (d *deck) markChanged(tx *workspace.Tx) {
 	d.Updated = time.Now()
 	d.put(tx)

@@ -17,8 +17,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Join adds the routes and operations of flashcards.
-func Join(mux *api.Mux) {
+// Register adds the routes and operations of flashcards.
+func Register(mux *api.Mux) {
 	mux.Read("/api/riff/getRiffDecks", listDecks)
 	mux.Write("/api/riff/createRiffDeck", createDeck)
 
@@ -41,7 +41,7 @@ func Join(mux *api.Mux) {
 	mux.Read("/api/riff/getRiffDueCards", dueInDeck)
 	mux.Read("/api/riff/getNotebookRiffDueCards", dueInNotebook)
 	mux.Read("/api/riff/getTreeRiffDueCards", dueInTree)
-	mux.Write("/api/riff/reviewRiffCard", review)
+	mux.Write("/api/riff/reviewRiffCard", reviewCard)
 	mux.Write("/api/riff/skipReviewRiffCard", skipReview)
 	mux.Write("/api/riff/batchSetRiffCardsDueTime", setDue)
 }

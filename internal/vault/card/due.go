@@ -23,7 +23,7 @@ func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
 	if id != siyuanapi.BuiltInDeck && findDeck(tx, id) == nil {
 		return api.OK(dueList{})
 	}
-	return api.OK(due(tx, id, scope{}, time.Now()))
+	return api.OK(listDue(tx, id, scope{}, time.Now()))
 }
 
 // dueInNotebook answers what is due of the built-in deck in a notebook. All notebooks are meant by a closed one, as
@@ -39,7 +39,7 @@ func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	if !n.Conf.Closed {
 		s.box = id
 	}
-	return api.OK(due(tx, siyuanapi.BuiltInDeck, s, time.Now()))
+	return api.OK(listDue(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
 // dueInTree answers with the due cards of the built-in deck in a document and in those below it. An unknown document
@@ -53,7 +53,7 @@ func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	checkReviewed(req)
-	return api.OK(due(tx, siyuanapi.BuiltInDeck, s, time.Now()))
+	return api.OK(listDue(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
 // checkReviewed reads the cards the session has seen, as far as the kernel checks them. What is listed does not depend
@@ -105,9 +105,9 @@ type dueCard struct {
 	NextDues   map[string]string `json:"nextDues"`   // by rating
 }
 
-// due lists the cards of a deck whose time has come and whose block is in an open notebook, the longest due first, as
-// far as there is room.
-func due(tx *workspace.Tx, deckID string, s scope, now time.Time) dueList {
+// listDue lists the due cards of a deck whose block is in an open notebook, the longest overdue first, up to the daily
+// limits.
+func listDue(tx *workspace.Tx, deckID string, s scope, now time.Time) dueList {
 	list := dueList{Cards: []dueCard{}}
 	fresh := nextDues(newSchedule(now), now)
 	tx.Rows(func(row workspace.Row) bool {

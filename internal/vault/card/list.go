@@ -10,9 +10,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// listed are the ids of the cards of deck ?2, of all decks where it is empty, in the order of lists: deck after deck, by
-// when they are due, those whose block cannot be seen last. Cards that have lost their block are left out.
-const listed = `SELECT record.id FROM record
+// listCardsSQL are the ids of the cards of deck ?2, of all decks where it is empty, in the order of lists: deck after
+// deck, by when they are due, those whose block cannot be seen last. Cards that have lost their block are left out.
+const listCardsSQL = `SELECT record.id FROM record
 	CROSS JOIN record AS deck ON deck.kind = 'deck' AND deck.id = record.owner
 	LEFT JOIN node ON node.id = ` + blockOfCard + `
 	LEFT JOIN document ON document.n = node.doc
@@ -29,7 +29,7 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 	tx.Rows(func(row workspace.Row) bool {
 		ids = append(ids, row.Text(0))
 		return true
-	}, listed, cardKind, id)
+	}, listCardsSQL, cardKind, id)
 	total := len(ids)
 	size = min(max(size, 1), max(total, 1))
 	from := min(min(max(page, 1)-1, total)*size, total)
@@ -62,8 +62,8 @@ type shownSchedule struct {
 	LastReview time.Time `json:"lastReview"`
 }
 
-// found returns the card's block as lists show it; one that cannot be seen has nothing but an id and a text that says
-// so.
+// foundBlock returns the card's block as lists show it; one that cannot be seen has nothing but an id and a text that
+// says so.
 func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
 	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
 	tx.Rows(func(row workspace.Row) bool {

@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// review rates a card. One that does not exist is not an error, as recorded.
-func review(tx *workspace.Tx, req api.Request) api.Reply {
+// reviewCard rates a card. One that does not exist is not an error, as recorded.
+func reviewCard(tx *workspace.Tx, req api.Request) api.Reply {
 	c := findCard(tx, req.Str("deckID"), req.Str("cardID"))
 	rating := number(req, "rating")
 	checkReviewed(req)
@@ -21,7 +21,7 @@ func review(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// skip leaves everything as it is, as observed: a card that was skipped is due until it is rated.
+// skipReview changes nothing, as in SiYuan: a skipped card stays due until it is rated.
 func skipReview(_ *workspace.Tx, req api.Request) api.Reply {
 	req.Str("deckID")
 	req.Str("cardID")

@@ -101,7 +101,7 @@ func asSection(d *tree.Document, level int) []*tree.Block {
 	return blocks
 }
 
-// demote brings the headings among blocks to the levels below one.
+// shiftHeadings brings the headings among blocks to the levels below one.
 func shiftHeadings(blocks []*tree.Block, level int) {
 	top := 7
 	for _, b := range blocks {

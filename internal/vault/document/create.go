@@ -103,7 +103,7 @@ func cleanTitle(title string) string {
 	return title
 }
 
-// visible returns a text without the characters that nobody sees, but for those that join emoji.
+// visibleText returns a text without the characters that nobody sees, but for those that join emoji.
 func visibleText(text string) string {
 	return strings.Map(func(c rune) rune {
 		const joiner, hardSpace = '\u200d', '\u00a0'

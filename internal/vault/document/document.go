@@ -14,8 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Join adds the endpoints below /api/notebook, /api/filetree and /api/outline, and those of daily notes.
-func Join(mux *api.Mux) {
+// Register adds the endpoints below /api/notebook, /api/filetree and /api/outline, and those of daily notes.
+func Register(mux *api.Mux) {
 	registerNotebooks(mux)
 	mux.Read("/api/filetree/listDocsByPath", listDocsByPath)
 	mux.Read("/api/filetree/listDocTree", listDocTree)
@@ -62,7 +62,7 @@ const (
 // maxTitle is how many characters a title or the name of a notebook may have.
 const maxTitle = 512
 
-// fits reports whether a document with levels of documents, itself included, may lie below parent.
+// fitsDepth reports whether a document with levels of documents, itself included, may lie below parent.
 func fitsDepth(parent *tree.Document, levels int) bool {
 	return parent == nil || parent.Depth()+levels <= tree.MaxDepth
 }

@@ -66,7 +66,7 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	for i, d := range list {
 		ids[i] = d.ID()
 	}
-	below, sizes := tx.CountChildren(ids), sizes(tx, ids)
+	below, sizes := tx.CountChildren(ids), documentSizes(tx, ids)
 	references := countReferences(tx, ids)
 	files := make([]listedDocument, len(list))
 	for i, d := range list {
@@ -92,8 +92,8 @@ func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	return counts
 }
 
-// sizes returns about how many bytes documents take.
-func sizes(tx *workspace.Tx, ids []string) map[string]int64 {
+// documentSizes returns about how many bytes documents take.
+func documentSizes(tx *workspace.Tx, ids []string) map[string]int64 {
 	found := make(map[string]int64, len(ids))
 	tx.Rows(func(row workspace.Row) bool {
 		found[row.Text(0)] = row.Int(1)
@@ -139,7 +139,7 @@ func humanTime(t time.Time) string {
 	return t.Format(time.DateTime) + ", " + relativeTime(time.Since(t))
 }
 
-// ago returns how long ago something was, in the largest unit that fits.
+// relativeTime returns how long ago something was, in the largest unit that fits.
 func relativeTime(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {

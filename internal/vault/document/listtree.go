@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// branch is a document of listDocTree with those below it.
+// docNode is a document of listDocTree with those below it.
 type docNode struct {
 	ID       string     `json:"id"`
 	Children []*docNode `json:"children,omitempty"`
@@ -46,7 +46,7 @@ func idOf(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy")
 }
 
-// branches returns the documents below one, in manual order.
+// docNodes returns the documents below one, in manual order.
 func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
 	root := &docNode{Children: []*docNode{}}
 	known := map[int64]*docNode{top: root}

@@ -7,13 +7,13 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// place is where a block lies.
-type place struct{ box, path, hpath string }
+// blockPlace is where a block lies.
+type blockPlace struct{ box, path, hpath string }
 
 // placeOf finds the document a block of an open notebook lies in, without loading it.
-func placeOf(tx *workspace.Tx, id string) (at place, found bool) {
+func placeOf(tx *workspace.Tx, id string) (at blockPlace, found bool) {
 	tx.Rows(func(row workspace.Row) bool {
-		at, found = place{row.Text(0), row.Text(1), row.Text(2)}, true
+		at, found = blockPlace{row.Text(0), row.Text(1), row.Text(2)}, true
 		return false
 	}, `SELECT document.box, document.path, document.hpath
 		FROM node JOIN document ON document.n = node.doc JOIN notebook ON notebook.id = document.box

@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// joinNotebooks adds the endpoints below /api/notebook.
+// registerNotebooks adds the endpoints below /api/notebook.
 func registerNotebooks(mux *api.Mux) {
 	mux.Read("/api/notebook/lsNotebooks", lsNotebooks)
 	mux.Read("/api/notebook/getNotebookConf", getNotebookConf)
@@ -23,7 +23,7 @@ func registerNotebooks(mux *api.Mux) {
 	mux.Write("/api/notebook/removeNotebook", removeNotebook)
 }
 
-// listed is a notebook as lists show it.
+// listedNotebook is a notebook as lists show it.
 type listedNotebook struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
@@ -93,7 +93,7 @@ func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// entitle gives the page of a notebook the notebook's name and icon.
+// syncPageTitle gives the page of a notebook the notebook's name and icon.
 func syncPageTitle(tx *workspace.Tx, box *tree.Notebook) {
 	page := tx.Page(box)
 	if page == nil {

@@ -33,7 +33,7 @@ func headings(root *tree.Block) []*heading {
 	return stack[0].below
 }
 
-// outlined is a heading at the top of an outline.
+// outlineEntry is a heading at the top of an outline.
 type outlineEntry struct {
 	ID       string            `json:"id"`
 	Box      string            `json:"box"`
@@ -96,7 +96,7 @@ func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 	return blocks
 }
 
-// escaped returns a heading escaped for HTML, blanks included.
+// escapeHTML returns a heading escaped for HTML, blanks included.
 func escapeHTML(text string) string {
 	return strings.ReplaceAll(html.EscapeString(text), " ", "&nbsp;")
 }

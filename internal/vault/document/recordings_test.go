@@ -55,6 +55,6 @@ func TestMeetsRecordings(t *testing.T) {
 // mux has the routes of blocks too, whose answers name what later rows are about.
 func mux(t testing.TB) *api.Mux {
 	v := newVault(t)
-	block.Join(v.Mux)
+	block.Register(v.Mux)
 	return v.Mux
 }

@@ -19,7 +19,7 @@ type hit struct {
 	Path    string `json:"path"`
 }
 
-// mostHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
+// maxHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
 const maxHits = 64
 
 // searchDocs finds documents whose title contains k, ignoring case. Without k it answers the notebooks.

@@ -16,7 +16,7 @@ type object = map[string]any
 // vault is a workspace in a temporary file with the routes of this package.
 type vault struct{ *vaulttest.Vault }
 
-func newVault(t testing.TB) *vault { return &vault{vaulttest.New(t, document.Join)} }
+func newVault(t testing.TB) *vault { return &vault{vaulttest.New(t, document.Register)} }
 
 // refused asks for what must be refused, with a message that holds part.
 func (v *vault) refused(path string, body any, part string) {

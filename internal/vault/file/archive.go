@@ -74,8 +74,8 @@ func archiveName(data []byte, name string) string {
 	return hex.EncodeToString(sum[:16]) + "-" + tree.Cut(name, maxStem-32) + ".zip"
 }
 
-// pack is an archive that is being made.
-type pack struct {
+// zipExport is an archive that is being made.
+type zipExport struct {
 	tx    *workspace.Tx
 	buf   bytes.Buffer
 	zip   *zip.Writer
@@ -83,15 +83,15 @@ type pack struct {
 	size  int
 }
 
-func newPack(tx *workspace.Tx) *pack {
-	p := &pack{tx: tx, names: map[string]bool{}}
+func newPack(tx *workspace.Tx) *zipExport {
+	p := &zipExport{tx: tx, names: map[string]bool{}}
 	p.zip = zip.NewWriter(&p.buf)
 	return p
 }
 
 // freeName returns a name at the top of the archive that nothing has yet: files of one name may come from several
 // folders.
-func (k *pack) freeName(name string) string {
+func (k *zipExport) freeName(name string) string {
 	ext := path.Ext(name)
 	found := name
 	for n := 2; k.names[found]; n++ {
@@ -102,7 +102,7 @@ func (k *pack) freeName(name string) string {
 }
 
 // add packs a file, or a folder with all in it, under a name.
-func (k *pack) add(p, name string, e *entry) error {
+func (k *zipExport) add(p, name string, e *entry) error {
 	if e.dir {
 		return k.addFolder(p, name)
 	}
@@ -118,7 +118,7 @@ func (k *pack) add(p, name string, e *entry) error {
 	return errors.Join(err, k.tx.Err())
 }
 
-func (k *pack) addFolder(p, name string) error {
+func (k *zipExport) addFolder(p, name string) error {
 	found := entries(k.tx, p)
 	for _, below := range slices.Sorted(maps.Keys(found)) {
 		if err := k.add(path.Join(p, below), name+"/"+below, found[below]); err != nil {
@@ -128,7 +128,7 @@ func (k *pack) addFolder(p, name string) error {
 	return nil
 }
 
-func (k *pack) close() ([]byte, error) {
+func (k *zipExport) close() ([]byte, error) {
 	if err := k.zip.Close(); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ type entry struct {
 	note bool
 }
 
-// skeleton are the folders that every workspace has.
+// standardFolders are the folders that every workspace has.
 var standardFolders = []string{
 	"/", "/conf", "/conf/appearance", "/data", "/data/.siyuan", "/data/assets", "/data/emojis", "/data/plugins",
 	"/data/public", "/data/storage", "/data/templates", "/data/widgets", "/history", "/temp",
@@ -47,14 +47,14 @@ func lookup(tx *workspace.Tx, p string) *entry {
 		}
 		return e
 	case f != nil:
-		return stored(tx, *f)
+		return storedEntry(tx, *f)
 	case p == lockFile:
 		return &entry{note: true, data: func() []byte { return []byte{} }}
 	}
 	return nil
 }
 
-func stored(tx *workspace.Tx, f workspace.File) *entry {
+func storedEntry(tx *workspace.Tx, f workspace.File) *entry {
 	return &entry{dir: f.Dir, changed: f.Changed, data: func() []byte { return tx.ReadFile(f.Path) }}
 }
 
@@ -62,7 +62,7 @@ func stored(tx *workspace.Tx, f workspace.File) *entry {
 func entries(tx *workspace.Tx, dir string) map[string]*entry {
 	found := map[string]*entry{}
 	for _, f := range tx.Files(dir) {
-		found[path.Base(f.Path)] = stored(tx, f)
+		found[path.Base(f.Path)] = storedEntry(tx, f)
 	}
 	for _, p := range append(standardFolders[1:len(standardFolders):len(standardFolders)], lockFile) {
 		if path.Dir(p) == dir {
@@ -73,7 +73,7 @@ func entries(tx *workspace.Tx, dir string) map[string]*entry {
 	return found
 }
 
-// blocked returns the file that lies where a path needs a folder, "" when there is none.
+// blockingFile returns the file that lies where a path needs a folder, "" when there is none.
 func blockingFile(tx *workspace.Tx, p string) string {
 	for up := path.Dir(p); up != "/"; up = path.Dir(up) {
 		if e := lookup(tx, up); e != nil {

@@ -12,8 +12,8 @@ package file
 
 import "collie/internal/vault/api"
 
-// Join adds the routes of the family.
-func Join(mux *api.Mux) {
+// Register adds the routes of the family.
+func Register(mux *api.Mux) {
 	mux.Read("/api/file/getFile", getFile)
 	mux.Write("/api/file/putFile", putFile)
 	mux.Read("/api/file/readDir", readDir)

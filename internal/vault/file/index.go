@@ -25,7 +25,7 @@ func upsertIndexes(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// adopt makes a file a document. From then on the document stands for it, so the file goes.
+// adoptAsDocument converts a file to a document, which replaces it.
 func adoptAsDocument(tx *workspace.Tx, p string) {
 	boxID, rest, ok := splitNote(p)
 	f := tx.Stat(p)

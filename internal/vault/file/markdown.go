@@ -61,7 +61,7 @@ func yamlTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z"
 type export struct {
 	tx           *workspace.Tx
 	refs, embeds int
-	noted        []string // ids of the blocks that have a footnote, in order
+	footnoteIDs  []string // ids of the blocks that have a footnote, in order
 }
 
 // Bounds of what an export adds to a document.
@@ -75,15 +75,15 @@ func (e *export) document(d *tree.Document) string {
 	root := d.Root.Clone()
 	e.resolveEmbeds(root)
 	unwrapSuperBlocks(root)
-	e.link(root)
+	e.rewriteReferences(root)
 	text := markup.Export(root)
-	if len(e.noted) > 0 {
+	if len(e.footnoteIDs) > 0 {
 		text += "\n\n" + e.footnotes()
 	}
 	return text
 }
 
-// embed puts what embedded queries find in their place. Queries in what was found are left as they are.
+// resolveEmbeds puts what embedded queries find in their place. Queries in what was found are left as they are.
 func (e *export) resolveEmbeds(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
 		if child.Kind != tree.Embed {
@@ -92,7 +92,7 @@ func (e *export) resolveEmbeds(b *tree.Block) {
 		}
 		at := child.Index()
 		child.Cut()
-		for _, found := range e.found(child.Text) {
+		for _, found := range e.queryResults(child.Text) {
 			if e.embeds == embedQuotes {
 				quote := &tree.Block{Kind: tree.Quote, Attrs: map[string]string{}}
 				quote.Insert(0, found...)
@@ -104,8 +104,8 @@ func (e *export) resolveEmbeds(b *tree.Block) {
 	}
 }
 
-// found returns the blocks an embedded query finds, copied; those of a document are its own.
-func (e *export) found(text string) (list [][]*tree.Block) {
+// queryResults returns the blocks an embedded query finds, copied; those of a document are its own.
+func (e *export) queryResults(text string) (list [][]*tree.Block) {
 	statement := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "{{"), "}}")
 	result, err := e.tx.Select(strings.TrimSpace(statement), maxEmbedded)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *export) found(text string) (list [][]*tree.Block) {
 	return list
 }
 
-// spread puts what super blocks below b hold in their place: other programs know none.
+// unwrapSuperBlocks puts what super blocks below b hold in their place: other programs know none.
 func unwrapSuperBlocks(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
 		unwrapSuperBlocks(child)
@@ -146,8 +146,8 @@ func unwrapSuperBlocks(b *tree.Block) {
 	}
 }
 
-// link writes the references below a block the way the export wants them.
-func (e *export) link(b *tree.Block) {
+// rewriteReferences writes the references below a block the way the export wants them.
+func (e *export) rewriteReferences(b *tree.Block) {
 	b.Walk(func(b *tree.Block) {
 		switch b.Kind {
 		case tree.Paragraph, tree.Heading, tree.Table:
@@ -174,7 +174,7 @@ func (e *export) rewriteText(text string) string {
 		case refLinks:
 			fmt.Fprintf(&out, "[%s](%s%s)", s.Content, blockLink, s.Target)
 		case refFootnotes:
-			out.WriteString(s.Content + e.mark(s.Target))
+			out.WriteString(s.Content + e.footnoteMark(s.Target))
 		default:
 			out.WriteString(s.Content)
 		}
@@ -182,26 +182,26 @@ func (e *export) rewriteText(text string) string {
 	return out.String()
 }
 
-// mark returns the footnote mark for a block, "" when there is no such block.
-func (e *export) mark(id string) string {
-	if len(e.noted) >= maxFootnotes || e.tx.Block(id) == nil {
+// footnoteMark returns the footnote mark for a block, "" when there is no such block.
+func (e *export) footnoteMark(id string) string {
+	if len(e.footnoteIDs) >= maxFootnotes || e.tx.Block(id) == nil {
 		return ""
 	}
-	for i, noted := range e.noted {
+	for i, noted := range e.footnoteIDs {
 		if noted == id {
 			return fmt.Sprintf("[^%d]", i+1)
 		}
 	}
-	e.noted = append(e.noted, id)
-	return fmt.Sprintf("[^%d]", len(e.noted))
+	e.footnoteIDs = append(e.footnoteIDs, id)
+	return fmt.Sprintf("[^%d]", len(e.footnoteIDs))
 }
 
 // footnotes returns the blocks that were referred to. References in them stay anchors.
 func (e *export) footnotes() string {
 	var out strings.Builder
 	inner := export{tx: e.tx, refs: refAnchors, embeds: e.embeds}
-	for i, id := range e.noted {
-		text := strings.ReplaceAll(inner.note(e.tx.Block(id)), "\n", "\n    ")
+	for i, id := range e.footnoteIDs {
+		text := strings.ReplaceAll(inner.footnoteText(e.tx.Block(id)), "\n", "\n    ")
 		if out.Len()+len(text) > maxAdded {
 			break
 		}
@@ -213,8 +213,8 @@ func (e *export) footnotes() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// note returns what a footnote says: a block, or the title and the blocks of a document.
-func (e *export) note(b *tree.Block) string {
+// footnoteText returns what a footnote says: a block, or the title and the blocks of a document.
+func (e *export) footnoteText(b *tree.Block) string {
 	root := &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
 	if b.Kind == tree.Doc {
 		root = b.Clone()
@@ -222,7 +222,7 @@ func (e *export) note(b *tree.Block) string {
 		root.Insert(0, b.Clone())
 	}
 	unwrapSuperBlocks(root)
-	e.link(root)
+	e.rewriteReferences(root)
 	text := markup.Export(root)
 	if b.Kind == tree.Doc {
 		text = "# " + b.Attrs["title"] + "\n\n" + text

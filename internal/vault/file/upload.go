@@ -27,7 +27,7 @@ func upload(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	var failed []string // null while there are none
-	kept := map[string]string{}
+	stored := map[string]string{}
 	for _, part := range req.Form.File["file[]"] {
 		name := path.Base(part.Filename)
 		data, err := content(part)
@@ -35,9 +35,9 @@ func upload(tx *workspace.Tx, req api.Request) api.Reply {
 			failed = append(failed, name)
 			continue
 		}
-		kept[name] = strings.TrimPrefix(storeAsset(tx, dir, name, data), "/data/")
+		stored[name] = strings.TrimPrefix(storeAsset(tx, dir, name, data), "/data/")
 	}
-	return api.OK(map[string]any{"errFiles": failed, "succMap": kept})
+	return api.OK(map[string]any{"errFiles": failed, "succMap": stored})
 }
 
 // storeAsset finds the file that holds the same bytes under the same name, or makes one. Empty files are never the

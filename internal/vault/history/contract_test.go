@@ -24,7 +24,7 @@ func families(t testing.TB) *api.Mux {
 	}
 	t.Cleanup(func() { _ = ws.Close() })
 	mux := api.New(ws, vaulttest.Log(t))
-	for _, join := range []func(*api.Mux){system.Register, document.Join, block.Join, history.Join} {
+	for _, join := range []func(*api.Mux){system.Register, document.Register, block.Register, history.Register} {
 		join(mux)
 	}
 	return mux

@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// kept is a copy of a document, described by its path.
-type kept struct {
+// documentCopy is a copy of a document, described by its path.
+type documentCopy struct {
 	path    string
 	created int64 // seconds since 1970
 	op      string
@@ -25,21 +25,21 @@ type kept struct {
 const timeLayout = "2006-01-02-150405"
 
 // parseCopy splits the path of a copy: /history/<time>-<op>/<notebook>/<path>.sy.
-func parseCopy(p string) (kept, bool) {
+func parseCopy(p string) (documentCopy, bool) {
 	steps := strings.SplitN(p, "/", 5)
 	if path.Clean(p) != p || len(steps) != 5 || steps[0] != "" || steps[1] != "history" || len(steps[2]) < len(timeLayout)+2 {
-		return kept{}, false
+		return documentCopy{}, false
 	}
 	at, err := time.ParseInLocation(timeLayout, steps[2][:len(timeLayout)], time.Local)
 	id, isDoc := strings.CutSuffix(path.Base(p), ".sy")
 	if err != nil || !isDoc {
-		return kept{}, false
+		return documentCopy{}, false
 	}
-	return kept{path: p, created: at.Unix(), op: steps[2][len(timeLayout)+1:], box: steps[3], doc: id, inBox: "/" + steps[4]}, true
+	return documentCopy{path: p, created: at.Unix(), op: steps[2][len(timeLayout)+1:], box: steps[3], doc: id, inBox: "/" + steps[4]}, true
 }
 
 // findCopy reads the copy at a path; data is nil if there is none.
-func findCopy(tx *workspace.Tx, p string) (c kept, data []byte) {
+func findCopy(tx *workspace.Tx, p string) (c documentCopy, data []byte) {
 	c, ok := parseCopy(p)
 	if !ok {
 		return c, nil
@@ -50,15 +50,15 @@ func findCopy(tx *workspace.Tx, p string) (c kept, data []byte) {
 // The kind of a search by document id; others search texts.
 const byID = 3
 
-// matching returns the copies that a request asks for, newest first.
-func matching(tx *workspace.Tx, req api.Request) []kept {
+// matchingCopies returns the copies that a request asks for, newest first.
+func matchingCopies(tx *workspace.Tx, req api.Request) []documentCopy {
 	query, op := req.OptStr("query"), req.OptStr("op")
 	box := strings.ReplaceAll(req.OptStr("notebook"), "%", "")
 	suffix, text := ".sy", strings.ToLower(query)
 	if req.OptNum("type", 0) == byID {
 		suffix, text = "/"+query+".sy", ""
 	}
-	var found []kept
+	var found []documentCopy
 	tx.Rows(func(row workspace.Row) bool {
 		c, ok := parseCopy(row.Text(0))
 		if ok && (op == "" || op == "all" || op == c.op) && (box == "" || box == c.box) {
@@ -70,16 +70,16 @@ func matching(tx *workspace.Tx, req api.Request) []kept {
 	if text == "" {
 		return found
 	}
-	var said []kept
+	var matching []documentCopy
 	for _, c := range found {
 		if containsText(tx.ReadFile(c.path), text) {
-			said = append(said, c)
+			matching = append(matching, c)
 		}
 	}
-	return said
+	return matching
 }
 
-// says reports whether the title or text of a copy contains text, which is in lower case.
+// containsText reports whether the title or text of a copy contains text, which is in lower case.
 func containsText(data []byte, text string) bool {
 	if strings.Contains(strings.ToLower(title(data)), text) {
 		return true

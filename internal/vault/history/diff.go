@@ -43,8 +43,8 @@ type comparison struct {
 	ChangedRight []shownFile `json:"updatesRight"`
 }
 
-// diff compares two snapshots. It reads only the records of files that differ.
-func diff(tx *workspace.Tx, req api.Request) api.Reply {
+// diffSnapshots compares two snapshots. It reads only the records of files that differ.
+func diffSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 	left, err := findSnapshot(tx, req.NeedText("left"))
 	if err != nil {
 		return api.Fail(-1, err.Error())
@@ -77,11 +77,11 @@ func diff(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(out)
 }
 
-// without returns the files of one list that are not in another, by path. Both lists are sorted.
-func filesNotIn(tx *workspace.Tx, list, other []string) []file {
+// filesNotIn returns the files of one list that are not in another, by path. Both lists are sorted.
+func filesNotIn(tx *workspace.Tx, list, excluded []string) []file {
 	var rest []file
 	for _, id := range list {
-		if _, both := slices.BinarySearch(other, id); both {
+		if _, both := slices.BinarySearch(excluded, id); both {
 			continue
 		}
 		if f, err := findFile(tx, id); err == nil {

@@ -16,20 +16,20 @@ package history
 
 import "collie/internal/vault/api"
 
-// Join adds the routes of the history and the data repository.
-func Join(mux *api.Mux) {
+// Register adds the routes of the history and the data repository.
+func Register(mux *api.Mux) {
 	mux.Write("/api/history/createDocHistory", createCopy)
 	mux.Read("/api/history/searchHistory", searchCopies)
 	mux.Read("/api/history/getHistoryItems", listCopies)
 	mux.Read("/api/history/getDocHistoryContent", copyContent)
-	mux.Write("/api/history/rollbackDocHistory", rollback)
+	mux.Write("/api/history/rollbackDocHistory", rollbackCopy)
 
 	mux.Write("/api/repo/initRepoKey", initializeRepo)
 	mux.Write("/api/repo/createSnapshot", createSnapshot)
 	mux.Read("/api/repo/getRepoSnapshots", listSnapshots)
 	mux.Write("/api/repo/tagSnapshot", tag)
 	mux.Read("/api/repo/getRepoTagSnapshots", listTags)
-	mux.Read("/api/repo/diffRepoSnapshots", diff)
+	mux.Read("/api/repo/diffRepoSnapshots", diffSnapshots)
 	mux.Read("/api/repo/openRepoSnapshotFile", openFile)
 	mux.Write("/api/repo/rollbackRepoSnapshotFile", rollbackFile)
 }

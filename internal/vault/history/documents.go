@@ -17,7 +17,7 @@ import (
 // pageSize is how many entries a page of a list has.
 const pageSize = 32
 
-// create saves a copy of a block's document.
+// createCopy saves a copy of a block's document.
 func createCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.NeedID("id"))
 	if b == nil {
@@ -27,10 +27,10 @@ func createCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// search answers with the times of the requested copies, newest first.
+// searchCopies answers with the times of the requested copies, newest first.
 func searchCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	times, last := []string{}, int64(-1)
-	for _, c := range matching(tx, req) {
+	for _, c := range matchingCopies(tx, req) {
 		if c.created != last {
 			times, last = append(times, strconv.FormatInt(c.created, 10)), c.created
 		}
@@ -57,11 +57,11 @@ type item struct {
 	Notebook string `json:"notebook"`
 }
 
-// items lists the copies of one time.
+// listCopies lists the copies of one time.
 func listCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	created := req.NeedText("created")
 	list := []item{}
-	for _, c := range matching(tx, req) {
+	for _, c := range matchingCopies(tx, req) {
 		if strconv.FormatInt(c.created, 10) == created {
 			list = append(list, item{title(tx.ReadFile(c.path)), c.path, c.op, c.box})
 		}
@@ -69,7 +69,7 @@ func listCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"items": list})
 }
 
-// content shows a copy in the editor's form; a missing one is empty.
+// copyContent shows a copy in the editor's form; a missing one is empty.
 func copyContent(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := "", ""
 	c, data := findCopy(tx, req.NeedText("historyPath"))
@@ -103,8 +103,8 @@ func highlight(dom, text string) string {
 	})
 }
 
-// rollback restores a copy: into its document or, if that was removed, as a document of the given notebook.
-func rollback(tx *workspace.Tx, req api.Request) api.Reply {
+// rollbackCopy restores a copy: into its document or, if that was removed, as a document of the given notebook.
+func rollbackCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	at, box := req.NeedText("historyPath"), req.NeedText("notebook")
 	c, data := findCopy(tx, at)
 	if data == nil {

@@ -26,7 +26,7 @@ type fixture struct {
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	w := &fixture{Vault: vaulttest.New(t, history.Join)}
+	w := &fixture{Vault: vaulttest.New(t, history.Register)}
 	w.Update(func(tx *workspace.Tx) { w.nb = tx.CreateNotebook("History 历史").ID })
 	return w
 }

@@ -88,10 +88,10 @@ func (f *file) bytes(tx *workspace.Tx) []byte {
 	return nil
 }
 
-// ready reports whether the repository exists.
+// repoExists reports whether the repository exists.
 func repoExists(tx *workspace.Tx) bool { return tx.Record(repoKind, repoKind) != nil }
 
-// exists reports whether there is a record, without reading it.
+// recordExists reports whether there is a record, without reading it.
 func recordExists(tx *workspace.Tx, kind, id string) (found bool) {
 	tx.Rows(func(workspace.Row) bool {
 		found = true

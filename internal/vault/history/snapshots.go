@@ -18,7 +18,7 @@ const (
 	badCharacter = `Do not include symbols \ / : * ? &quot; &#039; &lt; &gt; |`
 )
 
-// initialize creates the repository with a first snapshot. The key is empty, since nothing is encrypted here.
+// initializeRepo creates the repository with a first snapshot. The key is empty, since nothing is encrypted here.
 func initializeRepo(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !repoExists(tx) {
 		tx.PutRecord(workspace.Record{Kind: repoKind, ID: repoKind, At: time.Now().UnixMilli()})

@@ -80,7 +80,7 @@ func files(tx *workspace.Tx) (found []source) {
 	return found
 }
 
-// derived returns a file that SiYuan stores, and that is derived from the tree here.
+// derivedFile returns a file that SiYuan stores, and that is derived from the tree here.
 func derivedFile(at string, data []byte) source {
 	return source{path: at, version: hex.EncodeToString(sha1Hex(data)), read: func(*workspace.Tx) (file, []byte) {
 		return file{Title: path.Base(at), Updated: time.Now().UnixMilli(), Derived: true}, data

@@ -19,7 +19,7 @@ import (
 )
 
 // joins are the families that the scenarios need.
-var joins = []func(*api.Mux){system.Register, document.Join, block.Join, search.Join}
+var joins = []func(*api.Mux){system.Register, document.Register, block.Register, search.Register}
 
 // TestMeetsRecordings replays what was recorded of searches. Time goes by as it did then: hits are in the order of the
 // seconds they were written in.

@@ -25,10 +25,10 @@ func byExpression(tx *workspace.Tx, text string) (source, marker) {
 		return source{}, wordMarker(nil)
 	}
 	x := expressionLookup{tx: tx, phrases: map[phraseIn]*bitset{}}
-	return numberSource(x.blocks(e).numbers()), wordMarker(e.sought())
+	return numberSource(x.blocks(e).numbers()), wordMarker(e.markedTexts())
 }
 
-// expressed looks up the parts of one expression.
+// expressionLookup looks up the parts of one expression.
 type expressionLookup struct {
 	tx      *workspace.Tx
 	phrases map[phraseIn]*bitset // results of earlier look-ups
@@ -49,14 +49,14 @@ func (x expressionLookup) blocks(e *expression) *bitset {
 	if e.op == opAnd && found.empty() {
 		return found
 	}
-	other := x.blocks(e.right)
+	right := x.blocks(e.right)
 	switch e.op {
 	case opAnd:
-		found.keep(other)
+		found.intersect(right)
 	case opOr:
-		found.join(other)
+		found.union(right)
 	default:
-		found.subtract(other)
+		found.subtract(right)
 	}
 	return found
 }
@@ -75,15 +75,15 @@ func (x expressionLookup) group(e *expression) *bitset {
 	}
 	for i, p := range phrases {
 		if some := x.phrase(phraseIn{p, e.columns}); i == 0 {
-			found.join(some)
+			found.union(some)
 		} else {
-			found.keep(some)
+			found.intersect(some)
 		}
 	}
 	if len(phrases) == 1 || found.empty() {
 		return found
 	}
-	return x.read(found, e.columns, func(text string) bool { return areNear(text, phrases, e.within) })
+	return x.read(found, e.columns, func(text string) bool { return areNear(text, phrases, e.distance) })
 }
 
 // phrase returns the blocks with a phrase in some columns.
@@ -98,7 +98,7 @@ func (x expressionLookup) phrase(p phraseIn) *bitset {
 	}
 	names := strings.Join(p.columns.names(), " ")
 	if utf8.RuneCountInString(p.text) >= trigram {
-		src := indexSource("{" + names + "} : " + phrase(p.text))
+		src := indexSource("{" + names + "} : " + indexPhrase(p.text))
 		x.tx.Rows(collect, src.statement, src.args...)
 	} else {
 		from, to := startingWith(p.text)
@@ -115,8 +115,8 @@ func (x expressionLookup) phrase(p phraseIn) *bitset {
 	return found
 }
 
-// read returns those candidates of which a text in some columns matches. match gets the texts folded.
-func (x expressionLookup) read(candidates *bitset, in columns, match func(text string) bool) *bitset {
+// read returns the candidates with a matching text in the searched columns. match gets the texts in lower case.
+func (x expressionLookup) read(candidates *bitset, searched columns, match func(text string) bool) *bitset {
 	found := &bitset{}
 	src := numberSource(candidates.numbers())
 	if src.statement == "" {
@@ -124,7 +124,7 @@ func (x expressionLookup) read(candidates *bitset, in columns, match func(text s
 	}
 	x.tx.Rows(func(row workspace.Row) bool {
 		for i := range columnNames {
-			if in&(1<<i) != 0 && match(foldCase(row.Text(i+1))) {
+			if searched&(1<<i) != 0 && match(foldCase(row.Text(i+1))) {
 				found.add(row.Int(0))
 				break
 			}

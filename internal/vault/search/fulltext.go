@@ -43,7 +43,7 @@ func (p paging) count(n int) int { return (n + p.size - 1) / p.size }
 // end returns the number of entries up to the end of the page.
 func (p paging) end() int { return p.number * p.size }
 
-// cut returns the part of list on the page.
+// pageItems returns the part of list on the page.
 func pageItems[T any](p paging, list []T) []T {
 	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
 }
@@ -56,19 +56,19 @@ func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	src, mark := sourceOf(tx, query, method)
 	p := pagingOf(req)
-	found := find(tx, src, newScope(tx, searched(req), req.OptStrs("paths")), req.OptNum("orderBy", orderKind), p.end())
+	found := find(tx, src, newScope(tx, searchedKinds(req), req.OptStrs("paths")), req.OptNum("orderBy", orderKind), p.end())
 	answer := foundPage{
 		DocMode: isKeyword(method) && len(strings.Fields(query)) > 1,
 		Matched: found.blocks, Roots: found.documents, Pages: p.count(found.blocks),
 	}
-	shown := page(tx, pageItems(p, found.first))
+	blocks := page(tx, pageItems(p, found.first))
 	switch {
 	case req.OptNum("groupBy", 0) == 1:
-		answer.Blocks = groupByDocument(tx, shown, mark)
+		answer.Blocks = groupByDocument(tx, blocks, mark)
 	case answer.DocMode:
-		answer.Blocks = markedAll(append(shown, documentsOf(tx, shown)...), mark)
+		answer.Blocks = markedAll(append(blocks, documentsOf(tx, blocks)...), mark)
 	default:
-		answer.Blocks = markedAll(shown, mark)
+		answer.Blocks = markedAll(blocks, mark)
 	}
 	return api.OK(answer)
 }
@@ -105,7 +105,7 @@ func markedAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	return hits
 }
 
-// grouped shows hits below their documents.
+// groupByDocument shows hits below their documents.
 func groupByDocument(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	roots := documentsOf(tx, list)
 	if roots == nil {
@@ -145,12 +145,12 @@ func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) 
 	for _, id := range ids {
 		roots[known[id].RootID] = true
 	}
-	shown := make([]*api.FoundBlock, 0, p.size)
+	blocks := make([]*api.FoundBlock, 0, p.size)
 	for _, id := range pageItems(p, ids) {
-		shown = append(shown, known[id])
+		blocks = append(blocks, known[id])
 	}
-	if answer.Blocks = markedAll(shown, html.EscapeString); group {
-		answer.Blocks = groupByDocument(tx, shown, html.EscapeString)
+	if answer.Blocks = markedAll(blocks, html.EscapeString); group {
+		answer.Blocks = groupByDocument(tx, blocks, html.EscapeString)
 	}
 	answer.Matched, answer.Roots, answer.Pages = len(ids), len(roots), p.count(len(ids))
 	return answer

@@ -22,8 +22,8 @@ const (
 	orderRank
 )
 
-// kinds has the kinds of blocks by their names in searches.
-var kinds = map[string]string{
+// kindNames has the kinds of blocks by their names in searches.
+var kindNames = map[string]string{
 	"document": tree.Doc, "heading": tree.Heading, "list": tree.List, "listItem": tree.Item, "codeBlock": tree.Code,
 	"mathBlock": tree.Math, "table": tree.Table, "blockquote": tree.Quote, "superBlock": tree.Super,
 	"paragraph": tree.Paragraph, "htmlBlock": tree.HTML, "embedBlock": tree.Embed, "databaseBlock": tree.Database,
@@ -31,17 +31,17 @@ var kinds = map[string]string{
 	"callout": tree.Callout,
 }
 
-// everyday are the kinds that are searched if a request names none.
+// defaultKinds are the kinds that are searched if a request names none.
 var defaultKinds = []string{tree.Doc, tree.Heading, tree.Code, tree.Math, tree.Table, tree.Paragraph, tree.HTML}
 
-// searched returns the kinds that a request names.
-func searched(req api.Request) []string {
+// searchedKinds returns the kinds that a request names.
+func searchedKinds(req api.Request) []string {
 	types := req.Get("types")
 	if !types.Exists() {
 		return defaultKinds
 	}
 	var named []string
-	for name, kind := range kinds {
+	for name, kind := range kindNames {
 		if types.Get(name).Bool() {
 			named = append(named, kind)
 		}
@@ -97,21 +97,21 @@ type hit struct {
 	text   string
 }
 
-// hits collects the results of a search: their number, and the first of them.
-type hits struct {
+// hitCollector collects the results of a search: their number, and the first of them.
+type hitCollector struct {
 	blocks, documents int
 	first             []hit // sorted only at the end
 
 	compare func(a, b *hit) int
-	most    int  // how many to keep
+	limit   int  // how many to keep
 	full    bool // most are kept already, and last is the last of them
 	last    hit
 	next    hit // current hit; a field, since compare would make a local one escape to the heap
 }
 
 // find looks up what a source selects within a scope, and keeps the first in an order.
-func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
-	found := hits{compare: comparisonFor(order), most: keep}
+func find(tx *workspace.Tx, src source, in scope, order, keep int) hitCollector {
+	found := hitCollector{compare: comparisonFor(order), limit: keep}
 	if src.statement == "" {
 		return found
 	}
@@ -137,7 +137,7 @@ func find(tx *workspace.Tx, src source, in scope, order, keep int) hits {
 		found.add(h)
 		return true
 	}, statement, args...)
-	found.order()
+	found.sort()
 	return found
 }
 
@@ -151,7 +151,7 @@ func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 }
 
 // byKeys is find with the keys of all blocks.
-func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in scope, order int) {
+func (f *hitCollector) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in scope, order int) {
 	kinds := make([]bool, len(keys.Kinds()))
 	for i, kind := range keys.Kinds() {
 		kinds[i] = slices.Contains(in.kinds, kind)
@@ -183,10 +183,10 @@ func (f *hits) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in sco
 		f.add(h)
 		return true
 	}, src.statement, src.args...)
-	f.order()
+	f.sort()
 }
 
-// dense is the ratio of blocks to hits below which scanning an index is faster than looking up each hit.
+// denseRatio is the ratio of blocks to hits below which scanning an index is faster than looking up each hit.
 const denseRatio = 8
 
 // lookup returns the statement for what a search needs of each hit, most of it from an index. The statement may also
@@ -260,23 +260,23 @@ func comparisonFor(order int) func(a, b *hit) int {
 }
 
 // add keeps a hit if it may be among the first.
-func (f *hits) add(h hit) {
+func (f *hitCollector) add(h hit) {
 	if f.next = h; f.full && f.compare(&f.next, &f.last) > 0 {
 		return
 	}
 	f.first = append(f.first, h)
-	if len(f.first) >= 4*f.most+1024 {
+	if len(f.first) >= 4*f.limit+1024 {
 		f.trim()
 	}
 }
 
 // trim drops hits that are not among the first.
-func (f *hits) trim() {
-	if len(f.first) < f.most || f.most <= 0 {
+func (f *hitCollector) trim() {
+	if len(f.first) < f.limit || f.limit <= 0 {
 		return
 	}
-	selectFirst(f.first, f.most, f.compare)
-	f.first = f.first[:f.most]
+	selectFirst(f.first, f.limit, f.compare)
+	f.first = f.first[:f.limit]
 	f.full, f.last = true, f.first[0]
 	for i := range f.first {
 		if f.compare(&f.first[i], &f.last) > 0 {
@@ -285,8 +285,8 @@ func (f *hits) trim() {
 	}
 }
 
-// order sorts the hits at the end of a search.
-func (f *hits) order() {
+// sort sorts the hits at the end of a search.
+func (f *hitCollector) sort() {
 	f.trim()
 	slices.SortFunc(f.first, func(a, b hit) int { return f.compare(&a, &b) })
 }

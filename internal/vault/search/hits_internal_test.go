@@ -29,11 +29,11 @@ func TestFirstHits(t *testing.T) {
 			slices.Reverse(all)
 		}
 		most := r.IntN(2000)
-		f := hits{compare: compare, most: most}
+		f := hitCollector{compare: compare, limit: most}
 		for i := range all {
 			f.add(all[i])
 		}
-		f.order()
+		f.sort()
 		want := sorted
 		if most > 0 {
 			want = sorted[:min(most, len(sorted))]
@@ -50,17 +50,17 @@ func TestFirstHits(t *testing.T) {
 func TestFirstHitsAskLittle(t *testing.T) { //nolint:paralleltest // see above
 	const found = 33000
 	asked, compare := 0, comparisonFor(orderKind)
-	var f hits
+	var f hitCollector
 	made := testing.AllocsPerRun(1, func() {
 		asked = 0
-		f = hits{most: defaultPageSize, compare: func(a, b *hit) int {
+		f = hitCollector{limit: defaultPageSize, compare: func(a, b *hit) int {
 			asked++
 			return compare(a, b)
 		}}
 		for n := range int64(found) {
 			f.add(hit{n: n, stamp: uint64(n)})
 		}
-		f.order()
+		f.sort()
 	})
 	if asked > 6*found {
 		t.Errorf("%d comparisons of %d hits, expected at most six of each", asked, found)

@@ -31,7 +31,7 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = w.Close() })
-				handles = append(handles, vaulttest.Over(t, w, search.Join))
+				handles = append(handles, vaulttest.Over(t, w, search.Register))
 			}
 			r := rand.New(rand.NewPCG(seed, 1))
 			s := scribbler{Rand: r}

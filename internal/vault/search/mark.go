@@ -9,7 +9,7 @@ import (
 // marker turns a text into HTML with the matches marked.
 type marker func(text string) string
 
-// marking returns a marker of words, ignoring case.
+// wordMarker returns a marker of words, ignoring case.
 func wordMarker(words []string) marker {
 	if len(words) == 0 {
 		return html.EscapeString

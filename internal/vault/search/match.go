@@ -32,7 +32,7 @@ type source struct {
 	ranked string
 }
 
-// listed returns a source of known numbers.
+// numberSource returns a source of known numbers.
 func numberSource(numbers []int64) source {
 	if len(numbers) == 0 {
 		return source{}
@@ -41,7 +41,7 @@ func numberSource(numbers []int64) source {
 	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{string(data)}}
 }
 
-// matching returns a source of what matches an expression of the index.
+// indexSource returns a source of what matches an expression of the index.
 func indexSource(expression string) source {
 	return source{
 		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
@@ -51,33 +51,33 @@ func indexSource(expression string) source {
 
 // matchWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
 //
-// A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter one, as Chinese words
-// mostly are, is the beginning of trigrams, of which the index has a list. If the long words have few hits, those are
-// searched for the short ones.
+// A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter word, as most Chinese
+// words are, is looked up as a prefix in the index's list of trigrams. If the long words have few hits, the texts of
+// those blocks are read instead.
 func matchWords(tx *workspace.Tx, words []string) source {
-	words = distinct(words)
+	words = distinctWords(words)
 	long, short := splitByLength(words)
 	switch {
 	case len(words) == 0:
 		return source{}
 	case len(words) == 1 && len(long) == 1:
-		return indexSource(phrase(long[0]))
+		return indexSource(indexPhrase(long[0]))
 	case len(words) == 1:
 		from, to := startingWith(short[0])
 		return source{
 			statement: "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ?", args: []any{from, to},
 		}
 	}
-	inContent, elsewhere := together(tx, long)
+	inContent, elsewhere := findTogether(tx, long)
 	if len(long) == 0 || len(inContent)+len(elsewhere) > maxScanned {
 		for i, word := range short {
-			content, other := findPrefix(tx, word)
+			contentHits, otherHits := findPrefix(tx, word)
 			if len(long) == 0 && i == 0 {
-				inContent, elsewhere = content.numbers(), other.numbers()
+				inContent, elsewhere = contentHits.numbers(), otherHits.numbers()
 				continue
 			}
-			inContent = slices.DeleteFunc(inContent, func(n int64) bool { return !content.has(n) })
-			elsewhere = slices.DeleteFunc(elsewhere, func(n int64) bool { return !other.has(n) })
+			inContent = slices.DeleteFunc(inContent, func(n int64) bool { return !contentHits.has(n) })
+			elsewhere = slices.DeleteFunc(elsewhere, func(n int64) bool { return !otherHits.has(n) })
 		}
 	} else if len(short) > 0 {
 		inContent, elsewhere = nil, append(inContent, elsewhere...)
@@ -86,24 +86,25 @@ func matchWords(tx *workspace.Tx, words []string) source {
 	return numberSource(append(inContent, withAllWords(tx, elsewhere, words)...))
 }
 
-// fewHits is up to how many blocks are read rather than looked up once more.
+// maxScanned is the largest number of hits whose texts are read to compare them with the short words. With more hits, it
+// is cheaper to look the short words up in the index.
 const maxScanned = 4096
 
-// together looks up long words that must be in one text. It returns blocks that have them in their content, and
-// blocks that have them elsewhere, perhaps in different texts.
-func together(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
+// findTogether looks up long words that must occur in the same text. It returns the blocks that have all of them in
+// their content, and the blocks that have all of them elsewhere, possibly in different texts.
+func findTogether(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
 	if len(words) == 0 {
 		return nil, nil
 	}
 	phrases := make([]string, len(words))
 	for i, word := range words {
-		phrases[i] = phrase(word)
+		phrases[i] = indexPhrase(word)
 	}
 	all := " : (" + strings.Join(phrases, " AND ") + ")"
-	return numbers(tx, indexSource("content"+all)), numbers(tx, indexSource("{name alias memo tag}"+all))
+	return selectNumbers(tx, indexSource("content"+all)), selectNumbers(tx, indexSource("{name alias memo tag}"+all))
 }
 
-// beginning looks up a short word.
+// findPrefix looks up a short word.
 func findPrefix(tx *workspace.Tx, word string) (inContent, elsewhere *bitset) {
 	inContent, elsewhere = &bitset{}, &bitset{}
 	from, to := startingWith(word)
@@ -118,7 +119,7 @@ func findPrefix(tx *workspace.Tx, word string) (inContent, elsewhere *bitset) {
 	return inContent, elsewhere
 }
 
-// verified returns those blocks that have all words in one text.
+// withAllWords returns those blocks that have all words in one text.
 func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 	if len(list) == 0 {
 		return nil
@@ -133,17 +134,17 @@ func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 	})
 }
 
-// byRegexp finds the blocks of which a text matches a pattern. If the pattern begins with a literal text, it reads
-// only blocks that contain that.
+// matchRegexp finds the blocks that have a text that matches a pattern. If the pattern begins with a literal text, only
+// blocks that contain that text are read.
 func matchRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	candidates := source{statement: "SELECT n FROM node"}
 	if prefix, _ := pattern.LiteralPrefix(); utf8.RuneCountInString(prefix) >= trigram {
-		candidates = indexSource(phrase(prefix))
+		candidates = indexSource(indexPhrase(prefix))
 	}
 	return numberSource(filterTexts(tx, candidates, pattern.MatchString))
 }
 
-// reading returns those candidates of which a text matches.
+// filterTexts returns the candidates that have a matching text.
 func filterTexts(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
 	var found []int64
 	tx.Rows(func(row workspace.Row) bool {
@@ -159,8 +160,8 @@ func filterTexts(tx *workspace.Tx, candidates source, match func(text string) bo
 	return found
 }
 
-// numbers returns what a source selects.
-func numbers(tx *workspace.Tx, s source) []int64 {
+// selectNumbers returns what a source selects.
+func selectNumbers(tx *workspace.Tx, s source) []int64 {
 	var list []int64
 	tx.Rows(func(row workspace.Row) bool {
 		list = append(list, row.Int(0))
@@ -169,8 +170,8 @@ func numbers(tx *workspace.Tx, s source) []int64 {
 	return list
 }
 
-// phrase returns a text as an expression of the index.
-func phrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
+// indexPhrase returns a text as an expression of the index.
+func indexPhrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
 // startingWith returns the range of index words that begin with a word.
 func startingWith(word string) (from, to string) {
@@ -178,10 +179,10 @@ func startingWith(word string) (from, to string) {
 	return from, from + string(unicode.MaxRune)
 }
 
-// fold converts text to lower case, character by character, as the index does.
+// foldCase converts text to lower case, character by character, as the index does.
 func foldCase(text string) string { return strings.Map(unicode.ToLower, text) }
 
-// divide separates words that are at least as long as a trigram from shorter ones.
+// splitByLength separates words that are at least as long as a trigram from shorter ones.
 func splitByLength(words []string) (long, short []string) {
 	for _, word := range words {
 		if utf8.RuneCountInString(word) >= trigram {
@@ -193,18 +194,18 @@ func splitByLength(words []string) (long, short []string) {
 	return long, short
 }
 
-// distinct drops duplicate words, ignoring case.
-func distinct(words []string) []string {
-	var kept []string
+// distinctWords drops duplicate words, ignoring case.
+func distinctWords(words []string) []string {
+	var distinct []string
 	for _, word := range words {
-		if !slices.ContainsFunc(kept, func(k string) bool { return foldCase(k) == foldCase(word) }) {
-			kept = append(kept, word)
+		if !slices.ContainsFunc(distinct, func(k string) bool { return foldCase(k) == foldCase(word) }) {
+			distinct = append(distinct, word)
 		}
 	}
-	return kept
+	return distinct
 }
 
-// bits is a set of block numbers, which are small.
+// bitset is a set of block numbers, which are small.
 type bitset struct{ words []uint64 }
 
 // add adds n and reports whether it is new.
@@ -225,21 +226,23 @@ func (b *bitset) empty() bool {
 	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
 }
 
-// keep leaves the intersection with other, drop the difference, and join the union.
-func (b *bitset) keep(other *bitset) {
+// intersect removes from b what is not in other. It works in place, as subtract and union do.
+func (b *bitset) intersect(other *bitset) {
 	b.words = b.words[:min(len(b.words), len(other.words))]
 	for at := range b.words {
 		b.words[at] &= other.words[at]
 	}
 }
 
+// subtract removes from b what is in other.
 func (b *bitset) subtract(other *bitset) {
 	for at := range min(len(b.words), len(other.words)) {
 		b.words[at] &^= other.words[at]
 	}
 }
 
-func (b *bitset) join(other *bitset) {
+// union adds to b what is in other.
+func (b *bitset) union(other *bitset) {
 	if more := len(other.words) - len(b.words); more > 0 {
 		b.words = append(b.words, make([]uint64, more)...)
 	}

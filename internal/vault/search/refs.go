@@ -7,7 +7,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// mostReferences bounds the offered blocks.
+// maxReferences bounds the offered blocks.
 const maxReferences = 2000
 
 // searchRefBlock finds blocks to refer to, except the referring block and its document. In the kernel a missing key
@@ -19,7 +19,7 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 	}
 	query := req.Str("k")
-	shown := []*api.FoundBlock{}
+	blocks := []*api.FoundBlock{}
 	isTitle := query == ""
 	if query != "" {
 		src, mark := sourceOf(tx, query, methodKeyword)
@@ -34,10 +34,10 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 			if box := tx.Notebook(b.Box); box != nil {
 				h.HPath = box.Conf.Name + h.HPath
 			}
-			shown = append(shown, h)
+			blocks = append(blocks, h)
 		}
 	}
-	return api.OK(map[string]any{"blocks": shown, "k": query, "newDoc": !isTitle, "reqId": req.Get("reqId").Value()})
+	return api.OK(map[string]any{"blocks": blocks, "k": query, "newDoc": !isTitle, "reqId": req.Get("reqId").Value()})
 }
 
 // listInvalidBlockRefs finds the blocks that refer to missing ones. Their Markdown is shown without the missing id.

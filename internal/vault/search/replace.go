@@ -53,7 +53,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 // wholeTexts are the leaves whose text is replaced as a whole, by their names in a replacement.
 var wholeTexts = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
 
-// replaced returns the text of a leaf with its spans of some kinds replaced.
+// replaceInLeaf returns the text of a leaf with its spans of some kinds replaced.
 func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
 	if name := wholeTexts[b.Kind]; name != "" {
 		if in(name) {
@@ -75,7 +75,7 @@ func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind stri
 	return out.String()
 }
 
-// stretch returns the name of a kind of span in a replacement.
+// spanName returns the name of a kind of span in a replacement.
 func spanName(kind string) string {
 	switch kind {
 	case "":

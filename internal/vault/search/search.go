@@ -10,8 +10,8 @@ package search
 
 import "collie/internal/vault/api"
 
-// Join adds the endpoints below /api/search, /api/query, /api/sqlite and /api/tag.
-func Join(mux *api.Mux) {
+// Register adds the endpoints below /api/search, /api/query, /api/sqlite and /api/tag.
+func Register(mux *api.Mux) {
 	mux.Read("/api/search/fullTextSearchBlock", fullTextSearchBlock)
 	mux.Read("/api/search/searchRefBlock", searchRefBlock)
 	mux.Read("/api/search/listInvalidBlockRefs", listInvalidBlockRefs)

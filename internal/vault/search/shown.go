@@ -49,16 +49,16 @@ func page(tx *workspace.Tx, list []hit) []*api.FoundBlock {
 		found[row.Int(0)] = foundBlock(row)
 		return true
 	}, "SELECT "+foundColumns+" FROM block_row WHERE n IN (SELECT value FROM json_each(?))", string(data))
-	shown := make([]*api.FoundBlock, 0, len(list))
+	blocks := make([]*api.FoundBlock, 0, len(list))
 	for _, n := range numbers {
 		if b := found[n]; b != nil {
-			shown = append(shown, b)
+			blocks = append(blocks, b)
 		}
 	}
-	return shown
+	return blocks
 }
 
-// marked returns a copy of a block as a hit: its texts are HTML, and a document shows its place.
+// markedHit returns a copy of a block as a hit: its texts are HTML, and a document shows its place.
 func markedHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
 	c := *b
 	for _, text := range []*string{&c.Content, &c.Name, &c.Alias, &c.Memo, &c.Tag} {
@@ -73,7 +73,7 @@ func markedHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
 
 func isDocument(b *api.FoundBlock) bool { return b.ID == b.RootID }
 
-// above returns the path by titles of what a document is in, with a trailing slash.
+// parentPath returns the path by titles of what a document is in, with a trailing slash.
 func parentPath(d *api.FoundBlock) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/") + "/"
 }

@@ -44,7 +44,7 @@ func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(rowObjects(result))
 }
 
-// objects returns rows as JSON objects: blobs in base64, and null for numbers that JSON does not have.
+// rowObjects returns rows as JSON objects: blobs in base64, and null for numbers that JSON does not have.
 func rowObjects(result workspace.Result) []map[string]any {
 	list := make([]map[string]any, len(result.Rows))
 	for i, row := range result.Rows {

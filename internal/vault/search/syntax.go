@@ -14,9 +14,9 @@ type expression struct {
 	op          operator
 	left, right *expression
 
-	columns columns
-	phrases []phraseOf
-	within  int // most characters between the phrases of a group
+	columns  columns
+	phrases  []phraseOf
+	distance int // most characters between the phrases of a group
 }
 
 type operator int
@@ -151,8 +151,8 @@ func (p *expressionParser) expect(text string) {
 	}
 }
 
-// either, both and unless parse OR, AND and NOT, of which NOT binds tightest. within are the columns named before the
-// brackets.
+// parseOr, parseAnd and parseNot parse the operators, of which NOT binds tightest. within are the columns named before
+// the brackets.
 func (p *expressionParser) parseOr(within columns, depth int) *expression {
 	e := p.parseAnd(within, depth)
 	for p.accept("OR") {
@@ -177,7 +177,7 @@ func (p *expressionParser) parseNot(within columns, depth int) *expression {
 	return e
 }
 
-// term parses an expression in brackets, or groups of phrases in sequence, which bind tighter than AND.
+// parseTerm parses an expression in brackets, or groups of phrases in sequence, which bind tighter than AND.
 func (p *expressionParser) parseTerm(within columns, depth int) *expression {
 	if depth > maxDepth {
 		p.fail()
@@ -192,7 +192,7 @@ func (p *expressionParser) parseTerm(within columns, depth int) *expression {
 	p.at = start
 	var all *expression
 	for {
-		group := p.group(within)
+		group := p.parseGroup(within)
 		switch {
 		case all == nil || all.isEmpty():
 			all = group
@@ -255,18 +255,18 @@ func (p *expressionParser) column() columns {
 	return 0
 }
 
-// group is a phrase, or the phrases of NEAR.
-func (p *expressionParser) group(within columns) *expression {
+// parseGroup is a phrase, or the phrases of NEAR.
+func (p *expressionParser) parseGroup(within columns) *expression {
 	in := p.filter(within)
-	e := &expression{columns: in, within: defaultNear}
+	e := &expression{columns: in, distance: defaultNear}
 	if !p.peek(0).is("NEAR") || !p.peek(1).is("(") {
 		first := p.accept("^")
-		e.phrases = []phraseOf{p.phrase(first)}
+		e.phrases = []phraseOf{p.parsePhrase(first)}
 		return e
 	}
 	p.at += 2
 	for e.phrases == nil || p.moreGroups() {
-		e.phrases = append(e.phrases, p.phrase(p.accept("^")))
+		e.phrases = append(e.phrases, p.parsePhrase(p.accept("^")))
 	}
 	if p.accept(",") {
 		n, err := strconv.Atoi(p.peek(0).text)
@@ -274,15 +274,15 @@ func (p *expressionParser) group(within columns) *expression {
 			p.fail()
 			return e
 		}
-		e.within = min(n, maxNear)
+		e.distance = min(n, maxNear)
 		p.at++
 	}
 	p.expect(")")
 	return e
 }
 
-// phrase is one or more texts joined by plus signs.
-func (p *expressionParser) phrase(first bool) phraseOf {
+// parsePhrase is one or more texts joined by plus signs.
+func (p *expressionParser) parsePhrase(first bool) phraseOf {
 	var text strings.Builder
 	for {
 		t := p.peek(0)
@@ -299,17 +299,17 @@ func (p *expressionParser) phrase(first bool) phraseOf {
 	}
 }
 
-// blank reports whether the expression searches for nothing.
+// isEmpty reports whether the expression searches for nothing.
 func (e *expression) isEmpty() bool {
 	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phraseOf) bool { return p.text != "" })
 }
 
-// sought returns the texts to mark in hits: all except those after NOT.
-func (e *expression) sought() []string {
+// markedTexts returns the texts to mark in hits: all except those after NOT.
+func (e *expression) markedTexts() []string {
 	if e.op != opNear {
-		words := e.left.sought()
+		words := e.left.markedTexts()
 		if e.op != opNot {
-			words = append(words, e.right.sought()...)
+			words = append(words, e.right.markedTexts()...)
 		}
 		return words
 	}

@@ -96,7 +96,7 @@ func tagsIn(column string) []string {
 	return tags
 }
 
-// marks are the characters that a new tag may not have.
+// forbiddenMarks are the characters that a new tag may not have.
 const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~\n"
 
 // renameTag renames a tag and those below it. A missing tag is not an error.
@@ -114,7 +114,7 @@ func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// retag changes the labels of tags that begin with prefix.
+// changeTags changes the labels of tags that begin with prefix.
 func changeTags(tx *workspace.Tx, prefix string, change func(tag string) (label string)) {
 	var ids []string
 	tx.Rows(func(row workspace.Row) bool {
@@ -138,13 +138,13 @@ func changeTags(tx *workspace.Tx, prefix string, change func(tag string) (label 
 
 // retagList changes the tags in a document's list: a, b.
 func retagList(list string, change func(tag string) string) string {
-	var kept []string
+	var labels []string
 	for tag := range strings.SplitSeq(list, ",") {
 		if label := change(strings.TrimSpace(tag)); label != "" {
-			kept = append(kept, label)
+			labels = append(labels, label)
 		}
 	}
-	return strings.Join(kept, ",")
+	return strings.Join(labels, ",")
 }
 
 // retagText changes the tags in the text of a leaf.

@@ -17,7 +17,7 @@ type vault struct {
 
 func newVault(t testing.TB) *vault {
 	t.Helper()
-	v := &vault{Vault: vaulttest.New(t, search.Join)}
+	v := &vault{Vault: vaulttest.New(t, search.Register)}
 	v.Update(func(tx *workspace.Tx) { v.box = tx.CreateNotebook("Notes 笔记").ID })
 	return v
 }
