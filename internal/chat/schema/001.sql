@@ -55,7 +55,7 @@ CREATE TABLE turn (
 	engine TEXT NOT NULL,
 	state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'awaiting_approval', 'done', 'error', 'cancelled', 'interrupted')),
 	owner TEXT NOT NULL,
-	steer INTEGER NOT NULL DEFAULT 0,
+	steer INTEGER NOT NULL DEFAULT 0, -- 1: may reach the model of a turn of the same principal, 2: that of a person too
 	config TEXT NOT NULL,
 	principal TEXT NOT NULL DEFAULT '',
 	cancel TEXT, -- why it is to end, said by another process
