@@ -1,0 +1,207 @@
+package promptguard
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// marks are what interfaces to models put between messages. No ordinary text has them.
+var marks = [...]string{
+	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|start_header_id|>", "<|eot_id|>", "[INST]", "<<SYS>>",
+	"</tool_result>", "<function_results>", "<invoke name=", "<system>", "</system>", "<assistant>", "### System:", "### Instruction:", "### Response:",
+	"### 系统：", "### 回答：", "【系统", "[SYSTEM ", "BEGIN SYSTEM MESSAGE", `\n\nHuman:`, `\n\nAssistant:`,
+	`"role":"system"`, `"role": "system"`, "<IMPORTANT>", "<重要>",
+}
+
+const (
+	leastRoles = 2
+	leastCode  = 24 // characters of an encoding
+)
+
+// roles finds marks of a conversation that is none, and addresses made to carry data away.
+func (f *found) roles(text string, at []int32) {
+	for _, m := range marks {
+		i := strings.Index(text, m)
+		if i < 0 {
+			continue
+		}
+		weight := suspiciousFrom
+		if strings.HasPrefix(m, `"role"`) {
+			weight = 2 // programs that talk to models have it
+		}
+		f.add("role.mark", weight-discount(built(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
+	}
+	if strings.Contains(text, ":") || strings.Contains(text, "：") {
+		f.lines(text, at)
+	}
+	for i := 0; ; {
+		n := strings.Index(text[i:], "http")
+		if n < 0 {
+			break
+		}
+		i += n
+		end := i + strings.IndexAny(text[i:]+" ", " \t\n\"`，。")
+		f.address(text, i, end, at)
+		i = max(end, i+4)
+	}
+}
+
+// lines finds lines that begin as messages of a conversation with a model do.
+func (f *found) lines(text string, at []int32) {
+	seen, first := [3]bool{}, -1
+	for i := 0; i < len(text); {
+		rest := text[i:]
+		for who, names := range [...][2]string{{"system", "系统"}, {"assistant", "助手"}, {"user", "用户"}} {
+			for _, name := range names {
+				if len(rest) > len(name)+3 && strings.EqualFold(rest[:len(name)], name) && (rest[len(name)] == ':' || strings.HasPrefix(rest[len(name):], "：")) {
+					if seen[who] = true; first < 0 {
+						first = i
+					}
+				}
+			}
+		}
+		n := strings.IndexByte(rest, '\n')
+		if n < 0 {
+			break
+		}
+		i += n + 1
+	}
+	n := 0
+	for _, s := range seen {
+		if s {
+			n++
+		}
+	}
+	if n >= leastRoles && (seen[0] || seen[1]) {
+		f.add("role.lines", suspiciousFrom-discount(built(), text, first, first+4), origin(at, first), len(text))
+	}
+}
+
+// address looks whether the one from start to end has a place for data to be put in.
+func (f *found) address(text string, start, end int, at []int32) {
+	a := text[start:end]
+	shown := start > 1 && text[start-2:start] == "](" || start > 2 && text[start-3:start] == "]: "
+	place := strings.ContainsAny(a, "{<") || strings.Contains(a, "SECRET")
+	names := false
+	if place {
+		for _, w := range [...]string{"chat", "conversation", "history", "message", "SECRET", "api_key", "API_KEY", "对话", "消息", "用户"} {
+			names = names || strings.Contains(a, w)
+		}
+	}
+	if (shown && place || names) && !f.has("exfil.address") {
+		f.add("exfil.address", suspiciousFrom+1-discount(built(), text, start, end), origin(at, start), origin(at, end))
+	}
+}
+
+// encodings judges what text holds in other encodings.
+func (f *found) encodings(text string, layer int) {
+	for i := 0; i < len(text); {
+		if !coded(text[i]) {
+			if text[i] == '%' {
+				if end := percent(text, i); end > 0 {
+					start := i
+					for start > 0 && text[start-1] > ' ' && text[start-1] != '"' && text[start-1] != '=' && text[start-1] < utf8.RuneSelf {
+						start--
+					}
+					if plain, err := url.QueryUnescape(text[start:end]); err == nil {
+						f.inside(plain, layer, start, end)
+					}
+					i = end
+					continue
+				}
+			}
+			i++
+			continue
+		}
+		end, upper, lower, digits := i, 0, 0, 0
+		for end < len(text) && coded(text[end]) {
+			switch b := text[end]; {
+			case b >= 'A' && b <= 'Z':
+				upper++
+			case b >= 'a' && b <= 'z':
+				lower++
+			case b >= '0' && b <= '9':
+				digits++
+			}
+			end++
+		}
+		if end-i >= leastCode && (upper > 2 && lower > 2 || digits > 8) {
+			f.code(text[i:end], layer, i, end)
+		}
+		i = end
+	}
+}
+
+func coded(b byte) bool {
+	return kind[b] == letter || kind[b] == other && (b == '+' || b == '/' || b == '-' || b == '_')
+}
+
+// percent is the end of what i begins, if that has three percent codes or more.
+func percent(text string, i int) int {
+	codes, end := 0, i
+	for end < len(text) && text[end] > ' ' && text[end] != '"' && text[end] < utf8.RuneSelf {
+		if text[end] == '%' {
+			codes++
+		}
+		end++
+	}
+	if codes < 3 {
+		return 0
+	}
+	return end
+}
+
+// code judges what run stands for in base64 or in hexadecimal digits.
+func (f *found) code(run string, layer, start, end int) {
+	if f.decoded += len(run); f.decoded > mostDecoded {
+		return
+	}
+	var head [2 * leastCode]byte
+	n := copy(head[:], run)
+	var plain [2 * leastCode]byte
+	if m, err := hex.Decode(plain[:], head[:n&^1]); err == nil && printable(plain[:m]) {
+		if b, err := hex.DecodeString(run[:len(run)&^1]); err == nil {
+			f.inside(string(b), layer, start, end)
+		}
+		return
+	}
+	encoding := base64.RawStdEncoding
+	if strings.ContainsAny(run, "-_") {
+		encoding = base64.RawURLEncoding
+	}
+	if m, err := encoding.Decode(plain[:], head[:n&^3]); err != nil || !printable(plain[:m]) {
+		return
+	}
+	b, _ := encoding.DecodeString(run) // what could be decoded counts
+	f.inside(string(b), layer, start, end)
+}
+
+// printable reports whether b can be the beginning of a text.
+func printable(b []byte) bool {
+	for len(b) > 3 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError || !unicode.IsPrint(r) && r != '\n' && r != '\t' && r != '\r' {
+			return false
+		}
+		b = b[size:]
+	}
+	return true
+}
+
+// inside judges a text that stood in another encoding from start to end.
+func (f *found) inside(text string, layer, start, end int) {
+	inner := found{decoded: f.decoded}
+	inner.scan(text, layer+1)
+	f.decoded = inner.decoded
+	if inner.points < suspiciousFrom-1 {
+		return
+	}
+	f.add("encoded.order", suspiciousFrom, start, end)
+	for _, r := range inner.reasons {
+		f.add(r.Rule, suspiciousFrom, start, end)
+	}
+}

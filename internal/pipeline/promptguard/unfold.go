@@ -1,0 +1,214 @@
+package promptguard
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	leastSpaced = 6 // single letters with something between, to be read as words
+	leastTags   = 4 // tag characters
+	leastZero   = 6 // characters without width within words
+	leastMixed  = 2 // letters of another script within Latin words
+)
+
+// latin is the Latin letter that r looks like, or r.
+func latin(r rune) rune {
+	const from, to = "авеёкмнорстухіјѕԁһАВЕКМНОРСТХІЈЅαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abeekmhopctyxijsdhABEKMHOPCTXIJSaeikvoptuxABEZHIKMNOPTYX"
+	if r < 0x370 || r > 0x52F {
+		return r
+	}
+	n := 0
+	for _, c := range from {
+		if c == r {
+			return rune(to[n])
+		}
+		n++
+	}
+	return r
+}
+
+// folds reports whether text has anything that is not to be read as it stands. It is the way that most texts take.
+func folds(text string) bool {
+	spaced := 0
+	for i := 0; i < len(text); i++ {
+		b := text[i]
+		if b < utf8.RuneSelf {
+			// letters that stand alone: every second byte is one
+			if i+2 < len(text) && kind[b] == letter && gap(text[i+1]) && (i == 0 || kind[text[i-1]] != letter) {
+				if spaced++; spaced >= leastSpaced {
+					return true
+				}
+			} else if !gap(b) {
+				spaced = 0
+			}
+			continue
+		}
+		if i+2 >= len(text) {
+			continue
+		}
+		switch c := text[i+1]; b {
+		case 0xC2:
+			if c == 0xAD {
+				return true
+			}
+		case 0xE2:
+			if d := text[i+2]; c == 0x80 && (d >= 0x8B && d <= 0x8F || d >= 0xAA && d <= 0xAE) || c == 0x81 && d >= 0xA0 && d <= 0xAF {
+				return true
+			}
+		case 0xEF:
+			if d := text[i+2]; c == 0xBB && d == 0xBF && i > 0 || c == 0xBC && d >= 0xA1 && d <= 0xBA || c == 0xBD && d >= 0x81 && d <= 0x9A {
+				return true
+			}
+		case 0xF3:
+			if c == 0xA0 {
+				return true
+			}
+		case 0xCE, 0xCF, 0xD0, 0xD1, 0xD2, 0xD4:
+			if i > 0 && kind[text[i-1]] == letter || kind[text[i+2]] == letter {
+				return true
+			}
+		default:
+			if b >= 0xE4 && b <= 0xE9 && i+8 < len(text) && gap(text[i+3]) && wideHan(text[i+4]) && gap(text[i+7]) && wideHan(text[i+8]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func wideHan(b byte) bool { return b >= 0xE4 && b <= 0xE9 }
+
+func gap(b byte) bool { return b == ' ' || b == '-' || b == '.' || b == '*' }
+
+// unfold returns text as a model reads it: without characters that nobody sees, with the letters of tags, of other widths
+// and of look-alikes, and without gaps within words, and where each byte of it was. What it finds on the way it adds
+// to f. A text that has none of that comes back as it is, with nil.
+func unfold(text string, f *found) (string, []int32) {
+	if !folds(text) {
+		return text, nil
+	}
+	out, at := make([]byte, 0, len(text)), make([]int32, 0, len(text))
+	put := func(r rune, i int) {
+		n := len(out)
+		for out = utf8.AppendRune(out, r); n < len(out); n++ {
+			at = append(at, int32(i))
+		}
+	}
+	var zero, tags, mixed, first int
+	previous, flag, joined := ' ', false, 0
+	for i, size := 0, 0; i < len(text); i += size {
+		var r rune
+		if r, size = utf8.DecodeRuneInString(text[i:]); i < joined {
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(text[i+size:])
+		switch {
+		case r >= 0xE0000 && r <= 0xE007F:
+			if flag {
+				continue
+			}
+			if tags++; tags == 1 {
+				first = i
+				put(' ', i)
+			}
+			if r > 0xE0020 && r < 0xE007F || r == 0xE0020 {
+				put(r-0xE0000, i)
+			}
+			continue
+		case r == 0x202E || r == 0x202D:
+			f.add("hidden.direction", suspiciousFrom, i, i+size)
+			continue
+		case r == 0xAD || r == 0xFEFF || r >= 0x200B && r <= 0x200F || r >= 0x202A && r <= 0x202C || r >= 0x2060 && r <= 0x206F:
+			if r != 0xAD && (inWord(previous) && inWord(next) && (previous < 0x80) == (next < 0x80)) {
+				zero++
+			}
+			continue
+		case r >= 0xFF10 && r <= 0xFF5A:
+			r -= 0xFEE0
+		case r >= 0x370 && r <= 0x52F && (isLatin(previous) || isLatin(next)):
+			if l := latin(r); l != r {
+				mixed++
+				r = l
+			}
+		}
+		flag = r == 0x1F3F4
+		if end := spaced(text, i); end > 0 {
+			joined = join(text, i, end, put)
+			previous = ' '
+			continue
+		}
+		previous = r
+		put(r, i)
+	}
+	if zero >= leastZero {
+		f.add("hidden.width", suspiciousFrom-1, 0, len(text))
+	}
+	if tags >= leastTags {
+		f.add("hidden.tags", suspiciousFrom+1, first, len(text))
+	}
+	if mixed >= leastMixed {
+		f.add("hidden.script", suspiciousFrom-2, 0, len(text))
+	}
+	return string(out), append(at, int32(len(text)))
+}
+
+func inWord(r rune) bool { return isLatin(r) || unicode.Is(unicode.Han, r) }
+
+func isLatin(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
+
+// spaced is the end of a run of single letters or Chinese characters with gaps between them that begins at i, or 0.
+func spaced(text string, i int) int {
+	if i > 0 && kind[text[i-1]] == letter {
+		return 0
+	}
+	n, least, end := 0, leastSpaced, 0
+	for j := i; j < len(text); {
+		r, size := utf8.DecodeRuneInString(text[j:])
+		if han := unicode.Is(unicode.Han, r); !han && !isLatin(r) && (n == 0 || r != '，') {
+			break
+		} else if han {
+			least = leastSpaced - 1
+		}
+		n++
+		j += size
+		end = j
+		k := j
+		for k < len(text) && gap(text[k]) {
+			k++
+		}
+		if k == j {
+			if after, _ := utf8.DecodeRuneInString(text[j:]); inWord(after) {
+				n, end = n-1, j-size
+			}
+			break
+		}
+		j = k
+	}
+	if n < least {
+		return 0
+	}
+	return end
+}
+
+// join puts the letters from i to end without the gaps; a gap of two or more stands for a blank.
+func join(text string, i, end int, put func(rune, int)) int {
+	for j := i; j < end; {
+		r, size := utf8.DecodeRuneInString(text[j:])
+		gaps := 0
+		for k := j; k < end && gap(text[k]); k++ {
+			gaps++
+		}
+		if gaps == 0 {
+			put(r, j)
+			j += size
+			continue
+		}
+		if gaps > 1 {
+			put(' ', j)
+		}
+		j += gaps
+	}
+	put(' ', end-1)
+	return end
+}
