@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// Plain is a name without what its spellings differ in: notebookID, notebook_id and
-// notebook-id are one.
+// Normalize removes what spellings of a name differ in: notebookID, notebook_id and notebook-id become equal.
 func Normalize(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
