@@ -86,3 +86,19 @@ func newKey(seed []byte) (*signingKey, error) {
 	}
 	return &signingKey{private: ed25519.NewKeyFromSeed(seed), args: args}, nil
 }
+
+// public returns the public key in base64.
+func (k *signingKey) public() string {
+	return base64.StdEncoding.EncodeToString(k.private[ed25519.SeedSize:])
+}
+
+// sign returns the signature of text in base64.
+func (k *signingKey) sign(text []byte) string {
+	return base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, text))
+}
+
+// signed reports whether signature, in base64, is that of text.
+func (k *signingKey) signed(text []byte, signature string) bool {
+	sig, err := base64.StdEncoding.DecodeString(signature)
+	return err == nil && ed25519.Verify(ed25519.PublicKey(k.private[ed25519.SeedSize:]), text, sig)
+}

@@ -102,6 +102,14 @@ func (r *Redactor) AppendText(b []byte, s string) []byte {
 	return r.appendClean(b, []byte(s))
 }
 
+// Text returns s without secrets.
+func (r *Redactor) Text(s string) string {
+	if clean, changed := r.clean([]byte(s)); changed {
+		return string(clean)
+	}
+	return s
+}
+
 // appendClean appends the unescaped text s as a JSON string without secrets.
 func (r *Redactor) appendClean(b, s []byte) []byte {
 	s, _ = r.clean(s)

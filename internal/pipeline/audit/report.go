@@ -17,6 +17,7 @@ const (
 	HeadMissing  Fault = "head missing"  // without it, a cut would not be noticed
 	HeadForged   Fault = "head forged"   // not signed by the key of this home
 	ChainMissing Fault = "chain missing" // it is named by another chain
+	AnchorForged Fault = "anchor forged" // a line of the anchor that the key of this home did not sign
 	Newer        Fault = "newer format"  // written by a later version of Collie
 )
 
@@ -47,6 +48,8 @@ type ChainReport struct {
 	// zero if there are none.
 	Records     int
 	First, Last time.Time
+	// Pruned is the number of the newest record that was removed on purpose; those before it are gone as well.
+	Pruned uint64
 	// Seq is the number of the newest record, Covered that of the record in the head.
 	Seq, Covered uint64
 	// Uncovered counts the valid records after Covered. There are some if the process is running, or was
@@ -64,9 +67,26 @@ type ChainReport struct {
 // OK reports whether no problem was found in the chain.
 func (c *ChainReport) OK() bool { return len(c.Problems) == 0 }
 
+// AnchorReport is what [Verify] found in the anchor, a file outside the folder.
+type AnchorReport struct {
+	// Path of the file; "" if there is no anchor.
+	Path string
+	// Missing means that there is no such file. That is a fault if a chain began while the anchor was set.
+	Missing bool
+	// Chains counts those that the file names, Unnamed those that began while an anchor was set and that it does not
+	// name: it could not be written then, or lines were removed.
+	Chains, Unnamed int
+	// Problems in the order in which they were found, at most 100.
+	Problems []Problem
+}
+
+// OK reports whether nothing in the anchor contradicts the chains.
+func (a *AnchorReport) OK() bool { return len(a.Problems) == 0 }
+
 // Report is the result of Verify for a folder: the existing chains by age, then the missing ones.
 type Report struct {
 	Chains []ChainReport
+	Anchor AnchorReport
 }
 
 // OK reports whether no problem was found in any chain or in the anchor.
@@ -76,7 +96,7 @@ func (r *Report) OK() bool {
 			return false
 		}
 	}
-	return true
+	return r.Anchor.OK()
 }
 
 // Records returns the number of records in all chains.

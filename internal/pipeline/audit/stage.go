@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -76,7 +77,7 @@ func NewStage(log *Log, opts *StageOptions) *Stage {
 	return s
 }
 
-// started is the context of a call whose start was recorded.
+// startedCall is the context of a call whose start was recorded.
 type startedCall struct {
 	context.Context
 	session string // the digest of the session
@@ -93,10 +94,36 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	return at, err
 }
 
-// Leave writes the result record of c. If that fails, the result is returned all the same, because the call
+// Decided writes a record of what was decided about c. If that fails, the Log warns.
+func (s *Stage) Decided(c *tool.Call, d tool.Decision) {
+	rec := newRecord(c, s.digestOf(c.Session))
+	rec.Time, rec.Kind, rec.Risk = time.Now(), "decision", d.Risk
+	rec.Detail, _ = json.Marshal(d) // texts always encode
+	_ = s.log.Append(rec)
+}
+
+// refusedBy returns the decision of a stage that refused a call and says so in the Facts of its error.
+func refusedBy(err error) (d tool.Decision, ok bool) {
+	e, isError := errors.AsType[*tool.Error](err)
+	if !isError || e.Facts == nil {
+		return d, false
+	}
+	d.Stage, _ = e.Facts["stage"].(string)
+	d.Rule, _ = e.Facts["rule"].(string)
+	risk, _ := e.Facts["risk"].(string)
+	d.Risk, d.Verdict = tool.Risk(risk), tool.Forbade
+	return d, d.Stage != "" && d.Rule != ""
+}
+
+// Leave writes the result record of c, behind one of the decision if a stage refused it by a rule. If that fails, the result is returned all the same, because the call
 // has happened; the Log warns, and the next call is refused.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	at := ctx.(*startedCall)
+	if err != nil {
+		if d, ok := refusedBy(err); ok {
+			s.Decided(c, d)
+		}
+	}
 	_ = s.log.Append(resultRecord(c, at.session, at.begin, r, err))
 	return r, err
 }
@@ -158,7 +185,7 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 	return rec
 }
 
-// identify fills in the fields that both records of a pair have.
+// newRecord fills in the fields that both records of a pair have.
 func newRecord(c *tool.Call, session string) tool.Record {
 	rec := tool.Record{
 		CallID: c.ID, Parent: c.Parent, Origin: c.Origin, Principal: c.Principal,
