@@ -122,7 +122,7 @@ func (s *Service) readBlob(ctx context.Context, session, sum string) ([]byte, er
 	return os.ReadFile(s.blobPath(sum))
 }
 
-// fill reads the data of a file. One that is gone from the disk stays without.
+// loadData reads the data of a file. A file that is missing on disk is logged and left without data.
 func (s *Service) loadData(f *llm.File) error {
 	if len(f.SHA256) != 2*sha256.Size {
 		return nil
@@ -136,7 +136,8 @@ func (s *Service) loadData(f *llm.File) error {
 	return err
 }
 
-// sweep removes the files of a session that is gone that no other one has. It runs in the transaction in which they went.
+// removeUnused deletes the files of a deleted session that no other session has. It runs in the transaction that
+// deletes the session.
 func (s *Service) removeUnused(tx *store.Tx, sums []string) {
 	for _, sum := range sums {
 		if _, there := tx.Number("SELECT 1 FROM attachment WHERE sha256 = ? LIMIT 1", sum); !there && tx.Err() == nil {

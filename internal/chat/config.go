@@ -5,7 +5,8 @@ import "time"
 // Config says how turns of a session are answered. Each field is taken from the turn, else from the session, the
 // settings or [Defaults]; a zero field is not set.
 type Config struct {
-	Engine         string   `json:"engine,omitempty"` // chat, react, direct or auto
+	Agent          string   `json:"agent,omitempty"`  // a named agent; empty for none
+	Engine         string   `json:"engine,omitempty"` // chat, react, direct, cli or auto
 	Provider       string   `json:"provider,omitempty"`
 	Model          string   `json:"model,omitempty"`
 	FallbackModels []string `json:"fallbackModels,omitempty"` // MODEL or PROVIDER/MODEL, in order
@@ -26,6 +27,8 @@ type Config struct {
 	ResultLimit    int      `json:"toolResultLimit,omitempty"` // bytes a model sees of one result
 	BusyPolicy     string   `json:"busyPolicy,omitempty"`      // queue, reject or steer
 	Language       string   `json:"language,omitempty"`
+	// Folder is where an agent of another program works, an absolute path; empty for a folder of its own.
+	Folder string `json:"folder,omitempty"`
 }
 
 // Defaults returns the values of fields that are set nowhere.

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"collie/internal/llm"
 )
@@ -15,7 +16,14 @@ type Engine interface {
 	Run(ctx context.Context, t *Turn, s Sink) (Outcome, error)
 }
 
-// Turn is what an engine is asked to answer. Nobody changes it.
+// EngineCLI is the name of the engine whose turns another program answers, with tools of its own beside ours. Its answers
+// have EngineCLI, a slash and the name of the program as their provider, which no provider of models can be called.
+const EngineCLI = "cli"
+
+// ownTools reports whether a provider is a program with tools of its own.
+func ownTools(provider string) bool { return strings.HasPrefix(provider, EngineCLI+"/") }
+
+// Turn is what an engine has to answer. It is immutable.
 type Turn struct {
 	ID        string
 	Session   string

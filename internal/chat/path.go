@@ -125,21 +125,35 @@ func (s *Service) path(ctx context.Context, question string) (*path, error) {
 
 // answer appends what an assistant message contains.
 func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) {
+	for _, m := range Messages(parts, func(call string) CallState { return states[call] }) {
+		p.add(row, m.Role, m.Parts...)
+	}
+}
+
+// Messages converts one answer to messages for a model: what it said and called, then a message with exactly one result
+// for each of these calls, in the order of the calls, and so on. Notices are left out. stateOf returns the state of a
+// call that has no result.
+func Messages(parts []llm.Part, stateOf func(call string) CallState) (out []llm.Message) {
 	var said []llm.Part
 	results := map[string]llm.Part{}
+	add := func(role llm.Role, parts ...llm.Part) {
+		if len(parts) > 0 {
+			out = append(out, llm.Message{Role: role, Parts: parts})
+		}
+	}
 	end := func() {
-		p.add(row, llm.RoleAssistant, said...)
+		add(llm.RoleAssistant, said...)
 		var answers []llm.Part
 		for _, part := range said {
 			if part.Kind == llm.PartToolCall {
 				result, there := results[part.Call]
 				if !there {
-					result = noResult(part, states[part.Call])
+					result = noResult(part, stateOf(part.Call))
 				}
 				answers = append(answers, result)
 			}
 		}
-		p.add(row, llm.RoleTool, answers...)
+		add(llm.RoleTool, answers...)
 		said, results = nil, map[string]llm.Part{}
 	}
 	for _, part := range parts {
@@ -149,8 +163,11 @@ func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) 
 			results[part.Call] = part
 		case partSteer:
 			end()
-			p.add(row, llm.RoleUser, llm.Part{Kind: llm.PartText, Text: part.Text})
+			add(llm.RoleUser, llm.Part{Kind: llm.PartText, Text: part.Text})
 		case llm.PartText, llm.PartReasoning, llm.PartToolCall, llm.PartFile:
+			if part.Kind != llm.PartToolCall && part.Kind != llm.PartFile && part.Text == "" && len(part.Opaque) == 0 {
+				continue
+			}
 			if len(results) > 0 {
 				end()
 			}
@@ -158,6 +175,7 @@ func (p *path) answer(row int64, parts []llm.Part, states map[string]CallState) 
 		}
 	}
 	end()
+	return out
 }
 
 // noResult is the result that a model gets for a call that has none.
@@ -169,7 +187,7 @@ func noResult(call llm.Part, state CallState) llm.Part {
 	return llm.Part{Kind: llm.PartToolResult, Call: call.Call, Name: call.Name, Text: text, IsError: true}
 }
 
-// load fills the data of files, and makes text of those that are text. What came from nobody known goes to nobody.
+// loadFiles reads the data of files, and converts text files to text. Opaque data without a provider is dropped.
 func (s *Service) loadFiles(part *llm.Part) error {
 	if part.Provider == "" {
 		part.Opaque = nil

@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,10 +43,15 @@ func search(tx *store.Tx, query string, limit int) ([]Found, error) {
 	statement := columns + `message_fts AS f JOIN message_text AS t ON t.n = f.rowid` + joins +
 		`WHERE f.text MATCH ? ORDER BY f.rowid DESC LIMIT ?`
 	word := `"` + strings.ReplaceAll(query, `"`, `""`) + `"`
-	if utf8.RuneCountInString(query) < 3 { // the index knows three characters and more
+	if utf8.RuneCountInString(query) < 3 { // the index holds sequences of three characters
+		rows, few := shortWord(tx, query)
 		statement = columns + `message_text AS t` + joins + `WHERE t.text LIKE ? ESCAPE '\' ORDER BY t.n DESC LIMIT ?`
 		word = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
-		if strings.ToLower(query) == strings.ToUpper(query) { // no letter with a case, as in Chinese: bytes are compared
+		switch {
+		case few:
+			statement = columns + `json_each(?) AS j JOIN message_text AS t ON t.n = j.value` + joins + `ORDER BY t.n DESC LIMIT ?`
+			word = string(encode(rows[:min(len(rows), limit)]))
+		case strings.ToLower(query) == strings.ToUpper(query): // no upper or lower case, as in Chinese: compare bytes
 			statement = columns + `message_text AS t` + joins + `WHERE instr(t.text, ?) ORDER BY t.n DESC LIMIT ?`
 			word = query
 		}
@@ -59,7 +66,30 @@ func search(tx *store.Tx, query string, limit int) ([]Found, error) {
 	return found, tx.Err()
 }
 
-// excerpt is the text around the first place of query.
+// fewPlaces is up to how many occurrences a word of one or two characters is looked up in the index. A more frequent
+// word is found by reading the newest messages.
+const fewPlaces = 4_000
+
+// shortWord returns the rows of messages in which an indexed sequence of three characters begins with word, newest
+// first, and whether these are all. Since every text ends with two extra characters, no occurrence is missed.
+func shortWord(tx *store.Tx, word string) (rows []int64, all bool) {
+	word = strings.ToLower(word) // like the index
+	n := 0
+	seen := map[int64]bool{}
+	rows = []int64{}
+	tx.Query(func(r *store.Row) bool {
+		if row := r.ColumnInt64(0); !seen[row] {
+			seen[row] = true
+			rows = append(rows, row)
+		}
+		n++
+		return n <= fewPlaces
+	}, "SELECT doc FROM message_place WHERE term >= ? AND term < ?", word, word+strings.Repeat("\U0010FFFF", 2))
+	slices.SortFunc(rows, func(a, b int64) int { return cmp.Compare(b, a) })
+	return rows, n <= fewPlaces
+}
+
+// excerpt returns the text around the first match of query.
 func excerpt(text, query string) string {
 	const around = 80 // characters on each side
 	at := strings.Index(strings.ToLower(text), strings.ToLower(query))

@@ -81,6 +81,7 @@ type Message struct {
 	Turn     string     `json:"turnId,omitempty"`
 	Provider string     `json:"provider,omitempty"`
 	Model    string     `json:"model,omitempty"`
+	OwnTools bool       `json:"ownTools,omitempty"` // it was written by a program that runs its own tools
 	Finish   string     `json:"finishReason,omitempty"`
 	Error    *Failure   `json:"error,omitempty"`
 	Usage    llm.Usage  `json:"usage,omitzero"`
@@ -137,6 +138,7 @@ type Snapshot struct {
 	Seq      int64      `json:"seq"` // number of the last event included; 0 if read from the database
 	State    TurnState  `json:"state"`
 	Engine   string     `json:"engine"`
+	OwnTools bool       `json:"ownTools,omitempty"` // it is answered by a program that runs its own tools
 	Question string     `json:"userMessageId"`
 	Answer   string     `json:"assistantMessageId"`
 	Provider string     `json:"provider,omitempty"`

@@ -40,6 +40,7 @@ func (s *Service) Usage(ctx context.Context, since, until time.Time) (rows []Usa
 	if until.IsZero() {
 		until = time.Now()
 	}
+	rows = []UsageRow{}
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
 			rows = append(rows, UsageRow{
