@@ -48,7 +48,7 @@ func Admit(ctx context.Context, r *action.Request, w Written) (string, []string,
 	return a.Data, a.warnings, nil
 }
 
-// admission is one run of [Admit].
+// admitRun is one run of [Admit].
 type admitRun struct {
 	r *action.Request
 	Written
@@ -57,12 +57,12 @@ type admitRun struct {
 	open map[kernel.ID]bool // ids that were looked up, and whether they may be read
 }
 
-// zero is a zero-width character: it keeps the kernel from reading something as more than text.
+// zeroWidth is a zero-width character: it keeps the kernel from reading something as more than text.
 const zeroWidth = "\u2060"
 
-// was returns the content that the text replaces, in the editor's form: in Markdown a reference and a text that looks
-// like one are the same. It is requested only if something would be removed.
-func (a *admitRun) was(ctx context.Context) (string, error) {
+// replacedDOM returns the content that the text replaces, in the editor's form: in Markdown a reference and a text that
+// looks like one are the same. It is requested only if something would be removed.
+func (a *admitRun) replacedDOM(ctx context.Context) (string, error) {
 	if a.Over == "" || a.Was != "" {
 		return a.Was, nil
 	}
@@ -92,8 +92,8 @@ func (a *admitRun) replace(pattern *lazyregexp.Regexp, with func(m []int) (strin
 	}
 }
 
-// group returns the text of a group of a match, and whether the group took part.
-func (a *admitRun) group(m []int, n int) (string, bool) {
+// groupText returns the text of a group of a match, and whether the group took part.
+func (a *admitRun) groupText(m []int, n int) (string, bool) {
 	if m[2*n] < 0 {
 		return "", false
 	}
@@ -137,13 +137,13 @@ func (a *admitRun) inCode() func(at int) bool {
 
 var scriptEmbed = lazyregexp.New(`(?:\{\{|data-content\s*=\s*["']?)(?:\s|&nbsp;)*(?:/|&#0*47;|&#[xX]0*2[fF];|&sol;){2}\s*!\s*[jJ][sS]`)
 
-// scripts refuses embeds that are scripts.
+// refuseScripts refuses embeds that are scripts.
 func (a *admitRun) refuseScripts(ctx context.Context) error {
 	if !scriptEmbed.MatchString(a.Data) || a.r.Levels.Everywhere(ctx, access.Delete) == nil {
 		return nil
 	}
-	was, err := a.was(ctx)
-	if err != nil || scriptEmbed.MatchString(was) {
+	before, err := a.replacedDOM(ctx)
+	if err != nil || scriptEmbed.MatchString(before) {
 		return err
 	}
 	e := a.r.Invalid("data", "has an embed that is a script, which would run with all rights of whoever opens the note in SiYuan")
@@ -154,7 +154,7 @@ func (a *admitRun) refuseScripts(ctx context.Context) error {
 // databaseAttr matches the attribute that names the database which a block shows.
 var databaseAttr = lazyregexp.New(`(?i)(data-av-)(id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
-// databases refuses blocks that show a hidden or missing database.
+// refuseDatabases refuses blocks that show a hidden or missing database.
 func (a *admitRun) refuseDatabases(ctx context.Context) error {
 	if !databaseAttr.MatchString(a.Data) {
 		return nil
@@ -162,17 +162,17 @@ func (a *admitRun) refuseDatabases(ctx context.Context) error {
 	inCode := a.inCode()
 	var wrong error
 	a.replace(databaseAttr, func(m []int) (string, bool) {
-		value, _ := a.group(m, 3)
+		value, _ := a.groupText(m, 3)
 		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
 		if wrong != nil || id == "" {
 			return "", false
 		}
-		was, err := a.was(ctx)
+		before, err := a.replacedDOM(ctx)
 		if err != nil {
 			wrong = err
 			return "", false
 		}
-		if strings.Contains(was, `data-av-id="`+id+`"`) {
+		if strings.Contains(before, `data-av-id="`+id+`"`) {
 			return "", false
 		}
 		_, err = a.r.Database(ctx, kernel.ID(id))
@@ -191,31 +191,31 @@ func (a *admitRun) refuseDatabases(ctx context.Context) error {
 // reference matches a block reference as the kernel reads it, with its anchor.
 var reference = lazyregexp.New(`\(\(\s*(\d{14}-[0-9a-z]{7})(?:\s+(?:'((?:[^'\n]|\n[^'\n])*)'|"((?:[^"\n]|\n[^"\n])*)"))?\s*\)\)`)
 
-// opening matches the beginning of a reference. Breaking it is enough to break the reference.
+// referenceOpening matches the beginning of a reference. Breaking it is enough to break the reference.
 var referenceOpening = lazyregexp.New(`(\(\()\s*(\d{14}-[0-9a-z]{7})`)
 
-// references turns references in Markdown outside code into plain text.
+// plainReferences turns references in Markdown outside code into plain text.
 func (a *admitRun) plainReferences(ctx context.Context) error {
 	if a.DOM || !referenceOpening.MatchString(a.Data) {
 		return nil
 	}
-	if err := a.look(ctx, referenceOpening, 2); err != nil {
+	if err := a.lookUpIDs(ctx, referenceOpening, 2); err != nil {
 		return err
 	}
 	inCode := a.inCode()
 	var wrong error
 	a.replace(reference, func(m []int) (string, bool) {
-		id, _ := a.group(m, 1)
+		id, _ := a.groupText(m, 1)
 		if a.open[kernel.ID(id)] || inCode(m[0]) {
 			return "", false
 		}
-		anchor, dynamic := a.group(m, 2)
-		if static, ok := a.group(m, 3); ok {
+		anchor, dynamic := a.groupText(m, 2)
+		if static, ok := a.groupText(m, 3); ok {
 			anchor = static
 		}
-		was, err := a.was(ctx)
+		before, err := a.replacedDOM(ctx)
 		wrong = err
-		switch stood := referenceKind(was, id); {
+		switch stood := referenceKind(before, id); {
 		case err != nil, stood == dynamicAnchor, stood == staticAnchor && !dynamic && anchor != "":
 			return "", false
 		case stood == staticAnchor && anchor != "":
@@ -237,7 +237,7 @@ const (
 	dynamicAnchor // with an anchor that follows the other block's text
 )
 
-// standing returns how a text in the editor's form refers to a block.
+// referenceKind returns how a text in the editor's form refers to a block.
 func referenceKind(dom, id string) int {
 	out := noReference
 	for _, tag := range spanTag.FindAllString(dom, -1) {
@@ -252,8 +252,8 @@ func referenceKind(dom, id string) int {
 	return out
 }
 
-// look looks up whether the ids in a group of a pattern's matches may be read.
-func (a *admitRun) look(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
+// lookUpIDs looks up whether the ids in a group of a pattern's matches may be read.
+func (a *admitRun) lookUpIDs(ctx context.Context, pattern *lazyregexp.Regexp, group int) error {
 	var ids []kernel.ID
 	for _, m := range pattern.FindAllStringSubmatch(a.Data, -1) {
 		id := kernel.ID(strings.TrimSpace(html.UnescapeString(strings.Trim(m[group], `"'`))))
@@ -271,11 +271,11 @@ func (a *admitRun) look(ctx context.Context, pattern *lazyregexp.Regexp, group i
 	return err
 }
 
-// letter matches a character of a reference that is written as a character reference.
+// encodedChar matches a character of a reference that is written as a character reference.
 var encodedChar = lazyregexp.New(`&(?:#0*(?:4[05]|4[89]|5[0-7]|9[7-9]|1[01][0-9]|12[0-2])|#[xX]0*(?:2[89dD]|3[0-9]|[67][0-9a-fA-F])|lpar);`)
 
-// spelt decodes such characters where that makes a reference: once stored, the text would be read as one at anybody's
-// next edit.
+// decodeReferences decodes such characters where that makes a reference: once stored, the text would be read as one at
+// anybody's next edit.
 func (a *admitRun) decodeReferences(context.Context) error {
 	if strings.Contains(a.Data, "&") {
 		plain := encodedChar.ReplaceAllStringFunc(a.Data, html.UnescapeString)
@@ -292,25 +292,25 @@ func (a *admitRun) breakOpenings(ctx context.Context) error {
 	if !referenceOpening.MatchString(a.Data) {
 		return nil
 	}
-	if err := a.look(ctx, referenceOpening, 2); err != nil {
+	if err := a.lookUpIDs(ctx, referenceOpening, 2); err != nil {
 		return err
 	}
 	var wrong error
-	whole := map[int]bool{} // positions of references whose anchor stays
+	kept := map[int]bool{} // positions of references whose anchor stays
 	for _, m := range reference.FindAllStringSubmatchIndex(a.Data, -1) {
-		whole[m[0]] = m[6] >= 0 && m[6] < m[7]
+		kept[m[0]] = m[6] >= 0 && m[6] < m[7]
 	}
 	a.replace(referenceOpening, func(m []int) (string, bool) {
-		id, _ := a.group(m, 2)
+		id, _ := a.groupText(m, 2)
 		if a.open[kernel.ID(id)] {
 			return "", false
 		}
-		was, err := a.was(ctx)
+		before, err := a.replacedDOM(ctx)
 		if err != nil {
 			wrong = err
 			return "", false
 		}
-		if stood := referenceKind(was, id); stood == dynamicAnchor || stood == staticAnchor && whole[m[0]] {
+		if stood := referenceKind(before, id); stood == dynamicAnchor || stood == staticAnchor && kept[m[0]] {
 			return "", false
 		}
 		return a.Data[m[0]:m[3]] + zeroWidth + a.Data[m[3]:m[1]], true

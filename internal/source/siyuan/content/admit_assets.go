@@ -52,7 +52,7 @@ func assetPath(address string) (path string, ok bool) {
 	return strings.TrimLeft(path, "./"), strings.HasPrefix(strings.TrimLeft(path, "./"), "assets/")
 }
 
-// assets turns links to assets that may not be seen into plain text.
+// plainAssets turns links to assets that may not be seen into plain text.
 func (a *admitRun) plainAssets(ctx context.Context) error {
 	restricted, err := a.r.Levels.Restricted(ctx)
 	if err != nil || !restricted || !strings.Contains(html.UnescapeString(a.Data), "ssets") {
@@ -71,18 +71,18 @@ func (a *admitRun) plainAssets(ctx context.Context) error {
 		if may(path) {
 			continue
 		}
-		was, err := a.was(ctx)
+		before, err := a.replacedDOM(ctx)
 		if err != nil {
 			return err
 		}
-		if shut[path] = !slices.Contains(assetsIn(was), path); shut[path] {
+		if shut[path] = !slices.Contains(assetsIn(before), path); shut[path] {
 			a.warn("%s: no such asset was found, so it is plain text", path)
 		}
 	}
 	isShut := func(target string) bool { path, ok := assetPath(target); return ok && shut[path] }
 	inCode := a.inCode()
 	a.replace(linkTarget, func(m []int) (string, bool) {
-		target, _ := a.group(m, 3)
+		target, _ := a.groupText(m, 3)
 		if !isShut(linkTitle.ReplaceAllString(target, "")) {
 			return "", false
 		}
@@ -93,18 +93,18 @@ func (a *admitRun) plainAssets(ctx context.Context) error {
 	})
 	inCode = a.inCode()
 	a.replace(sourceAttr, func(m []int) (string, bool) {
-		value, _ := a.group(m, 2)
+		value, _ := a.groupText(m, 2)
 		if !isShut(strings.Trim(value, `"'`)) {
 			return "", false
 		}
-		name, _ := a.group(m, 1)
+		name, _ := a.groupText(m, 1)
 		if inCode(m[0]) || strings.LastIndexByte(a.Data[:m[0]], '<') <= strings.LastIndexByte(a.Data[:m[0]], '>') { // not inside a tag
 			return strings.TrimRight(name, "= \t\n") + zeroWidth + "=" + value, true
 		}
 		return name + `"#"`, true // kernels drop an empty one altogether
 	})
 	a.replace(styleURL, func(m []int) (string, bool) {
-		path, _ := a.group(m, 3)
+		path, _ := a.groupText(m, 3)
 		if !isShut(path) {
 			return "", false
 		}
@@ -123,7 +123,7 @@ func AdmitAssets(ctx context.Context, r *action.Request, values []string, before
 			list = append(list, path)
 		}
 		for _, path := range list {
-			if !slices.ContainsFunc(before, func(was string) bool { return strings.Contains(was, path) }) {
+			if !slices.ContainsFunc(before, func(text string) bool { return strings.Contains(text, path) }) {
 				named = appendNew(named, path)
 			}
 		}

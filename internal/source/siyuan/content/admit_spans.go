@@ -35,7 +35,7 @@ func (a *admitRun) spans(ctx context.Context) error {
 	if !refAttr.MatchString(a.Data) {
 		return nil
 	}
-	if err := a.look(ctx, refAttr, 2); err != nil {
+	if err := a.lookUpIDs(ctx, refAttr, 2); err != nil {
 		return err
 	}
 	var wrong error
@@ -43,11 +43,11 @@ func (a *admitRun) spans(ctx context.Context) error {
 		if !kernel.ID(id).Valid() || a.open[kernel.ID(id)] {
 			return dynamicAnchor
 		}
-		was, err := a.was(ctx)
+		before, err := a.replacedDOM(ctx)
 		if err != nil {
 			wrong = err
 		}
-		return referenceKind(was, id)
+		return referenceKind(before, id)
 	}
 	a.replace(spanTag, func(m []int) (string, bool) {
 		tag := a.Data[m[0]:m[1]]
@@ -62,13 +62,13 @@ func (a *admitRun) spans(ctx context.Context) error {
 		return plainTag(tag, stood == noReference), true
 	})
 	a.replace(refAttr, func(m []int) (string, bool) {
-		value, _ := a.group(m, 2)
+		value, _ := a.groupText(m, 2)
 		id := strings.TrimSpace(html.UnescapeString(strings.Trim(value, `"'`)))
 		if hidden(id) != noReference {
 			return "", false
 		}
 		a.warn("reference to %s: no such block was found, so it is plain text", id)
-		name, _ := a.group(m, 1)
+		name, _ := a.groupText(m, 1)
 		return name + `""`, true
 	})
 	return wrong

@@ -21,7 +21,7 @@ var (
 // anchor. Content that may not be written is removed ([Admit]). Code is unchanged except for [Guarded]. Footnotes and
 // siyuan:// links are allowed, with a warning that they make no backlink.
 //
-// over is the block or document whose content the text replaces; empty for new ones.
+// replaced is the block or document whose content the text replaces; empty for new ones.
 func Normalize(ctx context.Context, r *action.Request, markdown string, replaced kernel.ID) (string, []string, error) {
 	normal, warnings, err := normalize(ctx, r, markdown)
 	if err != nil {
@@ -79,7 +79,7 @@ func normalize(ctx context.Context, r *action.Request, markdown string) (string,
 	return b.String(), warnings, nil
 }
 
-// anchored reports whether a reference has a non-empty anchor.
+// hasAnchor reports whether a reference has a non-empty anchor.
 func hasAnchor(m []int) bool { return m[4] >= 0 && m[4] < m[5] || m[6] >= 0 && m[6] < m[7] }
 
 func appendNew[T comparable](list []T, s T) []T {
@@ -89,7 +89,7 @@ func appendNew[T comparable](list []T, s T) []T {
 	return append(list, s)
 }
 
-// readable returns the places of the blocks that the caller may read. Others are treated as missing.
+// readablePlaces returns the places of the blocks that the caller may read. Others are treated as missing.
 func readablePlaces(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]action.Target, error) {
 	if len(ids) == 0 {
 		return nil, nil

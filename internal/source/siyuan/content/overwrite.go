@@ -35,7 +35,7 @@ func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdo
 	return o.remove(ctx)
 }
 
-// overwrite is one run of Overwrite.
+// overwriteRun is one run of Overwrite.
 type overwriteRun struct {
 	r              *action.Request
 	doc            action.Target
@@ -106,11 +106,11 @@ func (o *overwriteRun) remove(ctx context.Context) error {
 		if err == nil {
 			continue
 		}
-		left, look := o.left(context.WithoutCancel(ctx))
+		remaining, look := o.remainingOld(context.WithoutCancel(ctx))
 		switch {
-		case look == nil && len(left) == len(o.old):
+		case look == nil && len(remaining) == len(o.old):
 			return o.undo(ctx, err)
-		case look == nil && !slices.Contains(left, id) && ctx.Err() == nil:
+		case look == nil && !slices.Contains(remaining, id) && ctx.Err() == nil:
 			continue // it was removed despite the error
 		}
 		return o.partlyDone(err, i)
@@ -128,18 +128,18 @@ func (o *overwriteRun) removeAll(ctx context.Context) error {
 	if err == nil {
 		return o.verify(ctx)
 	}
-	left, look := o.left(context.WithoutCancel(ctx))
+	remaining, look := o.remainingOld(context.WithoutCancel(ctx))
 	switch {
-	case look == nil && len(left) == len(o.old):
+	case look == nil && len(remaining) == len(o.old):
 		return o.undo(ctx, err)
-	case look == nil && len(left) == 0:
+	case look == nil && len(remaining) == 0:
 		return nil
 	}
-	return o.partlyDone(err, len(o.old)-len(left))
+	return o.partlyDone(err, len(o.old)-len(remaining))
 }
 
-// left returns the old blocks that still exist.
-func (o *overwriteRun) left(ctx context.Context) ([]kernel.ID, error) {
+// remainingOld returns the old blocks that still exist.
+func (o *overwriteRun) remainingOld(ctx context.Context) ([]kernel.ID, error) {
 	if err := o.r.Kernel.Flush(ctx); err != nil { // the kernel answers a deletion before it writes
 		return nil, err
 	}
@@ -159,18 +159,18 @@ func (o *overwriteRun) left(ctx context.Context) ([]kernel.ID, error) {
 // verify waits until the old blocks are gone, some tens of milliseconds at most.
 func (o *overwriteRun) verify(ctx context.Context) error {
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
-		left, err := o.left(ctx)
+		remaining, err := o.remainingOld(ctx)
 		if err != nil {
 			return o.partlyDone(err, len(o.old))
 		}
-		if len(left) == 0 {
+		if len(remaining) == 0 {
 			return nil
 		}
 		if wait > 800*time.Millisecond {
 			return o.partlyDone(&tool.Error{
 				Op: "overwrite", Kind: kernel.Mismatch, Subject: o.doc.Subject,
-				Message: fmt.Sprintf("%d old blocks are still there", len(left)),
-			}, len(o.old)-len(left))
+				Message: fmt.Sprintf("%d old blocks are still there", len(remaining)),
+			}, len(o.old)-len(remaining))
 		}
 		select {
 		case <-ctx.Done():
@@ -193,7 +193,7 @@ func (o *overwriteRun) undo(ctx context.Context, err error) error {
 	return o.report(err, "the document is as it was", map[string]any{})
 }
 
-// half returns the error for a state in which some old blocks are gone and others may remain.
+// partlyDone returns the error for a state in which some old blocks are gone and others may remain.
 func (o *overwriteRun) partlyDone(err error, removed int) error {
 	facts := map[string]any{"newBlocks": o.newBlocks, "removedBlocks": removed}
 	if len(o.body) < 64<<10 {
