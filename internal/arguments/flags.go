@@ -26,8 +26,8 @@ type Reader struct {
 	Stdin      func() ([]byte, error)               // reads -; nil means that there is no input
 	Sprintf    func(format string, a ...any) string // formats messages in the user's language; nil means English
 
-	given  map[string]*given // by name of the parameter
-	values []string          // the values without a flag
+	given  map[string]*givenValue // by name of the parameter
+	values []string               // values without a flag
 }
 
 // Error is a mistake in the words of a command line.
@@ -53,13 +53,13 @@ func (f *Reader) didYouMean(name string, known []string) string {
 	return ""
 }
 
-// given is what the command line says of one parameter.
-type given struct {
-	plain []json.RawMessage // the values in order; one, unless it is an array
-	json  json.RawMessage   // of --key-json, which wins
+// givenValue is the value that the command line gives one parameter.
+type givenValue struct {
+	items []json.RawMessage // the values in order; exactly one unless the parameter is an array
+	json  json.RawMessage   // from --key-json; overrides items
 }
 
-// spelling is how a flag was meant.
+// flagSpelling is a parsed flag name.
 type flagSpelling struct {
 	param  *Parameter
 	json   bool // --key-json
@@ -69,14 +69,14 @@ type flagSpelling struct {
 // Read maps tokens to arguments. start, a JSON object or nil, holds values from elsewhere: a flag replaces the member
 // of its name, and the others are appended in the order of the schema. Errors are [*Error].
 func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, error) {
-	f.given, f.values = map[string]*given{}, nil
+	f.given, f.values = map[string]*givenValue{}, nil
 	for _, t := range tokens {
 		if !utf8.ValidString(t) {
 			return nil, f.usage("the argument %q is not UTF-8 text", t)
 		}
 	}
 	for len(tokens) > 0 {
-		rest, err := f.one(tokens)
+		rest, err := f.readFlag(tokens)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +88,8 @@ func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, 
 	return f.assemble(start), nil
 }
 
-// one reads the flag that tokens begin with and returns what follows it.
-func (f *Reader) one(tokens []string) (rest []string, err error) {
+// readFlag reads the flag that tokens begin with and returns what follows it.
+func (f *Reader) readFlag(tokens []string) (rest []string, err error) {
 	token, rest := tokens[0], tokens[1:]
 	if token == "--" { // after it, every flag belongs to the action
 		f.Globals = nil
@@ -123,8 +123,8 @@ func (f *Reader) one(tokens []string) (rest []string, err error) {
 	return rest, f.set(s.param, name, value)
 }
 
-// find returns what a flag means: a parameter by its exact name, else by any spelling of it,
-// else with --no- before or -json behind it.
+// parseName resolves the name of a flag: a parameter by its exact name, else by another spelling, else with the prefix
+// no- or the suffix -json.
 func (f *Reader) parseName(name string) (flagSpelling, error) {
 	if p, err := f.Param(name); p != nil || err != nil {
 		return flagSpelling{param: p}, err
@@ -227,38 +227,38 @@ func (f *Reader) assemble(start json.RawMessage) json.RawMessage {
 		p := &f.Params[i]
 		switch g := f.given[p.Name]; {
 		case g == nil || written[p.Name]:
-		case p.In == "":
+		case p.Parent == "":
 			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
-		case !written[p.In]:
-			written[p.In] = true
-			out.Add(rawjson.Quote(p.In), f.object(p.In))
+		case !written[p.Parent]:
+			written[p.Parent] = true
+			out.Add(rawjson.Quote(p.Parent), f.object(p.Parent))
 		}
 	}
 	return out.Bytes()
 }
 
-// members is the object that the flags of its members make.
+// object returns the value of the argument parent, built from the flags of its members.
 func (f *Reader) object(parent string) json.RawMessage {
 	out := rawjson.Object{}
 	for i := range f.Params {
 		p := &f.Params[i]
-		if g := f.given[p.Name]; g != nil && p.In == parent {
+		if g := f.given[p.Name]; g != nil && p.Parent == parent {
 			out.Add(rawjson.Quote(p.Name), f.value(p.Name, g))
 		}
 	}
 	return out.Bytes()
 }
 
-func (f *Reader) value(name string, g *given) json.RawMessage {
+func (f *Reader) value(name string, g *givenValue) json.RawMessage {
 	if g.json != nil {
 		return g.json
 	}
 	i := slices.IndexFunc(f.Params, func(p Parameter) bool { return p.Name == name })
 	if !f.Params[i].Is("array") {
-		return g.plain[0]
+		return g.items[0]
 	}
 	out := []byte{'['}
-	for i, item := range g.plain {
+	for i, item := range g.items {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -267,9 +267,8 @@ func (f *Reader) value(name string, g *given) json.RawMessage {
 	return append(out, ']')
 }
 
-// Waiting is the parameter whose flag is the last of tokens and has no value yet; nil if there is
-// none.
-func (f *Reader) Waiting(tokens []string) *Parameter {
+// AwaitsValue returns the parameter whose flag is the last token and still needs a value; nil if there is none.
+func (f *Reader) AwaitsValue(tokens []string) *Parameter {
 	if len(tokens) == 0 {
 		return nil
 	}

@@ -20,8 +20,8 @@ type Parameter struct {
 	Enum        []gjson.Result
 	Default     gjson.Result
 	Description string
-	Format      string // of a text
-	In          string // the argument that it is a member of; empty at the top
+	Format      string // format keyword of the schema, for strings
+	Parent      string // the object argument that it is a member of; empty at the top level
 	aliases     []string
 }
 
@@ -139,7 +139,7 @@ func typesOf(root, schema gjson.Result, depth int) []string {
 	return types
 }
 
-// deref follows references inside the schema.
+// resolveRef follows references inside the schema.
 func resolveRef(root, schema gjson.Result) gjson.Result {
 	for range maxRefs {
 		ref := rawjson.Member(schema, "$ref").String()

@@ -11,14 +11,14 @@ import (
 	"collie/internal/tool"
 )
 
-// called reports whether a parameter has that name or alias; name is plain.
+// isNamed reports whether the parameter has that name or alias; name is normalized.
 func (p *Parameter) isNamed(name string) bool {
 	return Normalize(p.Name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return Normalize(a) == name })
 }
 
-// placeAll takes the values that have no flag, in order, for the parameters that may do without
-// one. A list takes all that follow. Where the values are too few to reach one that is required,
-// those before it that are not are passed over: collie fs search tea looks for tea, everywhere.
+// assignPositional assigns the values without a flag, in order, to the positional parameters. An array takes all that
+// follow. If there are too few values to reach a required parameter, optional ones before it are skipped: in "collie fs
+// search tea", tea is the query and the path is omitted.
 func (f *Reader) assignPositional(start json.RawMessage) error {
 	slots := f.Positional
 	for f.valuesNeeded(slots, start) > len(f.values) {
@@ -47,7 +47,7 @@ func (f *Reader) assignPositional(start json.RawMessage) error {
 	return nil
 }
 
-// reach is how many values the last of slots that is required needs.
+// valuesNeeded returns how many values are needed to reach the last required slot.
 func (f *Reader) valuesNeeded(slots []string, start json.RawMessage) int {
 	for i := len(slots) - 1; i >= 0 && len(f.values) > 0; i-- {
 		if f.isMissing(slots[i], start) {
@@ -57,7 +57,7 @@ func (f *Reader) valuesNeeded(slots []string, start json.RawMessage) int {
 	return 0
 }
 
-// wants reports whether a parameter is required and has no value yet.
+// isMissing reports whether a parameter is required and has no value yet.
 func (f *Reader) isMissing(name string, start json.RawMessage) bool {
 	p, err := f.Param(name)
 	return err == nil && p != nil && p.Required && f.given[p.Name] == nil && !rawjson.Member(gjson.ParseBytes(start), p.Name).Exists()
@@ -70,9 +70,8 @@ func (f *Reader) setPositional(p *Parameter, name, value string) error {
 	return f.set(p, name, value)
 }
 
-// Of are the parameters of an action, whose schema it has or which is given where nothing else of it is known, and which of
-// them need no flag. An action of ours understands more than its schema: other names, and the members of an argument that
-// is an object.
+// ForAction returns the parameters of an action, and which of them need no flag. a may be nil if only the schema is
+// known. Our own actions accept more than the schema lists: aliases, and the members of an argument that is an object.
 func ForAction(a *tool.Action, schema json.RawMessage) (params []Parameter, positional []string) {
 	params = Parameters(schema)
 	if a == nil || !a.Strict {
@@ -98,7 +97,7 @@ func withMembers(a *tool.Action, params []Parameter) []Parameter {
 				free := !slices.ContainsFunc(out, func(q Parameter) bool { return q.isNamed(Normalize(k.String())) })
 				if free {
 					q := newParameter(top, k.String(), v)
-					q.In, q.Flag = p.Name, Kebab(q.Name)
+					q.Parent, q.Flag = p.Name, Kebab(q.Name)
 					out = append(out, q)
 				}
 				return true

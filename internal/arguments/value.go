@@ -69,8 +69,8 @@ func (f *Reader) setArray(p *Parameter, name, value string) error {
 		return f.usage("--%s takes items; a whole JSON array is --%s-json '%s'", name, p.Flag, value)
 	}
 	g := f.givenFor(p)
-	if g.plain == nil {
-		g.plain = []json.RawMessage{}
+	if g.items == nil {
+		g.items = []json.RawMessage{}
 	}
 	if value == "" {
 		return nil
@@ -80,7 +80,7 @@ func (f *Reader) setArray(p *Parameter, name, value string) error {
 		if !ok {
 			return f.usage("--%s has the item %q, expected %s%s", name, item, f.valueForm(p), f.jsonHint(p))
 		}
-		g.plain = append(g.plain, raw)
+		g.items = append(g.items, raw)
 	}
 	return nil
 }
@@ -107,17 +107,17 @@ func SplitItems(value string) []string {
 // add sets the single value of a parameter.
 func (f *Reader) add(p *Parameter, name string, raw json.RawMessage) error {
 	g := f.givenFor(p)
-	if g.plain != nil {
+	if g.items != nil {
 		return f.usage("--%s is given twice", name)
 	}
-	g.plain = []json.RawMessage{raw}
+	g.items = []json.RawMessage{raw}
 	return nil
 }
 
-func (f *Reader) givenFor(p *Parameter) *given {
+func (f *Reader) givenFor(p *Parameter) *givenValue {
 	g := f.given[p.Name]
 	if g == nil {
-		g = &given{}
+		g = &givenValue{}
 		f.given[p.Name] = g
 	}
 	return g
@@ -148,7 +148,7 @@ func (f *Reader) Text(name, value string) (string, error) {
 	return string(raw), nil
 }
 
-// form says what a value looks like.
+// valueForm describes what a value of p looks like.
 func (f *Reader) valueForm(p *Parameter) string {
 	if len(p.Enum) > 0 {
 		return "one of " + rawjson.JoinValues(p.Enum, 12)
