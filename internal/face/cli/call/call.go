@@ -66,7 +66,7 @@ func Command(shared *root.Program) *cobra.Command {
 	p.KernelFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		inv, err := split(c, args)
-		inv.words = ownWords(inv.words)
+		inv.words = ownToolWords(inv.words)
 		switch {
 		case err != nil:
 			return err
@@ -98,7 +98,7 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 		defer cancel()
 	}
 	p.Calls = true
-	target, b, err := p.target(ctx, inv.words, f.profile)
+	target, b, err := p.openTarget(ctx, inv.words, f.profile)
 	if err != nil {
 		return gaveUp(ctx, outer, err)
 	}
@@ -138,9 +138,9 @@ func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f 
 			e.OutcomeUnknown = false
 		}
 		params, _ := arguments.ForAction(target.action, target.schema)
-		return inFlags(err, command, params, target.ours())
+		return inFlags(err, command, params, target.isOurs())
 	}
-	if target.ours() {
+	if target.isOurs() {
 		return p.showResult(ctx, b, &target, args, result)
 	}
 	return p.show(result)
@@ -156,21 +156,21 @@ func asksForHelp(words []string) bool {
 	return ours
 }
 
-// target opens the backend and finds what words name. The caller closes b.
-func (p commands) target(ctx context.Context, words []string, profile string) (found, root.Backend, error) {
+// openTarget opens the backend and finds what words name. The caller closes b.
+func (p commands) openTarget(ctx context.Context, words []string, profile string) (namedTarget, root.Backend, error) {
 	b, err := p.openFor(ctx, words, profile)
 	if err != nil {
-		return found{}, nil, err
+		return namedTarget{}, nil, err
 	}
 	stop := p.WhileStarting(ctx, b)
 	target, err := p.find(ctx, b, words, profile)
 	stop()
-	if l, here := b.(*root.Local); err == nil && here && target.ours() {
+	if l, isLocal := b.(*root.Local); err == nil && isLocal && target.isOurs() {
 		err = l.App.Notes.AwaitToolConfig(ctx)
 	}
 	if err != nil {
 		b.Close()
-		return found{}, nil, err
+		return namedTarget{}, nil, err
 	}
 	return target, b, nil
 }
@@ -188,7 +188,7 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 	var owners []string
 	p.chooseConnection(cfg, words)
 	if len(words) > 0 {
-		if owners, err = p.owners(ctx, words); err != nil {
+		if owners, err = p.serversFor(ctx, words); err != nil {
 			return nil, err
 		}
 	}
@@ -197,7 +197,7 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 
 // arguments converts the flags of the action to arguments, on top of --args.
 func (p commands) arguments(
-	c *cobra.Command, tokens []string, target *found, args, command string, stdin func() ([]byte, error),
+	c *cobra.Command, tokens []string, target *namedTarget, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
 	f := &arguments.Reader{Command: command, Globals: hasFlag(c, target.words), File: os.ReadFile, Stdin: stdin, Sprintf: locale.Sprintf}
 	f.Params, f.Positional = arguments.ForAction(target.action, target.schema)

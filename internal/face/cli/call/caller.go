@@ -28,10 +28,10 @@ type caller struct {
 	person bool // stdin is a terminal too
 	yes    bool // the gate's questions are answered with yes
 
-	mu    sync.Mutex
-	out   io.Writer
-	in    *root.Lines
-	shown bool // a progress line is on the screen
+	mu            sync.Mutex
+	out           io.Writer
+	in            *root.Lines
+	progressShown bool // a progress line is on the screen
 }
 
 var _ tool.Caller = (*caller)(nil)
@@ -55,8 +55,8 @@ func NewCaller(shared *root.Program, from string, yes bool) (*caller, error) {
 func (*caller) ID() string { return "" }
 
 // Supports reports what a person at this terminal can do.
-func (c *caller) Supports(what tool.Capability) bool {
-	switch what {
+func (c *caller) Supports(capability tool.Capability) bool {
+	switch capability {
 	case tool.CanElicit:
 		return c.person
 	case tool.CanConfirm:
@@ -87,7 +87,7 @@ func (c *caller) Notify(_ context.Context, method string, params json.RawMessage
 	}
 	defer c.mu.Unlock()
 	_, _ = fmt.Fprintf(c.out, "\r\x1b[K%s", output.Truncate(progressLine(params), 78))
-	c.shown = true
+	c.progressShown = true
 }
 
 // progressLine returns a line such as "3/10 copying files".
@@ -100,6 +100,9 @@ func progressLine(params json.RawMessage) string {
 	return output.OneLine(strings.TrimSpace(text + " " + rawjson.Member(root, "message").String()))
 }
 
+// Line is the next line that the person types.
+func (c *caller) Line(ctx context.Context) (string, error) { return c.in.Next(ctx) }
+
 // Done removes the progress line.
 func (c *caller) Done() {
 	c.mu.Lock()
@@ -108,9 +111,9 @@ func (c *caller) Done() {
 }
 
 func (c *caller) clear() {
-	if c.shown {
+	if c.progressShown {
 		_, _ = io.WriteString(c.out, "\r\x1b[K")
-		c.shown = false
+		c.progressShown = false
 	}
 }
 
@@ -128,6 +131,6 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	if method == tool.MethodConfirm {
 		return c.confirm(ctx, params)
 	}
-	q := &questions{from: c.from, in: c.in, out: c.out}
+	q := &elicitor{from: c.from, in: c.in, out: c.out}
 	return q.ask(ctx, params)
 }

@@ -35,7 +35,7 @@ func CompleteTools(shared *root.Program) cobra.CompletionFunc {
 func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	inv, err := split(c, args)
-	inv.words = ownWords(inv.words)
+	inv.words = ownToolWords(inv.words)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveDefault // the value of one of our own flags, most likely a file
 	}
@@ -47,7 +47,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), completionTime)
 	defer cancel()
-	b, target, ok := p.known(ctx, inv.words)
+	b, target, ok := p.findKnown(ctx, inv.words)
 	if !ok {
 		return nil, done
 	}
@@ -57,7 +57,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 	}
 	f := &arguments.Reader{Command: "collie", Globals: hasFlag(c, target.words)}
 	f.Params, f.Positional = arguments.ForAction(target.action, target.schema)
-	if q := f.Waiting(inv.rest); q != nil {
+	if q := f.AwaitsValue(inv.rest); q != nil {
 		return p.completeValue(ctx, b, q, typed)
 	}
 	if strings.HasPrefix(typed, "-") {
@@ -138,7 +138,7 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
-	b, target, ok := p.known(ctx, words)
+	b, target, ok := p.findKnown(ctx, words)
 	if !ok {
 		return nil, done
 	}
@@ -154,26 +154,26 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 
 // findKnown finds what words name without starting anything: from the running gateway or the cache. If ok, the
 // caller closes b.
-func (p commands) known(ctx context.Context, words []string) (b root.Backend, target found, ok bool) {
+func (p commands) findKnown(ctx context.Context, words []string) (b root.Backend, target namedTarget, ok bool) {
 	cfg, err := p.Load()
 	if err != nil {
-		return nil, found{}, false
+		return nil, namedTarget{}, false
 	}
 	p.chooseConnection(cfg, words)
 	if b, err = p.Backend(ctx, []string{}); err != nil {
-		return nil, found{}, false
+		return nil, namedTarget{}, false
 	}
 	tools, err := b.Tools(ctx, "")
 	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == words[0] })
 	if err != nil || i < 0 {
 		b.Close()
-		return nil, found{}, false
+		return nil, namedTarget{}, false
 	}
-	target = found{tool: &tools[i], words: words[:1]}
+	target = namedTarget{tool: &tools[i], words: words[:1]}
 	if len(words) > 1 {
 		if target.action = findAction(target.tool, words[1]); target.action == nil {
 			b.Close()
-			return nil, found{}, false
+			return nil, namedTarget{}, false
 		}
 		target.schema, target.words, target.values = target.action.InputSchema, words[:2], words[2:]
 	}

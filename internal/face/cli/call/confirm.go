@@ -55,8 +55,8 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// waiting returns the calls that nobody has answered yet.
-func waiting(cfg *config.Config) ([]app.PendingCall, error) {
+// pendingCalls returns the calls that nobody has answered yet.
+func pendingCalls(cfg *config.Config) ([]app.PendingCall, error) {
 	list, err := app.OpenPending(cfg).List()
 	out := []app.PendingCall{}
 	for i := range list {
@@ -68,7 +68,7 @@ func waiting(cfg *config.Config) ([]app.PendingCall, error) {
 }
 
 func (p commands) listPending(cfg *config.Config) error {
-	list, err := waiting(cfg)
+	list, err := pendingCalls(cfg)
 	switch {
 	case err != nil:
 		return err
@@ -83,14 +83,14 @@ func (p commands) listPending(cfg *config.Config) error {
 	for i := range list {
 		w := &list[i]
 		rows[i] = []string{
-			w.Code, output.Ago(w.Asked, now), who(w), w.Question.Tool + " " + w.Question.Action, strings.Join(w.Question.Targets, ", "),
+			w.Code, output.Ago(w.Asked, now), describeCaller(w), w.Question.Tool + " " + w.Question.Action, strings.Join(w.Question.Targets, ", "),
 		}
 	}
 	return p.Table([]string{"CODE", "ASKED", "WHO", "CALL", "TARGETS"}, rows)
 }
 
-// who describes the client that made a call, as far as it is known.
-func who(w *app.PendingCall) string {
+// describeCaller describes the client that made a call, as far as it is known.
+func describeCaller(w *app.PendingCall) string {
 	name := output.First(w.Client, w.Principal)
 	if w.Origin == "" {
 		return name
@@ -132,7 +132,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
 	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
-		output.Ago(w.Asked, now), output.OneLine(who(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
+		output.Ago(w.Asked, now), output.OneLine(describeCaller(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
 	if _, err := io.WriteString(out, text); err != nil {
 		return false, err
 	}
@@ -159,11 +159,11 @@ func (p commands) answer(ctx context.Context, cfg *config.Config, code string, y
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"code": w.Code, "state": w.State, "expires": w.Expires})
 	}
-	said := locale.T("refused; the client is told so if it makes the call again")
+	message := locale.T("refused; the client is told so if it makes the call again")
 	if yes {
-		said = locale.Sprintf("confirmed; the client may make the call once, until %s", w.Expires.Local().Format(time.TimeOnly))
+		message = locale.Sprintf("confirmed; the client may make the call once, until %s", w.Expires.Local().Format(time.TimeOnly))
 	}
-	_, err = fmt.Fprintln(p.Out, said)
+	_, err = fmt.Fprintln(p.Out, message)
 	return err
 }
 
@@ -173,7 +173,7 @@ func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]st
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	list, err := waiting(cfg)
+	list, err := pendingCalls(cfg)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -184,14 +184,14 @@ func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]st
 	return out, cobra.ShellCompDirectiveNoFileComp
 }
 
-// console is the terminal itself, independent of the program's stdin and stdout.
-type console struct{ in, out *os.File }
+// terminal is the terminal itself, independent of the program's stdin and stdout.
+type terminal struct{ in, out *os.File }
 
-func (c console) Read(b []byte) (int, error) { return c.in.Read(b) }
+func (c terminal) Read(b []byte) (int, error) { return c.in.Read(b) }
 
-func (c console) Write(b []byte) (int, error) { return c.out.Write(b) }
+func (c terminal) Write(b []byte) (int, error) { return c.out.Write(b) }
 
-func (c console) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
+func (c terminal) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
 
 // openTerminal opens the terminal of the person. Input that another program pipes in does not come from
 // there.
@@ -208,7 +208,7 @@ func openTerminal() (io.ReadWriteCloser, error) {
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	c := console{in, out}
+	c := terminal{in, out}
 	if !output.IsTerminal(in) || !output.IsTerminal(out) {
 		return nil, errors.Join(errors.New(names[0]+" is not a terminal"), c.Close())
 	}

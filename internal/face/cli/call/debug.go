@@ -50,7 +50,7 @@ func (p commands) debugger() (*debugger, error) {
 
 // println prints a line. Text from a server may contain control characters that JSON does not escape, so they are
 // made harmless.
-func (d *debugger) say(format string, args ...any) {
+func (d *debugger) println(format string, args ...any) {
 	_, _ = locale.Fprintf(d.p.Err, "debug: %s\n", output.Harmless(strings.ReplaceAll(locale.Sprintf(format, args...), "\n", " "))) // only a person uses this output, so errors do not matter
 }
 
@@ -63,8 +63,8 @@ func (d *debugger) request(b root.Backend, c tool.Request) {
 	if r, ok := b.(*remote.Client); ok {
 		by = locale.Sprintf("by the gateway at %s", r.Gateway.URL)
 	}
-	d.say("%s runs %s", c.Name, by)
-	d.say("request %s", d.clean(c.Args))
+	d.println("%s runs %s", c.Name, by)
+	d.println("request %s", d.clean(c.Args))
 }
 
 // trace returns the Trace for the call; nil for a nil debugger.
@@ -72,19 +72,19 @@ func (d *debugger) trace() tool.Trace {
 	if d == nil {
 		return nil
 	}
-	return d.told
+	return d.step
 }
 
-// told is a [tool.Trace] that prints each step.
-func (d *debugger) told(kind, what string, took time.Duration) {
+// step is a [tool.Trace] that prints each step.
+func (d *debugger) step(kind, detail string, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	text := fmt.Sprintf("%s %s, %v", kind, output.OneLine(cleanText(d.clean, what)), took.Round(time.Microsecond))
+	text := fmt.Sprintf("%s %s, %v", kind, output.OneLine(cleanText(d.clean, detail)), took.Round(time.Microsecond))
 	if kind == tool.TraceStage {
 		d.stages = append(d.stages, text)
 		return
 	}
-	d.say("%s", text)
+	d.println("%s", text)
 }
 
 // cleanText removes secrets from a text.
@@ -101,15 +101,15 @@ func (d *debugger) answer(r tool.Result, err error) {
 	defer d.mu.Unlock()
 	slices.Reverse(d.stages)
 	for _, s := range d.stages {
-		d.say("%s", s)
+		d.println("%s", s)
 	}
 	took := time.Since(d.begun).Round(time.Microsecond)
 	switch e, ok := err.(*tool.Error); { //nolint:errorlint // the pipeline's errors are these themselves
 	case ok:
-		d.say("error after %v: %s", took, d.clean(e.Payload()))
+		d.println("error after %v: %s", took, d.clean(e.Payload()))
 	case err != nil:
-		d.say("error after %v: %s", took, cleanText(d.clean, err.Error()))
+		d.println("error after %v: %s", took, cleanText(d.clean, err.Error()))
 	default:
-		d.say("answer after %v: %s", took, d.clean(r.Raw))
+		d.println("answer after %v: %s", took, d.clean(r.Raw))
 	}
 }

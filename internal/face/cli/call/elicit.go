@@ -22,7 +22,7 @@ import (
 
 // elicitor asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
 // form mode it asks for each field, in url mode whether the person has opened the page.
-type questions struct {
+type elicitor struct {
 	from string
 	in   *root.Lines
 	out  io.Writer
@@ -30,27 +30,27 @@ type questions struct {
 
 // The answers without content.
 var (
-	declined  = json.RawMessage(`{"action":"decline"}`)
-	cancelled = json.RawMessage(`{"action":"cancel"}`)
+	declinedResult  = json.RawMessage(`{"action":"decline"}`)
+	cancelledResult = json.RawMessage(`{"action":"cancel"}`)
 )
 
 // ask returns the result of an elicitation/create request. The end of the input means cancel.
-func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+func (q *elicitor) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	root := gjson.ParseBytes(params)
-	q.say("%s asks: %s\n", q.from, output.Harmless(rawjson.Member(root, "message").String()))
+	q.print("%s asks: %s\n", q.from, output.Harmless(rawjson.Member(root, "message").String()))
 	var content json.RawMessage
 	var err error
 	if rawjson.Member(root, "mode").String() == "url" {
 		err = q.url(ctx, rawjson.Member(root, "url").String())
 	} else {
-		content, err = q.form(ctx, json.RawMessage(rawjson.Member(root, "requestedSchema").Raw))
+		content, err = q.readForm(ctx, json.RawMessage(rawjson.Member(root, "requestedSchema").Raw))
 	}
 	switch {
 	case errors.Is(err, errDeclined):
-		return declined, nil
+		return declinedResult, nil
 	case errors.Is(err, io.EOF):
-		q.say("\n")
-		return cancelled, nil
+		q.print("\n")
+		return cancelledResult, nil
 	case err != nil:
 		return nil, err
 	}
@@ -65,13 +65,13 @@ func (q *questions) ask(ctx context.Context, params json.RawMessage) (json.RawMe
 var errDeclined = errors.New("declined")
 
 // url asks whether the person wants to open a page. The address is shown but never opened.
-func (q *questions) url(ctx context.Context, address string) error {
-	q.say("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, output.Harmless(address))
-	return q.yes(ctx, false)
+func (q *elicitor) url(ctx context.Context, address string) error {
+	q.print("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, output.Harmless(address))
+	return q.readYes(ctx, false)
 }
 
-// yes reads y, n, yes or no; an empty line means the default. For no it returns errDeclined.
-func (q *questions) yes(ctx context.Context, usual bool) error {
+// readYes reads y, n, yes or no; an empty line means the default. For no it returns errDeclined.
+func (q *elicitor) readYes(ctx context.Context, usual bool) error {
 	for {
 		line, err := q.in.Next(ctx)
 		if err != nil {
@@ -88,15 +88,15 @@ func (q *questions) yes(ctx context.Context, usual bool) error {
 			}
 			return errDeclined
 		}
-		q.say("  expected y or n: ")
+		q.print("  expected y or n: ")
 	}
 }
 
-// form asks for each field of a schema and returns the values as an object.
-func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
+// readForm asks for each field of a schema and returns the values as an object.
+func (q *elicitor) readForm(ctx context.Context, schema json.RawMessage) (json.RawMessage, error) {
 	fields := arguments.Parameters(schema)
-	q.say("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
-	if err := q.yes(ctx, true); err != nil {
+	q.print("Answer? An empty line takes the default, Ctrl-D cancels. [Y/n] ")
+	if err := q.readYes(ctx, true); err != nil {
 		return nil, err
 	}
 	props := rawjson.Member(gjson.ParseBytes(schema), "properties")
@@ -114,11 +114,11 @@ func (q *questions) form(ctx context.Context, schema json.RawMessage) (json.RawM
 }
 
 // field asks for one value until it fits; nil is one that was left out.
-func (q *questions) field(ctx context.Context, p *arguments.Parameter, schema gjson.Result) (json.RawMessage, error) {
+func (q *elicitor) field(ctx context.Context, p *arguments.Parameter, schema gjson.Result) (json.RawMessage, error) {
 	choices := choicesOf(p, schema)
 	q.describe(p, choices)
 	for {
-		q.say("%s: ", output.Harmless(p.Name))
+		q.print("%s: ", output.Harmless(p.Name))
 		line, err := q.in.Next(ctx)
 		if err != nil {
 			return nil, err
@@ -130,35 +130,35 @@ func (q *questions) field(ctx context.Context, p *arguments.Parameter, schema gj
 		case line == "" && !p.Required:
 			return nil, nil
 		case line == "":
-			q.say("  it is needed\n")
+			q.print("  it is needed\n")
 			continue
 		}
 		if value, ok := fieldValue(line, p, choices); ok && inFormat(p.Format, line) {
 			return value, nil
 		}
-		q.say("  expected %s\n", expected(p, choices))
+		q.print("  expected %s\n", expectedText(p, choices))
 	}
 }
 
-func (q *questions) describe(p *arguments.Parameter, choices []choice) {
-	facts := []string{expected(p, nil)}
+func (q *elicitor) describe(p *arguments.Parameter, choices []choice) {
+	facts := []string{expectedText(p, nil)}
 	if !p.Required {
 		facts = append(facts, "optional")
 	}
 	if p.Default.Exists() {
 		facts = append(facts, "default "+output.Harmless(p.Default.String()))
 	}
-	q.say("  %s (%s)", output.Harmless(p.Name), strings.Join(facts, ", "))
+	q.print("  %s (%s)", output.Harmless(p.Name), strings.Join(facts, ", "))
 	if p.Description != "" {
-		q.say("  %s", output.OneLine(p.Description))
+		q.print("  %s", output.OneLine(p.Description))
 	}
-	q.say("\n")
+	q.print("\n")
 	for i, c := range choices {
-		q.say("    %d  %s\n", i+1, output.OneLine(c.title))
+		q.print("    %d  %s\n", i+1, output.OneLine(c.title))
 	}
 }
 
-func (q *questions) say(format string, args ...any) {
+func (q *elicitor) print(format string, args ...any) {
 	_, _ = locale.Fprintf(q.out, format, args...) // the person will notice if output does not work
 }
 
@@ -257,7 +257,7 @@ func inFormat(format, text string) bool {
 	return err == nil
 }
 
-func expected(p *arguments.Parameter, choices []choice) string {
+func expectedText(p *arguments.Parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:
 		return locale.T("one of the choices above")

@@ -20,8 +20,8 @@ import (
 	"collie/internal/tool"
 )
 
-// found is the tool or action that the words of a command line name.
-type found struct {
+// namedTarget is the tool or action that the words of a command line name.
+type namedTarget struct {
 	tool   *tool.Tool   // nil for a name that is only in the list of tools for clients
 	action *tool.Action // the same
 	name   string       // as the pipeline expects it
@@ -32,12 +32,12 @@ type found struct {
 	definition gjson.Result // the definition in the list for clients
 }
 
-// ours reports whether it is an action of Collie's own tools.
-func (f *found) ours() bool { return f.action != nil && f.action.Strict }
+// isOurs reports whether it is an action of Collie's own tools.
+func (f *namedTarget) isOurs() bool { return f.action != nil && f.action.Strict }
 
 // serversFor returns the servers to start for a command line that names a tool: those that may own it; none for a
 // SiYuan tool. It is an error if no server can own it.
-func (p commands) owners(ctx context.Context, words []string) ([]string, error) {
+func (p commands) serversFor(ctx context.Context, words []string) ([]string, error) {
 	cfg, err := p.Load()
 	if err != nil {
 		return nil, err
@@ -67,10 +67,10 @@ func (p commands) owners(ctx context.Context, words []string) ([]string, error) 
 }
 
 // find looks for TOOL ACTION, TOOL/ACTION or a name that clients see.
-func (p commands) find(ctx context.Context, b root.Backend, words []string, profile string) (found, error) {
+func (p commands) find(ctx context.Context, b root.Backend, words []string, profile string) (namedTarget, error) {
 	tools, err := b.Tools(ctx, profile)
 	if err != nil {
-		return found{}, err
+		return namedTarget{}, err
 	}
 	name, action, slash := strings.Cut(words[0], "/")
 	if slash {
@@ -81,13 +81,13 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 	case i < 0 && !slash && len(words) == 1:
 		return p.findExposed(ctx, b, words[0], profile, tools)
 	case i < 0:
-		return found{}, p.notOffered(ctx, b, name, names(tools))
+		return namedTarget{}, p.notOffered(ctx, b, name, toolNames(tools))
 	case len(words) == 1 && !anyOn(&tools[i]): // for a call, the pipeline reports that after refreshing the list
-		return found{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
+		return namedTarget{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
-		return found{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
+		return namedTarget{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
 	case len(words) > 2 && refusesValues(&tools[i], words[1]):
-		return found{}, root.Usage("unexpected argument %q; arguments of %s %s are flags%s; collie call %s %s --help shows them",
+		return namedTarget{}, root.Usage("unexpected argument %q; arguments of %s %s are flags%s; collie call %s %s --help shows them",
 			words[2], words[0], words[1], suggestedFlag(findAction(&tools[i], words[1])), words[0], words[1])
 	}
 	t := &tools[i]
@@ -97,9 +97,9 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 		for i := range t.Actions {
 			known = append(known, t.Actions[i].Name)
 		}
-		return found{}, root.Usage("%s has no action %q%s\n  %s", name, words[1], root.DidYouMean(words[1], known), actionList(t))
+		return namedTarget{}, root.Usage("%s has no action %q%s\n  %s", name, words[1], root.DidYouMean(words[1], known), actionList(t))
 	}
-	return found{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
+	return namedTarget{tool: t, action: a, name: t.Name + "/" + a.Name, schema: a.InputSchema, words: []string{t.Name, a.Name}, values: words[2:]}, nil
 }
 
 // anyOn reports whether a tool has an enabled action, or has no actions.
@@ -107,7 +107,7 @@ func anyOn(t *tool.Tool) bool {
 	return len(t.Actions) == 0 || slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Off == "" })
 }
 
-// suchAs returns the flag to use in an example: that of the first required argument, else of the first one.
+// suggestedFlag returns the flag to use in an example: that of the first required argument, else of the first one.
 func suggestedFlag(a *tool.Action) string {
 	params := arguments.Parameters(a.InputSchema)
 	if len(params) == 0 {
@@ -117,8 +117,8 @@ func suggestedFlag(a *tool.Action) string {
 	return locale.Sprintf(", such as --%s", params[i].Flag)
 }
 
-// ownWords splits a name TOOL.ACTION of our own actions, the form in results and in the audit.
-func ownWords(words []string) []string {
+// ownToolWords splits a name TOOL.ACTION of our own actions, the form in results and in the audit.
+func ownToolWords(words []string) []string {
 	if len(words) == 0 {
 		return words
 	}
@@ -151,13 +151,13 @@ func findAction(t *tool.Tool, name string) *tool.Action {
 		}
 	}
 	if like == nil && len(t.Actions) > 0 && t.Actions[0].Strict {
-		return aliased(t, name)
+		return actionByAlias(t, name)
 	}
 	return like
 }
 
-// aliased resolves common words for actions of our own tools.
-func aliased(t *tool.Tool, name string) *tool.Action {
+// actionByAlias resolves common words for actions of our own tools.
+func actionByAlias(t *tool.Tool, name string) *tool.Action {
 	index := func(name string) int {
 		return slices.IndexFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
 	}
@@ -168,12 +168,12 @@ func aliased(t *tool.Tool, name string) *tool.Action {
 }
 
 // findExposed looks for a name that clients see, such as server__tool, or would see in the flat view.
-func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool) (found, error) {
-	known := names(tools)
+func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool) (namedTarget, error) {
+	known := toolNames(tools)
 	for _, seen := range []string{profile, profile + "@" + string(tool.Flat)} {
 		raw, err := b.List(ctx, tool.ListTools, seen)
 		if err != nil {
-			return found{}, err
+			return namedTarget{}, err
 		}
 		for _, def := range rawjson.Member(gjson.ParseBytes(raw), "tools").Array() {
 			exposed := rawjson.Member(def, "name").String()
@@ -184,26 +184,26 @@ func (p commands) findExposed(ctx context.Context, b root.Backend, name, profile
 						return f, nil
 					}
 				}
-				return found{name: name, schema: json.RawMessage(rawjson.Member(def, "inputSchema").Raw), words: []string{name}, definition: def}, nil
+				return namedTarget{name: name, schema: json.RawMessage(rawjson.Member(def, "inputSchema").Raw), words: []string{name}, definition: def}, nil
 			}
 			known = append(known, exposed)
 		}
 	}
-	return found{}, p.notOffered(ctx, b, name, known)
+	return namedTarget{}, p.notOffered(ctx, b, name, known)
 }
 
 // ownExposed returns the action of one of our own tools that clients see under this name.
-func ownExposed(t *tool.Tool, name string) (found, bool) {
+func ownExposed(t *tool.Tool, name string) (namedTarget, bool) {
 	action, ok := strings.CutPrefix(name, t.Prefix)
 	if t.Prefix == "" || !ok {
-		return found{}, false
+		return namedTarget{}, false
 	}
 	for i := range t.Actions {
 		if a := &t.Actions[i]; a.Name == action && a.Strict {
-			return found{tool: t, action: a, name: name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, true
+			return namedTarget{tool: t, action: a, name: name, schema: a.InputSchema, words: []string{t.Name, a.Name}}, true
 		}
 	}
-	return found{}, false
+	return namedTarget{}, false
 }
 
 // notOffered returns the error for a tool that was not found: its server may be unavailable, or nobody offers
@@ -254,20 +254,20 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 }
 
 func (p commands) unknownTool(ctx context.Context, name string, known []string) error {
-	what := "tool"
+	noun := "tool"
 	if p.Expanded {
-		what, known = locale.T("command or tool"), append(slices.Clone(known), p.CommandNames...)
+		noun, known = locale.T("command or tool"), append(slices.Clone(known), p.CommandNames...)
 	}
 	elsewhere := ""
 	if cfg, err := p.Load(); err == nil {
-		if g, same, err := p.FindGateway(ctx, cfg); err == nil && !same {
+		if g, sameSettings, err := p.FindGateway(ctx, cfg); err == nil && !sameSettings {
 			elsewhere = "\n  " + p.OtherGateway(&g, cfg)
 		}
 	}
-	return root.Usage("unknown %s %q%s; collie tools lists them%s", what, name, root.DidYouMean(name, known), elsewhere)
+	return root.Usage("unknown %s %q%s; collie tools lists them%s", noun, name, root.DidYouMean(name, known), elsewhere)
 }
 
-func names(tools []tool.Tool) []string {
+func toolNames(tools []tool.Tool) []string {
 	out := make([]string, len(tools))
 	for i := range tools {
 		out[i] = tools[i].Name
@@ -277,15 +277,15 @@ func names(tools []tool.Tool) []string {
 
 // actionList returns the enabled actions of a tool, for an error message.
 func actionList(t *tool.Tool) string {
-	const most = 20
+	const limit = 20
 	var on []string
 	for i := range t.Actions {
 		if t.Actions[i].Off == "" {
 			on = append(on, t.Actions[i].Name)
 		}
 	}
-	if len(on) > most {
-		on = append(on[:most], locale.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
+	if len(on) > limit {
+		on = append(on[:limit], locale.Sprintf("… (collie tools %s lists all %d)", t.Name, len(on)))
 	}
 	return locale.Sprintf("actions: %s", strings.Join(on, ", "))
 }

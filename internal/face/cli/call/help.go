@@ -27,7 +27,7 @@ func (p commands) showAction(ctx context.Context, b root.Backend, words []string
 		return p.PrintJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
 	}
 	return p.page(page{
-		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, asks: asks(a),
+		target: &target, title: a.Title, description: a.Description, off: off, readOnly: a.ReadOnly, asks: confirmationText(a),
 	})
 }
 
@@ -48,14 +48,14 @@ func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile
 
 // page is the content of an action's help page.
 type page struct {
-	target                  *found
+	target                  *namedTarget
 	title, description, off string
 	readOnly                bool
 	asks                    string // when a person is asked for confirmation; empty if never
 }
 
-// asks returns when a person is asked before an action runs.
-func asks(a *tool.Action) string {
+// confirmationText returns when a person is asked before an action runs.
+func confirmationText(a *tool.Action) string {
 	switch {
 	case a.Dangerous:
 		return locale.T("asks a person first")
@@ -65,9 +65,9 @@ func asks(a *tool.Action) string {
 	return ""
 }
 
-// claim returns who says that an action only reads.
-func (g page) claim() string {
-	if g.target.ours() {
+// readOnlyClaim returns who says that an action only reads.
+func (g page) readOnlyClaim() string {
+	if g.target.isOurs() {
 		return ""
 	}
 	return locale.T(", says its author")
@@ -104,7 +104,7 @@ func (p commands) page(g page) error {
 		}
 	}
 	line := example(words, params, positional)
-	if a := g.target.action; g.target.ours() && a != nil && a.Example != "" {
+	if a := g.target.action; g.target.isOurs() && a != nil && a.Example != "" {
 		line = a.Example
 	}
 	_, err := locale.Fprintf(p.Out, "Example:\n  %s\n", output.OneLine(line))
@@ -117,7 +117,7 @@ func facts(g page) []string {
 		out = append(out, "off: "+g.off)
 	}
 	if g.readOnly {
-		out = append(out, locale.Sprintf("only reads%s", g.claim()))
+		out = append(out, locale.Sprintf("only reads%s", g.readOnlyClaim()))
 	}
 	if g.asks != "" {
 		out = append(out, g.asks)
@@ -131,7 +131,7 @@ func flagRow(words []string, q *arguments.Parameter) []string {
 		flag += "-json"
 	}
 	need := ""
-	if q.Required && q.In == "" {
+	if q.Required && q.Parent == "" {
 		need = "required"
 	}
 	about := strings.Join(strings.Fields(q.Description), " ")
@@ -172,7 +172,7 @@ func example(words []string, params []arguments.Parameter, positional []string) 
 	var behind strings.Builder
 	for i := range params {
 		q := &params[i]
-		if !q.Required || q.In != "" {
+		if !q.Required || q.Parent != "" {
 			continue
 		}
 		if len(positional) > 0 && positional[0] == q.Name && !needsJSON(q) {

@@ -31,13 +31,13 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 			inv.help = true
 			continue
 		}
-		taken, err := setFlag(c, token, args, inv.words)
+		consumed, err := setFlag(c, token, args, inv.words)
 		if err != nil {
 			return inv, err
 		}
 		switch {
-		case taken > 0:
-			args = args[taken-1:]
+		case consumed > 0:
+			args = args[consumed-1:]
 		case len(inv.rest) == 0 && !strings.HasPrefix(token, "-"):
 			inv.words = append(inv.words, token)
 		default:
@@ -49,7 +49,7 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 
 // setFlag sets the flag of c that token is, if it is one. consumed is the number of tokens it used. words
 // precede it.
-func setFlag(c *cobra.Command, token string, next, words []string) (taken int, err error) {
+func setFlag(c *cobra.Command, token string, next, words []string) (consumed int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
 	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {
 		return 0, nil
@@ -62,7 +62,7 @@ func setFlag(c *cobra.Command, token string, next, words []string) (taken int, e
 		}
 		truth = "false"
 	}
-	taken = 1
+	consumed = 1
 	switch {
 	case inline && truth == "false":
 		return 0, root.Usage("%s: write --%s=false", token, f.Name)
@@ -72,13 +72,13 @@ func setFlag(c *cobra.Command, token string, next, words []string) (taken int, e
 	case len(next) == 0:
 		return 0, root.Usage("--%s needs a value: %s", name, f.Usage)
 	default:
-		value, taken = next[0], 2
+		value, consumed = next[0], 2
 	}
 	if err := f.Value.Set(value); err != nil {
 		return 0, root.Usage("--%s is %q: %v", name, value, err)
 	}
 	f.Changed = true
-	return taken, nil
+	return consumed, nil
 }
 
 // hasFlag returns a function that reports whether the command line itself has a flag after words.

@@ -24,16 +24,16 @@ func isNodeID(text string) bool {
 
 // withNotebooks puts ids where a person has named notebooks. Whoever calls over MCP gives ids:
 // names change and may be the same.
-func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *found, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
-	if !target.ours() {
+func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *namedTarget, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
+	if !target.isOurs() {
 		return args, nil
 	}
 	var known []notebook
 	for i := range params {
 		q := &params[i]
-		given := rawjson.Member(gjson.ParseBytes(args), q.Name)
-		name := given.String()
-		if !isNotebook(q) || given.Type != gjson.String || name == "" || name == q.Default.String() || isNodeID(name) {
+		value := rawjson.Member(gjson.ParseBytes(args), q.Name)
+		name := value.String()
+		if !isNotebook(q) || value.Type != gjson.String || name == "" || name == q.Default.String() || isNodeID(name) {
 			continue
 		}
 		if known == nil {

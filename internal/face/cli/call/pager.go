@@ -27,8 +27,8 @@ type pager struct {
 	call   func(ctx context.Context, args json.RawMessage) (tool.Result, error)
 }
 
-// pager returns a pager if the result has more pages and a person is at the terminal.
-func (p commands) pager(b root.Backend, target *found, args json.RawMessage, data gjson.Result) (*pager, bool) {
+// newPager returns a pager if the result has more pages and a person is at the terminal.
+func (p commands) newPager(b root.Backend, target *namedTarget, args json.RawMessage, data gjson.Result) (*pager, bool) {
 	in, ok := p.In.(*os.File)
 	pages := rawjson.Member(data, "pageCount").Int()
 	takesPage := rawjson.Member(rawjson.Member(gjson.ParseBytes(target.schema), "properties"), "page").Exists()
@@ -88,11 +88,11 @@ func (g *pager) key(ctx context.Context) (step int, err error) {
 	keys := make(chan byte, 1)
 	for {
 		go func() { // reading from a terminal cannot be interrupted: this ends with a key or the process
-			one := make([]byte, 1)
-			if n, err := g.screen.Read(one); err != nil || n == 0 {
-				one[0] = 'q'
+			buf := make([]byte, 1)
+			if n, err := g.screen.Read(buf); err != nil || n == 0 {
+				buf[0] = 'q'
 			}
-			keys <- one[0]
+			keys <- buf[0]
 		}()
 		select {
 		case <-ctx.Done():

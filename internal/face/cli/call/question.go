@@ -24,6 +24,9 @@ func QuestionText(q *tool.Question) string {
 	if q.Effect != "" {
 		say("  effect: %s", output.OneLine(q.Effect))
 	}
+	if q.Why != "" {
+		say("  why: %s", output.OneLine(q.Why))
+	}
 	for i, t := range q.Targets {
 		if i == 0 {
 			say("  targets:")

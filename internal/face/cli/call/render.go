@@ -54,7 +54,7 @@ func Readable(result json.RawMessage) string {
 	root := gjson.ParseBytes(result)
 	var texts []string
 	for _, part := range rawjson.List(rawjson.Member(root, "content")) {
-		text := describe(part)
+		text := describePart(part)
 		if rawjson.Member(part, "type").String() == "text" {
 			texts = append(texts, text)
 		}
@@ -63,7 +63,7 @@ func Readable(result json.RawMessage) string {
 			b.WriteByte('\n')
 		}
 	}
-	if structured := rawjson.Member(root, "structuredContent"); structured.Exists() && !repeats(structured, texts) {
+	if structured := rawjson.Member(root, "structuredContent"); structured.Exists() && !repeatsTexts(structured, texts) {
 		var indented bytes.Buffer
 		if json.Indent(&indented, []byte(structured.Raw), "", "  ") == nil {
 			b.Write(indented.Bytes())
@@ -75,8 +75,8 @@ func Readable(result json.RawMessage) string {
 
 // repeatsTexts reports whether structured content says the same as texts: as JSON, or in its only member. Many
 // servers put their text there, or a list with one item per text.
-func repeats(structured gjson.Result, texts []string) bool {
-	if says(structured, texts) {
+func repeatsTexts(structured gjson.Result, texts []string) bool {
+	if isIn(structured, texts) {
 		return true
 	}
 	var members []gjson.Result
@@ -84,14 +84,14 @@ func repeats(structured gjson.Result, texts []string) bool {
 		members = append(members, v)
 		return len(members) < 2
 	})
-	return structured.IsObject() && len(members) == 1 && says(members[0], texts)
+	return structured.IsObject() && len(members) == 1 && isIn(members[0], texts)
 }
 
-func says(v gjson.Result, texts []string) bool {
+func isIn(v gjson.Result, texts []string) bool {
 	items := rawjson.List(v)
 	if len(items) > 1 && len(items) == len(texts) {
 		for i := range items {
-			if !says(items[i], texts[i:i+1]) {
+			if !isIn(items[i], texts[i:i+1]) {
 				return false
 			}
 		}
@@ -103,33 +103,33 @@ func says(v gjson.Result, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool { return rawjson.Same(text, v.Raw) })
 }
 
-// describe returns one part of a result: its text, or a line in brackets that says what it is.
-func describe(part gjson.Result) string {
+// describePart returns one part of a result: its text, or a line in brackets that says what it is.
+func describePart(part gjson.Result) string {
 	str := func(name string) string { return rawjson.Member(part, name).String() }
 	switch kind := str("type"); kind {
 	case "text":
 		return str("text")
 	case "image", "audio":
-		return bracket(kind, str("mimeType"), output.DecimalSize(decoded(str("data"))))
+		return bracketed(kind, str("mimeType"), output.DecimalSize(decodedSize(str("data"))))
 	case "resource_link":
 		n := ""
 		if s := rawjson.Member(part, "size"); s.Type == gjson.Number {
 			n = output.DecimalSize(int(s.Int()))
 		}
-		return bracket("link", str("uri"), str("mimeType"), n)
+		return bracketed("link", str("uri"), str("mimeType"), n)
 	case "resource":
 		r := rawjson.Member(part, "resource")
 		n := len(rawjson.Member(r, "text").String())
 		if blob := rawjson.Member(r, "blob"); blob.Exists() {
-			n = decoded(blob.String())
+			n = decodedSize(blob.String())
 		}
-		return bracket("resource", rawjson.Member(r, "uri").String(), rawjson.Member(r, "mimeType").String(), output.DecimalSize(n))
+		return bracketed("resource", rawjson.Member(r, "uri").String(), rawjson.Member(r, "mimeType").String(), output.DecimalSize(n))
 	}
 	return part.Raw // an unknown kind of content
 }
 
-// bracket returns a line such as "[image image/png, 34 KB]".
-func bracket(kind string, facts ...string) string {
+// bracketed returns a line such as "[image image/png, 34 KB]".
+func bracketed(kind string, facts ...string) string {
 	var known []string
 	for _, f := range facts {
 		if f != "" {
@@ -139,8 +139,8 @@ func bracket(kind string, facts ...string) string {
 	return "[" + strings.TrimSpace(kind+" "+strings.Join(known, ", ")) + "]"
 }
 
-// decoded returns the number of bytes that a Base64 text decodes to.
-func decoded(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
+// decodedSize returns the number of bytes that a Base64 text decodes to.
+func decodedSize(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
 
 // PayloadError returns the error in a result's text in the form of [tool.Error.Payload], nil if there is
 // none.

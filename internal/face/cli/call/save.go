@@ -57,7 +57,7 @@ func (p commands) save(r tool.Result) error {
 // first file: that is the only one the person has named, and the server decides how many there are.
 func writeNumbered(name string, next *int, raw []byte) (file string, err error) {
 	for {
-		file = numbered(name, *next)
+		file = numberedName(name, *next)
 		flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 		if *next == 0 {
 			flags = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -75,8 +75,8 @@ func writeNumbered(name string, next *int, raw []byte) (file string, err error) 
 	}
 }
 
-// numbered returns the name for file i: name itself for the first, else with a number before its extension.
-func numbered(name string, i int) string {
+// numberedName returns the name for file i: name itself for the first, else with a number before its extension.
+func numberedName(name string, i int) string {
 	if i == 0 {
 		return name
 	}

@@ -15,15 +15,17 @@ import (
 	"collie/internal/tool"
 )
 
-// cost is how much of a model's context a text uses.
-type cost struct {
+// contextCost is how much of a model's context a text uses.
+type contextCost struct {
 	Bytes  int `json:"bytes"`
 	Tokens int `json:"tokens"`
 }
 
-func costOf(text []byte) cost { return cost{len(text), tokens(text)} }
+func costOf(text []byte) contextCost { return contextCost{len(text), tokens(text)} }
 
-func (c cost) plus(d cost) cost { return cost{c.Bytes + d.Bytes, c.Tokens + d.Tokens} }
+func (c contextCost) add(d contextCost) contextCost {
+	return contextCost{c.Bytes + d.Bytes, c.Tokens + d.Tokens}
+}
 
 // tokens estimates the number of tokens in a text: a quarter of its ASCII bytes plus one for each other
 // character. JSON full of ids may have twice as many.
@@ -41,28 +43,28 @@ func tokens(text []byte) int {
 
 // sizeRow is the cost of one tool in each view.
 type sizeRow struct {
-	Name    string `json:"name"`
-	View    string `json:"view"`
-	Why     string `json:"why"` // who chose the view; see [tool.Tool.Why]
-	Actions int    `json:"actions"`
-	Flat    cost   `json:"flat"`
-	Grouped cost   `json:"grouped"`
+	Name    string      `json:"name"`
+	View    string      `json:"view"`
+	Why     string      `json:"why"` // who chose the view; see [tool.Tool.Why]
+	Actions int         `json:"actions"`
+	Flat    contextCost `json:"flat"`
+	Grouped contextCost `json:"grouped"`
 }
 
-// sizes is the cost of the list of tools.
-type sizes struct {
-	Estimate string    `json:"estimate"`
-	Tools    []sizeRow `json:"tools"`
-	Flat     cost      `json:"flat"`             // the whole list with every tool in the flat view
-	Grouped  cost      `json:"grouped"`          // with every tool in the grouped view
-	Search   cost      `json:"search"`           // with every tool in the search view
-	List     cost      `json:"list"`             // the list as it is
-	Budget   *budget   `json:"budget,omitempty"` // if a view is auto
+// listCost is the cost of the list of tools.
+type listCost struct {
+	Estimate string      `json:"estimate"`
+	Tools    []sizeRow   `json:"tools"`
+	Flat     contextCost `json:"flat"`             // the whole list with every tool in the flat view
+	Grouped  contextCost `json:"grouped"`          // with every tool in the grouped view
+	Search   contextCost `json:"search"`           // with every tool in the search view
+	List     contextCost `json:"list"`             // the list as it is
+	Budget   *viewBudget `json:"budget,omitempty"` // if a view is auto
 }
 
 // viewBudget is the maximum size in bytes of the servers' part of the list if views are auto, and its present
 // size.
-type budget struct {
+type viewBudget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
 
@@ -70,12 +72,12 @@ type budget struct {
 	least int
 }
 
-const estimate = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
+const estimateNote = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
 
 // showSize shows the cost of a profile's tools, or of one tool.
 func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Tool, one string, f *toolsFlags) error {
-	profile, shown := f.profile, f.seen()
-	s := sizes{Estimate: estimate}
+	profile, catalogProfile := f.profile, f.catalogProfile()
+	s := listCost{Estimate: estimateNote}
 	definitions := map[tool.View]map[string][]json.RawMessage{}
 	for _, v := range []tool.View{tool.Flat, tool.Grouped} {
 		raw, err := b.List(ctx, tool.ListTools, profile+"@"+string(v))
@@ -98,7 +100,7 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		return err
 	}
 	s.Search = costOf(search)
-	list, err := b.List(ctx, tool.ListTools, shown)
+	list, err := b.List(ctx, tool.ListTools, catalogProfile)
 	if err != nil {
 		return err
 	}
@@ -114,15 +116,15 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 		}
 		row := sizeRow{Name: t.Name, View: string(t.View), Why: t.Why, Actions: len(definitions[tool.Flat][t.Name])}
 		for _, def := range definitions[tool.Flat][t.Name] {
-			row.Flat = row.Flat.plus(costOf(def))
+			row.Flat = row.Flat.add(costOf(def))
 		}
 		for _, def := range definitions[tool.Grouped][t.Name] {
-			row.Grouped = row.Grouped.plus(costOf(def))
+			row.Grouped = row.Grouped.add(costOf(def))
 		}
 		s.Tools = append(s.Tools, row)
 	}
 	if s.Budget != nil {
-		s.Budget.least = least(&s)
+		s.Budget.least = leastSize(&s)
 	}
 	if p.JSON {
 		return p.PrintJSON(s)
@@ -131,7 +133,7 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 }
 
 // budget returns the budget of the profile, nil if there is none. Our own tools do not count.
-func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool) (*budget, error) {
+func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool) (*viewBudget, error) {
 	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Why == tool.WhyAuto }) {
 		return nil, nil //nolint:nilnil // no view is auto
 	}
@@ -139,7 +141,7 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	if err != nil {
 		return nil, err
 	}
-	b := &budget{Bytes: cfg.ContextOf(f.profile).Budget, Used: len(list)}
+	b := &viewBudget{Bytes: cfg.ContextOf(f.profile).Budget, Used: len(list)}
 	for i, defs := range byTool(list, tools) {
 		if t := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == i }); tools[t].Why != tool.WhyNotes {
 			continue
@@ -151,8 +153,8 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	return b, nil
 }
 
-// least is about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
-func least(s *sizes) int {
+// leastSize is about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
+func leastSize(s *listCost) int {
 	fixed, grouped := 0, 0
 	for _, row := range s.Tools {
 		switch {
@@ -202,8 +204,8 @@ func entries(t *tool.Tool) int {
 	return on
 }
 
-func (p commands) sizeTable(s *sizes, whole bool) error {
-	row := func(name string, actions int, view, why string, flat, grouped cost) []string {
+func (p commands) sizeTable(s *listCost, whole bool) error {
+	row := func(name string, actions int, view, why string, flat, grouped contextCost) []string {
 		return []string{
 			name, strconv.Itoa(actions), view, why, strconv.Itoa(flat.Bytes), strconv.Itoa(flat.Tokens),
 			strconv.Itoa(grouped.Bytes), strconv.Itoa(grouped.Tokens),
@@ -222,7 +224,7 @@ func (p commands) sizeTable(s *sizes, whole bool) error {
 		return err
 	}
 	_, err := locale.Fprintf(p.Out, "\nthe whole list as clients get it: %d bytes, about %d tokens; behind a search: %d bytes, about %d tokens\n(%s)\n",
-		s.List.Bytes, s.List.Tokens, s.Search.Bytes, s.Search.Tokens, locale.T(estimate))
+		s.List.Bytes, s.List.Tokens, s.Search.Bytes, s.Search.Tokens, locale.T(estimateNote))
 	switch b := s.Budget; {
 	case err != nil || b == nil || !whole:
 	case int64(b.Used) <= b.Bytes:

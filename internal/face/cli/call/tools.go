@@ -22,8 +22,8 @@ type toolsFlags struct {
 	size, rebalance bool
 }
 
-// seen returns the profile as the catalog knows it, with the wanted view.
-func (f *toolsFlags) seen() string {
+// catalogProfile returns the profile as the catalog knows it, with the wanted view.
+func (f *toolsFlags) catalogProfile() string {
 	if f.view == "" {
 		return f.profile
 	}
@@ -65,7 +65,7 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	if f.rebalance && (f.view != "" || len(words) > 0) {
 		return root.Usage("--rebalance is for all servers, expected neither --view nor TOOL")
 	}
-	if words = ownWords(words); len(words) == 1 {
+	if words = ownToolWords(words); len(words) == 1 {
 		if name, action, ok := strings.Cut(words[0], "/"); ok {
 			words = []string{name, action}
 		}
@@ -76,7 +76,7 @@ func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) erro
 	}
 	defer b.Close()
 	stop := p.WhileStarting(ctx, b)
-	profile := f.seen()
+	profile := f.catalogProfile()
 	tools, err := p.offered(ctx, b, profile, len(words) > 0, startWait)
 	stop()
 	if err == nil && f.rebalance {
@@ -114,9 +114,9 @@ const startWait = 10 * time.Second
 // offered returns the tools that b offers. For the list of all tools it waits at most wait for servers that a
 // running gateway is starting, so that one that hangs does not keep a person from seeing the others. If a single
 // tool is wanted, or the servers are started by this command, it waits until they have started.
-func (p commands) offered(ctx context.Context, b root.Backend, profile string, one bool, wait time.Duration) ([]tool.Tool, error) {
+func (p commands) offered(ctx context.Context, b root.Backend, profile string, single bool, wait time.Duration) ([]tool.Tool, error) {
 	r, ok := b.(*remote.Client)
-	if !ok || one {
+	if !ok || single {
 		return b.Tools(ctx, profile)
 	}
 	short, cancel := context.WithTimeout(ctx, wait)
@@ -145,7 +145,7 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 		return err
 	}
 	rows := toolRows(tools, servers)
-	if _, here := b.(*root.Local); here && !p.JSON {
+	if _, isLocal := b.(*root.Local); isLocal && !p.JSON {
 		p.TellOtherUnnamed(ctx)
 	}
 	if p.JSON {

@@ -17,47 +17,47 @@ import (
 
 // Limits for what is shown to a person.
 const (
-	mostScalars      = 8
-	mostItems        = 10 // of a list inside a value
-	maxStatementRows = 50 // of a list without pages; with only ten, most of a folder would be hidden
+	maxScalars = 8
+	maxItems   = 10 // of a list inside a value
+	maxRows    = 50 // of a list without pages; with only ten, most of a folder would be hidden
 )
 
-// ownView formats the payload of one of our own actions for people.
+// resultView formats the payload of an action of our own tools for people.
 type resultView struct {
-	action string // "fs.read"
-	about  string // what the call asked for, used if the payload does not say it
-	width  int    // of the terminal, 0 if there is none
-	colour output.Painter
+	action     string // "fs.read"
+	subjectArg string // what the call asked for, used if the payload does not say it
+	width      int    // of the terminal, 0 if there is none
+	colour     output.Painter
 }
 
-func newOwnView(p commands, target *found, args json.RawMessage) *resultView {
+func newResultView(p commands, target *namedTarget, args json.RawMessage) *resultView {
 	v := &resultView{action: target.tool.Name + "." + target.action.Name, width: output.TerminalWidth(p.Out)}
 	v.colour = p.Painter(p.Out)
 	if names := target.action.Positional; len(names) > 0 {
-		if given := rawjson.Member(gjson.ParseBytes(args), names[0]); given.Type == gjson.String {
-			v.about = given.String()
+		if value := rawjson.Member(gjson.ParseBytes(args), names[0]); value.Type == gjson.String {
+			v.subjectArg = value.String()
 		}
 	}
 	return v
 }
 
-// subjects are the members that say what a result is about, in order of preference.
-var subjects = []string{"path", "title", "name", "label", "id"}
+// subjectMembers are the members that say what a result is about, in order of preference.
+var subjectMembers = []string{"path", "title", "name", "label", "id"}
 
 // firstMembers are the members shown first.
 var firstMembers = []string{"id", "name", "title", "path", "hPath", "label", "type", "notebook", "count", "total"}
 
-// texts are the members printed in full.
-var texts = []string{"content", "markdown", "kramdown", "text", "html", "dom"}
+// textMembers are the members printed in full.
+var textMembers = []string{"content", "markdown", "kramdown", "text", "html", "dom"}
 
-// ofPage are the members about paging, which the last line shows.
-var ofPage = []string{"total", "page", "pageSize", "pageCount", "hasNextPage"}
+// pageMembers are the members about paging, which the last line shows.
+var pageMembers = []string{"total", "page", "pageSize", "pageCount", "hasNextPage"}
 
-// ofFilter are the members about notes that were left out because they may not be read.
-var ofFilter = []string{"partial", "filteredOutCount", "reason", "permissionSummary"}
+// filterMembers are the members about notes that were left out because they may not be read.
+var filterMembers = []string{"partial", "filteredOutCount", "reason", "permissionSummary"}
 
-// pair is a member of an object.
-type pair struct {
+// memberPair is a member of an object.
+type memberPair struct {
 	name  string
 	value gjson.Result
 }
@@ -65,26 +65,26 @@ type pair struct {
 func (v *resultView) render(data gjson.Result) string {
 	var b strings.Builder
 	if !data.IsObject() {
-		b.WriteString(v.tick(v.about))
+		b.WriteString(v.successLine(v.subjectArg))
 		switch {
 		case data.IsArray():
-			b.WriteString(v.list("", rawjson.List(data), maxStatementRows))
+			b.WriteString(v.list("", rawjson.List(data), maxRows))
 		default:
-			b.WriteString(ended(rawjson.PlainValue(json.RawMessage(data.Raw))))
+			b.WriteString(withFullStop(rawjson.PlainValue(json.RawMessage(data.Raw))))
 		}
 		return b.String()
 	}
-	subject, by := v.subject(data)
-	b.WriteString(v.tick(subject))
+	subject, member := v.subject(data)
+	b.WriteString(v.successLine(subject))
 	paged := rawjson.Member(data, "pageCount").Exists()
-	var scalars, sections, whole []pair
+	var scalars, sections, texts []memberPair
 	data.ForEach(func(k, m gjson.Result) bool {
-		e := pair{k.String(), m}
+		e := memberPair{k.String(), m}
 		switch {
-		case e.name == by, e.name == "success" && m.Bool(), m.Type == gjson.Null, asExpected(e),
-			paged && slices.Contains(ofPage, e.name), v.isFiltered(data) && slices.Contains(ofFilter, e.name):
-		case m.Type == gjson.String && (slices.Contains(texts, e.name) || strings.Contains(strings.TrimSpace(m.String()), "\n")):
-			whole = append(whole, e)
+		case e.name == member, e.name == "success" && m.Bool(), m.Type == gjson.Null, asExpected(e),
+			paged && slices.Contains(pageMembers, e.name), v.isFiltered(data) && slices.Contains(filterMembers, e.name):
+		case m.Type == gjson.String && (slices.Contains(textMembers, e.name) || strings.Contains(strings.TrimSpace(m.String()), "\n")):
+			texts = append(texts, e)
 		case m.Type == gjson.JSON:
 			sections = append(sections, e)
 		case m.Type != gjson.String || m.String() != "":
@@ -96,10 +96,10 @@ func (v *resultView) render(data gjson.Result) string {
 	for _, s := range sections {
 		b.WriteString(v.section(s, paged))
 	}
-	for _, t := range whole {
-		b.WriteString(v.text(t, len(whole) > 1))
+	for _, t := range texts {
+		b.WriteString(v.text(t, len(texts) > 1))
 	}
-	b.WriteString(footer(data, paged))
+	b.WriteString(pageFooter(data, paged))
 	if n := rawjson.Member(data, "filteredOutCount").Int(); v.isFiltered(data) {
 		locale.Fprintf(&b, "(%d more in notebooks that may not be read)\n", n)
 	}
@@ -107,23 +107,23 @@ func (v *resultView) render(data gjson.Result) string {
 }
 
 // asExpected reports whether a member only says that nothing is missing or wrong.
-func asExpected(e pair) bool {
+func asExpected(e memberPair) bool {
 	return slices.Contains([]string{"partial", "truncated"}, e.name) && e.value.Type == gjson.False ||
 		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
 }
 
 func (v *resultView) isFiltered(data gjson.Result) bool {
-	return rawjson.Member(data, "reason").String() == filtered
+	return rawjson.Member(data, "reason").String() == filteredReason
 }
 
-// tick returns the line that says that the call succeeded.
-func (v *resultView) tick(subject string) string {
+// successLine returns the line that says that the call succeeded.
+func (v *resultView) successLine(subject string) string {
 	return strings.TrimRight(v.colour.Mark("✓")+" "+v.action+" "+output.Cut(subject), " ") + "\n"
 }
 
 // subject returns what a result is about, and the member that says so.
-func (v *resultView) subject(data gjson.Result) (subject, by string) {
-	for _, name := range subjects {
+func (v *resultView) subject(data gjson.Result) (subject, member string) {
+	for _, name := range subjectMembers {
 		if name == "path" && strings.HasSuffix(rawjson.Member(data, name).String(), ".sy") && rawjson.Member(data, "hPath").String() != "" {
 			name = "hPath" // a storage path consists of ids
 		}
@@ -131,20 +131,20 @@ func (v *resultView) subject(data gjson.Result) (subject, by string) {
 			return m.String(), name
 		}
 	}
-	return v.about, ""
+	return v.subjectArg, ""
 }
 
 // scalars returns rows of names and values, the most important first.
-func (v *resultView) scalars(all []pair) string {
-	rank := func(e pair) int {
+func (v *resultView) scalars(all []memberPair) string {
+	rank := func(e memberPair) int {
 		if i := slices.Index(firstMembers, e.name); i >= 0 {
 			return i
 		}
 		return len(firstMembers)
 	}
-	sorting.Stable(all, func(a, b pair) int { return rank(a) - rank(b) })
+	sorting.Stable(all, func(a, b memberPair) int { return rank(a) - rank(b) })
 	var rows [][]string
-	for _, e := range all[:min(len(all), mostScalars)] {
+	for _, e := range all[:min(len(all), maxScalars)] {
 		value := cell(e.value)
 		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // hints say what to call next
 			value = root.InCommands(value)
@@ -159,16 +159,16 @@ func (v *resultView) scalars(all []pair) string {
 }
 
 // section renders a list or an object under its name.
-func (v *resultView) section(e pair, paged bool) string {
+func (v *resultView) section(e memberPair, paged bool) string {
 	switch {
 	case e.value.IsArray() && len(rawjson.List(e.value)) == 0:
 		return output.LayOut(nil, [][]string{{"  " + e.name, "none"}}, v.width)
 	case e.value.IsArray():
-		most := maxStatementRows
+		limit := maxRows
 		if paged || isTree(rawjson.List(e.value)) {
-			most = len(rawjson.List(e.value))
+			limit = len(rawjson.List(e.value))
 		}
-		return v.list(e.name, rawjson.List(e.value), most)
+		return v.list(e.name, rawjson.List(e.value), limit)
 	case e.name == "table" && rawjson.Member(e.value, "columns").IsArray():
 		return v.database(e.value)
 	}
@@ -181,16 +181,16 @@ func (v *resultView) section(e pair, paged bool) string {
 }
 
 // text renders a text in full, under its name if there are several.
-func (v *resultView) text(e pair, several bool) string {
+func (v *resultView) text(e memberPair, several bool) string {
 	head := "\n"
 	if several {
 		head = "\n" + e.name + ":\n"
 	}
-	return head + ended(e.value.String())
+	return head + withFullStop(e.value.String())
 }
 
-// footer returns the line about the current page.
-func footer(data gjson.Result, paged bool) string {
+// pageFooter returns the line about the current page.
+func pageFooter(data gjson.Result, paged bool) string {
 	if !paged {
 		return ""
 	}
@@ -202,7 +202,7 @@ func footer(data gjson.Result, paged bool) string {
 	return line + "\n"
 }
 
-func ended(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
+func withFullStop(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
 // cell returns a value on one line.
 func cell(v gjson.Result) string {
@@ -210,7 +210,7 @@ func cell(v gjson.Result) string {
 	case v.Type == gjson.Null:
 		return ""
 	case v.IsArray():
-		return output.Cut(rawjson.JoinValues(v.Array(), mostItems))
+		return output.Cut(rawjson.JoinValues(v.Array(), maxItems))
 	}
 	return output.Cut(rawjson.PlainValue(json.RawMessage(v.Raw)))
 }

@@ -13,9 +13,9 @@ import (
 	"collie/internal/tool"
 )
 
-// showOwn prints the result of an action of our own tools: with --json the payload on one line, otherwise a
+// showResult prints the result of an action of our own tools: with --json the payload on one line, otherwise a
 // readable form, page by page at a terminal. An incomplete result has its own exit code.
-func (p commands) showResult(ctx context.Context, b root.Backend, target *found, args json.RawMessage, r tool.Result) error {
+func (p commands) showResult(ctx context.Context, b root.Backend, target *namedTarget, args json.RawMessage, r tool.Result) error {
 	data := Payload(r.Raw)
 	switch {
 	case r.IsError:
@@ -33,16 +33,16 @@ func (p commands) showResult(ctx context.Context, b root.Backend, target *found,
 		if _, err := fmt.Fprintln(p.Out, line.String()); err != nil {
 			return err
 		}
-		return incomplete(data)
+		return incompleteError(data)
 	}
-	v := newOwnView(p, target, args)
+	v := newResultView(p, target, args)
 	if _, err := fmt.Fprint(p.Out, p.Safe(p.Out, v.render(data))); err != nil {
 		return err
 	}
-	if g, ok := p.pager(b, target, args, data); ok {
+	if g, ok := p.newPager(b, target, args, data); ok {
 		return g.run(ctx, v)
 	}
-	return incomplete(data)
+	return incompleteError(data)
 }
 
 // Payload returns the JSON in the text of a result of our own action.
@@ -56,18 +56,18 @@ func Payload(result json.RawMessage) gjson.Result {
 	return rawjson.Member(root, "structuredContent")
 }
 
-// incomplete returns an error for a result that lacks something because it could not be read. What the levels
+// incompleteError returns an error for a result that lacks something because it could not be read. What the levels
 // of notebooks hide does not count as missing.
-func incomplete(data gjson.Result) error {
-	if !rawjson.Member(data, "partial").Bool() || rawjson.Member(data, "reason").String() == filtered && !failures(data) {
+func incompleteError(data gjson.Result) error {
+	if !rawjson.Member(data, "partial").Bool() || rawjson.Member(data, "reason").String() == filteredReason && !hasFailures(data) {
 		return nil
 	}
 	return root.Exit(root.ExitPartial)
 }
 
-// filtered is the reason in a result from which unreadable notes were left out.
-const filtered = "permission_filtered"
+// filteredReason is the reason in a result from which unreadable notes were left out.
+const filteredReason = "permission_filtered"
 
-func failures(data gjson.Result) bool {
+func hasFailures(data gjson.Result) bool {
 	return len(rawjson.List(rawjson.Member(data, "errors"))) > 0 || rawjson.Member(data, "failed").Int() > 0 || rawjson.Member(data, "failedDocs").Int() > 0
 }

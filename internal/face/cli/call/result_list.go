@@ -13,27 +13,27 @@ import (
 )
 
 // list renders items one per line, and objects as a table.
-func (v *resultView) list(name string, items []gjson.Result, most int) string {
+func (v *resultView) list(name string, items []gjson.Result, limit int) string {
 	var b strings.Builder
 	if name != "" {
 		fmt.Fprintf(&b, "  %s (%d)\n", output.OneLine(name), len(items))
 	}
-	shown := items[:min(most, len(items))]
-	if slices.ContainsFunc(shown, func(i gjson.Result) bool { return !i.IsObject() }) {
-		for _, item := range shown {
+	visible := items[:min(limit, len(items))]
+	if slices.ContainsFunc(visible, func(i gjson.Result) bool { return !i.IsObject() }) {
+		for _, item := range visible {
 			b.WriteString("    " + cell(item) + "\n")
 		}
 	} else {
-		b.WriteString(v.objects(shown))
+		b.WriteString(v.objects(visible))
 	}
-	if n := len(items) - len(shown); n > 0 {
+	if n := len(items) - len(visible); n > 0 {
 		locale.Fprintf(&b, "    … %d more; --json shows all\n", n)
 	}
 	return b.String()
 }
 
-// branch is an item of a list, with its depth if the list is a tree.
-type branch struct {
+// listItem is an item of a list, with its depth if the list is a tree.
+type listItem struct {
 	depth int
 	item  gjson.Result
 }
@@ -43,12 +43,12 @@ func isTree(items []gjson.Result) bool {
 	return slices.ContainsFunc(items, func(i gjson.Result) bool { return rawjson.Member(i, "children").IsArray() })
 }
 
-// flatten returns all items of a tree in display order.
-func flatten(items []gjson.Result, depth int, out []branch) []branch {
+// flattenTree returns all items of a tree in display order.
+func flattenTree(items []gjson.Result, depth int, out []listItem) []listItem {
 	for _, item := range items {
-		out = append(out, branch{depth, item})
+		out = append(out, listItem{depth, item})
 		if below := rawjson.Member(item, "children"); below.IsArray() {
-			out = flatten(below.Array(), depth+1, out)
+			out = flattenTree(below.Array(), depth+1, out)
 		}
 	}
 	return out
@@ -56,7 +56,7 @@ func flatten(items []gjson.Result, depth int, out []branch) []branch {
 
 // objects renders objects as a table with their names first. Empty columns are left out.
 func (v *resultView) objects(items []gjson.Result) string {
-	all := flatten(items, 0, nil)
+	all := flattenTree(items, 0, nil)
 	var names []string
 	for _, i := range all {
 		i.item.ForEach(func(k, m gjson.Result) bool {
@@ -66,7 +66,7 @@ func (v *resultView) objects(items []gjson.Result) string {
 			return true
 		})
 	}
-	if slices.Contains(names, "fsPath") && saidBy(all, "hPath", "fsPath") {
+	if slices.Contains(names, "fsPath") && isSuffixOf(all, "hPath", "fsPath") {
 		names = slices.DeleteFunc(names, func(n string) bool { return n == "hPath" })
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return rankInList(a) - rankInList(b) })
@@ -92,10 +92,10 @@ func (v *resultView) objects(items []gjson.Result) string {
 	return output.LayOut(nil, rows, v.width)
 }
 
-// saidBy reports whether the value of the member name is, in every item, the end of the member other.
-func saidBy(items []branch, name, other string) bool {
-	return !slices.ContainsFunc(items, func(i branch) bool {
-		return !strings.HasSuffix(rawjson.Member(i.item, other).String(), rawjson.Member(i.item, name).String())
+// isSuffixOf reports whether, in every item, the member called whole ends with the member called part.
+func isSuffixOf(items []listItem, part, whole string) bool {
+	return !slices.ContainsFunc(items, func(i listItem) bool {
+		return !strings.HasSuffix(rawjson.Member(i.item, whole).String(), rawjson.Member(i.item, part).String())
 	})
 }
 
@@ -113,7 +113,7 @@ func rankInList(name string) int {
 	if i := slices.Index([]string{"name", "title", "label", "id"}, name); i >= 0 {
 		return i
 	}
-	if slices.Contains(texts, name) || name == "message" {
+	if slices.Contains(textMembers, name) || name == "message" {
 		return 6
 	}
 	return 5
