@@ -40,7 +40,7 @@ func TestDebugIsHarmless(t *testing.T) {
 	d := &debugger{p: commands{&root.Program{Output: output.Output{Err: &out}}}, clean: func(raw json.RawMessage) json.RawMessage { return raw }}
 	d.answer(tool.Result{Raw: json.RawMessage("{\"text\":\"a\u009b31m\u202eb\x7f\"}")}, nil)
 	d.request(nil, tool.Request{Name: "a\x1b[31m/b", Args: json.RawMessage(`{}`)})
-	d.told(tool.TraceKernel, "/api code 1 \u009b2J", 0)
+	d.step(tool.TraceKernel, "/api code 1 \u009b2J", 0)
 	if text := out.String(); strings.ContainsAny(text, "\x1b\u009b\u202e\x7f") || strings.Count(text, "\n") != 4 {
 		t.Errorf("%q", text)
 	}

@@ -18,7 +18,7 @@ import (
 
 // viewed returns what a person sees of a payload.
 func viewed(payload string) string {
-	v := &resultView{action: "fs.read", about: "/asked"}
+	v := &resultView{action: "fs.read", subjectArg: "/asked"}
 	return v.render(gjson.Parse(payload))
 }
 
@@ -114,7 +114,7 @@ func TestColourOnlyAtATerminal(t *testing.T) {
 
 func TestOwnResultsForPrograms(t *testing.T) {
 	t.Parallel()
-	target := &found{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}
+	target := &namedTarget{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}
 	for _, tt := range []struct {
 		text, want string
 		code       int
@@ -144,7 +144,7 @@ func TestOwnResultsForPrograms(t *testing.T) {
 // An error in a result becomes an error of the command, with its kind and exit code.
 func TestOwnErrors(t *testing.T) {
 	t.Parallel()
-	target := &found{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}
+	target := &namedTarget{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}
 	e := &tool.Error{Op: "call", Kind: tool.Denied, Message: "no", Hint: `fs(action="ls", path="/") shows what there is`}
 	var errw bytes.Buffer
 	p := commands{&root.Program{Output: output.Output{Out: &bytes.Buffer{}, Err: &errw}}}
