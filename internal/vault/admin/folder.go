@@ -72,7 +72,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	return report, importEnded(ctx, op, dir, vaultError(op, v.Path(), err))
 }
 
-// alone waits until no other import works on the vault.
+// lockImports waits until no other import works on the vault.
 func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(), err error) {
 	file := v.Path() + ".import.lock"
 	unlock, free, err := atomicfile.TryLock(file)
@@ -174,7 +174,7 @@ func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
 	return out, nil
 }
 
-// one returns the notebook that a person names, or the only one.
+// resolveNotebook returns the notebook that a person names, or the only one.
 func (v *Vault) resolveNotebook(ctx context.Context, op, name string) (string, error) {
 	all, err := v.opts.Notebooks(ctx, v.vault)
 	switch {
@@ -219,7 +219,7 @@ func isFolder(op, dir string) error {
 	return nil
 }
 
-// ended is the error with which work on a folder ended.
+// folderError is the error with which work on a folder ended.
 func folderError(ctx context.Context, op, path string, err error) error {
 	switch {
 	case err == nil:

@@ -21,7 +21,7 @@ func vaultError(op, path string, err error) error {
 	return TroubleError(op, path, trouble, err)
 }
 
-// unusable is the kind of the errors of a file that cannot be used.
+// unusableKind is the kind of the errors of a file that cannot be used.
 const unusableKind = tool.Upstream + "/api_error"
 
 // TroubleError says what is the matter with a vault, and that nothing was written.

@@ -21,7 +21,7 @@ func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	}
 }
 
-// mend repairs the container from which blocks were removed.
+// repairContainer repairs the container from which blocks were removed.
 func repairContainer(tx *workspace.Tx, b *tree.Block) {
 	for len(b.Children) == 0 && b.Kind != tree.Doc && b.Parent != nil {
 		parent := b.Parent

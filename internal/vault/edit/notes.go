@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// notes gives templates access to a workspace: the blocks of open notebooks. Statements pass the same guard as those
-// of users.
+// workspaceNotes gives templates access to a workspace: the blocks of open notebooks. Statements pass the same guard as
+// those of users.
 type workspaceNotes struct{ tx *workspace.Tx }
 
 func (n workspaceNotes) Select(statement string) ([]map[string]any, error) {

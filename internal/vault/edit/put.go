@@ -48,23 +48,23 @@ func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
 
 // asBlocks returns blocks with a list around each run of bare items.
 func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
-	whole := make([]*tree.Block, 0, len(blocks))
+	converted := make([]*tree.Block, 0, len(blocks))
 	var list *tree.Block // list of the items just before b; nil after another block
 	for _, b := range blocks {
 		switch {
 		case b.Kind != tree.Item:
-			whole, list = append(whole, b), nil
+			converted, list = append(converted, b), nil
 		case list == nil:
 			list = wrapIn(tx, tree.List, b)
-			whole = append(whole, list)
+			converted = append(converted, list)
 		default:
 			list.Insert(len(list.Children), b)
 		}
 	}
-	return whole
+	return converted
 }
 
-// wrap returns a new container with b in it.
+// wrapIn returns a new container with b in it.
 func wrapIn(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	id := tx.NewID()
 	c := &tree.Block{ID: id, Kind: kind, Attrs: map[string]string{"id": id, "updated": id[:14]}}

@@ -44,7 +44,7 @@ func (s *Stat) Add(b *tree.Block) {
 // There it counts as a character and a word.
 const zeroWidth = "\u200b"
 
-// counted returns the text of a leaf that is counted: what it shows, except HTML and content from elsewhere.
+// countedText returns the text of a leaf that is counted: what it shows, except HTML and content from elsewhere.
 func countedText(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Table, tree.Code, tree.Math:
@@ -67,7 +67,7 @@ func countedText(b *tree.Block) string {
 	return out.String()
 }
 
-// headless returns the text of a leaf without the marks of a heading.
+// withoutHeadingMarks returns the text of a leaf without the marks of a heading.
 func withoutHeadingMarks(b *tree.Block) string {
 	if b.Kind == tree.Heading {
 		return strings.TrimLeft(strings.TrimLeft(b.Text, "#"), " ")

@@ -32,7 +32,7 @@ func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOper
 	return []api.DoOperation{op}
 }
 
-// successor returns the block that replaces b: an item stays an item, and elsewhere a bare item gets a list.
+// replacementFor returns the block that replaces b: an item stays an item, and elsewhere a bare item gets a list.
 func replacementFor(b, parsed *tree.Block) *tree.Block {
 	switch {
 	case b.Kind != tree.Item && parsed.Kind == tree.Item:

@@ -89,7 +89,7 @@ func assetsOf(b *tree.Block) (list []string) {
 	return list
 }
 
-// readdress changes the addresses in the text of a block. A table is laid out again in its new width.
+// changeAddresses changes the addresses in the text of a block. A table is laid out again in its new width.
 func changeAddresses(b *tree.Block, change func(string) string) {
 	text := change(b.Text)
 	if b.Kind == tree.Table && text != b.Text {

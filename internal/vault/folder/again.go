@@ -10,15 +10,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// outcome is the result of importing a page.
+// pageOutcome is the result of importing a page.
 type pageOutcome struct {
 	state State
 	// beside is set if another document has the same path.
 	beside bool
 }
 
-// asBefore marks pages that need not be read again: their file, and everything by which their links are resolved, is
-// unchanged.
+// isUnchanged marks pages that need not be read again: neither their file nor anything that their links depend on has
+// changed.
 func (im *importer) isUnchanged(pg *page) bool {
 	m := im.memory
 	if pg.plan.page == pg && pg.row == nil {
@@ -31,8 +31,8 @@ func (im *importer) isUnchanged(pg *page) bool {
 	if pg.row == nil || pg.from != "" {
 		return false
 	}
-	_, here := m.here[pg.row.Target]
-	if !here {
+	_, exists := m.inVault[pg.row.Target]
+	if !exists {
 		if im.o.Theirs {
 			return false
 		}
@@ -40,7 +40,7 @@ func (im *importer) isUnchanged(pg *page) bool {
 		return true
 	}
 	_, links, _ := strings.Cut(m.origin.State, " ")
-	if pg.file != "" && (pg.row.Source != pg.source || links != m.links || !m.complete()) {
+	if pg.file != "" && (pg.row.Source != pg.source || links != m.links || !m.wasCompleted()) {
 		return false
 	}
 	im.state(pg.rowPath(), pageKind, Unchanged, pg.row.Target, "")
@@ -63,7 +63,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 		if pg.row != nil {
 			out.state = Restored
 		}
-		out.beside = pg.beside
+		out.beside = pg.pathTaken
 		if tx.Writes() {
 			im.addPage(tx, pg)
 			im.recordPage(tx, pg)
@@ -78,8 +78,8 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 	held, base, source := heldHash(d.Root.Attrs, d.Root.Children), "", ""
 	if pg.row != nil {
 		base, source = pg.row.Held, pg.row.Source
-	} else if was := im.mark.was(pg.file); was.Held != "" {
-		base, source = was.Held, was.File
+	} else if earlier := im.mark.knownFile(pg.file); earlier.Held != "" {
+		base, source = earlier.Held, earlier.File
 	}
 	if base == "" && pg.load != nil && throughSY(d) == pg.hash {
 		base = held // an archive has the same content in other Markdown
@@ -111,9 +111,9 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 			return out, nil, err
 		}
 	}
-	im.place(tx, d, pg)
+	im.placeDocument(tx, d, pg)
 	if out.state == Updated || out.state == Overwritten {
-		merge(tx, d, pg.blocks, pg.given())
+		merge(tx, d, pg.blocks, pg.linkedIDs())
 		im.setAttrs(pg.page, d)
 	}
 	if pg.row == nil && pg.hash != held && out.state == Unchanged {
@@ -135,8 +135,8 @@ func throughSY(d *tree.Document) string {
 	return heldHash(root.Attrs, root.Children)
 }
 
-// place gives a document the title and place of its page, unless a person has changed them in the vault.
-func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg convertedPage) {
+// placeDocument gives a document the title and place of its page, unless a person has changed them in the vault.
+func (im *importer) placeDocument(tx *workspace.Tx, d *tree.Document, pg convertedPage) {
 	if pg.row == nil || d.Hidden() {
 		return
 	}
@@ -164,7 +164,7 @@ func (im *importer) place(tx *workspace.Tx, d *tree.Document, pg convertedPage) 
 	}
 }
 
-// remember records what a page has become.
+// recordPage records what a page has become.
 func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 	parent := ""
 	if pg.parent != nil {
@@ -178,26 +178,26 @@ func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 		tx.PutOrigin(&im.origin)
 	}
 	row := workspace.Imported{
-		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Held: pg.hash, Names: pg.names(),
+		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Held: pg.hash, Names: pg.linkedNames(),
 	}
 	tx.PutImported(im.origin.N, row)
 }
 
-// given returns the ids of a page to which links refer.
-func (p *page) given() map[string]bool {
-	given := map[string]bool{}
+// linkedIDs returns the ids in a page that links refer to.
+func (p *page) linkedIDs() map[string]bool {
+	linked := map[string]bool{}
 	for _, list := range []map[string]string{p.headings, p.anchors} {
 		for _, id := range list {
-			given[id] = true
+			linked[id] = true
 		}
 	}
-	for _, id := range p.defined {
-		given[id] = true
+	for _, id := range p.definedIDs {
+		linked[id] = true
 	}
-	return given
+	return linked
 }
 
-// tell adds the outcome of a page to the report.
+// reportOutcome adds the outcome of a page to the report.
 func (im *importer) reportOutcome(pg convertedPage, out pageOutcome) {
 	im.state(pg.rowPath(), pageKind, out.state, pg.id, pg.from)
 	switch out.state {
@@ -227,13 +227,13 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 	if row == nil || row.Kind != assetKind {
 		return "", false
 	}
-	held, here := im.hashAt[row.Target]
+	held, exists := im.hashAt[row.Target]
 	own := row.Held != "" && !im.memory.shared[row.Target]
 	switch {
-	case !here && !im.o.Theirs:
+	case !exists && !im.o.Theirs:
 		im.state(at, assetKind, Removed, row.Target, "")
 		return row.Target, true
-	case !here:
+	case !exists:
 		im.writeAsset(at, row.Target, data, hash, Restored)
 		return row.Target, true
 	case row.Source == hash || held == hash:
@@ -265,8 +265,8 @@ func (im *importer) writeAsset(at, address string, data []byte, hash string, sta
 // rememberAsset records which asset a file has become. held is "" if the vault had the asset before.
 func (im *importer) rememberAsset(at, address, hash, held string) {
 	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held})
-	if was := im.memory.rows[at]; was != nil { // for the list at the end
-		was.Source = hash
+	if earlier := im.memory.rows[at]; earlier != nil { // for the list at the end
+		earlier.Source = hash
 		return
 	}
 	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held}
@@ -274,12 +274,12 @@ func (im *importer) rememberAsset(at, address, hash, held string) {
 
 // assetOf checks an asset that no page read in this import uses.
 func (im *importer) assetOf(at string, row *workspace.Imported, forget *[]string) {
-	_, here := im.hashAt[row.Target]
+	_, exists := im.hashAt[row.Target]
 	switch {
 	case slices.ContainsFunc(im.report.States, func(f FileState) bool { return f.Kind == assetKind && f.Path == at }):
-	case !here && !im.s.has(at):
+	case !exists && !im.s.has(at):
 		*forget = append(*forget, at)
-	case !here:
+	case !exists:
 		im.state(at, assetKind, Removed, row.Target, "")
 	case !im.s.has(at):
 		im.state(at, assetKind, Gone, row.Target, "")

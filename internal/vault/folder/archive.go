@@ -74,7 +74,7 @@ func (im *importer) runArchive(ctx context.Context, file string) error {
 	return im.writePages(ctx, file)
 }
 
-// archiveIn is an archive being read.
+// archiveImport is an archive being read.
 type archiveImport struct {
 	im    *importer
 	top   string
@@ -86,7 +86,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
 	}
-	s := &source{files: map[string]found{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
+	s := &source{files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
 	a.im.s = s
 	folds, claimed := map[string]bool{}, uint64(0)
 	for _, f := range r.File {
@@ -110,7 +110,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 			return fmt.Errorf("%w: expected one folder with all in it, there is %q", ErrNoArchive, name)
 		}
 		a.top, folds[name] = top, true
-		s.files[name] = found{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
+		s.files[name] = foundFile{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
 		if claimed += min(f.UncompressedSize64, 1<<40); isZipBomb(claimed, uint64(size)) {
 			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", claimed, size)
@@ -119,13 +119,13 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	return nil
 }
 
-// bloated reports whether the ratio of unpacked to packed bytes is implausible for notes.
+// isZipBomb reports whether the ratio of unpacked to packed bytes is implausible for notes.
 func isZipBomb(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
 
 // layOut creates the pages of the documents.
 func (a *archiveImport) layOut(name string) error {
 	im := a.im
-	pl := &plan{name: name, assets: a.top + "/" + assetsDir + "/", databases: a.top + "/storage/av/"}
+	pl := &notebookPlan{name: name, assets: a.top + "/" + assetsDir + "/", databases: a.top + "/storage/av/"}
 	if im.o.Notebook != "" {
 		pl.name = im.o.Notebook
 	}
@@ -149,13 +149,13 @@ func (a *archiveImport) layOut(name string) error {
 	for _, dir := range sortedKeys(a.pages) {
 		a.addToParent(pl, a.pages[dir])
 	}
-	im.plans, im.hasIDs = []*plan{pl}, true
+	im.plans, im.hasIDs = []*notebookPlan{pl}, true
 	liftDeepPages(im.pages, im.report)
 	return nil
 }
 
 // notebook reads the settings of the archive's notebook. An archive of a document has none.
-func (a *archiveImport) notebook(pl *plan) {
+func (a *archiveImport) notebook(pl *notebookPlan) {
 	data, err := a.im.s.read(a.top+"/.siyuan/conf.json", maxMarker)
 	if err != nil {
 		return
@@ -180,7 +180,7 @@ func (a *archiveImport) notebook(pl *plan) {
 }
 
 // page creates the page of a document.
-func (a *archiveImport) page(pl *plan, at string, sort map[string]int) {
+func (a *archiveImport) page(pl *notebookPlan, at string, sort map[string]int) {
 	im := a.im
 	pg := &page{file: at, name: stem(at), dir: strings.TrimSuffix(at, ".sy"), plan: pl, dialect: ownDialect, modified: im.s.files[at].changed, size: im.s.files[at].size}
 	pg.load = func(altered func(id, why string)) (*tree.Block, error) {
@@ -198,8 +198,8 @@ func (a *archiveImport) page(pl *plan, at string, sort map[string]int) {
 	}
 }
 
-// hang puts a page below the page of its folder, or the next existing one above that.
-func (a *archiveImport) addToParent(pl *plan, pg *page) {
+// addToParent puts a page below the page of its folder, or the next existing one above that.
+func (a *archiveImport) addToParent(pl *notebookPlan, pg *page) {
 	if pg == pl.page {
 		return
 	}
@@ -240,7 +240,7 @@ func (im *importer) surveyArchived(pg *page) {
 	cards := 0
 	root.Walk(func(b *tree.Block) {
 		if id := b.Attrs["id"]; b != root && tree.ValidID(id) {
-			pg.defined = append(pg.defined, id)
+			pg.definedIDs = append(pg.definedIDs, id)
 		}
 		if b.Attrs["custom-riff-decks"] != "" {
 			cards++

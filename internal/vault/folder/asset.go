@@ -28,7 +28,7 @@ func (r *reader) asset(at string) string {
 		return address
 	}
 	address, why := r.im.importAsset(at, "")
-	if why != "" && r.mute {
+	if why != "" && r.quiet {
 		return ""
 	}
 	if why != "" {
@@ -72,7 +72,7 @@ func (im *importer) importAsset(at, name string) (address, why string) {
 		name = path.Base(at) // it was an asset before
 	}
 	if name == "" || im.hashAt["assets/"+name] != "" {
-		name = stem + "-" + im.mint(tree.Stamp(time.Now())) + ext
+		name = stem + "-" + im.newID(tree.Stamp(time.Now())) + ext
 	}
 	address = "assets/" + name
 	im.writeAsset(at, address, data, hash, Added)
@@ -96,7 +96,7 @@ func (im *importer) sameAsset(stem, ext, name, hash string) string {
 	return ""
 }
 
-// hold records an asset of the vault.
+// addHeldAsset records an asset of the vault.
 func (im *importer) addHeldAsset(address, hash string) {
 	im.hashAt[address] = hash
 	im.held[hash] = append(im.held[hash], address)
@@ -113,11 +113,11 @@ func (im *importer) heldAssets(tx *workspace.Tx) {
 // leftOut reports files that no page uses.
 func (im *importer) leftOut() {
 	for at := range im.s.files {
-		if isPage(at) || im.claimed[at] || im.named(at) {
+		if isPage(at) || im.claimed[at] || im.isReferenced(at) {
 			continue
 		}
 		im.report.problem(at, 0, codeNotLinked, path.Base(at), "no page links to this file: left out")
 	}
 }
 
-func (im *importer) named(at string) bool { _, known := im.assets[at]; return known }
+func (im *importer) isReferenced(at string) bool { _, known := im.assets[at]; return known }

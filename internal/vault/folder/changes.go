@@ -2,11 +2,11 @@ package folder
 
 import "slices"
 
-// kinds is a set of ways in which a line is written differently in the vault but means the same.
-type kinds uint16
+// changeKinds is a set of ways in which a line is written differently in the vault but means the same.
+type changeKinds uint16
 
 const (
-	asReference kinds = 1 << iota
+	asReference changeKinds = 1 << iota
 	asEmbed
 	asAddress
 	asTag
@@ -25,7 +25,7 @@ const (
 
 // kindNames has the names of the kinds in a [Change], and their descriptions.
 var kindNames = [...]struct {
-	kind      kinds
+	kind      changeKinds
 	name, why string
 }{
 	{asReference, "reference", "links to pages, headings and blocks are references to them"},
@@ -53,8 +53,8 @@ type Change struct {
 	Lines int    `json:"lines"`
 }
 
-// changed records that a line of a file is written differently.
-func (im *importer) changed(path string, line int, k kinds) {
+// recordChange records that a line of a file is written differently.
+func (im *importer) recordChange(path string, line int, k changeKinds) {
 	for i, known := range kindNames {
 		if k&known.kind != 0 {
 			im.changes[i]++
@@ -66,7 +66,7 @@ func (im *importer) changed(path string, line int, k kinds) {
 }
 
 // names returns the names of kinds.
-func (k kinds) names() []string {
+func (k changeKinds) names() []string {
 	var found []string
 	for _, known := range kindNames {
 		if k&known.kind != 0 {

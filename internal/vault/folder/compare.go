@@ -8,21 +8,21 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// side is one of two texts that are compared line by line.
+// comparedText is one of two texts that are compared line by line.
 type comparedText struct {
-	lines    []string
-	code     []bool   // the line is part of a code block or a formula
-	math     []bool   // the line is part of a formula
-	deep     []int    // for code: the column of its fence
-	meanings []string // cache of form; "" if not computed
-	at       int
+	lines      []string
+	code       []bool   // the line is part of a code block or a formula
+	math       []bool   // the line is part of a formula
+	codeIndent []int    // for code: the column of its fence
+	meanings   []string // cache of form; "" if not computed
+	at         int
 }
 
 func newSide(text string) *comparedText {
 	s := &comparedText{lines: strings.Split(text, "\n")}
 	s.code = make([]bool, len(s.lines))
 	s.math = make([]bool, len(s.lines))
-	s.deep = make([]int, len(s.lines))
+	s.codeIndent = make([]int, len(s.lines))
 	s.meanings = make([]string, len(s.lines))
 	var f fenceTracker
 	deep := 0
@@ -35,21 +35,21 @@ func newSide(text string) *comparedText {
 				prefix, _ := prefixOf(l)
 				deep = columns(prefix)
 			}
-			s.deep[i] = deep
+			s.codeIndent[i] = deep
 		}
 	}
 	return s
 }
 
-// form returns what a line means, independent of how it is written.
-func (s *comparedText) form(i int) string {
+// meaning returns what a line means, independent of how it is written.
+func (s *comparedText) meaning(i int) string {
 	if s.meanings[i] == "" {
 		switch {
 		case s.math[i]:
 			_, text := prefixOf(s.lines[i])
 			s.meanings[i] = "\x02" + strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(text), "$")), " ")
 		case s.code[i]:
-			s.meanings[i] = "\x00" + codeForm(s.lines[i], s.deep[i])
+			s.meanings[i] = "\x00" + codeForm(s.lines[i], s.codeIndent[i])
 		default:
 			s.meanings[i] = "\x01" + textForm(s.lines[i])
 		}
@@ -57,15 +57,15 @@ func (s *comparedText) form(i int) string {
 	return s.meanings[i]
 }
 
-// says reports whether a line has content: blank lines and attribute lists outside of code have none.
-func (s *comparedText) says(i int) bool {
-	return s.code[i] && !s.math[i] || len(s.form(i)) > 1 && s.form(i) != "\x01- " // the text of an item may begin on the next line
+// hasContent reports whether a line has content: blank lines and attribute lists outside of code have none.
+func (s *comparedText) hasContent(i int) bool {
+	return s.code[i] && !s.math[i] || len(s.meaning(i)) > 1 && s.meaning(i) != "\x01- " // the text of an item may begin on the next line
 }
 
-// skip goes to the next line with content, and reports whether there is one. passed is called for skipped lines that
-// are not blank.
+// nextWithContent goes to the next line with content, and reports whether there is one. passed is called for skipped
+// lines that are not blank.
 func (s *comparedText) nextWithContent(passed func(i int)) bool {
-	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.says(s.at)); s.at++ {
+	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.hasContent(s.at)); s.at++ {
 		if s.lines[s.at] != "" {
 			passed(s.at)
 		}
@@ -76,58 +76,58 @@ func (s *comparedText) nextWithContent(passed func(i int)) bool {
 // lookAhead bounds the lines searched for the place where two texts agree again.
 const lookAhead = 100
 
-// compared compares the text to be written with what was meant. same is called for lines that only look different,
-// lost for lines whose meaning changed, with their index and the lines that replace them.
-func compareTexts(meant, written string, same func(i int), lost func(i int, instead string)) {
+// compareTexts compares the text to be written with what was meant. It calls onSame for lines that only look different,
+// and onLost for lines whose meaning changed, with their index and the lines that replace them.
+func compareTexts(meant, written string, onSame func(i int), onLost func(i int, instead string)) {
 	if meant == written {
 		return
 	}
 	m, w := newSide(meant), newSide(written)
 	var places map[string][]int
 	for {
-		more, rest := m.nextWithContent(same), w.nextWithContent(func(int) {})
+		more, rest := m.nextWithContent(onSame), w.nextWithContent(func(int) {})
 		switch {
 		case !more && !rest:
 			return
 		case !rest:
-			lost(m.at, "")
+			onLost(m.at, "")
 			m.at++
 			continue
 		case !more:
-			lost(len(m.lines)-1, w.lines[w.at])
+			onLost(len(m.lines)-1, w.lines[w.at])
 			return
 		}
 		if m.code[m.at] == w.code[w.at] && m.lines[m.at] == w.lines[w.at] {
 			m.at, w.at = m.at+1, w.at+1
 			continue
 		}
-		if m.form(m.at) == w.form(w.at) {
-			same(m.at)
+		if m.meaning(m.at) == w.meaning(w.at) {
+			onSame(m.at)
 			m.at, w.at = m.at+1, w.at+1
 			continue
 		}
 		if places == nil {
 			places = map[string][]int{}
 			for i := range w.lines {
-				places[w.form(i)] = append(places[w.form(i)], i)
+				places[w.meaning(i)] = append(places[w.meaning(i)], i)
 			}
 		}
-		if n := m.wrappedLines(w.form(w.at)); n > 0 { // lines of a paragraph were joined
+		if n := m.wrappedLines(w.meaning(w.at)); n > 0 { // lines of a paragraph were joined
 			for range n {
-				same(m.at)
+				onSame(m.at)
 				m.at++
 			}
 			w.at++
 			continue
 		}
-		i, j := m.again(w.at, places)
+		i, j := m.nextAgreement(w.at, places)
 		if i < 0 { // no agreement nearby
-			lost(m.at, w.lines[w.at])
+			onLost(m.at, w.lines[w.at])
 			m.at, w.at = m.at+1, w.at+1
 			continue
 		}
 		if i == m.at {
-			lost(m.at, w.lines[w.at])
+			onLost(m.at, w.lines[w.at])
 		}
 		for k := w.at; m.at < i; m.at++ {
 			instead := ""
@@ -135,15 +135,15 @@ func compareTexts(meant, written string, same func(i int), lost func(i int, inst
 				instead = w.lines[k]
 				k++
 			}
-			if m.says(m.at) {
-				lost(m.at, instead)
+			if m.hasContent(m.at) {
+				onLost(m.at, instead)
 			}
 		}
 		w.at = j
 	}
 }
 
-// wrapped returns how many of the next lines together equal one line of the other text, 0 if none do.
+// wrappedLines returns how many of the next lines together equal one line of the other text, 0 if none do.
 func (s *comparedText) wrappedLines(form string) int {
 	all := ""
 	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(all) <= 2*len(form); n, at = n+1, at+1 {
@@ -154,15 +154,15 @@ func (s *comparedText) wrappedLines(form string) int {
 	return 0
 }
 
-// again returns the indices of the next two lines that agree, -1 if there are none.
-func (s *comparedText) again(from int, places map[string][]int) (i, j int) {
+// nextAgreement returns the indices of the next two lines that agree, -1 if there are none.
+func (s *comparedText) nextAgreement(from int, places map[string][]int) (i, j int) {
 	best := 2 * lookAhead
 	i, j = -1, -1
 	for at := s.at; at < len(s.lines) && at-s.at < min(lookAhead, best); at++ {
-		if !s.says(at) {
+		if !s.hasContent(at) {
 			continue
 		}
-		for _, other := range places[s.form(at)] {
+		for _, other := range places[s.meaning(at)] {
 			if other < from {
 				continue
 			}
@@ -230,7 +230,7 @@ func textForm(text string) string {
 	var marks strings.Builder
 	for mark := range strings.FieldsSeq(strings.ReplaceAll(prefix, ">", " ")) {
 		switch {
-		case digitClass(mark[0]):
+		case isDigit(mark[0]):
 			marks.WriteString("1. ")
 		default:
 			marks.WriteString("- ")
@@ -286,8 +286,8 @@ func isRule(text string) bool {
 	return len(text) >= 3 && strings.Trim(text, text[:1]) == "" && strings.Contains("-*_", text[:1])
 }
 
-// hold compares how a page will be written with what was read.
-func (r *reader) addHeldAsset(text string, numbers []int, blocks []*tree.Block) {
+// checkWritten compares how a page will be written with what was read.
+func (r *reader) checkWritten(text string, numbers []int, blocks []*tree.Block) {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
 		parts[i] = markup.Kramdown(b)
@@ -302,7 +302,7 @@ func (r *reader) addHeldAsset(text string, numbers []int, blocks []*tree.Block) 
 		if strings.Contains(meant[i], zeroWidth) {
 			k |= asInvisible
 		}
-		r.im.changed(r.pg.path(), numbers[i], k)
+		r.im.recordChange(r.pg.path(), numbers[i], k)
 	}, func(i int, instead string) {
 		for r.line = numbers[i]; r.line == 0 && i > 0; r.line = numbers[i] {
 			i--

@@ -12,14 +12,14 @@ import (
 type writer struct {
 	*reader
 	in   []line
-	out  []written
+	out  []writtenLine
 	next int // next line of in
 	// comments is the line up to which comments are text, because one of them contains code.
 	comments int
 }
 
-// written is a line of a page in SiYuan's Markdown.
-type written struct {
+// writtenLine is a line of a page in SiYuan's Markdown.
+type writtenLine struct {
 	n    int // its line in the file
 	text string
 	id   bool // an attribute list that names the block above, not from the file
@@ -56,13 +56,13 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 // problem.
 func (w *writer) reportChanges(read []line, begin int) {
 	begin = min(begin, len(w.out)) // an anchor replaces blank lines before it
-	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o written) bool { return o.id })
+	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o writtenLine) bool { return o.id })
 	if len(now) == len(read) {
-		same := true
+		unchanged := true
 		for i, l := range read {
-			same = same && now[i].text == l.text && l.kinds == 0
+			unchanged = unchanged && now[i].text == l.text && l.kinds == 0
 		}
-		if same {
+		if unchanged {
 			return
 		}
 	}
@@ -72,15 +72,15 @@ func (w *writer) reportChanges(read []line, begin int) {
 		return
 	}
 	for _, l := range read {
-		w.im.changed(w.pg.path(), l.n, w.kinds)
+		w.im.recordChange(w.pg.path(), l.n, w.kinds)
 		if l.underlined {
-			w.im.changed(w.pg.path(), l.n+1, w.kinds)
+			w.im.recordChange(w.pg.path(), l.n+1, w.kinds)
 		}
 	}
 }
 
-// as records in what way the current line is written differently.
-func (r *reader) markKind(k kinds) { r.kinds |= k }
+// markKind records in what way the current line is written differently.
+func (r *reader) markKind(k changeKinds) { r.kinds |= k }
 
 var (
 	calloutHead = lazyregexp.New(`^\[![ \t]*([^\]|\n]*[^\]|\s])[ \t]*(?:\|[^\]]*)?\]([+-]?)[ \t]*(.*)$`)
@@ -96,7 +96,7 @@ func (w *writer) convert(text string) {
 	switch {
 	case rest == "" && !(w.pg.dialect == logseqDialect && bullet.MatchString(prefix)):
 		w.put(text)
-	case w.comment(prefix, rest), w.program(prefix, rest):
+	case w.comment(prefix, rest), w.convertByProgram(prefix, rest):
 	case strings.Contains(prefix, ">") && calloutHead.MatchString(rest):
 		m := calloutHead.FindStringSubmatch(rest)
 		w.markKind(asCallout)
@@ -106,7 +106,7 @@ func (w *writer) convert(text string) {
 		}
 		if !w.quoteGoesOn(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()
-			w.put(prefix + tree.IAL(map[string]string{"id": w.im.mint(created)}))
+			w.put(prefix + tree.IAL(map[string]string{"id": w.im.newID(created)}))
 		}
 	case heading.MatchString(rest):
 		w.heading(prefix, rest)
@@ -116,8 +116,8 @@ func (w *writer) convert(text string) {
 	}
 }
 
-// program lets the converter for the page's original program write the line, if it handles it.
-func (w *writer) program(prefix, rest string) bool {
+// convertByProgram lets the converter for the page's original program write the line, if it handles it.
+func (w *writer) convertByProgram(prefix, rest string) bool {
 	by := w.im.program
 	return by.line != nil && w.pg.dialect == by.dialect && by.line(w, prefix, rest)
 }
@@ -135,7 +135,7 @@ func (w *writer) put(lines ...string) {
 	for _, l := range lines {
 		n := w.line
 		for part := range strings.SplitSeq(l, "\n") {
-			w.out = append(w.out, written{n: n, text: part})
+			w.out = append(w.out, writtenLine{n: n, text: part})
 			n++
 		}
 	}
@@ -159,7 +159,7 @@ func (w *writer) heading(prefix, rest string) {
 	}
 	if id != "" && w.once(id) {
 		containers, _, _ := strings.Cut(prefix, "{:") // the attributes of an item are not part of the containers
-		w.out = append(w.out, written{n: w.line, text: continuationPrefix(containers) + tree.IAL(map[string]string{"id": id}), id: true})
+		w.out = append(w.out, writtenLine{n: w.line, text: continuationPrefix(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
 
@@ -176,7 +176,7 @@ func (w *writer) once(id string) bool {
 func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	whole := rest
 	rest, anchor := cutAnchor(rest)
-	if rest == "" && w.blank() {
+	if rest == "" && w.isEmpty() {
 		rest, anchor = whole, "" // there is no block before it to name, so it is text
 	}
 	id := ""
@@ -184,7 +184,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 		w.markKind(asAttribute)
 	}
 	if anchor != "" {
-		if id = w.pg.anchors[folded(anchor)]; !w.once(id) {
+		if id = w.pg.anchors[foldName(anchor)]; !w.once(id) {
 			id = ""
 		}
 	}
@@ -211,7 +211,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	}
 }
 
-// within is inline for text that may continue on further lines of the same containers.
+// inlineMultiline is inline for text that may continue on further lines of the same containers.
 func (w *writer) inlineMultiline(prefix, text string) string {
 	text = w.inline(text)
 	if strings.Contains(text, "\n") {
@@ -240,7 +240,7 @@ func (w *writer) joinedText(rest string) string {
 		if all.WriteString("\n" + more); hasUnclosed(all.String()) {
 			continue
 		}
-		if w.dry(all.String()) == all.String() {
+		if w.inlineQuietly(all.String()) == all.String() {
 			break
 		}
 		w.next = n + 1
@@ -250,14 +250,14 @@ func (w *writer) joinedText(rest string) string {
 	return rest
 }
 
-// dry is inline without reporting anything.
-func (w *writer) dry(text string) string {
+// inlineQuietly is inline without reporting anything.
+func (w *writer) inlineQuietly(text string) string {
 	r := *w.reader
-	r.mute = true
+	r.quiet = true
 	return r.inline(text)
 }
 
-// unclosed reports whether a link, tag or code span begins in a text and does not end there.
+// hasUnclosed reports whether a link, tag or code span begins in a text and does not end there.
 func hasUnclosed(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -295,12 +295,12 @@ func hasUnclosed(text string) bool {
 
 func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
 
-// blank reports whether nothing has been written yet.
-func (w *writer) blank() bool {
-	return !slices.ContainsFunc(w.out, func(o written) bool { return strings.TrimSpace(o.text) != "" })
+// isEmpty reports whether nothing has been written yet.
+func (w *writer) isEmpty() bool {
+	return !slices.ContainsFunc(w.out, func(o writtenLine) bool { return strings.TrimSpace(o.text) != "" })
 }
 
-// attach gives an id to the block above: a table, a list, a quote or code.
+// attachID gives an id to the block above: a table, a list, a quote or code.
 func (w *writer) attachID(id string) {
 	for len(w.out) > 0 && strings.TrimSpace(w.out[len(w.out)-1].text) == "" {
 		w.out = w.out[:len(w.out)-1]

@@ -42,7 +42,8 @@ func utf16Text(data []byte, order binary.ByteOrder) string {
 	return strings.ReplaceAll(string(utf16.Decode(units)), "\x00", "")
 }
 
-// oddities reports whether text has characters that texts do not have: control characters and private-use characters.
+// hasControlChars reports whether text has characters that texts do not have: control characters and private-use
+// characters.
 func hasControlChars(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' || r >= 0xe000 && r <= 0xf8ff

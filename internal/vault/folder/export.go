@@ -52,14 +52,14 @@ type exporter struct {
 	to     *destination
 	report *Report
 	mark   exportMarker
-	named  named
+	named  namedThings
 	total  int
 	done   int
 	needed map[string]bool // blocks to which something refers
 }
 
-// named has the things that the documents of the current notebook name.
-type named struct {
+// namedThings has the things that the documents of the current notebook name.
+type namedThings struct {
 	box       *tree.Notebook
 	folder    string
 	assets    map[string]bool
@@ -67,7 +67,7 @@ type named struct {
 	blocks    map[string]bool
 }
 
-// leaf is a document with its file.
+// exportedDocument is a document with its file.
 type exportedDocument struct {
 	*tree.Document
 	file string
@@ -81,7 +81,7 @@ func (e *exporter) run() error {
 	e.needed = neededIDs(e.tx)
 	e.mark = exportMarker{Format: markerFormat, Version: markerVersion, Notebooks: []keptNotebook{}, Files: []string{}}
 	lists := make([][]exportedDocument, len(boxes))
-	used := names{}
+	used := folderNames{}
 	for i, box := range boxes {
 		folder := used.document(box.Conf.Name)
 		conf := box.Conf
@@ -107,7 +107,7 @@ func (e *exporter) run() error {
 	return e.to.replace(MarkerName, e.mark.bytes())
 }
 
-// chosen returns the notebooks with these ids, or all.
+// selectNotebooks returns the notebooks with these ids, or all.
 func selectNotebooks(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	if ids == nil {
 		return tx.Notebooks(), tx.Err()
@@ -154,10 +154,10 @@ func laidOut(docs []*tree.Document, folder string) (list []exportedDocument) {
 	}
 	var lay func(parent *tree.Document, dir string)
 	lay = func(parent *tree.Document, dir string) {
-		used := names{}
+		used := folderNames{}
 		if parent == nil {
 			for _, own := range []string{assetsDir, databasesDir, cardsFile} {
-				used[folded(own)] = true
+				used[foldName(own)] = true
 			}
 		}
 		slices.SortFunc(below[parent], func(a, b *tree.Document) int {
@@ -175,7 +175,7 @@ func laidOut(docs []*tree.Document, folder string) (list []exportedDocument) {
 
 // notebook writes one notebook.
 func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDocument) error {
-	e.named = named{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	e.named = namedThings{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	e.report.Notebooks++
 	for _, l := range list {
 		if err := e.ctx(); err != nil {
@@ -194,10 +194,10 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDo
 			return err
 		}
 	}
-	if err := e.databases(); err != nil {
+	if err := e.writeDatabases(); err != nil {
 		return err
 	}
-	return errors.Join(e.cards(), e.tx.Err())
+	return errors.Join(e.writeCards(), e.tx.Err())
 }
 
 // document writes one document.
@@ -242,7 +242,7 @@ func (e *exporter) document(l exportedDocument) error {
 	return e.to.write(l.file, data)
 }
 
-// pristine reports whether the attributes of a notebook's own document have no meaning.
+// isPristine reports whether the attributes of a notebook's own document have no meaning.
 func isPristine(attrs map[string]string) bool {
 	for name := range attrs {
 		if !reservedAttr(name) {
@@ -252,8 +252,8 @@ func isPristine(attrs map[string]string) bool {
 	return true
 }
 
-// note records what a block names.
-func (s *named) addFrom(b *tree.Block) {
+// addFrom records what a block names.
+func (s *namedThings) addFrom(b *tree.Block) {
 	s.blocks[b.ID] = true
 	for _, address := range assetsOf(b) {
 		s.assets[address] = true

@@ -22,15 +22,15 @@ const (
 	propertiesAttr = "custom-properties"
 )
 
-// front is the front matter of a file.
-type front struct {
+// frontMatter is the front matter of a file.
+type frontMatter struct {
 	id, title        string
 	created, updated string // yyyyMMddHHmmss, "" if unknown
 	sort             int
 	sorted           bool
 	tags, aliases    []string
 	attrs            map[string]string // icon, tags, alias and all others in the document's form
-	others           map[string]string // values whose keys are not valid names of attributes
+	properties       map[string]string // values whose keys are not valid names of attributes
 }
 
 // plainKeys are document attributes that are front matter keys of the same name.
@@ -56,8 +56,8 @@ func cutFront(text string) (yamlText, body string, lines int, found bool) {
 }
 
 // parseFront parses front matter. complain is called for keys that cannot be kept.
-func parseFront(text string, complain func(line int, key, why string)) (f front, err error) {
-	f = front{attrs: map[string]string{}, others: map[string]string{}}
+func parseFront(text string, complain func(line int, key, why string)) (f frontMatter, err error) {
+	f = frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 	if len(text) > maxFront {
 		return f, fmt.Errorf("it has %d bytes, the limit is %d", len(text), maxFront)
 	}
@@ -98,10 +98,10 @@ func parseFront(text string, complain func(line int, key, why string)) (f front,
 	return f, nil
 }
 
-// seal adds the values without valid attribute names as one attribute.
-func (f *front) storeOddKeys() {
-	if len(f.others) > 0 {
-		data, _ := json.Marshal(f.others) // cannot fail; encoding sorts the keys
+// storeOddKeys adds the values without valid attribute names as one attribute.
+func (f *frontMatter) storeOddKeys() {
+	if len(f.properties) > 0 {
+		data, _ := json.Marshal(f.properties) // cannot fail; encoding sorts the keys
 		f.attrs[propertiesAttr] = string(data)
 	}
 }
@@ -122,12 +122,12 @@ func hasComment(n *yaml.Node) bool {
 }
 
 // setText is set for a value that is not YAML.
-func (f *front) setText(key, value string) {
+func (f *frontMatter) setText(key, value string) {
 	_ = f.set(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a single line is never too large
 }
 
 // set reads one key. It returns why the value could not be kept, "" if it was.
-func (f *front) set(key string, n *yaml.Node) string {
+func (f *frontMatter) set(key string, n *yaml.Node) string {
 	items, value, ok := yamlText(n)
 	if !ok {
 		return fmt.Sprintf("the value is nested too deep or has more than %d bytes: left out", maxValue)
@@ -172,7 +172,7 @@ func (f *front) set(key string, n *yaml.Node) string {
 			return ""
 		}
 	case "attributes":
-		if n.Kind == yaml.MappingNode && f.nested(n) {
+		if n.Kind == yaml.MappingNode && f.readProperties(n) {
 			return ""
 		}
 	}
@@ -180,8 +180,8 @@ func (f *front) set(key string, n *yaml.Node) string {
 	return ""
 }
 
-// nested reads the mapping with attributes that have no key of their own.
-func (f *front) nested(n *yaml.Node) bool {
+// readProperties reads the mapping with attributes that have no key of their own.
+func (f *frontMatter) readProperties(n *yaml.Node) bool {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !attrName.MatchString(n.Content[i].Value) || n.Content[i+1].Kind != yaml.ScalarNode || reservedAttr(n.Content[i].Value) {
 			return false
@@ -201,11 +201,11 @@ func reservedAttr(name string) bool {
 }
 
 // put stores a value under a key without a special meaning.
-func (f *front) put(key, name, value string) {
+func (f *frontMatter) put(key, name, value string) {
 	switch {
 	case name == propertiesAttr:
-		if others := propertiesOf(value); others != nil {
-			maps.Copy(f.others, others)
+		if properties := propertiesOf(value); properties != nil {
+			maps.Copy(f.properties, properties)
 			return
 		}
 	case slices.Contains(plainKeys, name):
@@ -213,12 +213,12 @@ func (f *front) put(key, name, value string) {
 	default:
 		name = "custom-" + strings.NewReplacer(" ", "-", "_", "-").Replace(name)
 		if !attrName.MatchString(name) || name == propertiesAttr || name == "custom-hidden" {
-			f.others[key] = value
+			f.properties[key] = value
 			return
 		}
 	}
-	if _, taken := f.attrs[name]; taken {
-		f.others[key] = value
+	if _, exists := f.attrs[name]; exists {
+		f.properties[key] = value
 		return
 	}
 	f.attrs[name] = value
@@ -226,14 +226,14 @@ func (f *front) put(key, name, value string) {
 
 // propertiesOf parses the attribute propertiesAttr, nil if it is something else.
 func propertiesOf(value string) map[string]string {
-	var others map[string]string
-	if json.Unmarshal([]byte(value), &others) != nil {
+	var properties map[string]string
+	if json.Unmarshal([]byte(value), &properties) != nil {
 		return nil
 	}
-	if data, _ := json.Marshal(others); string(data) != value || len(others) == 0 {
+	if data, _ := json.Marshal(properties); string(data) != value || len(properties) == 0 {
 		return nil
 	}
-	return others
+	return properties
 }
 
 // yamlText returns a value as text, and a list of plain values also as items; other structures become JSON. Aliases

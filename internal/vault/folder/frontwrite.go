@@ -37,15 +37,15 @@ func frontOf(attrs map[string]string, sort int) string {
 		switch value := attrs[name]; {
 		case reservedAttr(name), name == "icon", name == "tags", name == "alias":
 		case name == propertiesAttr && propertiesOf(value) != nil:
-			others := propertiesOf(value)
-			for _, key := range slices.Sorted(maps.Keys(others)) {
+			properties := propertiesOf(value)
+			for _, key := range slices.Sorted(maps.Keys(properties)) {
 				if fresh := ownKey(key); fresh {
-					put(key, yamlScalar(others[key]))
-					delete(others, key)
+					put(key, yamlScalar(properties[key]))
+					delete(properties, key)
 				}
 			}
-			if len(others) > 0 {
-				put(propertiesAttr, yamlScalar(mustJSON(others)))
+			if len(properties) > 0 {
+				put(propertiesAttr, yamlScalar(mustJSON(properties)))
 			}
 		case slices.Contains(plainKeys, name), strings.HasPrefix(name, "custom-") && attrName.MatchString(name):
 			put(name, yamlScalar(value))
@@ -64,7 +64,7 @@ func frontOf(attrs map[string]string, sort int) string {
 
 // ownKey reports whether a front matter key is read back as that key.
 func ownKey(key string) bool {
-	f := front{attrs: map[string]string{}, others: map[string]string{}}
+	f := frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 	name := strings.ToLower(strings.TrimSpace(key))
 	switch name {
 	case "id", "title", "tags", "tag", "alias", "aliases", "sort", "attributes", "":
@@ -74,7 +74,7 @@ func ownKey(key string) bool {
 		return false
 	}
 	f.put(key, name, "x")
-	return f.others[key] == "x"
+	return f.properties[key] == "x"
 }
 
 // shownStamp writes yyyyMMddHHmmss in a readable form, and other values so that they read back unchanged.
@@ -103,21 +103,21 @@ func yamlList(value string) string {
 }
 
 var (
-	// bare matches texts that YAML reads as themselves without quotes, in any place.
+	// plainScalar matches texts that YAML reads as themselves without quotes, in any place.
 	plainScalar = lazyregexp.New(`^[\p{L}_/(][\p{L}\p{N}_ ./()+-]*$`)
-	// meant matches texts that some version of YAML reads as something else.
-	meant = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
+	// ambiguousScalar matches texts that some version of YAML reads as something else.
+	ambiguousScalar = lazyregexp.New(`(?i)^(null|true|false|yes|no|on|off|y|n|~|nan|inf)$`)
 )
 
 // yamlScalar writes a text so that YAML reads that text.
 func yamlScalar(text string) string {
-	if plainScalar.MatchString(text) && !meant.MatchString(text) && text == strings.TrimSpace(text) {
+	if plainScalar.MatchString(text) && !ambiguousScalar.MatchString(text) && text == strings.TrimSpace(text) {
 		return text
 	}
 	return quoteYAML(text)
 }
 
-// quoted writes a text in double quotes: YAML has all escapes that Go uses.
+// quoteYAML writes a text in double quotes: YAML has all escapes that Go uses.
 func quoteYAML(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
 
 func quotedIfSet(text string) string {

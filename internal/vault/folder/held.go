@@ -29,11 +29,11 @@ func ownHere(name string) bool {
 // heldHash returns a hash of a document's content, the same for new blocks and for those in the vault. It ignores
 // ids, times, the text of dynamic references, and attributes about the use of blocks.
 func heldHash(attrs map[string]string, blocks []*tree.Block) string {
-	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(said(blocks[0].Attrs)) == 0 {
+	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(contentAttrs(blocks[0].Attrs)) == 0 {
 		blocks = nil // the placeholder of an empty document
 	}
 	sum := sha256.New()
-	writeHeld(sum, said(attrs)...)
+	writeHeld(sum, contentAttrs(attrs)...)
 	for _, b := range blocks {
 		hashBlock(sum, b)
 	}
@@ -56,7 +56,7 @@ func hashBlock(sum hash.Hash, b *tree.Block) {
 		text = idAsText.ReplaceAllString(text, "id")
 	}
 	writeHeld(sum, b.Kind, b.Marker, b.Task, text)
-	writeHeld(sum, said(b.Attrs)...)
+	writeHeld(sum, contentAttrs(b.Attrs)...)
 	_, _ = fmt.Fprint(sum, len(b.Children), ";")
 	for _, child := range b.Children {
 		hashBlock(sum, child)
@@ -71,8 +71,8 @@ func writeHeld(sum hash.Hash, texts ...string) {
 	_, _ = fmt.Fprint(sum, ".")
 }
 
-// said returns the attributes that belong to a block's content, as names and values.
-func said(attrs map[string]string) (list []string) {
+// contentAttrs returns the attributes that belong to a block's content, as names and values.
+func contentAttrs(attrs map[string]string) (list []string) {
 	for _, name := range sortedKeys(attrs) {
 		if value := attrs[name]; value != "" && !ownHere(name) {
 			list = append(list, name, value)

@@ -75,12 +75,12 @@ type importer struct {
 	s      *source
 	mark   *exportMarker // of an export; nil if there is none
 	hasIDs bool          // of an archive, where all documents have ids
-	plans  []*plan
+	plans  []*notebookPlan
 	pages  []*page
 	index  *index
-	memory *memory
+	memory *importMemory
 	// program is the program that wrote the folder, if not us.
-	program program
+	program foreignProgram
 
 	assets  map[string]string   // addresses by path in the folder, "" for files that cannot be assets
 	held    map[string][]string // addresses of assets in the vault by hash
@@ -88,7 +88,7 @@ type importer struct {
 	claimed map[string]bool     // files that are something other than attachments
 	newIDs  map[string]bool
 	renamed map[string]string // new ids by old ones that the vault has already
-	batch   batch
+	batch   writeBatch
 	done    int
 	origin  workspace.Origin    // as stored while the import runs
 	changes [len(kindNames)]int // lines by kind
@@ -112,7 +112,7 @@ func (im *importer) run(ctx context.Context, dir string) error {
 	return im.writePages(ctx, dir)
 }
 
-// bring writes the pages that were laid out.
+// writePages writes the pages that were laid out.
 func (im *importer) writePages(ctx context.Context, place string) error {
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
 		im.heldAssets(tx)
@@ -129,7 +129,7 @@ func (im *importer) writePages(ctx context.Context, place string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		im.survey(pg)
+		im.surveyPage(pg)
 	}
 	im.match()
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
@@ -142,7 +142,7 @@ func (im *importer) writePages(ctx context.Context, place string) error {
 	m.links = im.resolvedBy()
 	im.index = newIndex(im.pages)
 	for _, pl := range im.plans {
-		order(pl.top)
+		sortSiblings(pl.top)
 	}
 	if err := im.begin(ctx); err != nil {
 		return err
@@ -167,28 +167,28 @@ func (im *importer) keepPlace(ctx context.Context) error {
 func (im *importer) nothingToDo() bool {
 	m := im.memory
 	for id := range m.byTarget {
-		if _, here := m.here[id]; !here && im.o.Theirs {
+		if _, exists := m.inVault[id]; !exists && im.o.Theirs {
 			return false
 		}
 	}
-	there := map[string]bool{}
+	fileExists := map[string]bool{}
 	for _, pg := range im.pages {
-		there[pg.rowPath()] = true
+		fileExists[pg.rowPath()] = true
 	}
 	for _, at := range sortedKeys(m.rows) {
 		row := m.rows[at]
-		_, here := m.here[row.Target]
+		_, exists := m.inVault[row.Target]
 		if row.Kind == assetKind {
-			_, here = im.hashAt[row.Target]
-			if !here && im.o.Theirs {
+			_, exists = im.hashAt[row.Target]
+			if !exists && im.o.Theirs {
 				return false
 			}
 		}
 		state := Unchanged
 		switch {
-		case !here:
+		case !exists:
 			state = Removed
-		case !there[at] && !im.s.has(at):
+		case !fileExists[at] && !im.s.has(at):
 			state = Gone
 		}
 		im.state(at, row.Kind, state, row.Target, "")
@@ -223,7 +223,7 @@ func (im *importer) finish(ctx context.Context) error {
 	for _, at := range sortedKeys(m.rows) {
 		row := m.rows[at]
 		if row.Kind == assetKind {
-			if !im.named(at) {
+			if !im.isReferenced(at) {
 				im.assetOf(at, row, &forget)
 			}
 			continue
@@ -231,13 +231,13 @@ func (im *importer) finish(ctx context.Context) error {
 		if m.seen[at] {
 			continue
 		}
-		if _, here := m.here[row.Target]; here {
+		if _, exists := m.inVault[row.Target]; exists {
 			im.state(at, row.Kind, Gone, row.Target, "")
 		} else {
 			forget = append(forget, at)
 		}
 	}
-	if m.complete() {
+	if m.wasCompleted() {
 		im.onlyNew()
 	} else {
 		im.leftOut()
@@ -279,7 +279,7 @@ func (im *importer) layOut(name string) error {
 		return err
 	}
 	im.mark = mark
-	im.program = im.s.program()
+	im.program = im.s.detectProgram()
 	inExport := func(string) bool { return false }
 	if mark != nil {
 		if im.o.Notebook != "" && len(mark.Notebooks) != 1 {
@@ -292,7 +292,7 @@ func (im *importer) layOut(name string) error {
 		for i := range mark.Notebooks {
 			k := &mark.Notebooks[i]
 			folders[k.Folder] = true
-			pl := &plan{
+			pl := &notebookPlan{
 				name: k.Conf.Name, kept: k, assets: k.Folder + "/" + assetsDir + "/", databases: k.Folder + "/" + databasesDir + "/",
 				cards: k.Folder + "/" + cardsFile,
 			}
@@ -306,7 +306,7 @@ func (im *importer) layOut(name string) error {
 				}
 			}
 			without := func(at string) bool { return im.claimed[at] }
-			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, program{dialect: ownDialect})...)
+			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, foreignProgram{dialect: ownDialect})...)
 			if at := k.Folder + ".md"; im.s.has(at) {
 				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ownDialect, modified: im.s.files[at].changed}
 				im.pages = append(im.pages, pl.page)
@@ -317,7 +317,7 @@ func (im *importer) layOut(name string) error {
 			return below && folders[top] || !below && folders[stem(at)]
 		}
 	}
-	rest := &plan{name: name}
+	rest := &notebookPlan{name: name}
 	if pages := im.s.layOut(rest, ".", inExport, im.program); len(pages) > 0 || mark == nil {
 		im.pages = append(im.pages, pages...)
 		im.plans = append(im.plans, rest)
@@ -326,8 +326,8 @@ func (im *importer) layOut(name string) error {
 	return nil
 }
 
-// survey reads what other pages need to know of a page.
-func (im *importer) survey(pg *page) {
+// surveyPage reads what other pages need to know of a page.
+func (im *importer) surveyPage(pg *page) {
 	if pg.load != nil {
 		im.surveyArchived(pg)
 		return
@@ -338,7 +338,7 @@ func (im *importer) survey(pg *page) {
 		return
 	}
 	pg.title = im.titleOf(pg)
-	pg.survey(list, im.mint)
+	pg.survey(list, im.newID)
 }
 
 // open reads the lines of a page without its front matter. Problems are reported the first time only.
@@ -378,7 +378,7 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
 	yamlText, body, n, found := cutFront(text)
 	kept := pg.front.aliases
-	f := front{attrs: map[string]string{}, others: map[string]string{}}
+	f := frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 	if found {
 		var err error
 		f, err = parseFront(yamlText, func(line int, key, why string) { problem(line+1, codeFrontMatterKey, key, why) })
@@ -388,14 +388,14 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 			for strings.Contains(yamlText, fence) {
 				fence += "`"
 			}
-			f = front{attrs: map[string]string{}, others: map[string]string{}}
+			f = frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 			body, n = fence+"yaml\n"+strings.TrimSuffix(yamlText, "\n")+"\n"+fence+"\n"+body, n-strings.Count(yamlText, "\n")-2
 		}
 	}
 	if pg.dialect == ownDialect && f.id == "" {
 		pg.dialect = plain // a person put it there
 	}
-	if head := im.program.head; head != nil && pg.dialect == im.program.dialect {
+	if head := im.program.cutHead; head != nil && pg.dialect == im.program.dialect {
 		var lines int
 		body, lines = head(&f, body)
 		n += lines
@@ -458,7 +458,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 	}
 	im.memory.findExisting(tx, all)
 	for _, pg := range im.pages {
-		all = append(all, pg.defined...)
+		all = append(all, pg.definedIDs...)
 	}
 	for _, pl := range im.plans {
 		if pl.kept != nil {
@@ -471,7 +471,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 		switch {
 		case taken && (owner != pg.id || im.o.Copy):
 			if im.renamed[id] == "" {
-				im.renamed[id] = im.mint(id[:14])
+				im.renamed[id] = im.newID(id[:14])
 				im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: "+what+" got a new one")
 			}
 			if !seen[im.renamed[id]] {
@@ -482,7 +482,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 			seen[id] = true
 			return id
 		}
-		fresh := im.mint(id[:14])
+		fresh := im.newID(id[:14])
 		pg.renamed[id] = fresh
 		im.report.problem(pg.path(), 0, codeIDTaken, id, "another block of the folder has this id: "+what+" got a new one")
 		return fresh
@@ -492,27 +492,27 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 	}
 	for _, pg := range im.pages {
 		pg.renamed = map[string]string{}
-		_, here := im.memory.here[pg.front.id]
+		_, exists := im.memory.inVault[pg.front.id]
 		switch {
 		case pg.plan.page == pg:
 			pg.id = pg.plan.id
 		case pg.row != nil && pg.front.id == "":
 			pg.id = pg.row.Target
-		case pg.front.id != "" && here && !im.o.Copy && !seen[pg.front.id]:
+		case pg.front.id != "" && exists && !im.o.Copy && !seen[pg.front.id]:
 			pg.id = pg.front.id
 			seen[pg.id] = true
 		case pg.front.id != "":
 			pg.id = assign(pg, pg.front.id, "the document")
 		default:
 			created, _ := pg.stamps()
-			pg.id = im.mint(created)
+			pg.id = im.newID(created)
 		}
 	}
 	for _, pg := range im.pages {
 		if pg.row != nil {
-			pg.rename(pg.row.Names)
+			pg.restoreIDs(pg.row.Names)
 		}
-		defined := slices.Clone(pg.defined)
+		defined := slices.Clone(pg.definedIDs)
 		slices.Sort(defined)
 		for _, id := range slices.Compact(defined) {
 			assign(pg, id, "the block")
@@ -521,7 +521,7 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 }
 
 // assignNotebook decides on the notebook of an export: the one in the vault, or a new one.
-func (im *importer) assignNotebook(tx *workspace.Tx, pl *plan, seen map[string]bool) {
+func (im *importer) assignNotebook(tx *workspace.Tx, pl *notebookPlan, seen map[string]bool) {
 	if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
 		return
 	}
@@ -529,9 +529,9 @@ func (im *importer) assignNotebook(tx *workspace.Tx, pl *plan, seen map[string]b
 	box := tx.Notebook(pl.id)
 	switch {
 	case box != nil && !im.o.Copy:
-		pl.same = true
+		pl.inVault = true
 	case box != nil || tx.Known(pl.id):
-		im.renamed[pl.id] = im.mint(pl.id[:14])
+		im.renamed[pl.id] = im.newID(pl.id[:14])
 		im.report.problem(pl.kept.Folder, 0, codeIDTaken, pl.id, "the vault has this notebook already: the new one got another id")
 		pl.id = im.renamed[pl.id]
 	}
@@ -552,8 +552,8 @@ func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]string {
 	return known
 }
 
-// mint returns an unused id with a given time.
-func (im *importer) mint(stamp string) string {
+// newID returns an unused id with a given time.
+func (im *importer) newID(stamp string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for {
 		tail := make([]byte, 7)

@@ -14,19 +14,19 @@ type reader struct {
 	pg    *page
 	defs  map[string]string // addresses of links by name
 	line  int               // current line
-	kinds kinds             // how the current line is written differently
+	kinds changeKinds       // how the current line is written differently
 	// row says that the current line is a table row, in which bars are escaped.
 	row   bool
 	depth int
-	// mute reports nothing and imports no files.
-	mute bool
+	// quiet reports nothing and imports no files.
+	quiet bool
 	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
 	markup bool
 	given  []string // ids given to blocks of the page
 }
 
 func (r *reader) problem(code, what, why string) {
-	if r.mute {
+	if r.quiet {
 		return
 	}
 	r.im.report.problem(r.pg.path(), r.line, code, what, why)
@@ -57,7 +57,7 @@ func (r *reader) inline(text string) string {
 }
 
 // kindOf returns how the token that begins a text is written differently.
-func kindOf(text string) kinds {
+func kindOf(text string) changeKinds {
 	switch text[0] {
 	case '<':
 		return asAddress
@@ -118,7 +118,7 @@ func (r *reader) token(text string, i int) (n int, replacement string) {
 	return 0, ""
 }
 
-// closing returns where a run of exactly n backticks begins, -1 if there is none.
+// closingBackticks returns where a run of exactly n backticks begins, -1 if there is none.
 func closingBackticks(text string, n int) int {
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '`')
@@ -135,7 +135,7 @@ func closingBackticks(text string, n int) int {
 	return -1
 }
 
-// formula returns the length of a formula in a line, 0 if the sign begins none.
+// formulaLength returns the length of a formula in a line, 0 if the sign begins none.
 func formulaLength(text string) int {
 	if strings.HasPrefix(text, "$$") {
 		if end := strings.Index(text[2:], "$$"); end > 0 {
@@ -144,16 +144,16 @@ func formulaLength(text string) int {
 		return 2
 	}
 	end := strings.IndexByte(text[1:], '$')
-	if end <= 0 || text[1] == ' ' || text[end] == ' ' || text[end] == '\\' || end+2 < len(text) && digitClass(text[end+2]) {
+	if end <= 0 || text[1] == ' ' || text[end] == ' ' || text[end] == '\\' || end+2 < len(text) && isDigit(text[end+2]) {
 		return 0
 	}
 	return end + 2
 }
 
 var (
-	sourceAttr = lazyregexp.New(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
-	autoLink   = lazyregexp.New(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
-	element    = lazyregexp.New(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
+	sourceAttr  = lazyregexp.New(`(?i)\b(src|poster|href)\s*=\s*("([^"]*)"|'([^']*)')`)
+	autoLink    = lazyregexp.New(`^<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>`)
+	htmlElement = lazyregexp.New(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
 )
 
 // element reads an HTML element. The files it names become assets.
@@ -166,7 +166,7 @@ func (r *reader) element(text string) (int, string) {
 	if link := autoLink.FindString(text); link != "" {
 		return len(link), link
 	}
-	tag := element.FindString(text)
+	tag := htmlElement.FindString(text)
 	if tag == "" {
 		return 0, ""
 	}
@@ -224,7 +224,7 @@ func (r *reader) parens(text string) (int, string) {
 	if m == nil || r.pg.dialect != logseqDialect {
 		return 0, ""
 	}
-	t, ok := r.im.index.byUUID[folded(m[1])]
+	t, ok := r.im.index.byUUID[foldName(m[1])]
 	if !ok {
 		r.problem(codeLinkMissing, m[0], "no block has this id: kept as text")
 		return len(m[0]), m[0]

@@ -13,12 +13,12 @@ type line struct {
 	text string
 	code bool // part of a code block or a formula, fences included
 	// kinds says how the text differs from the file.
-	kinds kinds
+	kinds changeKinds
 	// underlined says that it stands for two lines of the file: a heading and its underline.
 	underlined bool
 }
 
-// container matches what precedes the text of a line: indentation, marks of quotes and items.
+// containerPrefix matches what precedes the text of a line: indentation, marks of quotes and items.
 var containerPrefix = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))*`)
 
 // prefixOf splits a line into the marks of its containers and its text.
@@ -27,7 +27,7 @@ func prefixOf(text string) (prefix, rest string) {
 	return text[:end], text[end:]
 }
 
-// continued returns the prefix for further lines in the same containers: marks of items become blanks.
+// continuationPrefix returns the prefix for further lines in the same containers: marks of items become blanks.
 func continuationPrefix(prefix string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '>' || r == '\t' {
@@ -37,12 +37,12 @@ func continuationPrefix(prefix string) string {
 	}, prefix)
 }
 
-// fences follows code blocks and formulas through the lines of a file.
+// fenceTracker follows code blocks and formulas through the lines of a file.
 type fenceTracker struct {
-	open  string // the open fence, "" for none
-	quote bool   // opened in a quote
-	deep  int    // column of the opening
-	far   int    // columns of indentation that must be removed, or lute would read text instead of code
+	open         string // the open fence, "" for none
+	quote        bool   // opened in a quote
+	openColumn   int    // column of the opening
+	excessIndent int    // columns of indentation that must be removed, or lute would read text instead of code
 }
 
 // code reports whether a line is part of a code block or a formula.
@@ -110,16 +110,16 @@ func normalizeLines(text string, first int) []line {
 		if l.code = f.code(l.text); l.code {
 			if opens {
 				prefix, _ := prefixOf(in.unindent(expandTabs(l.text, math.MaxInt)))
-				f.deep, f.far = columns(prefix), 0
-				if strings.Trim(prefix, " ") == "" && f.deep >= in.deep+4 {
-					f.far = f.deep - in.deep
+				f.openColumn, f.excessIndent = columns(prefix), 0
+				if strings.Trim(prefix, " ") == "" && f.openColumn >= in.textColumn+4 {
+					f.excessIndent = f.openColumn - in.textColumn
 				}
 			}
-			l.text = in.unindent(expandTabs(l.text, in.base+f.deep))
-			l.text = l.text[min(f.far, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
+			l.text = in.unindent(expandTabs(l.text, in.listColumn+f.openColumn))
+			l.text = l.text[min(f.excessIndent, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
 		} else {
 			l.text = expandTabs(l.text, math.MaxInt)
-			in.addFrom(l.text, blank(i-1))
+			in.observe(l.text, blank(i-1))
 			l.text = in.unindent(l.text)
 		}
 		if l.text != raw[i] {
@@ -137,15 +137,15 @@ func normalizeLines(text string, first int) []line {
 					end = j + 1
 				}
 			}
-			pad, fence := strings.Repeat(" ", in.deep), "```"
+			pad, fence := strings.Repeat(" ", in.textColumn), "```"
 			for strings.Contains(strings.Join(raw[i:end], "\n"), fence) {
 				fence += "`"
 			}
 			found = append(found, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
 			for ; i < end; i++ {
 				found = append(found, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
-				if text := in.unindent(expandTabs(raw[i], in.base+in.deep+4)); len(text) > in.deep+4 {
-					found[len(found)-1].text = pad + text[in.deep+4:]
+				if text := in.unindent(expandTabs(raw[i], in.listColumn+in.textColumn+4)); len(text) > in.textColumn+4 {
+					found[len(found)-1].text = pad + text[in.textColumn+4:]
 				}
 			}
 			i--
@@ -176,26 +176,26 @@ func normalizedAs(text string, first int) []line {
 	return found
 }
 
-// whereabouts follows which list the lines of a text are in.
+// listTracker follows which list the lines of a text are in.
 type listTracker struct {
-	inside bool // in a list or footnote
-	deep   int  // column where the text of the last item begins
-	base   int  // column where the list begins
+	inList     bool // in a list or footnote
+	textColumn int  // column where the text of the last item begins
+	listColumn int  // column where the list begins
 }
 
 var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
-// note looks at a line that is not code.
-func (p *listTracker) addFrom(text string, afterBlank bool) {
+// observe looks at a line that is not code.
+func (p *listTracker) observe(text string, afterBlank bool) {
 	switch {
 	case item.MatchString(text):
-		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inside || blanks < p.base {
-			p.base = blanks
+		if blanks := len(text) - len(strings.TrimLeft(text, " ")); !p.inList || blanks < p.listColumn {
+			p.listColumn = blanks
 		}
 		prefix, _ := prefixOf(p.unindent(text))
-		p.inside, p.deep = true, columns(prefix)
+		p.inList, p.textColumn = true, columns(prefix)
 	case footnote.MatchString(text):
-		p.inside, p.deep, p.base = true, 4, 0
+		p.inList, p.textColumn, p.listColumn = true, 4, 0
 	case text != "" && text[0] != ' ' && (afterBlank || heading.MatchString(text)):
 		*p = listTracker{}
 	}
@@ -204,15 +204,15 @@ func (p *listTracker) addFrom(text string, afterBlank bool) {
 // unindent returns a line of a list without the list's indentation: Lute does not read code in a list far from the
 // margin.
 func (p *listTracker) unindent(text string) string {
-	if p.base == 0 {
+	if p.listColumn == 0 {
 		return text
 	}
-	return text[min(p.base, len(text)-len(strings.TrimLeft(text, " "))):]
+	return text[min(p.listColumn, len(text)-len(strings.TrimLeft(text, " "))):]
 }
 
 // code reports whether a line is indented so far that it is code.
 func (p *listTracker) code(text string) bool {
-	return len(text)-len(strings.TrimLeft(text, " ")) >= p.deep+4 && strings.TrimSpace(text) != ""
+	return len(text)-len(strings.TrimLeft(text, " ")) >= p.textColumn+4 && strings.TrimSpace(text) != ""
 }
 
 // expandTabs returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
@@ -239,15 +239,15 @@ func headingText(text string) bool {
 	return text != "" && prefix == "" && !strings.ContainsAny(text[:1], "#|<{") && !strings.Contains(text, "::") && fenceOf(text) == ""
 }
 
-// definitions removes the definitions of links, [name]: address, from lines if something uses them.
-func cutDefinitions(list []line, taken func(line)) (kept []line, defs map[string]string) {
+// cutDefinitions removes the definitions of links, [name]: address, from lines if something uses them.
+func cutDefinitions(list []line, onCut func(line)) (kept []line, defs map[string]string) {
 	defs = map[string]string{}
 	var all strings.Builder
 	for _, l := range list {
 		if definition.MatchString(l.text) && !l.code {
 			for _, l := range list {
 				if !definition.MatchString(l.text) {
-					all.WriteString(folded(l.text))
+					all.WriteString(foldName(l.text))
 				}
 			}
 			break
@@ -258,17 +258,17 @@ func cutDefinitions(list []line, taken func(line)) (kept []line, defs map[string
 	}
 	for _, l := range list {
 		m := definition.FindStringSubmatch(l.text)
-		if m == nil || l.code || !strings.Contains(all.String(), "["+folded(m[1])+"]") {
+		if m == nil || l.code || !strings.Contains(all.String(), "["+foldName(m[1])+"]") {
 			kept = append(kept, l)
 			continue
 		}
-		taken(l)
+		onCut(l)
 		address := m[2]
 		if m[3] != "" {
 			address += ` "` + m[3] + `"`
 		}
-		if defs[folded(m[1])] == "" {
-			defs[folded(m[1])] = address
+		if defs[foldName(m[1])] == "" {
+			defs[foldName(m[1])] = address
 		}
 	}
 	return kept, defs

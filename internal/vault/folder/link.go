@@ -36,7 +36,7 @@ func (r *reader) link(text string, image bool) (int, string) {
 				}
 			}
 		}
-		def := r.defs[folded(name)]
+		def := r.defs[foldName(name)]
 		if def == "" {
 			return 0, ""
 		}
@@ -44,7 +44,7 @@ func (r *reader) link(text string, image bool) (int, string) {
 		r.markKind(asDefinition)
 	}
 	n := end + 1 + length
-	return n, r.linked(parts{label, address, title, text[:n], image, byName})
+	return n, r.writeLink(linkParts{label, address, title, text[:n], image, byName})
 }
 
 var (
@@ -52,7 +52,7 @@ var (
 	labelledPage  = lazyregexp.New(`^\(\[\[([^\[\]\n]+)\]\]\)`)
 )
 
-// labelled reads what follows the text of a Logseq link to a block, (((uuid))), or a page, ([[page]]).
+// readLabelled reads what follows the text of a Logseq link to a block, (((uuid))), or a page, ([[page]]).
 func (r *reader) readLabelled(label, rest string) (int, string) {
 	if r.pg.dialect != logseqDialect {
 		return 0, ""
@@ -60,7 +60,7 @@ func (r *reader) readLabelled(label, rest string) (int, string) {
 	m, t, why := labelledBlock.FindStringSubmatch(rest), target{}, ""
 	if m != nil {
 		var found bool
-		if t, found = r.im.index.byUUID[folded(m[1])]; !found {
+		if t, found = r.im.index.byUUID[foldName(m[1])]; !found {
 			why = "no block has this id: kept as it was"
 		}
 	} else if m = labelledPage.FindStringSubmatch(rest); m != nil {
@@ -77,20 +77,20 @@ func (r *reader) readLabelled(label, rest string) (int, string) {
 	return len(m[0]), r.linkTo(t, r.inline(label), func(address string) string { return "[" + label + "](" + address + ")" })
 }
 
-// parts are the parts of a link or image.
-type parts struct {
+// linkParts are the parts of a link or image.
+type linkParts struct {
 	label, address, title string
-	whole                 string
+	source                string
 	image                 bool
 	byName                bool // its address is defined elsewhere
 }
 
-// linked writes a link or image from its parts.
-func (r *reader) linked(p parts) string {
-	address, title, whole, image := p.address, p.title, p.whole, p.image
-	shown := p.label
+// writeLink writes a link or image from its parts.
+func (r *reader) writeLink(p linkParts) string {
+	address, title, whole, image := p.address, p.title, p.source, p.image
+	label := p.label
 	if !image {
-		shown = r.inline(p.label)
+		label = r.inline(p.label)
 	}
 	write := func(to string) string {
 		mark := ""
@@ -98,18 +98,18 @@ func (r *reader) linked(p parts) string {
 			mark = "!"
 		}
 		if to == address && !p.byName { // it stays as it was written
-			return mark + "[" + shown + whole[len(mark)+1+len(p.label):]
+			return mark + "[" + label + whole[len(mark)+1+len(p.label):]
 		}
 		address := to
 		if title != "" {
 			address += ` "` + strings.ReplaceAll(title, `"`, `\"`) + `"`
 		}
-		return mark + "[" + shown + "](" + address + ")"
+		return mark + "[" + label + "](" + address + ")"
 	}
 	if isExternal(address) {
 		if fragment, found := strings.CutPrefix(address, "#"); found && !image {
 			if t, why := r.inside(r.pg, unescapeFragment(fragment)); why == "" && t.id != "" {
-				return r.linkTo(t, shown, write)
+				return r.linkTo(t, label, write)
 			}
 			r.problem(codeLinkMissing, whole, "the page has no such heading: kept as it was")
 		}
@@ -124,7 +124,7 @@ func (r *reader) linked(p parts) string {
 					r.problem(codeLinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
 					t = target{page: pg}
 				}
-				return r.linkTo(t, shown, write)
+				return r.linkTo(t, label, write)
 			}
 		}
 	}
@@ -146,7 +146,7 @@ func (r *reader) linked(p parts) string {
 	default:
 		if pg := r.im.index.wiki(r.pg, unescapeFragment(file)); pg != nil && !strings.Contains(file, "/") {
 			if t, why := r.inside(pg, unescapeFragment(fragment)); why == "" {
-				return r.linkTo(t, shown, write)
+				return r.linkTo(t, label, write)
 			}
 		}
 		r.problem(codeLinkMissing, whole, "the page is not there: the link is kept as it was")
@@ -155,14 +155,14 @@ func (r *reader) linked(p parts) string {
 }
 
 // linkTo writes a link to a document or block: a reference or, around an image or code, a link to its address.
-func (r *reader) linkTo(t target, shown string, write func(string) string) string {
-	if strings.Contains(shown, "![") || strings.Contains(shown, "((") {
+func (r *reader) linkTo(t target, label string, write func(string) string) string {
+	if strings.Contains(label, "![") || strings.Contains(label, "((") {
 		return write("siyuan://blocks/" + t.ref())
 	}
-	return r.reference(t, unescapeBackslashes(shown))
+	return r.reference(t, unescapeBackslashes(label))
 }
 
-// unescaped returns the fragment of an address as text.
+// unescapeFragment returns the fragment of an address as text.
 func unescapeFragment(fragment string) string {
 	if plain, err := url.PathUnescape(fragment); err == nil {
 		return plain
@@ -174,7 +174,7 @@ var escapedSlash = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
 func unescapeBackslashes(text string) string { return escapedSlash.ReplaceAllString(text, "$1") }
 
-// bracket returns the index at which the bracket that begins a text is closed, -1 if it is not.
+// closingBracket returns the index at which the bracket that begins a text is closed, -1 if it is not.
 func closingBracket(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {

@@ -84,7 +84,7 @@ func ordinal(n int) string {
 
 // pageProperties removes the properties of a page, the lines "key:: value" at its top, from its text and stores them
 // in f.
-func pageProperties(f *front, body string) (rest string, lines int) {
+func pageProperties(f *frontMatter, body string) (rest string, lines int) {
 	rest = body
 	for {
 		first, after, _ := strings.Cut(rest, "\n")
@@ -165,7 +165,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 		// An attribute list alone in an item would be taken for that of the list below, so an empty paragraph follows
 		// it.
 		created, _ := w.pg.stamps()
-		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.mint(created)}))
+		w.put(strings.TrimRight(prefix, " ") + " " + tree.IAL(attrs) + tree.IAL(map[string]string{"id": w.im.newID(created)}))
 	default:
 		w.text(prefix, w.joinedText(rest), attrs)
 	}
@@ -174,7 +174,7 @@ func (w *writer) logseqLine(prefix, rest string) bool {
 
 // escapedMark returns the mark of an item as text.
 func escapedMark(mark string) string {
-	if digitClass(mark[0]) {
+	if isDigit(mark[0]) {
 		end := strings.IndexAny(mark, ".)")
 		return mark[:end] + `\` + mark[end:]
 	}
@@ -203,7 +203,7 @@ func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ".", "-").Replace(key))
 	switch {
 	case name == "id":
-		if id := w.pg.anchors[folded(value)]; id != "" && w.once(id) {
+		if id := w.pg.anchors[foldName(value)]; id != "" && w.once(id) {
 			attrs["id"] = id
 		}
 		return true
@@ -249,7 +249,7 @@ func (r *reader) logseqEmbed(text string) (t target, ok bool) {
 		return t, false
 	}
 	if m[1] != "" {
-		t, ok = r.im.index.byUUID[folded(m[1])]
+		t, ok = r.im.index.byUUID[foldName(m[1])]
 	} else {
 		pg := r.im.index.wiki(r.pg, m[2])
 		t, ok = target{page: pg}, pg != nil

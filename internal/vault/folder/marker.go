@@ -28,7 +28,7 @@ const (
 	cardsFile    = "cards.json"
 )
 
-// marker is the content of MarkerName.
+// exportMarker is the content of MarkerName.
 type exportMarker struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -47,8 +47,8 @@ type wasHash struct {
 	Held string `json:"held"`
 }
 
-// was returns what is known of a file of an export; zero if nothing is.
-func (m *exportMarker) was(file string) wasHash {
+// knownFile returns the record of an exported file, the zero value if there is none.
+func (m *exportMarker) knownFile(file string) wasHash {
 	if m == nil {
 		return wasHash{}
 	}

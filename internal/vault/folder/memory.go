@@ -27,24 +27,24 @@ const (
 	assetKind = "asset"
 )
 
-// memory is what is known of earlier imports from a place.
-type memory struct {
+// importMemory holds what earlier imports from a place left behind.
+type importMemory struct {
 	origin   workspace.Origin
 	place    string                         // of the origin, when it was last imported
 	rows     map[string]*workspace.Imported // by path
 	byTarget map[string]*workspace.Imported // rows of pages, by document id
 	seen     map[string]bool                // paths that still exist in the folder
-	here     map[string]bool                // documents of the vault, with true if their notebook is open
+	inVault  map[string]bool                // documents of the vault, with true if their notebook is open
 	shared   map[string]bool                // assets that belong to several files
 	state    string                         // to be stored if this import completes
 	links    string                         // hash of everything by which links are resolved
 }
 
-// fresh reports whether nothing was imported from the place yet.
-func (m *memory) fresh() bool { return m.origin.N == 0 }
+// isFirstImport reports whether nothing was imported from the place yet.
+func (m *importMemory) isFirstImport() bool { return m.origin.N == 0 }
 
-// complete reports whether the last import from the place was completed.
-func (m *memory) complete() bool { return m.origin.State != "" }
+// wasCompleted reports whether the last import from the place was completed.
+func (m *importMemory) wasCompleted() bool { return m.origin.State != "" }
 
 // ErrCopy is the error for a copy of a folder that was imported from another place, which still exists.
 var ErrCopy = errors.New("the folder was imported before, from another place")
@@ -68,11 +68,11 @@ func PlaceOf(at string) (string, error) {
 	return at, nil
 }
 
-// recall looks up what is known of the folder.
+// loadMemory reads what earlier imports of the folder have recorded.
 func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
-	m := &memory{
+	m := &importMemory{
 		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, seen: map[string]bool{},
-		here: map[string]bool{}, shared: map[string]bool{},
+		inVault: map[string]bool{}, shared: map[string]bool{},
 	}
 	im.memory = m
 	if err := im.chooseOrigin(tx, at); err != nil {
@@ -95,11 +95,11 @@ func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
 	return nil
 }
 
-// look finds out which documents the vault has.
-func (m *memory) findExisting(tx *workspace.Tx, ids []string) {
+// findExisting finds out which documents the vault has.
+func (m *importMemory) findExisting(tx *workspace.Tx, ids []string) {
 	for some := range slices.Chunk(ids, 5000) {
 		tx.Rows(func(row workspace.Row) bool {
-			m.here[row.Text(0)] = row.Int(1) == 0
+			m.inVault[row.Text(0)] = row.Int(1) == 0
 			return true
 		}, `SELECT document.id, closed FROM document JOIN notebook ON notebook.id = document.box
 			WHERE document.id IN (SELECT value FROM json_each(?))`, mustJSON(some))
@@ -117,7 +117,7 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 		}
 		return ""
 	}
-	var same []workspace.Origin
+	var candidates []workspace.Origin
 	all := tx.Origins()
 	from := at
 	if im.o.MovedFrom != "" {
@@ -125,20 +125,20 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 	}
 	for _, o := range all {
 		if o.Place == from {
-			same = append(same, o)
+			candidates = append(candidates, o)
 		}
 	}
-	if len(same) == 0 && im.o.MovedFrom != "" {
+	if len(candidates) == 0 && im.o.MovedFrom != "" {
 		return fmt.Errorf("%w: %s", ErrNoOrigin, im.o.MovedFrom)
 	}
-	for _, o := range same {
+	for _, o := range candidates {
 		if im.o.Notebook == "" || name(o) == "" || name(o) == im.o.Notebook {
 			im.memory.origin = o
 			return nil
 		}
 	}
-	if len(same) > 0 {
-		return fmt.Errorf("%w, %q", ErrNotebook, name(same[0]))
+	if len(candidates) > 0 {
+		return fmt.Errorf("%w, %q", ErrNotebook, name(candidates[0]))
 	}
 	if im.mark != nil || im.hasIDs {
 		return nil // its documents are found by id wherever they are
@@ -150,7 +150,7 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 	pages := 0
 	for _, pg := range im.pages {
-		if pg.counts() {
+		if pg.identifiesFolder() {
 			pages++
 		}
 	}
@@ -161,7 +161,7 @@ func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 		}
 		match := 0
 		for _, pg := range im.pages {
-			if pg.counts() && rows[pg.file] == pg.source {
+			if pg.identifiesFolder() && rows[pg.file] == pg.source {
 				match++
 			}
 		}
@@ -178,8 +178,8 @@ func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
 	return nil
 }
 
-// counts reports whether a page can identify the place its folder came from.
-func (p *page) counts() bool { return p.file != "" && p.size > 0 && p.source != "" }
+// identifiesFolder reports whether a page can identify the place its folder came from.
+func (p *page) identifiesFolder() bool { return p.file != "" && p.size > 0 && p.source != "" }
 
 // hashPages hashes the files of all pages.
 func (im *importer) hashPages(ctx context.Context) error {
@@ -293,10 +293,10 @@ func (im *importer) match() {
 		}
 		m.seen[pg.rowPath()] = true
 	}
-	removed := map[string][]*workspace.Imported{} // rows of missing files, by hash
+	missing := map[string][]*workspace.Imported{} // rows of missing files, by hash
 	for _, at := range sortedKeys(m.rows) {
 		if row := m.rows[at]; row.Kind == pageKind && !m.seen[at] && !taken[row.Target] && row.Source != "" {
-			removed[row.Source] = append(removed[row.Source], row)
+			missing[row.Source] = append(missing[row.Source], row)
 		}
 	}
 	for _, pg := range im.pages {
@@ -308,7 +308,7 @@ func (im *importer) match() {
 			pg.from = pg.row.Path
 			m.seen[pg.from] = true
 		case pg.size > 0:
-			im.matchMoved(pg, removed[pg.source], claim)
+			im.matchMoved(pg, missing[pg.source], claim)
 		}
 	}
 	im.movedFolders(claim)
@@ -333,21 +333,21 @@ func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
 		if pg.from == "" || pg.row == nil {
 			continue
 		}
-		was := path.Dir(strings.TrimSuffix(pg.from, "/"))
-		for up := pg.parent; up != nil && up.row == nil && up.file == "" && was != "."; up, was = up.parent, path.Dir(was) {
-			if im.memory.seen[was+"/"] || !claim(up, im.memory.rows[was+"/"]) {
+		oldFolder := path.Dir(strings.TrimSuffix(pg.from, "/"))
+		for up := pg.parent; up != nil && up.row == nil && up.file == "" && oldFolder != "."; up, oldFolder = up.parent, path.Dir(oldFolder) {
+			if im.memory.seen[oldFolder+"/"] || !claim(up, im.memory.rows[oldFolder+"/"]) {
 				break
 			}
-			up.from = was + "/"
+			up.from = oldFolder + "/"
 			im.memory.seen[up.from] = true
 		}
 	}
 }
 
-// adopt matches pages that have no row with documents at the same path of the target notebook. This is for vaults
-// from before rows existed.
+// adoptExisting matches pages that have no row with documents at the same path of the target notebook. This is for
+// vaults from before rows existed.
 func (im *importer) adoptExisting(tx *workspace.Tx) {
-	if im.o.Copy || !im.memory.fresh() {
+	if im.o.Copy || !im.memory.isFirstImport() {
 		return
 	}
 	taken := map[string]bool{}
@@ -368,7 +368,7 @@ func (im *importer) adoptExisting(tx *workspace.Tx) {
 			for _, pg := range list {
 				here := at + "/" + pg.title
 				for _, d := range tx.DocumentsByHPath(box.ID, here) {
-					if pg.beside = taken[d.ID()] && pg.file != ""; pg.front.id == "" && !pg.beside && !pg.broken {
+					if pg.pathTaken = taken[d.ID()] && pg.file != ""; pg.front.id == "" && !pg.pathTaken && !pg.broken {
 						taken[d.ID()] = true
 						im.adoptOne(tx, pg, d)
 						break
@@ -383,7 +383,7 @@ func (im *importer) adoptExisting(tx *workspace.Tx) {
 
 func (im *importer) adoptOne(tx *workspace.Tx, pg *page, d *tree.Document) {
 	pg.adopted, pg.id = true, d.ID()
-	im.memory.here[pg.id] = true
+	im.memory.inVault[pg.id] = true
 	root := tx.Peek(d.ID())
 	if root == nil {
 		return
@@ -394,23 +394,23 @@ func (im *importer) adoptOne(tx *workspace.Tx, pg *page, d *tree.Document) {
 			names["h:"+headingKey(text)] = b.ID
 		}
 	})
-	pg.rename(names)
+	pg.restoreIDs(names)
 }
 
-// rename restores the former ids of headings and blocks to which links refer.
-func (p *page) rename(names map[string]string) {
+// restoreIDs restores the former ids of headings and blocks that links refer to.
+func (p *page) restoreIDs(names map[string]string) {
 	for kind, list := range map[string]map[string]string{"h:": p.headings, "a:": p.anchors} {
 		for key, id := range list {
-			if was := names[kind+key]; was != "" && was != id && !slices.Contains(p.defined, id) && !slices.Contains(p.defined, was) {
-				list[key] = was
-				p.texts[was] = p.texts[id]
+			if oldID := names[kind+key]; oldID != "" && oldID != id && !slices.Contains(p.definedIDs, id) && !slices.Contains(p.definedIDs, oldID) {
+				list[key] = oldID
+				p.texts[oldID] = p.texts[id]
 			}
 		}
 	}
 }
 
-// names returns the ids of a page to which links refer.
-func (p *page) names() map[string]string {
+// linkedNames returns the ids in a page that links refer to.
+func (p *page) linkedNames() map[string]string {
 	names := map[string]string{}
 	for key, id := range p.headings {
 		names["h:"+key] = id
@@ -422,7 +422,7 @@ func (p *page) names() map[string]string {
 }
 
 // boxOf returns the notebook for the pages of a plan, nil if it has to be created.
-func (im *importer) boxOf(tx *workspace.Tx, pl *plan) *tree.Notebook {
+func (im *importer) boxOf(tx *workspace.Tx, pl *notebookPlan) *tree.Notebook {
 	if pl.kept != nil {
 		return tx.Notebook(pl.id)
 	}

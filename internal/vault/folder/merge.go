@@ -8,24 +8,24 @@ import (
 // merger updates a document to the blocks made from its file. Equal blocks stay, and a block in the same place gets
 // the new text, so that references to it remain valid.
 type merger struct {
-	tx    *workspace.Tx
-	given map[string]bool        // ids of new blocks to which links refer
-	old   map[string]*tree.Block // blocks of the document by id
-	kept  map[*tree.Block]bool   // old blocks that are used again
-	hash  map[*tree.Block]string
+	tx     *workspace.Tx
+	linked map[string]bool        // ids of new blocks to which links refer
+	old    map[string]*tree.Block // blocks of the document by id
+	reused map[*tree.Block]bool   // old blocks that are used again
+	hash   map[*tree.Block]string
 }
 
 // merge makes blocks the content of the document. linked are the ids among them to which links refer; these ids do not
 // change.
-func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, given map[string]bool) {
-	m := &merger{tx, given, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
+func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, linked map[string]bool) {
+	m := &merger{tx, linked, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
 	for _, b := range d.Root.Children {
 		b.Walk(func(b *tree.Block) { m.old[b.ID] = b })
 	}
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
 			if old := m.old[b.Attrs["id"]]; old != nil {
-				m.kept[old] = true // its id is needed, so no other block takes it
+				m.reused[old] = true // its id is needed, so no other block takes it
 			}
 		})
 	}
@@ -47,92 +47,92 @@ func (m *merger) hashOf(b *tree.Block) string {
 }
 
 // list returns the merged blocks of one container.
-func (m *merger) list(was, now []*tree.Block) []*tree.Block {
-	partner := m.matchBlocks(was, now)
-	out := make([]*tree.Block, len(now))
-	for i, b := range now {
+func (m *merger) list(before, after []*tree.Block) []*tree.Block {
+	partner := m.matchBlocks(before, after)
+	out := make([]*tree.Block, len(after))
+	for i, b := range after {
 		switch old := partner[i]; {
 		case old == nil:
-			out[i] = m.fresh(b)
-		case m.same(old, b):
+			out[i] = m.newBlock(b)
+		case m.isEqual(old, b):
 			out[i] = old
 		default:
-			m.change(old, b)
+			m.replaceContent(old, b)
 			out[i] = old
 		}
 	}
 	return out
 }
 
-// place is the position of a block: the kept block before it, and its own kind.
-type place struct {
+// blockPosition is the position of a block: the kept block before it, and its own kind.
+type blockPosition struct {
 	after *tree.Block
 	kind  string
 }
 
 // matchBlocks returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
 // of its kind in the same place.
-func (m *merger) matchBlocks(was, now []*tree.Block) []*tree.Block {
-	partner := make([]*tree.Block, len(now))
+func (m *merger) matchBlocks(before, after []*tree.Block) []*tree.Block {
+	partner := make([]*tree.Block, len(after))
 	byHash := map[string][]*tree.Block{}
 	staying := map[*tree.Block]bool{}
-	for _, old := range was {
-		if !m.kept[old] {
+	for _, old := range before {
+		if !m.reused[old] {
 			byHash[m.hashOf(old)] = append(byHash[m.hashOf(old)], old)
 		}
 	}
-	for i, b := range now {
+	for i, b := range after {
 		id := b.Attrs["id"]
 		switch old := m.old[id]; {
-		case old != nil && old.Kind == b.Kind && isIn(was, old):
+		case old != nil && old.Kind == b.Kind && isIn(before, old):
 			partner[i] = old
-		case m.given[id] || old != nil:
+		case m.linked[id] || old != nil:
 		default:
 			if list := byHash[m.hashOf(b)]; len(list) > 0 {
 				partner[i], byHash[m.hashOf(b)] = list[0], list[1:]
-				m.kept[list[0]] = true
+				m.reused[list[0]] = true
 			}
 		}
 		if partner[i] != nil {
 			staying[partner[i]] = true
 		}
 	}
-	open := map[place][]*tree.Block{}
+	open := map[blockPosition][]*tree.Block{}
 	var last *tree.Block
-	for _, old := range was {
+	for _, old := range before {
 		if staying[old] {
 			last = old
-		} else if !m.kept[old] {
-			open[place{last, old.Kind}] = append(open[place{last, old.Kind}], old)
+		} else if !m.reused[old] {
+			open[blockPosition{last, old.Kind}] = append(open[blockPosition{last, old.Kind}], old)
 		}
 	}
 	last = nil
-	for i, b := range now {
+	for i, b := range after {
 		if partner[i] != nil {
 			last = partner[i]
 			continue
 		}
-		at := place{last, b.Kind}
-		if list := open[at]; len(list) > 0 && !m.given[b.Attrs["id"]] && m.old[b.Attrs["id"]] == nil {
+		at := blockPosition{last, b.Kind}
+		if list := open[at]; len(list) > 0 && !m.linked[b.Attrs["id"]] && m.old[b.Attrs["id"]] == nil {
 			partner[i], open[at] = list[0], list[1:]
-			m.kept[list[0]] = true
+			m.reused[list[0]] = true
 		}
 	}
 	return partner
 }
 
-// among reports whether a block is in the container whose blocks are list.
+// isIn reports whether a block is in the container whose blocks are list.
 func isIn(list []*tree.Block, b *tree.Block) bool {
 	return len(list) > 0 && list[0].Parent == b.Parent
 }
 
-// same reports whether two blocks are equal, apart from ids to which no links refer.
-func (m *merger) same(old, b *tree.Block) bool {
+// isEqual reports whether two blocks are equal, apart from ids to which no links refer.
+func (m *merger) isEqual(old, b *tree.Block) bool {
 	return m.hashOf(old) == m.hashOf(b) && m.sameIDs(old, b)
 }
 
 func (m *merger) sameIDs(old, b *tree.Block) bool {
-	if id := b.Attrs["id"]; m.given[id] && id != old.ID || len(old.Children) != len(b.Children) {
+	if id := b.Attrs["id"]; m.linked[id] && id != old.ID || len(old.Children) != len(b.Children) {
 		return false
 	}
 	for i := range b.Children {
@@ -143,8 +143,8 @@ func (m *merger) sameIDs(old, b *tree.Block) bool {
 	return true
 }
 
-// change gives an old block the content of a new one.
-func (m *merger) change(old, b *tree.Block) {
+// replaceContent gives an old block the content of a new one.
+func (m *merger) replaceContent(old, b *tree.Block) {
 	attrs := b.Attrs
 	if attrs == nil {
 		attrs = map[string]string{}
@@ -160,8 +160,8 @@ func (m *merger) change(old, b *tree.Block) {
 	old.Insert(0, children...)
 }
 
-// fresh returns a new block. Inside it, blocks of the document from elsewhere may be used again.
-func (m *merger) fresh(b *tree.Block) *tree.Block {
+// newBlock returns a new block. Inside it, blocks of the document from elsewhere may be used again.
+func (m *merger) newBlock(b *tree.Block) *tree.Block {
 	var keep []string
 	b.Walk(func(b *tree.Block) {
 		if id := b.Attrs["id"]; m.old[id] != nil {

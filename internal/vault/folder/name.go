@@ -16,7 +16,7 @@ import (
 // without long paths, with a number and an extension.
 const maxNameBytes = 120
 
-// device has the names that are devices on Windows, whatever follows a dot.
+// windowsDevice has the names that are devices on Windows, whatever follows a dot.
 var windowsDevice = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
 // safeName turns a title into a name, without an extension, that is valid on every system.
@@ -34,7 +34,7 @@ func safeName(title string) string {
 
 // foldName returns the form in which names are compared, since systems differ in whether case and the composition of
 // letters count. A caser has state, so each call makes its own.
-func folded(name string) string {
+func foldName(name string) string {
 	if isASCII(name) {
 		return strings.ToLower(name)
 	}
@@ -50,16 +50,16 @@ func isASCII(text string) bool {
 	return true
 }
 
-// names are the names in one folder.
-type names map[string]bool
+// folderNames are the names in one folder.
+type folderNames map[string]bool
 
 // document returns a free name for a document with a title, both as name.md and as a folder.
-func (n names) document(title string) string {
-	return n.free(safeName(title), "", ".md")
+func (n folderNames) document(title string) string {
+	return n.freeName(safeName(title), "", ".md")
 }
 
-// free returns stem, or stem (2) and so on, for which no name with these extensions is taken, and takes those names.
-func (n names) free(stem string, exts ...string) string {
+// freeName returns stem, or stem (2) and so on, for which no name with these extensions is taken, and takes those names.
+func (n folderNames) freeName(stem string, exts ...string) string {
 	for i := 1; ; i++ {
 		name := stem
 		if i > 1 {
@@ -67,11 +67,11 @@ func (n names) free(stem string, exts ...string) string {
 		}
 		free := true
 		for _, ext := range exts {
-			free = free && !n[folded(name+ext)]
+			free = free && !n[foldName(name+ext)]
 		}
 		if free {
 			for _, ext := range exts {
-				n[folded(name+ext)] = true
+				n[foldName(name+ext)] = true
 			}
 			return name
 		}

@@ -85,7 +85,7 @@ func (d *destination) replace(at string, data []byte) error {
 	return nil
 }
 
-// tidy removes the files of the earlier export that are not in this one, and folders that become empty.
+// removeStale removes the files of the earlier export that are not in this one, and folders that become empty.
 func (d *destination) removeStale(problem func(at string, err error)) {
 	now := map[string]bool{}
 	for _, at := range d.written {

@@ -24,40 +24,40 @@ type page struct {
 	file     string // path of the file, "" for just a folder
 	dir      string // path of the folder with its children
 	name     string // of the file or folder, without extension
-	plan     *plan
+	plan     *notebookPlan
 	parent   *page
 	children []*page
 	dialect  dialect
 
-	modified time.Time
-	size     int64
-	broken   bool // its text cannot be read, so there is no document
-	id       string
-	title    string
-	front    front
-	headings map[string]string // ids of headings by text
-	anchors  map[string]string // ids of blocks by ^anchor, or by uuid
-	texts    map[string]string // texts of the blocks with these ids
-	defined  []string          // ids in attribute lists
-	renamed  map[string]string // new ids by old ones of this page
+	modified   time.Time
+	size       int64
+	broken     bool // its text cannot be read, so there is no document
+	id         string
+	title      string
+	front      frontMatter
+	headings   map[string]string // ids of headings by text
+	anchors    map[string]string // ids of blocks by ^anchor, or by uuid
+	texts      map[string]string // texts of the blocks with these ids
+	definedIDs []string          // ids in attribute lists
+	renamed    map[string]string // new ids by old ones of this page
 
-	source  string                                                  // hash of the file
-	row     *workspace.Imported                                     // what it became at an earlier import, nil if unknown
-	from    string                                                  // its former path, if it was moved
-	adopted bool                                                    // id belongs to a document that may be this one
-	beside  bool                                                    // the notebook has another document with its path
-	load    func(altered func(id, why string)) (*tree.Block, error) // reads a page that is not Markdown
+	source    string                                                  // hash of the file
+	row       *workspace.Imported                                     // what it became at an earlier import, nil if unknown
+	from      string                                                  // its former path, if it was moved
+	adopted   bool                                                    // id belongs to a document that may be this one
+	pathTaken bool                                                    // the notebook has another document with its path
+	load      func(altered func(id, why string)) (*tree.Block, error) // reads a page that is not Markdown
 }
 
-// plan is a notebook to be imported.
-type plan struct {
-	name  string
-	top   []*page // pages at the top of the notebook
-	page  *page   // text of the notebook itself, nil without one
-	kept  *keptNotebook
-	id    string            // of the notebook, once it exists
-	moved map[string]string // new addresses of assets whose name was taken
-	same  bool              // the vault has this notebook
+// notebookPlan is a notebook to be imported.
+type notebookPlan struct {
+	name    string
+	top     []*page // pages at the top of the notebook
+	page    *page   // text of the notebook itself, nil without one
+	kept    *keptNotebook
+	id      string            // of the notebook, once it exists
+	moved   map[string]string // new addresses of assets whose name was taken
+	inVault bool              // the vault has this notebook
 	// assets and databases are the folders with them, and cards the file; "" if there is none. Everything in them is
 	// imported.
 	assets, databases, cards string
@@ -117,7 +117,7 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 		}
 		if strings.Contains(l.text, "{:") {
 			for _, m := range listID.FindAllStringSubmatch(l.text, -1) {
-				p.defined = append(p.defined, m[1])
+				p.definedIDs = append(p.definedIDs, m[1])
 			}
 		}
 		if p.dialect == ownDialect {
@@ -140,21 +140,21 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 				p.headings[key] = id
 			}
 			p.texts[id] = shownText(text)
-			if anchor != "" && p.anchors[folded(anchor)] == "" {
-				p.anchors[folded(anchor)] = id
+			if anchor != "" && p.anchors[foldName(anchor)] == "" {
+				p.anchors[foldName(anchor)] = id
 			}
 			continue
 		}
-		if anchor != "" && p.anchors[folded(anchor)] == "" {
+		if anchor != "" && p.anchors[foldName(anchor)] == "" {
 			id := mint(created)
-			p.anchors[folded(anchor)] = id
+			p.anchors[foldName(anchor)] = id
 			if p.texts[id], _ = cutAnchor(shownText(rest)); p.texts[id] == "" && i > 1 {
 				p.texts[id] = shownText(list[i-2].text) // the anchor is below its block
 			}
 		}
-		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseqDialect && m != nil && p.anchors[folded(m[1])] == "" {
+		if m := logseqUUID.FindStringSubmatch(rest); p.dialect == logseqDialect && m != nil && p.anchors[foldName(m[1])] == "" {
 			id := mint(created)
-			p.anchors[folded(m[1])] = id
+			p.anchors[foldName(m[1])] = id
 			for j := i - 1; j >= 0 && p.texts[id] == ""; j-- { // the bullet above its properties
 				if _, above := prefixOf(list[j].text); property.FindString(above) == "" {
 					p.texts[id] = shownText(above)
@@ -190,7 +190,7 @@ func headingKey(text string) string {
 	if strings.ContainsAny(text, "*_`[(<") {
 		text = markup.Plain(wikiLink.ReplaceAllString(text, "$1"))
 	}
-	return notInHeading.ReplaceAllString(folded(text), "")
+	return notInHeading.ReplaceAllString(foldName(text), "")
 }
 
 var wikiLink = lazyregexp.New(`\[\[(?:[^\]|]*\|)?([^\]]*)\]\]`)

@@ -16,11 +16,11 @@ import (
 type planner struct {
 	s     *source
 	byDir map[string]*page // pages by the folder of their children
-	plan  *plan
+	plan  *notebookPlan
 }
 
 // layOut creates the pages of the Markdown files below base ("." for all), except paths for which without is true.
-func (s *source) layOut(pl *plan, base string, without func(string) bool, by program) []*page {
+func (s *source) layOut(pl *notebookPlan, base string, without func(string) bool, by foreignProgram) []*page {
 	p := &planner{s: s, byDir: map[string]*page{}, plan: pl}
 	var files []string
 	for at := range s.files {
@@ -40,11 +40,11 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 		}
 		up := path.Dir(at)
 		switch {
-		case by.place != nil && by.place(pg):
+		case by.placePage != nil && by.placePage(pg):
 		case up != base && path.Base(up) == pg.name && !taken[up+".md"] && !taken[up+".markdown"]:
 			pg.dir = up // the note of its folder
 		}
-		if other := p.byDir[pg.dir]; other != nil {
+		if existing := p.byDir[pg.dir]; existing != nil {
 			pg.dir = at // A.md and A.markdown: the first gets the folder
 		}
 		p.byDir[pg.dir] = pg
@@ -65,7 +65,7 @@ func (s *source) layOut(pl *plan, base string, without func(string) bool, by pro
 	return pages
 }
 
-// hang puts a page below the page of a folder, which is created if there is no file for it.
+// addToParent puts a page below the page of a folder, which is created if there is no file for it.
 func (p *planner) addToParent(pg *page, up, base string) {
 	if up == base || up == "." {
 		p.plan.top = append(p.plan.top, pg)
@@ -74,7 +74,7 @@ func (p *planner) addToParent(pg *page, up, base string) {
 	parent := p.byDir[up]
 	if parent == nil {
 		for dir, other := range p.byDir { // a.md beside A/
-			if other.file != "" && other.dir == dir && path.Dir(dir) == path.Dir(up) && folded(dir) == folded(up) && !p.s.dirs[dir] {
+			if other.file != "" && other.dir == dir && path.Dir(dir) == path.Dir(up) && foldName(dir) == foldName(up) && !p.s.dirs[dir] {
 				parent = other
 				break
 			}
@@ -104,7 +104,7 @@ func (p *planner) modified(dir string) (first time.Time) {
 	return first
 }
 
-// raise moves pages that are too deep up to the last possible level.
+// liftDeepPages moves pages that are too deep up to the last possible level.
 func liftDeepPages(pages []*page, r *Report) {
 	for _, pg := range pages {
 		depth := pg.depth()
@@ -137,8 +137,8 @@ func liftDeepPages(pages []*page, r *Report) {
 	}
 }
 
-// order sorts siblings by their sort value, if they have one, and by name.
-func order(list []*page) {
+// sortSiblings sorts siblings by their sort value, if they have one, and by name.
+func sortSiblings(list []*page) {
 	slices.SortStableFunc(list, func(a, b *page) int {
 		if a.front.sorted != b.front.sorted {
 			if a.front.sorted {
@@ -146,18 +146,18 @@ func order(list []*page) {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.front.sort, b.front.sort), naturalCompare(folded(a.name), folded(b.name)), cmp.Compare(a.name, b.name), cmp.Compare(a.path(), b.path()))
+		return cmp.Or(cmp.Compare(a.front.sort, b.front.sort), naturalCompare(foldName(a.name), foldName(b.name)), cmp.Compare(a.name, b.name), cmp.Compare(a.path(), b.path()))
 	})
 	for _, pg := range list {
-		order(pg.children)
+		sortSiblings(pg.children)
 	}
 }
 
-// natural compares names so that 2 comes before 10.
+// naturalCompare compares names so that 2 comes before 10.
 func naturalCompare(a, b string) int {
 	for a != "" && b != "" {
-		if digitClass(a[0]) && digitClass(b[0]) {
-			m, n := digits(a), digits(b)
+		if isDigit(a[0]) && isDigit(b[0]) {
+			m, n := digitRun(a), digitRun(b)
 			x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
 			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
 				return c
@@ -173,11 +173,11 @@ func naturalCompare(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-func digitClass(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func digits(text string) int {
+func digitRun(text string) int {
 	n := 0
-	for n < len(text) && digitClass(text[n]) {
+	for n < len(text) && isDigit(text[n]) {
 		n++
 	}
 	return n

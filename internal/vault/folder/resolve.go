@@ -39,14 +39,14 @@ func newIndex(pages []*page) *index {
 			if x.byPath[at] == nil {
 				x.byPath[at] = pg
 			}
-			add(x.folded, folded(at), pg)
+			add(x.folded, foldName(at), pg)
 		}
-		add(x.byName, folded(pg.name), pg)
+		add(x.byName, foldName(pg.name), pg)
 		if pg.file != "" {
-			add(x.byName, folded(stem(pg.file)), pg)
+			add(x.byName, foldName(stem(pg.file)), pg)
 		}
 		for _, word := range append([]string{pg.title, pg.front.title}, pg.front.aliases...) {
-			add(x.byWord, folded(word), pg)
+			add(x.byWord, foldName(word), pg)
 		}
 		for name, id := range pg.anchors {
 			if len(name) == 36 {
@@ -87,7 +87,7 @@ func (x *index) wiki(from *page, name string) *page {
 			return pg
 		}
 	}
-	if list := x.byName[folded(name)]; len(list) > 0 {
+	if list := x.byName[foldName(name)]; len(list) > 0 {
 		for _, exact := range []bool{true, false} {
 			for _, pg := range list {
 				if path.Dir(pg.path()) == path.Dir(from.file) && (!exact || pg.name == name) {
@@ -102,7 +102,7 @@ func (x *index) wiki(from *page, name string) *page {
 		}
 		return list[0]
 	}
-	if list := x.byWord[folded(name)]; len(list) > 0 {
+	if list := x.byWord[foldName(name)]; len(list) > 0 {
 		return list[0]
 	}
 	if strings.Contains(name, "/") {
@@ -113,7 +113,7 @@ func (x *index) wiki(from *page, name string) *page {
 
 // suffix finds a page by the end of its path.
 func (x *index) suffix(name string) (found *page) {
-	name = "/" + folded(strings.Trim(path.Clean("/"+name), "/"))
+	name = "/" + foldName(strings.Trim(path.Clean("/"+name), "/"))
 	for at, list := range x.folded {
 		if strings.HasSuffix(at, name) && (found == nil || nearestFirst(list[0].path(), found.path()) < 0) {
 			found = list[0]
@@ -131,7 +131,7 @@ func (x *index) at(at string) *page {
 		if pg := x.byPath[p]; pg != nil {
 			return pg
 		}
-		if list := x.folded[folded(p)]; len(list) > 0 {
+		if list := x.folded[foldName(p)]; len(list) > 0 {
 			return list[0]
 		}
 	}
@@ -140,9 +140,9 @@ func (x *index) at(at string) *page {
 
 // fragmentTarget returns the heading or block of a page for the text after # in a link. For a path of headings it is the
 // last.
-func (p *page) inside(fragment string) (id string, ok bool) {
+func (p *page) fragmentTarget(fragment string) (id string, ok bool) {
 	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {
-		id = p.anchors[folded(rest)]
+		id = p.anchors[foldName(rest)]
 		return id, id != ""
 	}
 	if id = p.headings[headingKey(fragment)]; id != "" {
@@ -155,7 +155,7 @@ func (p *page) inside(fragment string) (id string, ok bool) {
 	return id, id != ""
 }
 
-// relative returns the path in the folder for a relative address, "" if it leads out of the folder.
+// relativePath returns the path in the folder for a relative address, "" if it leads out of the folder.
 func relativePath(from, address string) string {
 	plain, err := url.PathUnescape(address)
 	if err != nil {
@@ -192,8 +192,8 @@ func (s *source) file(from *page, address string, byName bool) string {
 		plain = address
 	}
 	best := ""
-	for _, at := range s.base[folded(path.Base(plain))] {
-		if strings.Contains(plain, "/") && !strings.HasSuffix(folded(at), folded("/"+strings.Trim(path.Clean("/"+plain), "/"))) {
+	for _, at := range s.base[foldName(path.Base(plain))] {
+		if strings.Contains(plain, "/") && !strings.HasSuffix(foldName(at), foldName("/"+strings.Trim(path.Clean("/"+plain), "/"))) {
 			continue
 		}
 		if path.Dir(at) == path.Dir(from.file) {
@@ -208,7 +208,7 @@ func (s *source) file(from *page, address string, byName bool) string {
 
 func (s *source) has(at string) bool { _, ok := s.files[at]; return ok }
 
-// foreign reports whether an address leads out of the folder.
+// isExternal reports whether an address leads out of the folder.
 func isExternal(address string) bool {
 	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "//") {
 		return true
@@ -219,7 +219,7 @@ func isExternal(address string) bool {
 	}
 	for i := range len(scheme) {
 		c := scheme[i] | 0x20
-		if (c < 'a' || c > 'z') && (i == 0 || !digitClass(scheme[i]) && !strings.ContainsRune("+-.", rune(scheme[i]))) {
+		if (c < 'a' || c > 'z') && (i == 0 || !isDigit(scheme[i]) && !strings.ContainsRune("+-.", rune(scheme[i]))) {
 			return false
 		}
 	}

@@ -17,15 +17,15 @@ import (
 // source is a folder being read, with its files.
 type source struct {
 	root  *os.Root
-	files map[string]found    // all files by path
-	base  map[string][]string // paths by folded name
+	files map[string]foundFile // all files by path
+	base  map[string][]string  // paths by folded name
 	dirs  map[string]bool
 	// packed has the files of an archive, which has no root.
 	packed map[string]*zip.File
 }
 
-// found is a file of the folder.
-type found struct {
+// foundFile is a file of the folder.
+type foundFile struct {
 	size    int64
 	changed time.Time
 }
@@ -36,7 +36,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{root: root, files: map[string]found{}, base: map[string][]string{}, dirs: map[string]bool{}}
+	s := &source{root: root, files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}}
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -57,7 +57,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 		return nil, errors.Join(err, root.Close())
 	}
 	for at := range s.files {
-		key := folded(path.Base(at))
+		key := foldName(path.Base(at))
 		s.base[key] = append(s.base[key], at)
 	}
 	for _, paths := range s.base {
@@ -74,7 +74,7 @@ func nearestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// skipped reports whether a folder is not part of the notes.
+// isSkipped reports whether a folder is not part of the notes.
 func isSkipped(at string) bool {
 	name := path.Base(at)
 	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
@@ -112,7 +112,7 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	case !info.Mode().IsRegular():
 		r.problem(at, 0, codeNotRegular, path.Base(at), "it is not an ordinary file: left out")
 	default:
-		s.files[at] = found{info.Size(), info.ModTime()}
+		s.files[at] = foundFile{info.Size(), info.ModTime()}
 	}
 	return nil
 }
@@ -176,5 +176,5 @@ func isPage(at string) bool {
 
 func stem(at string) string { return strings.TrimSuffix(path.Base(at), path.Ext(at)) }
 
-// journal matches the names that Logseq gives to notes of a day.
+// journalName matches the names that Logseq gives to notes of a day.
 var journalName = lazyregexp.New(`^(\d{4})[_-](\d\d)[_-](\d\d)$`)

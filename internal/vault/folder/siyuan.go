@@ -27,7 +27,7 @@ func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, 
 			return err
 		}
 		a := &archive{tx: tx, zip: pack, box: boxes[0], report: &report, top: safeName(boxes[0].Conf.Name)}
-		a.named = named{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		a.named = namedThings{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		return a.write(ctx)
 	})
 	report.sort()
@@ -41,7 +41,7 @@ type archive struct {
 	box    *tree.Notebook
 	report *Report
 	top    string // the one folder at its top
-	named  named
+	named  namedThings
 }
 
 func (a *archive) write(ctx context.Context) error {
@@ -72,7 +72,7 @@ func (a *archive) write(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(a.assets(), a.databases(), a.tx.Err())
+	return errors.Join(a.writeAssets(), a.writeDatabases(), a.tx.Err())
 }
 
 func (a *archive) add(name string, data []byte, changed time.Time) error {
@@ -124,7 +124,7 @@ func validPath(d *tree.Document) bool {
 	return true
 }
 
-func (a *archive) assets() error {
+func (a *archive) writeAssets() error {
 	done := map[string]bool{}
 	for _, address := range sortedKeys(a.named.assets) {
 		file, name := storedAsset(a.tx, a.box.ID, address)
@@ -147,7 +147,7 @@ func (a *archive) assets() error {
 	return nil
 }
 
-func (a *archive) databases() error {
+func (a *archive) writeDatabases() error {
 	found, missing := addRelated(a.tx, a.named.databases)
 	for _, id := range missing {
 		a.report.problem(a.top, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")

@@ -42,7 +42,7 @@ func confinedAsset(address string) bool {
 		!strings.ContainsAny(address, `:\`+"\x00")
 }
 
-// related adds the databases to which databases have relations.
+// addRelated adds the databases to which databases have relations.
 func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
 	found = map[string][]byte{}
 	for queue := sortedKeys(ids); len(queue) > 0; {
@@ -78,8 +78,8 @@ func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte,
 	return found, missing
 }
 
-// databases writes the databases of the current notebook in the vault's format.
-func (e *exporter) databases() error {
+// writeDatabases writes the databases of the current notebook in the vault's format.
+func (e *exporter) writeDatabases() error {
 	found, missing := addRelated(e.tx, e.named.databases)
 	for _, id := range missing {
 		e.report.problem(e.named.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
@@ -97,26 +97,26 @@ func (e *exporter) databases() error {
 	return nil
 }
 
-// cards writes the flashcards of blocks in the current notebook.
-func (e *exporter) cards() error {
-	kept := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
+// writeCards writes the flashcards of blocks in the current notebook.
+func (e *exporter) writeCards() error {
+	cards := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
 	decks := map[string]bool{}
 	e.tx.Rows(func(row workspace.Row) bool {
 		if e.named.blocks[row.Text(4)] {
-			kept.Cards = append(kept.Cards, keptRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
+			cards.Cards = append(cards.Cards, keptRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
 			decks[row.Text(1)] = true
 		}
 		return true
 	}, `SELECT id, owner, at, CAST(body AS TEXT), `+blockOfCard+` FROM record WHERE kind = ? ORDER BY id`, cardKind)
-	if len(kept.Cards) == 0 {
+	if len(cards.Cards) == 0 {
 		return nil
 	}
 	for _, id := range sortedKeys(decks) {
 		if r := e.tx.Record(deckKind, id); r != nil {
-			kept.Decks = append(kept.Decks, keptRecord{r.ID, r.Owner, r.At, json.RawMessage(r.Body)})
+			cards.Decks = append(cards.Decks, keptRecord{r.ID, r.Owner, r.At, json.RawMessage(r.Body)})
 		}
 	}
-	data, err := json.MarshalIndent(kept, "", "  ")
+	data, err := json.MarshalIndent(cards, "", "  ")
 	if err != nil {
 		e.report.problem(e.named.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
 		return nil //nolint:nilerr // the report says it

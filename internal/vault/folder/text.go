@@ -78,10 +78,10 @@ func renderText(root *tree.Block) string {
 
 // readsAs reports whether a text is read as the blocks below root.
 func readsAs(text string, root *tree.Block) bool {
-	return same(markup.Parse(text), root.Children, true)
+	return sameBlocks(markup.Parse(text), root.Children, true)
 }
 
-func same(got, want []*tree.Block, top bool) bool {
+func sameBlocks(got, want []*tree.Block, top bool) bool {
 	if top && len(got) == 0 && len(want) == 1 && want[0].Kind == tree.Paragraph && want[0].Text == "" && len(want[0].Attrs) == 0 {
 		return true // an empty document
 	}
@@ -91,7 +91,7 @@ func same(got, want []*tree.Block, top bool) bool {
 	for i, g := range got {
 		w := want[i]
 		if g.Kind != w.Kind || g.Text != w.Text || g.Marker != w.Marker || g.Task != w.Task ||
-			!sameAttrs(g, w) || !same(g.Children, w.Children, false) {
+			!sameAttrs(g, w) || !sameBlocks(g.Children, w.Children, false) {
 			return false
 		}
 	}

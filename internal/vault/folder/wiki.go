@@ -15,27 +15,27 @@ func (r *reader) wikiLink(text string) (int, string) {
 		return 0, ""
 	}
 	whole, inner := text[:end+2], text[2:end]
-	name, shown := cutShown(inner)
+	name, label := cutShown(inner)
 	t, why := r.find(name)
 	if why != "" {
 		if at := r.im.s.file(r.pg, name, true); at != "" && !isPage(at) {
 			if asset := r.asset(at); asset != "" {
-				if shown == "" {
-					shown = path.Base(at)
+				if label == "" {
+					label = path.Base(at)
 				}
-				return len(whole), "[" + linkText(shown) + "](" + asset + ")"
+				return len(whole), "[" + linkText(label) + "](" + asset + ")"
 			}
 		}
 		r.problem(codeLinkMissing, whole, why)
 		return len(whole), whole
 	}
-	return len(whole), r.reference(t, shown)
+	return len(whole), r.reference(t, label)
 }
 
 // cutShown splits the content of double brackets at its bar, which is escaped in tables.
-func cutShown(inner string) (name, shown string) {
-	name, shown, _ = strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
-	return strings.TrimSpace(name), strings.TrimSpace(shown)
+func cutShown(inner string) (name, label string) {
+	name, label, _ = strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
+	return strings.TrimSpace(name), strings.TrimSpace(label)
 }
 
 // find returns the page, heading or block that a wiki link names. If there is none, why says what is missing.
@@ -53,7 +53,7 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 	if fragment == "" {
 		return t, ""
 	}
-	id, ok := pg.inside(fragment)
+	id, ok := pg.fragmentTarget(fragment)
 	if !ok {
 		return t, "the page has no heading or block of this name: kept as it was"
 	}
@@ -63,12 +63,12 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 
 // reference writes a reference to a document or block. With a label its text is fixed; otherwise it is the target's
 // text, and follows it.
-func (r *reader) reference(t target, shown string) string {
+func (r *reader) reference(t target, label string) string {
 	id, text := t.ref(), t.text()
-	if shown == "" || shown == text {
+	if label == "" || label == text {
 		return "((" + id + " '" + r.withoutBars(anchorText(text, "'", "’")) + "'))"
 	}
-	return "((" + id + ` "` + r.withoutBars(anchorText(shown, `"`, "”")) + `"))`
+	return "((" + id + ` "` + r.withoutBars(anchorText(label, `"`, "”")) + `"))`
 }
 
 func (r *reader) withoutBars(text string) string {
@@ -100,9 +100,9 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 		return 0, ""
 	}
 	whole := text[:end+2]
-	name, shown := cutShown(text[3:end])
+	name, label := cutShown(text[3:end])
 	if t, why := r.find(name); why == "" {
-		return len(whole), r.reference(t, shown)
+		return len(whole), r.reference(t, label)
 	} else if r.im.index.wiki(r.pg, strings.SplitN(name, "#", 2)[0]) != nil {
 		r.problem(codeLinkMissing, whole, why)
 		return len(whole), whole
@@ -121,12 +121,12 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 		if page, found := strings.CutPrefix(fragment, "page="); found && page != "" {
 			asset += "?page=" + page
 		}
-		if shown == "" {
-			shown = path.Base(at)
+		if label == "" {
+			label = path.Base(at)
 		}
-		return len(whole), "[" + linkText(shown) + "](" + asset + ")"
+		return len(whole), "[" + linkText(label) + "](" + asset + ")"
 	}
-	alt, style := imageSize(shown, stem(at))
+	alt, style := imageSize(label, stem(at))
 	return len(whole), "![" + linkText(alt) + "](" + asset + ")" + style
 }
 
@@ -134,9 +134,9 @@ var size = lazyregexp.New(`^(\d{1,5})(?:x(\d{1,5}))?$`)
 
 // imageSize splits the text after the bar of an embedded image into alternative text and the attribute list with its
 // width.
-func imageSize(shown, name string) (alt, style string) {
+func imageSize(label, name string) (alt, style string) {
 	alt = name
-	for part := range strings.SplitSeq(shown, "|") {
+	for part := range strings.SplitSeq(label, "|") {
 		if m := size.FindStringSubmatch(part); m != nil {
 			style = `{: style="width: ` + m[1] + `px;"}`
 		} else if part != "" {

@@ -24,15 +24,15 @@ const (
 	batchBytes = 4 << 20
 )
 
-// batch is what the next transaction writes.
-type batch struct {
+// writeBatch is what the next transaction writes.
+type writeBatch struct {
 	pages  []convertedPage
 	assets []asset
 	rows   []workspace.Imported // of assets
 	bytes  int
 }
 
-// ready is a page as blocks.
+// convertedPage is a page as blocks.
 type convertedPage struct {
 	*page
 	blocks []*tree.Block
@@ -40,12 +40,12 @@ type convertedPage struct {
 }
 
 // writePlan writes a notebook.
-func (im *importer) writePlan(ctx context.Context, pl *plan) error {
+func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 	closed := false
 	if err := im.transact(ctx, func(tx *workspace.Tx) error {
-		if box := tx.Notebook(pl.id); pl.same && box != nil {
+		if box := tx.Notebook(pl.id); pl.inVault && box != nil {
 			closed = box.Conf.Closed
-		} else if im.memory.fresh() && !im.hasIDs || pl.kept != nil {
+		} else if im.memory.isFirstImport() && !im.hasIDs || pl.kept != nil {
 			im.makeNotebook(tx, pl)
 		}
 		return nil
@@ -83,7 +83,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 		}
 		im.keptDatabases(tx, pl)
 		im.keptCards(tx, pl)
-		if box := tx.Notebook(pl.id); !pl.same && pl.kept != nil && box != nil {
+		if box := tx.Notebook(pl.id); !pl.inVault && pl.kept != nil && box != nil {
 			box.Conf.Closed = pl.kept.Conf.Closed
 		}
 		return nil
@@ -91,7 +91,7 @@ func (im *importer) writePlan(ctx context.Context, pl *plan) error {
 }
 
 // each calls do for the pages of a notebook, parents first.
-func (pl *plan) each(do func(*page) error) error {
+func (pl *notebookPlan) each(do func(*page) error) error {
 	var walk func(list []*page) error
 	walk = func(list []*page) error {
 		for _, pg := range list {
@@ -107,8 +107,8 @@ func (pl *plan) each(do func(*page) error) error {
 	return walk(pl.top)
 }
 
-// passOver records that the pages of a notebook were skipped.
-func (im *importer) skipPage(pl *plan) {
+// skipPage records that the pages of a notebook were skipped.
+func (im *importer) skipPage(pl *notebookPlan) {
 	_ = pl.each(func(pg *page) error {
 		im.state(pg.rowPath(), pageKind, Closed, pg.id, "")
 		return nil
@@ -124,7 +124,7 @@ func (im *importer) transact(ctx context.Context, do func(*workspace.Tx) error) 
 }
 
 // makeNotebook finds or creates the notebook of a plan; nil for a dry run.
-func (im *importer) makeNotebook(tx *workspace.Tx, pl *plan) *tree.Notebook {
+func (im *importer) makeNotebook(tx *workspace.Tx, pl *notebookPlan) *tree.Notebook {
 	if box := im.boxOf(tx, pl); box != nil {
 		pl.id = box.ID
 		return box
@@ -199,13 +199,13 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 	}
 	r := &reader{im: im, pg: pg}
 	for n := 1; len(list) > 0 && n < list[0].n; n++ {
-		im.changed(pg.file, n, asFront)
+		im.recordChange(pg.file, n, asFront)
 	}
-	list, r.defs = cutDefinitions(list, func(l line) { im.changed(pg.file, l.n, asDefinition) })
+	list, r.defs = cutDefinitions(list, func(l line) { im.recordChange(pg.file, l.n, asDefinition) })
 	text, numbers := r.convert(list)
 	text = im.rename(pg, text)
 	blocks := markup.Parse(text)
-	r.addHeldAsset(text, numbers, blocks)
+	r.checkWritten(text, numbers, blocks)
 	created, updated := pg.stamps()
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
@@ -213,7 +213,7 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 				b.Attrs = map[string]string{}
 			}
 			if b.Attrs["id"] == "" {
-				b.Attrs["id"] = im.mint(created)
+				b.Attrs["id"] = im.newID(created)
 			}
 			if b.Attrs["updated"] == "" {
 				b.Attrs["updated"] = updated
@@ -242,7 +242,7 @@ func (im *importer) rename(pg *page, text string) string {
 // flush writes the batch.
 func (im *importer) flush(ctx context.Context) error {
 	b := im.batch
-	im.batch = batch{}
+	im.batch = writeBatch{}
 	if len(b.pages)+len(b.assets)+len(b.rows) == 0 {
 		return nil
 	}
@@ -387,7 +387,7 @@ func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	}
 }
 
-// readdressed replaces the addresses of assets whose name was taken.
+// replaceAddresses replaces the addresses of assets whose name was taken.
 func (im *importer) replaceAddresses(pg *page, text string) string {
 	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
 		return text
@@ -399,7 +399,7 @@ func (im *importer) replaceAddresses(pg *page, text string) string {
 }
 
 // keptAssets imports the assets of a notebook that Export wrote, under their own names.
-func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
+func (im *importer) keptAssets(ctx context.Context, pl *notebookPlan) error {
 	pl.moved = map[string]string{}
 	dir := pl.assets
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
@@ -425,7 +425,7 @@ func (im *importer) keptAssets(ctx context.Context, pl *plan) error {
 }
 
 // keptDatabases imports the databases of a notebook that Export wrote.
-func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
+func (im *importer) keptDatabases(tx *workspace.Tx, pl *notebookPlan) {
 	dir := pl.databases
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
 		name, inside := strings.CutPrefix(at, dir)
@@ -451,7 +451,7 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *plan) {
 }
 
 // keptCards imports the flashcards of a notebook that Export wrote.
-func (im *importer) keptCards(tx *workspace.Tx, pl *plan) {
+func (im *importer) keptCards(tx *workspace.Tx, pl *notebookPlan) {
 	at := pl.cards
 	if at == "" || !im.s.has(at) {
 		return

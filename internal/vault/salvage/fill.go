@@ -38,7 +38,7 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 			lost = append(lost, Lost{at, "the file is damaged: left out"})
 		}
 	}
-	f.place()
+	f.assignBlocks()
 	boxes := map[string][]*document{}
 	for _, d := range f.documents {
 		boxes[d.box] = append(boxes[d.box], d)
@@ -63,8 +63,8 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 	return lost, f.fillFiles(ctx, w)
 }
 
-// place assigns blocks to documents. Blocks of documents that were not found get new ones.
-func (f *Found) place() {
+// assignBlocks assigns blocks to documents. Blocks of documents that were not found get new ones.
+func (f *Found) assignBlocks() {
 	for _, b := range f.nodes {
 		d := f.documents[b.doc]
 		if d == nil {
@@ -107,7 +107,7 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 				if !known {
 					lost = append(lost, Lost{name(d), "the document above it could not be read: it lies at the top"})
 				}
-				root, missing := f.tree(d)
+				root, missing := f.buildTree(d)
 				lost = append(lost, missing...)
 				box := tx.Notebook(id)
 				var parent *tree.Document
@@ -144,14 +144,14 @@ func (f *Found) add(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document,
 	if title == "" {
 		title = name(d)[strings.LastIndexByte(name(d), '/')+1:]
 	}
-	made := tx.AddDocument(box, parent, title, d.id, tx.Identify(root.Children))
+	doc := tx.AddDocument(box, parent, title, d.id, tx.Identify(root.Children))
 	for name, value := range root.Attrs {
 		if name != "id" {
-			made.Root.Attrs[name] = value
+			doc.Root.Attrs[name] = value
 		}
 	}
-	made.Sort = d.sort
-	return made.ID()
+	doc.Sort = d.sort
+	return doc.ID()
 }
 
 // name returns how to name a document to people.
@@ -165,8 +165,8 @@ func name(d *document) string {
 	return fmt.Sprintf("document %d", d.n)
 }
 
-// tree builds the tree of a document's blocks. Blocks whose container is missing go to the root.
-func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
+// buildTree builds the tree of a document's blocks. Blocks whose container is missing go to the root.
+func (f *Found) buildTree(d *document) (root *tree.Block, lost []Lost) {
 	sorting.By(d.nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.n, b.n)) })
 	blocks := map[int64]*tree.Block{}
 	size := int64(0)
@@ -215,7 +215,7 @@ func (f *Found) tree(d *document) (root *tree.Block, lost []Lost) {
 	return root, lost
 }
 
-// inside reports whether a block would be inside itself.
+// isInsideItself reports whether a block would be inside itself.
 func isInsideItself(blocks map[int64]*tree.Block, b *node) bool {
 	for up := blocks[b.parent]; up != nil; up = up.Parent {
 		if up == blocks[b.n] {
@@ -225,7 +225,7 @@ func isInsideItself(blocks map[int64]*tree.Block, b *node) bool {
 	return false
 }
 
-// prune removes containers that are empty.
+// pruneEmpty removes containers that are empty.
 func pruneEmpty(b *tree.Block) {
 	b.Children = slices.DeleteFunc(b.Children, func(child *tree.Block) bool {
 		pruneEmpty(child)

@@ -115,8 +115,8 @@ func varint(data []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// free returns the pages that SQLite keeps for reuse: their content was deleted.
-func (p *pages) free() map[int]bool {
+// freePages returns the pages that SQLite keeps for reuse: their content was deleted.
+func (p *pages) freePages() map[int]bool {
 	free := map[int]bool{}
 	first := p.page(1)
 	if first == nil {

@@ -55,11 +55,11 @@ func Read(ctx context.Context, path string) (*Found, error) {
 		nodes: map[int64]*node{}, ids: map[string]bool{}, files: map[string]file{},
 	}
 	seen := map[int]bool{}
-	f.walk(p, 1, seen, 0)
-	for _, root := range p.roots() {
-		f.walk(p, root, seen, 0)
+	f.readPage(p, 1, seen, 0)
+	for _, root := range p.rootPages() {
+		f.readPage(p, root, seen, 0)
 	}
-	free := p.free()
+	free := p.freePages()
 	for n := 1; n <= p.count; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -71,8 +71,8 @@ func Read(ctx context.Context, path string) (*Found, error) {
 	return f, ctx.Err()
 }
 
-// roots returns the first pages of tables and indexes, as far as the first page of the file tells.
-func (p *pages) roots() (roots []int) {
+// rootPages returns the first pages of tables and indexes, as far as the first page of the file tells.
+func (p *pages) rootPages() (roots []int) {
 	seen := map[int]bool{}
 	var walk func(n, depth int)
 	walk = func(n, depth int) {
@@ -121,8 +121,8 @@ func child(data []byte, at int) int {
 	return int(data[at])<<24 | int(data[at+1])<<16 | int(data[at+2])<<8 | int(data[at+3])
 }
 
-// walk reads the rows of a page and of those below it.
-func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
+// readPage reads the rows of a page and of those below it.
+func (f *Found) readPage(p *pages, n int, seen map[int]bool, depth int) {
 	if n < 1 || n > p.count || seen[n] || depth > 20 {
 		return
 	}
@@ -137,9 +137,9 @@ func (f *Found) walk(p *pages, n int, seen map[int]bool, depth int) {
 		return
 	}
 	for _, place := range cells(data, at) {
-		f.walk(p, child(data, place), seen, depth+1)
+		f.readPage(p, child(data, place), seen, depth+1)
 	}
-	f.walk(p, child(data, at+8), seen, depth+1)
+	f.readPage(p, child(data, at+8), seen, depth+1)
 }
 
 // readRows reads the rows of one page. Of several rows for the same thing the first counts, since reachable pages are

@@ -47,14 +47,14 @@ func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 
 // payload returns the content of a row, including overflow pages; nil if one is missing.
 func (p *pages) payload(data []byte, at, size int, table bool) []byte {
-	most := pageSize - 35
+	maxLocal := pageSize - 35
 	if !table {
-		most = (pageSize-12)*64/255 - 23
+		maxLocal = (pageSize-12)*64/255 - 23
 	}
 	local := size
-	if size > most {
+	if size > maxLocal {
 		least := (pageSize-12)*32/255 - 23
-		if local = least + (size-least)%(pageSize-4); local > most {
+		if local = least + (size-least)%(pageSize-4); local > maxLocal {
 			local = least
 		}
 	}

@@ -21,7 +21,7 @@ import (
 //go:embed conf.json
 var conf []byte
 
-// Join adds the endpoints below /api/system, /api/notification and /api/ui.
+// Register adds the endpoints below /api/system, /api/notification and /api/ui.
 func Register(mux *api.Mux) {
 	mux.Read("/api/system/version", constant(api.Version))
 	mux.Read("/api/system/bootProgress", constant(map[string]any{"details": "v" + api.Version + " Finishing boot...", "progress": 100}))
@@ -57,12 +57,12 @@ func getConf(tx *workspace.Tx, _ api.Request) api.Reply {
 	return api.OK(json.RawMessage(data))
 }
 
-// always answers the same.
+// constant answers the same.
 func constant(data any) api.Handler {
 	return func(*workspace.Tx, api.Request) api.Reply { return api.OK(data) }
 }
 
-// push takes a message, which nobody sees, and answers an id to it.
+// pushMessage takes a message, which nobody sees, and answers an id to it.
 func pushMessage(_ *workspace.Tx, req api.Request) api.Reply {
 	req.NeedText("msg")
 	req.OptNum("timeout", 7000)
