@@ -10,7 +10,7 @@ var (
 	heading       = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
 	thematicBreak = lazyregexp.New(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)
 	bulletItem    = lazyregexp.New(`^[-*+](?:[ \t]|$)`)
-	ordered       = lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)
+	orderedItem   = lazyregexp.New(`^\d{1,9}[.)](?:[ \t]|$)`)
 	htmlStart     = lazyregexp.New(`^<(?:[A-Za-z!?/])`)
 )
 
@@ -34,7 +34,7 @@ func topLevel(kramdown string) []string {
 	return out
 }
 
-// cutter walks over lines.
+// blockScanner walks over lines.
 type blockScanner struct {
 	lines []string
 	at    int
@@ -54,8 +54,8 @@ func (c *blockScanner) block() {
 		c.skipWhile(func(text string) bool { return text != "" && (text[0] == '>' || !startsOtherBlock(text)) })
 	case bulletItem.MatchString(first):
 		c.list(bulletItem)
-	case ordered.MatchString(first):
-		c.list(ordered)
+	case orderedItem.MatchString(first):
+		c.list(orderedItem)
 	case htmlStart.MatchString(first), strings.HasPrefix(first, "|"):
 		c.skipWhile(func(text string) bool { return text != "" && !attributeLine(text) })
 	default:
@@ -63,7 +63,7 @@ func (c *blockScanner) block() {
 	}
 }
 
-// until skips the first line and those up to the one for which ends is true.
+// skipUntil skips lines up to and including the first, after the current one, for which ends is true.
 func (c *blockScanner) skipUntil(ends func(string) bool) {
 	for c.at++; c.at < len(c.lines); c.at++ {
 		if ends(c.lines[c.at]) {
@@ -73,7 +73,7 @@ func (c *blockScanner) skipUntil(ends func(string) bool) {
 	}
 }
 
-// while skips the first line and those for which goesOn is true.
+// skipWhile skips the first line and those for which continues is true.
 func (c *blockScanner) skipWhile(goesOn func(string) bool) {
 	for c.at++; c.at < len(c.lines) && goesOn(strings.TrimSpace(c.lines[c.at])); c.at++ {
 	}
@@ -122,7 +122,7 @@ func (c *blockScanner) list(marker *lazyregexp.Regexp) {
 	}
 }
 
-// interrupts reports whether a line ends a paragraph and begins another block.
+// startsOtherBlock reports whether a line ends a paragraph and begins another block.
 func startsOtherBlock(text string) bool {
 	switch {
 	case attributeLine(text), heading.MatchString(text), thematicBreak.MatchString(text), fenceOpened(text).open():

@@ -7,9 +7,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// eaten matches what the kernel interprets even in inline code: it removes the id of a reference and some tags, and
-// turns a mail address into a link. A zero-width character after the group prevents that. Nothing prevents it for
-// <scheme:address>.
+// interpretedInCode matches what the kernel interprets even in inline code: it removes the id of a reference and some
+// tags, and turns a mail address into a link. A zero-width character after the group prevents that. Nothing prevents it
+// for <scheme:address>.
 var interpretedInCode = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
 	`(<)(?i:(?:b|del|em|i|kbd|mark|s|strike|strong|sub|sup|u)>|br\s*/?>|(?:img|span)\s|[^\s<>@:\x{200b}]+@[^\s<>]+>)`)
 
@@ -67,7 +67,7 @@ func textParts(markdown string) iter.Seq2[int, string] {
 				in = fence{}
 			case in.open():
 			default:
-				if in = fenceOpened(bare); par.goesOn(bare) && !in.open() {
+				if in = fenceOpened(bare); par.continues(bare) && !in.open() {
 					par.to = at + len(bare)
 					break
 				}
@@ -97,23 +97,23 @@ func newParagraph(at int, text string) paragraph {
 		heading.MatchString(rest) || thematicBreak.MatchString(rest) || fenceOpened(text).open()}
 }
 
-// goesOn reports whether a line continues a paragraph.
-func (p paragraph) goesOn(text string) bool {
+// continues reports whether a line continues a paragraph.
+func (p paragraph) continues(text string) bool {
 	depth, rest := quoteDepth(text)
 	switch {
 	case p.to == 0, p.closed, rest == "", rest[0] == '|', depth > p.depth:
 		return false
 	}
-	return !startsOtherBlock(rest) && !ordered.MatchString(rest)
+	return !startsOtherBlock(rest) && !orderedItem.MatchString(rest)
 }
 
-// quoted returns the depth of quotes of a line and the rest of the line.
+// quoteDepth returns the depth of quotes of a line and the rest of the line.
 func quoteDepth(text string) (depth int, rest string) {
 	rest = strings.TrimLeft(text, " \t>")
 	return strings.Count(text[:len(text)-len(rest)], ">"), strings.TrimRight(rest, " \t\r")
 }
 
-// codeless returns a text with its inline code replaced by blanks of the same length.
+// blankCode returns a text with its inline code replaced by blanks of the same length.
 func blankCode(text string) string {
 	if !strings.Contains(text, "`") {
 		return text

@@ -14,7 +14,7 @@ func Visible(kramdown string) string {
 	var b strings.Builder
 	b.Grow(len(kramdown))
 	at := 0
-	for _, s := range hidden(kramdown) {
+	for _, s := range hiddenSpans(kramdown) {
 		b.WriteString(kramdown[at:s.from])
 		at = s.to
 	}
@@ -29,10 +29,10 @@ var (
 
 // hiddenSpans returns the parts of kramdown that readers do not see, in order and without overlaps. In code, formula
 // blocks and inline code, attribute lists are text.
-func hidden(kramdown string) []span {
+func hiddenSpans(kramdown string) []span {
 	var out []span
 	var in fence
-	above := lineGap{listed: true}
+	above := lineGap{afterList: true}
 	for at := 0; at <= len(kramdown); {
 		end := len(kramdown)
 		if i := strings.IndexByte(kramdown[at:], '\n'); i >= 0 {
@@ -47,7 +47,7 @@ func hidden(kramdown string) []span {
 			out = append(out, zeroWidthSpans(text, at)...)
 		case attributeLine(text):
 			out = append(out, above.list(text, at)...)
-			above = lineGap{listed: true}
+			above = lineGap{afterList: true}
 		case strings.Trim(text, " \t\r>") == "":
 			above.blank = append(above.blank, at)
 			above.quotes = append(above.quotes, strings.Count(text, ">"))
@@ -63,11 +63,11 @@ func hidden(kramdown string) []span {
 	return out
 }
 
-// gap is the space between a line and the last non-blank line above it.
+// lineGap is the space between a line and the last non-blank line above it.
 type lineGap struct {
-	listed bool  // the line above is an attribute list, or there is none
-	blank  []int // offsets of the blank lines in between
-	quotes []int // depth of quotes of each of them
+	afterList bool  // the line above is an attribute list, or there is none
+	blank     []int // offsets of the blank lines in between
+	quotes    []int // depth of quotes of each of them
 }
 
 // list returns the spans of an attribute list that follows a gap. The end of a quote or an embedded page has a line
@@ -76,7 +76,7 @@ func (g lineGap) list(text string, at int) []span {
 	var out []span
 	depth := strings.Count(text[:len(text)-len(strings.TrimLeft(text, " \t>"))], ">")
 	n := len(g.blank)
-	for n > 0 && (g.quotes[n-1] > depth || !g.listed) {
+	for n > 0 && (g.quotes[n-1] > depth || !g.afterList) {
 		n--
 	}
 	from := at
@@ -99,7 +99,7 @@ func (g lineGap) list(text string, at int) []span {
 	return append(out, span{from, at + len(text), line})
 }
 
-// trailing returns the spans of the lines after the last non-blank one.
+// trailingSpans returns the spans of the lines after the last non-blank one.
 func trailingSpans(kramdown string, before []span) []span {
 	var out []span
 	end := len(kramdown)
@@ -125,9 +125,9 @@ type fence struct {
 
 func (f fence) open() bool { return f.mark != 0 }
 
-// opens returns the fence that a line opens, if any.
+// fenceOpened returns the fence that a line opens, if any.
 func fenceOpened(text string) fence {
-	rest := inner(text)
+	rest := stripContainers(text)
 	for _, mark := range [...]byte{'`', '~', '$'} {
 		n := run(rest, mark)
 		switch {
@@ -155,8 +155,8 @@ func (f fence) closes(text string) bool {
 	return n >= f.count && n == len(rest)
 }
 
-// inner returns a line without the marks of the quotes and lists around it.
-func inner(text string) string {
+// stripContainers returns a line without the marks of the quotes and lists around it.
+func stripContainers(text string) string {
 	for {
 		rest := strings.TrimLeft(text, " \t>"+ZeroWidth)
 		rest = rest[len(listMarker.FindString(rest)):]
@@ -216,8 +216,8 @@ func inlineLists(text string, at int) []span {
 	return out
 }
 
-// unclosed has the lengths of backquote runs that have no match in the rest of a line, so that a line full of them is
-// not searched for each.
+// unclosedRuns has the lengths of backquote runs that have no match in the rest of a line, so that a line full of them
+// is not searched for each.
 type unclosedRuns map[int]bool
 
 // closing returns the end of inline code that was opened with n backquotes; 0 if it is not closed.
@@ -242,7 +242,7 @@ func (u *unclosedRuns) closing(text string, n int) int {
 	return 0
 }
 
-// widthless returns the spans of zero-width characters.
+// zeroWidthSpans returns the spans of zero-width characters.
 func zeroWidthSpans(text string, at int) []span {
 	if !strings.ContainsAny(text, ZeroWidth) {
 		return nil

@@ -47,7 +47,7 @@ func attrsOf(list string) map[string]string {
 // Attributes returns the attributes of all blocks in a kramdown text by block id, including "id" and "updated".
 func Attributes(kramdown string) map[kernel.ID]map[string]string {
 	out := map[kernel.ID]map[string]string{}
-	for _, s := range hidden(kramdown) {
+	for _, s := range hiddenSpans(kramdown) {
 		if s.kind != inlineList && s.kind != line {
 			continue
 		}
@@ -68,23 +68,23 @@ func canonical(kramdown string) string {
 	}
 	var b strings.Builder
 	at := 0
-	for _, s := range hidden(kramdown) {
+	for _, s := range hiddenSpans(kramdown) {
 		b.WriteString(kramdown[at:s.from])
 		at = s.to
 		if s.kind != inlineList && s.kind != line {
 			continue
 		}
-		var kept []string
+		var attrs []string
 		for _, pair := range attrPair.FindAllStringSubmatch(kramdown[s.from:s.to], -1) {
 			if pair[1] != "updated" && pair[1] != "created" {
-				kept = append(kept, pair[0])
+				attrs = append(attrs, pair[0])
 			}
 		}
-		slices.Sort(kept)
+		slices.Sort(attrs)
 		if kramdown[s.from] == '\n' {
 			b.WriteByte('\n')
 		}
-		b.WriteString("{: " + strings.Join(kept, " ") + "}")
+		b.WriteString("{: " + strings.Join(attrs, " ") + "}")
 	}
 	b.WriteString(kramdown[at:])
 	return strings.TrimSpace(b.String())
@@ -110,11 +110,11 @@ func KeepAttrs(ctx context.Context, k *kernel.Client, before, now map[kernel.ID]
 		if err != nil {
 			return err
 		}
-		if left := missingAttrs(attrs, got); len(left) > 0 {
+		if lost := missingAttrs(attrs, got); len(lost) > 0 {
 			return &tool.Error{
 				Op: "keep attributes of", Kind: kernel.Mismatch, Subject: string(id),
 				Message: "the block was written and some of its attributes are gone",
-				Hint:    `set them again: block(action="set_attrs")`, Facts: map[string]any{"attributes": maps.Clone(left)},
+				Hint:    `set them again: block(action="set_attrs")`, Facts: map[string]any{"attributes": maps.Clone(lost)},
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func notText(blockType string) bool {
 	return false
 }
 
-// container reports whether blocks of a type have child blocks that getChildBlocks of the document does not list.
+// isContainer reports whether blocks of a type have child blocks that getChildBlocks of the document does not list.
 func isContainer(blockType string) bool {
 	switch blockType {
 	case "l", "i", "b", "s", "callout":
@@ -32,7 +32,7 @@ type ComplexBlock struct {
 	Type string    `json:"type"`
 }
 
-// recommended returns the actions for blocks that the text tools do not change.
+// recommendedActions returns the actions for blocks that the text tools do not change.
 func recommendedActions(blocks []ComplexBlock) []string {
 	out := []string{`block(action="update")`}
 	for _, b := range blocks {
@@ -58,7 +58,7 @@ func complexInside(kramdown string) string {
 			}
 			continue
 		}
-		found := nestedType.FindStringSubmatch(inner(text))
+		found := nestedType.FindStringSubmatch(stripContainers(text))
 		switch {
 		case found == nil:
 		case strings.Contains(text, `data-type="NodeAttributeView"`):

@@ -8,23 +8,23 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// piece is a block being edited: its text without its own attribute list, which stays whatever happens to the text.
+// editedBlock is a block being edited: its text, and separately its attribute list, which the edit keeps.
 type editedBlock struct {
 	block    kernel.Block
 	before   string    // original kramdown
-	own      string    // its attribute list, "" if it has none on a line of its own
+	attrList string    // its attribute list, "" if it has none on a line of its own
 	body     string    // kramdown without own
 	first    string    // original body
 	view     *view     // of body
-	skipped  string    // block type because of which it is not edited; "" if it is
+	skipped  string    // the block type that cannot be edited; "" if the block can
 	updated  bool      // it was written
 	redactor *Redactor // what its reader must not see
 }
 
 func newEditedBlock(b kernel.Block, kramdown string, redactor *Redactor) *editedBlock {
 	p := &editedBlock{block: b, before: kramdown, body: kramdown, redactor: redactor}
-	if own, ok := attrListSpan(kramdown, b.ID); ok {
-		p.own, p.body = strings.TrimSpace(kramdown[own.from:own.to]), kramdown[:own.from]
+	if listSpan, ok := attrListSpan(kramdown, b.ID); ok {
+		p.attrList, p.body = strings.TrimSpace(kramdown[listSpan.from:listSpan.to]), kramdown[:listSpan.from]
 	}
 	switch {
 	case notText(b.Type):
@@ -36,9 +36,9 @@ func newEditedBlock(b kernel.Block, kramdown string, redactor *Redactor) *edited
 	return p
 }
 
-// ownList returns the span of a block's own attribute list, the last line of its kramdown.
-func attrListSpan(kramdown string, id kernel.ID) (own span, ok bool) {
-	for _, s := range slices.Backward(hidden(kramdown)) {
+// attrListSpan returns the span of a block's own attribute list, the last line of its kramdown.
+func attrListSpan(kramdown string, id kernel.ID) (at span, ok bool) {
+	for _, s := range slices.Backward(hiddenSpans(kramdown)) {
 		if s.kind == line && attrsOf(kramdown[s.from:s.to])["id"] == string(id) && strings.Trim(kramdown[s.to:], " \t\n") == "" {
 			return s, true
 		}
@@ -49,7 +49,7 @@ func attrListSpan(kramdown string, id kernel.ID) (own span, ok bool) {
 func (p *editedBlock) text() string { return p.view.text }
 
 // kramdown returns the current state of the block.
-func (p *editedBlock) kramdown() string { return withAttrList(p.body, p.own) }
+func (p *editedBlock) kramdown() string { return withAttrList(p.body, p.attrList) }
 
 func withAttrList(body, own string) string {
 	switch {
@@ -61,21 +61,21 @@ func withAttrList(body, own string) string {
 	return body + "\n" + own
 }
 
-// why is the reason why an edit cannot be made.
-type why string
+// editRefusal is the reason why an edit cannot be made.
+type editRefusal string
 
 const (
-	touchesAttributes why = "it would touch attributes that stand between the words and are not shown, such as a style or the ids of list items"
-	losesAttributes   why = "it would remove a block inside that has attributes of its own, such as a name, a memo or a bookmark"
+	touchesAttributes editRefusal = "it would touch attributes that stand between the words and are not shown, such as a style or the ids of list items"
+	losesAttributes   editRefusal = "it would remove a block inside that has attributes of its own, such as a name, a memo or a bookmark"
 )
 
 // replace replaces text[i:j], which is not empty. If there are attribute lists in between, it works line by line, so
 // that each inner block keeps its own.
-func (p *editedBlock) replace(i, j int, with string) why {
+func (p *editedBlock) replace(i, j int, with string) editRefusal {
 	v := p.view
 	from, to := v.start(i), v.end(j)
 	want := v.text[:i] + with + v.text[j:]
-	if !v.listAndRest(from, to) && (!strings.Contains(with, "\n") || !v.listed()) {
+	if !v.hasList(from, to) && (!strings.Contains(with, "\n") || !v.isListLine()) {
 		p.set(p.body[:from] + with + p.body[to:])
 		return p.check(want)
 	}
@@ -95,7 +95,7 @@ func (p *editedBlock) set(body string) { p.body, p.view = body, viewOf(body, p.r
 
 // check verifies that readers now see want, and that no attribute list was added or removed, also by several edits
 // together.
-func (p *editedBlock) check(want string) why {
+func (p *editedBlock) check(want string) editRefusal {
 	if hasID(p.view.text) && !hasID(viewOf(p.first, p.redactor).text) {
 		return touchesAttributes
 	}
@@ -105,14 +105,14 @@ func (p *editedBlock) check(want string) why {
 	return ""
 }
 
-// change is one change of raw text.
-type change struct {
+// rawChange is one change of raw text.
+type rawChange struct {
 	from, to int
 	with     string
 }
 
 // lines replaces whole lines, which begin at text[a], by others.
-func (p *editedBlock) lines(a int, old, with []string) why {
+func (p *editedBlock) lines(a int, old, with []string) editRefusal {
 	for len(old) > 0 && len(with) > 0 && old[0] == with[0] {
 		a += len(old[0]) + 1
 		old, with = old[1:], with[1:]
@@ -120,7 +120,7 @@ func (p *editedBlock) lines(a int, old, with []string) why {
 	for len(old) > 0 && len(with) > 0 && old[len(old)-1] == with[len(with)-1] {
 		old, with = old[:len(old)-1], with[:len(with)-1]
 	}
-	var changes []change
+	var changes []rawChange
 	for len(old) > 0 && len(with) > 0 {
 		c, reason := p.line(a, old[0], with[0])
 		if reason != "" {
@@ -155,7 +155,7 @@ func (p *editedBlock) lines(a int, old, with []string) why {
 }
 
 // line changes only what differs within a line.
-func (p *editedBlock) line(a int, old, with string) (change, why) {
+func (p *editedBlock) line(a int, old, with string) (rawChange, editRefusal) {
 	i, j, k := 0, len(old), len(with)
 	for i < j && i < k && old[i] == with[i] {
 		i++
@@ -178,14 +178,15 @@ func (p *editedBlock) line(a int, old, with string) (change, why) {
 	if j > i {
 		to = v.end(a + j)
 	}
-	if v.listAndRest(from, to) {
-		return change{}, touchesAttributes
+	if v.hasList(from, to) {
+		return rawChange{}, touchesAttributes
 	}
-	return change{from, to, with[i:k]}, ""
+	return rawChange{from, to, with[i:k]}, ""
 }
 
-// removal removes a line with its attribute lists: those of an inner block that has no attribute but its id.
-func (p *editedBlock) removeLine(a int, text string) (change, why) {
+// removeLine removes a line and its attribute lists, which belong to an inner block without attributes other than its
+// id.
+func (p *editedBlock) removeLine(a int, text string) (rawChange, editRefusal) {
 	v := p.view
 	from, to := v.lineStart(a), v.lineEnd(a+len(text))
 	depth, marked := depthOf(text)
@@ -201,7 +202,7 @@ func (p *editedBlock) removeLine(a int, text string) (change, why) {
 	for _, attrs := range Attributes(p.body[from:to]) {
 		for name := range attrs {
 			if name != "id" && name != "updated" {
-				return change{}, losesAttributes
+				return rawChange{}, losesAttributes
 			}
 		}
 	}
@@ -211,13 +212,13 @@ func (p *editedBlock) removeLine(a int, text string) (change, why) {
 	case to < len(p.body):
 		to++
 	}
-	return change{from, to, ""}, ""
+	return rawChange{from, to, ""}, ""
 }
 
-// insertion inserts lines before the line that begins at text[a], after the line above and its attribute lists.
-func (p *editedBlock) insertLines(a int, with []string) change {
+// insertLines inserts lines before the line that begins at text[a], after the line above and its attribute lists.
+func (p *editedBlock) insertLines(a int, with []string) rawChange {
 	if a == 0 {
-		return change{0, 0, strings.Join(with, "\n") + "\n"}
+		return rawChange{0, 0, strings.Join(with, "\n") + "\n"}
 	}
 	v := p.view
 	at := v.lineEnd(a - 1)
@@ -239,13 +240,13 @@ func (p *editedBlock) insertLines(a int, with []string) change {
 		}
 		at = s.to
 	}
-	return change{at, at, "\n" + strings.Join(with, "\n")}
+	return rawChange{at, at, "\n" + strings.Join(with, "\n")}
 }
 
 // depthOf returns how deep a line is nested in quotes and lists, and whether it begins a list item.
 func depthOf(text string) (depth int, marked bool) {
 	rest := strings.TrimLeft(text, " \t>")
-	return len(text) - len(rest), bulletItem.MatchString(rest) || ordered.MatchString(rest)
+	return len(text) - len(rest), bulletItem.MatchString(rest) || orderedItem.MatchString(rest)
 }
 
 // listDepth returns depthOf for a span that is an attribute list.

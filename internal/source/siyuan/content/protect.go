@@ -28,7 +28,7 @@ const maxScan = 10_000
 // maxNamed bounds the protected blocks named in an error.
 const maxNamed = 50
 
-// pool bounds the parallel requests of one call.
+// maxParallel bounds the parallel requests of one call.
 const maxParallel = 8
 
 // protectedBlock is a block whose removal would lose more than its text.
@@ -54,7 +54,7 @@ func overwritableBlocks(ctx context.Context, r *action.Request, doc action.Targe
 			"complexBlocks": s.complex, "recommendedTools": recommendedActions(s.complex),
 		}, `change single texts with fs(action="replace"), or single blocks with block(action="update")`)
 	}
-	protected, err := s.protected(ctx)
+	protected, err := s.protectedBlocks(ctx)
 	if err != nil {
 		return nil, s.lossUnknown(err)
 	}
@@ -69,7 +69,7 @@ func overwritableBlocks(ctx context.Context, r *action.Request, doc action.Targe
 	return top, nil
 }
 
-// scan checks all blocks of a document.
+// protectionScan checks all blocks of a document.
 type protectionScan struct {
 	r   *action.Request
 	doc action.Target
@@ -88,7 +88,7 @@ func (s *protectionScan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	level := s.addBlocks(top)
 	asked := false
 	for len(level) > 0 && len(s.ids) <= maxScan {
-		if !asked && len(level) > few {
+		if !asked && len(level) > maxSingleLookups {
 			asked = true
 			known, err := s.listFromIndex(ctx)
 			if err != nil {
@@ -127,12 +127,12 @@ func (s *protectionScan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	return top, nil
 }
 
-// few is up to how many containers are asked for their children one by one: in a long document the kernel takes tens
-// of milliseconds for each.
-const few = 8
+// maxSingleLookups is up to how many containers are asked for their children one by one: in a long document the kernel
+// takes tens of milliseconds for each.
+const maxSingleLookups = 8
 
-// indexed lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in the
-// document now; if not, they must be listed one by one.
+// listFromIndex lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in
+// the document now; if not, they must be listed one by one.
 func (s *protectionScan) listFromIndex(ctx context.Context) (bool, error) {
 	if err := s.r.Kernel.FlushNow(ctx); err != nil { // FlushNow, since others write too
 		return false, err
@@ -166,7 +166,7 @@ func (s *protectionScan) listFromIndex(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// note records blocks and returns those that have children.
+// addBlocks records blocks and returns those that have children.
 func (s *protectionScan) addBlocks(blocks []kernel.Block) (containers []kernel.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,8 +182,8 @@ func (s *protectionScan) addBlocks(blocks []kernel.Block) (containers []kernel.I
 	return containers
 }
 
-// protected finds references, and attributes both as they are now and in the index.
-func (s *protectionScan) protected(ctx context.Context) ([]protectedBlock, error) {
+// protectedBlocks finds references, and attributes both as they are now and in the index.
+func (s *protectionScan) protectedBlocks(ctx context.Context) ([]protectedBlock, error) {
 	kinds := map[kernel.ID][]string{}
 	add := func(id kernel.ID, kind string) {
 		if kind != "" && !slices.Contains(kinds[id], kind) {
@@ -265,7 +265,7 @@ func (s *protectionScan) refuse(kind tool.ErrorKind, code, message string, facts
 	return &tool.Error{Op: "overwrite", Kind: kind, Code: code, Subject: s.doc.Subject, Message: message, Hint: hint, Facts: facts}
 }
 
-// unknown returns the error if it cannot be found out what an overwrite would lose.
+// lossUnknown returns the error if it cannot be found out what an overwrite would lose.
 func (s *protectionScan) lossUnknown(err error) error {
 	return &tool.Error{
 		Op: "overwrite", Kind: tool.KindOf(err), Code: "overwrite_scan_failed", Subject: s.doc.Subject, Err: err,

@@ -46,7 +46,7 @@ func Reorder(
 		return out, err
 	}
 	out.PreviousOrder = idsOf(children)
-	if err := complete(r, out.PreviousOrder, ordered); err != nil {
+	if err := checkComplete(r, out.PreviousOrder, ordered); err != nil {
 		return out, err
 	}
 	if !slices.Equal(out.PreviousOrder, ordered) {
@@ -72,8 +72,8 @@ func idsOf(list []kernel.Document) []kernel.ID {
 	return ids
 }
 
-// complete refuses an order with missing, duplicate or foreign children.
-func complete(r *action.Request, children, ordered []kernel.ID) error {
+// checkComplete refuses an order with missing, duplicate or foreign children.
+func checkComplete(r *action.Request, children, ordered []kernel.ID) error {
 	var foreign, twice, left []kernel.ID
 	seen := map[kernel.ID]bool{}
 	for _, id := range ordered {
@@ -96,7 +96,7 @@ func complete(r *action.Request, children, ordered []kernel.ID) error {
 		ids  []kernel.ID
 	}{{"no child of the parent", foreign}, {"given twice", twice}, {"left out", left}} {
 		if len(w.ids) > 0 {
-			wrong = append(wrong, fmt.Sprintf("%s: %s", w.what, joined(w.ids)))
+			wrong = append(wrong, fmt.Sprintf("%s: %s", w.what, joinIDs(w.ids)))
 		}
 	}
 	if len(wrong) == 0 {
@@ -108,7 +108,7 @@ func complete(r *action.Request, children, ordered []kernel.ID) error {
 	return e
 }
 
-func joined(ids []kernel.ID) string {
+func joinIDs(ids []kernel.ID) string {
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {
 		texts = append(texts, string(id))
@@ -166,8 +166,8 @@ func showCustom(
 		return false, scopeNotebook, err
 	}
 	if mode == kernel.SortCustom {
-		shown, err := r.Kernel.Documents(ctx, notebook, parent.Path)
-		if err != nil || slices.Equal(idsOf(shown), ordered) {
+		documents, err := r.Kernel.Documents(ctx, notebook, parent.Path)
+		if err != nil || slices.Equal(idsOf(documents), ordered) {
 			return false, scopeNotebook, err
 		}
 	}

@@ -56,7 +56,7 @@ func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, 
 	if err != nil {
 		return Replaced{}, err
 	}
-	known, err := texts(ctx, r.Kernel, doc.ID, blocks, blocks, 0, len(blocks))
+	known, err := kramdownOf(ctx, r.Kernel, doc.ID, blocks, blocks, 0, len(blocks))
 	if err != nil {
 		return Replaced{}, err
 	}
@@ -77,7 +77,7 @@ func replace(
 	}
 	for _, b := range blocks {
 		if kramdown, ok := known[b.ID]; ok {
-			e.pieces = append(e.pieces, newEditedBlock(b, kramdown, redactor))
+			e.blocks = append(e.blocks, newEditedBlock(b, kramdown, redactor))
 		}
 	}
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
@@ -89,14 +89,14 @@ func replace(
 		for _, w := range warnings {
 			out.Warnings = appendNew(out.Warnings, w)
 		}
-		n, err := e.edit(i, Edit{Clean(edit.Old), Guarded(with), edit.All})
+		n, err := e.apply(i, Edit{Clean(edit.Old), Guarded(with), edit.All})
 		if err != nil {
 			return Replaced{}, err
 		}
 		out.Replacements = append(out.Replacements, Replacements{i, n, edit.All})
 		out.EditsApplied++
 	}
-	for _, p := range e.pieces {
+	for _, p := range e.blocks {
 		if p.skipped != "" {
 			out.SkippedBlocks = append(out.SkippedBlocks, ComplexBlock{p.block.ID, p.skipped})
 		}
@@ -118,19 +118,19 @@ func replace(
 type editor struct {
 	subject string
 	doc     kernel.ID // the document to which all of them belong; empty for a selection of blocks
-	pieces  []*editedBlock
+	blocks  []*editedBlock
 
 	warnings []string
 }
 
 // match is an occurrence within one piece.
 type match struct {
-	editedBlock *editedBlock
-	from, to    int
+	block    *editedBlock
+	from, to int
 }
 
-// edit makes one edit in the pieces and returns how often.
-func (e *editor) edit(index int, edit Edit) (int, error) {
+// apply makes one edit in the pieces and returns how often.
+func (e *editor) apply(index int, edit Edit) (int, error) {
 	if edit.Old == "" {
 		return 0, e.refuse(index, tool.Invalid, "empty_old", "old must not be empty", "give the text that is to be replaced")
 	}
@@ -147,7 +147,7 @@ func (e *editor) edit(index int, edit Edit) (int, error) {
 			fmt.Sprintf("the old text occurs %d times", len(found)), "make old longer, so that it is unique, or give replace_all=true")
 	}
 	for _, m := range slices.Backward(found) {
-		if why := m.editedBlock.replace(m.from, m.to, edit.New); why != "" {
+		if why := m.block.replace(m.from, m.to, edit.New); why != "" {
 			return 0, e.refuse(index, tool.Conflicting, "attributes", string(why),
 				`edit the lines one by one, or use block(action="update")`)
 		}
@@ -158,8 +158,8 @@ func (e *editor) edit(index int, edit Edit) (int, error) {
 // find returns all occurrences. It fails if there are none, or if one cannot be edited.
 func (e *editor) find(index int, old string) ([]match, error) {
 	var whole strings.Builder
-	starts := make([]int, len(e.pieces))
-	for i, p := range e.pieces {
+	starts := make([]int, len(e.blocks))
+	for i, p := range e.blocks {
 		if i > 0 {
 			whole.WriteString("\n\n")
 		}
@@ -183,7 +183,7 @@ func (e *editor) find(index int, old string) ([]match, error) {
 		for n+1 < len(starts) && starts[n+1] <= from {
 			n++
 		}
-		p := e.pieces[n]
+		p := e.blocks[n]
 		switch {
 		case at > starts[n]+len(p.text()):
 			return nil, e.refuse(index, tool.Conflicting, "block_boundary", "the old text reaches over the end of a block",
@@ -216,7 +216,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	var changed []*editedBlock
 	var updates []kernel.Replacement
 	rests := map[kernel.ID]string{}
-	for _, p := range e.pieces {
+	for _, p := range e.blocks {
 		if p.kramdown() == p.before {
 			continue
 		}
@@ -225,7 +225,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
-		data, err := e.admit(ctx, r, p, Undated(withAttrList(first, p.own)))
+		data, err := e.admit(ctx, r, p, Undated(withAttrList(first, p.attrList)))
 		if err != nil {
 			return written, err
 		}
@@ -269,7 +269,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			err = e.mismatch(p.block.ID)
 		}
 		if err != nil {
-			return written, lost(err, rest)
+			return written, withLostText(err, rest)
 		}
 	}
 	return written, e.verify(ctx, r, changed, named)
@@ -321,13 +321,13 @@ func (e *editor) read(ctx context.Context, r *action.Request, changed []*editedB
 		some[i] = p.block
 	}
 	var all []kernel.Block
-	if e.doc != "" && len(changed) > few {
+	if e.doc != "" && len(changed) > maxSingleLookups {
 		var err error
 		if all, err = r.Kernel.ChildBlocks(ctx, e.doc); err != nil {
 			return nil, err
 		}
 	}
-	return texts(ctx, r.Kernel, e.doc, all, some, 0, len(all))
+	return kramdownOf(ctx, r.Kernel, e.doc, all, some, 0, len(all))
 }
 
 func (e *editor) mismatch(id kernel.ID) error {
@@ -338,8 +338,8 @@ func (e *editor) mismatch(id kernel.ID) error {
 	}
 }
 
-// lost adds a text to an error if it would otherwise be lost.
-func lost(err error, text string) error {
+// withLostText adds a text to an error if it would otherwise be lost.
+func withLostText(err error, text string) error {
 	if len(text) >= 64<<10 {
 		return err
 	}

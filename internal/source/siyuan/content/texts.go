@@ -8,27 +8,27 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// singly is up to how many blocks in a document the texts of some are requested by id. The kernel walks the document
-// for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
+// maxSingleTexts is up to how many blocks in a document the texts of some are requested by id. The kernel walks the
+// document for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
 const maxSingleTexts = 100
 
 // kramdownOf returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to
 // read the whole document, the result includes the document's kramdown. Blocks that are gone are left out. Only
 // blocks with an index in [from, to) are needed.
-func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
+func kramdownOf(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []kernel.Block, from, to int) (map[kernel.ID]string, error) {
 	if len(all) > maxSingleTexts {
-		whole, err := k.Kramdown(ctx, doc)
+		text, err := k.Kramdown(ctx, doc)
 		if err != nil {
 			return nil, err
 		}
-		if out, ok := cut(whole, all, from, to); ok {
-			out[doc] = whole
+		if out, ok := splitBlocks(text, all, from, to); ok {
+			out[doc] = text
 			return out, nil
 		}
 	}
 	out := map[kernel.ID]string{}
-	for at := 0; at < len(some); at += chunk {
-		ids := blockIDs(some[at:min(at+chunk, len(some))])
+	for at := 0; at < len(some); at += blocksPerRequest {
+		ids := blockIDs(some[at:min(at+blocksPerRequest, len(some))])
 		if doc != "" && len(ids) == len(all) {
 			ids = append(ids, doc) // the whole document, for its hash
 		}
@@ -47,15 +47,15 @@ func texts(ctx context.Context, k *kernel.Client, doc kernel.ID, all, some []ker
 // Only the blocks from index from to to are checked closely, which takes most of the time in a long document. Before
 // them, an attribute list in code may be taken for a block's own and spoil the next block at most, so the block
 // before from is checked as well.
-func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]string, bool) {
+func splitBlocks(text string, blocks []kernel.Block, from, to int) (map[kernel.ID]string, bool) {
 	out := make(map[kernel.ID]string, len(blocks)+1)
 	at := 0
 	for i, b := range blocks {
-		end := attrListEnd(whole[at:], b.ID)
+		end := attrListEnd(text[at:], b.ID)
 		if end < 0 {
 			return nil, false
 		}
-		out[b.ID] = strings.TrimLeft(whole[at:at+end], "\n")
+		out[b.ID] = strings.TrimLeft(text[at:at+end], "\n")
 		if i < from-1 || i >= to {
 			at += end
 			continue
@@ -65,11 +65,11 @@ func cut(whole string, blocks []kernel.Block, from, to int) (map[kernel.ID]strin
 		}
 		at += end
 	}
-	rest := strings.TrimLeft(whole[at:], "\n") // the attributes of the document
+	rest := strings.TrimLeft(text[at:], "\n") // the attributes of the document
 	return out, attributeLine(rest) && !strings.Contains(strings.TrimRight(rest, "\n"), "\n")
 }
 
-// ownLine returns the end of the line that is a block's attribute list, -1 if there is none.
+// attrListEnd returns the end of the line that is a block's attribute list, -1 if there is none.
 func attrListEnd(text string, id kernel.ID) int {
 	mark := ` id="` + string(id) + `"`
 	for from := 0; ; {

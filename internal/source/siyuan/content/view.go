@@ -15,9 +15,9 @@ type view struct {
 	offsets []int // offset in raw of each byte of text, and of the end
 }
 
-// viewOf returns the view of raw, also without the anchors that a veil hides.
+// viewOf returns the view of raw, also without the anchors that a redactor hides.
 func viewOf(raw string, redactor *Redactor) *view {
-	v := &view{raw: raw, spans: mergeAnchors(hidden(raw), redactor.anchors(raw))}
+	v := &view{raw: raw, spans: mergeAnchors(hiddenSpans(raw), redactor.hiddenAnchors(raw))}
 	var b strings.Builder
 	v.offsets = make([]int, 0, len(raw)+1)
 	at := 0
@@ -38,7 +38,7 @@ func viewOf(raw string, redactor *Redactor) *view {
 	return v
 }
 
-// without merges anchors into spans, except those inside a span.
+// mergeAnchors merges anchors into spans, except those inside a span.
 func mergeAnchors(spans, anchors []span) []span {
 	if len(anchors) == 0 {
 		return spans
@@ -51,8 +51,8 @@ func mergeAnchors(spans, anchors []span) []span {
 	return spans
 }
 
-// lists reports whether there is an attribute list in raw[from:to].
-func (v *view) listAndRest(from, to int) bool {
+// hasList reports whether there is an attribute list in raw[from:to].
+func (v *view) hasList(from, to int) bool {
 	for _, s := range v.spans {
 		if s.from < to && s.to > from && (s.kind == inlineList || s.kind == line) {
 			return true
@@ -61,8 +61,8 @@ func (v *view) listAndRest(from, to int) bool {
 	return false
 }
 
-// listed reports whether a line is an attribute list, so that there are inner blocks.
-func (v *view) listed() bool {
+// isListLine reports whether a line is an attribute list, so that there are inner blocks.
+func (v *view) isListLine() bool {
 	for _, s := range v.spans {
 		if s.kind == line {
 			return true

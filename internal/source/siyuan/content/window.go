@@ -102,10 +102,10 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 	}
 	read := reader{opts: opts, window: &w}
 	var known map[kernel.ID]string
-	for at := start; at < end && !read.full; at += chunk {
-		some := blocks[at:min(at+chunk, end)]
+	for at := start; at < end && !read.full; at += blocksPerRequest {
+		some := blocks[at:min(at+blocksPerRequest, end)]
 		if known[doc] == "" {
-			if known, err = texts(ctx, r.Kernel, doc, blocks, some, start, end); err != nil {
+			if known, err = kramdownOf(ctx, r.Kernel, doc, blocks, some, start, end); err != nil {
 				return Window{}, err
 			}
 			if read.redactor, err = NewRedactor(ctx, r, slices.Collect(maps.Values(known))...); err != nil {
@@ -115,14 +115,14 @@ func ReadWindow(ctx context.Context, r *action.Request, doc kernel.ID, opts Wind
 		read.blocks(at, some, known)
 	}
 	read.finish(blocks, start)
-	if whole := known[doc]; whole != "" && start == 0 && !w.Truncated {
-		w.StateHash = StateHash(Saved{ID: doc, Kramdown: whole})
+	if text := known[doc]; text != "" && start == 0 && !w.Truncated {
+		w.StateHash = StateHash(Saved{ID: doc, Kramdown: text})
 	}
 	return w, nil
 }
 
-// chunk is how many blocks one request asks for.
-const chunk = 50
+// blocksPerRequest is how many blocks one request asks for.
+const blocksPerRequest = 50
 
 func blockIDs(blocks []kernel.Block) []kernel.ID {
 	out := make([]kernel.ID, len(blocks), len(blocks)+1)
@@ -158,12 +158,12 @@ func (d *reader) blocks(at int, blocks []kernel.Block, texts map[kernel.ID]strin
 		}
 		d.quarterTokens += cost
 		d.parts = append(d.parts, text)
-		d.addBlocks(at+i, b, kramdown)
+		d.addBlock(at+i, b, kramdown)
 	}
 }
 
-// note records what a caller should know of a block besides its text.
-func (d *reader) addBlocks(index int, b kernel.Block, kramdown string) {
+// addBlock records what a caller should know of a block besides its text.
+func (d *reader) addBlock(index int, b kernel.Block, kramdown string) {
 	w := d.window
 	if d.opts.IncludeBlockIDs {
 		w.BlockRefs = append(w.BlockRefs, Ref{index, b.ID, b.Type})
@@ -264,9 +264,9 @@ func TextWindow(text string, opts WindowOptions) Window {
 func ReplaceText(subject, text string, edits Edits) (string, Replaced, error) {
 	out := Replaced{Replacements: []Replacements{}, ChangedBlocks: []kernel.ID{}}
 	p := newEditedBlock(kernel.Block{Type: "text"}, text, nil)
-	e := editor{subject: subject, pieces: []*editedBlock{p}}
+	e := editor{subject: subject, blocks: []*editedBlock{p}}
 	for i, edit := range edits {
-		n, err := e.edit(i, edit)
+		n, err := e.apply(i, edit)
 		if err != nil {
 			return text, Replaced{}, err
 		}
@@ -293,7 +293,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Clip returns at most the first most characters of a text, with "…" if some are cut.
+// Clip returns at most the first limit characters of a text, with "…" if some are cut.
 func Clip(text string, limit int) string {
 	n := 0
 	for i := range text {

@@ -13,35 +13,35 @@ import (
 
 // The attributes of a block that is a row of databases: their ids, and their ids and names as HTML.
 const (
-	boundIDs   = "custom-avs"
-	boundNames = "av-names"
+	databaseIDs   = "custom-avs"
+	databaseNames = "av-names"
 )
 
 var (
-	boundAttr = lazyregexp.New(`\s(?:` + boundIDs + `|` + boundNames + `)="[^"]*"`)
-	// boundShown matches how the editor's form shows those names below a block.
-	boundShown = lazyregexp.New(`(?s)<div class="protyle-attr--av">.*?</div>`)
+	membershipAttr = lazyregexp.New(`\s(?:` + databaseIDs + `|` + databaseNames + `)="[^"]*"`)
+	// shownDatabases matches how the editor's form shows those names below a block.
+	shownDatabases = lazyregexp.New(`(?s)<div class="protyle-attr--av">.*?</div>`)
 	// The number of references to a block, and words that are names of blocks.
 	refCount      = lazyregexp.New(`\srefcount="[^"]*"`)
-	refCountShown = lazyregexp.New(`(?s)<div class="protyle-attr--refcount[^>]*>.*?</div>`)
+	shownRefCount = lazyregexp.New(`(?s)<div class="protyle-attr--refcount[^>]*>.*?</div>`)
 	virtualRef    = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
 )
 
-// UnboundAttrs removes from a block's attributes the databases of which it is a row, if some notebook is hidden,
+// RedactAttrs removes from a block's attributes the databases of which it is a row, if some notebook is hidden,
 // since they do not tell to whom those belong.
 func RedactAttrs(ctx context.Context, r *action.Request, attrs map[string]string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if restricted {
-		delete(attrs, boundIDs)
-		delete(attrs, boundNames)
+		delete(attrs, databaseIDs)
+		delete(attrs, databaseNames)
 	}
 	return err
 }
 
-// Unbound removes from a text, as kramdown or in the editor's form, what the kernel has copied into it from hidden
-// blocks: the names of databases as in [UnboundAttrs], the anchors that a [Veil] hides, the number of references to a
+// Redact removes from a text, as kramdown or in the editor's form, what the kernel has copied into it from hidden
+// blocks: the names of databases as in [RedactAttrs], the anchors that a [Redactor] hides, the number of references to a
 // block, and which words are names of others.
-func Unbound(ctx context.Context, r *action.Request, text string) (string, error) {
+func Redact(ctx context.Context, r *action.Request, text string) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return text, err
@@ -50,13 +50,13 @@ func Unbound(ctx context.Context, r *action.Request, text string) (string, error
 	if err != nil {
 		return "", err
 	}
-	return unbound(redactor.Text(text)), nil
+	return withoutDatabases(redactor.Text(text)), nil
 }
 
-func unbound(text string) string {
-	text = boundAttr.ReplaceAllString(boundShown.ReplaceAllString(text, ""), "")
+func withoutDatabases(text string) string {
+	text = membershipAttr.ReplaceAllString(shownDatabases.ReplaceAllString(text, ""), "")
 	if strings.Contains(text, "refcount") {
-		text = refCount.ReplaceAllString(refCountShown.ReplaceAllString(text, ""), "")
+		text = refCount.ReplaceAllString(shownRefCount.ReplaceAllString(text, ""), "")
 	}
 	if strings.Contains(text, "virtual-block-ref") {
 		text = virtualRef.ReplaceAllString(text, "$1")
@@ -64,13 +64,13 @@ func unbound(text string) string {
 	return text
 }
 
-// UnboundBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
+// RedactBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
 // embedded queries and the texts of database rows, which may come from any notebook.
 func RedactBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block) error {
 	return RedactTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })
 }
 
-// UnboundTexts is [UnboundBlocks] for any items with the type, text and Markdown of a block. Types are as in the
+// RedactTexts is [RedactBlocks] for any items with the type, text and Markdown of a block. Types are as in the
 // index or in search results.
 func RedactTexts[T any](ctx context.Context, r *action.Request, list []T, of func(*T) (blockType string, text, markdown *string)) error {
 	restricted, err := r.Levels.Restricted(ctx)
@@ -102,7 +102,7 @@ func (v *Redactor) Both(blockType, text, markdown string) (string, string) {
 	case v.Covers(markdown):
 		markdown = v.Text(markdown)
 		text = plainText(markdown)
-	case collects(blockType, markdown):
+	case isCollecting(blockType, markdown):
 		text = plainText(markdown)
 	}
 	return text, markdown

@@ -14,11 +14,11 @@ import (
 	"collie/internal/tool"
 )
 
-// Veil hides what the kernel copied from hidden blocks: the anchors of references that follow the text of their
+// Redactor hides what the kernel copied from hidden blocks: the anchors of references that follow the text of their
 // block. Such an anchor shows the block's text, including anchors in that text. Hidden and missing blocks are treated
 // alike.
 //
-// A nil Veil hides nothing. A Veil is immutable and safe for concurrent use.
+// A nil Redactor hides nothing. A Redactor is immutable and safe for concurrent use.
 type Redactor struct {
 	hides map[kernel.ID]bool
 	known map[kernel.ID]bool // ids that were looked up
@@ -33,34 +33,34 @@ var (
 	spanID        = lazyregexp.New(`\sdata-id="(\d{14}-[0-9a-z]{7})"`)
 )
 
-// deepest bounds how many references in a row are followed; anchors beyond that are hidden.
-const deepest = 8
+// maxFollowed bounds how many references in a row are followed; anchors beyond that are hidden.
+const maxFollowed = 8
 
-// NewVeil returns what is to be hidden in texts: Markdown, kramdown or the editor's form. It makes no request if no
-// notebook is hidden or no text has such a reference; otherwise one for each step from blocks to those that they
-// refer to.
+// NewRedactor returns a redactor for texts in Markdown, kramdown or the editor's form. It makes no request if no
+// notebook is hidden or no text has a reference whose anchor follows another block. Otherwise it makes one request for
+// each step from blocks to those that they refer to.
 func NewRedactor(ctx context.Context, r *action.Request, texts ...string) (*Redactor, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
 	}
-	return newVeil(ctx, r, follows(texts...))
+	return newRedactor(ctx, r, dynamicRefs(texts...))
 }
 
-// NewVeilOf returns what is to be hidden where the texts of blocks are copied, as into the rows of a database.
+// NewBlockRedactor returns a redactor for places that copy the texts of blocks, such as the rows of a database.
 func NewBlockRedactor(ctx context.Context, r *action.Request, blocks []kernel.ID) (*Redactor, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
 	}
-	return newVeil(ctx, r, slices.DeleteFunc(slices.Clone(blocks), func(id kernel.ID) bool { return !id.Valid() }))
+	return newRedactor(ctx, r, slices.DeleteFunc(slices.Clone(blocks), func(id kernel.ID) bool { return !id.Valid() }))
 }
 
-func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Redactor, err error) {
+func newRedactor(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Redactor, err error) {
 	v := &Redactor{hides: map[kernel.ID]bool{}, known: map[kernel.ID]bool{}}
 	refs := map[kernel.ID][]kernel.ID{} // of blocks that may be read
-	for range deepest {
-		if next, err = v.look(ctx, r, next, refs); err != nil || len(next) == 0 {
+	for range maxFollowed {
+		if next, err = v.lookUp(ctx, r, next, refs); err != nil || len(next) == 0 {
 			break
 		}
 	}
@@ -78,8 +78,8 @@ func newVeil(ctx context.Context, r *action.Request, next []kernel.ID) (_ *Redac
 	return v, err
 }
 
-// look looks up blocks, and returns those that they refer to and that are not known yet.
-func (v *Redactor) look(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
+// lookUp looks up blocks, and returns those that they refer to and that are not known yet.
+func (v *Redactor) lookUp(ctx context.Context, r *action.Request, ids []kernel.ID, refs map[kernel.ID][]kernel.ID) (next []kernel.ID, err error) {
 	type row struct {
 		ID       kernel.ID `json:"id"`
 		Notebook kernel.ID `json:"box"`
@@ -103,9 +103,9 @@ func (v *Redactor) look(ctx context.Context, r *action.Request, ids []kernel.ID,
 			switch {
 			case row.Type == "d": // an anchor to a document is its title
 				v.hides[row.ID] = false
-			case !collects(row.Type, row.Markdown):
+			case !isCollecting(row.Type, row.Markdown):
 				v.hides[row.ID] = false
-				refs[row.ID] = follows(row.Markdown)
+				refs[row.ID] = dynamicRefs(row.Markdown)
 			}
 		}
 	}
@@ -119,12 +119,12 @@ func (v *Redactor) look(ctx context.Context, r *action.Request, ids []kernel.ID,
 	return next, nil
 }
 
-// follows returns the blocks whose texts are shown by references in texts.
-func follows(texts ...string) []kernel.ID {
+// dynamicRefs returns the blocks whose texts are shown by references in texts.
+func dynamicRefs(texts ...string) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}
 	for _, text := range texts {
-		for id := range targets(text) {
+		for id := range dynamicRefIDs(text) {
 			if id := kernel.ID(id); id.Valid() && !seen[id] {
 				seen[id] = true
 				ids = append(ids, id)
@@ -134,8 +134,8 @@ func follows(texts ...string) []kernel.ID {
 	return ids
 }
 
-// targets yields the ids of the references in a text whose anchors follow their blocks, "" if the id is lost.
-func targets(text string) iter.Seq[string] {
+// dynamicRefIDs yields the ids of the references in a text whose anchors follow their blocks, "" if the id is lost.
+func dynamicRefIDs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if strings.Contains(text, "((") {
 			for _, m := range followingRef.FindAllStringSubmatch(text, -1) {
@@ -169,7 +169,7 @@ func (v *Redactor) Text(text string) string {
 	}
 	if strings.Contains(text, "((") {
 		text = followingRef.ReplaceAllStringFunc(text, func(found string) string {
-			if m := followingRef.FindStringSubmatch(found); v.hidden(m[2]) {
+			if m := followingRef.FindStringSubmatch(found); v.isHidden(m[2]) {
 				return m[1] + m[4]
 			}
 			return found
@@ -178,7 +178,7 @@ func (v *Redactor) Text(text string) string {
 	if strings.Contains(text, "block-ref") {
 		text = followingSpan.ReplaceAllStringFunc(text, func(found string) string {
 			m := followingSpan.FindStringSubmatch(found)
-			if id, follows := spanTarget(m[1]); follows && v.hidden(id) {
+			if id, follows := spanTarget(m[1]); follows && v.isHidden(id) {
 				return m[1] + m[3]
 			}
 			return found
@@ -187,11 +187,11 @@ func (v *Redactor) Text(text string) string {
 	return text
 }
 
-// Covers reports whether a text has an anchor that is to be hidden.
+// Covers reports whether a text has an anchor that must be hidden.
 func (v *Redactor) Covers(text string) bool {
 	if v != nil {
-		for id := range targets(text) {
-			if v.hidden(id) {
+		for id := range dynamicRefIDs(text) {
+			if v.isHidden(id) {
 				return true
 			}
 		}
@@ -200,15 +200,15 @@ func (v *Redactor) Covers(text string) bool {
 }
 
 // Hides reports whether copies of a block's text must be hidden.
-func (v *Redactor) Hides(id kernel.ID) bool { return v != nil && v.hidden(string(id)) }
+func (v *Redactor) Hides(id kernel.ID) bool { return v != nil && v.isHidden(string(id)) }
 
-// hidden reports whether the text of a block is hidden; it is for a block that was not looked up.
-func (v *Redactor) hidden(id string) bool {
+// isHidden reports whether the text of a block is hidden; it is for a block that was not looked up.
+func (v *Redactor) isHidden(id string) bool {
 	return v.hides[kernel.ID(id)] || !v.known[kernel.ID(id)]
 }
 
-// anchors returns the spans of the hidden anchors in kramdown.
-func (v *Redactor) anchors(kramdown string) []span {
+// hiddenAnchors returns the spans of the hidden anchors in kramdown.
+func (v *Redactor) hiddenAnchors(kramdown string) []span {
 	if v == nil || !strings.Contains(kramdown, "((") {
 		return nil
 	}
@@ -218,16 +218,16 @@ func (v *Redactor) anchors(kramdown string) []span {
 		if m[4] >= 0 {
 			id = kramdown[m[4]:m[5]]
 		}
-		if v.hidden(id) && m[6] < m[7] {
+		if v.isHidden(id) && m[6] < m[7] {
 			out = append(out, span{m[6], m[7], width})
 		}
 	}
 	return out
 }
 
-// collects reports whether the kernel puts content from elsewhere into the text of a block: results of an embedded
+// isCollecting reports whether the kernel puts content from elsewhere into the text of a block: results of an embedded
 // query, or rows of a database.
-func collects(blockType, markdown string) bool {
+func isCollecting(blockType, markdown string) bool {
 	return databaseOrQuery(blockType) || (isContainer(blockType) || containers[blockType]) && collectsInside(markdown)
 }
 
@@ -240,7 +240,7 @@ func databaseOrQuery(blockType string) bool {
 	return false
 }
 
-// containers are the types of [container] as searches name them.
+// containers are the types of [isContainer] as searches name them.
 var containers = map[string]bool{
 	"NodeList": true, "NodeListItem": true, "NodeBlockquote": true, "NodeSuperBlock": true, "NodeCallout": true,
 }
@@ -251,8 +251,8 @@ func collectsInside(markdown string) bool {
 }
 
 var (
-	lineMarks  = lazyregexp.New(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
-	collecting = lazyregexp.New(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
+	lineMarks         = lazyregexp.New(`^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)]|\[[^\]]\])(?:[ \t]+|$)|[ \t>]+)*`)
+	collectingPattern = lazyregexp.New(`\{\{[^\n]*|<div data-type="NodeAttributeView"[^\n]*|^\}\}\}`)
 )
 
 // plainText returns approximately the text of a block's Markdown, to replace the kernel's own text if that has hidden
@@ -260,7 +260,7 @@ var (
 func plainText(markdown string) string {
 	var out []string
 	for text := range strings.SplitSeq(Visible(markdown), "\n") {
-		text = collecting.ReplaceAllString(text[len(lineMarks.FindString(text)):], "")
+		text = collectingPattern.ReplaceAllString(text[len(lineMarks.FindString(text)):], "")
 		text = strings.NewReplacer("**", "", "==", "").Replace(reference.ReplaceAllString(text, "$2$3"))
 		if text = strings.TrimSpace(html.UnescapeString(text)); text != "" {
 			out = append(out, text)
