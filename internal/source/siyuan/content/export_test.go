@@ -1,6 +1,6 @@
 package content
 
-// Hidden returns a veil over every block.
+// Hidden returns a redactor over every block.
 func Hidden() *Redactor { return &Redactor{} }
 
 var (

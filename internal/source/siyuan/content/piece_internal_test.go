@@ -81,7 +81,7 @@ func TestReplaceRefusesToTouchAttributes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		typ, kramdown, old, with string
-		want                     why
+		want                     editRefusal
 	}{
 		"styled word and more": {"p", "a **red**{: style=\"x\"} b\n@a", "**red** b", "c", touchesAttributes},
 		"item with a name":     {"l", "- @bone\n  @c\n- {: id=\"20240101000000-ddddddd\" name=\"n\"}two\n  @e\n@a", "\n- two", "", losesAttributes},

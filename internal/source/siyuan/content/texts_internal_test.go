@@ -19,7 +19,7 @@ func TestCut(t *testing.T) {
 		"one\n" + own(a) + "\n\nnew\n" + own("20240101000000-ddddddd"): false,
 		"one\n" + own(b) + end:                                         false,
 	} {
-		out, got := cut(whole, blocks, 0, len(blocks))
+		out, got := splitBlocks(whole, blocks, 0, len(blocks))
 		if got != ok {
 			t.Errorf("%q is cut: %v, want %v, into %q", whole, got, ok, out)
 		}
@@ -42,7 +42,7 @@ func TestCutLooksWhereItMatters(t *testing.T) {
 	}
 	whole += "{: id=\"20240101000000-ccccccc\" type=\"doc\"}"
 	for from, want := range []bool{false, false, false, false, true, true} {
-		out, ok := cut(whole, blocks, from, len(blocks))
+		out, ok := splitBlocks(whole, blocks, from, len(blocks))
 		if ok != want {
 			t.Fatalf("from %d: cut is %v, want %v", from, ok, want)
 		}

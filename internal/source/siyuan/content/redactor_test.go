@@ -49,9 +49,9 @@ func (k *copies) request(t *testing.T) *action.Request {
 	return k.Request(t, actiontest.Find(t, block.Tool(), "dom"), actiontest.Args("id", k.doc))
 }
 
-// TestVeil: an anchor that follows a hidden block is not shown, nor one that follows a block which shows such an
+// TestRedactor: an anchor that follows a hidden block is not shown, nor one that follows a block which shows such an
 // anchor. Titles, other anchors and the words around stay.
-func TestVeil(t *testing.T) {
+func TestRedactor(t *testing.T) {
 	t.Parallel()
 	k := newCopies(t)
 	secret, doc, direct := string(k.secret), string(k.doc), string(k.direct)
@@ -168,8 +168,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// FuzzVeil: no hidden anchor of a text gets through, whatever stands around it.
-func FuzzVeil(f *testing.F) {
+// FuzzRedactor: no hidden anchor of a text gets through, whatever stands around it.
+func FuzzRedactor(f *testing.F) {
 	for _, seed := range []string{"", "x", "((", "'))", "`", "\n", `<span data-type="block-ref">`, "</span>", "((20240101000000-aaaaaaa \"", "{: id=\"x\"}", "\u200b", "((20240101000000-aaaaaaa 'y"} {
 		f.Add(seed, seed)
 	}

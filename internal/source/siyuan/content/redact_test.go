@@ -11,9 +11,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestUnbound: if a notebook is hidden, a block does not tell of which databases it is a row, nor a database what its
+// TestRedact: if a notebook is hidden, a block does not tell of which databases it is a row, nor a database what its
 // rows say. The texts are as written by kernel 3.7.3.
-func TestUnbound(t *testing.T) {
+func TestRedact(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	open, hidden := kit.Notebook("Open"), kernel.ID(kit.Notebook("Hidden"))
@@ -23,7 +23,7 @@ func TestUnbound(t *testing.T) {
 	for _, level := range []access.Level{access.Read, access.None} {
 		kit.Levels[hidden] = level
 		r := kit.Request(t, actiontest.Find(t, block.Tool(), "dom"), actiontest.Args("id", doc))
-		got, err := content.Unbound(t.Context(), r, dom)
+		got, err := content.Redact(t.Context(), r, dom)
 		if err != nil || strings.Contains(got, "SECRET") != (level == access.Read) || !strings.Contains(got, "plain") || !strings.HasSuffix(got, "</div></div>") {
 			t.Errorf("at %s: %q, %v", level, got, err)
 		}
