@@ -10,12 +10,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// noteRoom is the space in bytes for the members that report a cut.
+// cutNoteSize is the space in bytes for the members that report a cut.
 const cutNoteSize = 240
 
 // capResult returns raw. If it is longer than limit, its longest lists are cut, and added members say so. A list at the
 // top becomes the member "value" of an object, as in structured content. Strings are never cut.
-func capped(raw json.RawMessage, limit int) json.RawMessage {
+func capResult(raw json.RawMessage, limit int) json.RawMessage {
 	if len(raw) <= limit {
 		return raw
 	}
@@ -47,7 +47,7 @@ func capped(raw json.RawMessage, limit int) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// cutter shortens lists and remembers which lost most.
+// listCutter shortens lists and remembers which lost most.
 type listCutter struct {
 	list         string // its path
 	shown, total int
@@ -66,7 +66,7 @@ func (c *listCutter) fit(v gjson.Result, path string, room int) string {
 	return v.Raw
 }
 
-// slimmer distributes room over the members of an object: what short members do not need goes to the longer ones.
+// fitObject distributes room over the members of an object: what short members do not need goes to the longer ones.
 func (c *listCutter) fitObject(v gjson.Result, path string, room int) string {
 	type member struct{ key, raw string }
 	var members []member
@@ -113,12 +113,12 @@ func (c *listCutter) fitList(v gjson.Result, path string, room int) string {
 			return true
 		}
 		raw := item.Raw
-		if left := room - b.Len() - len(",]"); len(raw) > left {
+		if remaining := room - b.Len() - len(",]"); len(raw) > remaining {
 			full = true
 			if len(raw) < room/2 {
 				return true
 			}
-			if raw = c.fit(item, path+"[]", left); len(raw) > left {
+			if raw = c.fit(item, path+"[]", remaining); len(raw) > remaining {
 				return true
 			}
 		}

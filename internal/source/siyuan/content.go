@@ -7,15 +7,15 @@ import (
 	"collie/internal/tool"
 )
 
-// content builds the MCP result from JSON in one pass. Text content is written as the JSON is read; the positions of
-// the parts that stay are recorded, and structured content is then copied from there.
+// resultBuilder builds the MCP result from JSON in one pass. Text content is written as the JSON is read; the positions
+// of the parts that stay are recorded, and structured content is then copied from there.
 type resultBuilder struct {
-	raw   []byte
-	i     int    // raw is read up to here
-	plain int    // start of bytes that need no escaping and are not in text yet
-	text  []byte // the result so far
-	from  int    // start of the current part that stays
-	kept  [][2]int
+	raw       []byte
+	i         int    // raw is read up to here
+	plain     int    // start of bytes that need no escaping and are not in text yet
+	text      []byte // the result so far
+	from      int    // start of the current part that stays
+	keptSpans [][2]int
 }
 
 const (
@@ -23,14 +23,14 @@ const (
 	behindText = `"}],"structuredContent":`
 )
 
-// contentOf reads raw, valid JSON, and leaves out the members in out.
+// buildResult reads raw, valid JSON, and leaves out the members in out.
 func buildResult(raw []byte, out *action.Members) *resultBuilder {
 	c := &resultBuilder{raw: raw, text: append(make([]byte, 0, 2*len(raw)+len(raw)/8+96), beforeText...)}
 	c.value(out)
 	c.next()
 	c.i = len(raw)
 	c.flush()
-	c.kept = append(c.kept, [2]int{c.from, len(raw)})
+	c.keptSpans = append(c.keptSpans, [2]int{c.from, len(raw)})
 	return c
 }
 
@@ -45,7 +45,7 @@ func (c *resultBuilder) result() tool.Result {
 
 // appendKept appends the parts that stay.
 func (c *resultBuilder) appendKept(b []byte) []byte {
-	for _, k := range c.kept {
+	for _, k := range c.keptSpans {
 		b = append(b, c.raw[k[0]:k[1]]...)
 	}
 	return b
@@ -53,7 +53,7 @@ func (c *resultBuilder) appendKept(b []byte) []byte {
 
 // size returns the length of the parts that stay.
 func (c *resultBuilder) size() (n int) {
-	for _, k := range c.kept {
+	for _, k := range c.keptSpans {
 		n += k[1] - k[0]
 	}
 	return n
@@ -63,16 +63,16 @@ func (c *resultBuilder) size() (n int) {
 func (c *resultBuilder) value(out *action.Members) {
 	switch b := c.next(); {
 	case b == '{' && out != nil:
-		c.object(out)
+		c.readObject(out)
 	case b == '[' && out.Items() != nil:
 		c.list(out.Items())
 	default:
-		c.whole()
+		c.readValue()
 	}
 }
 
-// object reads an object with members that are left out.
-func (c *resultBuilder) object(out *action.Members) {
+// readObject reads an object with members that are left out.
+func (c *resultBuilder) readObject(out *action.Members) {
 	c.i++
 	for first := true; ; {
 		m := c.mark()
@@ -88,7 +88,7 @@ func (c *resultBuilder) object(out *action.Members) {
 			return
 		}
 		name := c.i + len(`"`)
-		c.quoted()
+		c.readString()
 		below := out.Member(c.raw[name : c.i-len(`"`)])
 		c.next()
 		c.i++ // the colon
@@ -117,12 +117,12 @@ func (c *resultBuilder) list(items *action.Members) {
 	}
 }
 
-// whole reads a value that stays as a whole.
-func (c *resultBuilder) whole() {
+// readValue reads a value that stays as a whole.
+func (c *resultBuilder) readValue() {
 	for depth := 0; c.i < len(c.raw); {
 		switch b := c.raw[c.i]; b {
 		case '"':
-			c.quoted()
+			c.readString()
 		case '{', '[':
 			depth++
 			c.i++
@@ -130,7 +130,7 @@ func (c *resultBuilder) whole() {
 			depth--
 			c.i++
 		default: // part of a number, a word, or white space
-			c.one()
+			c.readByte()
 			if c.i < len(c.raw) && !isEnd(c.raw[c.i]) {
 				continue
 			}
@@ -144,8 +144,8 @@ func (c *resultBuilder) whole() {
 // isEnd reports whether b ends a number or a word.
 func isEnd(b byte) bool { return b <= ' ' || b == ',' || b == ']' || b == '}' }
 
-// quoted reads a string or a name.
-func (c *resultBuilder) quoted() {
+// readString reads a string or a name.
+func (c *resultBuilder) readString() {
 	c.escape(`\"`, 1)
 	for c.i < len(c.raw) {
 		switch b := c.raw[c.i]; {
@@ -158,14 +158,14 @@ func (c *resultBuilder) quoted() {
 		case b == '\\':
 			c.escape(`\\`, 1)
 		default:
-			c.one()
+			c.readByte()
 		}
 	}
 }
 
 // next skips white space and returns the next byte, 0 at the end.
 func (c *resultBuilder) next() byte {
-	for ; c.i < len(c.raw); c.one() {
+	for ; c.i < len(c.raw); c.readByte() {
 		if b := c.raw[c.i]; b > ' ' {
 			return b
 		}
@@ -173,8 +173,8 @@ func (c *resultBuilder) next() byte {
 	return 0
 }
 
-// one reads a character that is not a quotation mark or a backslash.
-func (c *resultBuilder) one() {
+// readByte reads a character that is not a quotation mark or a backslash.
+func (c *resultBuilder) readByte() {
 	switch b := c.raw[c.i]; {
 	case b >= utf8.RuneSelf:
 		switch r, n := utf8.DecodeRune(c.raw[c.i:]); {
@@ -212,7 +212,7 @@ func (c *resultBuilder) flush() {
 	c.plain = c.i
 }
 
-// place is a position of reading and writing.
+// position is a position of reading and writing.
 type position struct{ read, written int }
 
 func (c *resultBuilder) mark() position {
@@ -224,7 +224,7 @@ func (c *resultBuilder) mark() position {
 func (c *resultBuilder) leaveOut(m position) {
 	c.text, c.plain = c.text[:m.written], c.i
 	if m.read > c.from {
-		c.kept = append(c.kept, [2]int{c.from, m.read})
+		c.keptSpans = append(c.keptSpans, [2]int{c.from, m.read})
 	}
 	c.from = c.i
 }

@@ -37,7 +37,7 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 		return "", unknownPage(helpURI + name + "/" + topic)
 	}
 	page := guide.Page(a)
-	if counts, capped, err := s.counts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
+	if counts, capped, err := s.levelCounts(ctx, profile); err == nil { // without a kernel the page just lacks the counts
 		page += "\n" + guide.Levels(a, counts, capped) + "\n"
 	}
 	return page, nil
@@ -45,7 +45,7 @@ func (s *Source) help(ctx context.Context, profile, name, topic string) (string,
 
 // levelCounts returns how many notebooks have each level for the callers of a profile, without hidden ones, and whether
 // the profile lowers levels.
-func (s *Source) counts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
+func (s *Source) levelCounts(ctx context.Context, profile string) (map[access.Level]int, bool, error) {
 	levels, err := s.levelsOf(ctx, profile, false)
 	if err != nil {
 		return nil, false, err
@@ -133,9 +133,9 @@ func (s *Source) page(ctx context.Context, c *tool.Call) (string, error) {
 			return t.Text, nil
 		}
 	}
-	name, topic, one := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
+	name, topic, isPage := strings.Cut(strings.TrimPrefix(path, "action/"), "/")
 	cfg := s.switches.Last()
-	if one {
+	if isPage {
 		topic = tool.ActionName(topic, func(topic string) bool { return s.index[name][topic] != nil })
 		if a := s.index[name][topic]; a == nil || a.DirectOnly || offReason(a, cfg) != "" {
 			return "", unknownPage(c.Target)

@@ -15,7 +15,7 @@ import (
 func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}
 	for i := range s.tools {
-		t := offeredTool(&s.tools[i], cfg)
+		t := toolOf(&s.tools[i], cfg)
 		t.Help = func(ctx context.Context, profile, topic string) (string, error) {
 			return s.help(ctx, profile, t.Name, topic)
 		}
@@ -25,8 +25,8 @@ func (s *Source) publish(cfg *access.Config) {
 	s.offer.Store(offer)
 }
 
-// offered returns a tool as the rest of the program sees it.
-func offeredTool(t *action.Tool, cfg *access.Config) tool.Tool {
+// toolOf returns a tool as the rest of the program sees it.
+func toolOf(t *action.Tool, cfg *access.Config) tool.Tool {
 	out := tool.Tool{
 		Name: t.Name, Title: t.Title, Description: t.About, View: tool.Grouped, Prefix: t.Name + "__",
 		Actions: make([]tool.Action, len(t.Actions)),
@@ -35,7 +35,7 @@ func offeredTool(t *action.Tool, cfg *access.Config) tool.Tool {
 		out.Off = "the tool config says so" + howToSwitchOn(t.Name)
 	}
 	for i, a := range t.Actions {
-		out.Actions[i] = described(a)
+		out.Actions[i] = actionOf(a)
 		if out.Actions[i].Off = offReason(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
 			out.Actions[i].Off += howToSwitchOn(a.Tool + "." + a.Name)
 		}
@@ -43,12 +43,12 @@ func offeredTool(t *action.Tool, cfg *access.Config) tool.Tool {
 	return out
 }
 
-// switchOn returns the end of the reason why something is off: what a person can do about it.
+// howToSwitchOn returns the end of the reason why something is off: what a person can do about it.
 func howToSwitchOn(name string) string {
 	return "; collie siyuan config set " + name + " on changes that"
 }
 
-// off returns why an action is off, "" if it is on.
+// offReason returns why an action is off, "" if it is on.
 func offReason(a *action.Action, cfg *access.Config) string {
 	switch {
 	case cfg.ReadOnly && a.Class != action.Reads:
@@ -63,8 +63,8 @@ func offReason(a *action.Action, cfg *access.Config) string {
 	return "the tool config says so"
 }
 
-// described returns an action as the rest of the program sees it.
-func described(a *action.Action) tool.Action {
+// actionOf returns an action as the rest of the program sees it.
+func actionOf(a *action.Action) tool.Action {
 	about := a.Purpose + "."
 	if a.Guide != "" {
 		about += " " + a.Guide
@@ -80,14 +80,14 @@ func described(a *action.Action) tool.Action {
 		Common: a.Common, Listed: a.Listed(), Short: a.Short(), Positional: a.Positional, Aliases: a.Aliases, Example: guide.CommandLine(a),
 		DirectOnly: a.DirectOnly, Strict: true, Adapt: a.Adapt,
 		ReadOnly: a.Class == action.Reads, Idempotent: a.Class == action.Reads,
-		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Risk: a.Risk,
+		Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Destructive: a.Dangerous || a.DangerousWith != "", Risk: a.Risk, Effects: a.Effects,
 	}
-	out.Definition = definition(&out, a.Dangerous || a.DangerousWith != "")
+	out.Definition = mcpDefinition(&out)
 	return out
 }
 
-// definition returns an action as an MCP tool definition.
-func definition(a *tool.Action, destructive bool) json.RawMessage {
+// mcpDefinition returns an action as an MCP tool definition.
+func mcpDefinition(a *tool.Action) json.RawMessage {
 	def := make([]byte, 0, len(a.Name)+len(a.Description)+len(a.InputSchema)+192)
 	def = append(def, `{"name":`...)
 	def = append(def, action.Quote(a.Name)...)
@@ -96,7 +96,7 @@ func definition(a *tool.Action, destructive bool) json.RawMessage {
 	def = append(def, `,"inputSchema":`...)
 	def = append(def, a.InputSchema...)
 	def = append(def, `,"annotations":{"destructiveHint":`...)
-	def = strconv.AppendBool(def, destructive)
+	def = strconv.AppendBool(def, a.Destructive)
 	def = append(def, `,"openWorldHint":false,"readOnlyHint":`...)
 	def = strconv.AppendBool(def, a.ReadOnly)
 	return append(def, `}}`...)

@@ -42,6 +42,7 @@ func reading(t testing.TB) func(args string) string {
 	t.Cleanup(s.Close)
 	s.replace(action.New(action.Spec{
 		Tool: "fs", Name: "read", Purpose: "Returns a text", Class: action.Reads, Example: `{}`, Result: wholeResult{}, Unguarded: "it is a test",
+		Risk: tool.RiskNone, Effects: tool.EffectRead,
 	}, func(_ context.Context, _ *action.Request, a wholeArgs) (any, error) {
 		return wholeResult{Text: long[:a.Size], Icon: "x"}, nil
 	}))

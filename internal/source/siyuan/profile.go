@@ -19,7 +19,7 @@ func (s *Source) Profiles() map[string][]string {
 	}
 }
 
-// hidden returns the actions that a profile does not show.
+// hiddenActions returns the actions that a profile does not show.
 func (s *Source) hiddenActions(shows func(*action.Action) bool) []string {
 	var out []string
 	for _, t := range s.tools {

@@ -15,7 +15,7 @@ func (s *Source) result(r *action.Request, raw json.RawMessage) tool.Result {
 	}
 	c := buildResult(raw, out)
 	if c.size() > s.opts.MaxResult {
-		c = buildResult(capped(c.appendKept(nil), s.opts.MaxResult), nil)
+		c = buildResult(capResult(c.appendKept(nil), s.opts.MaxResult), nil)
 	}
 	return c.result()
 }

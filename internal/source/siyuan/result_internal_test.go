@@ -137,7 +137,7 @@ func TestCapped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const limit = 2000
-			got := capped(json.RawMessage(tt.raw), limit)
+			got := capResult(json.RawMessage(tt.raw), limit)
 			if !gjson.ValidBytes(got) || len(got) > limit {
 				t.Fatalf("%d bytes: %.300s", len(got), got)
 			}
@@ -158,7 +158,7 @@ func TestCapped(t *testing.T) {
 		})
 	}
 	for _, whole := range []string{`{"a":[1,2]}`, `"` + strings.Repeat("t", 3000) + `"`, `{"text":"` + strings.Repeat("t", 3000) + `"}`} {
-		if got := string(capped(json.RawMessage(whole), 2000)); got != whole {
+		if got := string(capResult(json.RawMessage(whole), 2000)); got != whole {
 			t.Errorf("cut: %.100s", got)
 		}
 	}
@@ -176,7 +176,7 @@ func FuzzCapped(f *testing.F) {
 		if json.Unmarshal([]byte(raw), &before) != nil {
 			return
 		}
-		got := capped(json.RawMessage(raw), limit)
+		got := capResult(json.RawMessage(raw), limit)
 		var after any
 		if err := json.Unmarshal(got, &after); err != nil {
 			t.Fatalf("%v: %s", err, got)

@@ -17,7 +17,7 @@ import (
 func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	switch c.Kind {
 	case tool.KindCall:
-		return s.act(ctx, c)
+		return s.runAction(ctx, c)
 	case tool.KindRead:
 		return s.read(ctx, c)
 	case tool.KindPrompt:
@@ -27,8 +27,8 @@ func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return tool.Result{}, &tool.Error{Op: "call", Kind: tool.NotFound, Subject: c.Name, Message: "nothing here can be completed"}
 }
 
-// act runs an action.
-func (s *Source) act(ctx context.Context, c *tool.Call) (tool.Result, error) {
+// runAction runs an action.
+func (s *Source) runAction(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	b, err := s.Bind(ctx, c)
 	if err != nil {
 		return tool.Result{}, err
@@ -49,7 +49,7 @@ func (s *Source) Bind(ctx context.Context, c *tool.Call) (tool.Bound, error) {
 	return &boundCall{s, r}, nil
 }
 
-// bound is an action whose targets are resolved and checked.
+// boundCall is an action whose targets are resolved and checked.
 type boundCall struct {
 	source *Source
 	r      *action.Request
@@ -145,10 +145,10 @@ func (s *Source) Listed(kind tool.ListKind, attended func() bool) {
 	}
 }
 
-// lookAgain is the wait before the tool config is read again after a failed reading, or if it has no validity.
+// retryConfigAfter is the wait before the tool config is read again after a failed reading, or if it has no validity.
 const retryConfigAfter = 30 * time.Second
 
-// look reads the tool config whenever its time is up, until no client is left.
+// watchConfig reads the tool config whenever its time is up, until no client is left.
 func (s *Source) watchConfig(attended func() bool) {
 	for {
 		s.switches.Current(s.ctx)
@@ -189,7 +189,7 @@ func (s *Source) Current(ctx context.Context, c *tool.Call) (*tool.Action, error
 	return c.Action, nil
 }
 
-// offered returns the tool as it is offered now; nil if there is none.
+// offeredTool returns the tool as it is offered now; nil if there is none.
 func (s *Source) offeredTool(name string) *tool.Tool {
 	tools := s.Offer().Tools
 	for i := range tools {
@@ -204,7 +204,7 @@ func (s *Source) offeredTool(name string) *tool.Tool {
 // time, which answers at the same address.
 const verifyEvery = 10 * time.Second
 
-// verify checks that the kernel is the intended one.
+// verifyKernel checks that the kernel is the intended one.
 func (s *Source) verifyKernel(ctx context.Context) error {
 	if s.opts.Verify == nil {
 		return nil
@@ -258,8 +258,8 @@ func plainCause(err error) error {
 	return err
 }
 
-// silent returns the error in the chain of err that says that the kernel cannot be asked at all; nil if there is
-// none.
+// unreachableError returns the error in the chain of err that says that the kernel cannot be asked at all; nil if there
+// is none.
 func unreachableError(err error) *tool.Error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		e, ok := err.(*tool.Error) //nolint:errorlint // each link of the chain is looked at
@@ -286,7 +286,7 @@ func notebookNames(ctx context.Context, r *action.Request) (map[kernel.ID]string
 	return out, nil
 }
 
-// describe names a target for a person: by its place in the tree if it has one.
+// describeTarget names a target for a person: by its place in the tree if it has one.
 func describeTarget(ctx context.Context, r *action.Request, t *action.Target, names map[kernel.ID]string) string {
 	name := names[t.Notebook]
 	switch {

@@ -65,10 +65,10 @@ type Source struct {
 	started  bool
 	watching bool // a goroutine reads the tool config when its time is up
 
-	telling sync.Mutex // held while watchers are called
-	ctx     context.Context
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	notifyMu sync.Mutex // held while watchers are called
+	ctx      context.Context
+	stop     context.CancelFunc
+	running  sync.WaitGroup
 }
 
 var (
@@ -95,7 +95,7 @@ func New(opts Options) *Source {
 	s.index = indexOf(s.tools)
 	s.levels = access.NewLevels(opts.Kernel, access.LevelsOptions{Default: opts.DefaultLevel})
 	s.switches = access.NewSwitches(opts.Kernel, access.SwitchesOptions{
-		Known: known(s.tools), TTL: opts.SwitchTTL, Changed: s.setConfig,
+		Known: knownTools(s.tools), TTL: opts.SwitchTTL, Changed: s.setConfig,
 		Writes: func(t, a string) bool {
 			found := s.index[t][a]
 			return found == nil || found.Class != action.Reads
@@ -145,19 +145,19 @@ func (s *Source) Watch(f func(tool.Change)) (stop func()) {
 	s.next++
 	s.watchers[id] = f
 	return func() {
-		s.telling.Lock() // so that f is not running after stop returns
-		defer s.telling.Unlock()
+		s.notifyMu.Lock() // so that f is not running after stop returns
+		defer s.notifyMu.Unlock()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.watchers, id)
 	}
 }
 
-// switched publishes a new tool config and tells watchers.
+// setConfig publishes a new tool config and tells watchers.
 func (s *Source) setConfig(cfg *access.Config) {
 	s.publish(cfg)
-	s.telling.Lock()
-	defer s.telling.Unlock()
+	s.notifyMu.Lock()
+	defer s.notifyMu.Unlock()
 	s.mu.Lock()
 	var tell []func(tool.Change)
 	for _, id := range slices.Sorted(maps.Keys(s.watchers)) {
@@ -180,8 +180,8 @@ func indexOf(tools []action.Tool) map[string]map[string]*action.Action {
 	return out
 }
 
-// known returns what package access needs to know of the tools.
-func known(tools []action.Tool) access.Known {
+// knownTools returns what package access needs to know of the tools.
+func knownTools(tools []action.Tool) access.Known {
 	out := access.Known{}
 	for _, t := range tools {
 		out[t.Name] = map[string]bool{}

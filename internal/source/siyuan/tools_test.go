@@ -2,6 +2,7 @@ package siyuan_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,9 +33,7 @@ func complete(t *testing.T, name string, a *action.Action) {
 	if a.Purpose == "" || len(a.Purpose) > 100 {
 		t.Errorf("purpose has %d bytes: %q", len(a.Purpose), a.Purpose)
 	}
-	if a.Class == "" || a.Risk == "" {
-		t.Errorf("class %q, risk %q", a.Class, a.Risk)
-	}
+	rated(t, a)
 	if len(a.Needs) == 0 && a.Unguarded == "" {
 		t.Error("it needs no level and does not say why")
 	}
@@ -90,5 +89,25 @@ func TestExamplesAreOffered(t *testing.T) {
 				t.Errorf("%s.%s has the example %q, want one that begins with %q", tl.Name, a.Name, a.Example, want)
 			}
 		}
+	}
+}
+
+// rated fails the test if the declared risk and effects of an action are missing or contradict what else it declares.
+func rated(t *testing.T, a *action.Action) {
+	t.Helper()
+	if a.Class == "" || !slices.Contains([]tool.Risk{tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskHigh, tool.RiskCritical}, a.Risk) || a.Effects == 0 {
+		t.Fatalf("class %q, risk %q, effects %v: each has to be declared", a.Class, a.Risk, a.Effects)
+	}
+	if asks := a.Dangerous || a.DangerousWith != ""; asks != a.Risk.WaitsForDisk() {
+		t.Errorf("a person confirms it: %t, and its risk is %s", asks, a.Risk)
+	}
+	if a.Class.Writes() && !a.Effects.Has(tool.EffectWrite) {
+		t.Errorf("it is of class %s and declares no write: %v", a.Class, a.Effects)
+	}
+	if none := a.Risk == tool.RiskNone; none && a.Effects != tool.EffectRead || !none && a.Effects == tool.EffectRead && a.Class != action.Reads {
+		t.Errorf("its risk is %s, and its effects are %v", a.Risk, a.Effects)
+	}
+	if a.Effects.Has(tool.EffectDelete) && !a.Risk.WaitsForDisk() {
+		t.Errorf("it deletes, and its risk is %s", a.Risk)
 	}
 }

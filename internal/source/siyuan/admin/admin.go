@@ -15,9 +15,9 @@ import (
 // Notes manages the notes that a source offers: the levels of notebooks, the workspace's tool config, and the writes
 // that can be undone. It is safe for concurrent use and needs no Close.
 type Notes struct {
-	source *siyuan.Source
-	writes *safety.Coordinator
-	verify func(context.Context, *kernel.Client) error
+	source  *siyuan.Source
+	undoLog *safety.Coordinator
+	verify  func(context.Context, *kernel.Client) error
 }
 
 // New returns the management of source, whose writes are saved by writes. If verify is not nil, it checks before each
@@ -26,7 +26,7 @@ func New(source *siyuan.Source, writes *safety.Coordinator, verify func(context.
 	return &Notes{source, writes, verify}
 }
 
-// managed returns the source after verifying the workspace: nothing may be changed in a different one.
+// verifiedSource returns the source after verifying the workspace: nothing may be changed in a different one.
 func (n *Notes) verifiedSource(ctx context.Context) (*siyuan.Source, error) {
 	if n.verify != nil {
 		if err := n.verify(ctx, n.source.Kernel()); err != nil {

@@ -132,7 +132,7 @@ func (c *Carry) compareLevels(ctx context.Context, from *siyuan.Source) error {
 	return nil
 }
 
-// counterpart returns the notebook with the same id, else the only one with the same name; nil if there is none.
+// sameNotebook returns the notebook with the same id, else the only one with the same name; nil if there is none.
 func sameNotebook(all []kernel.Notebook, n kernel.Notebook) *kernel.Notebook {
 	var named []*kernel.Notebook
 	for i := range all {

@@ -174,7 +174,7 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 	defer x.kernel.Close()
 	x.source = x.offer(access.Read)
 	defer x.source.Close()
-	x.all(ctx)
+	x.checkKernel(ctx)
 }
 
 // offer returns a source over the examined kernel.
@@ -182,8 +182,8 @@ func (x *examination) offer(level access.Level) *siyuan.Source {
 	return siyuan.New(siyuan.Options{Kernel: x.kernel, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// all runs the checks of a kernel that answers.
-func (x *examination) all(ctx context.Context) {
+// checkKernel runs the checks of a kernel that answers.
+func (x *examination) checkKernel(ctx context.Context) {
 	x.checkEndpoints(ctx)
 	x.clock(ctx)
 	x.levels(ctx)
@@ -191,7 +191,7 @@ func (x *examination) all(ctx context.Context) {
 	x.checkLatency(ctx)
 }
 
-// reach asks the kernel who it is.
+// checkIdentity asks the kernel who it is.
 func (x *examination) checkIdentity(ctx context.Context, choice connection.Choice) bool {
 	facts, err := TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
 	switch e, ok := errors.AsType[*tool.Error](err); {

@@ -105,7 +105,7 @@ func (x *examination) levels(ctx context.Context) {
 	x.ok("levels", issue, "notebooks: "+strings.Join(parts, ", ")+files, hint)
 }
 
-// there returns the names of the files that exist in the workspace.
+// existingFiles returns the names of the files that exist in the workspace.
 func (x *examination) existingFiles(ctx context.Context, files []string) string {
 	have := slices.DeleteFunc(files, func(f string) bool {
 		raw, err := x.kernel.ReadFile(ctx, f)
@@ -117,7 +117,7 @@ func (x *examination) existingFiles(ctx context.Context, files []string) string 
 	return "; listed in " + strings.Join(have, ", ")
 }
 
-// switches checks the tool config and what clients get to see by it.
+// checkSwitches checks the tool config and what clients get to see by it.
 func (x *examination) checkSwitches(ctx context.Context) {
 	cfg := x.source.Switches().Current(ctx)
 	if cfg.Problem != nil {
@@ -143,7 +143,7 @@ func (x *examination) checkSwitches(ctx context.Context) {
 	x.ok("tools/list", "", fmt.Sprintf("%d bytes", len(raw)), "")
 }
 
-// latency measures how long a simple request takes.
+// checkLatency measures how long a simple request takes.
 func (x *examination) checkLatency(ctx context.Context) {
 	const calls = 5
 	took := make([]time.Duration, calls)
@@ -180,7 +180,7 @@ func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
 	version, err := x.kernel.Version(ctx)
 	facts := KernelFacts{Version: version}
 	if err == nil {
-		facts, err = facts.ask(ctx, x.kernel)
+		facts, err = facts.withDetails(ctx, x.kernel)
 	}
 	if err != nil {
 		x.failed("kernel", "endpoint_failed", err)
@@ -191,5 +191,5 @@ func (x *examination) vault(ctx context.Context, v *ExaminedVault) {
 	x.ok("kernel", "", "the vault, which answers as SiYuan "+facts.Version+" does", "")
 	x.ok("token", "", fmt.Sprintf("none is needed; notebooks: %d", facts.Notebooks), "")
 	x.ok("workspace", "", facts.Workspace, "")
-	x.all(ctx)
+	x.checkKernel(ctx)
 }

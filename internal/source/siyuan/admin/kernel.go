@@ -41,12 +41,12 @@ func TryKernel(ctx context.Context, address, token string, log *slog.Logger) (Ke
 	opts.Token = token
 	k := kernel.New(address, opts)
 	defer k.Close()
-	return facts.ask(ctx, k)
+	return facts.withDetails(ctx, k)
 }
 
-// ask adds what a kernel tells authenticated clients. If it fails, the facts received before the error are returned
-// too.
-func (facts KernelFacts) ask(ctx context.Context, k *kernel.Client) (KernelFacts, error) {
+// withDetails adds what a kernel tells authenticated clients. If it fails, the facts received before the error are
+// returned too.
+func (facts KernelFacts) withDetails(ctx context.Context, k *kernel.Client) (KernelFacts, error) {
 	list, err := k.Notebooks(ctx)
 	if err != nil {
 		return facts, err

@@ -19,12 +19,12 @@ const (
 
 // Writes returns the recorded writes to this kernel, newest first.
 func (n *Notes) Writes() ([]Write, error) {
-	return n.writes.List()
+	return n.undoLog.List()
 }
 
 // Write returns a recorded write by its request id.
 func (n *Notes) Write(id string) (*Write, error) {
-	return n.writes.Get(id)
+	return n.undoLog.Get(id)
 }
 
 // ChangedSince returns the ids of targets that somebody has changed since a write.
@@ -33,7 +33,7 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	if err != nil || len(w.Before) == 0 {
 		return nil, err
 	}
-	ids, err := n.writes.ChangedSince(ctx, source.Kernel(), w)
+	ids, err := n.undoLog.ChangedSince(ctx, source.Kernel(), w)
 	out := make([]string, len(ids))
 	for i, id := range ids {
 		out[i] = string(id)
@@ -57,12 +57,12 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 			return err
 		}
 	}
-	return n.writes.Restore(ctx, source.Kernel(), w)
+	return n.undoLog.Restore(ctx, source.Kernel(), w)
 }
 
 // Undone records that a write was undone.
 func (n *Notes) Undone(w *Write) error {
-	return n.writes.Undone(w)
+	return n.undoLog.Undone(w)
 }
 
 // UndoCall returns the call that undoes a write; nil for one that is undone by Restore.

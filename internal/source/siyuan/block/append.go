@@ -6,6 +6,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type childArgs struct {
@@ -25,7 +26,7 @@ func appendTo() *action.Action {
 func childAction(
 	spec action.Spec, at side, put func(*kernel.Client, context.Context, kernel.ID, string, string) ([]kernel.Transaction, error),
 ) *action.Action {
-	spec.Tool, spec.Class = name, action.Creates
+	spec.Tool, spec.Class, spec.Risk, spec.Effects = name, action.Creates, tool.RiskLow, tool.EffectWrite
 	spec.Guide = "A heading holds nothing: insert behind it instead. New blocks get new ids. References are written ((id 'text'))."
 	spec.Needs = []action.Need{action.OnBlock(access.Write, "parentID")}
 	spec.Result = insertResult{}
@@ -40,7 +41,7 @@ func childAction(
 		if err != nil {
 			return nil, err
 		}
-		text, err := place.fits(r, "data", a.DataType, a.Data)
+		text, err := place.adapt(r, "data", a.DataType, a.Data)
 		if err != nil {
 			return nil, err
 		}

@@ -22,13 +22,13 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	for i, t := range done {
 		inserted[i] = partsOf(t)
 	}
-	there, err := siblings(ctx, r, done, inserted)
+	present, err := presentBlocks(ctx, r, done, inserted)
 	if err != nil {
 		return nil, err
 	}
 	out := make([][]kernel.ID, len(done))
 	for i, parts := range inserted {
-		have, missing := sortPresent(parts, there)
+		have, missing := sortPresent(parts, present)
 		if len(have) == 0 {
 			return nil, nothingCreated(r)
 		}
@@ -42,19 +42,19 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	return out, nil
 }
 
-// mostAlone is how many new blocks are asked for by themselves. A kernel takes some milliseconds for each in a long document;
-// to list all of such a document takes hundreds.
+// maxSingleLookups is how many new blocks are asked for by themselves. A kernel takes some milliseconds for each in a
+// long document; to list all of such a document takes hundreds.
 const maxSingleLookups = 8
 
-// siblings returns the new blocks that are there, or all blocks in the containers that insertions wrote to.
-func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction, inserted [][]insertedPart) (map[kernel.ID]bool, error) {
-	there := map[kernel.ID]bool{}
+// presentBlocks returns the new blocks that are there, or all blocks in the containers that insertions wrote to.
+func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transaction, inserted [][]insertedPart) (map[kernel.ID]bool, error) {
+	present := map[kernel.ID]bool{}
 	if alone := idsOf(slices.Concat(inserted...)); len(alone) <= maxSingleLookups {
 		nodes, err := r.Kernel.Nodes(ctx, alone)
 		for id := range nodes {
-			there[id] = true
+			present[id] = true
 		}
-		return there, err
+		return present, err
 	}
 	var parents, unplaced []kernel.ID
 	for i, t := range done {
@@ -67,7 +67,7 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 		if named {
 			continue
 		}
-		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // into a list, of which the answer names nothing
+		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // inserted into a list: the answer does not name the new items
 			unplaced = append(unplaced, p.id)
 			if len(p.items) > 0 {
 				unplaced = append(unplaced, p.items[0].id)
@@ -87,13 +87,13 @@ func siblings(ctx context.Context, r *action.Request, done []kernel.Transaction,
 			return nil, err
 		}
 		for _, b := range children {
-			there[b.ID] = true
+			present[b.ID] = true
 		}
 	}
-	return there, nil
+	return present, nil
 }
 
-// part is a block that an insertion was to make.
+// insertedPart is a block that an insertion was to make.
 type insertedPart struct {
 	id    kernel.ID
 	dom   string
@@ -134,16 +134,16 @@ func partsOf(t kernel.Transaction) []insertedPart {
 	return out
 }
 
-// landed sorts parts into the blocks that are there and those that are missing behind the first.
-func sortPresent(parts []insertedPart, there map[kernel.ID]bool) (have []kernel.ID, missing []insertedPart) {
+// sortPresent sorts parts into the blocks that are there and those that are missing behind the first.
+func sortPresent(parts []insertedPart, present map[kernel.ID]bool) (have []kernel.ID, missing []insertedPart) {
 	for _, p := range parts {
-		if there[p.id] {
+		if present[p.id] {
 			have = append(have, p.id)
 			continue
 		}
-		ownItems := slices.ContainsFunc(p.items, func(item insertedPart) bool { return there[item.id] })
+		ownItems := slices.ContainsFunc(p.items, func(item insertedPart) bool { return present[item.id] })
 		if ownItems { // they are in another list
-			inner, innerMissing := sortPresent(p.items, there)
+			inner, innerMissing := sortPresent(p.items, present)
 			have, missing = append(have, inner...), append(missing, innerMissing...)
 			continue
 		}
@@ -166,11 +166,11 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 		_, err := r.Kernel.Insert(ctx, kernel.Insertion{
 			BlockContent: kernel.BlockContent{DataType: dataDOM, Data: p.dom}, Anchor: kernel.Anchor{PreviousID: after},
 		})
-		var there map[kernel.ID]kernel.Node
+		var nodes map[kernel.ID]kernel.Node
 		if err == nil {
-			there, err = r.Kernel.Nodes(ctx, []kernel.ID{p.id})
+			nodes, err = r.Kernel.Nodes(ctx, []kernel.ID{p.id})
 		}
-		if _, ok := there[p.id]; !ok {
+		if _, ok := nodes[p.id]; !ok {
 			return nil, partlyCreated(r, have, missing[n:], err)
 		}
 		have = slices.Insert(have, slices.Index(have, after)+1, p.id)
@@ -179,7 +179,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 	return have, nil
 }
 
-// halfCreated is the error for content of which a part was written. It carries the rest.
+// partlyCreated is the error for content that was written only in part. It carries the rest.
 func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
 	var rest strings.Builder
 	for _, p := range missing {

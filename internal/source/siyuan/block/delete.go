@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type deleteResult struct {
@@ -20,7 +21,7 @@ func remove() *action.Action {
 		Purpose: "Delete a block with all that is in it",
 		Guide:   "The blocks below a heading stay. Documents are deleted with document remove.",
 		Off:     true, Dangerous: true,
-		Class: action.State, Saves: action.SavesRemoved,
+		Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete, Saves: action.SavesRemoved,
 		Needs:      []action.Need{action.OnBlock(access.Delete, "id")},
 		Endpoints:  []string{"block/deleteBlock", "sqlite/flushTransaction", "block/getBlockTreeInfos"},
 		Positional: []string{"id"},
@@ -47,7 +48,7 @@ func remove() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if _, there := remaining[a.ID]; there {
+		if _, exists := remaining[a.ID]; exists {
 			return nil, mismatch(r, a.ID, "the kernel accepted the deletion, and the block is still there")
 		}
 		r.RefreshDocument(t.Root)

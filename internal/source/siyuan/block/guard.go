@@ -47,14 +47,14 @@ func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	return notAContainer(r, parent)
 }
 
-// leaf is the refusal to put something into a block that cannot hold others.
+// notAContainer is the refusal to put something into a block that cannot hold others.
 func notAContainer(r *action.Request, id kernel.ID) error {
 	e := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", id))
 	e.Hint = fmt.Sprintf(`block(action="%s", previousID="%s", …) puts it behind`, siblingAction(r), id)
 	return e
 }
 
-// puts returns the action that puts behind a block what this one would put into it.
+// siblingAction returns the action that puts behind a block what this one would put into it.
 func siblingAction(r *action.Request) string {
 	if r.Action.Name == "move" {
 		return "move"

@@ -8,6 +8,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 // infoResult describes what the kernel answers.
@@ -24,8 +25,8 @@ type infoResult struct {
 func info() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "info",
-		Purpose:    "Say in which notebook and document a block is",
-		Class:      action.Reads,
+		Purpose: "Say in which notebook and document a block is",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockInfo"},
 		Positional: []string{"id"},
@@ -44,8 +45,8 @@ type breadcrumbArgs struct {
 func breadcrumb() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "breadcrumb",
-		Purpose:    "Show the way from its document down to a block",
-		Class:      action.Reads,
+		Purpose: "Show the way from its document down to a block",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockBreadcrumb", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
@@ -69,7 +70,7 @@ func breadcrumb() *action.Action {
 	})
 }
 
-// unboundCrumbs takes out of the names of steps what the kernel has put into their text of blocks that may not be read.
+// redactCrumbs removes from the names of a path's steps what the kernel copied into them from unreadable blocks.
 func redactCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb) error {
 	ids := make([]kernel.ID, 0, len(crumbs))
 	for _, c := range crumbs {
@@ -79,7 +80,7 @@ func redactCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb)
 	}
 	texts, err := content.PlainTexts(ctx, r, ids)
 	for i := range crumbs {
-		if text, other := texts[crumbs[i].ID]; other {
+		if text, changed := texts[crumbs[i].ID]; changed {
 			crumbs[i].Name = content.Clip(text, 64)
 		}
 	}
@@ -101,8 +102,8 @@ type wordCountResult struct {
 func wordCount() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "word_count",
-		Purpose:    "Count words, characters, links, images and references in blocks",
-		Class:      action.Reads,
+		Purpose: "Count words, characters, links, images and references in blocks",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "ids")},
 		Endpoints:  []string{"block/getBlocksWordCount", "block/getBlockKramdowns", "query/sql"},
 		Aliases:    map[string]string{"id": "ids"},
@@ -134,9 +135,9 @@ type docsInfoArgs struct {
 func docsInfo() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "docs_info",
-		Purpose:    "Read title, icon, attributes and reference counts of documents",
-		Guide:      "The id of a block means its document. References from notebooks that may not be read are not counted.",
-		Class:      action.Reads,
+		Purpose: "Read title, icon, attributes and reference counts of documents",
+		Guide:   "The id of a block means its document. References from notebooks that may not be read are not counted.",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id"), action.OnDocument(access.Read, "ids")},
 		Endpoints:  []string{"block/getDocsInfo"},
 		Positional: []string{"ids"},
@@ -191,13 +192,13 @@ func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) 
 		return err
 	}
 	for i := range docs {
-		kept := []kernel.ID{}
+		visible := []kernel.ID{}
 		for _, id := range docs[i].RefIDs {
 			if t, found := places[id]; found && r.Readable(t.Notebook) {
-				kept = append(kept, id)
+				visible = append(visible, id)
 			}
 		}
-		docs[i].RefIDs, docs[i].RefCount = kept, len(kept) // without a word about the others: they are references to this very document
+		docs[i].RefIDs, docs[i].RefCount = visible, len(visible) // the others are not mentioned: they are references to this very document
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type anchorArgs struct {
@@ -52,7 +53,7 @@ func insert() *action.Action {
 		Purpose: "Insert content before, after or first into a block",
 		Guide: "One anchor is needed: nextID counts before previousID, that before parentID. New blocks get new ids, whatever ids " +
 			"the content has. References are written ((id 'text')).",
-		Class:     action.Creates,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs:     []action.Need{action.On(access.Write, "every anchor", "", anchorTargets)},
 		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getChildBlocks"},
 		Result:    insertResult{},
@@ -199,7 +200,7 @@ func prepareInsertions(ctx context.Context, r *action.Request, items []insertIte
 			}
 			places[item.anchorArgs] = place
 		}
-		text, err := place.fits(r, dataParam(several, i), item.DataType, item.Data)
+		text, err := place.adapt(r, dataParam(several, i), item.DataType, item.Data)
 		if err != nil {
 			return nil, nil, err
 		}

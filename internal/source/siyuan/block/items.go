@@ -18,14 +18,14 @@ const (
 	superNode = "NodeSuperBlock"
 )
 
-// marker begins an item of a list: "-", or a number with what follows it, and the box of a task.
-type marker struct {
+// itemMarker begins an item of a list: "-", or a number with what follows it, and the box of a task.
+type itemMarker struct {
 	number int // of a numbered item, -1 of others
 	close  byte
 	box    string // "[ ]", "[X]" or "" for what is not a task
 }
 
-func (m marker) String() string {
+func (m itemMarker) String() string {
 	if m.number < 0 {
 		return "-"
 	}
@@ -33,7 +33,7 @@ func (m marker) String() string {
 }
 
 // next returns the marker of the item behind.
-func (m marker) next() marker {
+func (m itemMarker) next() itemMarker {
 	if m.number >= 0 {
 		m.number++
 	}
@@ -44,16 +44,16 @@ var itemStart = lazyregexp.New(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]
 
 // markersOf returns the markers of the first and the last item of a list, or of the one item, whose kramdown is
 // given.
-func markersOf(kramdown string) (first, last marker, ok bool) {
+func markersOf(kramdown string) (first, last itemMarker, ok bool) {
 	all := itemStart.FindAllStringSubmatch(kramdown, -1)
 	if len(all) == 0 {
-		return marker{number: -1}, marker{number: -1}, false
+		return itemMarker{number: -1}, itemMarker{number: -1}, false
 	}
 	return markerOf(all[0]), markerOf(all[len(all)-1]), true
 }
 
-func markerOf(m []string) marker {
-	out := marker{number: -1, box: m[3]}
+func markerOf(m []string) itemMarker {
+	out := itemMarker{number: -1, box: m[3]}
 	if n, err := strconv.Atoi(m[1]); err == nil {
 		out.number, out.close = n, m[2][0]
 	}
@@ -63,7 +63,7 @@ func markerOf(m []string) marker {
 // toItems converts Markdown to the items of a list, the first with a marker. Content that is not a list becomes one
 // item. The markers of a list are changed to the kind of the target list. ok is false for a list with other blocks
 // next to it.
-func toItems(text string, m marker) (items string, ok bool) {
+func toItems(text string, m itemMarker) (items string, ok bool) {
 	text = strings.Trim(text, "\r\n")
 	if countItems(text) == 0 {
 		return toItem(text, m), true
@@ -92,8 +92,8 @@ func toItems(text string, m marker) (items string, ok bool) {
 
 var taskBox = lazyregexp.New(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
 
-// oneItem returns text as one item.
-func toItem(text string, m marker) string {
+// toItem returns text as one item.
+func toItem(text string, m itemMarker) string {
 	head := m.String() + " "
 	if head == "- " && strings.HasPrefix(text, "-") {
 		head = "* " // "- ---" would be a line
@@ -111,7 +111,7 @@ func toItem(text string, m marker) string {
 	return head + strings.Join(lines, "\n")
 }
 
-// shift moves a line of an item whose content was from columns behind its margin, to where it is to.
+// reindent moves a line of an item whose content was from columns behind its margin, to where it is to.
 func reindent(line string, from, to int) string {
 	rest := strings.TrimLeft(line, " \t")
 	switch {
@@ -196,19 +196,19 @@ func countItems(text string) (n int) {
 	return n
 }
 
-// spot is where content is put: among the items of a list or elsewhere.
+// insertionSpot is where content is put: among the items of a list or elsewhere.
 type insertionSpot struct {
-	listed bool
-	marker marker // for the first new item
+	inList bool
+	marker itemMarker // for the first new item
 }
 
-// fits makes data what may stand at a spot. A kernel puts into a list whatever it is given, and an
-// item of a list anywhere, and so makes documents that no editor can show.
-func (s insertionSpot) fits(r *action.Request, param, dataType, data string) (string, error) {
+// adapt adapts data to the place where it is inserted. The kernel would accept anything in a list, and list items
+// anywhere, and so create documents that no editor can show.
+func (s insertionSpot) adapt(r *action.Request, param, dataType, data string) (string, error) {
 	switch {
 	case dataType == dataDOM:
 		return data, s.adaptDOM(r, param, data)
-	case !s.listed:
+	case !s.inList:
 		return data, nil
 	}
 	out, ok := toItems(data, s.marker)
@@ -223,9 +223,9 @@ func (s insertionSpot) fits(r *action.Request, param, dataType, data string) (st
 func (s insertionSpot) adaptDOM(r *action.Request, param, dom string) error {
 	for _, b := range kernel.ParseDOM(dom) {
 		switch item := b.Type == itemNode; {
-		case s.listed && !item && b.Type != listNode:
+		case s.inList && !item && b.Type != listNode:
 			return r.Invalid(param, fmt.Sprintf("begins with a %s and goes into a list, which holds items (NodeListItem) only", b.Type))
-		case !s.listed && item:
+		case !s.inList && item:
 			return r.Invalid(param, "is an item of a list, and goes where there is no list: put a NodeList around it")
 		}
 	}
@@ -261,7 +261,7 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (inse
 		return insertionSpot{}, node, err
 	}
 	from, to, ok := markersOf(texts[id])
-	s := insertionSpot{listed: true, marker: from}
+	s := insertionSpot{inList: true, marker: from}
 	if ok && (at == behind || at == last) {
 		s.marker = to.next()
 	}
@@ -283,7 +283,7 @@ func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot
 		return s, a, err
 	}
 	s, node, err := spotAt(ctx, r, a.ParentID, first)
-	if err != nil || !s.listed && node.Type != superNode {
+	if err != nil || !s.inList && node.Type != superNode {
 		return s, a, err
 	}
 	children, err := r.Kernel.ChildBlocks(ctx, a.ParentID)

@@ -10,10 +10,10 @@ import (
 
 func TestAsItems(t *testing.T) {
 	t.Parallel()
-	bullet, third, task := marker{number: -1}, marker{number: 3, close: '.'}, marker{number: -1, box: "[ ]"}
+	bullet, third, task := itemMarker{number: -1}, itemMarker{number: 3, close: '.'}, itemMarker{number: -1, box: "[ ]"}
 	for _, c := range []struct {
 		name, text string
-		m          marker
+		m          itemMarker
 		want       string
 	}{
 		{"text", "one 一", bullet, "- one 一"},
@@ -25,7 +25,7 @@ func TestAsItems(t *testing.T) {
 		{"a list stays", "- a\n\n  b\n- c", bullet, "- a\n\n  b\n- c"},
 		{"markers change, and what is in items moves", "* a\n  - b\n\n  c\n* d", third, "3. a\n   - b\n\n   c\n4. d"},
 		{"numbers go", "9. a\n   b\n10. c\n    d", bullet, "- a\n  b\n- c\n  d"},
-		{"a number grows", "- a\n  b\n- c\n  d", marker{number: 9, close: ')'}, "9) a\n   b\n10) c\n    d"},
+		{"a number grows", "- a\n  b\n- c\n  d", itemMarker{number: 9, close: ')'}, "9) a\n   b\n10) c\n    d"},
 		{"boxes stay", "- [x] a\n- b", task, "- [x] a\n- [ ] b"},
 		{"code is not a list", "- a\n  ```\n- b\n  ```\n- c", third, "3. a\n   ```\n - b\n   ```\n4. c"},
 		{"attributes are of the list", "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}", bullet, "- {: id=\"x\"}a\n  {: id=\"y\"}\n{: id=\"z\"}"},
@@ -65,7 +65,7 @@ func TestAsItemsLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lines := rapid.SliceOf(rapid.SampledFrom([]string{"", "a", "- b", "  - c", "1. d", "  e", "```", "# f", "> g", "\t- h", "- [ ] i", "---", "   j"})).Draw(t, "lines")
 		text := strings.Join(lines, "\n")
-		m := rapid.SampledFrom([]marker{{number: -1}, {number: 7, close: '.'}, {number: -1, box: "[X]"}}).Draw(t, "marker")
+		m := rapid.SampledFrom([]itemMarker{{number: -1}, {number: 7, close: '.'}, {number: -1, box: "[X]"}}).Draw(t, "marker")
 		got, ok := toItems(text, m)
 		if !ok {
 			return
@@ -91,7 +91,7 @@ func FuzzAsItems(f *testing.F) {
 	f.Add("- a\n\n  b\n1. c", 3)
 	f.Add("text\n```\n", -1)
 	f.Fuzz(func(t *testing.T, text string, number int) {
-		m := marker{number: max(-1, min(number, 999_999_999)), close: '.'}
+		m := itemMarker{number: max(-1, min(number, 999_999_999)), close: '.'}
 		if got, ok := toItems(text, m); ok && strings.Count(got, "\n") > strings.Count(text, "\n") {
 			t.Errorf("%q became %q, which has more lines", text, got)
 		}

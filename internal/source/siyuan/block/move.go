@@ -30,20 +30,20 @@ type moveResult struct {
 
 func move() *action.Action {
 	blocks := action.On(access.Write, "the blocks", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		return places(ctx, r, "id", "ids")
+		return targetsOf(ctx, r, "id", "ids")
 	})
 	place := action.On(access.Write, "where they go", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		if len(r.Strings("previousID")) > 0 { // counts before parentID
-			return places(ctx, r, "previousID")
+			return targetsOf(ctx, r, "previousID")
 		}
-		return places(ctx, r, "parentID")
+		return targetsOf(ctx, r, "parentID")
 	})
 	return action.New(action.Spec{
 		Tool: name, Name: "move",
 		Purpose:   "Move blocks behind a block, or first into a document or container",
 		Guide:     "Into another notebook it needs rwd where the blocks come from. Documents are moved with document move.",
 		Dangerous: true,
-		Class:     action.Structure,
+		Class:     action.Structure, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{
 			action.Leaving("blocks", blocks, place),
 			action.OnBlock(access.Write, "id"), action.OnBlock(access.Write, "ids"),
@@ -69,8 +69,8 @@ func move() *action.Action {
 	}, runMove)
 }
 
-// places returns the blocks that some arguments name.
-func places(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
+// targetsOf returns the blocks that some arguments name.
+func targetsOf(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
 	var out []action.Target
 	for _, param := range params {
 		for _, id := range r.Strings(param) {
@@ -204,10 +204,10 @@ func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.I
 				return nil, err
 			}
 		}
-		now, there := at[id]
+		now, exists := at[id]
 		switch {
 		case moved:
-		case there && now != before[id]:
+		case exists && now != before[id]:
 			astray = append(astray, id)
 		default:
 			return nil, mismatch(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
@@ -250,7 +250,7 @@ func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id 
 	return true, nil
 }
 
-// halfMoved adds to the error of a move what was moved before it.
+// partlyMoved adds to the error of a move what was moved before it.
 func partlyMoved(err error, done []kernel.ID) error {
 	if len(done) == 0 {
 		return err

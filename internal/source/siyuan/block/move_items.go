@@ -82,7 +82,7 @@ func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kerne
 }
 
 // subtype returns what kind of list an item with the marker is in.
-func (m marker) subtype() string {
+func (m itemMarker) subtype() string {
 	switch {
 	case m.box != "":
 		return "t"

@@ -22,10 +22,10 @@ type kramdownResult struct {
 func getKramdown() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_kramdown",
-		Purpose:    "Read a block or document as Markdown with ids and attributes",
-		Guide:      "Give stateHash back as ifMatch to be refused if somebody changed the block meanwhile.",
-		Common:     true,
-		Class:      action.Reads,
+		Purpose: "Read a block or document as Markdown with ids and attributes",
+		Guide:   "Give stateHash back as ifMatch to be refused if somebody changed the block meanwhile.",
+		Common:  true,
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockKramdown", "query/sql"},
 		Positional: []string{"id"},
@@ -40,7 +40,7 @@ func getKramdown() *action.Action {
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
 		hash := content.StateHash(content.Saved{ID: a.ID, Kramdown: text})
-		text, err = content.Unbound(ctx, r, content.Clean(text))
+		text, err = content.Redact(ctx, r, content.Clean(text))
 		return kramdownResult{a.ID, text, hash}, err
 	})
 }
@@ -76,9 +76,9 @@ type batchResult struct {
 func batchKramdown() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "batch_kramdown",
-		Purpose:    "Read up to 20 blocks as Markdown with ids and attributes",
-		Guide:      "One that cannot be read fails alone. Order and duplicates of ids are kept.",
-		Class:      action.Reads,
+		Purpose: "Read up to 20 blocks as Markdown with ids and attributes",
+		Guide:   "One that cannot be read fails alone. Order and duplicates of ids are kept.",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded:  "the level is checked for each id by itself, so that one fails alone",
 		Endpoints:  []string{"block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"ids"},
@@ -106,7 +106,7 @@ func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArg
 		default:
 			if err := r.Levels.Check(t.Notebook, access.Read, access.Block, string(id)); err != nil {
 				refused[id] = err
-			} else if _, twice := refused[id]; !twice {
+			} else {
 				readable = append(readable, id)
 			}
 		}
@@ -130,7 +130,7 @@ func runBatchKramdown(ctx context.Context, r *action.Request, a batchKramdownArg
 			continue
 		}
 		item.OK = true
-		if item.Kramdown, err = content.Unbound(ctx, r, content.Clean(text)); err != nil {
+		if item.Kramdown, err = content.Redact(ctx, r, content.Clean(text)); err != nil {
 			return nil, err
 		}
 		if a.Mode == "md" {
@@ -150,7 +150,7 @@ func itemErrorOf(err error) *itemError {
 	return out
 }
 
-// mostDOM bounds the DOM that is returned, in bytes.
+// maxDOM bounds the DOM that is returned, in bytes.
 const maxDOM = 64 << 10
 
 type domResult struct {
@@ -164,9 +164,9 @@ type domResult struct {
 func dom() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "dom",
-		Purpose:    "Read a block in the editor's own form (DOM), at most 64 KiB",
-		Guide:      "For text get_kramdown is shorter. A longer DOM is cut after a whole block.",
-		Class:      action.Reads,
+		Purpose: "Read a block in the editor's own form (DOM), at most 64 KiB",
+		Guide:   "For text get_kramdown is shorter. A longer DOM is cut after a whole block.",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getBlockDOM", "query/sql"},
 		Positional: []string{"id"},
@@ -180,7 +180,7 @@ func dom() *action.Action {
 		if full == "" {
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
-		if full, err = content.Unbound(ctx, r, full); err != nil {
+		if full, err = content.Redact(ctx, r, full); err != nil {
 			return nil, err
 		}
 		out := domResult{ID: a.ID, DOM: cutDOM(full, maxDOM)}
@@ -239,8 +239,8 @@ func getAttrs() *action.Action {
 		Tool: name, Name: "get_attrs",
 		Purpose: "Read the attributes of a block or document",
 		Guide:   "Databases that the block is a row of are left out where some notebook may not be read.",
-		Class:   action.Reads,
-		Needs:   []action.Need{action.OnBlock(access.Read, "id")},
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
+		Needs: []action.Need{action.OnBlock(access.Read, "id")},
 
 		Endpoints:  []string{"attr/getBlockAttrs"},
 		Positional: []string{"id"},
@@ -272,9 +272,9 @@ type childrenResult struct {
 func getChildren() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_children",
-		Purpose:    "List the blocks right below a document or block",
-		Guide:      "Below a heading stands its section, down to the next heading of its level. A leaf has no children.",
-		Class:      action.Reads,
+		Purpose: "List the blocks right below a document or block",
+		Guide:   "Below a heading stands its section, down to the next heading of its level. A leaf has no children.",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},

@@ -8,6 +8,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 const (
@@ -53,8 +54,8 @@ type recentResult struct {
 func recentUpdated() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "recent_updated",
-		Purpose:   "List what was written last, by document",
-		Class:     action.Reads,
+		Purpose: "List what was written last, by document",
+		Class:   action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "what is in notebooks that may not be read is left out",
 		Endpoints: []string{"block/getRecentUpdatedBlocks", "sqlite/flushTransaction", "query/sql"},
 		Result:    recentResult{},

@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type replaceArgs struct {
@@ -26,7 +27,7 @@ func replace() *action.Action {
 		Purpose: "Replace an exact text in a block; everything else stays",
 		Guide: "All edits are found before anything is written. old must be there once, unless replace_all is true. In a document " +
 			"each edit is within one block.",
-		Class: action.State, Saves: action.SavesBlocks,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
 		Needs: []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints: []string{
 			"block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns", "block/updateBlock", "block/batchUpdateBlock",
@@ -58,7 +59,8 @@ func runReplace(ctx context.Context, r *action.Request, a replaceArgs) (any, err
 	return replaceResult{true, a.ID, done}, nil
 }
 
-// editable returns the blocks that a target stands for: itself, or all at the top of a document.
+// editableBlocks returns the blocks that a write to a target replaces: the target itself, or all top-level blocks of a
+// document.
 func editableBlocks(ctx context.Context, r *action.Request, t action.Target) ([]kernel.Block, error) {
 	if isDocument(t) {
 		return r.Kernel.ChildBlocks(ctx, t.ID)
@@ -67,8 +69,8 @@ func editableBlocks(ctx context.Context, r *action.Request, t action.Target) ([]
 	if err != nil {
 		return nil, err
 	}
-	node, there := nodes[t.ID]
-	if !there {
+	node, exists := nodes[t.ID]
+	if !exists {
 		return nil, access.NotFound(access.Block, string(t.ID))
 	}
 	return []kernel.Block{{ID: t.ID, Type: shortType(node.Type)}}, nil

@@ -35,7 +35,7 @@ func setAttrs() *action.Action {
 		Tool: name, Name: "set_attrs",
 		Purpose: "Set or remove attributes of a block or document",
 		Guide:   "The others stay as they are. title renames a document.",
-		Class:   action.State, Inverse: restoreAttrsInverse,
+		Class:   action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Inverse: restoreAttrsInverse,
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Positional: []string{"id"},
@@ -87,7 +87,7 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	return setAttrsResult{true, a.ID, set}, nil
 }
 
-// attrsBack sets the attributes as they are now, and touches nothing else of the block.
+// restoreAttrsInverse sets the attributes as they are now, and touches nothing else of the block.
 func restoreAttrsInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	var a setAttrsArgs
 	if err := json.Unmarshal(r.Args(), &a); err != nil {
@@ -177,8 +177,8 @@ type foldResult struct {
 func setFoldState() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "set_fold_state",
-		Purpose:    "Fold or unfold a block",
-		Class:      action.State,
+		Purpose: "Fold or unfold a block",
+		Class:   action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite | tool.EffectUI,
 		Inverse:    foldInverse,
 		Needs:      []action.Need{action.OnBlock(access.Write, "id")},
 		Endpoints:  []string{"block/foldBlock", "block/unfoldBlock", "attr/getBlockAttrs"},
@@ -206,7 +206,7 @@ func setFoldState() *action.Action {
 	})
 }
 
-// foldBack folds or unfolds the block as it is now.
+// foldInverse is the inverse write that restores whether the block is folded now.
 func foldInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").ID
 	attrs, err := r.Kernel.Attrs(ctx, id)

@@ -9,9 +9,10 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
-// mostRefs bounds the referring blocks of one call.
+// maxReferrers bounds the referring blocks of one call.
 const maxReferrers = 10_000
 
 type transferArgs struct {
@@ -35,7 +36,7 @@ func transferReferences() *action.Action {
 		Tool: name, Name: "transfer_references",
 		Purpose:   "Make references to one block refer to another",
 		Guide:     "The blocks that hold the references change too, so those in notebooks that may not be written are left out.",
-		Dangerous: true, Class: action.Manifest,
+		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{
 			action.OnBlock(access.Write, "fromID"), action.OnBlock(access.Write, "toID"), action.OnBlock(access.Write, "refIDs"),
 		},

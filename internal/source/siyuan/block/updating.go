@@ -56,7 +56,7 @@ func (w *updateRun) run(ctx context.Context) ([]*updated, error) {
 	return w.out, nil
 }
 
-// read notes what the blocks are and hold, and returns what they are to hold.
+// read records the present state of the blocks, and returns their new content.
 func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replacement, error) {
 	k := w.r.Kernel
 	nodes, err := k.Nodes(ctx, ids)
@@ -72,11 +72,11 @@ func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replace
 	}
 	in := make([]kernel.Replacement, len(w.items))
 	for i, item := range w.items {
-		node, there := nodes[item.ID]
-		if !there {
+		node, exists := nodes[item.ID]
+		if !exists {
 			return nil, access.NotFound(access.Block, string(item.ID))
 		}
-		text, err := w.fit(w.param(i, "data"), &item, &node)
+		text, err := w.adapt(w.param(i, "data"), &item, &node)
 		if err != nil {
 			return nil, err
 		}
@@ -99,10 +99,10 @@ func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replace
 	return in, nil
 }
 
-// fit makes new content what may stand where the block is: of an item of a list, one item.
-func (w *updateRun) fit(param string, item *updateItem, node *kernel.Node) (string, error) {
-	s := insertionSpot{listed: node.ParentType == listNode}
-	if s.listed {
+// adapt makes new content what may stand where the block is: of an item of a list, one item.
+func (w *updateRun) adapt(param string, item *updateItem, node *kernel.Node) (string, error) {
+	s := insertionSpot{inList: node.ParentType == listNode}
+	if s.inList {
 		s.marker, _, _ = markersOf(w.before[item.ID])
 		if item.DataType == dataMarkdown && countItems(item.Data) > 1 {
 			e := w.r.Invalid(param, fmt.Sprintf("has several list items, and %s is one", item.ID))
@@ -110,7 +110,7 @@ func (w *updateRun) fit(param string, item *updateItem, node *kernel.Node) (stri
 			return "", e
 		}
 	}
-	return s.fits(w.r, param, item.DataType, item.Data)
+	return s.adapt(w.r, param, item.DataType, item.Data)
 }
 
 // write sends the new content and returns what the kernel made of it, as DOM by block.
@@ -135,7 +135,7 @@ func (w *updateRun) write(ctx context.Context, in []kernel.Replacement) (map[ker
 	return doms, nil
 }
 
-// restore puts back attributes that the update took away. Those that the content sets stay.
+// restoreAttrs puts back attributes that the update took away. Those that the content sets stay.
 func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 	now, err := w.r.Kernel.BatchAttrs(ctx, ids)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 		for key, value := range u.attributes {
 			if ownAttr(key) {
 				u.AttrCount++
-				if _, there := now[u.ID][key]; !there {
+				if _, exists := now[u.ID][key]; !exists {
 					missing[key] = value
 				}
 			}
@@ -234,7 +234,7 @@ func (u *updated) warn(warnings ...string) {
 func lostInside(id kernel.ID, before, after string) string {
 	now, n := content.Attributes(after), 0
 	for inner, attrs := range content.Attributes(before) {
-		if _, there := now[inner]; there || inner == id {
+		if _, exists := now[inner]; exists || inner == id {
 			continue
 		}
 		for key := range attrs {

@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type getChildBlocksArgs struct {
@@ -32,8 +33,8 @@ type getChildBlocksResult struct {
 func getChildBlocks() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_child_blocks", Purpose: "List the blocks of a document with their ids",
-		Guide:      "Blocks inside lists, quotes and the like are listed by their own container's id.",
-		Class:      action.Reads,
+		Guide: "Blocks inside lists, quotes and the like are listed by their own container's id.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "query/sql"},
 		Positional: []string{"id"},
@@ -63,8 +64,8 @@ type getChildDocsArgs struct {
 func getChildDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_child_docs", Purpose: "List the documents right below a document",
-		Guide:      `Those at the top of a notebook: notebook(action="get_child_docs").`,
-		Class:      action.Reads,
+		Guide: `Those at the top of a notebook: notebook(action="get_child_docs").`,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"filetree/listDocsByPath", "filetree/getHPathByID"},
 		Positional: []string{"id"},

@@ -40,7 +40,7 @@ func create() *action.Action {
 		Guide: "Give path, whose missing parents are made too, or parentPath and title. A path that is taken is " +
 			"refused unless allowDuplicate is true. A first line \"# Title\" that repeats the title is left out. " +
 			"SiYuan allows 7 levels of documents.",
-		Class:      action.Creates,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs:      []action.Need{needsOpenNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
@@ -59,7 +59,7 @@ func create() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		id, err := to.make(ctx, r, markdown)
+		id, err := to.create(ctx, r, markdown)
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +84,14 @@ func create() *action.Action {
 
 // create creates the document under an id of our own, so that it is known what became of it even
 // if the answer is lost.
-func (d *destination) make(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
+func (d *destination) create(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
 	id := kernel.NewID()
 	got, err := r.Kernel.CreateDocument(ctx, d.notebook, d.hpath, markdown, id)
 	switch {
 	case err == nil:
 		return got, nil
 	case tool.KindOf(err) == kernel.OutcomeUnknown:
-		if p, lookErr := now(ctx, r, id); lookErr == nil && p != nil {
+		if p, lookErr := currentPlace(ctx, r, id); lookErr == nil && p != nil {
 			return id, nil // only the answer was lost
 		}
 	}
@@ -101,10 +101,10 @@ func (d *destination) make(ctx context.Context, r *action.Request, markdown stri
 // locateCreated finds the new document, and moves it where it was wanted if the kernel took another
 // parent of the same human path.
 func (d *destination) locateCreated(ctx context.Context, r *action.Request, id kernel.ID) (resultPlace, error) {
-	p, err := now(ctx, r, id)
+	p, err := currentPlace(ctx, r, id)
 	if err == nil && p != nil && d.parent != nil && p.Path != childrenPath(d.parent.Path)+"/"+string(id)+".sy" {
 		if err = r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, d.parent.ID); err == nil {
-			p, err = now(ctx, r, id)
+			p, err = currentPlace(ctx, r, id)
 		}
 	}
 	switch {
@@ -134,8 +134,8 @@ type createDailyNoteResult struct {
 func createDailyNote() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "create_daily_note", Purpose: "Create today's daily note, or find it",
-		Guide:      `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
-		Class:      action.Creates,
+		Guide: `Where it goes, notebook(action="get_conf") says: dailyNoteSavePath.`,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Needs:      []action.Need{needsOpenNotebook(access.Write, "notebook"), datafile.DailyNote("notebook")},
 		Endpoints:  []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "filetree/createDailyNote", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"notebook"},
@@ -170,9 +170,9 @@ type duplicateResult struct {
 func duplicate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "duplicate", Purpose: "Copy a document beside itself",
-		Guide:      "Documents below it are not copied. The copy has the time in its title: rename it.",
-		Class:      action.Creates,
-		Needs:      []action.Need{document(access.Write, "id")},
+		Guide: "Documents below it are not copied. The copy has the time in its title: rename it.",
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
+		Needs:      []action.Need{needsDocument(access.Write, "id")},
 		Endpoints:  []string{"filetree/duplicateDoc", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id"},
 		Result:     duplicateResult{},

@@ -28,9 +28,9 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 	case byParent && a.Path != "", byParent && (a.ParentPath == "" || a.Title == ""), !byParent && a.Path == "":
 		return nil, r.Conflicting("give either path, or parentPath and title", "path", "parentPath", "title")
 	case byParent:
-		err = d.below(ctx, r, a)
+		err = d.setParent(ctx, r, a)
 	default:
-		err = d.at(r, a.Path)
+		err = d.setPath(r, a.Path)
 	}
 	if err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 	return d, d.checkFree(ctx, r, a.AllowDuplicate)
 }
 
-// at goes to a human path.
-func (d *destination) at(r *action.Request, path string) error {
+// setPath goes to a human path.
+func (d *destination) setPath(r *action.Request, path string) error {
 	if storagePath.MatchString(path) {
 		return &tool.Error{
 			Op: "create", Kind: kernel.InvalidPath, Subject: path,
@@ -77,8 +77,8 @@ func titlesOf(r *action.Request, param, path string) ([]string, error) {
 	return titles, nil
 }
 
-// below goes under a parent, which must exist.
-func (d *destination) below(ctx context.Context, r *action.Request, a *createArgs) error {
+// setParent goes under a parent, which must exist.
+func (d *destination) setParent(ctx context.Context, r *action.Request, a *createArgs) error {
 	title, err := cleanTitle(r, "title", a.Title)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 		return atPath(ctx, r, string(d.notebook), path)
 	}
 	if kernel.ID(path).Valid() {
-		t, err := parent(ctx, r, "parentPath", path)
+		t, err := parentTarget(ctx, r, "parentPath", path)
 		if err == nil && t.Notebook != d.notebook {
 			err = r.Conflicting(fmt.Sprintf("%s is not in notebook %s", path, d.notebook), "parentPath", "notebook")
 		}
@@ -121,13 +121,13 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 		e.Hint = "create the parent first, or give path, which makes missing parents"
 		return action.Target{}, e
 	case len(ids) > 1:
-		return action.Target{}, ambiguousOwner(hpath, ids)
+		return action.Target{}, ambiguousPath(hpath, ids)
 	}
 	return r.Place(ctx, access.Document, string(ids[0]))
 }
 
-// ambiguous is the error for a human path of several documents.
-func ambiguousOwner(hpath string, ids []kernel.ID) error {
+// ambiguousPath is the error for a human path of several documents.
+func ambiguousPath(hpath string, ids []kernel.ID) error {
 	return &tool.Error{
 		Op: "find", Kind: tool.Ambiguous, Subject: hpath,
 		Message: fmt.Sprintf("%d documents have the path %s", len(ids), hpath),
@@ -170,7 +170,7 @@ func tooDeep(err error, level int) error {
 	return &out
 }
 
-// free refuses a human path that is taken: the kernel would make a second document.
+// checkFree refuses a human path that is taken: the kernel would make a second document.
 func (d *destination) checkFree(ctx context.Context, r *action.Request, duplicate bool) error {
 	if duplicate {
 		return nil

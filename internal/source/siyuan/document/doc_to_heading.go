@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type docToHeadingArgs struct {
@@ -27,9 +28,9 @@ func docToHeading() *action.Action {
 		Tool: "document", Name: "doc_to_heading", Purpose: "Put a document as a heading into another document",
 		Guide: "The document goes away, so rwd is needed where it is. It must have no documents below it. targetID " +
 			"is a block inside the other document, never the document itself.",
-		Dangerous: true, Class: action.Structure,
+		Dangerous: true, Class: action.Structure, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{
-			document(access.Delete, "srcID"),
+			needsDocument(access.Delete, "srcID"),
 			action.OnBlock(access.Write, "targetID"),
 		},
 		Endpoints: []string{"filetree/doc2Heading", "filetree/listDocsByPath", "block/getBlockInfo"},
@@ -47,7 +48,7 @@ func docToHeading() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		p, err := now(ctx, r, src.ID)
+		p, err := currentPlace(ctx, r, src.ID)
 		switch {
 		case err != nil:
 			return nil, err

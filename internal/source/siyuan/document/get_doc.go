@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type getDocArgs struct {
@@ -27,7 +28,7 @@ type header struct {
 	HPath        string    `json:"hPath" about:"human path in the notebook"`
 }
 
-// loaded says how much of a document was read as HTML.
+// loadStatus says how much of a document was read as HTML.
 type loadStatus struct {
 	BlockCount int64 `json:"blockCount" about:"blocks of the document, of html"`
 	EOF        bool  `json:"eof" about:"whether all of them are there, of html"`
@@ -38,7 +39,7 @@ func getDoc() *action.Action {
 		Tool: "document", Name: "get_doc", Purpose: "Read a document as Markdown, window by window, or as HTML",
 		Guide: "Whole blocks from blockStart on, as many as blockLimit and tokenBudget allow; nextWindow has the " +
 			"arguments for what follows. html is the editor's own form.",
-		Class:      action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"block/getChildBlocks", "block/getBlockKramdowns", "block/getBlockKramdown", "filetree/getDoc", "filetree/getHPathByID", "notebook/lsNotebooks", "query/sql"},
 		Positional: []string{"id"},
@@ -80,7 +81,7 @@ func asHTML(ctx context.Context, r *action.Request, head header, size int) (any,
 		return nil, err
 	}
 	got := gjson.ParseBytes(raw)
-	text, err := content.Unbound(ctx, r, got.Get("content").String())
+	text, err := content.Redact(ctx, r, got.Get("content").String())
 	return struct {
 		header
 		Content string `json:"content"`

@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type getOutlineArgs struct {
@@ -38,8 +39,8 @@ type getOutlineResult struct {
 func getOutline() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "get_outline", Purpose: "Show the headings of a document as a tree",
-		Guide:      "The id of a heading works wherever a block id does: what is under it is its children.",
-		Class:      action.Reads,
+		Guide: "The id of a heading works wherever a block id does: what is under it is its children.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"outline/getDocOutline", "block/getBlockKramdowns", "query/sql"},
 		Positional: []string{"id"},
@@ -59,8 +60,8 @@ func getOutline() *action.Action {
 	})
 }
 
-// headings reads a list of the kernel's outline. The first level has its text in "name" and its children in "blocks",
-// the other levels in "content" and "children".
+// parseHeadings reads a list of the kernel's outline. The first level has its text in "name" and its children in
+// "blocks", the other levels in "content" and "children".
 func parseHeadings(list gjson.Result) (out []heading, count int) {
 	out = []heading{}
 	if !list.IsArray() { // null: there are none
@@ -90,7 +91,7 @@ func plainText(text string) string {
 	return strings.TrimSpace(content.Clean(text))
 }
 
-// unboundTitles takes out of headings what the kernel has put into their text of blocks that may not be read.
+// redactTitles takes out of headings what the kernel has put into their text of blocks that may not be read.
 func redactTitles(ctx context.Context, r *action.Request, tree []heading) error {
 	var all []*heading
 	var walk func([]heading)
@@ -107,7 +108,7 @@ func redactTitles(ctx context.Context, r *action.Request, tree []heading) error 
 	}
 	texts, err := content.PlainTexts(ctx, r, ids)
 	for _, h := range all {
-		if text, other := texts[h.ID]; other {
+		if text, changed := texts[h.ID]; changed {
 			h.Title = text
 		}
 	}

@@ -32,7 +32,7 @@ func headingToDoc() *action.Action {
 		Tool: "document", Name: "heading_to_doc", Purpose: "Make a heading and what is under it a document of its own",
 		Guide: "The new document has the heading's id, so references to it go on working. In another notebook it needs rwd " +
 			"where the heading is.",
-		Dangerous: true, Class: action.Structure,
+		Dangerous: true, Class: action.Structure, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{
 			action.Leaving("blocks", from, to), from, to,
 			action.On(access.Write, "the document before it", "previousPath", predecessorTarget),
@@ -55,7 +55,7 @@ func headingToDoc() *action.Action {
 		if err := r.Kernel.HeadingToDocument(ctx, h.ID, to.Notebook, to.Path, a.PreviousPath); err != nil {
 			return nil, tooDeep(err, strings.Count(childrenPath(to.Path), "/")+1)
 		}
-		p, err := now(ctx, r, h.ID)
+		p, err := currentPlace(ctx, r, h.ID)
 		switch {
 		case err != nil:
 			return nil, err
@@ -87,7 +87,7 @@ func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) 
 	return []action.Target{t}, err
 }
 
-// predecessor returns the document that the new one is put after, which must have the same parent.
+// predecessorTarget returns the document that the new one is put after, which must have the same parent.
 func predecessorTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	path := r.Strings("previousPath")
 	if len(path) == 0 {
@@ -121,8 +121,8 @@ func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string
 	return dom, nil
 }
 
-// ownWords refuses a heading that shows the text of a hidden block: once in a title, that text could no longer be
-// told from the heading's own.
+// refuseCopiedText refuses a heading that shows the text of a hidden block: once in a title, that text could no longer
+// be told from the heading's own.
 func refuseCopiedText(ctx context.Context, r *action.Request, t action.Target, dom string) error {
 	redactor, err := content.NewRedactor(ctx, r, dom)
 	if err != nil || !redactor.Covers(dom) {

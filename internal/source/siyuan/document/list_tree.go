@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type listTreeArgs struct {
@@ -47,8 +48,8 @@ type listTreeResult struct {
 func listTree() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "list_tree", Purpose: "Show the tree of documents of a notebook or below a document",
-		Guide:      "Below maxDepth the documents are only counted: list that path for them.",
-		Class:      action.Reads,
+		Guide: "Below maxDepth the documents are only counted: list that path for them.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.On(access.Read, "the notebook", "notebook", treeRoot)},
 		Endpoints:  []string{"filetree/listDocsByPath", "block/getBlockInfo"},
 		Positional: []string{"notebook", "path"},
@@ -56,8 +57,8 @@ func listTree() *action.Action {
 		Example:    `{"notebook":"20240101120000-abcdefg","path":"/"}`,
 	}, func(ctx context.Context, r *action.Request, a listTreeArgs) (any, error) {
 		t := r.Target("notebook")
-		w := walk{r: r, notebook: t.Notebook}
-		top, err := w.below(ctx, t.Path)
+		w := treeWalk{r: r, notebook: t.Notebook}
+		top, err := w.childrenOf(ctx, t.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +73,7 @@ func listTree() *action.Action {
 	})
 }
 
-// rooted returns what the tree is below.
+// treeRoot returns what the tree is below.
 func treeRoot(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("notebook"), r.Strings("path")
 	if len(notebook) == 0 || len(path) == 0 {
@@ -82,8 +83,8 @@ func treeRoot(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	return []action.Target{t}, err
 }
 
-// walk lists a tree level by level.
-type walk struct {
+// treeWalk lists a tree level by level.
+type treeWalk struct {
 	r         *action.Request
 	notebook  kernel.ID
 	truncated bool
@@ -92,11 +93,11 @@ type walk struct {
 	failed []failure
 }
 
-// parallel is how many requests run at once.
+// maxParallel is how many requests run at once.
 const maxParallel = 8
 
 // descend lists what is below some documents, down to a depth that counts them in.
-func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
+func (w *treeWalk) descend(ctx context.Context, level []*node, depth int) error {
 	for ; depth > 1 && len(level) > 0; depth-- {
 		var g errgroup.Group
 		g.SetLimit(maxParallel)
@@ -105,7 +106,7 @@ func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
 				continue
 			}
 			g.Go(func() error {
-				children, err := w.below(ctx, n.Path)
+				children, err := w.childrenOf(ctx, n.Path)
 				if err != nil {
 					w.addFailure(n.Path, err)
 					return ctx.Err()
@@ -131,14 +132,14 @@ func (w *walk) descend(ctx context.Context, level []*node, depth int) error {
 	return nil
 }
 
-func (w *walk) addFailure(path string, err error) {
+func (w *treeWalk) addFailure(path string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed = append(w.failed, failure{path, err.Error()})
 }
 
-// below lists the documents right below a storage path.
-func (w *walk) below(ctx context.Context, path string) ([]*node, error) {
+// childrenOf lists the documents right below a storage path.
+func (w *treeWalk) childrenOf(ctx context.Context, path string) ([]*node, error) {
 	docs, err := w.r.Kernel.Documents(ctx, w.notebook, path)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ type lookupArgs struct {
 	Include  []string  `json:"include" about:"what to return" enum:"id,ids,path,hpath,docInfo" default:"[\"path\",\"hpath\"]" list:"no"`
 }
 
-// found is what a lookup returns.
-type found struct {
+// lookupResult is what a lookup returns.
+type lookupResult struct {
 	HumanPath *humanPath      `json:"humanPath,omitempty" about:"if hpath is included"`
 	IDPath    idPath          `json:"idPath" about:"the document by ids"`
 	DocInfo   json.RawMessage `json:"docInfo,omitempty" about:"what SiYuan knows of the document, if docInfo is included"`
@@ -48,19 +48,19 @@ func lookup() *action.Action {
 		Tool: "document", Name: "lookup", Purpose: "Turn a document's id, storage path or human path into the others",
 		Guide: "Give exactly one of id, notebook and path, notebook and hpath. A human path may be that of several " +
 			"documents: ids has all of them then, and id is the first.",
-		Common:     true,
-		Class:      action.Reads,
+		Common: true,
+		Class:  action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.On(access.Read, "the document", "id", lookupTargets)},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/getHPathByID", "block/getBlockInfo", "block/getDocInfo", "notebook/lsNotebooks", "query/sql", "sqlite/flushTransaction"},
 		Aliases:    map[string]string{"hPath": "hpath"},
 		Positional: []string{"id"},
-		Result:     found{},
+		Result:     lookupResult{},
 		Example:    `{"notebook":"20240101120000-abcdefg","hpath":"/Projects/Alpha"}`,
 	}, func(ctx context.Context, r *action.Request, a lookupArgs) (any, error) {
 		var err error
 		targets := r.Targets("id")
 		t := targets[0]
-		out := found{IDPath: idPath{ID: documentID(t), Notebook: t.Notebook}}
+		out := lookupResult{IDPath: idPath{ID: documentID(t), Notebook: t.Notebook}}
 		if slices.Contains(a.Include, "path") {
 			out.IDPath.Path = t.Path
 		}
@@ -83,7 +83,7 @@ func lookup() *action.Action {
 	})
 }
 
-// human returns the human path of a target.
+// humanPathOf returns the human path of a target.
 func humanPathOf(ctx context.Context, r *action.Request, t action.Target) (*humanPath, error) {
 	name, err := notebookName(ctx, r, t.Notebook)
 	if err != nil {
@@ -117,16 +117,16 @@ func visibleInfo(ctx context.Context, r *action.Request, id kernel.ID) (json.Raw
 	if err != nil {
 		return nil, err
 	}
-	inScope := slices.DeleteFunc(slices.Clone(refs.RefIDs), func(id kernel.ID) bool {
+	visible := slices.DeleteFunc(slices.Clone(refs.RefIDs), func(id kernel.ID) bool {
 		return !r.Readable(places[id].Notebook)
 	})
-	if len(inScope) == len(refs.RefIDs) {
+	if len(visible) == len(refs.RefIDs) {
 		return raw, nil
 	}
-	if raw, err = sjson.SetBytes(raw, "refIDs", inScope); err != nil {
+	if raw, err = sjson.SetBytes(raw, "refIDs", visible); err != nil {
 		return nil, err
 	}
-	return sjson.SetBytes(raw, "refCount", len(inScope))
+	return sjson.SetBytes(raw, "refCount", len(visible))
 }
 
 // documentID returns the id of the document a target is in; a notebook has a page of the same id.
@@ -137,7 +137,7 @@ func documentID(t action.Target) kernel.ID {
 	return t.Root
 }
 
-// looked returns the documents that a lookup is about; the first is the one that is returned.
+// lookupTargets returns the documents that a lookup is about; the first is the one that is returned.
 func lookupTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
 	switch {

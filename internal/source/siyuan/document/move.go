@@ -10,6 +10,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type moveArgs struct {
@@ -36,7 +37,7 @@ func move() *action.Action {
 		Guide: "Give fromIDs and toID, or fromPaths, toNotebook and toPath. Documents below come along, also where they are named too. " +
 			"Into another notebook it needs rwd where they come from.",
 		Dangerous: true,
-		Class:     action.Structure,
+		Class:     action.Structure, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs:     []action.Need{action.Leaving("documents", from, to), from, to},
 		Endpoints: []string{"filetree/moveDocsByID", "filetree/upsertIndexes", "block/getBlockInfo", "notebook/lsNotebooks", "query/sql"},
 		Result:    moveResult{},
@@ -62,7 +63,7 @@ func move() *action.Action {
 		}
 		paths := make([]string, 0, len(ids))
 		for i, id := range ids {
-			p, err := now(ctx, r, id)
+			p, err := currentPlace(ctx, r, id)
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +86,7 @@ func move() *action.Action {
 	})
 }
 
-// movers returns the documents that move.
+// movedTargets returns the documents that move.
 func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("fromIDs"), r.Strings("fromPaths")
 	switch byID := r.Given("toID"); {
@@ -98,12 +99,12 @@ func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, erro
 		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
 }
 
-// goal returns what they are moved below. [movers] has seen that it is named.
+// newParentTarget returns what they are moved below. [movedTargets] has seen that it is named.
 func newParentTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var t action.Target
 	var err error
 	if id := r.Strings("toID"); len(id) == 1 {
-		t, err = parent(ctx, r, "toID", id[0])
+		t, err = parentTarget(ctx, r, "toID", id[0])
 	} else if to, path := r.Strings("toNotebook"), r.Strings("toPath"); len(to) == 1 && len(path) == 1 {
 		t, err = atPath(ctx, r, to[0], path[0])
 	} else {
@@ -127,7 +128,7 @@ func reorder() *action.Action {
 		Tool: "document", Name: "reorder", Purpose: "Put the documents below a document or notebook in order",
 		Guide: "orderedIDs must have every document right below the parent. A kernel before 3.8.1 has no order for a " +
 			"single document: then all of the notebook is shown in its custom order (sortModeScope).",
-		Class:     action.Structure,
+		Class: action.Structure, Risk: tool.RiskMedium, Effects: tool.EffectWrite,
 		Needs:     []action.Need{action.On(access.Write, "the parent", "parentID", reorderTarget)},
 		Endpoints: []string{"notebook/getNotebookConf", "filetree/listDocsByPath", "filetree/changeSort", "filetree/setDocSortMode", "notebook/setNotebookConf", "attr/getBlockAttrs"},
 		Result:    reorderResult{},
@@ -142,12 +143,12 @@ func reorder() *action.Action {
 	})
 }
 
-// ordered returns the parent whose documents are put in order.
+// reorderTarget returns the parent whose documents are put in order.
 func reorderTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id := r.Strings("parentID")
 	if len(id) == 0 {
 		return nil, r.Invalid("parentID", "must not be empty")
 	}
-	t, err := parent(ctx, r, "parentID", id[0])
+	t, err := parentTarget(ctx, r, "parentID", id[0])
 	return []action.Target{t}, err
 }

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type removeArgs struct {
@@ -19,8 +20,8 @@ type removeArgs struct {
 	Paths    []string    `json:"paths" about:"storage paths" unique:"true" min:"1"`
 }
 
-// removed is what a removal returns.
-type removed struct {
+// removeResult is what a removal returns.
+type removeResult struct {
 	Success bool        `json:"success" about:"true"`
 	ID      kernel.ID   `json:"id,omitempty" about:"the document, of a single one"`
 	IDs     []kernel.ID `json:"ids,omitempty" about:"the documents, of several"`
@@ -34,10 +35,10 @@ func remove() *action.Action {
 		Guide:     "Give one of id, notebook and path, ids, paths. SiYuan keeps a copy in its history.",
 		Off:       true,
 		Dangerous: true,
-		Class:     action.State, Saves: action.SavesTrees,
+		Class:     action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete, Saves: action.SavesTrees,
 		Needs:      []action.Need{action.On(access.Delete, "each document", "id", removeTargets)},
 		Endpoints:  []string{"filetree/removeDocByID", "block/getBlockInfo", "query/sql"},
-		Result:     removed{},
+		Result:     removeResult{},
 		Positional: []string{"id"},
 		Example:    `{"id":"20240101120000-abcdefg"}`,
 		Effect: func(r *action.Request) string {
@@ -45,16 +46,16 @@ func remove() *action.Action {
 		},
 	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
 		targets := r.Targets("id")
-		var gone []kernel.ID
+		var removed []kernel.ID
 		for _, t := range topmost(targets) {
 			if err := removeOne(ctx, r, t.Root); err != nil {
-				return nil, action.Removed(err, gone)
+				return nil, action.Removed(err, removed)
 			}
-			gone = append(gone, t.Root)
+			removed = append(removed, t.Root)
 			r.RefreshDocument(t.Root)
 		}
 		r.RefreshTree()
-		out := removed{Success: true, Count: len(targets), Paths: a.Paths}
+		out := removeResult{Success: true, Count: len(targets), Paths: a.Paths}
 		for _, t := range targets {
 			out.IDs = append(out.IDs, t.Root)
 		}
@@ -70,19 +71,19 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if err := r.Kernel.RemoveDocument(ctx, id); err != nil {
 		return err
 	}
-	p, err := now(ctx, r, id)
+	p, err := currentPlace(ctx, r, id)
 	if err == nil && p != nil {
 		err = mismatch(id, "the kernel accepted the removal, and the document is still there")
 	}
 	return err
 }
 
-// condemned returns the documents that are to be removed.
+// removeTargets returns the documents that are to be removed.
 func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("ids"), r.Strings("paths")
 	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
 	case single && len(ids)+len(paths) == 0:
-		return one(access.Delete).Targets(ctx, r)
+		return needsOne(access.Delete).Targets(ctx, r)
 	case !single && len(ids) > 0 && len(paths) == 0:
 		return resolveEach(ctx, r, "ids", ids, wholeDocument)
 	case !single && len(ids) == 0 && len(paths) > 0:
@@ -91,7 +92,7 @@ func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, err
 	return nil, r.Conflicting("give one of id, notebook and path, ids, paths", "id", "notebook", "path", "ids", "paths")
 }
 
-// each resolves names one by one, after all of them were asked for at once.
+// resolveEach resolves names one by one, after all of them were asked for at once.
 func resolveEach(
 	ctx context.Context, r *action.Request, param string, names []string,
 	resolve func(ctx context.Context, r *action.Request, param, name string) (action.Target, error),
@@ -133,7 +134,7 @@ func topmost(targets []action.Target) []action.Target {
 	})
 }
 
-// inside reports whether a target is another one, or lies below it.
+// isWithin reports whether a target is another one, or lies below it.
 func isWithin(t, up action.Target) bool {
 	return t.Notebook == up.Notebook && (t.Path == up.Path || strings.HasPrefix(t.Path, childrenPath(up.Path)+"/"))
 }

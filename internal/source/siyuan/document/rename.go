@@ -14,6 +14,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type renameArgs struct {
@@ -32,10 +33,10 @@ type renameResult struct {
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "rename", Purpose: "Give a document another title",
-		Guide:      `Give id, or notebook and path. A title has no "/" in it. Documents below keep their place.`,
-		Class:      action.State,
+		Guide: `Give id, or notebook and path. A title has no "/" in it. Documents below keep their place.`,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Inverse:    renameInverse,
-		Needs:      []action.Need{one(access.Write)},
+		Needs:      []action.Need{needsOne(access.Write)},
 		Endpoints:  []string{"filetree/renameDocByID", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id", "title"},
 		Result:     renameResult{},
@@ -49,12 +50,12 @@ func rename() *action.Action {
 		if err := r.Kernel.RenameDocument(ctx, t.Root, title); err != nil {
 			return nil, err
 		}
-		p, err := now(ctx, r, t.Root)
+		p, err := currentPlace(ctx, r, t.Root)
 		if err != nil {
 			return nil, err
 		}
 		// The kernel may normalize a title. If the title did not change at all, it was not written.
-		if p == nil || p.Title == t.Title && seen(title) != seen(t.Title) {
+		if p == nil || p.Title == t.Title && visibleTitle(title) != visibleTitle(t.Title) {
 			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has the one that it had")
 		}
 		hpath, err := r.Kernel.HPathByID(ctx, t.Root)
@@ -67,7 +68,7 @@ func rename() *action.Action {
 	})
 }
 
-// place is where a document is, in a result.
+// resultPlace is where a document is, in a result.
 type resultPlace struct {
 	ID       kernel.ID `json:"id" about:"document id"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id"`
@@ -83,7 +84,7 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' }), " ")
 	title = strings.TrimSpace(title)
 	switch {
-	case !strings.ContainsFunc(title, visible):
+	case !strings.ContainsFunc(title, isVisibleRune):
 		return "", r.Invalid(param, "must not be empty")
 	case title == ".", title == "..":
 		return "", r.Invalid(param, fmt.Sprintf("must not be %q: in a path it means another document", title))
@@ -97,10 +98,10 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 
 // isVisibleRune reports whether a character can be seen; of a title without any the kernel makes
 // "Untitled".
-func visible(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
+func isVisibleRune(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
 
-// seen returns what can be seen of a title: the kernel drops most of the rest.
-func seen(title string) string {
+// visibleTitle returns what can be seen of a title: the kernel drops most of the rest.
+func visibleTitle(title string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
 		case unicode.IsSpace(c):
@@ -112,7 +113,7 @@ func seen(title string) string {
 	}, title)
 }
 
-// renameBack gives the document the title that it has now.
+// renameInverse gives the document the title that it has now.
 func renameInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	written := r.Written()
 	if len(written) == 0 {
@@ -140,7 +141,7 @@ type appearance struct {
 	Cover nullableText `json:"cover" about:"http(s) URL or /assets/… of an image; null or \"\" takes it away"`
 }
 
-// clearable is a text that may be null, which is told from not being there.
+// nullableText is a text that may be null, which is told from not being there.
 type nullableText struct {
 	given bool
 	text  string
@@ -167,10 +168,10 @@ type setAttrResult struct {
 func setAttr() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "set_attr", Purpose: "Set the icon or the cover of a document",
-		Guide:     `Other attributes: block(action="set_attrs").`,
-		Class:     action.State,
+		Guide: `Other attributes: block(action="set_attrs").`,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Inverse:   appearanceInverse,
-		Needs:     []action.Need{document(access.Write, "id")},
+		Needs:     []action.Need{needsDocument(access.Write, "id")},
 		Endpoints: []string{"attr/setBlockAttrs", "attr/getBlockAttrs"},
 		Result:    setAttrResult{},
 		Example:   `{"id":"20240101120000-abcdefg","attrs":{"icon":"1f4d4","cover":null}}`,
@@ -210,7 +211,7 @@ func setAttr() *action.Action {
 	})
 }
 
-// appearanceBack sets icon and cover as they are now.
+// appearanceInverse sets icon and cover as they are now.
 func appearanceInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").Root
 	now, err := r.Kernel.Attrs(ctx, id)

@@ -49,8 +49,8 @@ func searchDocs() *action.Action {
 		Tool: "document", Name: "search_docs", Purpose: "Find documents of a notebook by their titles",
 		Guide: "Each word must be in the title, or in the name or alias of the document, or in a title above it. " +
 			`Text in documents: search(action="fulltext").`,
-		Common:     true,
-		Class:      action.Reads,
+		Common: true,
+		Class:  action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{needsOpenNotebook(access.Read, "notebook")},
 		Endpoints:  []string{"query/sql", "sqlite/flushTransaction", "filetree/searchDocs"},
 		Positional: []string{"notebook", "query"},
@@ -80,9 +80,9 @@ func searchDocs() *action.Action {
 	})
 }
 
-// titled returns the documents of the notebook that a query finds, each once, those with just that title first. They
-// are taken from the index: filetree/searchDocs ends after as many hits as a setting says, those of other notebooks
-// among them. It is asked only where a kernel is read-only, and so refuses SQL.
+// searchTitles returns the documents of the notebook whose title, name or alias matches a query, each once, exact
+// titles first. It reads them from the index, because filetree/searchDocs stops after a configured number of hits,
+// which may all be in other notebooks. It uses searchDocs only for a read-only kernel, which refuses SQL.
 func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, error) {
 	n := r.Target("notebook")
 	rows, err := kernel.SQL[resultPlace](ctx, r.Kernel, titleQuery(n.ID, strings.Fields(query)))
@@ -117,7 +117,7 @@ func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, 
 // titleQuery asks for the documents of a notebook that have all words, and at least one of them
 // in their own title, name or alias. A word with a slash is part of a path.
 func titleQuery(notebook kernel.ID, words []string) string {
-	const own = "(content || char(10) || name || char(10) || alias)"
+	const searched = "(content || char(10) || name || char(10) || alias)"
 	const all = "(hpath || char(10) || name || char(10) || alias)"
 	var every, some []string
 	for _, word := range words {
@@ -125,7 +125,7 @@ func titleQuery(notebook kernel.ID, words []string) string {
 		if strings.Contains(word, "/") {
 			some = append(some, kernel.Contains("hpath", word))
 		} else {
-			some = append(some, kernel.Contains(own, word))
+			some = append(some, kernel.Contains(searched, word))
 		}
 	}
 	return "SELECT DISTINCT id, path, hpath FROM blocks WHERE type = 'd' AND box = " + kernel.Quote(string(notebook)) +

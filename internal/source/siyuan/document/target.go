@@ -70,7 +70,7 @@ func openNotebook(ctx context.Context, r *action.Request, id string) (action.Tar
 	return action.NotebookTarget(n), err
 }
 
-// inOpen needs a level on the notebook whose id an argument has, and that it is open.
+// needsOpenNotebook needs a level on the notebook whose id an argument has, and that it is open.
 func needsOpenNotebook(level access.Level, param string) action.Need {
 	need := action.OnNotebook(level, param)
 	need.Targets = func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -97,8 +97,8 @@ func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string,
 	return t.Title, err
 }
 
-// whole returns the document of an id. A block in a document is none, and neither is the page that every notebook has
-// under its own id: what is done to it would be done to the notebook.
+// wholeDocument returns the document of an id. A block in a document is none, and neither is the page that every
+// notebook has under its own id: what is done to it would be done to the notebook.
 func wholeDocument(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	t, err := r.Place(ctx, access.Document, id)
 	switch {
@@ -150,7 +150,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	return t, nil
 }
 
-// owned is [byPath] for a path without its notebook, which must be in a single one.
+// byOnlyPath is [byPath] for a path without its notebook, which must be in a single one.
 func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
@@ -173,8 +173,8 @@ func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Tar
 	return t, nil
 }
 
-// document needs a level on the document that an argument names; it must be given.
-func document(level access.Level, param string) action.Need {
+// needsDocument needs a level on the document that an argument names; it must be given.
+func needsDocument(level access.Level, param string) action.Need {
 	return action.On(level, "document "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		ids := r.Strings(param)
 		if len(ids) == 0 {
@@ -187,7 +187,7 @@ func document(level access.Level, param string) action.Need {
 
 // needsOne needs a level on the document that id, or notebook and path, name. It is the target of
 // id.
-func one(level access.Level) action.Need {
+func needsOne(level access.Level) action.Need {
 	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var t action.Target
 		var err error
@@ -212,8 +212,8 @@ func documentAt(ctx context.Context, r *action.Request, notebook, path string) (
 	return t, err
 }
 
-// parent returns what documents are below: the document or the open notebook of an id.
-func parent(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
+// parentTarget returns what documents are below: the document or the open notebook of an id.
+func parentTarget(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, id)
 	if tool.KindOf(err) != tool.NotFound || err == nil {
 		return n, err
@@ -237,8 +237,8 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// now returns where a document or block is at this moment, whatever was known before; nil if it is gone.
-func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, error) {
+// currentPlace returns where a document or block is at this moment, whatever was known before; nil if it is gone.
+func currentPlace(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	switch {
 	case err == nil:

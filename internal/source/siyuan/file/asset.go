@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// asset is the path of an asset as a caller or a document writes it.
-type asset struct {
+// assetPath is the path of an asset as a caller or a document writes it.
+type assetPath struct {
 	given    string
 	plain    string    // with percent-encoded characters decoded: what the file may be called
 	notebook kernel.ID // whose folder it is in; empty for the folder of all
@@ -21,28 +21,28 @@ type asset struct {
 
 // parseAsset parses "assets/…" and "<notebook>/…/assets/…", or says what is wrong. A space may be written as in
 // Markdown: "assets/a%20b.png".
-func parseAsset(text string) (asset, string) {
-	a := asset{given: text, plain: text}
+func parseAsset(text string) (assetPath, string) {
+	a := assetPath{given: text, plain: text}
 	names, wrong := datafile.Check(text)
 	if wrong != "" {
-		return asset{}, wrong
+		return assetPath{}, wrong
 	}
 	if datafile.Encoded(text) {
-		return asset{}, "has an encoded character that no asset has"
+		return assetPath{}, "has an encoded character that no asset has"
 	}
 	if decoded, err := url.PathUnescape(text); err == nil && decoded != text {
 		if names, wrong = datafile.Check(decoded); wrong != "" {
-			return asset{}, wrong
+			return assetPath{}, wrong
 		}
 		a.plain = decoded
 	}
 	at := slices.Index(names, "assets")
 	if at < 0 || at == len(names)-1 {
-		return asset{}, "is not below a folder assets/"
+		return assetPath{}, "is not below a folder assets/"
 	}
 	for _, name := range names[:at] {
 		if !kernel.ID(name).Valid() {
-			return asset{}, "is not in the assets folder of the workspace, of a notebook or of a document"
+			return assetPath{}, "is not in the assets folder of the workspace, of a notebook or of a document"
 		}
 	}
 	if at > 0 {
@@ -52,7 +52,7 @@ func parseAsset(text string) (asset, string) {
 }
 
 // files returns the paths below data/ that the asset may have, the likelier one first.
-func (a asset) files() []string {
+func (a assetPath) files() []string {
 	if a.plain == a.given {
 		return []string{a.given}
 	}
@@ -60,7 +60,7 @@ func (a asset) files() []string {
 }
 
 // spellings returns the ways in which documents write the asset.
-func (a asset) spellings() []string {
+func (a assetPath) spellings() []string {
 	var out []string
 	for _, p := range []string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)} {
 		escaped := (&url.URL{Path: p}).EscapedPath()
@@ -73,8 +73,8 @@ func (a asset) spellings() []string {
 	return out
 }
 
-// means reports whether an address in a document is that of the asset.
-func (a asset) isAddress(address string) bool {
+// isAddress reports whether an address in a document is that of the asset.
+func (a assetPath) isAddress(address string) bool {
 	for _, form := range action.AssetReadings(address) {
 		if slices.Contains([]string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)}, form) {
 			return true
@@ -87,7 +87,7 @@ const assetHint = `expected assets/name.ext or NOTEBOOK/…/assets/name.ext; fil
 
 // locateAsset finds the file of an asset, by its literal name first. There may be a folder of
 // the name, which is not an asset.
-func locateAsset(ctx context.Context, r *action.Request, a asset) (*datafile.Entry, error) {
+func locateAsset(ctx context.Context, r *action.Request, a assetPath) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, access.NotFound(access.Asset, a.given)
 	}

@@ -10,14 +10,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// use is what is known of who uses an asset.
+// assetUse is what is known of who uses an asset.
 type assetUse struct {
 	owners   []kernel.ID // the notebooks of the documents that show it, and the one it lies in
 	mentions []kernel.ID // notebooks with blocks that have its path in their text or attributes
 }
 
 // usersOf finds the notebooks of an asset.
-func usersOf(ctx context.Context, r *action.Request, a asset) (assetUse, error) {
+func usersOf(ctx context.Context, r *action.Request, a assetPath) (assetUse, error) {
 	var u assetUse
 	if a.notebook != "" {
 		u.owners = append(u.owners, a.notebook)
@@ -40,13 +40,13 @@ func usersOf(ctx context.Context, r *action.Request, a asset) (assetUse, error) 
 			u.mentions = append(u.mentions, n)
 		}
 	}
-	gone, err := removedNotebooks(ctx, r)
-	u.owners, u.mentions = slices.DeleteFunc(u.owners, gone), slices.DeleteFunc(u.mentions, gone)
+	removed, err := removedNotebooks(ctx, r)
+	u.owners, u.mentions = slices.DeleteFunc(u.owners, removed), slices.DeleteFunc(u.mentions, removed)
 	return u, err
 }
 
-// remnants finds notebooks that no longer exist: the index keeps rows of a removed notebook for a while, and nothing
-// belongs to it. A hidden notebook is not a remnant, although it is not listed.
+// removedNotebooks finds notebooks that no longer exist: the index keeps rows of a removed notebook for a while, and
+// nothing belongs to it. A hidden notebook is not a remnant, although it is not listed.
 func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
@@ -81,7 +81,7 @@ func needsAsset(level access.Level, param string) action.Need {
 
 // assetTargets returns, as targets, the notebooks that must have a level for an asset; none for an asset that nothing
 // restricts. e is its file, and subject the caller's name for it.
-func assetTargets(ctx context.Context, r *action.Request, level access.Level, a asset, e *datafile.Entry, subject string) ([]action.Target, error) {
+func assetTargets(ctx context.Context, r *action.Request, level access.Level, a assetPath, e *datafile.Entry, subject string) ([]action.Target, error) {
 	u, err := usersOf(ctx, r, a)
 	if err != nil {
 		return nil, err
@@ -164,12 +164,12 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	if level == access.Read {
 		return nil
 	}
-	shown, err := r.Kernel.DatabaseNotebooks(ctx, databases)
+	visible, err := r.Kernel.DatabaseNotebooks(ctx, databases)
 	if err != nil {
 		return err
 	}
 	for _, id := range databases {
-		if len(shown[id]) == 0 || slices.ContainsFunc(shown[id], lacks) { // none: it may be anyone's
+		if len(visible[id]) == 0 || slices.ContainsFunc(visible[id], lacks) { // none: it may be anyone's
 			return denied
 		}
 	}

@@ -26,7 +26,7 @@ func deleteAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "delete_asset", Purpose: "Delete an asset that no document uses",
 		Guide:     "One that is in use needs force=true, and rwd in every notebook that uses it. Documents keep the broken link.",
-		Dangerous: true, Class: action.State,
+		Dangerous: true, Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs: []action.Need{needsAsset(access.Delete, "path")},
 		Endpoints: []string{
 			"file/readDir", "file/getFile", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/removeUnusedAsset",
@@ -91,7 +91,7 @@ func removeUnusedAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "remove_unused_assets", Purpose: "Delete all assets that no document uses",
 		Guide:     "Needs rwd in every notebook. list_unused_assets shows what would go.",
-		Dangerous: true, Class: action.Manifest,
+		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs: []action.Need{
 			action.Everywhere(access.Delete), // first: only then may the files be named
 			action.On(access.None, "the files that nothing uses", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -119,12 +119,12 @@ func removeUnusedAssets() *action.Action {
 				return nil, action.Removed(err, out.Removed)
 			}
 			out.Kept = u.used
-			gone, err := removeEach(ctx, r, u.files)
-			out.Removed = append(out.Removed, gone...)
+			removed, err := removeEach(ctx, r, u.files)
+			out.Removed = append(out.Removed, removed...)
 			if err != nil {
 				return nil, action.Removed(err, out.Removed)
 			}
-			if u.total < kernel.MaxUnusedAssets || len(gone) == 0 {
+			if u.total < kernel.MaxUnusedAssets || len(removed) == 0 {
 				break
 			}
 		}
@@ -139,7 +139,7 @@ func removeUnusedAssets() *action.Action {
 // gives, and assets that are in use with them.
 func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {
 	before, after := datafile.NewFolders(r.Kernel), datafile.NewFolders(r.Kernel)
-	asked, gone := []string{}, []string{}
+	asked, removed := []string{}, []string{}
 	for _, path := range paths {
 		a, wrong := parseAsset(path)
 		if wrong != "" || a.plain != path {
@@ -166,8 +166,8 @@ func removeEach(ctx context.Context, r *action.Request, paths []string) ([]strin
 			return asked, err
 		}
 		if e == nil {
-			gone = append(gone, path)
+			removed = append(removed, path)
 		}
 	}
-	return gone, nil
+	return removed, nil
 }

@@ -24,7 +24,7 @@ import (
 // queries and the rows of databases. So if a notebook is hidden, references become links and a document with such
 // blocks is refused. A document with an anchor that is the text of a hidden block is put together here, because the
 // kernel's export does not show where such an anchor begins.
-func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.Markdown, error) {
+func exportMarkdown(ctx context.Context, r *action.Request, t action.Target) (kernel.Markdown, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return kernel.Markdown{}, err
@@ -59,7 +59,7 @@ func exported(ctx context.Context, r *action.Request, t action.Target) (kernel.M
 	return md, nil
 }
 
-// withFront puts the front matter and the title of an export before a text of notes, with references as links.
+// withFrontMatter puts the front matter and the title of an export before a text of notes, with references as links.
 func withFrontMatter(exported, kramdown string) string {
 	const fence = "---\n"
 	front := ""
@@ -74,7 +74,7 @@ func withFrontMatter(exported, kramdown string) string {
 	return front + strings.TrimSpace(content.Linked(kramdown)) + "\n"
 }
 
-// noCollections refuses a document with what queries find in all notebooks, or with a database.
+// refuseCollections refuses a document with what queries find in all notebooks, or with a database.
 func refuseCollections(ctx context.Context, r *action.Request, t action.Target) error {
 	rows, err := kernel.SQL[struct{ Type string }](ctx, r.Kernel,
 		"SELECT DISTINCT type FROM blocks WHERE root_id="+kernel.Quote(string(t.Root))+" AND type IN ('query_embed', 'av') ORDER BY type DESC LIMIT 2")
@@ -103,14 +103,14 @@ func exportMD() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "export_md", Purpose: "Export a document as standard Markdown",
 		Guide: "The whole document of the block, with front matter. Where a notebook is hidden, references become links.",
-		Class: action.Reads, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Common: true,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "block/getBlockKramdown"},
 		Positional: []string{"id"},
 		Result:     kernel.Markdown{},
 		Example:    `{"id":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, _ exportMDArgs) (any, error) {
-		return exported(ctx, r, r.Target("id"))
+		return exportMarkdown(ctx, r, r.Target("id"))
 	})
 }
 
@@ -126,7 +126,7 @@ type exportResourcesResult struct {
 	Bytes  int64  `json:"bytes,omitempty" about:"its size"`
 }
 
-// archive is what the kernel names the archives it makes; nothing else is fetched.
+// archiveName is what the kernel names the archives it makes; nothing else is fetched.
 var archiveName = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
 
 func exportResources() *action.Action {
@@ -134,7 +134,7 @@ func exportResources() *action.Action {
 		Tool: "file", Name: "export_resources", Purpose: "Pack assets, emojis or templates into a zip",
 		Guide: "Only these can be packed, never documents or settings. The archive lies in the workspace; with outputPath it is " +
 			"also written to this machine, where no file may be yet.",
-		DangerousWith: "outputPath", Class: action.External,
+		DangerousWith: "outputPath", Class: action.External, Risk: tool.RiskHigh, Effects: tool.EffectRead | tool.EffectWrite,
 		Needs: []action.Need{needsResources(access.Read, "paths"), needsPlace("outputPath", "")},
 		Endpoints: []string{
 			"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "export/exportResources", "file/getFile",
@@ -146,7 +146,7 @@ func exportResources() *action.Action {
 		if _, wrong := datafile.Check(a.Name); a.Name != "" && (wrong != "" || strings.ContainsAny(a.Name, "/%")) {
 			return nil, r.Invalid("name", "is not a plain file name")
 		}
-		var out local
+		var out localFile
 		if a.Output != "" { // refused before anything is made
 			var err error
 			if out, err = localPath(r, a.Output); err != nil {
@@ -157,18 +157,18 @@ func exportResources() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		made, err := r.Kernel.ExportResources(ctx, paths, a.Name)
+		exported, err := r.Kernel.ExportResources(ctx, paths, a.Name)
 		if err != nil {
 			return nil, err
 		}
-		if !archiveName.MatchString(made) {
-			return nil, &tool.Error{Op: "export", Kind: kernel.API, Subject: made, Message: "the kernel names an archive outside of temp/export"}
+		if !archiveName.MatchString(exported) {
+			return nil, &tool.Error{Op: "export", Kind: kernel.API, Subject: exported, Message: "the kernel names an archive outside of temp/export"}
 		}
-		res := exportResourcesResult{Path: made}
+		res := exportResourcesResult{Path: exported}
 		if a.Output != "" {
 			res.Output = out.path()
 			if res.Bytes, err = save(out, a.Output, func(w io.Writer) (int64, error) {
-				return r.Kernel.CopyFile(ctx, made, w, maxArchive)
+				return r.Kernel.CopyFile(ctx, exported, w, maxArchive)
 			}); err != nil {
 				return nil, err
 			}
@@ -179,9 +179,9 @@ func exportResources() *action.Action {
 
 // pathsToPack returns the paths to pack, each once. The kernel packs files by name alone, so of two files with the same
 // name the second would replace the first.
-func pathsToPack(ctx context.Context, r *action.Request, given []string) (paths []string, err error) {
+func pathsToPack(ctx context.Context, r *action.Request, requested []string) (paths []string, err error) {
 	names := map[string]string{}
-	for _, text := range given {
+	for _, text := range requested {
 		e, _, err := locateResource(ctx, r, text)
 		if err != nil {
 			return nil, err
@@ -194,8 +194,8 @@ func pathsToPack(ctx context.Context, r *action.Request, given []string) (paths 
 		if e.Folder {
 			continue
 		}
-		if other := names[path.Base(p)]; other != "" {
-			return nil, r.Conflicting(other+" and "+p+" would have one name in the archive; pack them one at a time", "paths")
+		if sameName := names[path.Base(p)]; sameName != "" {
+			return nil, r.Conflicting(sameName+" and "+p+" would have one name in the archive; pack them one at a time", "paths")
 		}
 		names[path.Base(p)] = p
 	}
@@ -207,7 +207,7 @@ const maxArchive = 4 << 30
 
 // save writes a new local file and never touches an existing one. It removes a file that it could not finish. text is
 // the path as the user gave it, for errors.
-func save(at local, text string, write func(io.Writer) (int64, error)) (int64, error) {
+func save(at localFile, text string, write func(io.Writer) (int64, error)) (int64, error) {
 	root, err := at.open()
 	if err != nil {
 		return 0, diskError("write", text, err)

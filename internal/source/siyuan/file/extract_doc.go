@@ -44,7 +44,7 @@ func extractDoc() *action.Action {
 		Tool: "file", Name: "extract_doc", Purpose: "Write a document and its assets to a local folder",
 		Guide: "Makes a folder TITLE-ID in outputDir. One that is there is only written again if it was made this way, " +
 			"and then only the files in it that were; nothing else is ever removed.",
-		Dangerous: true, Class: action.External,
+		Dangerous: true, Class: action.External, Risk: tool.RiskHigh, Effects: tool.EffectRead | tool.EffectWrite,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id"), needsPlace("outputDir", "siyuan-extracted")},
 		Endpoints:  []string{"export/exportMdContent", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile", "block/getBlockKramdown"},
 		Aliases:    map[string]string{"outputPath": "outputDir"},
@@ -61,7 +61,7 @@ func extractDoc() *action.Action {
 			return nil, err
 		}
 		t := r.Target("id")
-		md, err := exported(ctx, r, t)
+		md, err := exportMarkdown(ctx, r, t)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 		}
 	}
 	var order []string
-	named := map[string]asset{}
+	named := map[string]assetPath{}
 	for _, address := range linkedAddresses(markdown) {
 		if !assetAddress(address) {
 			continue
@@ -144,7 +144,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 // documentAsset finds the file of an asset as a document names it: in the folder of all, or in
 // one of the document's own folders, from the innermost. What lies in a hidden notebook is not
 // there. Nil means that there is none.
-func documentAsset(ctx context.Context, r *action.Request, t action.Target, a asset) (*datafile.Entry, error) {
+func documentAsset(ctx context.Context, r *action.Request, t action.Target, a assetPath) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, nil
 	}

@@ -34,7 +34,7 @@ type extraction struct {
 
 // openExtraction makes the folder dir below an allowed one, or reuses one that was made here before: it then removes
 // the files written that time and nothing else. It refuses a folder that has content but no marker.
-func openExtraction(at local, dir string) (*extraction, error) {
+func openExtraction(at localFile, dir string) (*extraction, error) {
 	allowed, err := at.open()
 	if err != nil {
 		return nil, diskError("write", at.path(), err)
@@ -92,7 +92,7 @@ func (x *extraction) takeOver(shown string) error {
 	return x.writeMarker()
 }
 
-// marked returns the files that the marker lists.
+// readMarker returns the files that the marker lists.
 func (x *extraction) readMarker() ([]string, error) {
 	info, err := x.root.Lstat(markerFile)
 	if err != nil {
@@ -110,7 +110,7 @@ func (x *extraction) readMarker() ([]string, error) {
 	return strings.Split(string(raw), "\n"), err
 }
 
-// mark writes down what was written, before it is written.
+// writeMarker writes down what was written, before it is written.
 func (x *extraction) writeMarker() error {
 	raw := strings.Join(x.files, "\n") + "\n"
 	if err := x.root.WriteFile(markerFile, []byte(raw), 0o600); err != nil {
@@ -147,7 +147,7 @@ func (x *extraction) write(name string, content func(io.Writer) (int64, error)) 
 	return nil
 }
 
-// empty reports whether a folder has nothing in it.
+// isEmpty reports whether a folder has nothing in it.
 func isEmpty(root *os.Root, rel string) (bool, error) {
 	f, err := root.Open(rel)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type docAssetsArgs struct {
@@ -26,7 +27,7 @@ type getDocAssetsResult struct {
 func getDocAssets() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_doc_assets", Purpose: "List the assets that a document uses",
-		Class: action.Reads, Common: true,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Common: true,
 		Needs:      []action.Need{action.OnDocument(access.Read, "id")},
 		Endpoints:  []string{"asset/getDocAssets", "asset/getDocImageAssets"},
 		Positional: []string{"id"},
@@ -38,13 +39,13 @@ func getDocAssets() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		list := visible(r, found)
+		list := visibleAssets(r, found)
 		return getDocAssetsResult{root, a.Type, list, len(list)}, nil
 	})
 }
 
-// visible leaves out assets in the folders of notebooks that may not be read, and what is named again.
-func visible(r *action.Request, paths []string) []string {
+// visibleAssets leaves out assets in the folders of notebooks that may not be read, and what is named again.
+func visibleAssets(r *action.Request, paths []string) []string {
 	out := []string{}
 	for _, p := range paths {
 		if a, wrong := parseAsset(p); wrong == "" && a.notebook != "" && !r.Readable(a.notebook) {
@@ -69,7 +70,7 @@ func listUnusedAssets() *action.Action {
 		Tool: "file", Name: "list_unused_assets", Purpose: "List assets that no document uses",
 		Guide: "At most 512. Assets in the folders of notebooks that may not be read are left out; and where a notebook is closed, " +
 			"those whose names have a space or a letter that may be escaped.",
-		Class:     action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "an asset that nothing uses belongs to no notebook; those in folders of hidden ones are left out",
 		Endpoints: []string{"asset/getUnusedAssets", "query/sql", "notebook/lsNotebooks", "file/readDir", "file/getFile"},
 		Result:    listUnusedAssetsResult{},
@@ -79,7 +80,7 @@ func listUnusedAssets() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		list := visible(r, u.files)
+		list := visibleAssets(r, u.files)
 		if blind, err := hiddenClosed(ctx, r); err != nil {
 			return nil, err
 		} else if blind { // what a closed notebook uses may seem unused
@@ -102,8 +103,8 @@ type getImageOCRTextResult struct {
 func getImageOCRText() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "get_image_ocr_text", Purpose: "Read the text that SiYuan recognised in an image",
-		Guide:      "Empty where nothing was recognised, or no text recognition is installed.",
-		Class:      action.Reads,
+		Guide: "Empty where nothing was recognised, or no text recognition is installed.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{needsAsset(access.Read, "path")},
 		Endpoints:  []string{"file/readDir", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/getImageOCRText"},
 		Positional: []string{"path"},
@@ -122,35 +123,35 @@ func getImageOCRText() *action.Action {
 	})
 }
 
-// unused is what the kernel calls unused, sorted.
-type unused struct {
+// unusedList is what the kernel calls unused, sorted.
+type unusedList struct {
 	files []string // that nothing uses
 	used  []string // that something uses after all, or may use
 	total int      // of the kernel's list
 }
 
-// escapable is a character that documents may write as another.
+// escapableChar is a character that documents may write as another.
 var escapableChar = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
 // unusedAssets returns the files that nothing uses. The kernel does not see a use that is written with an escape,
 // such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a closed notebook they cannot be, so there
 // every name that may be escaped counts as used.
-func unusedAssets(ctx context.Context, r *action.Request) (unused, error) {
+func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	list, err := r.Kernel.UnusedAssets(ctx)
 	if err != nil {
-		return unused{}, err
+		return unusedList{}, err
 	}
-	out := unused{files: []string{}, total: len(list)}
+	out := unusedList{files: []string{}, total: len(list)}
 	if len(list) == 0 {
 		return out, nil
 	}
 	named, err := namedIn(ctx, r, list)
 	if err != nil {
-		return unused{}, err
+		return unusedList{}, err
 	}
 	all, err := r.Levels.All(ctx)
 	if err != nil {
-		return unused{}, err
+		return unusedList{}, err
 	}
 	closed := slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed })
 	for _, path := range list {

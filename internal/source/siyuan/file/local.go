@@ -20,57 +20,57 @@ import (
 
 // localFile is a path on this machine that may be used: below one of the allowed folders, with every
 // symbolic link followed.
-type local struct {
+type localFile struct {
 	root string // the allowed folder
 	rel  string // below it, in this system's form; "." is the folder itself
 }
 
 // path returns the whole path.
-func (l local) path() string { return filepath.Join(l.root, l.rel) }
+func (l localFile) path() string { return filepath.Join(l.root, l.rel) }
 
 // open opens the allowed folder. Nothing that is reached through the result lies outside of it,
 // whatever becomes of links meanwhile. The caller closes it.
-func (l local) open() (*os.Root, error) { return os.OpenRoot(l.root) }
+func (l localFile) open() (*os.Root, error) { return os.OpenRoot(l.root) }
 
 // localPath finds out whether a path that an argument has may be used. A relative one is below
 // the first allowed folder. What is outside of all of them is refused without a look at it.
-func localPath(r *action.Request, text string) (local, error) {
+func localPath(r *action.Request, text string) (localFile, error) {
 	files := r.Workspace.LocalFiles()
 	if !files.Allowed || len(files.Roots) == 0 {
 		why := files.Why
 		if why == "" {
 			why = "no folder is allowed: siyuan.localFileRoots is empty"
 		}
-		return local{}, &tool.Error{
+		return localFile{}, &tool.Error{
 			Op: "check path", Kind: tool.Denied, Message: "files of this machine are off limits: " + why,
 			Hint: "a person can allow folders: siyuan.localFileRoots in collie.json",
 		}
 	}
 	if wrong := checkLocal(text); wrong != "" {
-		return local{}, badLocal(text, wrong)
+		return localFile{}, badLocal(text, wrong)
 	}
 	path := filepath.Clean(text)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(files.Roots[0], path)
 	}
-	within := slices.ContainsFunc(files.Roots, func(root string) bool { return below(root, path) != "" })
+	within := slices.ContainsFunc(files.Roots, func(root string) bool { return relativeTo(root, path) != "" })
 	followed := evalSymlinks(path)
 	for _, root := range files.Roots {
-		rel := below(root, followed)
+		rel := relativeTo(root, followed)
 		if rel == "" {
 			continue
 		}
-		for _, p := range []string{below(root, path), rel} {
+		for _, p := range []string{relativeTo(root, path), rel} {
 			if wrong := checkOpen(p); wrong != "" {
-				return local{}, badLocal(text, wrong)
+				return localFile{}, badLocal(text, wrong)
 			}
 		}
-		return local{root, rel}, nil
+		return localFile{root, rel}, nil
 	}
 	if within {
-		return local{}, badLocal(text, "leads out of the allowed folders through a symbolic link")
+		return localFile{}, badLocal(text, "leads out of the allowed folders through a symbolic link")
 	}
-	return local{}, badLocal(text, "is outside of the allowed folders")
+	return localFile{}, badLocal(text, "is outside of the allowed folders")
 }
 
 func badLocal(text, wrong string) error {
@@ -137,8 +137,8 @@ func checkOpen(rel string) string {
 	return ""
 }
 
-// below returns where a path lies below a folder, "." for the folder itself, "" if it does not.
-func below(root, path string) string {
+// relativeTo returns where a path lies below a folder, "." for the folder itself, "" if it does not.
+func relativeTo(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(rel) {
 		return ""
@@ -146,7 +146,7 @@ func below(root, path string) string {
 	return rel
 }
 
-// follow returns a path with its symbolic links followed, as far as it exists.
+// evalSymlinks returns a path with its symbolic links followed, as far as it exists.
 func evalSymlinks(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -165,7 +165,7 @@ func evalSymlinks(path string) string {
 }
 
 // openSource opens a local file to read all of it. The caller closes it.
-func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, local, error) {
+func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, localFile, error) {
 	at, err := localPath(r, text)
 	if err != nil {
 		return nil, nil, at, err

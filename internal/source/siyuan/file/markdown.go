@@ -15,14 +15,14 @@ import (
 var (
 	// sources are attributes of HTML elements that name a file.
 	sources = lazyregexp.New(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
-	// spaced is an address with spaces, which SiYuan writes and Markdown does not allow.
+	// spacedAddress is an address with spaces, which SiYuan writes and Markdown does not allow.
 	spacedAddress = lazyregexp.New(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
-	// annotated is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
+	// annotatedPDF is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
 	annotatedPDF = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
 )
 
-// addresses returns what a Markdown text links to and shows, in order and each once: images and links with or without
-// titles, link definitions, HTML, places in PDFs. It ignores code.
+// linkedAddresses returns what a Markdown text links to and shows, in order and each once: images and links with or
+// without titles, link definitions, HTML, places in PDFs. It ignores code.
 func linkedAddresses(markdown string) []string {
 	source := []byte(markdown)
 	doc := newParser().Parse(text.NewReader(source))

@@ -34,7 +34,7 @@ func renameAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "rename_asset", Purpose: "Rename an asset, in all documents that use it as well",
 		Guide:     "The ending stays and the name gets a new id. Needs rw in every notebook that uses it.",
-		Dangerous: true, Class: action.State,
+		Dangerous: true, Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{needsAsset(access.Write, "oldPath")},
 		Endpoints: []string{
 			"file/readDir", "file/getFile", "query/sql", "asset/getUnusedAssets", "notebook/lsNotebooks", "asset/resolveAssetPath",
@@ -81,8 +81,8 @@ func renameAsset() *action.Action {
 }
 
 // newStem returns the new name for the kernel: without an ending, which stays, and without an id, which it makes.
-func newStem(r *action.Request, at, given string) (string, error) {
-	name := strings.TrimSpace(given)
+func newStem(r *action.Request, at, newName string) (string, error) {
+	name := strings.TrimSpace(newName)
 	if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
 		name = name[:len(name)-len(ext)] // the kernel puts it back
 	}

@@ -18,7 +18,7 @@ const maxWalk = 500
 // parseResource returns a path below data/ that may leave the workspace, given as "/data/assets/…" or as asset paths
 // are; a is set for a file or folder of assets. What it refuses is everything else: documents, settings, databases,
 // plugins.
-func parseResource(text string) (below string, a *asset, wrong string) {
+func parseResource(text string) (below string, a *assetPath, wrong string) {
 	below = strings.TrimPrefix(text, "/")
 	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/data/") {
 		return "", nil, "is not below /data/"
@@ -82,7 +82,7 @@ func resourceTargets(ctx context.Context, r *action.Request, level access.Level,
 
 // locateResource finds what a path of the workspace names, and makes sure that no link and no
 // document is in it.
-func locateResource(ctx context.Context, r *action.Request, text string) (*datafile.Entry, *asset, error) {
+func locateResource(ctx context.Context, r *action.Request, text string) (*datafile.Entry, *assetPath, error) {
 	below, a, wrong := parseResource(text)
 	if wrong != "" {
 		return nil, nil, datafile.BadPath(text, wrong, resourceHint)

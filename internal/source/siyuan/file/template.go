@@ -51,7 +51,7 @@ type listedTemplate struct {
 func listTemplates() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "list_templates", Purpose: "List templates, or those whose path contains a text",
-		Class:      action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded:  "templates belong to the workspace, not to a notebook",
 		Endpoints:  []string{"search/searchTemplate"},
 		Aliases:    map[string]string{"k": "query", "keyword": "query"},
@@ -96,8 +96,8 @@ type readTemplateResult struct {
 func readTemplate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "read_template", Purpose: "Read the source of a template",
-		Guide:      "Actions in it are written .action{…}; render shows what becomes of them.",
-		Class:      action.Reads,
+		Guide: "Actions in it are written .action{…}; render shows what becomes of them.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded:  "templates belong to the workspace, not to a notebook",
 		Endpoints:  []string{"search/searchTemplate", "file/readDir", "file/getFile"},
 		Positional: []string{"path"},
@@ -149,7 +149,7 @@ func render() *action.Action {
 		Guide: "engine=template takes id and path and gives block DOM; engine=sprig takes template and gives text. " +
 			"Anyone may use functions of texts, numbers and dates; others, such as queryBlocks, can read all notes and " +
 			"need every notebook to be readable.",
-		Class: action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs: []action.Need{
 			action.OnBlock(access.Read, "id"),
 			action.On(access.Read, "every notebook, where the template does more than texts, numbers and dates", "template", needsRendering),

@@ -51,7 +51,7 @@ func uploadAsset() *action.Action {
 		Tool: "file", Name: "upload_asset", Purpose: "Store a local file as an asset",
 		Guide: "The stored name gets an id; the same file is not stored twice, whatever the folder. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
 			"hidden files and keys are refused.",
-		Dangerous: true, Class: action.Source,
+		Dangerous: true, Class: action.Source, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs:      []action.Need{needsSource("localFilePath")}, // no level: a new asset is in no notebook yet
 		Endpoints:  []string{"asset/upload"},
 		Aliases:    map[string]string{"path": "localFilePath"},
@@ -130,7 +130,7 @@ func uploadDir(text string) (string, error) {
 	return "/" + path.Clean(dir) + "/", nil
 }
 
-// tooMuch refuses a file above the limit, and asks for one above the threshold.
+// checkSize refuses a file above the limit, and asks for one above the threshold.
 func checkSize(r *action.Request, size int64, confirmed bool) (stop any, err error) {
 	limit := r.Workspace.LocalFiles().MaxUpload
 	if limit <= 0 {

@@ -41,8 +41,8 @@ type notebookConf struct {
 func getConf() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "get_conf", Purpose: "Read the settings of a notebook",
-		Guide:      "Among them where daily notes and new documents are put.",
-		Class:      action.Reads,
+		Guide: "Among them where daily notes and new documents are put.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnNotebook(access.Read, "notebook")},
 		Endpoints:  []string{"notebook/getNotebookConf"},
 		Positional: []string{"notebook"},
@@ -93,7 +93,7 @@ func setConf() *action.Action {
 		Guide: "Only the settings that are given change. One that this version of SiYuan lacks is refused. Paths may have " +
 			"actions in {{ }} with functions of texts, numbers and dates; others, such as queryBlocks, can read all notes and need every " +
 			"notebook to be readable. dailyNoteTemplatePath is a template below data/templates, by the same rule.",
-		Class: action.State,
+		Class: action.State, Risk: tool.RiskMedium, Effects: tool.EffectWrite,
 		Needs: []action.Need{
 			action.OnNotebook(access.Write, "notebook"),
 			action.On(access.Read, "every notebook, where a path or template does more than texts, numbers and dates", "conf", needsRendering),

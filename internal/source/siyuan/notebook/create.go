@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/tool"
 )
 
 type createArgs struct {
@@ -27,8 +28,8 @@ func create() *action.Action {
 		Tool: "notebook", Name: "create", Purpose: "Create a notebook",
 		Guide: "Names may repeat, so list first. The new notebook gets the level that the settings say for " +
 			"new ones, on a real kernel r: the result says which, and how a person raises it.",
-		Common:     true,
-		Class:      action.Creates,
+		Common: true,
+		Class:  action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Unguarded:  "there is no notebook yet; the new one gets the level for new notebooks",
 		Endpoints:  []string{"notebook/createNotebook", "notebook/setNotebookIcon"},
 		Result:     created{},

@@ -35,9 +35,9 @@ func listedOf(n *kernel.Notebook) listed {
 func list() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "list", Purpose: "List the notebooks",
-		Guide:     "Closed notebooks are listed too; open one with set_open_state before you read it.",
-		Common:    true,
-		Class:     action.Reads,
+		Guide:  "Closed notebooks are listed too; open one with set_open_state before you read it.",
+		Common: true,
+		Class:  action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Unguarded: "lists only notebooks that may be read",
 		Endpoints: []string{"notebook/lsNotebooks"},
 		Result:    []listed{},
@@ -69,19 +69,19 @@ type getChildDocsResult struct {
 func getChildDocs() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "get_child_docs", Purpose: "List the documents at the top of a notebook",
-		Guide:      `Deeper ones: document(action="get_child_docs") or document(action="list_tree").`,
-		Class:      action.Reads,
+		Guide: `Deeper ones: document(action="get_child_docs") or document(action="list_tree").`,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnNotebook(access.Read, "notebook")},
 		Endpoints:  []string{"filetree/listDocsByPath", "notebook/lsNotebooks"},
 		Positional: []string{"notebook"},
 		Result:     getChildDocsResult{},
 		Example:    `{"notebook":"20240101120000-abcdefg"}`,
 	}, func(ctx context.Context, r *action.Request, a getChildDocsArgs) (any, error) {
-		was, err := before(ctx, r, a.Notebook)
+		before, err := notebookBefore(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
-		if was.Closed {
+		if before.Closed {
 			return nil, notReady(a.Notebook, 0, nil)
 		}
 		docs, err := documentsRetried(ctx, r, a.Notebook)

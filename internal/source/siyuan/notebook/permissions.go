@@ -27,24 +27,24 @@ type getPermissionsResult struct {
 }
 
 func getPermissions() *action.Action {
-	one := action.OnNotebook(access.Read, "notebook")
+	onNotebook := action.OnNotebook(access.Read, "notebook")
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "get_permissions", Purpose: "Show what may be done in each notebook",
-		Guide:      "r reads, rw also writes, rwd also deletes. Only a person can change a level.",
-		Class:      action.Reads,
+		Guide: "r reads, rw also writes, rwd also deletes. Only a person can change a level.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Positional: []string{"notebook"},
 		Needs: []action.Need{action.On(access.Read, "notebook, unless all", "notebook",
 			func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-				if all(r) {
+				if isAll(r) {
 					return nil, nil
 				}
-				return one.Targets(ctx, r)
+				return onNotebook.Targets(ctx, r)
 			})},
 		Endpoints: []string{"notebook/lsNotebooks", "file/getFile"},
 		Result:    getPermissionsResult{},
 		Example:   `{"notebook":"all"}`,
 	}, func(ctx context.Context, r *action.Request, _ getPermissionsArgs) (any, error) {
-		if !all(r) {
+		if !isAll(r) {
 			t := r.Target("notebook")
 			return getPermissionsResult{Notebook: &permission{t.ID, t.Title, r.Levels.Of(t.ID)}}, nil
 		}
@@ -60,10 +60,10 @@ func getPermissions() *action.Action {
 	})
 }
 
-// all reports whether a call asks for all notebooks.
-func all(r *action.Request) bool {
-	given := r.Strings("notebook")
-	return len(given) == 0 || given[0] == "all"
+// isAll reports whether a call asks for all notebooks.
+func isAll(r *action.Request) bool {
+	notebooks := r.Strings("notebook")
+	return len(notebooks) == 0 || notebooks[0] == "all"
 }
 
 type setPermissionArgs struct {
@@ -86,7 +86,7 @@ func setPermission() *action.Action {
 		Off:        true,
 		Dangerous:  true,
 		DirectOnly: true,
-		Class:      action.State,
+		Class:      action.State, Risk: tool.RiskCritical, Effects: tool.EffectWrite,
 		Needs:      []action.Need{action.OnNotebook(access.None, "notebook")},
 		Endpoints:  []string{"notebook/lsNotebooks", "file/getFile", "file/putFile"},
 		Positional: []string{"notebook", "permission"},

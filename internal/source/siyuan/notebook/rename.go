@@ -24,8 +24,8 @@ type renameResult struct {
 func rename() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "rename", Purpose: "Rename a notebook",
-		Guide:      `The notebook must be open. SiYuan drops "/" from names; the result has the name it took.`,
-		Class:      action.State,
+		Guide: `The notebook must be open. SiYuan drops "/" from names; the result has the name it took.`,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite,
 		Inverse:    renameInverse,
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/renameNotebook", "notebook/lsNotebooks"},
@@ -37,14 +37,14 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		was, err := before(ctx, r, a.Notebook)
+		before, err := notebookBefore(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
-		if was.Closed { // the kernel says so in the language of its interface
+		if before.Closed { // the kernel says so in the language of its interface
 			return nil, &tool.Error{
 				Op: "rename", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: string(a.Notebook),
-				Message: fmt.Sprintf("notebook %q is closed, and SiYuan renames only open ones", was.Name),
+				Message: fmt.Sprintf("notebook %q is closed, and SiYuan renames only open ones", before.Name),
 				Hint:    fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, a.Notebook),
 			}
 		}
@@ -55,15 +55,15 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if n == nil || n.Name == was.Name && title != was.Name {
-			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", was.Name))
+		if n == nil || n.Name == before.Name && title != before.Name {
+			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", before.Name))
 		}
 		r.RefreshTree()
 		return renameResult{true, a.Notebook, n.Name}, nil
 	})
 }
 
-// renameBack gives the notebook the name that it has now.
+// renameInverse gives the notebook the name that it has now.
 func renameInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	t := r.Target("notebook")
 	args, err := action.Encode(map[string]any{"notebook": t.ID, "name": t.Title})
@@ -84,8 +84,8 @@ type setIconResult struct {
 func setIcon() *action.Action {
 	return action.New(action.Spec{
 		Tool: "notebook", Name: "set_icon", Purpose: "Set the icon of a notebook",
-		Guide:      "An emoji is stored as its code points; a picture of the workspace's emojis folder is named by its path there.",
-		Class:      action.State,
+		Guide: "An emoji is stored as its code points; a picture of the workspace's emojis folder is named by its path there.",
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite | tool.EffectUI,
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/setNotebookIcon", "notebook/lsNotebooks"},
 		Positional: []string{"notebook", "icon"},
@@ -96,7 +96,7 @@ func setIcon() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		was, err := before(ctx, r, a.Notebook)
+		before, err := notebookBefore(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func setIcon() *action.Action {
 			return nil, err
 		}
 		// The kernel may normalize an icon. If the icon did not change at all, it was not written.
-		if n == nil || n.Icon != code && n.Icon == was.Icon {
+		if n == nil || n.Icon != code && n.Icon == before.Icon {
 			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
 		}
 		r.RefreshIcons()

@@ -29,18 +29,18 @@ func setOpenState() *action.Action {
 		Tool: "notebook", Name: "set_open_state", Purpose: "Open or close a notebook",
 		Guide: "Nothing in a closed notebook can be read or found. The call waits until SiYuan has changed its " +
 			"index, 10 seconds at most.",
-		Class:      action.State,
+		Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite | tool.EffectUI,
 		Needs:      []action.Need{action.OnNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"notebook/openNotebook", "notebook/closeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress", "filetree/listDocsByPath", "block/getBlockTreeInfos"},
 		Positional: []string{"notebook", "opened"},
 		Result:     setOpenStateResult{},
 		Example:    `{"notebook":"20240101120000-abcdefg","opened":true}`,
 	}, func(ctx context.Context, r *action.Request, a setOpenStateArgs) (any, error) {
-		was, err := before(ctx, r, a.Notebook)
+		before, err := notebookBefore(ctx, r, a.Notebook)
 		if err != nil {
 			return nil, err
 		}
-		changed, indexing := was.Closed == a.Opened, false
+		changed, indexing := before.Closed == a.Opened, false
 		if changed {
 			if indexing, err = setOpen(ctx, r, a.Notebook, a.Opened); err != nil {
 				return nil, err
@@ -60,7 +60,7 @@ func setOpen(ctx context.Context, r *action.Request, id kernel.ID, open bool) (i
 			return false, err
 		}
 		ids, err := topDocuments(ctx, r, id)
-		return err != nil || !indexed(ctx, r, ids, true), nil //nolint:nilerr // it is open
+		return err != nil || !awaitIndexed(ctx, r, ids, true), nil //nolint:nilerr // it is open
 	}
 	ids, err := topDocuments(ctx, r, id) // a closed one lists none
 	if err == nil {
@@ -72,7 +72,7 @@ func setOpen(ctx context.Context, r *action.Request, id kernel.ID, open bool) (i
 	if err := resolveOutcome(ctx, r, id, r.Kernel.CloseNotebook(ctx, id), done); err != nil {
 		return false, err
 	}
-	return !indexed(ctx, r, ids, false), nil
+	return !awaitIndexed(ctx, r, ids, false), nil
 }
 
 type removeArgs struct {
@@ -91,7 +91,7 @@ func remove() *action.Action {
 		Guide:     "SiYuan keeps a copy in its history.",
 		Off:       true,
 		Dangerous: true,
-		Class:     action.State,
+		Class:     action.State, Risk: tool.RiskCritical, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs:     []action.Need{action.OnNotebook(access.Delete, "notebook")},
 		Endpoints: []string{"notebook/removeNotebook", "notebook/lsNotebooks", "sqlite/flushTransaction", "system/bootProgress"},
 		Result:    removeResult{},
@@ -137,7 +137,7 @@ func resolveOutcome(ctx context.Context, r *action.Request, id kernel.ID, err er
 	return mismatch(id, "the kernel accepted the request, and the notebook is as it was")
 }
 
-// afterwards returns a notebook as the kernel lists it, which is waited for while the kernel starts.
+// awaitNotebook returns a notebook as the kernel lists it, which is waited for while the kernel starts.
 func awaitNotebook(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
@@ -155,7 +155,7 @@ func awaitNotebook(ctx context.Context, r *action.Request, id kernel.ID) (*kerne
 	}
 }
 
-// wait waits a moment and reports whether there is time for another look.
+// waitInterval waits a moment and reports whether there is time for another look.
 func waitInterval(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -177,8 +177,8 @@ func topDocuments(ctx context.Context, r *action.Request, id kernel.ID) ([]kerne
 	return ids, err
 }
 
-// indexed waits until documents are in the index, or out of it, and reports whether they are.
-func indexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bool) bool {
+// awaitIndexed waits until documents are in the index, or out of it, and reports whether they are.
+func awaitIndexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bool) bool {
 	want := 0
 	if in {
 		want = len(ids)
@@ -186,11 +186,11 @@ func indexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bool) b
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
 	for {
-		there, err := r.Kernel.Nodes(ctx, ids)
+		indexed, err := r.Kernel.Nodes(ctx, ids)
 		switch {
 		case err != nil:
 			return false
-		case len(there) == want:
+		case len(indexed) == want:
 			return r.Kernel.FlushNow(ctx) == nil // SQL is later still
 		case !waitInterval(ctx):
 			return false

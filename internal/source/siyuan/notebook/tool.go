@@ -42,8 +42,8 @@ func now(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook
 	return kernel.FindNotebook(all, id), nil
 }
 
-// before returns a notebook as it was when the call began.
-func before(ctx context.Context, r *action.Request, id kernel.ID) (kernel.Notebook, error) {
+// notebookBefore returns a notebook as it was when the call began.
+func notebookBefore(ctx context.Context, r *action.Request, id kernel.ID) (kernel.Notebook, error) {
 	all, err := r.Levels.All(ctx)
 	if err != nil {
 		return kernel.Notebook{}, err
@@ -92,8 +92,8 @@ func name(r *action.Request, param, text string) (string, error) {
 	return text, nil
 }
 
-// shown returns the configuration of the notebook at a path, without the secrets that unlock an encrypted notebook
-// and without the ids of hidden notebooks.
+// withoutSecrets returns the configuration of the notebook at a path, without the secrets that unlock an encrypted
+// notebook and without the ids of hidden notebooks.
 func withoutSecrets(r *action.Request, raw json.RawMessage, at string) json.RawMessage {
 	drop := []string{at + "boxCrypt"}
 	for _, name := range [...]string{"refCreateSaveBox", "docCreateSaveBox"} {

@@ -69,11 +69,11 @@ func (k *Kernel) onReal(backend http.Handler) {
 		for range 5 { // removing a notebook may end a kernel, which has the notebook again after its restart
 			_ = await(backend)
 			ask(backend, "/api/sqlite/flushTransaction", nil)
-			left := slices.DeleteFunc(k.things(), func(th thing) bool { return slices.Contains(before, th) })
-			for _, thing := range left {
+			leftover := slices.DeleteFunc(k.things(), func(th thing) bool { return slices.Contains(before, th) })
+			for _, thing := range leftover {
 				thing.remove(backend)
 			}
-			if len(left) == 0 {
+			if len(leftover) == 0 {
 				return
 			}
 		}
