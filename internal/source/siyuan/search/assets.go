@@ -15,9 +15,9 @@ import (
 )
 
 // extensions returns file types as the kernel wants them, with a dot.
-func extensions(given []string) []string {
+func extensions(requested []string) []string {
 	var out []string
-	for _, ext := range given {
+	for _, ext := range requested {
 		if ext = strings.ToLower(strings.TrimSpace(ext)); ext != "" {
 			out = append(out, "."+strings.TrimLeft(ext, "."))
 		}
@@ -44,7 +44,7 @@ type searchAssetsResult struct {
 
 func searchAssets() *action.Action {
 	return action.New(action.Spec{
-		Tool: name, Name: "search_assets", Purpose: "Find assets (images, files) by their names", Class: action.Reads,
+		Tool: name, Name: "search_assets", Purpose: "Find assets (images, files) by their names", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide:      "If a notebook may not be read, only assets are listed that notebooks use which may be.",
 		Unguarded:  "assets that only notebooks use which may not be read are left out",
 		Endpoints:  []string{"search/searchAsset", "query/sql", "sqlite/flushTransaction", "file/readDir", "file/getFile", "notebook/lsNotebooks"},
@@ -74,7 +74,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	if !restricted {
 		found, err := r.Kernel.SearchAssets(ctx, query, exts)
 		for _, f := range found {
-			out = append(out, asset{parsePassage(f.Name).whole(), f.Path, f.Updated})
+			out = append(out, asset{parsePassage(f.Name).fullText(), f.Path, f.Updated})
 		}
 		return out, err
 	}
@@ -82,26 +82,26 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	if err != nil {
 		return nil, err
 	}
-	shown, err := r.Kernel.AssetsOf(ctx, visible)
+	visibleAssets, err := r.Kernel.AssetsOf(ctx, visible)
 	if err != nil {
 		return nil, err
 	}
-	paths := slices.DeleteFunc(shown, func(p string) bool {
+	paths := slices.DeleteFunc(visibleAssets, func(p string) bool {
 		return !contains(assetName(p), query) || len(exts) > 0 && !slices.Contains(exts, strings.ToLower(path.Ext(p)))
 	})
 	may, err := r.VisibleAssets(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
-	there := map[string]map[string]int64{} // when the files of a folder were changed
+	changed := map[string]map[string]int64{} // when the files of a folder were changed
 	for _, p := range paths {
 		dir := path.Dir(p)
-		if _, read := there[dir]; !read && may(p) {
-			if there[dir], err = filesOf(ctx, r, dir); err != nil {
+		if _, read := changed[dir]; !read && may(p) {
+			if changed[dir], err = filesOf(ctx, r, dir); err != nil {
 				return nil, err
 			}
 		}
-		if updated, ok := there[dir][path.Base(p)]; ok && may(p) {
+		if updated, ok := changed[dir][path.Base(p)]; ok && may(p) {
 			out = append(out, asset{assetName(p), p, updated})
 		}
 	}
@@ -148,7 +148,7 @@ type assetText struct {
 func newAssetText(c *kernel.AssetContent) assetText {
 	text := parsePassage(c.Content)
 	return assetText{
-		ID: c.ID, Name: parsePassage(c.Name).whole(), Ext: c.Ext, Path: c.Path, Size: c.HSize, Updated: c.Updated, Plain: text.plain(),
-		Content: text.marked(),
+		ID: c.ID, Name: parsePassage(c.Name).fullText(), Ext: c.Ext, Path: c.Path, Size: c.HSize, Updated: c.Updated, Plain: text.plain(),
+		Content: text.markedHTML(),
 	}
 }

@@ -29,19 +29,19 @@ var assetOrders = map[string]int{"relevance_desc": 0, "relevance_asc": 1, "updat
 // synonyms are other names of methods and orders.
 var synonyms = map[string]string{"query": "query_syntax", "date": "updated_desc"}
 
-// shortcodes are the names that the kernel has for the types of blocks, by the codes that its
-// index has for them.
+// blockTypes maps the codes of block types in the kernel's index to the names that its search takes.
 var blockTypes = map[string]string{
 	"d": "document", "h": "heading", "p": "paragraph", "l": "list", "i": "listItem", "b": "blockquote", "c": "codeBlock",
 	"m": "mathBlock", "t": "table", "s": "superBlock", "html": "htmlBlock", "embed": "embedBlock", "av": "databaseBlock",
 	"video": "videoBlock", "audio": "audioBlock", "widget": "widgetBlock", "iframe": "iframeBlock", "callout": "callout",
 }
 
-// typeNames returns the types of blocks that a search can be narrowed to, in order.
+// blockTypeNames returns the types of blocks that a search can be narrowed to, in order.
 func blockTypeNames() []string { return slices.Sorted(maps.Values(blockTypes)) }
 
-// adaptCodes gives one argument precedence over another, and replaces numbers by names. wins maps the argument with
-// precedence to the one it replaces; if it maps to itself, its aliases give way. codes maps an argument to its names.
+// adaptArgs returns a function that rewrites arguments before they are checked. replaces maps an argument to the one
+// whose value it replaces if both are given; an argument that maps to itself removes the weakerAliases instead. codes
+// maps an argument to the names of its values: a value given as a number or a synonym is replaced by its name.
 func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weakerAliases ...string) func(json.RawMessage) json.RawMessage {
 	return func(args json.RawMessage) json.RawMessage {
 		for strong, to := range replaces {
@@ -57,8 +57,8 @@ func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weak
 		}
 		for param, names := range codes {
 			if v := gjson.GetBytes(args, param); v.Type == gjson.Number || v.Type == gjson.String {
-				if better, ok := codeName(v.String(), names); ok {
-					args = action.SetArg(args, param, strconv.Quote(better))
+				if known, ok := codeName(v.String(), names); ok {
+					args = action.SetArg(args, param, strconv.Quote(known))
 				}
 			}
 		}
@@ -67,17 +67,17 @@ func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weak
 }
 
 // codeName returns the name for a number or a synonym.
-func codeName(given string, names map[string]int) (string, bool) {
-	if given == "relevance" {
-		if _, asset := names["relevance_desc"]; asset {
+func codeName(value string, names map[string]int) (string, bool) {
+	if value == "relevance" {
+		if _, isAssetOrder := names["relevance_desc"]; isAssetOrder {
 			return "relevance_desc", true
 		}
 	}
-	if s, ok := synonyms[given]; ok {
-		given = s
+	if s, ok := synonyms[value]; ok {
+		value = s
 	}
 	for name, code := range names {
-		if given == name || given == strconv.Itoa(code) {
+		if value == name || value == strconv.Itoa(code) {
 			return name, true
 		}
 	}

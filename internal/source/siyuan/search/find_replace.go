@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// mostCompared is how many blocks are read before and after, to count those that changed.
+// maxCompared is how many blocks are read before and after, to count those that changed.
 const maxCompared = 50
 
 // replaceTypes are the kinds of text that the kernel can replace in, and whether it does unless
@@ -53,7 +53,7 @@ func findReplace() *action.Action {
 		Guide: "fulltext finds the blocks. A document's id stands for its title, not for its blocks. keyword takes no notice of upper and lower case. " +
 			"regex is RE2, $1 stands for a group. " +
 			"replaceTypes: " + strings.Join(slices.Sorted(maps.Keys(replaceTypes)), " ") + ". changed counts the blocks that changed, of 50 at most.",
-		Dangerous: true, Class: action.Manifest,
+		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs: []action.Need{action.OnBlock(access.Write, "ids"), onPaths(access.Write, "paths")},
 		Endpoints: []string{
 			"search/findReplace", "block/getBlockKramdowns", "block/getBlockDOMs", "block/updateBlock", "block/getBlockInfo", "query/sql", "sqlite/flushTransaction",
@@ -83,11 +83,11 @@ func findReplace() *action.Action {
 		if err := refuseCopiedText(ctx, r, ids); err != nil {
 			return nil, err
 		}
-		before, err := texts(ctx, r, ids)
+		before, err := kramdownOf(ctx, r, ids)
 		if err != nil {
 			return nil, err
 		}
-		was, err := written(ctx, r, targets)
+		dom, err := affectedDOM(ctx, r, targets)
 		if err != nil {
 			return nil, err
 		}
@@ -96,16 +96,16 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		refreshAll(r, targets)
-		if err := admitReplaced(ctx, r, was); err != nil {
+		if err := admitReplaced(ctx, r, dom); err != nil {
 			return nil, err
 		}
 		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
-		after, err := texts(ctx, r, ids)
+		after, err := kramdownOf(ctx, r, ids)
 		switch {
 		case err != nil:
 			out.Warning = "the text was replaced; what changed could not be counted: " + err.Error()
 		case before != nil:
-			n := changed(before, after)
+			n := countChanged(before, after)
 			out.Changed, out.Replaced = &n, n > 0
 			if n == 0 {
 				out.Warning = `nothing changed: none of the blocks has k in the kinds of text of replaceTypes; block(action="get_kramdown") shows them`
@@ -115,8 +115,8 @@ func findReplace() *action.Action {
 	})
 }
 
-// written returns the blocks that are to be changed, in the editor's form, where some notebook may not be read.
-func written(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
+// affectedDOM returns the blocks that are to be changed, in the editor's form, where some notebook may not be read.
+func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return nil, err
@@ -138,16 +138,17 @@ func written(ctx context.Context, r *action.Request, targets []action.Target) (m
 	return out, nil
 }
 
-// admitted takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts together,
-// and reads the result anew. It is done in the editor's form, which alone shows a reference that is a link too.
-func admitReplaced(ctx context.Context, r *action.Request, was map[kernel.ID]string) error {
-	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(was)), 100) {
+// admitReplaced takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts
+// together, and reads the result anew. It is done in the editor's form, which alone shows a reference that is a link
+// too.
+func admitReplaced(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
+	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(before)), 100) {
 		now, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {
 			return err
 		}
 		for _, id := range chunk {
-			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], DOM: true, Over: id, Was: was[id]})
+			may, _, err := content.Admit(ctx, r, content.Written{Data: now[id], DOM: true, Over: id, Was: before[id]})
 			if err == nil && may != now[id] {
 				_, err = r.Kernel.Update(ctx, id, "dom", may)
 			}
@@ -159,9 +160,9 @@ func admitReplaced(ctx context.Context, r *action.Request, was map[kernel.ID]str
 	return nil
 }
 
-// literal escapes the replacement of plain text, so that it is inserted as given. For plain text the kernel reads a $
-// as a group of a pattern, in some kinds of text, and turns tags it replaces in into text; for a pattern it does
-// neither.
+// escapeReplacement escapes the replacement of plain text, so that it is inserted as given. For plain text the kernel
+// reads a $ as a group of a pattern, in some kinds of text, and turns tags it replaces in into text; for a pattern it
+// does neither.
 func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
 		q.Method = kernel.MethodRegex
@@ -197,8 +198,8 @@ func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 
 // checkInside refuses blocks that are outside of the paths. The kernel is never given the paths:
 // its scope could be wider than ids.
-func checkInside(r *action.Request, given []string) error {
-	paths, err := checkPaths(r, given)
+func checkInside(r *action.Request, requested []string) error {
+	paths, err := checkPaths(r, requested)
 	if err != nil || len(paths) == 0 {
 		return err
 	}
@@ -219,8 +220,8 @@ func checkInside(r *action.Request, given []string) error {
 // so is one that is hidden.
 func onPaths(level access.Level, param string) action.Need {
 	return action.On(level, "notebook of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		given := r.Strings(param)
-		paths, err := checkPaths(r, given)
+		requested := r.Strings(param)
+		paths, err := checkPaths(r, requested)
 		if err != nil || len(paths) == 0 {
 			return nil, err
 		}
@@ -232,23 +233,23 @@ func onPaths(level access.Level, param string) action.Need {
 		for i, p := range paths {
 			notebook := notebookOf(p)
 			if !r.Readable(notebook) || kernel.FindNotebook(all, notebook) == nil {
-				return nil, access.NotFound(access.Path, given[i])
+				return nil, access.NotFound(access.Path, requested[i])
 			}
 			if _, document, inside := strings.Cut(p, "/"); inside {
 				id := strings.TrimSuffix(document[strings.LastIndexByte(document, '/')+1:], ".sy")
 				at, err := r.Place(ctx, access.Path, id)
 				if err != nil || at.Notebook != notebook || at.Path != "/"+document {
-					return nil, access.NotFound(access.Path, given[i])
+					return nil, access.NotFound(access.Path, requested[i])
 				}
 			}
-			out = append(out, action.Target{What: access.Path, Subject: given[i], Notebook: notebook})
+			out = append(out, action.Target{What: access.Path, Subject: requested[i], Notebook: notebook})
 		}
 		return out, nil
 	})
 }
 
-// ownWords refuses blocks that show the text of a hidden block: whether something was found there would reveal that
-// text.
+// refuseCopiedText refuses blocks that show the text of a hidden block: whether something was found there would reveal
+// that text.
 func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -274,8 +275,8 @@ func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) e
 	return nil
 }
 
-// texts returns blocks as they are; nil where there are too many to compare.
-func texts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
+// kramdownOf returns blocks as they are; nil where there are too many to compare.
+func kramdownOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
 	if len(ids) > maxCompared {
 		return nil, nil
 	}
@@ -289,7 +290,7 @@ var (
 
 // countChanged counts the blocks whose text is another one. Attributes come in any order, and the
 // time of the last change is not a change.
-func changed(before, after map[kernel.ID]string) int {
+func countChanged(before, after map[kernel.ID]string) int {
 	plain := func(s string) string {
 		return attributes.ReplaceAllStringFunc(content.Clean(s), func(list string) string {
 			names := slices.DeleteFunc(attribute.FindAllString(list, -1), func(a string) bool { return strings.HasPrefix(a, ` updated="`) })

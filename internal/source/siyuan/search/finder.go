@@ -9,16 +9,16 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// mostRows is how many rows of a statement one search looks at.
+// maxStatementRows is how many rows of a statement one search looks at.
 const maxStatementRows = 10_000
 
 // finder asks the kernel for pages of blocks.
 type finder struct {
 	args *fulltextArgs
 
-	question *kernel.FullText // nil where there is nothing to find
+	fulltext *kernel.FullText // nil where there is nothing to find
 	ids      []kernel.ID      // what a statement found, in its order
-	more     bool             // it would find more
+	hasMore  bool             // it would find more
 
 	hiddenTextFilter
 	wholeDocs bool // documents have all words, and hits one of them
@@ -31,7 +31,7 @@ func (f *finder) prepare(ctx context.Context) error {
 		return f.find(ctx)
 	}
 	var err error
-	f.question, err = question(ctx, f.r, f.args)
+	f.fulltext, err = kernelQuery(ctx, f.r, f.args)
 	f.matches = matcher(f.args.Method, f.args.Query, false)
 	if kernel.ID(f.args.Query).Valid() { // it finds that block, whatever that says
 		f.matches = anyMatch
@@ -54,7 +54,7 @@ func (f *finder) find(ctx context.Context) error {
 	if err != nil {
 		return sqlError(f.r, "query", err)
 	}
-	sent, err := narrowed(ctx, f.r, "query", statement, maxStatementRows+1)
+	sent, err := narrowStatement(ctx, f.r, "query", statement, maxStatementRows+1)
 	if err != nil {
 		return err
 	}
@@ -62,29 +62,29 @@ func (f *finder) find(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if f.more = len(rows) > maxStatementRows; f.more {
+	if f.hasMore = len(rows) > maxStatementRows; f.hasMore {
 		rows = rows[:maxStatementRows]
 	}
 	f.ids = idsOf(rows)
 	f.matches = anyMatch // what the statement saw is what readers see
-	f.question = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
+	f.fulltext = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
 	return nil
 }
 
 // page returns one page of what is found.
 func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, error) {
-	if f.question == nil {
+	if f.fulltext == nil {
 		return kernel.FoundPage{}, nil
 	}
 	if f.args.Method == "sql" {
 		return f.statementPage(ctx, page, size)
 	}
-	q := *f.question
+	q := *f.fulltext
 	q.Page, q.PageSize = page, size
 	got, err := f.r.Kernel.FullText(ctx, q)
 	f.documents = got.Documents
 	if kernel.ID(q.Query).Valid() { // the kernel takes no notice of where, and a count would tell that there is such a block
-		got.Blocks, _ = readable(f.r, got.Blocks)
+		got.Blocks, _ = readableHits(f.r, got.Blocks)
 		got.Matched, got.Pages, f.documents = len(got.Blocks), min(len(got.Blocks), 1), len(got.Blocks)
 	}
 	if got.DocMode && q.GroupBy == 0 {
@@ -99,22 +99,22 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 	return got, err
 }
 
-// whole is all that was found, where it was looked at here.
-func (f *finder) whole(found []kernel.Found) []kernel.Found {
+// allFound is all that was found, where it was looked at here.
+func (f *finder) allFound(found []kernel.Found) []kernel.Found {
 	if f.wholeDocs {
 		found = dropHiddenMatches(found, f.args.Query)
 	}
-	return f.order(found)
+	return f.demoteCleaned(found)
 }
 
-// named returns one page of the blocks that a statement found.
+// statementPage returns one page of the blocks that a statement found.
 func (f *finder) statementPage(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	out := kernel.FoundPage{Matched: len(f.ids), Pages: (len(f.ids) + size - 1) / size}
 	ids := f.ids[min((page-1)*size, len(f.ids)):min(page*size, len(f.ids))]
 	if len(ids) == 0 {
 		return out, nil
 	}
-	q := *f.question
+	q := *f.fulltext
 	q.Query, q.PageSize = "SELECT * FROM blocks WHERE id IN ("+kernel.QuoteIDs(ids)+")", 2*len(ids) // rows may come twice
 	got, err := f.r.Kernel.FullText(ctx, q)
 	if err != nil {

@@ -45,7 +45,7 @@ type fulltextResult struct {
 
 func fulltext() *action.Action {
 	return action.New(action.Spec{
-		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads,
+		Tool: name, Name: "fulltext", Purpose: "Find blocks by the words in them", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Without types the kernel looks in its usual ones: no lists, list items, quotes and super blocks, since what is in them is found " +
 			"by itself. query_syntax is that of SQLite's full text search: apple NOT pie, app*, \"two words\". regex is RE2. sql is a SELECT with " +
 			"a column id, which says itself which types, where and in what order. A page whose size is not given shows 20 hits at most.",
@@ -69,7 +69,7 @@ func fulltext() *action.Action {
 		if only.hidden, err = r.Levels.Restricted(ctx); err != nil {
 			return nil, err
 		}
-		only.all = f.whole
+		only.batch = f.allFound
 		out := fulltextResult{Resolved: resolvedArgs{a.Method, a.OrderBy, a.GroupBy, slices.Sorted(maps.Keys(a.Types))}}
 		if a.Method == "sql" {
 			out.Resolved.OrderBy = ""
@@ -78,15 +78,15 @@ func fulltext() *action.Action {
 		if err == nil && out.Mode == "kernel" {
 			out.Documents = f.documents
 		}
-		if f.more {
+		if f.hasMore {
 			out.Incomplete, out.Hint = true, "only the first rows were looked at: add conditions to the statement"
 		}
 		return out, err
 	})
 }
 
-// question returns what the kernel is asked, nil where there is nothing that may be read.
-func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.FullText, error) {
+// kernelQuery returns what the kernel is asked, nil where there is nothing that may be read.
+func kernelQuery(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.FullText, error) {
 	paths, err := checkPaths(r, a.Paths)
 	if err != nil {
 		return nil, err
@@ -129,8 +129,8 @@ func question(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.
 	}, nil
 }
 
-// quoted escapes the query for the kernel. The kernel puts a full text expression unescaped between the quotes of an
-// SQL statement. A quote in it could end that statement and begin another one, even one that writes.
+// escapeQuery escapes the query for the kernel. The kernel puts a full text expression unescaped between the quotes of
+// an SQL statement. A quote in it could end that statement and begin another one, even one that writes.
 func escapeQuery(a *fulltextArgs) string {
 	if a.Method == "query_syntax" {
 		return strings.ReplaceAll(a.Query, "'", "''")
@@ -169,7 +169,7 @@ func wordsError(r *action.Request, err error) error {
 	return out
 }
 
-// sieve returns what hits have to pass beyond what the kernel can be asked.
+// hitFilter returns what hits have to pass beyond what the kernel can be asked.
 func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
 	var keeps []func(kernel.Found) bool
 	if a.HasTags {
@@ -190,7 +190,7 @@ func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter,
 	}}, nil
 }
 
-// descendants tells what is in a document or below a block in it.
+// descendantFilter tells what is in a document or below a block in it.
 func descendantFilter(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
 	switch {
 	case t.ID == t.Notebook:

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type assetContentArgs struct {
@@ -28,12 +29,12 @@ type assetContentResult struct {
 	Incomplete bool        `json:"incomplete,omitempty" about:"there are too many to look at all"`
 }
 
-// mostAssetPages bounds the requests of one call.
+// maxAssetPages bounds the requests of one call.
 const maxAssetPages = 20
 
 func fulltextAssetContent() *action.Action {
 	return action.New(action.Spec{
-		Tool: name, Name: "fulltext_asset_content", Purpose: "Find assets by the text in them: PDF, office files, text", Class: action.Reads,
+		Tool: name, Name: "fulltext_asset_content", Purpose: "Find assets by the text in them: PDF, office files, text", Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Either query, or assetId with the id of an entry that was found. A new file is found some seconds later. If a notebook may not be " +
 			"read, only assets are found that notebooks use which may be.",
 		Unguarded: "assets that only notebooks use which may not be read are left out",
@@ -58,7 +59,7 @@ func fulltextAssetContent() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		order(found, a.SortBy)
+		sortAssets(found, a.SortBy)
 		out := assetContentResult{Page: action.Paged(found, a.Page, a.PageSize), Incomplete: incomplete}
 		out.Data, out.shown = firstHits(out.Data, !r.Given("pageSize"))
 		out.Contents = out.Data
@@ -98,8 +99,8 @@ func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) 
 	return out, incomplete, nil
 }
 
-// searchable returns a function that reports whether an asset may be found. It is called before anything is known of the
-// hits: a look-up only for hits would take longer if a hidden asset matches, and so reveal it.
+// searchableAssets returns a function that reports whether an asset may be found. It is called before anything is known
+// of the hits: a look-up only for hits would take longer if a hidden asset matches, and so reveal it.
 func searchableAssets(ctx context.Context, r *action.Request) (func(path string) bool, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -112,19 +113,19 @@ func searchableAssets(ctx context.Context, r *action.Request) (func(path string)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := r.Kernel.AssetsOf(ctx, visible)
+	assets, err := r.Kernel.AssetsOf(ctx, visible)
 	if err != nil {
 		return nil, err
 	}
-	may, err := r.VisibleAssets(ctx, shown)
+	may, err := r.VisibleAssets(ctx, assets)
 	if err != nil {
 		return nil, err
 	}
-	return func(path string) bool { return slices.Contains(shown, path) && may(path) }, nil
+	return func(path string) bool { return slices.Contains(assets, path) && may(path) }, nil
 }
 
-// order puts entries, which come by relevance, in another order.
-func order(list []assetText, by string) {
+// sortAssets puts entries, which come by relevance, in another order.
+func sortAssets(list []assetText, by string) {
 	switch by {
 	case "relevance_asc":
 		slices.Reverse(list)
@@ -135,7 +136,7 @@ func order(list []assetText, by string) {
 	}
 }
 
-// oneAsset returns one entry. A hidden one is treated like one that does not exist.
+// assetByID returns one entry. A hidden one is treated like one that does not exist.
 func assetByID(ctx context.Context, r *action.Request, a *assetContentArgs) (any, error) {
 	if !kernel.ID(a.AssetID).Valid() {
 		return nil, access.NotFound(access.Asset, a.AssetID)

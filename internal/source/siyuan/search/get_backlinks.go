@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 const (
@@ -49,7 +50,7 @@ type backlinksResult struct {
 func getBacklinks() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "get_backlinks", Purpose: "List the blocks that refer to a block or document, or mention it",
-		Class: action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Of a document, references to any block in it count. Links come from the index, the latest first; mentions are searched in " +
 			"20 documents at most. refTreeID looks into one document only.",
 		Needs: []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "refTreeID")},
@@ -67,19 +68,19 @@ func getBacklinks() *action.Action {
 			return nil, err
 		}
 		if in := r.Targets("refTreeID"); len(in) > 0 {
-			b.in = &in[0]
+			b.within = &in[0]
 			var err error
-			if b.in.HPath, err = r.Kernel.HPathByID(ctx, b.in.Root); err != nil {
+			if b.within.HPath, err = r.Kernel.HPathByID(ctx, b.within.Root); err != nil {
 				return nil, err
 			}
 		}
 		if a.Mode != "mentions" {
-			if err := b.links(ctx); err != nil {
+			if err := b.collectLinks(ctx); err != nil {
 				return nil, err
 			}
 		}
 		if a.Mode != "links" {
-			if err := b.mentions(ctx); err != nil {
+			if err := b.collectMentions(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +95,7 @@ func getBacklinks() *action.Action {
 type backlinks struct {
 	r      *action.Request
 	target action.Target
-	in     *action.Target // the one document to look into; nil is all
+	within *action.Target // the one document to look into; nil is all
 	// notebooks are those that may be read, where some may not; nil is all. What is hidden takes no place in what is
 	// asked for, and is not counted: it would be told that a hidden note refers to this very block, or has its name.
 	notebooks []kernel.Notebook
@@ -102,7 +103,7 @@ type backlinks struct {
 	out       backlinksResult
 }
 
-// narrow finds the notebooks to look into.
+// findScope finds the notebooks to look into.
 func (b *backlinks) findScope(ctx context.Context) error {
 	restricted, err := b.r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -113,11 +114,11 @@ func (b *backlinks) findScope(ctx context.Context) error {
 	return err
 }
 
-func (b *backlinks) links(ctx context.Context) error {
-	if b.in == nil {
+func (b *backlinks) collectLinks(ctx context.Context) error {
+	if b.within == nil {
 		return b.indexedLinks(ctx)
 	}
-	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.in.Root)
+	found, ok, err := b.r.Kernel.BacklinksIn(ctx, b.target.ID, b.within.Root)
 	switch {
 	case err != nil:
 		return err
@@ -125,12 +126,12 @@ func (b *backlinks) links(ctx context.Context) error {
 		b.out.Missing, b.out.Fallback = true, true
 		return b.indexedLinks(ctx)
 	}
-	links, err := b.blocks(ctx, found, *b.in)
+	links, err := b.blocks(ctx, found, *b.within)
 	b.out.Links = append(b.out.Links, links...)
 	return err
 }
 
-// indexed returns the links that the index has.
+// indexedLinks returns the links that the index has.
 func (b *backlinks) indexedLinks(ctx context.Context) error {
 	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, maxReferences+1)
 	if err != nil {
@@ -148,7 +149,7 @@ func (b *backlinks) indexedLinks(ctx context.Context) error {
 		text := content.Clean(row.Content)
 		switch {
 		case seen[key], !b.r.Readable(row.Notebook):
-		case b.in != nil && row.Root != b.in.Root, !contains(text, b.args.Keyword):
+		case b.within != nil && row.Root != b.within.Root, !contains(text, b.args.Keyword):
 		default:
 			b.out.Links = append(b.out.Links, backlink{
 				ID: row.ID, Type: row.Type, HPath: row.HPath, Content: content.Clip(text, maxWholeRunes), Target: row.Target,
@@ -160,10 +161,10 @@ func (b *backlinks) indexedLinks(ctx context.Context) error {
 	return nil
 }
 
-func (b *backlinks) mentions(ctx context.Context) error {
+func (b *backlinks) collectMentions(ctx context.Context) error {
 	documents := []action.Target{}
-	if b.in != nil {
-		documents = append(documents, *b.in)
+	if b.within != nil {
+		documents = append(documents, *b.within)
 	} else {
 		var err error
 		if documents, err = b.mentioningDocs(ctx); err != nil {
@@ -185,7 +186,7 @@ func (b *backlinks) mentions(ctx context.Context) error {
 	return nil
 }
 
-// mentioning returns documents that name the target.
+// mentioningDocs returns documents that name the target.
 func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Target, err error) {
 	var found []kernel.BacklinkDocument
 	if b.notebooks != nil {
@@ -242,7 +243,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 	return out, nil
 }
 
-// unboundReferences removes, from the texts of blocks that refer to a block, what they show of hidden blocks.
+// redactReferences removes, from the texts of blocks that refer to a block, what they show of hidden blocks.
 func redactReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
 	texts := make([]string, len(rows))
 	for i := range rows {

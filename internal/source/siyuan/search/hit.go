@@ -32,18 +32,18 @@ type hit struct {
 	RefText  string    `json:"refText,omitempty" about:"what a reference to it would show" verbose:"yes"`
 }
 
-// slim makes a hit of a found block. Without marks its content is plain text.
+// hitOf makes a hit of a found block. Without marks its content is plain text.
 func hitOf(f *kernel.Found, withMarks bool) hit {
 	text := parsePassage(f.Content)
-	plain := func(s string) string { return parsePassage(s).whole() }
+	plain := func(s string) string { return parsePassage(s).fullText() }
 	h := hit{
 		ID: f.ID, Type: f.Type, SubType: f.SubType, HPath: hpath(f), Plain: text.plain(), Name: plain(f.Name), Alias: plain(f.Alias),
 		Memo: plain(f.Memo), Tag: plain(f.Tag), Notebook: f.Notebook, Root: f.Root, Parent: f.Parent, Path: f.Path,
-		Excerpt: content.Clip(text.whole(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), maxWholeRunes),
+		Excerpt: content.Clip(text.fullText(), excerptRunes), Content: text.plain(), Markdown: content.Clip(content.Clean(f.Markdown), maxWholeRunes),
 		RefText: content.Clip(f.RefText, maxWholeRunes),
 	}
 	if withMarks {
-		h.Content = text.marked()
+		h.Content = text.markedHTML()
 	}
 	for i := range f.Children {
 		h.Children = append(h.Children, hitOf(&f.Children[i], withMarks))
@@ -62,8 +62,8 @@ func hitsOf(found []kernel.Found, withMarks bool) []hit {
 // readableHits leaves out the hits in hidden notebooks and does not report their number, because the number of hits for
 // a chosen text reveals that text. Duplicates in the index are merged. A document of a group stays, with those of its
 // blocks that may be read.
-func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dropped int) {
-	kept = make([]kernel.Found, 0, len(found))
+func readableHits(r *action.Request, found []kernel.Found) (readable []kernel.Found, dropped int) {
+	readable = make([]kernel.Found, 0, len(found))
 	seen := make(map[kernel.ID]bool, len(found))
 	for _, f := range found {
 		if seen[f.ID] {
@@ -75,12 +75,12 @@ func readable(r *action.Request, found []kernel.Found) (kept []kernel.Found, dro
 			continue
 		}
 		if f.Children != nil {
-			below, n := readable(r, f.Children)
+			below, n := readableHits(r, f.Children)
 			f.Children, dropped = below, dropped+n
 		}
-		kept = append(kept, f)
+		readable = append(readable, f)
 	}
-	return kept, dropped
+	return readable, dropped
 }
 
 const (
@@ -122,8 +122,8 @@ func (p *passage) add(s string) {
 // plain returns the text without marks, cut if it is long.
 func (p passage) plain() string { return p.render(func(s string, _ bool) string { return s }) }
 
-// marked returns the text as HTML with marks, cut if it is long.
-func (p passage) marked() string {
+// markedHTML returns the text as HTML with marks, cut if it is long.
+func (p passage) markedHTML() string {
 	return p.render(func(s string, match bool) string {
 		s = html.EscapeString(s)
 		if match {
@@ -133,8 +133,8 @@ func (p passage) marked() string {
 	})
 }
 
-// whole is all of the text.
-func (p passage) whole() string { return string(p.text) }
+// fullText returns all of the text, without marks.
+func (p passage) fullText() string { return string(p.text) }
 
 // render writes the windows of the text, match by match.
 func (p passage) render(write func(s string, match bool) string) string {

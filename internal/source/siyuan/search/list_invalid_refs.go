@@ -5,6 +5,7 @@ import (
 
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type invalidRefsArgs struct {
@@ -20,7 +21,7 @@ type invalidRefsResult struct {
 func listInvalidRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "list_invalid_refs", Purpose: "List the blocks whose references lead nowhere",
-		Class:     action.Reads,
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide:     "A reference to a block of a closed notebook, or of one that may not be read, counts as one that leads nowhere.",
 		Unguarded: "what is in notebooks that may not be read is left out",
 		Endpoints: []string{"search/listInvalidBlockRefs", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
@@ -54,7 +55,7 @@ func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := finder{args: &fulltextArgs{}, hiddenTextFilter: hiddenTextFilter{r: r, matches: anyMatch}, question: &kernel.FullText{Method: kernel.MethodSQL, Page: 1}}
+	f := finder{args: &fulltextArgs{}, hiddenTextFilter: hiddenTextFilter{r: r, matches: anyMatch}, fulltext: &kernel.FullText{Method: kernel.MethodSQL, Page: 1}}
 	for _, row := range rows {
 		f.ids = append(f.ids, row.ID)
 	}

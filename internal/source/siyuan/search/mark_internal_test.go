@@ -32,7 +32,7 @@ func TestPassage(t *testing.T) {
 		if got := p.plain(); got != c.plain {
 			t.Errorf("%.40q: plain %q, want %q", c.in, got, c.plain)
 		}
-		if got := p.marked(); got != c.marked {
+		if got := p.markedHTML(); got != c.marked {
 			t.Errorf("%.40q: marked %q, want %q", c.in, got, c.marked)
 		}
 	}
@@ -52,7 +52,7 @@ func TestPassageKeepsMatches(t *testing.T) {
 		if n := strings.Count(p.plain(), "MATCH"); n != matches {
 			r.Fatalf("%d matches are shown, want %d", n, matches)
 		}
-		if n := strings.Count(p.marked(), "<mark>MATCH</mark>"); n != matches {
+		if n := strings.Count(p.markedHTML(), "<mark>MATCH</mark>"); n != matches {
 			r.Fatalf("%d matches are marked, want %d", n, matches)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 const (
 	maxKernelPage  = 128 // most hits that one request asks for
 	maxFilterPages = 8   // pages of hits that one call filters itself
-	// mostCleaned takes the place of mostPages if some notebook is hidden: hits left out because of hidden text must
-	// not take the place of others, or their number would be revealed.
+	// maxRestrictedPages takes the place of maxFilterPages if some notebook is hidden: hits left out because of hidden
+	// text must not take the place of others, or their number would be revealed.
 	maxRestrictedPages = 64
 	shownHits          = 20 // hits shown of a page whose size the caller left open (T(20))
 )
@@ -34,7 +34,7 @@ type shown struct {
 	Hint      string `json:"hint,omitempty" about:"how to see more"`
 }
 
-// cut shows the beginning of a page whose size the caller left open.
+// firstHits shows the beginning of a page whose size the caller left open.
 func firstHits[T any](data []T, open bool) ([]T, shown) {
 	if !open || len(data) <= shownHits {
 		return data, shown{Showing: len(data)}
@@ -47,8 +47,8 @@ type pages func(ctx context.Context, page, size int) (kernel.FoundPage, error)
 
 // filter is what hits have to pass. The zero value lets everything pass.
 type filter struct {
-	each func(kernel.Found) bool // one by one; nil passes all
-	all  func([]kernel.Found) []kernel.Found
+	each  func(kernel.Found) bool // one by one; nil passes all
+	batch func([]kernel.Found) []kernel.Found
 	// hidden says that some notebook is hidden, so that the kernel's totals also count matches in hidden text.
 	hidden bool
 }
@@ -73,19 +73,19 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	if err != nil {
 		return list{}, false, err
 	}
-	kept, dropped := readable(r, got.Blocks)
+	readable, dropped := readableHits(r, got.Blocks)
 	if dropped > 0 {
 		return list{}, false, nil
 	}
 	total := got.Matched
 	if got.Pages <= 1 { // what the index holds twice was counted twice
-		hits, _ := flattenGroups(kept)
+		hits, _ := flattenGroups(readable)
 		total = len(hits)
 	}
 	count := max(1, got.Pages)
 	out.Pages = action.Pages{Total: total, Page: page, PageSize: size, PageCount: count, HasNextPage: page < count}
 	out.Mode = "kernel"
-	return out, true, out.setHits(ctx, r, kept, withMarks)
+	return out, true, out.setHits(ctx, r, readable, withMarks)
 }
 
 // pageOrLast returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
@@ -119,7 +119,7 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 		if err != nil {
 			return list{}, err
 		}
-		may, _ := readable(r, got.Blocks)
+		may, _ := readableHits(r, got.Blocks)
 		hits, groups := flattenGroups(may)
 		maps.Copy(documents, groups)
 		for _, f := range hits {
@@ -139,8 +139,8 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 	if only.hidden && len(kept) > maxFilterPages*maxKernelPage {
 		kept, incomplete = kept[:maxFilterPages*maxKernelPage], true
 	}
-	if only.all != nil {
-		kept = only.all(kept)
+	if only.batch != nil {
+		kept = only.batch(kept)
 	}
 	at := action.Paged(kept, page, size)
 	out := list{Mode: "post_filtered_window", Incomplete: incomplete}
@@ -152,13 +152,13 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, err
 }
 
-// show puts hits onto a page.
+// setHits puts hits onto a page.
 func (l *list) setHits(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
 	l.Data, l.shown = firstHits(hitsOf(found, withMarks), !r.Given("pageSize"))
 	return addPaths(ctx, r, l.Data)
 }
 
-// ungroup takes hits out of the groups of their documents. What is in no group stays as it is.
+// flattenGroups replaces documents by the hits grouped below them. Hits outside of groups stay.
 func flattenGroups(found []kernel.Found) (hits []kernel.Found, documents map[kernel.ID]kernel.Found) {
 	documents = map[kernel.ID]kernel.Found{}
 	for _, f := range found {

@@ -12,7 +12,7 @@ import (
 // document is the type of documents among hits.
 const document = "NodeDocument"
 
-// place gives hits the paths that the tool fs takes.
+// addPaths gives hits the paths that the tool fs takes.
 func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	for i := range hits {
 		h := &hits[i]
@@ -29,12 +29,12 @@ func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 // hpath returns the human path of a hit's document in its notebook. For a hit that is a document, the kernel gives
 // the path of its parent, with a slash at the end.
 func hpath(f *kernel.Found) string {
-	path := parsePassage(f.HPath).whole()
+	path := parsePassage(f.HPath).fullText()
 	switch {
 	case f.ID == f.Notebook:
 		return "/"
 	case f.Type == document && strings.HasSuffix(path, "/"):
-		return path + parsePassage(f.Content).whole()
+		return path + parsePassage(f.Content).fullText()
 	}
 	return path
 }
@@ -48,7 +48,7 @@ func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Fou
 	for i := range found {
 		f := &found[i]
 		if n := kernel.FindNotebook(visible, f.Notebook); n != nil {
-			f.HPath = strings.TrimPrefix(parsePassage(f.HPath).whole(), n.Name)
+			f.HPath = strings.TrimPrefix(parsePassage(f.HPath).fullText(), n.Name)
 		}
 	}
 	return nil
@@ -64,7 +64,7 @@ func dropParentDocs(found []kernel.Found, query string, hits int) []kernel.Found
 		}
 	}
 	for i := len(found) - 1; i >= 0 && len(found) > hits; i-- {
-		if f := &found[i]; f.ID == f.Root && inside[f.ID] && !containsAll(parsePassage(f.Content).whole(), strings.Fields(query)) {
+		if f := &found[i]; f.ID == f.Root && inside[f.ID] && !containsAll(parsePassage(f.Content).fullText(), strings.Fields(query)) {
 			found = slices.Delete(found, i, i+1)
 		}
 	}

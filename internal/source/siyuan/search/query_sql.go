@@ -32,7 +32,7 @@ type rowsResult struct {
 
 func querySQL() *action.Action {
 	return action.New(action.Spec{
-		Tool: name, Name: "query_sql", Purpose: "Query the index of notes with a SELECT", Common: true, Class: action.Reads,
+		Tool: name, Name: "query_sql", Purpose: "Query the index of notes with a SELECT", Common: true, Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Guide: "Tables: blocks (id, parent_id, root_id, box, path, hpath, name, alias, memo, tag, content, markdown, type, subtype, ial, created, " +
 			"updated, …), attributes, refs, spans, assets, file_annotation_refs, blocks_fts, stat. box is the notebook, root_id the document; type is " +
 			"d h p l i t c m b s html av …; times are yyyyMMddHHmmss. Texts stand in single quotes. The index may hold a row twice: SELECT DISTINCT. " +
@@ -50,7 +50,7 @@ func querySQL() *action.Action {
 		if err != nil {
 			return nil, sqlError(r, "stmt", err)
 		}
-		sent, err := narrowed(ctx, r, "stmt", statement, a.MaxRows+1)
+		sent, err := narrowStatement(ctx, r, "stmt", statement, a.MaxRows+1)
 		if err != nil {
 			return nil, err
 		}
@@ -72,8 +72,8 @@ func querySQL() *action.Action {
 	})
 }
 
-// narrowed returns a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
-func narrowed(ctx context.Context, r *action.Request, param string, statement *sqlguard.Statement, rows int) (string, error) {
+// narrowStatement returns a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
+func narrowStatement(ctx context.Context, r *action.Request, param string, statement *sqlguard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func sqlError(r *action.Request, param string, err error) error {
 	return out
 }
 
-// doubled reports whether two rows of blocks are the same.
+// hasDuplicates reports whether two rows of blocks are the same.
 func hasDuplicates(rows []json.RawMessage) bool {
 	seen := make(map[string]bool, len(rows))
 	for _, row := range rows {
@@ -124,8 +124,8 @@ func hasDuplicates(rows []json.RawMessage) bool {
 	return false
 }
 
-// rowsOf returns the rows of a statement that the guard wrote, if they are all of them: a kernel that cannot carry it
-// out answers code 0 as well.
+// runStatement runs a statement that the guard has rewritten and returns its rows. It fails if rows are missing: a
+// kernel that cannot run a statement also answers code 0.
 func runStatement(ctx context.Context, r *action.Request, param, sent string) ([]json.RawMessage, error) {
 	rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
@@ -161,7 +161,7 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 	return rows, nil
 }
 
-// stopped is the error for a statement that the kernel could not carry out.
+// statementFailed is the error for a statement that the kernel could not carry out.
 func statementFailed(r *action.Request, param, why string) error {
 	out := r.Invalid(param, why)
 	out.Hint = "json_extract wants JSON (CASE WHEN json_valid(x) THEN … END), REGEXP a pattern of RE2, and sum() of integers may overflow " +

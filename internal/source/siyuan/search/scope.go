@@ -84,7 +84,7 @@ func withoutCollections(types map[string]bool) map[string]bool {
 	return out
 }
 
-// noDatabases leaves databases out of what was found by other means, where some notebook may not be read.
+// dropDatabases leaves databases out of what was found by other means, where some notebook may not be read.
 func dropDatabases(ctx context.Context, r *action.Request, found []kernel.Found) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

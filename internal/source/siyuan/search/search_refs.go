@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type searchRefsArgs struct {
@@ -28,8 +29,8 @@ type searchRefsResult struct {
 func searchRefs() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "search_refs", Purpose: "Find blocks to refer to from a block, as the editor does after ((",
-		Guide:      "Without k nothing is searched. get_backlinks lists what refers to a block already.",
-		Class:      action.Reads,
+		Guide: "Without k nothing is searched. get_backlinks lists what refers to a block already.",
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead,
 		Needs:      []action.Need{action.OnBlock(access.Read, "id"), action.OnDocument(access.Read, "rootID")},
 		Endpoints:  []string{"search/searchRefBlock", "search/fullTextSearchBlock", "sqlite/flushTransaction", "notebook/lsNotebooks", "query/sql"},
 		Aliases:    map[string]string{"keyword": "k", "query": "k"},
@@ -41,18 +42,18 @@ func searchRefs() *action.Action {
 		if in := r.Targets("rootID"); len(in) > 0 {
 			root = in[0].Root
 		}
-		found, err := referable(ctx, r, kernel.RefSearch{
+		found, err := referableBlocks(ctx, r, kernel.RefSearch{
 			ID: r.Target("id").ID, Root: root, Keyword: a.K, BeforeLen: a.BeforeLen, SquareBrackets: a.SquareBrackets, Database: a.Database,
 			ReqID: a.ReqID,
 		})
 		if err != nil {
 			return nil, err
 		}
-		kept, _ := readable(r, found)
-		if err := withoutNotebooks(ctx, r, kept); err != nil {
+		readable, _ := readableHits(r, found)
+		if err := withoutNotebooks(ctx, r, readable); err != nil {
 			return nil, err
 		}
-		hits := hitsOf(kept, true)
+		hits := hitsOf(readable, true)
 		if err := addPaths(ctx, r, hits); err != nil {
 			return nil, err
 		}
@@ -60,13 +61,13 @@ func searchRefs() *action.Action {
 	})
 }
 
-// mostReferable is how many blocks to refer to are looked for where some notebook may not be read.
+// maxReferable is how many blocks to refer to are looked for where some notebook may not be read.
 const maxReferable = 64
 
-// referable returns blocks to refer to. The kernel stops after a number of hits from all notebooks, so a hidden hit
-// would reveal itself by taking the place of another. If some notebook is hidden, only the others are searched, page
-// after page, since a hit left out because of hidden text must not take a place either.
-func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
+// referableBlocks returns blocks to refer to. The kernel stops after a number of hits from all notebooks, so a hidden
+// hit would reveal itself by taking the place of another. If some notebook is hidden, only the others are searched,
+// page after page, since a hit left out because of hidden text must not take a place either.
+func referableBlocks(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]ke
 		return nil, err
 	}
 	clean := hiddenTextFilter{r: r, matches: matcher("keyword", q.Keyword, false)}
-	var kept []kernel.Found
+	var referable []kernel.Found
 	for n := 1; n <= maxRestrictedPages; n++ {
 		got, err := r.Kernel.FullText(ctx, kernel.FullText{
 			Query: q.Keyword, Method: methods["keyword"], Types: withoutCollections(nil), Paths: paths, OrderBy: orders["relevance"], Page: n, PageSize: maxReferable,
@@ -95,10 +96,10 @@ func referable(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]ke
 			return nil, err
 		}
 		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // as the kernel does
-		kept = append(kept, found...)
-		if len(kept) >= maxReferable || n >= got.Pages {
+		referable = append(referable, found...)
+		if len(referable) >= maxReferable || n >= got.Pages {
 			break
 		}
 	}
-	return clean.order(kept[:min(len(kept), maxReferable)]), nil
+	return clean.demoteCleaned(referable[:min(len(referable), maxReferable)]), nil
 }

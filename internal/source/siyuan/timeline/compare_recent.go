@@ -10,6 +10,7 @@ import (
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/content"
 	"collie/internal/source/siyuan/kernel"
+	"collie/internal/tool"
 )
 
 type compareArgs struct {
@@ -28,14 +29,14 @@ type comparison struct {
 	action.Page[change]
 }
 
-// recent is how many copies are looked at.
+// maxCopies is how many copies are looked at.
 const maxCopies = 5
 
 func compareRecent() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "compare_recent", Purpose: "Show what changed in a document since its last different copy", Common: true,
 		Guide: "Reads only. SiYuan keeps copies every few minutes of editing; one that was just made shows after some seconds.",
-		Class: action.Reads, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Needs: []action.Need{action.OnDocument(access.Read, "documentId")},
 		Endpoints: []string{"history/searchHistory", "history/getHistoryItems", "history/getDocHistoryContent", "block/getBlockDOM", "block/getChildBlocks", "sqlite/flushTransaction", "query/sql"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Result:    comparison{},
@@ -58,7 +59,7 @@ func compareRecent() *action.Action {
 				return nil, err
 			}
 			out.Looked++
-			if version.Content, err = content.Unbound(ctx, r, version.Content); err != nil {
+			if version.Content, err = content.Redact(ctx, r, version.Content); err != nil {
 				return nil, err
 			}
 			if changes = diff(parseBlocks(version.Content), present); len(changes) > 0 {
@@ -71,19 +72,19 @@ func compareRecent() *action.Action {
 	})
 }
 
-// kept is one copy of a document.
-type ordered struct {
+// historyCopy is one copy of a document.
+type historyCopy struct {
 	kernel.HistoryItem
 	created string
 }
 
 // copiesOf returns the newest copies of a document in the notebook where it is.
-func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]ordered, error) {
+func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]historyCopy, error) {
 	times, err := r.Kernel.HistoryTimes(ctx, target.Root)
 	if err != nil {
 		return nil, err
 	}
-	var out []ordered
+	var out []historyCopy
 	for _, at := range times {
 		items, err := r.Kernel.HistoryItems(ctx, target.Root, at)
 		if err != nil {
@@ -91,7 +92,7 @@ func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]
 		}
 		for _, item := range items {
 			if isCopyOf(item.Path, target) && len(out) < maxCopies {
-				out = append(out, ordered{item, formatHistoryTime(at)})
+				out = append(out, historyCopy{item, formatHistoryTime(at)})
 			}
 		}
 		if len(out) >= maxCopies {
@@ -101,7 +102,7 @@ func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]
 	return out, nil
 }
 
-// when returns a time of the history, which is in seconds.
+// formatHistoryTime returns a time of the history, which is in seconds.
 func formatHistoryTime(seconds string) string {
 	n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
 	if err != nil {

@@ -27,12 +27,12 @@ type change struct {
 	Format bool `json:"formatOnly,omitempty" about:"the text is the same"`
 }
 
-// shown is how much of a text a change shows, in characters.
+// maxShownRunes is how much of a text a change shows, in characters.
 const maxShownRunes = 400
 
-// diff compares the blocks of an earlier version with those of now: what is there now in its
-// order, then what is gone.
-func diff(before, after []piece) []change {
+// diff compares the blocks of an earlier version with the current ones. It lists the current blocks in their order,
+// then the removed ones.
+func diff(before, after []blockState) []change {
 	old := map[kernel.ID]int{}
 	for i, p := range before {
 		old[p.ID] = i
@@ -62,7 +62,7 @@ func diff(before, after []piece) []change {
 
 // inOrder returns the blocks of both versions that need not have been moved: the longest run that has the same order
 // in both.
-func inOrder(after []piece, old map[kernel.ID]int) map[kernel.ID]bool {
+func inOrder(after []blockState, old map[kernel.ID]int) map[kernel.ID]bool {
 	var ends, tails []int // of runs by length: where they end in before, and in after
 	previous := make([]int, len(after))
 	for j, p := range after {

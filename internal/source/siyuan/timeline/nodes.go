@@ -27,7 +27,7 @@ type listArgs struct {
 func listNodes() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "list_nodes", Purpose: "List named states, newest first", Common: true,
-		Class: action.Reads, Needs: onScope(access.Read),
+		Class: action.Reads, Risk: tool.RiskNone, Effects: tool.EffectRead, Needs: onScope(access.Read),
 		Endpoints: []string{"repo/getRepoTagSnapshots", "notebook/lsNotebooks"},
 		Aliases:   map[string]string{"id": "documentId"},
 		Result:    action.Page[node]{},
@@ -67,7 +67,7 @@ func createNode() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "create_node", Purpose: "Name the present state, to come back to it later", Common: true,
 		Guide: "Do it before larger edits. The whole workspace goes into the snapshot; the node is for one document unless scope is global.",
-		Class: action.Creates, Needs: onScope(access.Write),
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, Needs: onScope(access.Write),
 		Endpoints: []string{
 			"repo/createSnapshot", "repo/getRepoSnapshots", "repo/tagSnapshot", "repo/getRepoTagSnapshots", "notebook/lsNotebooks",
 			"sqlite/flushTransaction",
@@ -103,18 +103,18 @@ func createNode() *action.Action {
 		if err := r.Kernel.TagSnapshot(ctx, snapshot.ID, tag); err != nil {
 			return nil, err
 		}
-		made, err := nodes(ctx, r)
+		created, err := nodes(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(made, func(n node) bool { return n.Tag == tag && n.Snapshot == snapshot.ID })
+		i := slices.IndexFunc(created, func(n node) bool { return n.Tag == tag && n.Snapshot == snapshot.ID })
 		if i < 0 {
 			return nil, &tool.Error{
 				Op: "create node", Kind: kernel.Mismatch, Subject: a.Name, OutcomeUnknown: true,
 				Message: "the kernel accepted the tag, and the list does not show it", Hint: `timeline(action="list_nodes") shows what there is`,
 			}
 		}
-		return createNodeResult{true, made[i]}, nil
+		return createNodeResult{true, created[i]}, nil
 	})
 }
 

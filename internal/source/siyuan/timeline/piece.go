@@ -14,31 +14,31 @@ import (
 	"collie/internal/tool"
 )
 
-// piece is one block of a document: what it says itself, without the blocks in it.
-type piece struct {
+// blockState is one block of a document: what it says itself, without the blocks in it.
+type blockState struct {
 	ID, Parent kernel.ID
 	Type       string
 	Text       string
-	// words is Text without the anchors of dynamic references, which the kernel rewrites at will; empty if there are
-	// none.
+	// stableText is Text without the anchors of dynamic references, which the kernel rewrites at will; empty if there
+	// are none.
 	stableText string
-	// look is everything else that a reader could tell it by: targets of links, attributes. What
-	// differs between a document that can be edited and a copy of it is left out.
+	// appearance is everything else that a reader sees: targets of links, attributes. It leaves out what always differs
+	// between an editable document and a copy of it.
 	appearance string
 }
 
-// shownNow is [now] for somebody who reads it.
-func visibleBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
-	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return content.Unbound(ctx, r, dom) })
+// visibleBlocks is [currentBlocks] without what the reader may not see.
+func visibleBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]blockState, error) {
+	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return content.Redact(ctx, r, dom) })
 }
 
-// now returns the blocks of a document as it is, in order; those below a folded heading, which getDoc leaves out, are
-// among them.
-func currentBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]piece, error) {
+// currentBlocks returns the blocks of a document as it is, in order; those below a folded heading, which getDoc leaves
+// out, are among them.
+func currentBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]blockState, error) {
 	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
 }
 
-func readBlocks(ctx context.Context, r *action.Request, doc kernel.ID, read func(dom string) (string, error)) ([]piece, error) {
+func readBlocks(ctx context.Context, r *action.Request, doc kernel.ID, read func(dom string) (string, error)) ([]blockState, error) {
 	dom, err := r.Kernel.DOM(ctx, doc)
 	if err != nil {
 		return nil, err
@@ -60,16 +60,16 @@ func tooLarge(doc kernel.ID, message string) error {
 	return &tool.Error{Op: "compare", Kind: tool.TooLarge, Subject: string(doc), Message: "the document is too large to compare: " + message}
 }
 
-// piecesOf takes a document in the editor's form apart, each block before those in it.
-func parseBlocks(dom string) []piece {
-	var out []piece
+// parseBlocks takes a document in the editor's form apart, each block before those in it.
+func parseBlocks(dom string) []blockState {
+	var out []blockState
 	var walk func(blocks []kernel.DOMBlock, parent kernel.ID)
 	walk = func(blocks []kernel.DOMBlock, parent kernel.ID) {
 		for _, b := range blocks {
-			own := withoutChildren(dom, &b)
-			p := piece{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(own), appearance: appearanceOf(own)}
-			if dynamicRef.MatchString(own) {
-				p.stableText = textOf(dynamicRef.ReplaceAllString(own, "$1\ufffc$2"))
+			ownDOM := withoutChildren(dom, &b)
+			p := blockState{ID: b.ID, Parent: parent, Type: b.Type, Text: textOf(ownDOM), appearance: appearanceOf(ownDOM)}
+			if dynamicRef.MatchString(ownDOM) {
+				p.stableText = textOf(dynamicRef.ReplaceAllString(ownDOM, "$1\ufffc$2"))
 			}
 			out = append(out, p)
 			walk(b.Blocks, b.ID)
@@ -79,37 +79,37 @@ func parseBlocks(dom string) []piece {
 	return out
 }
 
-// following is a reference whose anchor follows the block that it refers to.
+// dynamicRef is a reference whose anchor follows the block that it refers to.
 var dynamicRef = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
 
-// says returns what a block says for itself.
-func (p *piece) comparableText() string {
+// comparableText returns what a block says for itself.
+func (p *blockState) comparableText() string {
 	if p.stableText != "" {
 		return p.stableText
 	}
 	return p.Text
 }
 
-// chrome begins what the editor shows around a block: handles before, attributes behind.
+// editorChrome begins what the editor shows around a block: handles before, attributes behind.
 var editorChrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
 
-// ownPart returns the text of a block without the blocks in it and what the editor puts around.
+// withoutChildren returns the text of a block without the blocks in it and what the editor puts around.
 func withoutChildren(dom string, b *kernel.DOMBlock) string {
-	var own strings.Builder
+	var out strings.Builder
 	at := b.Start
 	for _, inner := range b.Blocks {
-		own.WriteString(dom[at:inner.Start])
+		out.WriteString(dom[at:inner.Start])
 		at = inner.End
 	}
-	own.WriteString(dom[at:b.End])
-	text := own.String()
+	out.WriteString(dom[at:b.End])
+	text := out.String()
 	for {
 		i := editorChrome.FindStringIndex(text)
 		if i == nil {
 			return text
 		}
 		end := divEnd(text, i[0])
-		text = text[:i[0]] + language(text[i[0]:end]) + text[end:]
+		text = text[:i[0]] + languageAttr(text[i[0]:end]) + text[end:]
 	}
 }
 
@@ -136,8 +136,8 @@ func divEnd(text string, start int) int {
 
 var languageName = lazyregexp.New(`protyle-action__language"[^>]*>([^<]+)<`)
 
-// language keeps that of a code block, which is in its handle, as an attribute.
-func language(handle string) string {
+// languageAttr keeps that of a code block, which is in its handle, as an attribute.
+func languageAttr(handle string) string {
 	if m := languageName.FindStringSubmatch(handle); m != nil {
 		return `<i data-content="` + m[1] + `"></i>`
 	}
@@ -147,9 +147,9 @@ func language(handle string) string {
 var lineBreakTag = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
 
 // textOf returns the text of a block as a reader sees it, and the source of formulas and the like.
-func textOf(own string) string {
+func textOf(ownDOM string) string {
 	var b strings.Builder
-	for rest := own; rest != ""; {
+	for rest := ownDOM; rest != ""; {
 		i := strings.IndexByte(rest, '<')
 		if i < 0 {
 			b.WriteString(rest)
@@ -163,7 +163,7 @@ func textOf(own string) string {
 		rest = rest[end:]
 	}
 	text := strings.TrimSpace(content.Clean(html.UnescapeString(b.String())))
-	if m := sourceAttr.FindStringSubmatch(own); text == "" && m != nil {
+	if m := sourceAttr.FindStringSubmatch(ownDOM); text == "" && m != nil {
 		text = html.UnescapeString(m[1])
 	}
 	return text
@@ -171,15 +171,15 @@ func textOf(own string) string {
 
 var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 
-// lookAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
+// visibleAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
 var visibleAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
 // appearanceOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
 // block, in its first tag, in any order.
-func appearanceOf(own string) string {
-	end := kernel.TagEnd(own, 0)
-	block := visibleAttr.FindAllString(own[:end], -1)
+func appearanceOf(ownDOM string) string {
+	end := kernel.TagEnd(ownDOM, 0)
+	block := visibleAttr.FindAllString(ownDOM[:end], -1)
 	slices.Sort(block)
-	return strings.Join(append(block, visibleAttr.FindAllString(own[end:], -1)...), "")
+	return strings.Join(append(block, visibleAttr.FindAllString(ownDOM[end:], -1)...), "")
 }

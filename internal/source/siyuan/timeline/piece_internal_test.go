@@ -83,11 +83,11 @@ func TestTextOf(t *testing.T) {
 // set of blocks.
 func TestDiffProperties(t *testing.T) {
 	t.Parallel()
-	version := rapid.Custom(func(rt *rapid.T) []piece {
+	version := rapid.Custom(func(rt *rapid.T) []blockState {
 		ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 12), 0, 10, rapid.ID[int]).Draw(rt, "ids")
-		var out []piece
+		var out []blockState
 		for _, id := range ids {
-			out = append(out, piece{ID: kernel.ID(fmt.Sprintf("20240101000000-%07d", id)), Text: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "text")})
+			out = append(out, blockState{ID: kernel.ID(fmt.Sprintf("20240101000000-%07d", id)), Text: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "text")})
 		}
 		return out
 	})
@@ -104,7 +104,7 @@ func TestDiffProperties(t *testing.T) {
 			}
 			seen[c.ID] = true
 		}
-		if same := cmp.Equal(before, after, cmp.AllowUnexported(piece{})) || len(before)+len(after) == 0; same != (len(d) == 0) {
+		if same := cmp.Equal(before, after, cmp.AllowUnexported(blockState{})) || len(before)+len(after) == 0; same != (len(d) == 0) {
 			rt.Fatalf("same %t, changes %v", same, d)
 		}
 		n := count(d)
@@ -116,9 +116,9 @@ func TestDiffProperties(t *testing.T) {
 
 func TestDiffMovesAsFewAsPossible(t *testing.T) {
 	t.Parallel()
-	of := func(letters string) (out []piece) {
+	of := func(letters string) (out []blockState) {
 		for _, l := range letters {
-			out = append(out, piece{ID: kernel.ID(l), Text: string(l)})
+			out = append(out, blockState{ID: kernel.ID(l), Text: string(l)})
 		}
 		return out
 	}
@@ -151,7 +151,7 @@ func FuzzPieces(f *testing.F) {
 	})
 }
 
-func twice(pieces []piece) bool {
+func twice(pieces []blockState) bool {
 	seen := map[kernel.ID]bool{}
 	for _, p := range pieces {
 		if seen[p.ID] {

@@ -20,11 +20,11 @@ type rollbackArgs struct {
 
 // version is an earlier state of a document.
 type version struct {
-	pieces []piece
-	// same reports whether the document is like that already.
-	same func(ctx context.Context, present []piece) (bool, error)
-	read func(ctx context.Context) (content string, err error)
-	// back puts the version in the place of the document.
+	blocks []blockState
+	// isCurrent reports whether the document is like that already.
+	isCurrent func(ctx context.Context, present []blockState) (bool, error)
+	read      func(ctx context.Context) (content string, err error)
+	// restore puts the version in the place of the document.
 	restore func(ctx context.Context) error
 }
 
@@ -41,7 +41,7 @@ func rollbackDocument() *action.Action {
 	return action.New(action.Spec{
 		Tool: "timeline", Name: "rollback_document", Purpose: "Bring a document back to an earlier state",
 		Guide: "Give historyPath or tag. The present state is kept in the history of the document first.",
-		Off:   true, Dangerous: true, Class: action.State, Saves: action.SavesBlocks,
+		Off:   true, Dangerous: true, Class: action.State, Risk: tool.RiskHigh, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
 		Needs: []action.Need{
 			action.OnDocument(access.Delete, "documentId"),
 			action.On(access.Read, "every notebook, for a global tag", "tag", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -91,11 +91,11 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	same, err := v.same(ctx, present)
+	isCurrent, err := v.isCurrent(ctx, present)
 	if err != nil {
 		return nil, err
 	}
-	if same {
+	if isCurrent {
 		return nil, alreadyCurrent(target.Root)
 	}
 	if err := replaceDocument(ctx, r, &target, v); err != nil {
@@ -103,11 +103,11 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	}
 	r.RefreshDocument(target.Root)
 	r.RefreshTree()
-	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.pieces, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
+	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
-// already is the refusal to bring back what is there: the kernel would delete the file of the
-// document and say yes.
+// alreadyCurrent is the error for restoring the version that is already current: the kernel would delete the document's
+// file and report success.
 func alreadyCurrent(doc kernel.ID) error {
 	return &tool.Error{
 		Op: "bring back", Kind: tool.Exists, Subject: string(doc), Message: "the document is like that version already, so there is nothing to bring back",
@@ -115,7 +115,8 @@ func alreadyCurrent(doc kernel.ID) error {
 	}
 }
 
-// exchange keeps a copy of the current document, replaces the document by the version, and checks that it is there.
+// replaceDocument keeps a copy of the current document, replaces the document by the version, and checks that it is
+// there.
 func replaceDocument(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
 	doc := target.Root
 	listed, err := isListed(ctx, r, target)
@@ -130,7 +131,7 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	if err != nil {
 		return err
 	}
-	if len(diff(v.pieces, parseBlocks(again))) > 0 {
+	if len(diff(v.blocks, parseBlocks(again))) > 0 {
 		return &tool.Error{
 			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
@@ -142,7 +143,7 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	return verifyRestored(ctx, r, target, v, listed)
 }
 
-// verify reads back whether the document is the version, and still has its file.
+// verifyRestored reads back whether the document is the version, and still has its file.
 func verifyRestored(ctx context.Context, r *action.Request, target *action.Target, v *version, listed bool) error {
 	if err := r.Kernel.FlushNow(ctx); err != nil {
 		return err
@@ -161,7 +162,7 @@ func verifyRestored(ctx context.Context, r *action.Request, target *action.Targe
 	if err != nil {
 		return err
 	}
-	if kramdown == "" || len(diff(v.pieces, after)) > 0 {
+	if kramdown == "" || len(diff(v.blocks, after)) > 0 {
 		return wrong("the document is not that version")
 	}
 	still, err := isListed(ctx, r, target)
@@ -171,7 +172,7 @@ func verifyRestored(ctx context.Context, r *action.Request, target *action.Targe
 	return err
 }
 
-// inList reports whether the document is listed where it is.
+// isListed reports whether the document is listed where it is.
 func isListed(ctx context.Context, r *action.Request, target *action.Target) (bool, error) {
 	parent := path.Dir(target.Path)
 	if parent != "/" {

@@ -21,13 +21,13 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 	if err != nil {
 		return nil, err
 	}
-	v := &version{pieces: parseBlocks(got.Content)}
-	v.same = func(ctx context.Context, present []piece) (bool, error) {
-		same, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
+	v := &version{blocks: parseBlocks(got.Content)}
+	v.isCurrent = func(ctx context.Context, present []blockState) (bool, error) {
+		identical, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
 		if err != nil || known {
-			return same, err
+			return identical, err
 		}
-		return len(diff(v.pieces, present)) == 0, nil
+		return len(diff(v.blocks, present)) == 0, nil
 	}
 	v.read = func(ctx context.Context) (string, error) {
 		got, err := r.Kernel.HistoryContent(ctx, historyPath)
@@ -39,7 +39,7 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 
 // sameFiles compares two files of documents, but for times of changes; known is false where one
 // cannot be read as such.
-func sameFiles(ctx context.Context, r *action.Request, a, b string) (same, known bool, err error) {
+func sameFiles(ctx context.Context, r *action.Request, a, b string) (identical, known bool, err error) {
 	var trees [2]any
 	for i, p := range []string{a, b} {
 		raw, err := r.Kernel.ReadFile(ctx, p)
@@ -90,11 +90,11 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	if i < 0 {
 		return nil, missing
 	}
-	left, err := snapshotNow(ctx, r, "before "+n.Name)
+	snapshot, err := snapshotNow(ctx, r, "before "+n.Name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := fileOf(ctx, r, target, left.ID, all[i].Snapshot)
+	file, err := fileOf(ctx, r, target, snapshot.ID, all[i].Snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +105,9 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	if got.Text {
 		return nil, tooLarge(target.Root, "its copy is shown as plain text")
 	}
-	v := &version{pieces: parseBlocks(got.Content)}
-	v.same = func(_ context.Context, present []piece) (bool, error) {
-		return got.Title == target.Title && len(diff(v.pieces, present)) == 0, nil
+	v := &version{blocks: parseBlocks(got.Content)}
+	v.isCurrent = func(_ context.Context, present []blockState) (bool, error) {
+		return got.Title == target.Title && len(diff(v.blocks, present)) == 0, nil
 	}
 	v.read = func(ctx context.Context) (string, error) {
 		got, err := r.Kernel.SnapshotContent(ctx, file)
@@ -152,7 +152,7 @@ func isCopyOf(p string, target *action.Target) bool {
 	return steps[len(steps)-1] == string(target.Root)+".sy" && !strings.ContainsAny(p, "\\\x00")
 }
 
-// pastOf reads a copy of a document.
+// readCopy reads a copy of a document.
 func readCopy(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (kernel.HistoryContent, error) {
 	if !isCopyOf(historyPath, target) {
 		return kernel.HistoryContent{}, access.NotFound(access.History, historyPath)

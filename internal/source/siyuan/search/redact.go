@@ -11,16 +11,16 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// cleaning removes from hits the text of hidden blocks that the kernel shows inside other blocks. The kernel's search
-// looks at that text too, so a cleaned hit may have matched only there. It stays only if matches reports that the
-// search finds the remaining text. If matches is nil, every cleaned hit is dropped.
+// hiddenTextFilter removes from hits the text of hidden blocks that the kernel shows inside other blocks. The kernel's
+// search looks at that text too, so a cleaned hit may have matched only there. It stays only if matches reports that
+// the search finds the remaining text. If matches is nil, every cleaned hit is dropped.
 type hiddenTextFilter struct {
 	r       *action.Request
 	matches func(texts []string) bool // nil where nobody can say
-	changed map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
+	cleaned map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
 }
 
-// of returns the hits that stay, cleaned.
+// apply returns the hits that stay, cleaned.
 func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
@@ -38,26 +38,26 @@ func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]k
 	if err != nil {
 		return nil, err
 	}
-	kept := found[:0]
+	visible := found[:0]
 	for _, f := range found {
 		if grouped := len(f.Children) > 0; grouped {
-			if f.Children = c.hits(redactor, f.Children); len(f.Children) > 0 {
-				kept = append(kept, f)
+			if f.Children = c.clean(redactor, f.Children); len(f.Children) > 0 {
+				visible = append(visible, f)
 			}
 			continue
 		}
-		kept = append(kept, c.hits(redactor, []kernel.Found{f})...)
+		visible = append(visible, c.clean(redactor, []kernel.Found{f})...)
 	}
-	return kept, nil
+	return visible, nil
 }
 
-func (c *hiddenTextFilter) hits(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
-	var kept []kernel.Found
+func (c *hiddenTextFilter) clean(redactor *content.Redactor, found []kernel.Found) []kernel.Found {
+	var cleaned []kernel.Found
 	for _, f := range found {
 		covered := redactor.Covers(f.Markdown)
 		text, markdown := redactor.Both(f.Type, f.Content, f.Markdown)
 		if text == f.Content && !covered {
-			kept = append(kept, f)
+			cleaned = append(cleaned, f)
 			continue
 		}
 		f.Content, f.Markdown = text, markdown
@@ -70,23 +70,24 @@ func (c *hiddenTextFilter) hits(redactor *content.Redactor, found []kernel.Found
 		if c.matches == nil || !c.matches([]string{plainOf(f.Name), plainOf(f.Alias), plainOf(f.Memo), plainOf(f.Tag), text, markdown}) {
 			continue
 		}
-		if c.changed == nil {
-			c.changed = map[kernel.ID]bool{}
+		if c.cleaned == nil {
+			c.cleaned = map[kernel.ID]bool{}
 		}
-		c.changed[f.ID] = true
-		kept = append(kept, f)
+		c.cleaned[f.ID] = true
+		cleaned = append(cleaned, f)
 	}
-	return kept
+	return cleaned
 }
 
-func plainOf(marked string) string { return parsePassage(marked).whole() }
+func plainOf(marked string) string { return parsePassage(marked).fullText() }
 
 // anyMatch keeps every hit.
 func anyMatch([]string) bool { return true }
 
 // matcher says of the texts of a block whether a search finds them. It is nil for a search that can ask for what is not
-// there: NOT, or [^q] in a pattern. The kernel leaves a hit out for what is hidden in it then, which nobody can put back here,
-// and that it is not found would tell what is hidden, character by character. With oneWord a word of several will do.
+// there: NOT, or [^q] in a pattern. The kernel leaves a hit out for what is hidden in it then, which nobody can put
+// back here, and that it is not found would tell what is hidden, character by character. With oneWord a word of several
+// will do.
 func matcher(method, query string, oneWord bool) func(texts []string) bool {
 	switch method {
 	case "keyword":
@@ -106,10 +107,11 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 	return nil
 }
 
-// order moves the hits whose text was changed behind the others: their former position depended on the hidden text.
-func (c *hiddenTextFilter) order(found []kernel.Found) []kernel.Found {
-	if len(c.changed) > 0 {
-		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.changed[a.ID]) - rank(c.changed[b.ID]) })
+// demoteCleaned moves the hits whose text was changed behind the others: their former position depended on the hidden
+// text.
+func (c *hiddenTextFilter) demoteCleaned(found []kernel.Found) []kernel.Found {
+	if len(c.cleaned) > 0 {
+		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.cleaned[a.ID]) - rank(c.cleaned[b.ID]) })
 	}
 	return found
 }
@@ -121,8 +123,8 @@ func rank(last bool) int {
 	return 0
 }
 
-// wholeQuery leaves out the documents that contain all words of a query only together with hidden text. The kernel
-// returns the blocks with one of the words in documents that contain them all.
+// dropHiddenMatches leaves out the documents that contain all words of a query only together with hidden text. The
+// kernel returns the blocks with one of the words in documents that contain them all.
 func dropHiddenMatches(found []kernel.Found, query string) []kernel.Found {
 	words := strings.Fields(query)
 	if len(words) < 2 {

@@ -66,8 +66,8 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads actiontest.Nowhere, as one does to a
-// block that does not exist.
+// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads actiontest.Nowhere, as
+// one does to a block that does not exist.
 func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
 	w := newWorkspace(t)
 	their := w.children(w.secretDoc)[0]
