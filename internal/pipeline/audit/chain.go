@@ -39,18 +39,19 @@ type chain struct {
 	key    *signingKey
 	enc    *encoder
 	create func(string) (file, error)
+	anchor *anchor // nil if there is none
 
-	seg        file
-	number     int       // number of seg
-	size       int64     // bytes of the whole lines in seg
-	createdAt  time.Time // when seg was created
-	dirty      bool      // seg has lines that the head does not cover yet
-	fresh      bool      // a folder has an entry that was never synced
-	mustRotate bool      // writing to seg failed: use a new one
+	seg           file
+	number        int       // number of seg
+	size          int64     // bytes of the whole lines in seg
+	createdAt     time.Time // when seg was created
+	dirty         bool      // seg has lines that the head does not cover yet
+	unsyncedEntry bool      // a folder has an entry that was never synced
+	mustRotate    bool      // writing to seg failed: use a new one
 }
 
-// named is how the first record of a chain describes another chain.
-type named struct {
+// namedHead is how the first record of a chain describes another chain.
+type namedHead struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
 	Hash  string `json:"hash"`
@@ -58,25 +59,26 @@ type named struct {
 
 // startDetail is the detail of the record chain.start.
 type startDetail struct {
-	Host    string  `json:"host,omitempty"`
-	PID     int     `json:"pid"`
-	Version string  `json:"version,omitempty"`
-	Format  int     `json:"format"`
-	Chains  int     `json:"chains"`
-	Heads   []named `json:"heads,omitempty"`
+	Host    string      `json:"host,omitempty"`
+	PID     int         `json:"pid"`
+	Version string      `json:"version,omitempty"`
+	Format  int         `json:"format"`
+	Chains  int         `json:"chains"`
+	Heads   []namedHead `json:"heads,omitempty"`
+	Anchor  string      `json:"anchor,omitempty"` // the file that is to name this chain
 }
 
-// ahead is what was read of a folder before a chain is made in it. The zero value is empty.
-type ahead struct {
-	key   *signingKey      // nil if there is no key yet
-	heads map[string]named // by chain
+// readAheadState is what was read of a folder before a chain is made in it. The zero value is empty.
+type readAheadState struct {
+	key   *signingKey          // nil if there is no key yet
+	heads map[string]namedHead // by chain
 }
 
 // readAhead reads the key and the newest heads of dir. What cannot be read now is read again when the chain
 // is made, which reports the error. A head may advance meanwhile; the old one stays true, because it names a
 // record that its chain must have.
-func readAhead(dir string) ahead {
-	a := ahead{heads: map[string]named{}}
+func readAhead(dir string) readAheadState {
+	a := readAheadState{heads: map[string]namedHead{}}
 	a.key, _ = readKey(filepath.Join(dir, keyFile))
 	ids, _ := chainIDs(dir)
 	for _, h := range heads(dir, ids, nil) {
@@ -87,7 +89,7 @@ func readAhead(dir string) ahead {
 
 // newChain creates the folder of a new chain in dir. It returns the chain and its first record, which is not
 // written yet. That record names the chains that exist now; a only saves reading their heads again.
-func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ *chain, _ tool.Record, err error) {
+func newChain(dir string, begin time.Time, r *Redactor, o *Options, a readAheadState) (_ *chain, _ tool.Record, err error) {
 	start := tool.Record{Time: begin, Kind: kindStart}
 	key := a.key
 	if key == nil {
@@ -105,13 +107,14 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options, a ahead) (_ 
 	}
 	id := fmt.Sprintf("%s-%d-%s", start.Time.UTC().Format("20060102T150405Z"), os.Getpid(), hex.EncodeToString(random))
 	c := &chain{
-		id: id, folder: filepath.Join(dir, id), key: key, enc: newEncoder(r, key), create: o.create, fresh: true,
+		id: id, folder: filepath.Join(dir, id), key: key, enc: newEncoder(r, key), create: o.create, unsyncedEntry: true,
+		anchor: newAnchor(o.Anchor, o.Logger),
 	}
 	if err := c.begin(); err != nil {
 		return nil, start, err
 	}
 	host, _ := os.Hostname() // only for people; may be empty
-	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, format, len(ids), heads(dir, ids, a.heads)})
+	start.Detail, err = json.Marshal(startDetail{host, os.Getpid(), o.Version, format, len(ids), heads(dir, ids, a.heads), o.Anchor})
 	return c, start, err
 }
 
@@ -137,13 +140,13 @@ func (c *chain) begin() error {
 }
 
 // heads reads the heads of the newest chains, except those in known. Verify reports folders without a head.
-func heads(dir string, ids []string, known map[string]named) []named {
-	var found []named
+func heads(dir string, ids []string, known map[string]namedHead) []namedHead {
+	var found []namedHead
 	for _, id := range ids[max(0, len(ids)-namedHeads):] {
 		if h, ok := known[id]; ok {
 			found = append(found, h)
 		} else if h, err := readHead(filepath.Join(dir, id)); err == nil && h.Chain == id {
-			found = append(found, named{id, h.Seq, h.Hash})
+			found = append(found, namedHead{id, h.Seq, h.Hash})
 		}
 	}
 	return found
@@ -201,7 +204,7 @@ func (c *chain) nextSegment() error {
 		if err != nil {
 			return err
 		}
-		c.seg, c.size, c.createdAt, c.fresh, c.mustRotate = seg, 0, time.Now(), true, false
+		c.seg, c.size, c.createdAt, c.unsyncedEntry, c.mustRotate = seg, 0, time.Now(), true, false
 		return nil
 	}
 }
@@ -231,11 +234,11 @@ func (c *chain) sync() error {
 
 // syncFolders syncs the directory entries of new files.
 func (c *chain) syncFolders() error {
-	if !c.fresh {
+	if !c.unsyncedEntry {
 		return nil
 	}
 	err := cmp.Or(syncFolder(filepath.Dir(c.folder)), syncFolder(c.folder))
-	c.fresh = err != nil
+	c.unsyncedEntry = err != nil
 	return err
 }
 
@@ -243,8 +246,9 @@ func (c *chain) syncFolders() error {
 // one call waits only for its records. Errors are ignored: sync tries again and reports them.
 func (c *chain) syncEntries() { _ = c.syncFolders() }
 
-// writeHead makes the head cover all that was written. The segment must be synced already.
-func (c *chain) writeHead() error {
+// writeHead makes the head cover all that was written, and anchors it if that is due or last says that it is the last
+// one. The segment must be synced already.
+func (c *chain) writeHead(last bool) error {
 	if !c.dirty {
 		return nil
 	}
@@ -260,6 +264,7 @@ func (c *chain) writeHead() error {
 		return err
 	}
 	c.dirty = false
+	c.anchor.add(h.Seq, text, time.Now(), last)
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (w *writer) recordFailure(err error) {
 	l.err = err
 	l.waiting = false
 	notifySynced(l.queue, err)
-	l.moved.Broadcast()
+	l.cond.Broadcast()
 	l.mu.Unlock()
 
 	for _, synced := range w.waiters {
@@ -36,7 +36,7 @@ func notifySynced(items []item, err error) {
 	}
 }
 
-// succeed records that the disk accepts the log.
+// recordSuccess records that the disk accepts the log.
 func (w *writer) recordSuccess() {
 	w.failed = false
 	l := w.log
@@ -45,10 +45,10 @@ func (w *writer) recordSuccess() {
 	l.err = nil
 	if w.chain != nil && !l.opened {
 		l.opened = true
-		l.moved.Broadcast()
+		l.cond.Broadcast()
 	}
 	if again {
-		l.moved.Broadcast()
+		l.cond.Broadcast()
 		l.wakeWriter() // for records that have arrived meanwhile
 	}
 	l.mu.Unlock()

@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -36,17 +34,13 @@ func (h *head) signed() []byte {
 // encode sets the time of h, signs it and returns the content of its file.
 func (h *head) encode(k *signingKey) ([]byte, error) {
 	h.Time = time.Now().UTC().Format(timeLayout)
-	h.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, h.signed()))
+	h.Signature = k.sign(h.signed())
 	text, err := json.Marshal(h)
 	return append(text, '\n'), err
 }
 
-// genuine reports whether k signed h.
-func (h *head) isSignedBy(k *signingKey) bool {
-	sig, err := base64.StdEncoding.DecodeString(h.Signature)
-	pub, ok := k.private.Public().(ed25519.PublicKey)
-	return err == nil && ok && ed25519.Verify(pub, h.signed(), sig)
-}
+// isSignedBy reports whether k signed h.
+func (h *head) isSignedBy(k *signingKey) bool { return k.signed(h.signed(), h.Signature) }
 
 // readHead reads the head of the chain in folder.
 func readHead(folder string) (*head, error) {

@@ -116,14 +116,14 @@ func readStart(folder string) ([]byte, bool) {
 	return raw, ok
 }
 
-// isEnd reports whether raw, a valid line, is a regular end of a chain.
-func isEnd(raw []byte) bool {
+// hasKind reports whether raw, a valid line, is a record of that kind.
+func hasKind(raw []byte, kind string) bool {
 	i := len(linePrefix)
 	for i < len(raw) && raw[i] != ',' {
 		i++
 	}
 	i += len(timeMark) + len(timeLayout)
-	return i < len(raw) && bytes.HasPrefix(raw[i:], []byte(`","kind":"`+kindEnd+`"`))
+	return i < len(raw) && bytes.HasPrefix(raw[i:], []byte(`","kind":"`+kind+`"`))
 }
 
 // isNewer reports whether raw was written in a later format.

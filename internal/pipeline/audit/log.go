@@ -40,6 +40,9 @@ type Options struct {
 	// SegmentBytes and SegmentAge bound one file; defaults 8 MiB and one day.
 	SegmentBytes int64
 	SegmentAge   time.Duration
+	// Anchor is a file outside the folder to which signed heads are appended: with the first records of a chain, at
+	// most every five minutes after that, and at its end. "" is none. A failure is logged and does not hold up records.
+	Anchor string
 	// Logger is told once when the log cannot be written, and once when it can again. Nil discards.
 	Logger *slog.Logger
 
@@ -61,17 +64,17 @@ type Log struct {
 	wake chan struct{} // tells the writer to look at the fields below; capacity 1
 	done chan struct{} // closed when the writer has ended
 
-	redact  *Redactor
-	mu      sync.Mutex
-	moved   sync.Cond // signalled when the queue gets shorter or one of the fields below changes
-	queue   []item
-	bytes   int   // size of arguments and details in queue
-	waiting bool  // somebody waits until a record in queue is on disk
-	prepare bool  // read ahead for a first record
-	lost    int   // records dropped since the last chain.gap
-	opened  bool  // the chain exists
-	err     error // why the log cannot be written now; nil if it can
-	closed  bool
+	redact    *Redactor
+	mu        sync.Mutex
+	cond      sync.Cond // signalled when the queue gets shorter or one of the fields below changes
+	queue     []item
+	bytes     int   // size of arguments and details in queue
+	waiting   bool  // somebody waits until a record in queue is on disk
+	readAhead bool  // read ahead for a first record
+	lost      int   // records dropped since the last chain.gap
+	opened    bool  // the chain exists
+	err       error // why the log cannot be written now; nil if it can
+	closed    bool
 }
 
 // item is a record in the queue.
@@ -109,7 +112,7 @@ func Open(dir string, opts *Options) (*Log, error) {
 		o.create = createFile
 	}
 	l := &Log{dir: dir, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	l.moved.L = &l.mu
+	l.cond.L = &l.mu
 	l.redact = NewRedactor(o.Secrets, o.Content)
 	go (&writer{log: l, opts: o, redact: l.redact}).run()
 	return l, nil
@@ -138,7 +141,7 @@ func (l *Log) Err() error {
 func (l *Log) Prepare() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.prepare = true
+	l.readAhead = true
 	l.wakeWriter()
 }
 
@@ -177,7 +180,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 	stamp := now(rec.Time)
 	l.mu.Lock()
 	for !l.closed && l.err == nil && l.full() {
-		l.moved.Wait()
+		l.cond.Wait()
 	}
 	defer l.mu.Unlock()
 	if l.closed {
@@ -196,7 +199,7 @@ func (l *Log) enqueue(rec *tool.Record, synced chan<- error) error {
 		l.wakeWriter()
 	}
 	for !l.opened && l.err == nil && !l.closed {
-		l.moved.Wait()
+		l.cond.Wait()
 	}
 	return l.err
 }
@@ -216,12 +219,18 @@ func (l *Log) urgent() bool {
 	return l.closed || l.waiting || !l.opened || len(l.queue) >= softRecords || l.bytes >= softBytes
 }
 
+func (l *Log) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
 // Close writes all queued records, ends the chain, signs its head and waits for the writer. It returns an
 // error if records could not be written. A second call returns the same.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	l.closed = true
-	l.moved.Broadcast()
+	l.cond.Broadcast()
 	l.wakeWriter()
 	l.mu.Unlock()
 	<-l.done

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -28,7 +30,7 @@ func Query(ctx context.Context, dir string, f Filter) iter.Seq2[Entry, error] {
 			merge(ctx, dir, m, yield)
 			return
 		}
-		found, _, err := newest(ctx, dir, m, f.Limit)
+		found, _, err := newestEntries(ctx, dir, m, f.Limit)
 		for _, e := range found {
 			if !yield(e, nil) {
 				return
@@ -50,7 +52,7 @@ func merge(ctx context.Context, dir string, m *matcher, yield func(Entry, error)
 	}
 	var cursors cursorHeap
 	for _, id := range ids {
-		cursors = append(cursors, &cursor{chain: id, folder: filepath.Join(dir, id), at: startOf(id)})
+		cursors = append(cursors, &cursor{chain: id, folder: filepath.Join(dir, id), at: startTime(id).Format(timeLayout)})
 	}
 	heap.Init(&cursors)
 	for len(cursors) > 0 {
@@ -83,20 +85,17 @@ type cursor struct {
 	current       *line
 }
 
-// startOf returns the time in a chain id, in timeLayout. No record of the chain is older.
-func startOf(id string) string {
-	t, err := time.Parse("20060102T150405Z", id[:len("20060102T150405Z")])
-	if err != nil {
-		return ""
-	}
-	return t.Format(timeLayout)
+// startTime returns when a chain began, to the second below. No record of the chain is older.
+func startTime(id string) time.Time {
+	t, _ := time.Parse("20060102T150405Z", id[:len("20060102T150405Z")]) // zero if it is not a time, such as a 13th month
+	return t
 }
 
 // advance moves to the next record; false means the end.
 func (c *cursor) advance(ctx context.Context, m *matcher) (bool, error) {
 	if !c.opened {
 		var err error
-		if c.segments, err = segments(c.folder); err != nil {
+		if c.segments, err = segments(c.folder); ignoreMissing(err) != nil {
 			return false, err
 		}
 		c.opened = true
@@ -136,10 +135,10 @@ func (c *cursor) nextSegment(since time.Time) error {
 	c.segments, c.data = c.segments[1:], nil
 	old, err := olderThan(path, since)
 	if err != nil || old {
-		return err
+		return ignoreMissing(err)
 	}
 	c.data, err = os.ReadFile(path)
-	return err
+	return ignoreMissing(err) // it has been pruned meanwhile
 }
 
 // olderThan reports whether the file at path was last modified before t.
@@ -177,7 +176,7 @@ func byTime(a, b Entry) int {
 
 // newestEntries returns the newest limit records that match m, oldest first, and how many bytes of each file were
 // read. It reads the most recently written files first and stops when no other file can have newer records.
-func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
+func newestEntries(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, map[string]int64, error) {
 	files, err := segmentFiles(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("query audit log: %w", err)
@@ -193,7 +192,7 @@ func newest(ctx context.Context, dir string, m *matcher, limit int) ([]Entry, ma
 			return nil, nil, err
 		}
 		data, err := os.ReadFile(f.path)
-		if err != nil {
+		if err = ignoreMissing(err); err != nil {
 			return nil, nil, fmt.Errorf("query audit log: %w", err)
 		}
 		read[f.path] = int64(bytes.LastIndexByte(data, '\n') + 1)
@@ -247,12 +246,15 @@ func segmentFiles(dir string) ([]segmentInfo, error) {
 // appendSegments appends the segments of one chain, oldest first.
 func appendSegments(files []segmentInfo, dir, id string) ([]segmentInfo, error) {
 	names, err := segments(filepath.Join(dir, id))
-	if err != nil {
+	if err = ignoreMissing(err); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
 		path := filepath.Join(dir, id, name)
 		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

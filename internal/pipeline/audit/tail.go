@@ -21,7 +21,7 @@ const pollTime = 250 * time.Millisecond
 // error.
 func Tail(ctx context.Context, dir string, n int, follow bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		found, read, err := newest(ctx, dir, Filter{}.matcher(), max(n, 0))
+		found, read, err := newestEntries(ctx, dir, Filter{}.matcher(), max(n, 0))
 		f := &follower{dir: dir, read: read, seen: map[string]time.Time{}}
 		for err == nil {
 			for _, e := range found {

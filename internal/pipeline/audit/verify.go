@@ -12,15 +12,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // maxProblems is the maximum number of problems reported for one chain.
 const maxProblems = 100
 
-// Verify checks every chain in dir against its own hashes, its head, and what other chains say about it. It
-// may run while chains are being written. Findings are in the Report; an error means that the records could
-// not be read.
-func Verify(ctx context.Context, dir string) (Report, error) {
+// Verify checks every chain in dir against its own hashes, its head, what other chains say about it, and the anchor
+// at that path, if it is not "". It may run while chains are being written. Findings are in the Report; an error means
+// that the records or the anchor could not be read.
+func Verify(ctx context.Context, dir, anchor string) (Report, error) {
 	var report Report
 	ids, err := chainIDs(dir)
 	if err != nil {
@@ -30,51 +31,154 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return report, err
 	}
-	witnesses, counted := readWitnesses(dir, ids)
+	t := readTestimony(dir, ids)
+	if anchor != "" {
+		if report.Anchor, err = t.readAnchor(anchor, key); err != nil {
+			return report, fmt.Errorf("verify audit log: %w", err)
+		}
+	}
 	for _, id := range ids {
-		v := &verifier{dir: dir, key: key, witnesses: witnesses[id]}
+		v := &verifier{dir: dir, key: key, witnesses: t.witnesses[id]}
 		v.report.Chain = id
 		if err := v.chain(ctx); err != nil {
 			return report, fmt.Errorf("verify audit log: %w", err)
 		}
-		delete(witnesses, id)
+		delete(t.witnesses, id)
+		if v.report.OK() {
+			t.prune(v.pruned...)
+		}
 		report.Chains = append(report.Chains, v.report)
 	}
-	for _, id := range slices.Sorted(maps.Keys(witnesses)) {
-		w := witnesses[id][0]
-		report.Chains = append(report.Chains, ChainReport{Chain: id, Problems: []Problem{{
-			Fault: ChainMissing, File: id, Seq: 1,
-			Message: fmt.Sprintf("chain %s saw it with %d records on disk", w.by, w.Seq),
-		}}})
-	}
-	if all := counted.others + 1; counted.others > 0 && all > len(report.Chains) {
-		c := &report.Chains[slices.Index(ids, counted.by)]
-		c.Problems = append(c.Problems, Problem{
-			Fault: ChainMissing, File: counted.by, Seq: 1,
-			Message: fmt.Sprintf("it found %d chains when it began; %d of them are gone, and none that is left names them",
-				counted.others, all-len(report.Chains)),
-		})
-	}
+	t.reportMissing(&report)
 	return report, nil
 }
 
-// census says how many chains the chain by found when it began. Chains are never removed, so there must be at
-// least as many now.
+// testimony is what the chains of a folder, and its anchor, say about the chains that there must be.
+type testimony struct {
+	witnesses map[string][]witness  // by the chain that they are about
+	censuses  []census              // one for each chain
+	anchored  []string              // chains that began while an anchor was set
+	pruned    map[string]pruneState // by chain
+}
+
+// census says how many chains the chain by found when it began. There must be as many now, but for those that were
+// pruned after that.
 type census struct {
 	by     string
 	others int
 }
 
-// witness is what the chain by says about another chain.
-type witness struct {
-	named
-	by string
+// pruneState says which records of a chain were removed on purpose: those up to seq.
+type pruneState struct {
+	seq uint64
+	at  time.Time // when the whole chain was removed; zero if it was not
 }
 
-// readWitnesses collects what the first records of all chains say about other chains, by the chain they are
-// about, and the highest number of chains that any of them found.
-func readWitnesses(dir string, ids []string) (all map[string][]witness, counted census) {
-	all = map[string][]witness{}
+func (s pruneState) whole() bool { return !s.at.IsZero() }
+
+// prune takes up what records of kind prune say.
+func (t *testimony) prune(list ...prunedDetail) {
+	for i := range list {
+		at, err := time.Parse(timeLayout, list[i].Time)
+		if err != nil {
+			continue // nobody who has the key wrote that
+		}
+		for _, c := range list[i].Chains {
+			s := t.pruned[c.Chain]
+			s.seq = max(s.seq, c.Seq)
+			if c.Whole {
+				s.at = at
+			}
+			t.pruned[c.Chain] = s
+		}
+	}
+}
+
+// reportMissing reports what is missing and was not pruned.
+func (t *testimony) reportMissing(report *Report) {
+	for i := range report.Chains {
+		c := &report.Chains[i]
+		if c.Pruned > t.pruned[c.Chain].seq {
+			c.Problems = slices.Insert(c.Problems, 0, Problem{
+				Fault: Deleted, File: filepath.Join(c.Chain, segmentFile(1)), Seq: 1, Message: fmt.Sprintf("records %d to %d are missing", 1, c.Pruned),
+			})
+			c.Pruned = 0
+		}
+	}
+	present := len(report.Chains)
+	for _, id := range slices.Sorted(maps.Keys(t.witnesses)) {
+		pruned := t.pruned[id]
+		i := slices.IndexFunc(t.witnesses[id], func(w witness) bool { return !pruned.whole() || w.Seq > pruned.seq })
+		if i < 0 {
+			continue
+		}
+		report.Chains = append(report.Chains, ChainReport{Chain: id, Problems: []Problem{{
+			Fault: ChainMissing, File: id, Seq: 1, Message: t.witnesses[id][i].missing(),
+		}}})
+	}
+	t.recount(report, present)
+}
+
+// recount compares the number of chains with what the chains found when they began. The first present ones of the
+// report exist.
+func (t *testimony) recount(report *Report, present int) {
+	var by census
+	gone := 0
+	var removals []time.Time // of whole chains, in order
+	for _, s := range t.pruned {
+		if s.whole() {
+			removals = append(removals, s.at)
+		}
+	}
+	slices.SortFunc(removals, time.Time.Compare)
+	for _, c := range t.censuses {
+		before, _ := slices.BinarySearchFunc(removals, startTime(c.by), time.Time.Compare)
+		if n := c.others + 1 - len(report.Chains) - (len(removals) - before); n > gone {
+			by, gone = c, n
+		}
+	}
+	if gone == 0 {
+		return
+	}
+	i := slices.IndexFunc(report.Chains[:present], func(c ChainReport) bool { return c.Chain == by.by })
+	report.Chains[i].Problems = append(report.Chains[i].Problems, Problem{
+		Fault: ChainMissing, File: by.by, Seq: 1,
+		Message: fmt.Sprintf("it found %d chains when it began; %d of them are gone, and none that is left names them", by.others, gone),
+	})
+}
+
+// witness is what another chain or the anchor says about a chain.
+type witness struct {
+	namedHead
+	by string // the chain; "" is the anchor
+}
+
+// missing, other and cut say that the chain is gone, that it has another record of that number, and that it has only
+// as many as records.
+func (w *witness) missing() string {
+	if w.by == "" {
+		return fmt.Sprintf("the anchor names it with %d records", w.Seq)
+	}
+	return fmt.Sprintf("chain %s saw it with %d records on disk", w.by, w.Seq)
+}
+
+func (w *witness) other() string {
+	if w.by == "" {
+		return fmt.Sprintf("the anchor names another record %d", w.Seq)
+	}
+	return fmt.Sprintf("chain %s saw another record %d", w.by, w.Seq)
+}
+
+func (w *witness) cut(records uint64) string {
+	if w.by == "" {
+		return fmt.Sprintf("the anchor names %d records, here are %d", w.Seq, records)
+	}
+	return fmt.Sprintf("chain %s saw %d records, here are %d", w.by, w.Seq, records)
+}
+
+// readTestimony collects what the first records of all chains say.
+func readTestimony(dir string, ids []string) testimony {
+	t := testimony{witnesses: map[string][]witness{}, pruned: map[string]pruneState{}}
 	for _, id := range ids {
 		raw, ok := readStart(filepath.Join(dir, id))
 		if !ok {
@@ -87,16 +191,42 @@ func readWitnesses(dir string, ids []string) (all map[string][]witness, counted 
 		if json.Unmarshal(raw, &start) != nil || start.Kind != kindStart {
 			continue // reported when that chain is checked
 		}
-		if start.Detail.Chains > counted.others {
-			counted = census{id, start.Detail.Chains}
+		if start.Detail.Chains > 0 {
+			t.censuses = append(t.censuses, census{id, start.Detail.Chains})
+		}
+		if start.Detail.Anchor != "" {
+			t.anchored = append(t.anchored, id)
 		}
 		for _, n := range start.Detail.Heads {
 			if isChainName(n.Chain) {
-				all[n.Chain] = append(all[n.Chain], witness{n, id})
+				t.witnesses[n.Chain] = append(t.witnesses[n.Chain], witness{n, id})
 			}
 		}
 	}
-	return all, counted
+	return t
+}
+
+// readAnchor adds what the anchor at path says.
+func (t *testimony) readAnchor(path string, key *signingKey) (AnchorReport, error) {
+	heads, pruned, report, err := readAnchor(path, key)
+	if err != nil {
+		return report, err
+	}
+	t.prune(pruned...)
+	for id, h := range heads {
+		if h.Seq > 0 {
+			t.witnesses[id] = append(t.witnesses[id], witness{namedHead{id, h.Seq, h.Hash}, ""})
+		}
+	}
+	for _, id := range t.anchored {
+		if _, named := heads[id]; !named {
+			report.Unnamed++
+		}
+	}
+	if report.Missing && report.Unnamed > 0 {
+		report.problem(0, 0, "the file is missing, though %d chains were anchored when they began", report.Unnamed)
+	}
+	return report, nil
 }
 
 // verifier checks one chain.
@@ -113,7 +243,8 @@ type verifier struct {
 	hash        [sha256.Size]byte
 	hashUnknown bool            // the line before was damaged, so its hash is unknown
 	seqs        map[uint64]bool // all record numbers that occur; filled when needed
-	moved       map[uint64]bool // records known to come later than they should
+	outOfOrder  map[uint64]bool // records known to come later than they should
+	pruned      []prunedDetail  // of records that the head covers
 }
 
 func (v *verifier) problem(f Fault, seq uint64, format string, args ...any) {
@@ -192,7 +323,10 @@ func (v *verifier) record(raw []byte) {
 	}
 	v.report.Records++
 	v.report.Last = l.when()
-	v.report.Ended = isEnd(raw)
+	v.report.Ended = hasKind(raw, kindEnd)
+	if detail, ok := readPruned(raw); ok && v.head != nil && l.seq <= v.head.Seq {
+		v.pruned = append(v.pruned, detail)
+	}
 	v.seq, v.hash, v.hashUnknown = l.seq, l.hash, false
 	v.report.Seq = max(v.report.Seq, l.seq)
 	v.checkWitnesses(&l)
@@ -217,9 +351,12 @@ func (v *verifier) damaged(raw []byte, record bool) {
 // order checks that l continues the chain.
 func (v *verifier) order(l *line) {
 	want := v.report.Seq + 1
+	if l.seq > want && v.report.Records == 0 && v.lineNo == 1 && filepath.Base(v.file) != segmentFile(1) {
+		v.report.Pruned, want = l.seq-1, l.seq // if nobody recorded that, reportMissing tells
+	}
 	switch {
 	case l.seq < want:
-		if !v.moved[l.seq] {
+		if !v.outOfOrder[l.seq] {
 			v.problem(Swapped, l.seq, "record %d stands here again or too late, expected record %d", l.seq, want)
 		}
 	case l.seq > want:
@@ -232,19 +369,19 @@ func (v *verifier) order(l *line) {
 // gap reports that the records in [want, seq) are missing here.
 func (v *verifier) gap(want, seq uint64) {
 	if v.seqs == nil {
-		v.seqs, v.moved = v.allNumbers(), map[uint64]bool{}
+		v.seqs, v.outOfOrder = v.allNumbers(), map[uint64]bool{}
 	}
 	if !v.seqs[want] {
 		v.problem(Deleted, want, "records %d to %d are missing", want, seq-1)
 		return
 	}
 	for s := want; s < seq && v.seqs[s]; s++ {
-		v.moved[s] = true
+		v.outOfOrder[s] = true
 	}
 	v.problem(Swapped, want, "record %d stands here, record %d comes later", seq, want)
 }
 
-// occurring returns the numbers of all records of the chain.
+// allNumbers returns the numbers of all records of the chain.
 func (v *verifier) allNumbers() map[uint64]bool {
 	seqs := map[uint64]bool{}
 	folder := filepath.Join(v.dir, v.report.Chain)
@@ -267,7 +404,7 @@ func (v *verifier) checkWitnesses(l *line) {
 	}
 	for _, w := range v.witnesses {
 		if l.seq == w.Seq && hex.EncodeToString(l.hash[:]) != w.Hash {
-			v.problem(Edited, l.seq, "chain %s saw another record %d", w.by, l.seq)
+			v.problem(Edited, l.seq, "%s", w.other())
 		}
 	}
 }
@@ -282,7 +419,7 @@ func (v *verifier) checkEnd() {
 	}
 	for _, w := range v.witnesses {
 		if last < w.Seq && (v.head == nil || v.head.Seq < w.Seq) {
-			v.problem(Cut, last+1, "chain %s saw %d records, here are %d", w.by, w.Seq, last)
+			v.problem(Cut, last+1, "%s", w.cut(last))
 			return
 		}
 	}

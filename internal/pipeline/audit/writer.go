@@ -24,11 +24,11 @@ type writer struct {
 	opts   Options
 	redact *Redactor
 
-	batch []item // taken from the queue
-	next  int    // index of the first record in batch that is not encoded yet
-	buf   []byte // encoded lines that are not written yet
-	ahead ahead  // read before the chain is made
-	chain *chain // nil until the first record
+	batch []item         // taken from the queue
+	next  int            // index of the first record in batch that is not encoded yet
+	buf   []byte         // encoded lines that are not written yet
+	ahead readAheadState // read before the chain is made
+	chain *chain         // nil until the first record
 
 	waiters []chan<- error // of records that are encoded but not synced
 	failed  bool
@@ -40,7 +40,7 @@ func (w *writer) run() {
 	defer close(w.log.done)
 	w.timer = time.NewTimer(time.Hour)
 	w.timer.Stop()
-	for !w.closing() {
+	for !w.log.isClosed() {
 		due := false
 		select {
 		case <-w.log.wake:
@@ -64,18 +64,12 @@ func (w *writer) run() {
 func (w *writer) prepare() {
 	l := w.log
 	l.mu.Lock()
-	asked := l.prepare
-	l.prepare = false
+	asked := l.readAhead
+	l.readAhead = false
 	l.mu.Unlock()
 	if asked && w.chain == nil {
 		w.ahead = readAhead(l.dir)
 	}
-}
-
-func (w *writer) closing() bool {
-	w.log.mu.Lock()
-	defer w.log.mu.Unlock()
-	return w.log.closed
 }
 
 // awaitMore waits for more records, so that many calls share one wake-up and one write.
@@ -116,7 +110,7 @@ func (w *writer) nextBatch() bool {
 		w.batch = append(w.batch, item{rec: gapRecord(l.lost)})
 		l.lost = 0
 	}
-	l.moved.Broadcast()
+	l.cond.Broadcast()
 	l.mu.Unlock()
 	return len(w.batch) > 0 || len(w.buf) > 0
 }
@@ -169,7 +163,7 @@ func (w *writer) write() error {
 func (w *writer) ready() error {
 	if w.chain == nil {
 		a := w.ahead
-		w.ahead = ahead{} // it may be the reason of the failure: the next attempt reads anew
+		w.ahead = readAheadState{} // it may be the reason of the failure: the next attempt reads anew
 		c, start, err := newChain(w.log.dir, w.begin(), w.redact, &w.opts, a)
 		if err != nil {
 			return err
@@ -241,7 +235,7 @@ func (w *writer) commit() error {
 	}
 	w.waiters = w.waiters[:0]
 	w.disarm()
-	return w.chain.writeHead()
+	return w.chain.writeHead(w.log.isClosed())
 }
 
 func (w *writer) arm(d time.Duration) {
