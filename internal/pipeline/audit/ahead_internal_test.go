@@ -123,7 +123,7 @@ func TestPreparedFolderIsGone(t *testing.T) {
 func TestEntriesOfNewFilesAreSynced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c, _, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{create: createFile}, ahead{})
+	c, _, err := newChain(dir, time.Now(), NewRedactor(nil, ""), &Options{create: createFile}, readAheadState{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,14 +131,14 @@ func TestEntriesOfNewFilesAreSynced(t *testing.T) {
 	if err := c.nextSegment(); err != nil {
 		t.Fatal(err)
 	}
-	if c.syncEntries(); c.fresh {
+	if c.syncEntries(); c.unsyncedEntry {
 		t.Error("the entries wait for the next record")
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	c.fresh = true
-	if c.syncEntries(); !c.fresh {
+	c.unsyncedEntry = true
+	if c.syncEntries(); !c.unsyncedEntry {
 		t.Error("entries of folders that are gone count as synced")
 	}
 }

@@ -75,7 +75,7 @@ func folders(t testing.TB, dir string) []string {
 
 func verify(t testing.TB, dir string) audit.Report {
 	t.Helper()
-	r, err := audit.Verify(t.Context(), dir)
+	r, err := audit.Verify(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func rec(id string) tool.Record { return tool.Record{Kind: "call.start", CallID:
 
 func check(t *testing.T, dir string, records int) {
 	t.Helper()
-	r, err := Verify(t.Context(), dir)
+	r, err := Verify(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestGap(t *testing.T) {
 	if n < hardRecords || n > 2*hardRecords || n+gap.Dropped != all {
 		t.Errorf("%d records and a gap of %d, want %d and the others counted", n, gap.Dropped, hardRecords)
 	}
-	if r, _ := Verify(t.Context(), dir); !r.OK() {
+	if r, _ := Verify(t.Context(), dir, ""); !r.OK() {
 		t.Errorf("report = %+v", r)
 	}
 }
@@ -215,13 +215,13 @@ func TestGroupCommit(t *testing.T) {
 			_ = l.Append(rec("2"))
 			await.Sleep(batchTime + time.Millisecond)
 			synctest.Wait()
-			r, err := Verify(t.Context(), dir)
+			r, err := Verify(t.Context(), dir, "")
 			if err != nil || r.Records() != i+3 || r.Chains[0].Uncovered != 1 {
 				t.Errorf("after %v: %+v, %v; want one record more that is not covered", batchTime, r, err)
 			}
 			await.Sleep(200*time.Millisecond - batchTime)
 			synctest.Wait()
-			if r, err = Verify(t.Context(), dir); err != nil || r.Chains[0].Uncovered != 0 {
+			if r, err = Verify(t.Context(), dir, ""); err != nil || r.Chains[0].Uncovered != 0 {
 				t.Errorf("after 200 ms: %+v, %v; want all covered", r, err)
 			}
 		}

@@ -364,7 +364,7 @@ func TestVerifyStopsWithContext(t *testing.T) {
 	write(t, dir, 1, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := audit.Verify(ctx, dir); err == nil {
+	if _, err := audit.Verify(ctx, dir, ""); err == nil {
 		t.Error("no error from a cancelled context")
 	}
 }

@@ -1,0 +1,176 @@
+package audit_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline/audit"
+)
+
+// anchored returns a folder with two chains, their anchor, and the later chain.
+func anchored(t *testing.T) (dir, anchor, newest string) {
+	t.Helper()
+	dir, anchor = filepath.Join(t.TempDir(), "audit"), filepath.Join(t.TempDir(), "anchor")
+	for range 2 {
+		newest = write(t, dir, 10, &audit.Options{Anchor: anchor})
+	}
+	return dir, anchor, newest
+}
+
+func verifyAnchored(t *testing.T, dir, anchor string) audit.Report {
+	t.Helper()
+	r, err := audit.Verify(t.Context(), dir, anchor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestAnchor(t *testing.T) {
+	t.Parallel()
+	dir, anchor, _ := anchored(t)
+	r := verifyAnchored(t, dir, anchor)
+	if !r.OK() || r.Anchor.Chains != 2 || r.Anchor.Unnamed != 0 {
+		t.Errorf("report = %+v, want two chains that are intact and anchored", r)
+	}
+	text, err := os.ReadFile(anchor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n < 2 || n > 4 {
+		t.Errorf("the anchor has %d lines, want at most two for each of two short chains:\n%s", n, text)
+	}
+}
+
+// What the folder alone does not show, its anchor does.
+func TestAnchorShows(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		spoil func(t *testing.T, dir, anchor, newest string)
+		want  audit.Fault
+		alone bool // also found without the anchor
+	}{
+		"the folder is put back from an earlier day": {func(t *testing.T, dir, anchor, _ string) {
+			t.Helper()
+			before := t.TempDir()
+			if err := os.CopyFS(before, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir, 3, &audit.Options{Anchor: anchor})
+			removeAll(t, dir)
+			if err := os.CopyFS(dir, os.DirFS(before)); err != nil {
+				t.Fatal(err)
+			}
+		}, audit.ChainMissing, false},
+		"a chain is put back from an earlier moment": {func(t *testing.T, dir, anchor, _ string) {
+			t.Helper()
+			log := open(t, dir, &audit.Options{Anchor: anchor})
+			known := folders(t, dir)
+			if err := log.AppendSync(t.Context(), record(1)); err != nil {
+				t.Fatal(err)
+			}
+			chain := slices.DeleteFunc(folders(t, dir), func(f string) bool { return slices.Contains(known, f) })[0]
+			before := t.TempDir()
+			if err := os.CopyFS(before, os.DirFS(chain)); err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(log.AppendSync(t.Context(), record(2)), log.Close()); err != nil {
+				t.Fatal(err)
+			}
+			removeAll(t, chain)
+			if err := os.CopyFS(chain, os.DirFS(before)); err != nil {
+				t.Fatal(err)
+			}
+		}, audit.Cut, false},
+		"the newest chains are removed": {func(t *testing.T, _, _, newest string) {
+			t.Helper()
+			removeAll(t, newest)
+		}, audit.ChainMissing, false},
+		"the whole folder is removed": {func(t *testing.T, dir, _, _ string) {
+			t.Helper()
+			removeAll(t, dir)
+		}, audit.AnchorForged, false},
+		"all is written anew with another key": {func(t *testing.T, dir, _, _ string) {
+			t.Helper()
+			removeAll(t, dir)
+			write(t, dir, 10, nil)
+		}, audit.AnchorForged, false},
+		"a line is made up": {func(t *testing.T, _, anchor, _ string) {
+			t.Helper()
+			rewrite(t, anchor, `"seq":12,`, `"seq":11,`)
+		}, audit.AnchorForged, false},
+		"the anchor is removed": {func(t *testing.T, _, anchor, _ string) {
+			t.Helper()
+			removeAll(t, anchor)
+		}, audit.AnchorForged, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, anchor, newest := anchored(t)
+			tt.spoil(t, dir, anchor, newest)
+			r := verifyAnchored(t, dir, anchor)
+			found := r.Anchor.Problems
+			for _, c := range r.Chains {
+				found = append(found, c.Problems...)
+			}
+			if len(found) == 0 || found[0].Fault != tt.want {
+				t.Errorf("found %v, want %q", found, tt.want)
+			}
+			if alone := verify(t, dir); alone.OK() == tt.alone {
+				t.Errorf("without the anchor OK is %t, want %t", alone.OK(), !tt.alone)
+			}
+		})
+	}
+}
+
+// A disk that is not there does not hold up records. Later the report says which chains nobody anchored.
+func TestAnchorOutOfReach(t *testing.T) {
+	t.Parallel()
+	dir, mount := t.TempDir(), filepath.Join(t.TempDir(), "disk")
+	anchor := filepath.Join(mount, "anchor")
+	var said bytes.Buffer
+	write(t, dir, 10, &audit.Options{Anchor: anchor, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	if n := strings.Count(said.String(), "cannot be anchored"); n != 1 {
+		t.Errorf("the log says it %d times, want once:\n%s", n, said.String())
+	}
+	if r := verifyAnchored(t, dir, anchor); r.OK() || !r.Anchor.Missing {
+		t.Errorf("report = %+v, want the missing anchor as a problem", r.Anchor)
+	}
+	if err := os.Mkdir(mount, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, 10, &audit.Options{Anchor: anchor})
+	if r := verifyAnchored(t, dir, anchor); !r.OK() || r.Anchor.Chains != 1 || r.Anchor.Unnamed != 1 {
+		t.Errorf("report = %+v, want one chain that the anchor does not name, and no problem", r.Anchor)
+	}
+}
+
+func removeAll(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite replaces the first old in a file.
+func rewrite(t *testing.T, path, old, replacement string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), old, replacement, 1)
+	if changed == string(text) {
+		t.Fatalf("%s has no %q:\n%s", path, old, text)
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
