@@ -1,0 +1,185 @@
+package firewall
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// looksLikeURL reports whether a string can only be a URL: scheme://rest without white space, or file:.
+func looksLikeURL(s string) bool {
+	scheme, rest, ok := strings.Cut(s, "://")
+	return ok && rest != "" && len(s) <= 8192 && isScheme(scheme) && !strings.ContainsAny(s, " \n\r\t") || len(s) > 5 && strings.EqualFold(s[:5], "file:")
+}
+
+func isScheme(s string) bool {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		if (c < 'a' || c > 'z') && (i == 0 || s[i] != '+' && s[i] != '-' && s[i] != '.' && (s[i] < '0' || s[i] > '9')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Schemes that a tool which takes a URL is hardly meant to use.
+const (
+	deniedSchemes = " javascript vbscript gopher dict ldap ldaps jar tftp netdoc phar expect php view-source chrome "
+	askedSchemes  = " ftp ftps sftp ssh smb telnet rsync scp ws "
+)
+
+// judgeURL judges a URL. named means that the argument is for URLs; such a value may lack the scheme.
+func (j *judgement) judgeURL(s string, named bool) {
+	cleaned := strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' { // the WHATWG URL standard removes these
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(s))
+	scheme, rest, ok := strings.Cut(cleaned, ":")
+	if !ok || !isScheme(scheme) {
+		if named && looksLikePath(cleaned) {
+			j.judgePath(cleaned, true)
+		}
+		return
+	}
+	scheme = strings.ToLower(scheme)
+	switch {
+	case scheme == "file":
+		j.judgePath(cleaned, true)
+		return
+	case strings.Contains(deniedSchemes, " "+scheme+" "):
+		j.report(Deny, "url.scheme", scheme+" URLs are not called")
+		return
+	case strings.Contains(askedSchemes, " "+scheme+" "):
+		j.report(Ask, "url.scheme", "it speaks "+scheme)
+	case scheme != "http" && scheme != "https":
+		return // a scheme of some application, such as notion://page
+	}
+	rest = strings.ReplaceAll(rest, `\`, "/") // as browsers do
+	u, err := url.Parse(scheme + "://" + strings.TrimLeft(rest, "/"))
+	if err != nil {
+		j.report(Ask, "url.unreadable", "the URL cannot be read")
+		return
+	}
+	if u.User != nil {
+		j.report(Deny, "url.userinfo", "the URL has a name or a password in front of its host")
+		return
+	}
+	j.judgeHost(scheme, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port())
+}
+
+// judgeHost judges where a URL leads.
+func (j *judgement) judgeHost(scheme, host, port string) {
+	if decoded, err := url.PathUnescape(host); err == nil {
+		host = decoded
+	}
+	address, numeric := parseAddress(host)
+	if numeric {
+		host = address.String()
+	}
+	switch {
+	case listsHost(j.policy.DenyHosts, host, port):
+		j.report(Deny, "url.denied", "guard.hosts.deny names "+host)
+		return
+	case numeric && (address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified()) || isMetadata(host):
+		j.report(Deny, "url.metadata", host+" is where machines in a cloud ask about themselves, or nobody's address")
+		return
+	case listsHost(j.policy.AllowHosts, host, port):
+		return
+	case numeric && (address.IsLoopback() || address.IsPrivate() || carrierNAT.Contains(address)), isLocalName(host):
+		j.report(Ask, "url.private", host+" lies within your own machine or network")
+	case scheme == "http":
+		j.report(Ask, "url.plain", "it goes to "+host+" without encryption")
+	}
+}
+
+// carrierNAT is the address range for carrier-grade NAT (RFC 6598).
+var carrierNAT = netip.MustParsePrefix("100.64.0.0/10")
+
+func isMetadata(host string) bool {
+	switch host {
+	case "metadata.google.internal", "metadata", "instance-data", "100.100.100.200", "192.0.0.192", "fd00:ec2::254":
+		return true
+	}
+	return false
+}
+
+func isLocalName(host string) bool {
+	return host == "localhost" || !strings.Contains(host, ".") && host != "" && !strings.Contains(host, ":") ||
+		strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".lan") || strings.HasSuffix(host, ".home.arpa") ||
+		strings.HasSuffix(host, ".nip.io") || strings.HasSuffix(host, ".sslip.io") || strings.HasSuffix(host, ".localtest.me") || host == "localtest.me" || strings.HasSuffix(host, ".lvh.me") || host == "lvh.me"
+}
+
+// parseAddress parses an IP address. IPv4 addresses may have the odd spellings that the C library accepts: 127.1,
+// 0x7f.1, 017700000001, 2130706433.
+func parseAddress(host string) (netip.Addr, bool) {
+	if i := strings.IndexByte(host, '%'); i >= 0 {
+		host = host[:i]
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		if a = a.Unmap(); a.Is6() {
+			return embeddedIPv4(a), true
+		}
+		return a, true
+	}
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var sum uint64
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 0, 33)
+		if err != nil || strings.Contains(part, "_") {
+			return netip.Addr{}, false
+		}
+		last := i == len(parts)-1
+		switch {
+		case !last && n > 255, last && n >= 1<<(8*(5-len(parts))):
+			return netip.Addr{}, false
+		case last:
+			sum |= n
+		default:
+			sum |= n << (8 * (3 - i))
+		}
+	}
+	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true
+}
+
+// embeddedIPv4 returns the IPv4 address embedded in an IPv6 one (NAT64, 6to4, and the deprecated compatible form), or
+// else a.
+func embeddedIPv4(a netip.Addr) netip.Addr {
+	b := a.As16()
+	switch {
+	case nat64.Contains(a), compatible.Contains(a) && !a.IsLoopback() && !a.IsUnspecified():
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case sixToFour.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	}
+	return a
+}
+
+var (
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	compatible = netip.MustParsePrefix("::/96")
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+)
+
+// listsHost reports whether list contains the host, with or without its port.
+func listsHost(list []string, host, port string) bool {
+	for _, entry := range list {
+		entry = strings.ToLower(entry)
+		if wild, ok := strings.CutPrefix(entry, "*."); ok {
+			if strings.HasSuffix(host, "."+wild) {
+				return true
+			}
+			continue
+		}
+		if entry == host || port != "" && entry == fmt.Sprintf("%s:%s", host, port) {
+			return true
+		}
+	}
+	return false
+}

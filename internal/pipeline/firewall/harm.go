@@ -1,0 +1,240 @@
+package firewall
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// denyHarm denies programs that must never run, wherever they stand in a command: after sudo, env, timeout or an
+// unknown wrapper.
+func (j *judgement) denyHarm(words []word) {
+	for i := range words {
+		name := strings.ToLower(path.Base(words[i].text))
+		if name == "" || strings.HasPrefix(name, "-") {
+			continue
+		}
+		if reason, rule := j.harmOf(name, words[i+1:]); rule != "" {
+			j.report(Deny, rule, reason)
+			return
+		}
+		j.judgeEmbedded(name, words[i+1:])
+	}
+	for _, w := range words[min(1, len(words)):] {
+		j.judgeOperand(w, true)
+	}
+}
+
+// judgeEmbedded judges commands that a program receives as text.
+func (j *judgement) judgeEmbedded(name string, args []word) {
+	switch {
+	case strings.Contains(" sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox ", " "+name+" "):
+		for i, a := range args {
+			if i > 0 && isCommandOption(args[i-1].text) || name == "watch" && strings.Contains(a.text, " ") || name == "parallel" && strings.Contains(a.text, " ") {
+				j.judgeScript(a.text)
+			}
+		}
+	case name == "eval", name == "ssh", name == "rsh", name == "trap", name == "at":
+		var text strings.Builder
+		for _, a := range args {
+			text.WriteString(a.text + " ")
+		}
+		if name == "ssh" {
+			for _, a := range args {
+				if strings.Contains(a.text, " ") {
+					j.judgeScript(a.text)
+				}
+			}
+			return
+		}
+		j.judgeScript(text.String())
+	case name == "alias":
+		for _, a := range args {
+			if _, text, ok := strings.Cut(a.text, "="); ok {
+				j.judgeScript(text)
+			}
+		}
+	case name == "env":
+		for i, a := range args {
+			if rest, ok := strings.CutPrefix(a.text, "-S"); ok && rest != "" {
+				j.judgeScript(rest)
+			} else if i > 0 && (args[i-1].text == "-S" || args[i-1].text == "--split-string") {
+				j.judgeScript(a.text)
+			} else if rest, ok := strings.CutPrefix(a.text, "--split-string="); ok {
+				j.judgeScript(rest)
+			}
+		}
+	case isInterpreter(name), name == "awk", name == "gawk", name == "mawk", name == "expect":
+		for _, a := range args {
+			if strings.ContainsAny(a.text, " (;") {
+				j.judgeSource(a.text)
+			}
+		}
+	}
+}
+
+// isCommandOption reports whether an option takes a script as the next word: -c, -lc, --command.
+func isCommandOption(s string) bool {
+	return s == "--command" || strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "--") && strings.HasSuffix(s, "c")
+}
+
+// judgeSource searches source code of other languages for a reverse shell, and for denied commands.
+func (j *judgement) judgeSource(s string) {
+	lower := strings.ToLower(s)
+	connects := strings.Contains(lower, "socket") || strings.Contains(lower, "fsockopen") || strings.Contains(lower, "tcpsocket") || strings.Contains(lower, "net.connect") || strings.Contains(lower, "/inet/tcp")
+	if connects && (strings.Contains(lower, "/bin/") || strings.Contains(lower, "dup2") || strings.Contains(lower, "pty") || strings.Contains(lower, "spawn") || strings.Contains(lower, "exec") || strings.Contains(lower, "subprocess") || strings.Contains(lower, "cmd")) {
+		j.report(Deny, "command.reverse", "it hands a shell to somebody else")
+		return
+	}
+	j.scanUnparsed(s)
+}
+
+// hasOption reports whether args contain an option: one of letters, possibly within a group, or long, possibly
+// abbreviated.
+func hasOption(args []word, letters, long string) bool {
+	return slices.ContainsFunc(args, func(a word) bool {
+		switch {
+		case strings.HasPrefix(a.text, "--"):
+			name, _, _ := strings.Cut(a.text, "=")
+			return long != "" && len(name) > 3 && strings.HasPrefix(long, name)
+		case strings.HasPrefix(a.text, "-"):
+			return letters != "" && strings.ContainsAny(a.text[1:], letters)
+		}
+		return false
+	})
+}
+
+// operandsOf returns the words that are not options.
+func operandsOf(args []word) (out []word) {
+	for _, a := range args {
+		if !strings.HasPrefix(a.text, "-") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// isVast reports whether a file operand is the root, a home or a folder of the system.
+func (j *judgement) isVast(w word) bool {
+	text := strings.TrimSuffix(strings.TrimSuffix(w.text, "*"), ".")
+	if text == "" || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") && !isDrive(text+`\`) && !strings.HasPrefix(text, "../..") {
+		return false
+	}
+	if isDrive(text + `\`) {
+		return len(text) <= 3
+	}
+	p, _ := j.canonical(text)
+	return j.holdsSystem(p) || p == "/home" || slices.Contains([]string{"/usr/bin", "/usr/lib", "/usr/local", "/var/lib", "/var/log", "/var/www", "/etc/ssh"}, p)
+}
+
+const (
+	securityServices = " firewalld ufw iptables nftables auditd apparmor selinux fail2ban clamav-daemon clamd falcon-sensor crowdstrike osqueryd wazuh-agent rsyslog syslog sysmon windefend mdatp "
+	logPaths         = " /var/log ~/.bash_history ~/.zsh_history ~/.history ~/.local/share/fish "
+)
+
+// harmOf returns why a command must never run, and the rule; both empty if it may. name is the program in lower case.
+func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
+	operands := operandsOf(args)
+	vast := slices.ContainsFunc(operands, j.isVast)
+	recursive := hasOption(args, "rR", "--recursive")
+	switch name {
+	case "rm", "srm", "shred", "trash", "rmdir", "unlink":
+		if recursive && vast || hasOption(args, "", "--no-preserve-root") {
+			return "it deletes far more than anybody means", "command.everything"
+		}
+		if slices.ContainsFunc(operands, isLog) {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "del", "erase", "rd", "remove-item", "ri":
+		if vast && slices.ContainsFunc(args, func(a word) bool {
+			return strings.EqualFold(a.text, "/s") || strings.HasPrefix(strings.ToLower(a.text), "-rec")
+		}) {
+			return "it deletes far more than anybody means", "command.everything"
+		}
+	case "chmod", "chown", "chgrp", "setfacl", "chattr", "mv":
+		if (recursive || name == "mv") && vast {
+			return "it changes far more than anybody means", "command.everything"
+		}
+	case "dd", "cp", "tee", "cat", "install", "ddrescue", "pv":
+		if slices.ContainsFunc(args, func(a word) bool {
+			target := strings.TrimPrefix(a.text, "of=")
+			rule, bad := j.forbidden(path.Clean(target), true)
+			return strings.HasPrefix(target, "/dev/") && (name != "dd" || strings.HasPrefix(a.text, "of=")) && bad && rule.name == "path.device"
+		}) {
+			return "it writes to a disk itself", "command.disk"
+		}
+	case "mke2fs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "parted", "wipefs", "mkswap", "blkdiscard", "hdparm", "diskutil", "format", "format.com", "diskpart", "cryptsetup", "zpool", "lvremove", "vgremove", "pvremove", "nvme":
+		if !hasOption(args, "l", "--list") && len(args) > 0 && !slices.ContainsFunc(args, func(a word) bool {
+			return a.text == "list" || a.text == "info" || a.text == "status" || a.text == "print"
+		}) {
+			return "it changes disks or file systems", "command.disk"
+		}
+	case "nc", "ncat", "netcat":
+		if hasOption(args, "ec", "--exec") || hasOption(args, "", "--sh-exec") {
+			return "it hands a shell to somebody else", "command.reverse"
+		}
+	case "socat":
+		if slices.ContainsFunc(args, func(a word) bool {
+			l := strings.ToLower(a.text)
+			return strings.Contains(l, "exec:") || strings.Contains(l, "system:")
+		}) {
+			return "it hands a shell to somebody else", "command.reverse"
+		}
+	case "setenforce", "csrutil", "spctl", "set-mppreference", "add-mppreference":
+		return "it switches off what protects this machine", "command.security"
+	case "ufw", "iptables", "ip6tables", "nft", "auditctl", "aa-teardown", "aa-disable", "firewall-cmd", "pfctl", "netsh":
+		if slices.ContainsFunc(args, func(a word) bool {
+			return slices.Contains([]string{"disable", "reset", "-F", "--flush", "flush", "-X", "-P", "-e0", "-d", "off", "--panic-off", "-D"}, a.text)
+		}) || name == "auditctl" && hasOption(args, "e", "") {
+			return "it switches off what protects this machine", "command.security"
+		}
+	case "systemctl", "service", "sc", "launchctl", "rc-service", "update-rc.d", "chkconfig":
+		verb := slices.ContainsFunc(args, func(a word) bool {
+			return slices.Contains([]string{"stop", "disable", "mask", "kill", "delete", "unload", "bootout", "remove", "off"}, a.text)
+		})
+		if verb && slices.ContainsFunc(args, func(a word) bool {
+			return strings.Contains(securityServices, " "+strings.ToLower(strings.TrimSuffix(a.text, ".service"))+" ")
+		}) {
+			return "it switches off what protects this machine", "command.security"
+		}
+	case "history", "clear-history":
+		if hasOption(args, "cwad", "") || name == "clear-history" {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "unset":
+		if slices.ContainsFunc(args, func(a word) bool { return strings.HasPrefix(a.text, "HIST") }) {
+			return "it keeps commands out of the history", "command.traces"
+		}
+	case "set":
+		if slices.ContainsFunc(args, func(a word) bool { return a.text == "+o" }) && slices.ContainsFunc(args, func(a word) bool { return a.text == "history" }) {
+			return "it keeps commands out of the history", "command.traces"
+		}
+	case "truncate":
+		if slices.ContainsFunc(operands, isLog) {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "journalctl":
+		if hasOption(args, "", "--vacuum-size") || hasOption(args, "", "--vacuum-time") || hasOption(args, "", "--rotate") {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "wevtutil":
+		if slices.ContainsFunc(args, func(a word) bool { return a.text == "cl" || a.text == "clear-log" }) {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "vssadmin", "bcdedit", "wbadmin", "cipher":
+		return "it takes away the ways back", "command.security"
+	}
+	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
+		return "it changes disks or file systems", "command.disk"
+	}
+	return "", ""
+}
+
+func isLog(w word) bool {
+	for log := range strings.FieldsSeq(logPaths) {
+		if w.text == log || strings.HasPrefix(w.text, log+"/") || strings.HasPrefix(w.text, log+"*") {
+			return true
+		}
+	}
+	return false
+}

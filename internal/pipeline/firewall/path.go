@@ -1,0 +1,373 @@
+package firewall
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/text/unicode/norm"
+
+	"collie/internal/tool"
+)
+
+// maxPaths is how many paths of a call are judged.
+const maxPaths = 100
+
+// Resolve is a [Files.Resolve] for this machine: it follows all links in the longest prefix of an absolute path that
+// exists.
+func Resolve(p string) string {
+	rest := ""
+	for at := filepath.FromSlash(p); ; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.ToSlash(filepath.Join(real, rest))
+		}
+		if target, err := os.Readlink(at); err == nil { // a link to what does not exist yet
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(at), target)
+			}
+			return filepath.ToSlash(filepath.Join(target, rest))
+		}
+		up := filepath.Dir(at)
+		if up == at {
+			return p
+		}
+		rest, at = filepath.Join(filepath.Base(at), rest), up
+	}
+}
+
+// looksLikePath reports whether a string can only be a path: an absolute one on one line.
+func looksLikePath(s string) bool {
+	if len(s) > 4096 || strings.ContainsAny(s, "\n\r") {
+		return false
+	}
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, `\\`) || isDrive(s) ||
+		strings.HasPrefix(s, "../") || strings.HasPrefix(s, `..\`)
+}
+
+// isDrive reports whether s begins like a Windows path: C:\ or C:/.
+func isDrive(s string) bool {
+	return len(s) > 2 && s[1] == ':' && (s[2] == '\\' || s[2] == '/') && (s[0]|0x20 >= 'a' && s[0]|0x20 <= 'z')
+}
+
+// judgePath judges a path. Only if its argument is named like a path must it lie within the roots: /v1/items may be
+// part of a URL.
+func (j *judgement) judgePath(s string, named bool) {
+	if decoded, ok := fromFileURL(s); ok {
+		s = decoded
+	}
+	if strings.IndexByte(s, 0) >= 0 {
+		j.report(Deny, "path.nul", "a path has a zero byte in it")
+		return
+	}
+	if strings.HasPrefix(s, `\\?\`) || strings.HasPrefix(s, `\\.\`) || strings.HasPrefix(s, `\??\`) {
+		j.report(Deny, "path.device", "it names a device, or goes around the rules of paths")
+		return
+	}
+	if j.paths++; j.paths > maxPaths {
+		j.report(Ask, "path.many", fmt.Sprintf("it names more than %d paths", maxPaths))
+		return
+	}
+	absolute, relative := j.canonical(s)
+	resolved := j.resolve(absolute, relative)
+	write := named && !j.readsOnly()
+	rule, bad := j.forbidden(absolute, write)
+	if !bad && resolved != absolute {
+		rule, bad = j.forbidden(resolved, write)
+	}
+	switch {
+	case bad:
+		j.report(Deny, rule.name, fmt.Sprintf("%s: %s", s, rule.why))
+	case named && j.effects().Has(tool.EffectDelete) && !relative && j.holdsSystem(resolved):
+		j.report(Deny, "path.everything", s+" holds far more than anybody means to delete")
+	case named && !relative:
+		j.judgeRoots(s, resolved, write)
+	}
+}
+
+// fromFileURL returns the path of a file URL.
+func fromFileURL(s string) (string, bool) {
+	if len(s) < 5 || !strings.EqualFold(s[:5], "file:") {
+		return "", false
+	}
+	rest := strings.TrimPrefix(s[5:], "//")
+	rest = strings.TrimPrefix(rest, "localhost")
+	for range 2 {
+		if decoded, err := url.PathUnescape(rest); err == nil {
+			rest = decoded
+		}
+	}
+	return rest, true
+}
+
+// canonical returns a path with / as separator, without . and .., and with ~ expanded. A relative path is returned as
+// if it began at the root, since the tool's working folder is unknown.
+func (j *judgement) canonical(s string) (p string, relative bool) {
+	p = s
+	if isDrive(p) || strings.HasPrefix(p, `\\`) || strings.Contains(p, `..\`) || strings.HasPrefix(p, `~\`) {
+		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	switch {
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		p = j.files.Home + p[1:]
+	case strings.HasPrefix(p, "$HOME"), strings.HasPrefix(p, "${HOME}"):
+		p = j.files.Home + strings.TrimPrefix(strings.TrimPrefix(p, "$HOME"), "${HOME}")
+	}
+	if isDrive(p) {
+		p = "/" + strings.ToLower(p)
+	}
+	relative = !strings.HasPrefix(p, "/")
+	p = path.Clean("/" + p)
+	if !norm.NFC.IsNormalString(p) {
+		p = norm.NFC.String(p)
+	}
+	return j.foldCase(p), relative
+}
+
+func (j *judgement) foldCase(p string) string {
+	if j.files.Folds {
+		return strings.ToLower(p)
+	}
+	return p
+}
+
+func (j *judgement) resolve(p string, relative bool) string {
+	if relative || j.files.Resolve == nil {
+		return p
+	}
+	return j.foldCase(j.files.Resolve(p))
+}
+
+// judgeRoots denies a path outside the roots, if there are any.
+func (j *judgement) judgeRoots(s, p string, write bool) {
+	if len(j.policy.ReadRoots) == 0 && len(j.policy.WriteRoots) == 0 {
+		return
+	}
+	for i, roots := range [][]string{j.policy.WriteRoots, j.policy.ReadRoots} {
+		if i == 1 && write {
+			break
+		}
+		for _, root := range roots {
+			root, _ = j.canonical(root)
+			if root = j.resolve(root, false); p == root || root == "/" || strings.HasPrefix(p, root+"/") {
+				return
+			}
+		}
+	}
+	j.report(Deny, "path.outside", s+" lies outside of the folders that guard.roots allows")
+}
+
+// pathRule forbids the paths that match a pattern.
+type pathRule struct {
+	pattern string
+	name    string
+	why     string
+	write   bool // reading is fine
+}
+
+const (
+	whyGuarded = "it holds keys or passwords"
+	whyMemory  = "it shows the memory or the environment of programs"
+	whySystem  = "it belongs to the system"
+	whyStarts  = "what is written there runs by itself later"
+)
+
+// pathGroups are the paths that no call touches, as lists of patterns with one reason.
+var pathGroups = [...]struct {
+	name, why string
+	write     bool // reading is fine
+	patterns  string
+}{
+	{"path.secret", whyGuarded, false, `~/.ssh/** ~/.gnupg/** ~/.aws/** ~/.azure/** ~/.kube/** ~/.config/gcloud/** ~/.config/gh/hosts.yml
+	~/.config/op/** ~/.config/age/** ~/.config/sops/** ~/.password-store/** ~/.local/share/keyrings/** ~/.local/share/kwalletd/** ~/Library/Keychains/** ~/Library/Cookies/**
+	~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials ~/.docker/config.json ~/.cargo/credentials ~/.cargo/credentials.toml ~/.vault-token ~/.terraform.d/credentials.tfrc.json
+	~/.mozilla/** ~/.config/google-chrome/** ~/.config/chromium/** ~/.config/BraveSoftware/** ~/.config/microsoft-edge/** ~/.thunderbird/**
+	~/Library/Application?Support/Google/Chrome/** ~/Library/Application?Support/Firefox/** ~/AppData/Local/Google/Chrome/** ~/AppData/Roaming/Mozilla/** ~/AppData/Roaming/Microsoft/Credentials/** ~/AppData/Roaming/Microsoft/Protect/**
+	/root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** **/.ssh/id_* **/.aws/credentials **/.gnupg/** **/.env **/.env.* **/*.pem **/*.p12 **/*.pfx **/*.kdbx **/*.keystore **/*.jks
+	**/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/id_ed25519_sk **/id_ecdsa_sk **/.git-credentials **/.netrc **/.pgpass **/.htpasswd **/.vault-token **/.docker/config.json
+	/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/ssh/ssh_host_* /etc/ssl/private/** /etc/krb5.keytab /etc/security/opasswd /var/lib/docker/** /run/secrets/** /var/run/secrets/**
+	/var/run/docker.sock /run/docker.sock /run/containerd/** /run/user/*/gnupg/** /run/user/*/keyring/** **/windows/system32/config/sam **/windows/system32/config/security **/ntds.dit`},
+	{"path.memory", whyMemory, false, `/proc/*/environ /proc/*/mem /proc/*/root/** /proc/*/root /proc/*/cmdline /proc/*/maps /proc/*/fd/** /proc/*/cwd/** /proc/*/task/** /proc/kcore /dev/mem /dev/kmem /dev/port /proc/kmem`},
+	{"path.device", "it is a device", false, `/dev/sd* /dev/nvme* /dev/hd* /dev/vd* /dev/xvd* /dev/mmcblk* /dev/disk/** /dev/disk* /dev/rdisk* /dev/mapper/** /dev/dm-* /dev/loop* /dev/md* /dev/tcp/** /dev/udp/**`},
+	{"path.system", whySystem, true, `/etc/** /usr/** /boot/** /bin/** /sbin/** /lib/** /lib64/** /sys/** /proc/** /System/** /Library/** /private/etc/** /?:/windows/** /?:/program?files/** /var/log/** /var/lib/dpkg/** /var/spool/**`},
+	{"path.starts", whyStarts, true, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.config/fish/** ~/.xinitrc ~/.xprofile ~/.xsession
+	~/.config/autostart/** ~/.config/systemd/** ~/.local/share/systemd/** ~/Library/LaunchAgents/** ~/Library/LaunchDaemons/** ~/.config/environment.d/** ~/.pam_environment ~/.vimrc ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.gitconfig ~/.config/git/** ~/.local/bin/** ~/bin/** ~/.bash_aliases ~/.bash_history ~/.zsh_history
+	**/.git/hooks/** **/.git/config **/.husky/** **/start?menu/programs/startup/** **/.vscode/tasks.json **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
+	{"path.notes", "notes are changed through their tools, not in their files", true, `**/*.sy **/siyuan/conf/** **/siyuan/temp/**`},
+}
+
+// publicFiles are names that the rules about secrets allow: samples, and public certificates.
+var publicFiles = []string{".env.example", ".env.sample", ".env.template", ".env.dist", "cacert.pem", "ca-bundle.pem"}
+
+// pathRules are the rules of [pathGroups], indexed by a component of the paths that they forbid.
+type pathRules struct {
+	byComponent map[string][]pathRule // by the first component without wildcards, in lower case
+	others      []pathRule            // rules whose patterns have no such component
+}
+
+// builtinRules returns the rules of [pathGroups]. They are built when the first path is judged, because most commands
+// judge none.
+var builtinRules = sync.OnceValue(func() *pathRules {
+	rules := &pathRules{byComponent: map[string][]pathRule{}}
+	for _, group := range pathGroups {
+		for pattern := range strings.FieldsSeq(group.patterns) {
+			rule := pathRule{pattern: pattern, name: group.name, why: group.why, write: group.write}
+			if component := literalComponent(pattern); component != "" {
+				rules.byComponent[component] = append(rules.byComponent[component], rule)
+			} else {
+				rules.others = append(rules.others, rule)
+			}
+		}
+	}
+	return rules
+})
+
+// literalComponent returns the first component of a pattern without wildcards other than ~, in lower case; "" if there
+// is none.
+func literalComponent(pattern string) string {
+	for part := range strings.SplitSeq(pattern, "/") {
+		if part != "" && part != "~" && !strings.ContainsAny(part, "*?") {
+			return strings.ToLower(part)
+		}
+	}
+	return ""
+}
+
+// holdsSystem reports whether a path is the root, a home or another folder that holds a whole system.
+func (j *judgement) holdsSystem(p string) bool {
+	dir := path.Dir(p)
+	return p == "/" || dir == "/" || p == j.home() || dir == "/home" || dir == "/Users"
+}
+
+func (j *judgement) home() string {
+	home, _ := j.canonical(j.files.Home)
+	return home
+}
+
+// forbidden returns the rule that forbids a path.
+func (j *judgement) forbidden(p string, write bool) (pathRule, bool) {
+	if harmlessDevice(p) {
+		return pathRule{}, false
+	}
+	rules := builtinRules()
+	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
+		if rule, ok := j.firstOf(rules.byComponent[part], p, write); ok {
+			return rule, true
+		}
+	}
+	if rule, ok := j.firstOf(rules.others, p, write); ok {
+		return rule, true
+	}
+	for _, own := range j.policy.Own {
+		if own, _ = j.canonical(own); own != "/" && (p == own || strings.HasPrefix(p, own+"/")) {
+			return pathRule{name: "path.own", why: "it belongs to Collie itself"}, true
+		}
+	}
+	for _, pattern := range j.policy.DenyPaths {
+		if j.matches(pattern, p) {
+			return pathRule{name: "path.denied", why: "guard.paths.deny names it"}, true
+		}
+	}
+	return pathRule{}, false
+}
+
+// firstOf returns the first of the rules that forbids a path.
+func (j *judgement) firstOf(rules []pathRule, p string, write bool) (pathRule, bool) {
+	for i := range rules {
+		if j.applies(&rules[i], p, write) {
+			return rules[i], true
+		}
+	}
+	return pathRule{}, false
+}
+
+// applies reports whether a rule forbids a path.
+func (j *judgement) applies(rule *pathRule, p string, write bool) bool {
+	if rule.write && !write || !j.matches(rule.pattern, p) {
+		return false
+	}
+	base := path.Base(p)
+	return rule.name != "path.secret" || !strings.HasSuffix(base, ".pub") && !slices.Contains(publicFiles, base)
+}
+
+func harmlessDevice(p string) bool {
+	switch p {
+	case "/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty":
+		return true
+	}
+	return strings.HasPrefix(p, "/dev/fd/") || strings.HasPrefix(p, "/dev/shm/")
+}
+
+// matches reports whether an absolute path matches a pattern.
+func (j *judgement) matches(pattern, p string) bool {
+	if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+		if inside, ok := strings.CutPrefix(p, j.home()); ok && j.files.Home != "" && matchPath(j.foldCase(rest), strings.TrimPrefix(inside, "/")) {
+			return true
+		}
+		// The path may be relative, or of another machine: match the name of the folder anywhere.
+		if !strings.HasPrefix(rest, ".") {
+			return false
+		}
+		return matchPath(j.foldCase("**/"+rest), strings.TrimPrefix(p, "/"))
+	}
+	return matchPath(j.foldCase(strings.TrimPrefix(pattern, "/")), strings.TrimPrefix(p, "/"))
+}
+
+// matchPath matches components separated by slashes; ** matches any number of them.
+func matchPath(pattern, p string) bool {
+	for {
+		head, rest, more := strings.Cut(pattern, "/")
+		if head == "**" {
+			if !more {
+				return true
+			}
+			if !strings.Contains(rest, "/") {
+				return rest == "**" || matchName(rest, p[strings.LastIndexByte(p, '/')+1:])
+			}
+			for {
+				if matchPath(rest, p) {
+					return true
+				}
+				_, after, ok := strings.Cut(p, "/")
+				if !ok {
+					return false
+				}
+				p = after
+			}
+		}
+		part, after, deeper := strings.Cut(p, "/")
+		if !matchName(head, part) {
+			return false
+		}
+		switch {
+		case !more:
+			return !deeper
+		case !deeper:
+			return rest == "**" // x/** matches x itself too
+		}
+		pattern, p = rest, after
+	}
+}
+
+// matchName matches one component; * matches any characters, ? a single one.
+func matchName(pattern, name string) bool {
+	for pattern != "" {
+		switch {
+		case pattern[0] == '*':
+			for i := 0; i <= len(name); i++ {
+				if matchName(pattern[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		case name == "" || pattern[0] != '?' && pattern[0] != name[0]:
+			return false
+		}
+		pattern, name = pattern[1:], name[1:]
+	}
+	return name == ""
+}

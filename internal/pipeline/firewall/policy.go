@@ -1,0 +1,150 @@
+package firewall
+
+import (
+	"slices"
+	"strings"
+
+	"collie/internal/tool"
+)
+
+// Decision is what a rule decides about a call. The strictest decision of all rules counts.
+type Decision uint8
+
+// The decisions, from the mildest to the strictest.
+const (
+	Allow Decision = iota
+	Ask            // a person has to agree
+	Deny           // it must not run
+)
+
+// String returns allow, ask or deny.
+func (d Decision) String() string { return [...]string{"allow", "ask", "deny"}[d] }
+
+// Verdict is the decision of one rule, and why.
+type Verdict struct {
+	Decision Decision
+	Rule     string    // name of the rule, such as path.secret; empty if no rule applied
+	Reason   string    // a sentence fragment
+	At       string    // JSON pointer into the arguments; empty means the call as a whole
+	Risk     tool.Risk // how much harm the call can do, as far as the rule knows; empty means as much as its action
+}
+
+// Policy is what calls are judged by. It is immutable. The zero Policy has only the built-in rules.
+type Policy struct {
+	// ReadRoots and WriteRoots are the folders that paths may point into; WriteRoots may be read too. If both are
+	// empty, paths may point anywhere that the built-in rules and DenyPaths do not forbid.
+	ReadRoots, WriteRoots []string
+	// DenyPaths are patterns of forbidden paths: * matches within a component, ** any number of components.
+	DenyPaths []string
+	// Own are Collie's own folders and files, which no tool may touch.
+	Own []string
+	// AllowCommands and DenyCommands are prefixes of commands, word by word: "go test".
+	AllowCommands, DenyCommands []string
+	// AllowHosts are hosts, with or without a port, that may be reached without encryption and in private networks.
+	// DenyHosts are never reached. Both may begin with "*.".
+	AllowHosts, DenyHosts []string
+}
+
+// Files is the file system as rules see it.
+type Files struct {
+	Home string // home folder of the user
+	// Resolve returns an absolute path with all links followed, as far as it exists. Nil follows none.
+	Resolve func(path string) string
+	// Folds means that the file system ignores case.
+	Folds bool
+}
+
+// judgement collects the verdicts on one call.
+type judgement struct {
+	policy  *Policy
+	files   *Files
+	action  *tool.Action
+	server  string
+	rated   tool.Effects // see effects
+	worst   Verdict
+	best    Verdict    // verdict that the call is less harmful than its action may be
+	steps   *[]Verdict // all verdicts, for whoever explains the result; nil if not wanted
+	at      []string   // current place in the arguments
+	depth   int        // of commands within commands
+	paths   int        // paths judged
+	calls   int        // simple commands judged
+	reports int        // verdicts reported, allowing ones excepted
+}
+
+// Judge returns the strictest verdict on c. If steps is not nil, it appends every verdict. The same policy, call and
+// files give the same verdict.
+func (p *Policy) Judge(c *tool.Call, files *Files, steps *[]Verdict) Verdict {
+	j := judgement{policy: p, files: files, action: c.Action, server: c.Tool, steps: steps}
+	if c.Kind != tool.KindCall || c.Action == nil {
+		return Verdict{}
+	}
+	j.judgeDefinition()
+	j.judgeArguments(c.Args)
+	if j.worst.Decision == Allow {
+		return j.best
+	}
+	return j.worst
+}
+
+// effects returns the effects of the action.
+func (j *judgement) effects() tool.Effects {
+	if j.rated == 0 {
+		_, j.rated = j.action.Rated()
+	}
+	return j.rated
+}
+
+// judgeDefinition asks about a tool whose definition has changed since it was accepted.
+func (j *judgement) judgeDefinition() {
+	if j.action.Changed {
+		j.report(Ask, "tool.changed", "the definition of the tool is not the one that was accepted")
+	}
+}
+
+func (j *judgement) report(d Decision, rule, reason string) {
+	j.reportRisk(d, rule, reason, map[Decision]tool.Risk{Ask: tool.RiskHigh, Deny: tool.RiskCritical}[d])
+}
+
+func (j *judgement) reportRisk(d Decision, rule, reason string, risk tool.Risk) {
+	j.reports++
+	v := Verdict{Decision: d, Rule: rule, Reason: reason, At: j.pointer(), Risk: risk}
+	if j.steps != nil {
+		*j.steps = append(*j.steps, v)
+	}
+	if d > j.worst.Decision {
+		j.worst = v
+	}
+}
+
+// reportHarmless reports that what an argument asks for is known to do no harm.
+func (j *judgement) reportHarmless(rule, reason string) {
+	v := Verdict{Rule: rule, Reason: reason, At: j.pointer(), Risk: tool.RiskLow}
+	if j.steps != nil {
+		*j.steps = append(*j.steps, v)
+	}
+	if j.effects()&^(tool.EffectExecute|tool.EffectRead) == 0 {
+		j.best = v
+	}
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+func (j *judgement) pointer() string {
+	var b strings.Builder
+	for _, name := range j.at {
+		b.WriteByte('/')
+		_, _ = pointerEscapes.WriteString(&b, name) // a Builder does not fail
+	}
+	return b.String()
+}
+
+// readsOnly reports whether the action only reads, as far as its rating and its name say.
+func (j *judgement) readsOnly() bool {
+	if j.effects() == tool.EffectRead || j.action.ReadOnly && !j.effects().Has(tool.EffectDelete|tool.EffectExecute) {
+		return true
+	}
+	words := splitName(j.action.Name)
+	return !j.effects().Has(tool.EffectDelete|tool.EffectExecute) && slices.ContainsFunc(words[:min(2, len(words))], func(w string) bool {
+		return strings.Contains(" read get list search stat view show find head tail cat glob grep describe inspect 读取 查看 列出 搜索 ", " "+w+" ")
+	})
+}

@@ -1,0 +1,384 @@
+package firewall
+
+import (
+	"slices"
+	"strings"
+	"sync"
+)
+
+// readers are commands that only read, one per line: the program with its first words, the kind of its operands, and the
+// options that do more than read. Operands are
+//
+//	files   read
+//	first   a pattern or program, then files
+//	data    nothing but text
+//	none    not allowed
+//
+// One-letter options are recognized within a group too, long ones also when abbreviated.
+const readers = `
+ls files
+dir files
+cat files
+tac files
+head files
+tail files
+wc files --files0-from
+nl files
+rev files
+fold files
+expand files
+unexpand files
+fmt files
+column files
+cut files
+tr data
+paste files
+join files
+comm files
+cmp files
+diff files
+sort files -o -T --output --compress-program --temporary-directory --files0-from
+uniq one
+shuf files -o --output
+tsort files
+md5sum files
+md5 files
+sha1sum files
+sha224sum files
+sha256sum files
+sha512sum files
+shasum files
+b2sum files
+cksum files
+sum files
+od files
+hexdump files
+xxd one -r
+strings files
+file files -C -m --compile
+stat files
+du files --files0-from
+df files
+tree files -o
+realpath files
+readlink files
+basename data
+dirname data
+grep first -f --file
+egrep first -f --file
+fgrep first -f --file
+zgrep first -f --file
+rg first -f --file --pre --hostname-bin --search-zip -z
+ag first
+fd first -x -X --exec --exec-batch
+jq first -f --from-file -L --rawfile --slurpfile
+zcat files
+zless files
+pwd none
+true data
+false data
+: data
+echo data
+printf data -v
+test files
+[ files
+seq data
+sleep data
+expr data
+factor data
+date data -s --set -f --file -r
+cal data
+whoami none
+id data
+groups data
+uname none
+hostname none -F --file -b -d
+arch none
+nproc none
+uptime none
+free none
+ps ps
+pgrep data
+who none
+w none
+users none
+last data -f --file
+lsb_release none
+lscpu none
+lsblk none
+lsusb none
+lspci none
+tty none
+locale data
+which data
+whereis data
+type data
+command data
+cd files
+pushd files
+popd none
+dirs none
+wait data
+exit data
+return data
+shift data
+break data
+continue data
+getconf data
+tput data
+sw_vers none
+git status files
+git log git
+git diff git
+git show git
+git blame git
+git shortlog git
+git describe git
+git rev-parse git
+git rev-list git
+git ls-files git
+git ls-tree git
+git cat-file git --textconv --filters
+git merge-base git
+git name-rev git
+git cherry git
+git for-each-ref git
+git count-objects git
+git whatchanged git
+git diff-tree git
+git show-ref git
+git grep git -O --open-files-in-pager -f
+git branch none -d -D -m -M -c -C -f -u --delete --move --copy --force --edit-description --set-upstream-to --unset-upstream
+git tag none -a -s -u -d -f -m -F -e --annotate --sign --delete --force --edit
+git remote none -a --add
+git stash list
+git worktree list
+git reflog none
+git version none
+go version none
+go doc data
+go list data -toolexec -exec -overlay -modfile -mod -export -compiled -test
+go env data -w -u -json
+npm ls data
+npm list data
+npm outdated data
+npm view data
+pip list none
+pip show data
+pip freeze none
+pip3 list none
+pip3 show data
+pip3 freeze none
+cargo tree data --config
+docker ps data
+docker images data
+docker version data
+kubectl version data
+kubectl get kubectl
+systemctl status data
+systemctl is-active data
+systemctl is-enabled data
+systemctl list-units data
+journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys -D -o --directory --file --root --image
+node versions
+python versions
+python3 versions
+ruby versions
+java versions
+javac versions
+rustc versions
+gcc versions
+g++ versions
+clang versions
+make versions
+cmake versions
+docker versions
+npm versions
+pnpm versions
+yarn versions
+bun versions
+deno versions
+cargo versions
+php versions
+perl versions
+psql versions
+sqlite3 versions
+git versions
+terraform versions
+helm versions
+`
+
+// readerRule is one line of readers.
+type readerRule struct {
+	words    []string
+	operands string
+	not      []string
+}
+
+// readerRules returns the lines of readers by program.
+var readerRules = sync.OnceValue(func() map[string][]readerRule {
+	rules := map[string][]readerRule{}
+	for line := range strings.Lines(readers) {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue
+		}
+		var r readerRule
+		for i, word := range slices.Backward(words) {
+			if strings.HasPrefix(word, "-") {
+				r.not = append(r.not, word)
+				continue
+			}
+			r.words, r.operands = words[:i], word
+			break
+		}
+		rules[words[0]] = append(rules[words[0]], r)
+	}
+	return rules
+})
+
+// onlyReads reports whether a command only reads, and judges the files that it reads.
+func (j *judgement) onlyReads(words []word) bool {
+	name := programName(words)
+	if name == "git" {
+		words = withoutGlobals(words)
+	}
+	for _, rule := range readerRules()[name] {
+		n := len(rule.words)
+		if len(words) < n {
+			continue
+		}
+		fits := true
+		for i := 1; i < n; i++ {
+			fits = fits && words[i].fixed && words[i].text == rule.words[i]
+		}
+		if fits && j.covers(&rule, words[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutGlobals removes harmless options of git that stand before its command.
+func withoutGlobals(words []word) []word {
+	rest := words[1:]
+	for len(rest) > 0 {
+		switch rest[0].text {
+		case "--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs":
+			rest = rest[1:]
+			continue
+		}
+		break
+	}
+	return append(words[:1:1], rest...)
+}
+
+// covers reports whether a rule covers the arguments of a command.
+func (j *judgement) covers(rule *readerRule, args []word) bool {
+	switch rule.operands {
+	case "versions":
+		return len(args) == 1 && args[0].fixed && (args[0].text == "--version" || args[0].text == "-v" || args[0].text == "-V" || args[0].text == "version" || args[0].text == "-version")
+	case "list":
+		return len(args) == 1 && args[0].text == "list"
+	case "kubectl":
+		for _, a := range args {
+			if !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.HasPrefix(a.text, "--raw") || strings.Contains(a.text, "all") && !strings.HasPrefix(a.text, "-") {
+				return false
+			}
+		}
+		return true
+	case "ps":
+		for _, a := range args {
+			if !a.fixed || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") {
+				return false
+			}
+		}
+		return true
+	}
+	operands, ended := 0, false
+	for _, a := range args {
+		if !ended && strings.HasPrefix(a.text, "-") && len(a.text) > 1 {
+			if a.text == "--" {
+				ended = true
+				continue
+			}
+			if !a.fixed && rule.operands != "data" || forbids(rule, a.text) {
+				return false
+			}
+			j.judgeOperand(a, false)
+			continue
+		}
+		if operands++; !j.coversOperand(rule, a, operands) {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
+	switch rule.operands {
+	case "none":
+		return false
+	case "data":
+		return true
+	case "one":
+		if n > 1 {
+			return false
+		}
+	case "first":
+		if n == 1 {
+			return a.fixed && (rule.words[0] != "jq" || !strings.Contains(a.text, "env") && !strings.Contains(a.text, "ENV") && !strings.Contains(a.text, "input"))
+		}
+	case "git":
+		if !a.fixed {
+			return false
+		}
+		if _, file, ok := strings.Cut(a.text, ":"); ok { // HEAD:file
+			a.text = file
+		}
+	}
+	j.judgeRead(a)
+	return true
+}
+
+// forbids reports whether a rule does not cover an option.
+func forbids(rule *readerRule, option string) bool {
+	name, _, _ := strings.Cut(option, "=")
+	if rule.operands == "git" {
+		for _, not := range []string{"--output", "--ext-diff", "--textconv", "--exec", "--upload-pack", "--no-index", "--contents"} {
+			if len(name) > 3 && strings.HasPrefix(not, name) || strings.HasPrefix(name, not) {
+				return true
+			}
+		}
+	}
+	for _, not := range rule.not {
+		switch {
+		case strings.HasPrefix(not, "--"):
+			if len(name) > 2 && strings.HasPrefix(not, name) {
+				return true
+			}
+		case len(not) == 2:
+			if !strings.HasPrefix(name, "--") && strings.Contains(name[1:], not[1:]) {
+				return true
+			}
+		default:
+			if strings.TrimPrefix(name, "-") == not || name == not || "-"+strings.TrimLeft(name, "-") == not {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// judgeRead judges a file that a command reads. It asks about a pattern that may match a hidden file.
+func (j *judgement) judgeRead(w word) {
+	switch {
+	case !w.fixed:
+		j.report(Ask, "command.dynamic", "it is not known which file it uses")
+		return
+	case w.globs && (strings.ContainsAny(w.text, "?[") || strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "./") || strings.Contains(w.text, "/.") ||
+		strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "~")):
+		j.report(Ask, "command.dynamic", "it is not known which files "+w.text+" stands for")
+	}
+	j.judgeOperand(w, false)
+}

@@ -1,0 +1,233 @@
+package firewall
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// Limits of arguments. Our own tools have their own.
+const (
+	maxArguments = 1 << 20
+	maxString    = 256 << 10
+	maxContent   = 4 << 20 // in a member that is named like content
+	maxDepth     = 32
+	maxKeys      = 1000
+	maxItems     = 10_000
+)
+
+// kind is what an argument stands for.
+type kind uint8
+
+const (
+	unspecified kind = iota // neither schema nor name tells
+	filePath
+	command
+	address
+	statement // SQL
+	plainText // never judged, whatever it looks like
+)
+
+// kindMark is the schema keyword with which a tool declares the kind of an argument.
+const kindMark = "x-collie-kind"
+
+var markKinds = map[string]kind{"path": filePath, "glob": filePath, "command": command, "url": address, "sql": statement, "text": plainText}
+
+// nameKinds are words in the name of an argument that tell its kind.
+var nameKinds = map[string]kind{
+	"path": filePath, "paths": filePath, "file": filePath, "files": filePath, "filename": filePath, "filepath": filePath,
+	"dir": filePath, "directory": filePath, "folder": filePath, "cwd": filePath, "workdir": filePath,
+	"command": command, "cmd": command, "commands": command, "script": command, "shell": command, "bash": command, "commandline": command,
+	"url": address, "urls": address, "uri": address, "link": address, "href": address, "endpoint": address, "webhook": address,
+	"sql": statement, "statement": statement,
+}
+
+// judgeArguments judges all arguments. Our own tools are exempt: their paths are paths of notes, and they check
+// themselves what they read or write on this machine.
+func (j *judgement) judgeArguments(args json.RawMessage) {
+	if j.action.Risk != "" || len(args) == 0 {
+		return
+	}
+	switch {
+	case len(args) > maxArguments:
+		j.report(Deny, "shape.size", fmt.Sprintf("the arguments have %d bytes, more than %d", len(args), maxArguments))
+		return
+	case !utf8.Valid(args):
+		j.report(Deny, "shape.utf8", "the arguments are not UTF-8")
+		return
+	case !gjson.ValidBytes(args):
+		j.report(Deny, "shape.json", "the arguments are not JSON")
+		return
+	}
+	marked := gjson.Result{}
+	if bytes.Contains(j.action.InputSchema, []byte(kindMark)) {
+		marked = gjson.GetBytes(j.action.InputSchema, "properties")
+	}
+	keys := 0
+	j.judgeValue(gjson.ParseBytes(args), "", unspecified, marked, &keys)
+}
+
+// judgeValue judges a value of kind k; name is the closest member name above it.
+func (j *judgement) judgeValue(v gjson.Result, name string, k kind, marked gjson.Result, keys *int) {
+	switch {
+	case v.Type == gjson.String:
+		j.judgeString(v.String(), name, k)
+	case v.Type != gjson.JSON:
+	case len(j.at) >= maxDepth:
+		j.report(Deny, "shape.depth", fmt.Sprintf("the arguments are nested deeper than %d", maxDepth))
+	case v.IsArray():
+		j.judgeList(v, name, k, keys)
+	default:
+		j.judgeObject(v, marked, keys)
+	}
+}
+
+func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
+	if k == command {
+		if argv, ok := texts(v); ok {
+			j.judgeArgv(argv, v.Raw)
+			return
+		}
+	}
+	i := 0
+	v.ForEach(func(_, item gjson.Result) bool {
+		if i >= maxItems {
+			j.report(Deny, "shape.items", fmt.Sprintf("a list has more than %d items", maxItems))
+			return false
+		}
+		j.at = append(j.at, strconv.Itoa(i))
+		j.judgeValue(item, name, k, gjson.Result{}, keys)
+		j.at = j.at[:len(j.at)-1]
+		i++
+		return true
+	})
+}
+
+// judgeObject judges the members of an object. A program and its arguments in two members are judged as one command.
+func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
+	var seen [16]string
+	names := seen[:0]
+	var program, list gjson.Result
+	var programAt string
+	v.ForEach(func(key, item gjson.Result) bool {
+		name := key.String()
+		if *keys++; *keys > maxKeys {
+			j.report(Deny, "shape.keys", fmt.Sprintf("the arguments have more than %d members", maxKeys))
+			return false
+		}
+		if slices.Contains(names, name) {
+			j.report(Deny, "shape.duplicate", fmt.Sprintf("member %q stands twice", name))
+		}
+		names = append(names, name)
+		k := kindOf(name)
+		if marked.Exists() {
+			if m, ok := markKinds[marked.Get(gjson.Escape(name)+"."+kindMark).String()]; ok {
+				k = m
+			}
+		}
+		switch {
+		case k == command && item.Type == gjson.String:
+			program, programAt = item, name
+			return true
+		case item.IsArray() && (name == "args" || name == "arguments" || name == "argv"):
+			list = item
+		}
+		j.at = append(j.at, name)
+		j.judgeValue(item, name, k, gjson.Result{}, keys)
+		j.at = j.at[:len(j.at)-1]
+		return true
+	})
+	if !program.Exists() {
+		return
+	}
+	j.at = append(j.at, programAt)
+	if argv, ok := texts(list); ok && len(argv) > 0 {
+		j.judgeArgv(append([]string{program.String()}, argv...), program.Raw+list.Raw)
+	} else {
+		j.judgeString(program.String(), programAt, command)
+	}
+	j.at = j.at[:len(j.at)-1]
+}
+
+// texts returns the items of a list of strings.
+func texts(v gjson.Result) ([]string, bool) {
+	if !v.IsArray() {
+		return nil, false
+	}
+	var out []string
+	ok := true
+	v.ForEach(func(_, item gjson.Result) bool {
+		out = append(out, item.String())
+		ok = item.Type == gjson.String && len(out) <= maxItems
+		return ok
+	})
+	return out, ok
+}
+
+// judgeString judges one string.
+func (j *judgement) judgeString(s, name string, k kind) {
+	if limit := maxBytes(name); len(s) > limit {
+		j.report(Deny, "shape.string", fmt.Sprintf("a text has %d bytes, more than %d", len(s), limit))
+		return
+	}
+	switch {
+	case k == plainText || s == "":
+	case k == command:
+		j.judgeCommand(s)
+	case k == statement || name == "query" && speaksSQL(j.server, j.action.Name) && beginsSQL(s):
+		j.judgeSQL(s)
+	case k == address || looksLikeURL(s):
+		j.judgeURL(s, k == address)
+	case k == filePath || looksLikePath(s):
+		j.judgePath(s, k == filePath)
+	}
+}
+
+func maxBytes(name string) int {
+	switch name {
+	case "content", "text", "data", "body", "markdown", "html":
+		return maxContent
+	}
+	return maxString
+}
+
+// kindOf returns the kind of an argument by its name; the last word decides.
+func kindOf(name string) kind {
+	if k, ok := nameKinds[strings.ToLower(name)]; ok {
+		return k
+	}
+	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLower(r) }) < 0 {
+		return unspecified // one word
+	}
+	if words := splitName(name); len(words) > 1 {
+		return nameKinds[words[len(words)-1]]
+	}
+	return unspecified
+}
+
+// splitName returns the words of a name in lower case: file_path, filePath and file-path have two.
+func splitName(name string) (words []string) {
+	start, lower := -1, false
+	for i, r := range name {
+		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
+		if start >= 0 && (!letter || lower && unicode.IsUpper(r)) {
+			words = append(words, strings.ToLower(name[start:i]))
+			start = -1
+		}
+		if start < 0 && letter {
+			start = i
+		}
+		lower = unicode.IsLower(r)
+	}
+	if start >= 0 {
+		words = append(words, strings.ToLower(name[start:]))
+	}
+	return words
+}
