@@ -1,0 +1,77 @@
+package firewall_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline/firewall"
+	"collie/internal/tool"
+)
+
+const home = "/home/ada"
+
+// lines returns the lines of a file of testdata that are not comments.
+func lines(t testing.TB, name string) (out []string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if line := s.Text(); line != "" && !strings.HasPrefix(line, "# ") {
+			out = append(out, strings.ReplaceAll(line, "⏎", "\n"))
+		}
+	}
+	return out
+}
+
+// call is a call of a tool of somebody else's server.
+func call(t testing.TB, name string, args any) *tool.Call {
+	t.Helper()
+	raw, ok := args.(string)
+	if !ok {
+		b, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = string(b)
+	}
+	return &tool.Call{
+		Request: tool.Request{Kind: tool.KindCall, Name: "srv__" + name, Origin: tool.Chat}, Tool: "srv", Args: json.RawMessage(raw),
+		Action: &tool.Action{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+	}
+}
+
+func shell(t testing.TB, command string) *tool.Call {
+	return call(t, "run_command", map[string]string{"command": command})
+}
+
+func judge(c *tool.Call) firewall.Verdict {
+	return (&firewall.Policy{}).Judge(c, &firewall.Files{Home: home}, nil)
+}
+
+func TestDangerousCommands(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"dangerous.txt", "bypasses.txt"} {
+		for _, line := range lines(t, name) {
+			want, command, _ := strings.Cut(line, " ")
+			if v := judge(shell(t, command)); v.Decision.String() != want {
+				t.Errorf("%s: %q: %s by %q (%s), want %s", name, command, v.Decision, v.Rule, v.Reason, want)
+			}
+		}
+	}
+}
+
+func TestHarmlessCommands(t *testing.T) {
+	t.Parallel()
+	for _, command := range lines(t, "harmless.txt") {
+		if v := judge(shell(t, command)); v.Decision != firewall.Allow || v.Rule != "command.known" || v.Risk != tool.RiskLow {
+			t.Errorf("%q: %s by %q (%s)", command, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package firewall_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline/firewall"
+	"collie/internal/tool"
+)
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	for _, line := range lines(t, "arguments.txt") {
+		f := strings.SplitN(line, " ", 4)
+		v := judge(call(t, f[2], f[3]))
+		if rule := strings.Replace(f[1], "-", "", 1); v.Decision.String() != f[0] || v.Rule != rule && f[1] != "-" || f[1] == "-" && v.Rule != "" {
+			t.Errorf("%s %s: %s by %q (%s), want %s by %s", f[2], f[3], v.Decision, v.Rule, v.Reason, f[0], f[1])
+		}
+	}
+}
+
+// A verdict says where in the arguments it was found.
+func TestPointer(t *testing.T) {
+	t.Parallel()
+	if v := judge(call(t, "read", `{"a":{"b/c":["x","/etc/shadow"]}}`)); v.At != "/a/b~1c/1" {
+		t.Errorf("found at %q", v.At)
+	}
+}
+
+func TestMarkedArguments(t *testing.T) {
+	t.Parallel()
+	c := call(t, "note", `{"body":"rm -rf /","where":"sub/.env","path":"/etc/shadow"}`)
+	if v := judge(c); v.At != "/path" {
+		t.Errorf("without marks: found %s at %q", v.Rule, v.At)
+	}
+	c.Action.InputSchema = json.RawMessage(`{"type":"object","properties":{"body":{"x-collie-kind":"command"},"path":{"x-collie-kind":"text"}}}`)
+	if v := judge(c); v.Rule != "command.everything" || v.At != "/body" {
+		t.Errorf("marked as a command: %s at %q", v.Rule, v.At)
+	}
+	c.Action.InputSchema = json.RawMessage(`{"type":"object","properties":{"where":{"x-collie-kind":"path"},"path":{"x-collie-kind":"text"}}}`)
+	if v := judge(c); v.Rule != "path.secret" || v.At != "/where" {
+		t.Errorf("marked as a path: %s at %q", v.Rule, v.At)
+	}
+}
+
+// What our own tools are given are paths of notes, and their texts are notes.
+func TestOwnTools(t *testing.T) {
+	t.Parallel()
+	c := call(t, "read", `{"path":"/etc/shadow","command":"rm -rf /","url":"http://169.254.169.254/"}`)
+	c.Action.Risk, c.Action.Effects = tool.RiskNone, tool.EffectRead
+	if v := judge(c); v.Rule != "" {
+		t.Errorf("%s by %s", v.Decision, v.Rule)
+	}
+}
+
+func TestChangedDefinition(t *testing.T) {
+	t.Parallel()
+	c := call(t, "get", `{}`)
+	c.Action.Changed = true
+	if v := judge(c); v.Decision != firewall.Ask || v.Rule != "tool.changed" {
+		t.Errorf("%s by %q", v.Decision, v.Rule)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 300<<10)
+	for rule, args := range map[string]any{
+		"shape.string": map[string]string{"x": long},
+		"shape.size":   map[string]string{"content": strings.Repeat("a", 2<<20)},
+		"shape.utf8":   "{\"x\":\"\xff\"}",
+		"":             map[string]string{"content": long},
+	} {
+		if v := judge(call(t, "x", args)); v.Rule != rule {
+			t.Errorf("%s by %q, want %q", v.Decision, v.Rule, rule)
+		}
+	}
+	items, members := make([]int, 10_001), map[string]int{}
+	for i := range 1001 {
+		members["k"+strings.Repeat("x", i)] = 1
+	}
+	for rule, args := range map[string]any{"shape.items": map[string]any{"x": items}, "shape.keys": map[string]any{"x": members}} {
+		if v := judge(call(t, "x", args)); v.Rule != rule {
+			t.Errorf("%s by %q, want %q", v.Decision, v.Rule, rule)
+		}
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	p := firewall.Policy{
+		ReadRoots: []string{"/srv/docs"}, WriteRoots: []string{"~/desk"}, DenyPaths: []string{"**/private/**"},
+		AllowCommands: []string{"go test", "make"}, DenyCommands: []string{"git status"},
+		AllowHosts: []string{"localhost:3000", "*.lan"}, DenyHosts: []string{"*.example.org"},
+	}
+	for _, tt := range []struct {
+		name, args string
+		decision   firewall.Decision
+		rule       string
+	}{
+		{"read_file", `{"path":"/srv/docs/x"}`, firewall.Allow, ""},
+		{"read_file", `{"path":"~/desk/x"}`, firewall.Allow, ""},
+		{"read_file", `{"path":"/srv/docs2/x"}`, firewall.Deny, "path.outside"},
+		{"read_file", `{"path":"/srv/docs/../x"}`, firewall.Deny, "path.outside"},
+		{"read_file", `{"path":"relative"}`, firewall.Allow, ""},
+		{"read_file", `{"note":"/srv/x"}`, firewall.Allow, ""},
+		{"write_file", `{"path":"/srv/docs/x"}`, firewall.Deny, "path.outside"},
+		{"write_file", `{"path":"/home/ada/desk/x"}`, firewall.Allow, ""},
+		{"write_file", `{"path":"/home/ada/desk/private/x"}`, firewall.Deny, "path.denied"},
+		{"run", `{"command":"go test ./..."}`, firewall.Allow, "command.known"},
+		{"run", `{"command":"make"}`, firewall.Allow, "command.known"},
+		{"run", `{"command":"make && rm x"}`, firewall.Ask, "command.unknown"},
+		{"run", `{"command":"go vet"}`, firewall.Ask, "command.unknown"},
+		{"run", `{"command":"make ~/.ssh/id_rsa"}`, firewall.Deny, "path.secret"},
+		{"run", `{"command":"git status"}`, firewall.Deny, "command.denied"},
+		{"fetch", `{"url":"http://localhost:3000/x"}`, firewall.Allow, ""},
+		{"fetch", `{"url":"http://localhost:3001/x"}`, firewall.Ask, "url.private"},
+		{"fetch", `{"url":"http://nas.lan/"}`, firewall.Allow, ""},
+		{"fetch", `{"url":"https://a.example.org/"}`, firewall.Deny, "url.denied"},
+	} {
+		if v := p.Judge(call(t, tt.name, tt.args), &firewall.Files{Home: home}, nil); v.Decision != tt.decision || v.Rule != tt.rule {
+			t.Errorf("%s %s: %s by %q (%s), want %s by %q", tt.name, tt.args, v.Decision, v.Rule, v.Reason, tt.decision, tt.rule)
+		}
+	}
+}
+
+// A link leads where it leads, also one whose last parts do not exist yet.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, work := filepath.Join(dir, ".ssh"), filepath.Join(dir, "work")
+	for _, d := range []string{keys, work} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"in": keys, "gone": filepath.Join(dir, "nowhere"), "fine": work} {
+		if err := os.Symlink(to, filepath.Join(work, link)); err != nil {
+			t.Skip("no symbolic links here: ", err)
+		}
+	}
+	files := &firewall.Files{Home: dir, Resolve: firewall.Resolve}
+	p := firewall.Policy{WriteRoots: []string{work}}
+	for name, rule := range map[string]string{
+		"in/new.txt": "path.secret", "gone": "path.outside", "gone/x": "path.outside", "fine/fine/new/x.txt": "", "new/deep/x.txt": "",
+	} {
+		args := map[string]string{"path": work + "/" + name}
+		if v := p.Judge(call(t, "write_file", args), files, nil); v.Rule != rule {
+			t.Errorf("%s: %s by %q, want %q", name, v.Decision, v.Rule, rule)
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	var steps []firewall.Verdict
+	v := (&firewall.Policy{}).Judge(call(t, "run", `{"command":"sudo ls > x; cat ~/.ssh/id_rsa"}`), &firewall.Files{Home: home}, &steps)
+	if v.Decision != firewall.Deny || len(steps) < 3 {
+		t.Errorf("%s, steps %+v", v.Decision, steps)
+	}
+}
+
+// The same arguments get the same verdict, and none makes it panic.
+func FuzzJudge(f *testing.F) {
+	for _, name := range []string{"dangerous.txt", "bypasses.txt", "harmless.txt"} {
+		for _, line := range lines(f, name) {
+			f.Add(line)
+		}
+	}
+	for _, line := range lines(f, "arguments.txt") {
+		f.Add(strings.SplitN(line, " ", 4)[3])
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, c := range []*tool.Call{
+			call(t, "run_command", map[string]string{"command": s}), call(t, "read_file", map[string]string{"path": s, "url": s}),
+			call(t, "db_query", map[string]any{"sql": s, "argv": []string{s}, "command": s}), call(t, "x", s),
+		} {
+			if one, two := judge(c), judge(c); one != two {
+				t.Errorf("%q: %+v, then %+v", s, one, two)
+			}
+		}
+	})
+}
