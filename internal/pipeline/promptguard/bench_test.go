@@ -1,0 +1,79 @@
+package promptguard_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/internal/pipeline/promptguard"
+)
+
+// page is a text of 16 KiB with nothing in it, half English and half Chinese.
+func page(t testing.TB) string {
+	var b strings.Builder
+	for b.Len() < 16<<10 {
+		for _, x := range texts(t, "benign.txtar") {
+			if promptguard.Scan(x.is).Verdict == promptguard.Clean && !strings.Contains(x.name, "article") && !strings.ContainsAny(x.is, "\u200b\u200d\ufeff\u00ad\u202b") {
+				b.WriteString(x.is + "\n\n")
+			}
+		}
+	}
+	return strings.ToValidUTF8(b.String()[:16<<10], "")
+}
+
+// bytesOf reads every byte of text, and nothing more.
+func bytesOf(text string) (n int) {
+	for i := range len(text) {
+		if text[i] == '<' {
+			n++
+		}
+	}
+	return n
+}
+
+func BenchmarkScan(b *testing.B) {
+	text := page(b)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		promptguard.Scan(text)
+	}
+}
+
+// A plain look at each byte, for comparison.
+func BenchmarkBytes(b *testing.B) {
+	text := page(b)
+	b.SetBytes(int64(len(text)))
+	n := 0
+	for b.Loop() {
+		n += bytesOf(text)
+	}
+}
+
+func TestCleanTextsCostNoMemory(t *testing.T) {
+	text := strings.Repeat("Met with the landlord about the window. 和房东谈了窗户的事，他答应下周派人来。\n", 100)
+	if r := promptguard.Scan(text); r.Verdict != promptguard.Clean {
+		t.Fatal(r)
+	}
+	if n := testing.AllocsPerRun(20, func() { promptguard.Scan(text) }); n > 0 {
+		t.Errorf("a clean text costs %v allocations, expected none", n)
+	}
+}
+
+func FuzzScan(f *testing.F) {
+	for _, file := range []string{"attacks.txtar", "benign.txtar"} {
+		for _, x := range texts(f, file) {
+			f.Add(x.is)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := promptguard.Scan(text)
+		if (r.Verdict == promptguard.Clean) != (len(r.Reasons) == 0) {
+			t.Errorf("%v has the reasons %v", r.Verdict, r.Reasons)
+		}
+		for _, reason := range r.Reasons {
+			if reason.Start < 0 || reason.End < reason.Start || reason.End > len(text) {
+				t.Errorf("%v is not in a text of %d bytes", reason, len(text))
+			}
+		}
+	})
+}
