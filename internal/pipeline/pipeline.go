@@ -22,7 +22,9 @@ import (
 
 	"collie/internal/event"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/firewall"
 	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/guardian"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/pipeline/limit"
 	"collie/internal/pipeline/refresh"
@@ -69,6 +71,8 @@ type Options struct {
 	Started   *event.Bus[*tool.Call]    // nil: there are no subscribers
 	Bus       *event.Bus[tool.CallDone] // nil: there are no subscribers
 	Limits    limit.Options
+	Firewall  *firewall.Stage // nil: one with the built-in rules
+	Guardian  *guardian.Stage // nil: one that is off
 	Gate      gate.Options
 	Logger    *slog.Logger // nil discards
 }
@@ -100,14 +104,24 @@ func New(cat Catalog, opts Options) *Pipeline {
 	if started == nil {
 		started = new(event.Bus[*tool.Call])
 	}
+	if opts.Firewall == nil {
+		opts.Firewall = firewall.New(firewall.Options{Logger: opts.Logger})
+	}
+	if opts.Guardian == nil {
+		opts.Guardian = guardian.New(guardian.Options{})
+	}
+	record := audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})
+	opts.Gate.Decided = record.Decided
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
 		{"soften", soften.Stage{}, nil},
 		{"lifecycle", lifecycle.New(started, bus), nil},
-		{"audit", audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure}), nil},
+		{"audit", record, nil},
 		{"limit", limit.New(opts.Limits), nil},
 		{"refresh", nil, refresh.Check},
 		{"switches", nil, switches.Check},
 		{"validate", nil, validate.New(validate.Options{Logger: opts.Logger}).Check},
+		{"firewall", nil, opts.Firewall.Check},
+		{"guardian", nil, opts.Guardian.Check},
 		{"gate", nil, gate.New(opts.Gate).Check},
 	}}
 }
@@ -128,6 +142,16 @@ func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) 
 		defer func() { r.Trace(tool.TraceStage, "resolve", took) }() // reported last, since stages are reported from the last to the first
 	}
 	return p.from(ctx, 0, c, err)
+}
+
+// DoCall runs a call through the pipeline that its maker has resolved, since no catalog knows it: what an agent of
+// another program asks to be allowed. c needs a Source and an Action. The error is that of [Pipeline.Do].
+func (p *Pipeline) DoCall(ctx context.Context, c *tool.Call) (tool.Result, error) {
+	if c.ID == "" {
+		named := *c
+		named.ID, c = tool.NewCallID(), &named
+	}
+	return p.from(ctx, 0, c, nil)
 }
 
 // resolve is [Catalog.Resolve] with protection from panics, because it calls functions of Sources. After a
@@ -178,10 +202,10 @@ func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved err
 	return p.from(ctx, i+1, c, unresolved)
 }
 
-// exited is the error for a call whose goroutine exited (runtime.Goexit) without returning.
+// errExited is the error for a call whose goroutine exited (runtime.Goexit) without returning.
 var errExited error = &tool.Error{Op: "call", Kind: tool.Internal, Message: "the goroutine of the call exited", OutcomeUnknown: true}
 
-// within runs c, which stage i let enter, through the stages behind that one.
+// runStage runs c, which stage i let enter, through the stages behind that one.
 func (p *Pipeline) runStage(ctx context.Context, i int, c *tool.Call, unresolved error, begun time.Time) (r tool.Result, err error) {
 	err = errExited // stays if the following stages never return
 	left := now(c.Trace)
