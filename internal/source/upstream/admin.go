@@ -52,12 +52,12 @@ func (s *Server) Status() tool.ServerStatus {
 }
 
 // Logs returns the last lines that the server wrote to stderr, or to stdout without being a message.
-func (s *Server) Logs() []process.Entry { return s.said.Entries() }
+func (s *Server) Logs() []process.Entry { return s.output.Entries() }
 
 // Tail yields the logged lines that match f, of this run and earlier ones. With f.Follow it goes on with new lines
 // until ctx ends.
 func (s *Server) Tail(ctx context.Context, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {
-	return s.said.Tail(ctx, f)
+	return s.output.Tail(ctx, f)
 }
 
 // Changes returns the tools whose changed definitions wait for approval.
@@ -119,7 +119,7 @@ func (s *Server) Stop(ctx context.Context) {
 	s.giveUp(ctx, s.set.opts.Drain, "user_stop")
 }
 
-// shown returns the command or URL of an entry for display, with secrets masked.
+// maskedTarget returns the command or URL of an entry for display, with secrets masked.
 func maskedTarget(e *entry.Entry) string {
 	if e.Transport != entry.Stdio {
 		return e.URL.String()

@@ -53,7 +53,7 @@ func (c *conn) Request(ctx context.Context, m mcp.Message, owner any) (json.RawM
 	}
 }
 
-// ambiguous returns the error for a question that could belong to several clients.
+// ambiguousOwner returns the error for a question that could belong to several clients.
 func (s *Server) ambiguousOwner() *mcp.Error {
 	return &mcp.Error{
 		Code: mcp.CodeInternal,
@@ -107,11 +107,11 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 		return decline(method, mode)
 	}
 	if method == methodRoots {
-		c.roots.told(f.Request.Session)
+		c.roots.recordTold(f.Request.Session)
 	}
-	ctx, over := context.WithCancelCause(ctx)
-	defer over(nil)
-	answered, ok := f.Question(over) // canceled when the call ends: after that nobody is there to answer
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	answered, ok := f.Question(end) // canceled when the call ends: after that nobody is there to answer
 	if !ok {
 		return nil, inflight.ErrOver
 	}
@@ -127,7 +127,7 @@ func (c *conn) putTo(
 ) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nobody answered %s within %v", method, limit))
 	defer cancel()
-	params, forget := c.server.questions.note(c, session, params)
+	params, forget := c.server.questions.swapToken(c, session, params)
 	defer forget()
 	result, err := caller.Ask(ctx, method, params)
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {

@@ -83,7 +83,7 @@ func slotFor(call *tool.Call) slot { return slot{era: eraFor(call), session: cal
 // Current returns the call's action as the server offers it now; see [tool.Refresher]. It starts the server if
 // necessary and reports that to the caller as progress.
 func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, error) {
-	if call.Action.Off != "" || s.listing.Live() && !s.leaving.Load() {
+	if call.Action.Off != "" || s.listing.Live() && !s.replaced.Load() {
 		return call.Action, nil
 	}
 	done := func() {}
@@ -102,7 +102,7 @@ func (s *Server) Current(ctx context.Context, call *tool.Call) (*tool.Action, er
 	return s.offeredAction(call)
 }
 
-// offered returns the call's action from the server's latest list.
+// offeredAction returns the call's action from the server's latest list.
 func (s *Server) offeredAction(call *tool.Call) (*tool.Action, error) {
 	for _, t := range s.Offer().Tools {
 		for i := range t.Actions {
@@ -153,13 +153,13 @@ func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()
 // startNews is the interval of these progress messages.
 const startNews = 2 * time.Second
 
-// lost reports whether err leaves open if the call reached the server before it went away.
+// isLost reports whether err leaves open if the call reached the server before it went away.
 func isLost(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	return ok && !e.TooLarge && e.Status == 0 && !isUnreadable(err)
 }
 
-// unreadable reports whether err is about an answer that cannot be parsed. Such a call has been carried out.
+// isUnreadable reports whether err is about an answer that cannot be parsed. Such a call has been carried out.
 func isUnreadable(err error) bool {
 	_, ok := errors.AsType[*mcp.AnswerError](err)
 	return ok
@@ -266,7 +266,7 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 				break
 			}
 		}
-		if req.Params, err = c.answers(ctx, f, base, resp.Result); err != nil {
+		if req.Params, err = c.answerQuestions(ctx, f, base, resp.Result); err != nil {
 			return tool.Result{}, err
 		}
 	}
@@ -313,23 +313,23 @@ func protocolError(raw json.RawMessage) *tool.ProtocolError {
 	return &tool.ProtocolError{Code: code, Message: mcp.GetString(raw, "message"), Raw: raw}
 }
 
-// answers asks the caller every question of an input_required result, in order, and returns the parameters for the
-// retry.
-func (c *conn) answers(ctx context.Context, f *inflight.Call, params, result json.RawMessage) (json.RawMessage, error) {
+// answerQuestions asks the caller every question of an input_required result, in order, and returns the parameters for
+// the retry.
+func (c *conn) answerQuestions(ctx context.Context, f *inflight.Call, params, result json.RawMessage) (json.RawMessage, error) {
 	fields := []mcp.Field{{Key: "inputResponses"}, {Key: "requestState", Value: mcp.Get(result, "requestState")}}
 	if requests := mcp.Get(result, "inputRequests"); requests != nil {
 		if requests[0] != '{' {
 			return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "inputRequests is not an object"}
 		}
-		var given json.RawMessage
+		var answers json.RawMessage
 		for key, ask := range mcp.Members(requests) {
 			answer, err := c.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
 			if err != nil {
 				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "the server asked for what the client does not give", Err: err}
 			}
-			given = mcp.Edit(given, mcp.Field{Key: key, Value: answer})
+			answers = mcp.Edit(answers, mcp.Field{Key: key, Value: answer})
 		}
-		fields[0].Value = given
+		fields[0].Value = answers
 	}
 	return mcp.Edit(params, fields...), nil
 }
@@ -343,8 +343,8 @@ func (c *conn) params(f *inflight.Call) json.RawMessage {
 	case tool.KindCall:
 		fields = append(fields, mcp.Field{Key: "name", Value: mcp.Quote(call.Target)})
 		// Missing arguments stay missing and null stays null.
-		given := mcp.Get(call.Params, "arguments")
-		if call.Params == nil || string(call.Args) != "{}" || given != nil && string(given) != "null" {
+		args := mcp.Get(call.Params, "arguments")
+		if call.Params == nil || string(call.Args) != "{}" || args != nil && string(args) != "null" {
 			fields = append(fields, mcp.Field{Key: "arguments", Value: call.Args})
 		}
 	case tool.KindRead:
@@ -365,7 +365,7 @@ func (c *conn) params(f *inflight.Call) json.RawMessage {
 		return c.requestParams(f)
 	}
 	meta := mcp.Get(call.Params, "_meta")
-	if edited := c.meta(f, meta); edited != nil || meta != nil {
+	if edited := c.callMeta(f, meta); edited != nil || meta != nil {
 		fields = append(fields, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return mcp.Edit(call.Params, fields...)
@@ -383,7 +383,7 @@ func (c *conn) requestParams(f *inflight.Call) json.RawMessage {
 		params = theirs
 	}
 	meta := mcp.Get(params, "_meta")
-	if edited := c.meta(f, meta); edited != nil || meta != nil {
+	if edited := c.callMeta(f, meta); edited != nil || meta != nil {
 		params = mcp.Edit(params, mcp.Field{Key: "_meta", Value: edited})
 	}
 	return params
@@ -394,7 +394,7 @@ func messageOf(call *tool.Call) *tool.Message {
 	return &tool.Message{Method: call.Name, Params: call.Params, Request: true, Principal: call.Principal, Session: call.Session}
 }
 
-// admit refuses an unknown request if the server would take it for one about another client's call.
+// checkRequest refuses an unknown request if the server would take it for one about another client's call.
 func (c *conn) checkRequest(call *tool.Call) error {
 	m := messageOf(call)
 	if !c.calls.IsAnothers(m) {
@@ -410,8 +410,8 @@ func (c *conn) checkRequest(call *tool.Call) error {
 	}
 }
 
-// meta returns the caller's metadata for the server, nil if nothing of it is left.
-func (c *conn) meta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
+// callMeta returns the caller's metadata for the server, nil if nothing of it is left.
+func (c *conn) callMeta(f *inflight.Call, meta json.RawMessage) json.RawMessage {
 	var fields []mcp.Field
 	if f.Token != nil {
 		fields = append(fields, mcp.Field{Key: "progressToken", Value: mcp.Quote(strconv.FormatUint(f.Seq, 10))})
@@ -454,7 +454,7 @@ func (c *conn) modernMeta(f *inflight.Call, meta json.RawMessage) []mcp.Field {
 	return fields
 }
 
-// explain turns err into an error that says what happened to the call and what to do.
+// explainError turns err into an error that says what happened to the call and what to do.
 func (c *conn) explainError(ctx context.Context, call *tool.Call, err error) error {
 	if _, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return err

@@ -17,13 +17,13 @@ type conn struct {
 	server *Server
 	*session.Session
 
-	used  bool          // a call was made on it; guarded by pool.mu
-	whose string        // id of the only session that may use it, empty for all; guarded by pool.mu
-	feed  *listing.Feed // the lists that came over it
+	used    bool          // a call was made on it; guarded by pool.mu
+	ownerID string        // id of the only session that may use it, empty for all; guarded by pool.mu
+	feed    *listing.Feed // the lists that came over it
 
-	notes notes
-	roots rootsState
-	calls *inflight.Calls // calls in flight
+	outgoing notificationQueue
+	roots    rootsState
+	calls    *inflight.Calls // calls in flight
 }
 
 var errNotInUse = errors.New("the connection is being closed")
@@ -35,7 +35,7 @@ func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
 // empty for all. first is the era to try first, and the only one if only is set; see [session.Session.Open].
 func (s *Server) connect(ctx context.Context, whose string, first mcp.Era, only bool) (*conn, error) {
 	conf := s.settings()
-	c := &conn{server: s, Session: s.dialer.New(), whose: whose, calls: inflight.New(time.Now())}
+	c := &conn{server: s, Session: s.dialer.New(), ownerID: whose, calls: inflight.New(time.Now())}
 	opts := mcp.ClientOptions{
 		Info: s.set.opts.Info, Capabilities: s.capabilities(), Protocol: conf.Protocol, First: first, Early: true, Logger: s.log,
 	}

@@ -25,7 +25,7 @@ func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)
 	opts.Cache, opts.Pins = nil, nil
 	set := NewSet([]Spec{spec}, opts)
 	defer set.Close(context.WithoutCancel(ctx))
-	d := diagnosis{ctx: ctx, server: set.servers[0], tell: tell}
+	d := diagnosis{ctx: ctx, server: set.servers[0], report: tell}
 	for _, step := range []struct {
 		name string
 		do   func(*diagnosis) (detail string, err error)
@@ -52,7 +52,7 @@ func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)
 type diagnosis struct {
 	ctx    context.Context //nolint:containedctx // of the one function that all of this is part of
 	server *Server
-	tell   func(tool.Step)
+	report func(tool.Step)
 	conn   *conn
 	known  listing.Lists
 	notes  []string // of the current step
@@ -95,15 +95,15 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 			step.Detail, _, _ = strings.Cut(step.Detail, "; it said: ")
 		}
 	}
-	d.tell(step)
+	d.report(step)
 	return err == nil
 }
 
 func (d *diagnosis) settings() (string, error) {
-	if d.server.wrong != "" {
-		return "", &entryError{d.server.Status().Reason, d.server.wrong}
+	if d.server.invalidReason != "" {
+		return "", &entryError{d.server.Status().Reason, d.server.invalidReason}
 	}
-	if err := d.server.usable(); err != nil { // an untrusted server is not started, not even to test it
+	if err := d.server.checkUsable(); err != nil { // an untrusted server is not started, not even to test it
 		return "", err
 	}
 	conf := d.server.settings()

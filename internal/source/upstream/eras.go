@@ -16,16 +16,16 @@ import (
 
 // knownEras tells which eras a server is known to speak, in the words of the cache. Empty means that only one of them
 // was tried.
-type spoken string
+type knownEras string
 
 const (
-	speaksLegacy spoken = "legacy"
-	speaksModern spoken = "modern"
-	speaksBoth   spoken = "both"
+	speaksLegacy knownEras = "legacy"
+	speaksModern knownEras = "modern"
+	speaksBoth   knownEras = "both"
 )
 
-// heard returns what is known of the server's eras after connection c, where known was known before.
-func (known spoken) heard(c *mcp.Client) spoken {
+// after returns what is known of the server's eras after connection c, where known was known before.
+func (known knownEras) after(c *mcp.Client) knownEras {
 	switch {
 	case c.Era == mcp.Modern && slices.ContainsFunc(c.Versions, func(v string) bool { return !mcp.IsModern(v) }):
 		return speaksBoth
@@ -73,13 +73,13 @@ func (p *slots) slotOf(want slot) slot {
 	return want
 }
 
-// apart reports whether callers whose era differs from the primary connection's get another connection: the server
-// speaks both eras, or it has not been asked yet, which happens once.
+// needsOwnConn reports whether callers whose era differs from the primary connection's get another connection: the
+// server speaks both eras, or it has not been asked yet, which happens once.
 func (p *slots) needsOwnConn(era mcp.Era) bool {
 	return p.eras.spoken == speaksBoth || p.eras.spoken == "" && era == mcp.Modern && p.settings().Protocol == "auto"
 }
 
-// suits reports whether a connection in the era have can serve a caller of the era want.
+// servesEra reports whether a connection in the era have can serve a caller of the era want.
 func (p *slots) servesEra(have, want mcp.Era) bool {
 	return want == 0 || have == want || p.eras.spoken == speaksLegacy || p.eras.spoken == speaksModern || p.settings().Protocol != "auto"
 }
@@ -109,7 +109,7 @@ func (p *slots) assign(key slot, era mcp.Era) *conn {
 	if key.session == "" || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
 		return nil
 	}
-	p.primary, p.extra[key], c.whose = nil, c, key.session
+	p.primary, p.extra[key], c.ownerID = nil, c, key.session
 	return c
 }
 
@@ -133,9 +133,9 @@ func (s *Server) reopenPrimary(p *slots) {
 	}
 }
 
-// fits reports whether the connection from a start suits a caller that waited for it, and marks it as used if so. It
-// does not suit if a session has taken it, or if it has the other era and the server turned out to speak both.
-func (s *Server) fits(o *opening, want slot, forCall bool) bool {
+// isForCaller reports whether the connection from a start suits a caller that waited for it, and marks it as used if
+// so. It does not suit if a session has taken it, or if it has the other era and the server turned out to speak both.
+func (s *Server) isForCaller(o *opening, want slot, forCall bool) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if want == (slot{}) && !forCall {
@@ -157,12 +157,12 @@ func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport
 	if s.dialer.OverSSE() {
 		transport = entry.SSE
 	}
-	return string(p.eras.spoken.heard(c)), transport // a connection that is still being opened is not recorded yet
+	return string(p.eras.spoken.after(c)), transport // a connection that is still being opened is not recorded yet
 }
 
 // restoreEras takes over what a cache entry says of the server's eras, unless the server itself has told them; see
 // [listing.Options].
-func (s *Server) recalled(e *toolcache.Entry) bool {
+func (s *Server) restoreEras(e *toolcache.Entry) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if s.listing.Live() {
@@ -176,7 +176,7 @@ func (s *Server) recalled(e *toolcache.Entry) bool {
 		p.eras.home = mcp.Legacy
 	}
 	p.eras.spoken = ""
-	switch known := spoken(e.Eras); known {
+	switch known := knownEras(e.Eras); known {
 	case speaksLegacy, speaksModern, speaksBoth: // other values, perhaps from a later version, are ignored
 		p.eras.spoken = known
 	}

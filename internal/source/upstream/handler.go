@@ -30,10 +30,10 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 	case "notifications/prompts/list_changed":
 		s.listing.Ask(tool.PromptsChanged)
 	case "notifications/resources/updated":
-		if late(m.Params, owner) {
+		if isLate(m.Params, owner) {
 			return
 		}
-		s.watch.tell(tool.Change{
+		s.watchers.notify(tool.Change{
 			Kind: tool.ResourceUpdated, Source: s.name, Method: m.Method,
 			Params: withoutSubscription(m.Params), URI: mcp.GetString(m.Params, "uri"),
 		})
@@ -45,7 +45,7 @@ func (c *conn) Notification(m mcp.Message, owner any) {
 		}
 	case "notifications/cancelled":
 	default:
-		c.other(m, f)
+		c.forwardUnknown(m, f)
 	}
 }
 
@@ -59,15 +59,15 @@ func (c *conn) forwardLog(m mcp.Message, f *inflight.Call) {
 	if f, _ := c.calls.Owner(); f != nil && f.Caller.Supports(tool.TakesInputRequired) {
 		f.Caller.Notify(context.Background(), m.Method, m.Params)
 	}
-	c.server.watch.tell(tool.Change{
+	c.server.watchers.notify(tool.Change{
 		Kind: tool.LogMessage, Source: c.server.name, Method: m.Method, Params: withoutSubscription(m.Params),
 		Level: mcp.GetString(m.Params, "level"), Session: c.session(),
 	})
 }
 
-// other forwards a notification that MCP does not define: to the caller of the call that it names or came for, else
-// to the caller of the only call in flight, else to all sessions.
-func (c *conn) other(m mcp.Message, f *inflight.Call) {
+// forwardUnknown forwards a notification that MCP does not define: to the caller of the call that it names or came for,
+// else to the caller of the only call in flight, else to all sessions.
+func (c *conn) forwardUnknown(m mcp.Message, f *inflight.Call) {
 	params := m.Params
 	if g, theirs := c.calls.Named(params); g != nil {
 		f, params = g, theirs
@@ -78,7 +78,7 @@ func (c *conn) other(m mcp.Message, f *inflight.Call) {
 		f.Caller.Notify(context.Background(), m.Method, params)
 		return
 	}
-	c.server.watch.tell(tool.Change{
+	c.server.watchers.notify(tool.Change{
 		Kind: tool.Notice, Source: c.server.name, Method: m.Method, Params: withoutSubscription(params), Session: c.session(),
 	})
 }

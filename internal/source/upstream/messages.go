@@ -11,7 +11,7 @@ import (
 )
 
 // Listens reports whether clients' messages can reach the server: it is usable, running or not. See [tool.Peer].
-func (s *Server) Listens() bool { return s.usable() == nil }
+func (s *Server) Listens() bool { return s.checkUsable() == nil }
 
 // Owns reports whether a message refers to a call that its sender has in flight here, or to a question of this server
 // that it is answering.
@@ -40,7 +40,7 @@ func (s *Server) Tell(m *tool.Message) {
 	case about == nil && c.calls.IsAnothers(m):
 		s.log.Debug("notification of a client dropped, it names a request that is not the client's", "method", m.Method)
 	default:
-		c.notes.send(c, m.Method, params)
+		c.outgoing.send(c, m.Method, params)
 	}
 }
 
@@ -50,7 +50,7 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 	if c, params := s.questions.find(m); c != nil {
 		return c, params
 	}
-	for _, c := range s.live() {
+	for _, c := range s.liveConns() {
 		if params, ok := c.calls.Translate(m); ok {
 			return c, params
 		}
@@ -60,23 +60,23 @@ func (s *Server) addressee(m *tool.Message) (*conn, json.RawMessage) {
 
 // pendingQuestions are the pending questions to clients that carry a progress token. Tokens of different servers may be
 // equal, so each is replaced by one of ours.
-type questions struct {
+type pendingQuestions struct {
 	prefix string // of our tokens, different for each server
 
 	mu   sync.Mutex
 	last uint64
-	open map[string]question // by our token, as JSON
+	open map[string]pendingQuestion // by our token, as JSON
 }
 
-type question struct {
+type pendingQuestion struct {
 	conn    *conn
 	session string
 	token   json.RawMessage
 }
 
-// note replaces the progress token of a question, if it has one, and returns the parameters for the client. The token
-// is remembered until forget is called.
-func (q *questions) note(c *conn, session string, params json.RawMessage) (_ json.RawMessage, forget func()) {
+// swapToken replaces the progress token of a question, if it has one, and returns the parameters for the client. The
+// token is remembered until forget is called.
+func (q *pendingQuestions) swapToken(c *conn, session string, params json.RawMessage) (_ json.RawMessage, forget func()) {
 	meta := mcp.Get(params, "_meta")
 	token := mcp.Get(meta, "progressToken")
 	if token == nil {
@@ -87,9 +87,9 @@ func (q *questions) note(c *conn, session string, params json.RawMessage) (_ jso
 	q.last++
 	ours := mcp.Quote(q.prefix + strconv.FormatUint(q.last, 10))
 	if q.open == nil {
-		q.open = map[string]question{}
+		q.open = map[string]pendingQuestion{}
 	}
-	q.open[string(ours)] = question{c, session, token}
+	q.open[string(ours)] = pendingQuestion{c, session, token}
 	meta = mcp.Edit(meta, mcp.Field{Key: "progressToken", Value: ours})
 	return mcp.Edit(params, mcp.Field{Key: "_meta", Value: meta}), func() {
 		q.mu.Lock()
@@ -100,37 +100,37 @@ func (q *questions) note(c *conn, session string, params json.RawMessage) (_ jso
 
 // find returns the connection of the question whose progress m reports, and the parameters with the server's own
 // token; nil if there is none.
-func (q *questions) find(m *tool.Message) (*conn, json.RawMessage) {
+func (q *pendingQuestions) find(m *tool.Message) (*conn, json.RawMessage) {
 	token := mcp.Get(m.Params, "progressToken")
 	if token == nil || m.Request {
 		return nil, nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	one, ok := q.open[string(token)]
-	if !ok || one.session != m.Session {
+	question, ok := q.open[string(token)]
+	if !ok || question.session != m.Session {
 		return nil, nil
 	}
-	return one.conn, mcp.Edit(m.Params, mcp.Field{Key: "progressToken", Value: one.token})
+	return question.conn, mcp.Edit(m.Params, mcp.Field{Key: "progressToken", Value: question.token})
 }
 
 // maxNotes bounds the notifications that wait for a server. Further ones are dropped.
 const maxNotes = 256
 
-// notes sends notifications to a server in order, in the background.
-type notes struct {
+// notificationQueue sends notifications to a server in order, in the background.
+type notificationQueue struct {
 	mu    sync.Mutex
-	queue []note
+	queue []queuedNotification
 	busy  bool
 }
 
-type note struct {
+type queuedNotification struct {
 	method string
 	params json.RawMessage
 }
 
 // send queues a notification for c, the connection to which n belongs.
-func (n *notes) send(c *conn, method string, params json.RawMessage) {
+func (n *notificationQueue) send(c *conn, method string, params json.RawMessage) {
 	s := c.server
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -138,7 +138,7 @@ func (n *notes) send(c *conn, method string, params json.RawMessage) {
 		s.log.Debug("notification of a client dropped, too many wait", "method", method)
 		return
 	}
-	n.queue = append(n.queue, note{method, params})
+	n.queue = append(n.queue, queuedNotification{method, params})
 	if n.busy {
 		return
 	}
@@ -149,7 +149,7 @@ func (n *notes) send(c *conn, method string, params json.RawMessage) {
 	}
 }
 
-func (n *notes) run(c *conn) {
+func (n *notificationQueue) run(c *conn) {
 	for {
 		n.mu.Lock()
 		if len(n.queue) == 0 {

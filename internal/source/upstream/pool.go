@@ -40,9 +40,9 @@ type slots struct {
 
 // eras is what is known of the eras of a server.
 type eras struct {
-	home   mcp.Era // era of the primary connection, or of the last one; 0 if there was none
-	spoken spoken  // the eras that the server speaks
-	caller mcp.Era // era of the last call; 0 if there was none
+	home   mcp.Era   // era of the primary connection, or of the last one; 0 if there was none
+	spoken knownEras // the eras that the server speaks
+	caller mcp.Era   // era of the last call; 0 if there was none
 }
 
 // slot identifies a connection; the zero slot is the primary one. A session has one connection, in its client's era,
@@ -54,7 +54,7 @@ type slot struct {
 
 // opening is a connection being opened. All callers that need it wait for it together.
 type opening struct {
-	ctx     context.Context //nolint:containedctx // of the start itself, whoever waits for it
+	ctx     context.Context //nolint:containedctx // of the start itself, not of a caller that waits for it
 	cancel  context.CancelCauseFunc
 	done    chan struct{}
 	first   mcp.Era // the era that is tried first
@@ -76,7 +76,7 @@ func (p *slots) at(key slot) *conn {
 // put sets the connection of a slot; nil empties the slot.
 func (p *slots) put(key slot, c *conn) {
 	if c != nil {
-		c.whose = key.session
+		c.ownerID = key.session
 	}
 	switch {
 	case key == (slot{}):
@@ -100,7 +100,7 @@ func (p *slots) conns() []*conn {
 	return out
 }
 
-// holds reports whether c is in use, and in which slot.
+// slotWith reports whether c is in use, and in which slot.
 func (p *slots) slotWith(c *conn) (slot, bool) {
 	if p.primary == c {
 		return slot{}, true

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// redacting is a log handler that masks the secrets of a server's entry in every record about that server, whichever
-// package wrote it: errors quote commands, URLs and the server's own words.
+// redactingHandler is a log handler that masks the secrets of a server's entry in every record about that server,
+// whichever package wrote it: errors quote commands, URLs and the server's own words.
 type redactingHandler struct {
 	slog.Handler
 	redact func(string) string

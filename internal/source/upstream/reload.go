@@ -22,36 +22,39 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	}
 	old := s.servers
 	next := make([]*Server, 0, len(specs))
-	var fresh, gone, woken []*Server
+	var fresh, removed, woken []*Server
 	for _, spec := range specs {
 		i := slices.IndexFunc(old, func(srv *Server) bool { return srv.name == spec.Entry.Name })
 		rested := i >= 0 && !old[i].runsOn()
 		if i >= 0 && old[i].reconfigure(spec) {
 			next = append(next, old[i])
-			if rested && old[i].runsOn() && old[i].usable() == nil {
+			if rested && old[i].runsOn() && old[i].checkUsable() == nil {
 				woken = append(woken, old[i])
 			}
 			continue
 		}
+		if i >= 0 {
+			old[i].succeeded.Store(true)
+		}
 		srv := newServer(s, spec)
-		if i >= 0 && srv.usable() == nil {
+		if i >= 0 && srv.checkUsable() == nil {
 			srv.takeOver(old[i])
 		}
 		next, fresh = append(next, srv), append(fresh, srv)
 	}
 	for _, srv := range old {
 		if !slices.Contains(next, srv) {
-			gone = append(gone, srv)
+			removed = append(removed, srv)
 		}
 	}
 	changed = !slices.Equal(old, next)
 	s.servers = next
-	level, begun := s.level, s.begun
-	s.leaving.Add(len(gone))
+	level, begun := s.level, s.hasBegun
+	s.stopping.Add(len(removed))
 	s.mu.Unlock()
-	for _, srv := range gone {
+	for _, srv := range removed {
 		go func() { // ends with the server, which Close waits for
-			defer s.leaving.Done()
+			defer s.stopping.Done()
 			srv.close(context.WithoutCancel(s.life), s.opts.Drain)
 		}()
 	}
@@ -62,7 +65,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 		var endLease func()
 		if begun {
 			starts, endLease = srv.startsFirst(srv.recallFirst(false), true, true)
-			starts = starts || srv.wants.any()
+			starts = starts || srv.wants.hasSubscriptions()
 		}
 		if !starts || srv.listing.Lists() != nil {
 			srv.first.isOver()
@@ -81,7 +84,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 // lists.
 func (s *Server) takeOver(old *Server) {
 	for _, uri := range old.wants.now().uris {
-		s.wants.keep(uri)
+		s.wants.addURI(uri)
 	}
 	if s.set.opts.Policy.ServeOldOnChange {
 		s.listing.Succeed(old.listing)
@@ -91,7 +94,7 @@ func (s *Server) takeOver(old *Server) {
 // successor returns the server that has replaced s, for a call that found s in the list before the settings changed
 // and failed with err. If there is none, or if the caller gave up, it returns the error for the call.
 func (s *Server) successor(ctx context.Context, err error) (*Server, error) {
-	if ctx.Err() != nil || !s.leaving.Load() {
+	if ctx.Err() != nil || !s.replaced.Load() {
 		return nil, s.startError(err)
 	}
 	s.set.mu.Lock()
@@ -133,8 +136,8 @@ func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, 
 // reconfigure applies new settings without a restart. It returns false if they make it a different server.
 func (s *Server) reconfigure(spec Spec) bool {
 	old, e := s.settings(), spec.Entry
-	wrong := spec.wrong()
-	if s.off != spec.Off || s.wrong != wrong || old.Disabled != e.Disabled {
+	wrong := spec.invalidReason()
+	if s.offReason != spec.Off || s.invalidReason != wrong || old.Disabled != e.Disabled {
 		return false
 	}
 	if s.hash == "" && (old.Command != e.Command || old.URL != e.URL) {

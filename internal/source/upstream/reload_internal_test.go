@@ -170,7 +170,7 @@ func TestApplyWithoutContact(t *testing.T) {
 					set.Apply([]Spec{spec})
 					untilStopped()
 					st := set.Servers()[0].Status()
-					if usable := set.Servers()[0].usable() == nil; usable != (st.Tools == 1) || usable != (st.State == tool.StateIdle) {
+					if usable := set.Servers()[0].checkUsable() == nil; usable != (st.Tools == 1) || usable != (st.State == tool.StateIdle) {
 						t.Errorf("it is %s (%s) with %d tools, usable %v", st.State, st.Reason, st.Tools, usable)
 					}
 				}
@@ -282,8 +282,8 @@ func TestApplyKeepsSubscriptions(t *testing.T) {
 		if n := m.subs.Load(); n != 2 || now.wants.currentLevel() != "info" {
 			t.Errorf("%d subscriptions, want a second one; level %q", n, now.wants.currentLevel())
 		}
-		if err := now.Unsubscribe(t.Context(), "a://b"); err != nil || now.wants.any() {
-			t.Errorf("taken back: %v, wanted still: %v", err, now.wants.any())
+		if err := now.Unsubscribe(t.Context(), "a://b"); err != nil || now.wants.hasSubscriptions() {
+			t.Errorf("taken back: %v, wanted still: %v", err, now.wants.hasSubscriptions())
 		}
 	})
 }

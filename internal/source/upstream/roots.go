@@ -20,7 +20,7 @@ import (
 
 const methodRootsChanged = "notifications/roots/list_changed"
 
-// rooting records whose roots a connection has been told.
+// rootsState records whose roots a connection has been told.
 type rootsState struct {
 	mu          sync.Mutex
 	asked       bool   // the server asked outside of a call
@@ -28,15 +28,15 @@ type rootsState struct {
 	last        string // session whose roots it got last, in a call or outside
 }
 
-// told records that the server got the roots of a session within a call.
-func (r *rootsState) told(session string) {
+// recordTold records that the server got the roots of a session within a call.
+func (r *rootsState) recordTold(session string) {
 	r.mu.Lock()
 	r.last = session
 	r.mu.Unlock()
 }
 
-// moved reports whether a server that asked for roots would now get those of another session.
-func (r *rootsState) moved(now string) bool {
+// ownerChanged reports whether a server that asked for roots would now get those of another session.
+func (r *rootsState) ownerChanged(now string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	moved := r.asked && r.toldOutside != now
@@ -50,12 +50,12 @@ func (r *rootsState) moved(now string) bool {
 // another session's.
 func (s *Server) SetSessions(sessions []*tool.Session) {
 	s.sessions.Store(&sessions)
-	for _, c := range s.live() {
+	for _, c := range s.liveConns() {
 		now := ""
 		if host := c.host(); host != nil {
 			now = host.ID
 		}
-		if c.roots.moved(now) {
+		if c.roots.ownerChanged(now) {
 			c.rootsChanged()
 		}
 	}
@@ -67,7 +67,7 @@ func (c *conn) beforeCall(session string) {
 	if c.server.settings().Isolation != entry.Session || session == "" {
 		return
 	}
-	if host := c.host(); host != nil && c.roots.moved(host.ID) {
+	if host := c.host(); host != nil && c.roots.ownerChanged(host.ID) {
 		c.rootsChanged()
 	}
 }
@@ -75,14 +75,14 @@ func (c *conn) beforeCall(session string) {
 // rootsChanged tells a legacy server that its roots may have changed.
 func (c *conn) rootsChanged() {
 	if c.Client.Era == mcp.Legacy && len(c.server.settings().Roots) == 0 {
-		c.notes.send(c, methodRootsChanged, nil)
+		c.outgoing.send(c, methodRootsChanged, nil)
 	}
 }
 
 // tellRoots tells the server that the roots of a session have changed, on each connection that was told them or would
 // be.
 func (s *Server) tellRoots(session string) {
-	for _, c := range s.live() {
+	for _, c := range s.liveConns() {
 		host := c.host()
 		c.roots.mu.Lock()
 		theirs := session != "" && (host != nil && host.ID == session || c.roots.last == session)
@@ -95,16 +95,16 @@ func (s *Server) tellRoots(session string) {
 
 // host returns the session whose roots are meant outside of a call, nil for none.
 func (c *conn) host() *tool.Session {
-	here := c.server.sessions.Load()
-	if here == nil {
+	sessions := c.server.sessions.Load()
+	if sessions == nil {
 		return nil
 	}
-	own := c.session()
-	if own == "" && (len(*here) != 1 || c.server.settings().Isolation == entry.Session) {
+	session := c.session()
+	if session == "" && (len(*sessions) != 1 || c.server.settings().Isolation == entry.Session) {
 		return nil // it belongs to no session, or to several
 	}
-	for _, s := range *here {
-		if own == "" || s.ID == own {
+	for _, s := range *sessions {
+		if session == "" || s.ID == session {
 			return s
 		}
 	}
@@ -119,8 +119,8 @@ func (c *conn) session() string {
 	}
 	p := s.pool.lock()
 	defer s.pool.unlock()
-	if _, held := p.slotWith(c); held || c.whose != "" {
-		return c.whose // also while the server is being stopped
+	if _, held := p.slotWith(c); held || c.ownerID != "" {
+		return c.ownerID // also while the server is being stopped
 	}
 	session := "" // not in the pool yet: it may already have been assigned to a session
 	for key := range p.opening {

@@ -25,29 +25,30 @@ type Server struct {
 	identity
 	log *slog.Logger
 
-	first      *firstStart
-	life       lifetime
-	supervisor *supervise.Supervisor           // decides when it runs
-	pool       *pool                           // its connections
-	dialer     session.Dialer                  // opens connections
-	listing    *listing.Listing                // its lists: what it offers
-	wants      wants                           // what clients want to hear from it
-	questions  questions                       // put to clients and not answered yet
-	watch      watchers                        // who hears of its changes
-	said       *serverlog.Log                  // its output beside the protocol
-	postponed  postponement                    // of background refreshes
-	login      login                           // OAuth; unused for other servers
-	sessions   atomic.Pointer[[]*tool.Session] // connected sessions that see this server
-	leaving    atomic.Bool                     // takes no more calls; see successor
+	first          *firstStart
+	life           lifetime
+	supervisor     *supervise.Supervisor           // decides when it runs
+	pool           *pool                           // its connections
+	dialer         session.Dialer                  // opens connections
+	listing        *listing.Listing                // its lists: what it offers
+	wants          clientInterests                 // what clients want to hear from it
+	questions      pendingQuestions                // put to clients and not answered yet
+	watchers       watchers                        // who hears of its changes
+	output         *serverlog.Log                  // its output beside the protocol
+	refreshBackoff refreshBackoff                  // of background refreshes
+	login          login                           // OAuth; unused for other servers
+	sessions       atomic.Pointer[[]*tool.Session] // connected sessions that see this server
+	replaced       atomic.Bool                     // takes no more calls; see successor
+	succeeded      atomic.Bool                     // another server has its name, whose states are told
 }
 
 // identity tells which server the settings describe, and whether it may run.
 type identity struct {
-	name  string
-	wrong string // why the entry is invalid; empty if it is valid
-	off   string // why the server must not run, as a stable code; empty if it may
-	hash  string // identifies the server; empty if the entry is invalid
-	conf  atomic.Pointer[entry.Entry]
+	name          string
+	invalidReason string // why the entry is invalid; empty if it is valid
+	offReason     string // why the server must not run, as a stable code; empty if it may
+	hash          string // identifies the server; empty if the entry is invalid
+	conf          atomic.Pointer[entry.Entry]
 }
 
 // lifetime ends the goroutines of a server with it.
@@ -89,14 +90,14 @@ func newServer(set *Set, spec Spec) *Server {
 		set: set, first: newFirstStart(),
 		pool: &pool{slots: slots{extra: map[slot]*conn{}, opening: map[slot]*opening{}, lastCaller: set.lastCaller}},
 	}
-	s.name, s.wrong, s.off = e.Name, spec.wrong(), spec.Off
+	s.name, s.invalidReason, s.offReason = e.Name, spec.invalidReason(), spec.Off
 	s.conf.Store(&e)
 	s.pool.slots.settings = s.settings
 	s.log = slog.New(redactingHandler{set.log.Handler(), s.redact}).With("server", e.Name)
-	s.said = set.logFor(e.Name, s.log)
+	s.output = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
 	s.dialer = session.Dialer{
-		Gateway: &set.gateway, Settings: s.settings, Log: s.log, Said: s.said, Redact: s.redact, SignIn: s.login.wrap,
+		Gateway: &set.gateway, Settings: s.settings, Log: s.log, Said: s.output, Redact: s.redact, SignIn: s.login.wrap,
 	}
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"
@@ -106,8 +107,8 @@ func newServer(set *Set, spec Spec) *Server {
 	switch {
 	case spec.Off != "":
 		s.setState(tool.StateDisabled, spec.Off, "")
-	case s.wrong != "":
-		s.setState(tool.StateConfigError, spec.reason(), s.wrong)
+	case s.invalidReason != "":
+		s.setState(tool.StateConfigError, spec.reason(), s.invalidReason)
 	case e.Disabled:
 		s.hash = set.identity(&e) // what is stored about it stays unchanged
 		s.setState(tool.StateDisabled, "", "")
@@ -117,8 +118,8 @@ func newServer(set *Set, spec Spec) *Server {
 	}
 	s.listing = listing.New(listing.Options{
 		Name: s.name, Hash: s.hash, Settings: s.settings, Cache: set.cache(), Pins: set.opts.Pins, Home: set.opts.Home,
-		Log: s.log, Said: s.said, Fingerprint: s.fingerprint, Principal: s.principal,
-		Eras: s.erasWith, Recalled: s.recalled, Starting: s.isStarting, Tell: s.watch.tell, Life: s.life.ctx, Go: s.life.wg.Go,
+		Log: s.log, Said: s.output, Fingerprint: s.fingerprint, Principal: s.principal,
+		Eras: s.erasWith, Recalled: s.restoreEras, Starting: s.isStarting, Tell: s.watchers.notify, Life: s.life.ctx, Go: s.life.wg.Go,
 	})
 	return s
 }
@@ -158,7 +159,7 @@ func (s *Server) Listed(kind tool.ListKind, _ func() bool) {
 }
 
 // Watch calls f for each change; see [tool.Source].
-func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watch.add(f) }
+func (s *Server) Watch(f func(tool.Change)) (stop func()) { return s.watchers.add(f) }
 
 // connection returns a live connection in the era that the server prefers.
 func (s *Server) connection(ctx context.Context) (*conn, error) {
@@ -169,7 +170,7 @@ func (s *Server) connection(ctx context.Context) (*conn, error) {
 // slot means the primary connection. All callers that wait share one start. forCall says that a call will be made on
 // it.
 func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*conn, error) {
-	if err := s.usable(); err != nil {
+	if err := s.checkUsable(); err != nil {
 		return nil, err
 	}
 	for {
@@ -182,7 +183,7 @@ func (s *Server) connectionFor(ctx context.Context, want slot, forCall bool) (*c
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if o.err != nil || s.fits(o, want, forCall) {
+		if o.err != nil || s.isForCaller(o, want, forCall) {
 			return o.conn, o.err
 		}
 	}
@@ -225,7 +226,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		}
 	}
 	if o == nil {
-		if err := s.refused(); err != nil {
+		if err := s.startRefusal(); err != nil {
 			return nil, nil, err
 		}
 		o = s.startOpening(p, key, want.era)
@@ -234,7 +235,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 	return nil, o, nil
 }
 
-// standing reports whether there is a connection for a caller already.
+// isConnected reports whether there is a connection for a caller already.
 func (s *Server) isConnected(want slot) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -258,7 +259,7 @@ func (s *Server) remove(p *slots, key slot) {
 	p.put(key, nil)
 }
 
-// begin starts to open the connection of a slot. era is the caller's, 0 without a caller.
+// startOpening starts to open the connection of a slot. era is the caller's, 0 without a caller.
 func (s *Server) startOpening(p *slots, key slot, era mcp.Era) *opening {
 	o := &opening{done: make(chan struct{}), key: key}
 	if o.first, o.only = p.firstEra(era); o.only && key == (slot{}) {
@@ -279,16 +280,16 @@ func (s *Server) startOpening(p *slots, key slot, era mcp.Era) *opening {
 	return o
 }
 
-// usable returns an error if the server cannot run at all: its entry is invalid, or it is switched off.
-func (s *Server) usable() error {
+// checkUsable returns an error if the server cannot run at all: its entry is invalid, or it is switched off.
+func (s *Server) checkUsable() error {
 	conf := s.settings()
 	switch {
-	case s.off == "untrusted":
+	case s.offReason == "untrusted":
 		return &tool.Error{
 			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "the server comes with a project that nobody has trusted",
 			Hint: "collie mcp trust shows what it would start and asks",
 		}
-	case s.off != "":
+	case s.offReason != "":
 		return &tool.Error{
 			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "all MCP servers are switched off",
 			Hint: "collie config set mcp.enabled true switches them on",
@@ -298,9 +299,9 @@ func (s *Server) usable() error {
 			Op: "call", Kind: tool.Disabled, Subject: s.name, Message: "the server is switched off",
 			Hint: "collie mcp enable " + s.name + " switches it on",
 		}
-	case s.wrong != "":
+	case s.invalidReason != "":
 		return &tool.Error{
-			Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "its configuration is wrong: " + s.wrong,
+			Op: "call", Kind: tool.Unavailable, Subject: s.name, Message: "its configuration is wrong: " + s.invalidReason,
 			Hint: "collie mcp validate shows the place",
 		}
 	}
@@ -311,7 +312,7 @@ var errStopping = errors.New("the gateway is stopping")
 
 // close stops the server for good. Calls in flight may go on for drain, then they are canceled.
 func (s *Server) close(ctx context.Context, drain time.Duration) {
-	s.leaving.Store(true)
+	s.replaced.Store(true)
 	p := s.pool.lock()
 	p.closed = true
 	conns := p.conns()
@@ -332,7 +333,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.listing.Close()
 	s.life.wg.Wait()
 	s.login.close(s.log)
-	s.said.Close()
+	s.output.Close()
 	s.setState(tool.StateStopped, "", "")
 	s.first.isOver()
 }
@@ -393,7 +394,7 @@ func (w *watchers) add(f func(tool.Change)) (stop func()) {
 	}
 }
 
-func (w *watchers) tell(ch tool.Change) {
+func (w *watchers) notify(ch tool.Change) {
 	w.deliver.Lock()
 	defer w.deliver.Unlock()
 	w.mu.Lock()

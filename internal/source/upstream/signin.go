@@ -42,13 +42,13 @@ func SignIn(e *entry.Entry, store signin.Store, o SignInOptions) (*signin.Sessio
 
 // noSignIn returns why a server does not use OAuth, such as a configured Authorization header; empty if it does.
 func noSignIn(e *entry.Entry) string {
-	given := slices.ContainsFunc(e.Headers, func(h entry.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
+	hasToken := slices.ContainsFunc(e.Headers, func(h entry.Header) bool { return strings.EqualFold(h.Name, "Authorization") })
 	switch {
 	case e.Transport == entry.Stdio:
 		return "it is started here and gets what it needs from its env; there is nothing to sign in at"
 	case e.Auth.Type != "" && e.Auth.Type != "oauth":
 		return "its settings have auth of type " + e.Auth.Type + ", so that OAuth is not used"
-	case given:
+	case hasToken:
 		return "its settings have an Authorization header, so that OAuth is not used"
 	case strings.HasPrefix(e.URL.Reveal(), "unix:"):
 		return "it is reached over a socket of this machine; there is nothing to sign in at"
@@ -87,11 +87,11 @@ func (s *Server) openSignIn() (*signin.Session, error) {
 
 // principal returns a digest of who is signed in at the server, empty if nobody is.
 func (s *Server) principal() string {
-	who, err := s.login.principal(s.life.ctx)
+	principal, err := s.login.principal(s.life.ctx)
 	if err != nil {
 		s.log.Warn("not known who is signed in", "error", err)
 	}
-	return who
+	return principal
 }
 
 // login is the OAuth session of one server, opened at its first use. If that fails, for example because a file is

@@ -16,7 +16,7 @@ import (
 // have arrived or will not.
 func (s *Server) startFirst(endLease func()) {
 	defer s.first.hasTools()
-	if s.usable() != nil {
+	if s.checkUsable() != nil {
 		s.first.isOver()
 		return
 	}
@@ -57,10 +57,10 @@ func (s *Server) open(o *opening) {
 		s.supervisor.Tell(func(m *supervise.Machine, _ time.Time) { m.Started(time.Since(begun)) })
 		p.put(o.key, c)
 		c.used = o.forCall
-		p.eras.spoken = p.eras.spoken.heard(c.Client)
+		p.eras.spoken = p.eras.spoken.after(c.Client)
 		p.eras.home = c.Client.Era
 		s.listing.Stand(c.feed)
-		c.opened()
+		c.recordStart()
 	} else {
 		if disprovesEras(err) {
 			p.eras.home, p.eras.spoken = 0, "" // what was remembered of the era may be the cause
@@ -111,8 +111,8 @@ func (c *conn) learnTools(ctx context.Context, always bool) error {
 	return err
 }
 
-// reach connects in the opening's first era. If the server was remembered to speak that era and does not, the eras
-// are found out again with a new process.
+// connectOpening connects in the opening's first era. If the server was remembered to speak that era and does not, the
+// eras are found out again with a new process.
 func (s *Server) connectOpening(o *opening) (*conn, error) {
 	s.awaitStop()
 	c, err := s.connect(o.ctx, "", o.first, o.only)
@@ -128,7 +128,7 @@ func (s *Server) connectOpening(o *opening) (*conn, error) {
 	return s.connect(o.ctx, "", o.first, false)
 }
 
-// contradicts reports whether a failed start disproves what was remembered of the server's eras and transport.
+// disprovesEras reports whether a failed start disproves what was remembered of the server's eras and transport.
 func disprovesEras(err error) bool {
 	if _, ok := errors.AsType[*mcp.VersionError](err); ok {
 		return true
@@ -174,13 +174,13 @@ func (s *Server) openExtra(o *opening, key slot) {
 	alone := false // fall back to the primary connection
 	before := p.eras.spoken
 	if err == nil {
-		p.eras.spoken = p.eras.spoken.heard(c.Client)
+		p.eras.spoken = p.eras.spoken.after(c.Client)
 	}
 	switch {
 	case err != nil:
 		alone = s.extraFailed(p, key, err)
 	case key.session == "" && p.isRedundant(c):
-		p.eras.spoken, alone = spoken(p.eras.home.String()), true
+		p.eras.spoken, alone = knownEras(p.eras.home.String()), true
 	default:
 		old = s.install(p, key, c)
 		c.used = o.forCall
@@ -236,7 +236,7 @@ func (s *Server) extraFailed(p *slots, key slot, err error) (alone bool) {
 	switch {
 	case p.closed:
 	case key.session == "" && p.primary != nil && p.primary.Alive():
-		p.eras.spoken = spoken(p.eras.home.String())
+		p.eras.spoken = knownEras(p.eras.home.String())
 		return true
 	case len(p.conns()) == 0 && p.opening[slot{}] == nil:
 		s.startFailed(p, err)
@@ -253,20 +253,20 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 		}
 		old, p.primary, p.eras.home = p.primary, c, c.Client.Era
 		s.listing.Adopt(c.feed)
-		c.opened()
+		c.recordStart()
 		return old
 	}
 	p.put(key, c)
 	s.listing.Stand(c.feed)
 	if key.session != "" && p.primary == nil && p.opening[slot{}] == nil {
-		c.opened()
+		c.recordStart()
 	}
 	s.supervisor.Tell((*supervise.Machine).Connected)
 	return nil
 }
 
-// announce hands the new connection, or the error, to all who wait for the opening. They do not wait for the process
-// of a failed start to end; the next start does.
+// finishOpening hands the new connection, or the error, to all who wait for the opening. They do not wait for the
+// process of a failed start to end; the next start does.
 func (s *Server) finishOpening(o *opening, c *conn, err error) {
 	if err != nil {
 		o.err = s.startFailure(err, s.untilRetry())
@@ -307,8 +307,8 @@ func (c *conn) closeFailed() {
 	})
 }
 
-// opened records a start that worked.
-func (c *conn) opened() {
+// recordStart records a start that worked.
+func (c *conn) recordStart() {
 	c.server.listing.Spoke(c.Client)
 	c.server.supervisor.Tell((*supervise.Machine).Ready)
 }
@@ -348,9 +348,9 @@ func (s *Server) isLive() bool {
 	return len(p.opening) > 0 || s.listing.Live()
 }
 
-// forget withdraws what came from the cache, after somebody has cleared the cache. It learns the lists anew if that
-// is allowed without a call.
-func (s *Server) forget() {
+// forgetCached withdraws what came from the cache, after somebody has cleared the cache. It learns the lists anew if
+// that is allowed without a call.
+func (s *Server) forgetCached() {
 	if !s.listing.Forget(s.isLive) {
 		return
 	}
@@ -379,9 +379,9 @@ func first(a, b string) string {
 
 // shorten cuts a text for the log. The whole text stays in the server's state.
 func shorten(text string) string {
-	const most = 300
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+	const limit = 300
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ import (
 // This file carries out the decisions of package supervise: it restarts the server after a failure, stops it when
 // nobody uses it, and gives up its connections.
 
-// enter moves the server to a state that no event of a connection leads to.
+// setState moves the server to a state that no event of a connection leads to.
 func (s *Server) setState(state tool.State, reason, detail string) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
 }
@@ -35,12 +35,16 @@ func (c *conn) enterFor(state tool.State, reason, detail string) {
 	}
 }
 
-// logState logs a change of state.
+// tellState logs a change of state and publishes it. The supervisor's lock keeps changes in order, so subscribers hear of them
+// from their own queues.
 func (s *Server) tellState(c supervise.Condition) {
 	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
-		s.said.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
+		s.output.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
 	}
 	s.log.Debug("server state", "state", string(c.State), "reason", c.Reason, "detail", c.Detail)
+	if to := s.set.opts.States; to != nil && !s.succeeded.Load() {
+		to.Publish(StateChange{s.name, c})
+	}
 }
 
 // startFailed records a failed start and plans the next one.
@@ -64,7 +68,7 @@ func (s *Server) startFailed(p *slots, err error) {
 	s.recordFailure(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
 }
 
-// failed records a failure.
+// recordFailure records a failure.
 func (s *Server) recordFailure(f supervise.Failure) {
 	f.Detail, f.Chance = s.redact(f.Detail), rand.Float64() // Chance spreads retries over time
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
@@ -72,13 +76,13 @@ func (s *Server) recordFailure(f supervise.Failure) {
 
 // retriesAlone reports whether the server is to be retried without a call.
 func (s *Server) retriesAlone() bool {
-	return s.runsOn() || s.listing.Lists() == nil || s.wants.any()
+	return s.runsOn() || s.listing.Lists() == nil || s.wants.hasSubscriptions()
 }
 
 // runsOn reports whether the server is to run even when nobody uses it.
 func (s *Server) runsOn() bool { return supervise.AlwaysOn(s.settings()) }
 
-// carryOut carries out what the supervisor orders when one of its timers fires.
+// execute carries out what the supervisor orders when one of its timers fires.
 func (s *Server) execute(order supervise.Order) {
 	switch order {
 	case supervise.Start:
@@ -101,7 +105,7 @@ func (s *Server) startAgain() {
 
 // startRefusal returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
 // failed for good. It returns nil if a start may be tried.
-func (s *Server) refused() error {
+func (s *Server) startRefusal() error {
 	r := s.supervisor.Refused()
 	switch {
 	case r == nil:
@@ -196,7 +200,7 @@ func (s *Server) busyFor(p *slots, conns []*conn, now time.Time, d time.Duration
 	if !ok {
 		return s.settings().IdleTimeout // the server keeps running
 	}
-	if s.wants.any() || len(p.opening) > 0 {
+	if s.wants.hasSubscriptions() || len(p.opening) > 0 {
 		return d
 	}
 	for i, c := range conns {

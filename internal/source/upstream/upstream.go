@@ -25,6 +25,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"collie/internal/event"
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
@@ -32,6 +33,7 @@ import (
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/session"
 	"collie/internal/source/upstream/signin"
+	"collie/internal/source/upstream/supervise"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
 )
@@ -82,8 +84,17 @@ type Options struct {
 
 	Logger *slog.Logger // nil discards
 
+	// States is called with each state that a server enters; nil ignores them.
+	States *event.Bus[StateChange]
+
 	// open replaces the real start of a server in tests that control time.
 	open func(ctx context.Context, c *conn, opts mcp.ClientOptions) error
+}
+
+// StateChange says which state a server has entered.
+type StateChange struct {
+	Server string
+	supervise.Condition
 }
 
 // LogFiles describes the rotated log files of servers, <Dir>/<server>.log.
@@ -136,8 +147,8 @@ func (s *Spec) reason() string {
 	return "config_invalid"
 }
 
-// wrong returns why the entry is invalid; empty if it is valid.
-func (s *Spec) wrong() string {
+// invalidReason returns why the entry is invalid; empty if it is valid.
+func (s *Spec) invalidReason() string {
 	for _, p := range s.Problems {
 		if p.Severity == entry.SeverityError {
 			return p.Message
@@ -152,12 +163,12 @@ type Set struct {
 	log     *slog.Logger
 	started chan struct{}
 
-	mu      sync.Mutex
-	servers []*Server
-	level   string // wanted of all servers
-	begun   bool
-	closed  bool
-	leaving sync.WaitGroup // removed servers that are still stopping
+	mu       sync.Mutex
+	servers  []*Server
+	level    string // wanted of all servers
+	hasBegun bool
+	closed   bool
+	stopping sync.WaitGroup // removed servers that are still stopping
 
 	forGateway atomic.Bool  // started for a gateway, not for one command
 	caller     atomic.Int32 // the mcp.Era of the last call to any server; 0 if there was none
@@ -193,7 +204,7 @@ func NewSet(specs []Spec, opts Options) *Set {
 	return s
 }
 
-// called records the era of a caller; lastCaller returns the latest.
+// recordEra records the era of a caller; lastCaller returns the latest.
 func (s *Set) recordEra(era mcp.Era) {
 	if s.lastCaller() != era {
 		s.caller.Store(int32(era))
@@ -205,7 +216,7 @@ func (s *Set) lastCaller() mcp.Era { return mcp.Era(s.caller.Load()) }
 // cache returns the cache; nil stores nothing.
 func (s *Set) cache() *toolcache.Cache { return s.opts.Cache }
 
-// configured tells the cache which servers are configured, and pins which were renamed.
+// publishConfigured tells the cache which servers are configured, and pins which were renamed.
 func (s *Set) publishConfigured(servers []*Server) {
 	var all []toolcache.Want
 	for _, srv := range servers {
@@ -227,7 +238,7 @@ func (s *Set) publishConfigured(servers []*Server) {
 func (s *Set) Start(names []string) {
 	s.mu.Lock()
 	servers := slices.Clone(s.servers)
-	s.begun = true
+	s.hasBegun = true
 	s.mu.Unlock()
 	s.forGateway.Store(names == nil)
 	recalled := recallAll(servers)
@@ -253,14 +264,14 @@ func (s *Set) Start(names []string) {
 	}()
 }
 
-// adopt takes over what another gateway has learnt about a server.
+// adoptLearned takes over what another gateway has learnt about a server.
 func (s *Set) adoptLearned(name string) {
 	srv := s.Server(name)
-	if srv == nil || srv.usable() != nil || srv.isLive() {
+	if srv == nil || srv.checkUsable() != nil || srv.isLive() {
 		return
 	}
 	if v, why := srv.listing.Recall(true); v == toolcache.Miss && why == "no_entry" {
-		srv.forget()
+		srv.forgetCached()
 	}
 }
 
@@ -289,7 +300,7 @@ func (s *Set) Cleared(names []string) {
 	}
 }
 
-// approved takes over approvals that another process has given.
+// takeApprovals takes over approvals that another process has given.
 func (s *Set) takeApprovals(name string) {
 	if srv := s.Server(name); srv != nil {
 		s.adoptLearned(name) // a list that was refused because of its definitions may be accepted now
@@ -341,6 +352,6 @@ func (s *Set) Close(ctx context.Context) {
 		wg.Go(func() { srv.close(ctx, s.opts.Drain) })
 	}
 	wg.Wait()
-	s.leaving.Wait()
+	s.stopping.Wait()
 	s.refreshing.Wait()
 }

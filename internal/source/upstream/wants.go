@@ -14,9 +14,9 @@ import (
 	"collie/internal/tool"
 )
 
-// wants is what clients want to hear from a server: subscriptions and log level. It outlives connections and is sent
-// to each new one.
-type wants struct {
+// clientInterests is what clients want to hear from a server: subscriptions and log level. It outlives connections and
+// is sent to each new one.
+type clientInterests struct {
 	mu    sync.Mutex
 	level string
 	uris  map[string]subscribed
@@ -26,15 +26,15 @@ type wants struct {
 // stream in the modern era.
 type subscribed map[*conn]context.CancelFunc
 
-// any reports whether anybody has subscribed to a resource.
-func (w *wants) any() bool {
+// hasSubscriptions reports whether anybody has subscribed to a resource.
+func (w *clientInterests) hasSubscriptions() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.uris) > 0
 }
 
-// keep records a subscription before there is a connection for it.
-func (w *wants) keep(uri string) {
+// addURI records a subscription before there is a connection for it.
+func (w *clientInterests) addURI(uri string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.uris == nil {
@@ -45,32 +45,32 @@ func (w *wants) keep(uri string) {
 	}
 }
 
-func (w *wants) setLevel(level string) {
+func (w *clientInterests) setLevel(level string) {
 	w.mu.Lock()
 	w.level = level
 	w.mu.Unlock()
 }
 
-func (w *wants) currentLevel() string {
+func (w *clientInterests) currentLevel() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.level
 }
 
-// wishes is a snapshot of wants.
+// interestSnapshot is a snapshot of wants.
 type interestSnapshot struct {
 	level string
 	uris  []string
 }
 
-func (w *wants) now() interestSnapshot {
+func (w *clientInterests) now() interestSnapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return interestSnapshot{w.level, slices.Sorted(maps.Keys(w.uris))}
 }
 
-// apply sends earlier subscriptions and the log level to a new connection. A resource may have changed while there
-// was none, so each is reported as updated.
+// applyInterests sends earlier subscriptions and the log level to a new connection. A resource may have changed while
+// there was none, so each is reported as updated.
 func (c *conn) applyInterests(ctx context.Context, w interestSnapshot) {
 	s := c.server
 	if w.level != "" {
@@ -86,7 +86,7 @@ func (c *conn) applyInterests(ctx context.Context, w interestSnapshot) {
 			s.log.Warn("subscription not renewed", "uri", uri, "error", err)
 			continue
 		}
-		s.watch.tell(tool.Change{
+		s.watchers.notify(tool.Change{
 			Kind: tool.ResourceUpdated, Source: s.name, Method: "notifications/resources/updated", URI: uri,
 			Params: mcp.Edit(nil, mcp.Field{Key: "uri", Value: mcp.Quote(uri)}),
 		})
@@ -99,7 +99,7 @@ func (s *Server) SetLevel(ctx context.Context, level string) error {
 	s.set.mu.Lock()
 	s.set.level = level
 	s.set.mu.Unlock()
-	for _, c := range s.live() {
+	for _, c := range s.liveConns() {
 		if err := c.setLevel(ctx, level); err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func (c *conn) setLevel(ctx context.Context, level string) error {
 	return err
 }
 
-// live returns the open connections.
-func (s *Server) live() []*conn {
+// liveConns returns the open connections.
+func (s *Server) liveConns() []*conn {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	var out []*conn
@@ -145,7 +145,7 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	if err := c.subscribe(ctx, uri, false); err != nil {
 		return err
 	}
-	for _, other := range s.live() {
+	for _, other := range s.liveConns() {
 		if other == c || !other.subscribesOver() {
 			continue
 		}
@@ -222,7 +222,7 @@ func (c *conn) stream(ctx context.Context, filter json.RawMessage, limit time.Du
 	streaming, end := context.WithCancel(s.life.ctx)
 	sub := &subscription{confirmed: make(chan struct{})}
 	stop = func() {
-		sub.over.Store(true)
+		sub.ended.Store(true)
 		end()
 	}
 	refused := make(chan error, 1)
@@ -251,15 +251,15 @@ func (c *conn) stream(ctx context.Context, filter json.RawMessage, limit time.Du
 type subscription struct {
 	once      sync.Once
 	confirmed chan struct{} // closed when the server has acknowledged it
-	over      atomic.Bool   // later notifications for it are dropped
+	ended     atomic.Bool   // later notifications for it are dropped
 }
 
 func (s *subscription) confirm() { s.once.Do(func() { close(s.confirmed) }) }
 
-// late reports whether a notification belongs to a subscription that has ended.
-func late(params json.RawMessage, owner any) bool {
+// isLate reports whether a notification belongs to a subscription that has ended.
+func isLate(params json.RawMessage, owner any) bool {
 	if sub, ok := owner.(*subscription); ok {
-		return sub.over.Load()
+		return sub.ended.Load()
 	}
 	return owner == nil && mcp.Get(params, "_meta", mcp.MetaSubscription) != nil
 }
@@ -267,13 +267,13 @@ func late(params json.RawMessage, owner any) bool {
 // Unsubscribe undoes Subscribe.
 func (s *Server) Unsubscribe(ctx context.Context, uri string) error {
 	s.wants.mu.Lock()
-	over := s.wants.uris[uri]
+	stream := s.wants.uris[uri]
 	delete(s.wants.uris, uri)
 	s.wants.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	var first error
-	for c, stop := range over {
+	for c, stop := range stream {
 		stop()
 		if err := c.unsubscribe(ctx, uri); first == nil {
 			first = err
@@ -340,7 +340,7 @@ func (c *conn) listen(ctx context.Context, filter json.RawMessage, sub *subscrip
 		resp, err := c.Client.Call(ctx, &mcp.Request{Method: "subscriptions/listen", Params: params, Owner: sub})
 		switch {
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // whoever ended ctx wants no more
+			return nil //nolint:nilerr // the caller that ended ctx no longer waits
 		case !c.Alive():
 			return fmt.Errorf("the connection has ended: %w", c.Client.Link.Err())
 		case err == nil && resp.Error != nil:

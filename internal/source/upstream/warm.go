@@ -14,16 +14,16 @@ import (
 	"collie/internal/tool"
 )
 
-// recalled is what the cache knows of a server, and why not more.
-type recalled struct {
+// cachedServer is what the cache knows of a server, and why not more.
+type cachedServer struct {
 	verdict toolcache.Verdict
 	why     string
 }
 
 // recallFirst publishes what the cache knows of the server before its first start. It returns the zero value for a
 // server that cannot be used.
-func (s *Server) recallFirst(quick bool) (r recalled) {
-	if s.usable() == nil {
+func (s *Server) recallFirst(quick bool) (r cachedServer) {
+	if s.checkUsable() == nil {
 		r.verdict, r.why = s.listing.Recall(quick)
 	}
 	return r
@@ -32,8 +32,8 @@ func (s *Server) recallFirst(quick bool) (r recalled) {
 // startsFirst decides from what the cache knows whether to start the server now. chosen says that its tools are
 // wanted now, all that a whole gateway starts. If endLease is not nil, the caller must call it when the lists have
 // arrived.
-func (s *Server) startsFirst(known recalled, chosen, all bool) (starts bool, endLease func()) {
-	if s.usable() != nil || !chosen {
+func (s *Server) startsFirst(known cachedServer, chosen, all bool) (starts bool, endLease func()) {
+	if s.checkUsable() != nil || !chosen {
 		return false, nil
 	}
 	conf, policy := s.settings(), s.set.opts.Policy
@@ -64,8 +64,8 @@ func (s *Server) startsFirst(known recalled, chosen, all bool) (starts bool, end
 
 // recallAll publishes what the cache knows of servers, in parallel on all processors, since decoding is most of the
 // time a start takes. It returns the results in the order of servers.
-func recallAll(servers []*Server) []recalled {
-	out := make([]recalled, len(servers))
+func recallAll(servers []*Server) []cachedServer {
+	out := make([]cachedServer, len(servers))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(servers)) {
@@ -117,7 +117,7 @@ func (s *Set) refreshOften() {
 		for _, srv := range s.Servers() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
-			case s.life.Err() != nil || srv.usable() != nil || srv.postponed.now(time.Now()):
+			case s.life.Err() != nil || srv.checkUsable() != nil || srv.refreshBackoff.now(time.Now()):
 			case srv.listing.Live():
 				for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 					srv.listing.Ask(kind)
@@ -131,7 +131,7 @@ func (s *Set) refreshOften() {
 					}
 					defer release()
 					_, err := srv.connection(s.life)
-					srv.postponed.after(time.Now(), p.RefreshEvery, err)
+					srv.refreshBackoff.record(time.Now(), p.RefreshEvery, err)
 					if err != nil {
 						s.log.Debug("list not refreshed", "server", srv.name, "error", err)
 					}
@@ -146,7 +146,7 @@ func (s *Set) refreshOften() {
 // often it is tried.
 func (s *Server) connectForLists(now time.Time) {
 	conf := s.settings()
-	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.usable() != nil || s.needsPerson() || s.postponed.now(now) {
+	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.checkUsable() != nil || s.needsPerson() || s.refreshBackoff.now(now) {
 		return
 	}
 	p := s.pool.lock()
@@ -158,7 +158,7 @@ func (s *Server) connectForLists(now time.Time) {
 	o := s.startOpening(p, slot{}, 0)
 	s.life.wg.Go(func() { // ends with the start
 		<-o.done
-		s.postponed.after(time.Now(), listedAgain, o.err)
+		s.refreshBackoff.record(time.Now(), listedAgain, o.err)
 	})
 }
 
@@ -171,8 +171,8 @@ func (s *Server) needsPerson() bool {
 	return st == tool.StateFailed || st == tool.StateNeedsAuth
 }
 
-// postponement makes refreshes of a failing server ever rarer.
-type postponement struct {
+// refreshBackoff makes refreshes of a failing server ever rarer.
+type refreshBackoff struct {
 	mu    sync.Mutex
 	until time.Time
 	wait  time.Duration
@@ -182,14 +182,14 @@ type postponement struct {
 const longestPostponement = 6 * time.Hour
 
 // now reports whether it is still too early for the next refresh.
-func (p *postponement) now(now time.Time) bool {
+func (p *refreshBackoff) now(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.until)
 }
 
-// after records the result of a refresh. Each failure doubles the wait, which begins with every; a success ends it.
-func (p *postponement) after(now time.Time, every time.Duration, err error) {
+// record records the result of a refresh. Each failure doubles the wait, which begins with every; a success ends it.
+func (p *refreshBackoff) record(now time.Time, every time.Duration, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
@@ -200,7 +200,7 @@ func (p *postponement) after(now time.Time, every time.Duration, err error) {
 	p.until = now.Add(p.wait)
 }
 
-// jittered returns d plus or minus up to a fifth, at random.
+// withJitter returns d plus or minus up to a fifth, at random.
 func withJitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) // spreads load
 }

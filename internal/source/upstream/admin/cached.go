@@ -73,8 +73,8 @@ func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cachea
 	return out, nil
 }
 
-// judged returns what the cache knows of the servers in asked, and then of all others.
-func cachedServers(cache *toolcache.Cache, configured []want) []CachedServer {
+// cachedServers returns what the cache knows about the configured servers, followed by all others in the cache.
+func cachedServers(cache *toolcache.Cache, configured []configuredServer) []CachedServer {
 	rows, entries := map[string]CachedServer{}, cache.Entries()
 	for _, row := range cache.Stats().Servers {
 		s := CachedServer{ServerRow: row, Entry: entries[row.Name]}
@@ -99,24 +99,24 @@ func cachedServers(cache *toolcache.Cache, configured []want) []CachedServer {
 	return out
 }
 
-// want is what a server of the settings asks of the cache, or a stable code for why it asks nothing.
-type want struct {
+// configuredServer is a server of the settings as the cache looks it up.
+type configuredServer struct {
 	toolcache.Want
 	off string // a stable code for why the server does not use the cache; empty if it does
 }
 
-func configuredServers(ctx context.Context, cfg *config.Config, env config.Env, key []byte, cache map[string]json.RawMessage) []want {
+func configuredServers(ctx context.Context, cfg *config.Config, env config.Env, key []byte, entries map[string]json.RawMessage) []configuredServer {
 	specs, _ := Specs(cfg, env)
-	out := make([]want, len(specs))
+	out := make([]configuredServer, len(specs))
 	for i, s := range specs {
 		e := s.Entry
-		w := want{Want: toolcache.Want{Name: e.Name, MaxAge: e.Cache.MaxAge, MaxStale: e.Cache.MaxStale}}
+		w := configuredServer{Want: toolcache.Want{Name: e.Name, MaxAge: e.Cache.MaxAge, MaxStale: e.Cache.MaxStale}}
 		switch {
 		case s.Off != "":
 			w.off = s.Off
 		case e.Disabled:
 			w.off = "disabled"
-		case unusableKind(s):
+		case hasErrors(s):
 			w.off = "config_invalid"
 		case !e.Cache.Enabled:
 			w.off = "cache_off"
@@ -126,7 +126,7 @@ func configuredServers(ctx context.Context, cfg *config.Config, env config.Env, 
 				w.Hash = e.PortableHash(key)
 			}
 			w.Fingerprint = e.Fingerprint(env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
-			if gjson.GetBytes(cache[e.Name], "principal").String() != "" {
+			if gjson.GetBytes(entries[e.Name], "principal").String() != "" {
 				w.Principal = signedIn(ctx, cfg, env, e.Name)
 			}
 		}

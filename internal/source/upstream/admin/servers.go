@@ -123,7 +123,7 @@ func (s Servers) find(name string) (*upstream.Server, error) {
 	return nil, unknownServer("find server", name, known)
 }
 
-// unknown returns the error for a name that no server has.
+// unknownServer returns the error for a name that no server has.
 func unknownServer(op, name string, known []string) error {
 	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	if near, ok := tool.Nearest(name, known); ok {

@@ -73,7 +73,7 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 	specs, _ := Specs(cfg, env)
 	for _, s := range specs {
 		e := s.Entry
-		if e.Disabled || e.Transport != entry.Stdio || unusableKind(s) {
+		if e.Disabled || e.Transport != entry.Stdio || hasErrors(s) {
 			continue
 		}
 		environ := entry.Environment(e, env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
@@ -112,7 +112,7 @@ func reasonOf(err error) process.Reason {
 // ofNode are scripts that are run by Node.
 var ofNode = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
 
-// unusable reports whether an entry has an error.
-func unusableKind(s upstream.Spec) bool {
+// hasErrors reports whether an entry has an error.
+func hasErrors(s upstream.Spec) bool {
 	return slices.ContainsFunc(s.Problems, func(p entry.Problem) bool { return p.Severity == entry.SeverityError })
 }

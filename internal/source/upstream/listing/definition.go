@@ -34,11 +34,12 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	if err != nil {
 		return tool.Action{}, err
 	}
-	a := tool.Action{Name: name, Definition: def, InputSchema: v[defSchema]}
+	a := tool.Action{Name: name, Definition: def, InputSchema: v[defSchema], Changed: l.changed(name)}
 	a.Title, _ = mcp.Text(v[defTitle])
 	a.Description, _ = mcp.Text(v[defDescription])
 	if hints := v[defHints]; hints != nil {
 		a.ReadOnly = string(mcp.Get(hints, "readOnlyHint")) == "true"
+		a.Destructive = string(mcp.Get(hints, "destructiveHint")) == "true"
 		a.Idempotent = string(mcp.Get(hints, "idempotentHint")) == "true"
 	}
 	if missing(a.InputSchema) {

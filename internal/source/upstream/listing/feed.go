@@ -15,20 +15,20 @@ type Feed struct {
 	remote bool
 	// stream opens the stream for list changes and reports whether it is open; nil for a pipe, on which changes can
 	// arrive at any time.
-	stream func(context.Context) bool
-	late   func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
+	stream          func(context.Context) bool
+	awaitLateStream func(context.Context) bool // waits for a stream that was not open in time; nil if it never will be
 
 	streamReady chan struct{}     // closed when the stream is open, or will not be
 	listed      chan struct{}     // closed when all lists were fetched or failed, or none is wanted
 	fetchMu     [kinds]sync.Mutex // one fetch of each list at a time, so that a later one has newer data
-	asked       bool              // its lists are wanted; guarded by the listing's mu
+	wanted      bool              // its lists are wanted; guarded by the listing's mu
 }
 
 // NewFeed returns the feed of a connection; remote says that it goes over HTTP. stream opens the stream for list
 // changes and reports whether it is open; nil means that changes can arrive on the connection at any time. late waits
 // for a stream that was not open then, and reports whether it is; nil means that it never will be.
 func NewFeed(c *mcp.Client, remote bool, stream, late func(context.Context) bool) *Feed {
-	return &Feed{client: c, remote: remote, stream: stream, late: late, streamReady: make(chan struct{}), listed: make(chan struct{})}
+	return &Feed{client: c, remote: remote, stream: stream, awaitLateStream: late, streamReady: make(chan struct{}), listed: make(chan struct{})}
 }
 
 // Await returns when all lists of the connection were fetched or failed; its error is that of ctx.
@@ -69,7 +69,7 @@ func (l *Listing) Feed() *Feed {
 // Adopt makes f the connection whose lists are published. The published lists stay until f's next one arrives.
 func (l *Listing) Adopt(f *Feed) {
 	l.mu.Lock()
-	l.feed, f.asked = f, true
+	l.feed, f.wanted = f, true
 	l.mu.Unlock()
 }
 
@@ -79,9 +79,9 @@ func (l *Listing) propose(f *Feed, always bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if always || l.feed == nil || !l.feed.Alive() {
-		l.feed, f.asked = f, true
+		l.feed, f.wanted = f, true
 	}
-	return f.asked
+	return f.wanted
 }
 
 // Stand records that a connection is in use. If its lists are the published ones, they are now live.
@@ -106,7 +106,7 @@ func (l *Listing) Drop(f *Feed) {
 // Spoke records what the server said of itself on a new connection.
 func (l *Listing) Spoke(c *mcp.Client) {
 	l.mu.Lock()
-	l.meta.hello = hello{c.Era.String(), c.Version, NameOf(c.Info)}
+	l.meta.hello = handshakeInfo{c.Era.String(), c.Version, NameOf(c.Info)}
 	l.mu.Unlock()
 }
 

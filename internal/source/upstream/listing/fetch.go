@@ -88,7 +88,7 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 			l.Ask(tool.ToolsChanged)
 		}
 		close(f.streamReady)
-		if !open && f.late != nil && f.late(l.opts.Life) { // all lists were fetched without it
+		if !open && f.awaitLateStream != nil && f.awaitLateStream(l.opts.Life) { // all lists were fetched without it
 			for capability, kind := range map[string]tool.ChangeKind{
 				"tools": tool.ToolsChanged, "resources": tool.ResourcesChanged, "prompts": tool.PromptsChanged,
 			} {
@@ -114,7 +114,7 @@ func (l *Listing) Hear(ctx context.Context, f *Feed) {
 func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	defer close(f.listed)
 	l.mu.Lock()
-	asked := f.asked
+	asked := f.wanted
 	l.mu.Unlock()
 	if !asked {
 		return false
@@ -201,7 +201,7 @@ func (l *Listing) update(f *Feed, confirmed bool, change func(*Lists)) {
 		l.meta.validated = time.Now()
 	}
 	l.mu.Unlock()
-	k := l.fresh(f)
+	k := l.copyWithHandshake(f)
 	change(k)
 	l.publish(k, tool.FreshLive, "")
 }
@@ -215,8 +215,8 @@ func (e *Error) Error() string { return "list tools: " + e.err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
 
-// fresh returns a copy of the known lists, with what the handshake of f says.
-func (l *Listing) fresh(f *Feed) *Lists {
+// copyWithHandshake returns a copy of the known lists, with what the handshake of f says.
+func (l *Listing) copyWithHandshake(f *Feed) *Lists {
 	k := &Lists{}
 	if old := l.Lists(); old != nil {
 		*k = *old
@@ -243,7 +243,7 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 			name = string(runes[:128])
 		}
 		k.Dropped = append(k.Dropped, toolcache.Dropped{Name: name, Reason: err.Error()})
-		l.drop("tool", err)
+		l.logDropped("tool", err)
 	}
 	each := func(def json.RawMessage) bool {
 		a, err := l.action(def)
@@ -268,7 +268,7 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 	}
 	err := l.pages(ctx, f, k, "tools", "tools/list", "tools", each, func() int { return len(k.Tools) })
 	if early := elements(f.client.Tools); len(early) > 0 && (isMethodNotFound(err) || !f.client.Can("tools")) {
-		l.drop("the method tools/list", errors.New("the server lists its tools in its initialize result, which is not MCP; they are taken from there"))
+		l.logDropped("the method tools/list", errors.New("the server lists its tools in its initialize result, which is not MCP; they are taken from there"))
 		err = nil
 		for _, def := range early {
 			each(def)
@@ -277,20 +277,20 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 	return err
 }
 
-// drop logs, in the server's log and ours, that a list entry was left out.
-func (l *Listing) drop(what string, err error) {
-	l.opts.Said.Add("collie", what+" left out: "+err.Error())
-	l.opts.Log.Warn("list entry left out", "what", what, "error", err)
+// logDropped logs, in the server's log and ours, that a list entry was left out.
+func (l *Listing) logDropped(noun string, err error) {
+	l.opts.Said.Add("collie", noun+" left out: "+err.Error())
+	l.opts.Log.Warn("list entry left out", "what", noun, "error", err)
 }
 
-// fit reports whether an entry is small enough and its name new; if not, it is dropped.
-func (l *Listing) checkEntry(seen map[string]bool, def json.RawMessage, key, what string) bool {
+// checkEntry reports whether an entry is small enough and its name new; if not, it is dropped.
+func (l *Listing) checkEntry(seen map[string]bool, def json.RawMessage, key, noun string) bool {
 	id := mcp.GetString(def, key)
 	switch {
 	case id == "" || len(def) > toolcache.MaxDefinition:
-		l.drop(what, fmt.Errorf("an entry without a %s: %.80s", key, def))
+		l.logDropped(noun, fmt.Errorf("an entry without a %s: %.80s", key, def))
 	case seen[id]:
-		l.drop(what, fmt.Errorf("%s %q is listed twice, the first counts", key, id))
+		l.logDropped(noun, fmt.Errorf("%s %q is listed twice, the first counts", key, id))
 	default:
 		seen[id] = true
 		return true
@@ -336,7 +336,7 @@ func (l *Listing) fetchPrompts(ctx context.Context, f *Feed, k *Lists) error {
 			err = fmt.Errorf("prompt %q is listed twice, the first counts", name)
 		}
 		if err != nil {
-			l.drop("prompt", err)
+			l.logDropped("prompt", err)
 			return true
 		}
 		seen[name] = true

@@ -72,7 +72,7 @@ func (l *Listing) accept(e *toolcache.Entry) bool {
 		return false
 	}
 	l.meta.validated = e.ValidatedAt
-	l.meta.hello = hello{e.Era, e.ProtocolVersion, NameOf(e.ServerInfo)}
+	l.meta.hello = handshakeInfo{e.Era, e.ProtocolVersion, NameOf(e.ServerInfo)}
 	return true
 }
 

@@ -85,11 +85,11 @@ type meta struct {
 	why       string    // reason of fresh
 	validated time.Time // when a live server last confirmed the lists
 	changed   []string  // tools that differ from their pins
-	hello     hello
+	hello     handshakeInfo
 }
 
-// hello is what a server said of itself on its last connection.
-type hello struct {
+// handshakeInfo is what a server said of itself on its last connection.
+type handshakeInfo struct {
 	era, version string
 	server       string // name and version
 }

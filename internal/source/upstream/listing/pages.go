@@ -26,7 +26,7 @@ func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, meth
 		if err != nil {
 			return err
 		}
-		k.hints(result)
+		k.applyCacheHints(result)
 		defs := elements(mcp.Get(result, field))
 		next := mcp.Get(result, "nextCursor")
 		cursor, more := mcp.Text(next)
@@ -56,7 +56,7 @@ func (l *Listing) pages(ctx context.Context, f *Feed, k *Lists, capability, meth
 	return nil
 }
 
-// most returns how many entries of a list are accepted.
+// maxEntriesOf returns how many entries of a list are accepted.
 func maxEntriesOf(field string) int {
 	if field == "tools" {
 		return maxTools
@@ -64,16 +64,16 @@ func maxEntriesOf(field string) int {
 	return maxEntries
 }
 
-// cut records that a list was ended early.
+// markTruncated records that a list was ended early.
 func (l *Listing) markTruncated(k *Lists, field string, why error) {
-	l.drop(field, why)
+	l.logDropped(field, why)
 	if k != nil {
 		k.truncated = true
 	}
 }
 
-// hints stores what a page says about how long, and for whom, it may be cached (MCP 2026-07-28, Caching).
-func (k *Lists) hints(result json.RawMessage) {
+// applyCacheHints stores what a page says about how long, and for whom, it may be cached (MCP 2026-07-28, Caching).
+func (k *Lists) applyCacheHints(result json.RawMessage) {
 	if k == nil {
 		return
 	}

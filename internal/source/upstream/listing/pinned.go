@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// changes are the tools of a server whose definitions differ from their pins.
+// pinChanges are the tools of a server whose definitions differ from their pins.
 type pinChanges map[string]pins.Change
 
 // checkPins compares tool definitions with their pins. It returns false for a list from the cache that no server has
@@ -53,7 +53,17 @@ func (l *Listing) showChanges(found pinChanges) {
 	l.mu.Unlock()
 }
 
-// withheld returns why a tool is hidden because its definition changed; empty if it is not.
+// changed reports whether the definition of a tool differs from its pin.
+func (l *Listing) changed(name string) bool {
+	found := l.pinned.Load()
+	if found == nil {
+		return false
+	}
+	_, ok := (*found)[name]
+	return ok
+}
+
+// withheldReason returns why a tool is hidden because its definition changed; empty if it is not.
 func (l *Listing) withheldReason(name string) string {
 	found := l.pinned.Load()
 	if found == nil || l.opts.Settings().Trust != entry.Pin {

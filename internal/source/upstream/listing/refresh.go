@@ -29,7 +29,7 @@ type refresher struct {
 	wg      sync.WaitGroup
 }
 
-// again plans another attempt for lists that could not be fetched, after an ever longer wait.
+// scheduleRetry plans another attempt for lists that could not be fetched, after an ever longer wait.
 func (r *refresher) scheduleRetry(changed map[tool.ChangeKind]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *refresher) close() {
 // Ask plans a refresh of the lists of a kind. Further changes within a moment join it.
 func (l *Listing) Ask(kind tool.ChangeKind) { l.refresh.ask(kind) }
 
-// relearn fetches the lists of some kinds again. If one fails, the old list stays.
+// refetch fetches the lists of some kinds again. If one fails, the old list stays.
 func (l *Listing) refetch(changed map[tool.ChangeKind]bool) {
 	starting := l.opts.Starting() // before Feed: if the start ends in between, its connection is there
 	f := l.Feed()

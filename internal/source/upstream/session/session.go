@@ -82,11 +82,11 @@ type Session struct {
 	Process   *process.Process // nil for HTTP
 	Transport *http.Transport  // nil for a process
 
-	dialer *Dialer
-	box    *container             // nil if the server does not run in a container
-	env    []string               // environment of the process
-	sick   atomic.Pointer[string] // reason given to EndFor
-	stop   sync.Once
+	dialer    *Dialer
+	container *container             // nil if the server does not run in a container
+	env       []string               // environment of the process
+	endReason atomic.Pointer[string] // reason given to EndFor
+	stop      sync.Once
 }
 
 // New returns a session that is not open yet.
@@ -120,13 +120,13 @@ func (e *ExitError) Error() string {
 	return msg
 }
 
-// timed bounds ctx by the start timeout.
+// withStartTimeout bounds ctx by the start timeout.
 func (d *Dialer) withStartTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := d.Settings().StartTimeout
 	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", ErrTimeout, limit))
 }
 
-// reach connects to an HTTP server.
+// connectURL connects to an HTTP server.
 func (s *Session) connectURL(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
 	release, err := s.dialer.Starts.acquire(ctx, false)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *Session) connectURL(ctx context.Context, h mcp.Handler, opts mcp.Client
 // spawn starts a process and opens a session over its pipes.
 func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) error {
 	d, conf := s.dialer, s.dialer.Settings()
-	turn, err := d.Starts.packages.turn(ctx, conf.Package)
+	turn, err := d.Starts.packages.acquire(ctx, conf.Package)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 	if err := box.prepare(); err != nil {
 		return err
 	}
-	s.box, s.env = box, d.Environment()
+	s.container, s.env = box, d.Environment()
 	s.Process, err = process.Start(process.Command{
 		Label: conf.Name, Name: conf.Command.Reveal(), Args: args, Env: s.env, Dir: conf.Dir,
 		Stderr: func(line []byte) {
@@ -183,7 +183,7 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 	}
 	out := &firstRead{r: s.Process.Stdout(), first: hear}
 	lines := mcp.NewLines(out, s.Process.Stdin(), d.MaxFrame, func() error { return s.Process.Stdout().Close() })
-	link := mcp.NewConn(lines, h, &mcp.ConnOptions{Logger: d.Log, Noise: s.noise})
+	link := mcp.NewConn(lines, h, &mcp.ConnOptions{Logger: d.Log, Noise: s.logNoise})
 	opts.FirstOutput = heard
 	if conf.Runner {
 		opts.ProbeMax = conf.StartTimeout / 2
@@ -218,8 +218,8 @@ func (f *firstRead) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// noise logs output that is not a message.
-func (s *Session) noise(frame []byte, err error) {
+// logNoise logs output that is not a message.
+func (s *Session) logNoise(frame []byte, err error) {
 	text := string(frame)
 	if len(text) > 400 {
 		text = text[:400] + "…"
@@ -314,7 +314,7 @@ func (s *Session) Ping(ctx context.Context) bool {
 
 // EndFor ends the connection with a reason, which EndReason then returns.
 func (s *Session) EndFor(reason string) {
-	s.sick.Store(&reason)
+	s.endReason.Store(&reason)
 	if err := s.Client.Link.Close(); err != nil {
 		s.dialer.Log.Debug("link not closed", "error", err)
 	}
@@ -322,7 +322,7 @@ func (s *Session) EndFor(reason string) {
 
 // EndReason returns the stable code for how the connection ended.
 func (s *Session) EndReason() string {
-	switch sick := s.sick.Load(); {
+	switch sick := s.endReason.Load(); {
 	case sick != nil:
 		return *sick
 	case s.Process != nil && s.Process.Exit().KilledOOM:
@@ -339,7 +339,7 @@ func (s *Session) Close(ctx context.Context) {
 			if err := s.Process.Stop(ctx); err != nil {
 				s.dialer.Log.Warn("process not stopped", "error", err)
 			}
-			if err := s.box.kill(s.env); err != nil {
+			if err := s.container.kill(s.env); err != nil {
 				s.dialer.Log.Debug("container not killed", "error", err)
 			}
 		}

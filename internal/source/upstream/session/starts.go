@@ -20,7 +20,7 @@ func NewStarts(all, runners int64) *Starts {
 	return &Starts{all: semaphore.NewWeighted(cmp.Or(max(0, all), 64)), runners: semaphore.NewWeighted(cmp.Or(max(0, runners), 4))}
 }
 
-// slot waits for permission to start a server. release gives it back, and may be called more than once.
+// acquire waits for permission to start a server. release gives it back, and may be called more than once.
 func (s *Starts) acquire(ctx context.Context, runner bool) (release func(), err error) {
 	if err := s.all.Acquire(ctx, 1); err != nil {
 		return nil, context.Cause(ctx)
@@ -46,8 +46,8 @@ type keyedTurns struct {
 	busy map[string]chan struct{}
 }
 
-// turn waits for the turn of the package name; done passes it on. An empty name does not wait.
-func (t *keyedTurns) turn(ctx context.Context, name string) (done func(), err error) {
+// acquire waits for the turn of the package name; done passes it on. An empty name does not wait.
+func (t *keyedTurns) acquire(ctx context.Context, name string) (done func(), err error) {
 	if name == "" {
 		return func() {}, nil
 	}

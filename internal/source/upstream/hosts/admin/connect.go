@@ -42,7 +42,7 @@ type Connection struct {
 
 	plan        hosts.Plan
 	connectText []byte        // the text with Collie's entry, before others were removed; nil if none were
-	pieces      []hosts.Piece // the entries to be removed
+	removed     []hosts.Piece // the entries to be removed
 }
 
 // Connect plans how this program gets into a client's file. The error for an unknown client lists the known ones.
@@ -76,7 +76,7 @@ func connectionOf(plan hosts.Plan) *Connection {
 	}
 }
 
-// system describes this machine to package hosts. dir is the project that is looked at, if any.
+// systemOf describes this machine to package hosts. dir is the project that is looked at, if any.
 func systemOf(env config.Env, dir string) hosts.System {
 	return hosts.System{OS: runtime.GOOS, Env: env.Lookup, Dir: dir}
 }

@@ -237,7 +237,7 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 		t.Fatalf("took out %v: %s", taken, d.read())
 	}
 	d.write(d.read() + "// later\n")
-	if done := d.back(true, true); len(done) != 1 || done[0].Exact || !slices.Equal(done[0].Put, []string{"a", "b"}) {
+	if done := d.back(true, true); len(done) != 1 || done[0].Exact || !slices.Equal(done[0].Restored, []string{"a", "b"}) {
 		t.Errorf("put back %+v", done)
 	}
 	if now := d.read(); !strings.Contains(now, entry) || strings.Contains(now, "collie") || !strings.Contains(now, "// later") {

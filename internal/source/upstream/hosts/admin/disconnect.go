@@ -1,149 +1,20 @@
 package admin
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/source/upstream/hosts"
-	"collie/internal/tool"
 )
-
-// step is one change that connect made to a client's file, as recorded in <state>/connect.json.
-type connectStep struct {
-	Client string        `json:"client"`
-	File   string        `json:"file"`   // symbolic links resolved
-	What   string        `json:"what"`   // connect or move
-	SHA256 string        `json:"sha256"` // digest of the file after the step
-	Undo   hosts.Undo    `json:"undo"`
-	Pieces []hosts.Piece `json:"pieces,omitempty"` // removed entries
-}
-
-const (
-	stepConnect = "connect"
-	stepRemove  = "move"
-)
-
-// ledger is the content of connect.json: all steps, oldest first.
-type connectLedger struct {
-	Version int           `json:"version"`
-	Steps   []connectStep `json:"steps"`
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-func ledgerPath(cfg *config.Config) string { return filepath.Join(cfg.Paths.State, "connect.json") }
-
-// updateLedger changes the ledger under the lock of its file.
-func updateLedger(ctx context.Context, cfg *config.Config, change func(*connectLedger) error) error {
-	path := ledgerPath(cfg)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return atomicfile.File{Path: path}.Update(ctx, func(old []byte) ([]byte, error) {
-		l := connectLedger{Version: 1}
-		if len(bytes.TrimSpace(old)) > 0 {
-			if err := json.Unmarshal(old, &l); err != nil || l.Version != 1 {
-				return nil, &tool.Error{
-					Op: "connect", Kind: tool.Invalid, Subject: path, Err: err,
-					Message: "this file says what was taken out of clients' files, and cannot be read",
-					Hint:    "repair it, or move it away: entries that were taken out are in it",
-				}
-			}
-		}
-		if err := change(&l); err != nil {
-			return nil, err
-		}
-		if len(l.Steps) == 0 && old == nil {
-			return nil, nil
-		}
-		raw, err := json.MarshalIndent(l, "", "  ")
-		return append(raw, '\n'), err
-	})
-}
-
-// Remove makes the change also remove those of the twins that are in the client's file. Twins in other files stay.
-func (c *Connection) Remove(twins []Twin) error {
-	if c.connectText == nil {
-		c.connectText = c.plan.Text()
-	}
-	for _, t := range twins {
-		if t.File != c.File || t.path == nil {
-			continue
-		}
-		piece, err := c.plan.Remove(t.path)
-		if err != nil {
-			return err
-		}
-		c.pieces = append(c.pieces, piece)
-	}
-	c.Changed = c.plan.Changed()
-	return nil
-}
-
-// Removed returns the names of the entries that the change removes.
-func (c *Connection) Removed() []string { return pieceNames(c.pieces) }
-
-func pieceNames(pieces []hosts.Piece) []string {
-	out := []string{}
-	for _, p := range pieces {
-		out = append(out, p.Path[len(p.Path)-1])
-	}
-	return out
-}
-
-// ApplyNoted makes the change and records how to reverse it. The record, with the removed entries, is written before
-// the file changes.
-func (c *Connection) ApplyRecorded(ctx context.Context, cfg *config.Config) error {
-	connectText := c.connectText
-	if connectText == nil {
-		connectText = c.plan.Text()
-	}
-	var steps []connectStep
-	if !bytes.Equal(c.plan.Before(), connectText) {
-		steps = append(steps, connectStep{c.Client.Name, c.File, stepConnect, digest(connectText), hosts.UndoOf(c.plan.Before(), connectText), nil})
-	}
-	if len(c.pieces) > 0 {
-		now := c.plan.Text()
-		steps = append(steps, connectStep{c.Client.Name, c.File, stepRemove, digest(now), hosts.UndoOf(connectText, now), c.pieces})
-	}
-	if err := updateLedger(ctx, cfg, func(l *connectLedger) error {
-		l.Steps = append(l.Steps, steps...)
-		return nil
-	}); err != nil {
-		return err
-	}
-	err := c.plan.Apply()
-	if err == nil || len(steps) == 0 {
-		return err
-	}
-	return errors.Join(err, updateLedger(context.WithoutCancel(ctx), cfg, func(l *connectLedger) error {
-		for _, connectText := range steps {
-			if i := slices.IndexFunc(l.Steps, func(s connectStep) bool { return s.File == connectText.File && s.SHA256 == connectText.SHA256 }); i >= 0 {
-				l.Steps = slices.Delete(l.Steps, i, i+1)
-			}
-		}
-		return nil
-	}))
-}
 
 // Disconnected is what Disconnect did, or would do, to one file.
 type Disconnected struct {
 	File      string   `json:"file"`
 	Removed   []string `json:"removed,omitempty"` // removed entries that start Collie
-	Put       []string `json:"restored,omitempty"`
+	Restored  []string `json:"restored,omitempty"`
 	NameTaken []string `json:"there,omitempty"` // entries that were not restored because the name is in use again
 	Exact     bool     `json:"exact"`           // the file is byte for byte as it was before
 	Deleted   bool     `json:"gone,omitempty"`  // connect had created the file, and it is deleted
@@ -157,7 +28,7 @@ func Disconnect(ctx context.Context, cfg *config.Config, env config.Env, o Disco
 	if err != nil {
 		return nil, err
 	}
-	var failed error // the steps done before it are recorded all the same
+	var failed error // kept apart, so that the steps before it are recorded
 	err = updateLedger(ctx, cfg, func(l *connectLedger) error {
 		files, err := o.files(h, env, l)
 		if err != nil {
@@ -192,8 +63,12 @@ var errDry = errors.New("nothing is to be written")
 
 // DisconnectOptions says what is reversed.
 type DisconnectOptions struct {
-	Client, Name, File   string
-	Restore, Remove, Dry bool
+	Client  string // name of the client
+	Name    string // the entry that Remove removes; empty: all that start Collie
+	File    string // file to change; empty: all that connect changed, and the client's own file of the user
+	Restore bool   // put back the entries that connect removed
+	Remove  bool   // remove Collie's entries
+	Dry     bool   // only report what would be done
 }
 
 // files returns the files of a client that may have to be changed.
@@ -221,8 +96,8 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger)
 		return nil, err
 	}
 	d := &Disconnected{File: plan.File, Exact: true}
-	kept := slices.Clone(l.Steps)
-	for i, s := range slices.Backward(kept) {
+	remaining := slices.Clone(l.Steps)
+	for i, s := range slices.Backward(remaining) {
 
 		if s.File != plan.File || s.Client != o.Client || s.What == stepRemove && !o.Restore || s.What == stepConnect && !o.Remove {
 			continue
@@ -230,7 +105,7 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger)
 		if err := d.reverse(&plan, s); err != nil {
 			return nil, err
 		}
-		kept = slices.Delete(kept, i, i+1)
+		remaining = slices.Delete(remaining, i, i+1)
 	}
 	if o.Remove && plan.Text() != nil {
 		if err := d.removeEntries(&plan, o.Name); err != nil {
@@ -238,7 +113,7 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger)
 		}
 	}
 	d.Deleted = plan.Text() == nil && plan.Before() != nil
-	if !plan.Changed() && len(kept) == len(l.Steps) {
+	if !plan.Changed() && len(remaining) == len(l.Steps) {
 		return nil, nil //nolint:nilnil // nothing to do
 	}
 	if o.Dry {
@@ -247,12 +122,12 @@ func (o *DisconnectOptions) restore(h hosts.Host, file string, l *connectLedger)
 	if err := plan.Apply(); err != nil {
 		return nil, err
 	}
-	l.Steps = kept
+	l.Steps = remaining
 	return d, nil
 }
 
 // reverse reverses one step: byte for byte if nobody has changed the file since, else entry by entry. In the second
-// case it leaves Collie's own entry to cut.
+// case Collie's own entry stays; removeEntries removes it.
 func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 	if plan.Text() != nil && digest(plan.Text()) == s.SHA256 {
 		text, err := s.Undo.Apply(plan.Text())
@@ -260,10 +135,10 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 			return err
 		}
 		if s.What == stepConnect {
-			d.removed(collieEntries(plan)...)
+			d.addRemoved(collieEntries(plan)...)
 		}
 		plan.Become(text)
-		d.Put = append(d.Put, pieceNames(s.Pieces)...)
+		d.Restored = append(d.Restored, pieceNames(s.Pieces)...)
 		return nil
 	}
 	d.Exact = d.Exact && len(s.Pieces) == 0
@@ -274,7 +149,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 		}
 		name := piece.Path[len(piece.Path)-1]
 		if ok {
-			d.Put = append(d.Put, name)
+			d.Restored = append(d.Restored, name)
 		} else {
 			d.NameTaken = append(d.NameTaken, name)
 		}
@@ -282,7 +157,7 @@ func (d *Disconnected) reverse(plan *hosts.Plan, s connectStep) error {
 	return nil
 }
 
-// gateways returns the names of the entries that start Collie.
+// collieEntries returns the names of the entries that start Collie.
 func collieEntries(plan *hosts.Plan) (names []string) {
 	found, err := plan.Servers()
 	if err != nil {
@@ -296,7 +171,7 @@ func collieEntries(plan *hosts.Plan) (names []string) {
 	return names
 }
 
-// cut removes the entries that start Collie: the one called name, or all of the user's own if name is empty.
+// removeEntries removes the entries that start Collie: the one called name, or all of the user's own if name is empty.
 func (d *Disconnected) removeEntries(plan *hosts.Plan, name string) error {
 	found, err := plan.Servers()
 	if err != nil {
@@ -310,13 +185,13 @@ func (d *Disconnected) removeEntries(plan *hosts.Plan, name string) error {
 			return err
 		}
 		d.Exact = false
-		d.removed(f.Name)
+		d.addRemoved(f.Name)
 	}
 	return nil
 }
 
-// removed notes names of entries, each once: several connects may have made an entry of one name.
-func (d *Disconnected) removed(names ...string) {
+// addRemoved notes names of entries, each once: several connects may have made an entry of one name.
+func (d *Disconnected) addRemoved(names ...string) {
 	for _, name := range names {
 		if !slices.Contains(d.Removed, name) {
 			d.Removed = append(d.Removed, name)

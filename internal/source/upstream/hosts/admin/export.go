@@ -20,7 +20,7 @@ type ExportOptions struct {
 	Force bool // replace different entries of the same names
 }
 
-// exported is one server in another program's format.
+// exportedServer is one server in another program's format.
 type exportedServer struct {
 	Name  string          `json:"name"`
 	Path  []string        `json:"path,omitempty"`  // its place in the file
@@ -92,7 +92,7 @@ func (*Export) plan(h hosts.Host, written []hosts.Written, o ExportOptions) (hos
 	return hosts.PrepareAll(h, o.File, written, config.SetMember, o.Force)
 }
 
-// chosen returns the wanted servers, in the order of the settings.
+// selectServers returns the wanted servers, in the order of the settings.
 func selectServers(cfg *config.Config, wanted []string) ([]config.ServerEntry, error) {
 	var known []string
 	for _, s := range cfg.Servers {

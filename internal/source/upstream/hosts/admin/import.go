@@ -44,7 +44,7 @@ const (
 	ImportSkipped = "skipped"
 )
 
-// imported is one server of another program.
+// importedServer is one server of another program.
 type importedServer struct {
 	Name      string          `json:"name"`            // in our settings
 	From      string          `json:"from"`            // the host's name for it
@@ -215,8 +215,8 @@ func (p *Import) choose(wanted []string) error {
 	return nil
 }
 
-// decide gives a server its name and its state.
-func (s *importedServer) assignName(names *names, keepApprovals bool) {
+// assignName gives a server its name and its state.
+func (s *importedServer) assignName(names *nameAssigner, keepApprovals bool) {
 	if s.Approvals = s.entry.Approvals(); s.Approvals != nil && !keepApprovals {
 		s.entry = s.entry.WithoutApprovals()
 		s.Differences = append(s.Differences, "approvals ("+strings.Join(s.Approvals, ", ")+"): not carried; --keep-approvals does")
@@ -255,14 +255,14 @@ func unfitFor(name string, raw json.RawMessage) string {
 	return ""
 }
 
-// names assigns names to servers.
-type names struct {
+// nameAssigner assigns names to servers.
+type nameAssigner struct {
 	taken map[string]hosts.Entry // entries by lower-case name
 	as    map[string]string      // spelling by lower-case name
 }
 
-func newNames(cfg *config.Config, reserved []string) *names {
-	n := &names{map[string]hosts.Entry{}, map[string]string{}}
+func newNames(cfg *config.Config, reserved []string) *nameAssigner {
+	n := &nameAssigner{map[string]hosts.Entry{}, map[string]string{}}
 	for _, r := range reserved {
 		n.taken[r], n.as[r] = hosts.Entry{}, r
 	}
@@ -274,8 +274,8 @@ func newNames(cfg *config.Config, reserved []string) *names {
 	return n
 }
 
-// give returns the first of name, name-2, name-3, … that is free or belongs to the same server.
-func (n *names) assign(name string, e hosts.Entry) (given, state string) {
+// assign returns the first of name, name-2, name-3, … that is free or belongs to the same server.
+func (n *nameAssigner) assign(name string, e hosts.Entry) (given, state string) {
 	for i := 1; ; i++ {
 		given = name
 		if i > 1 {
@@ -283,12 +283,12 @@ func (n *names) assign(name string, e hosts.Entry) (given, state string) {
 			given = name[:min(len(name), longestName-len(suffix))] + suffix
 		}
 		low := strings.ToLower(given)
-		there, taken := n.taken[low]
+		existing, taken := n.taken[low]
 		switch {
 		case !taken:
 			n.taken[low], n.as[low] = e, given
 			return given, ImportNew
-		case hosts.Same(there, e, entry.LooksSecret):
+		case hosts.Same(existing, e, entry.LooksSecret):
 			return n.as[low], importSame
 		}
 	}
@@ -296,7 +296,7 @@ func (n *names) assign(name string, e hosts.Entry) (given, state string) {
 
 var unfitLower = lazyregexp.New(`[^a-z0-9_-]+`)
 
-// slug derives a valid name from a host's name for a server.
+// nameFrom derives a valid name from a host's name for a server.
 func nameFrom(name string, raw json.RawMessage) string {
 	if len(name) <= longestName && name != "" && !unfitChars.MatchString(name) {
 		return name
@@ -324,7 +324,7 @@ func (p *Import) Secrets() []string {
 
 // MoveSecrets calls move for each secret of a new server, to store it, and puts a reference in its place. stored looks
 // up a stored secret: a name that holds a different secret is not reused.
-func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(name, value string) error) error {
+func (p *Import) MoveSecrets(stored func(name string) (string, bool), move func(name, value string) error) error {
 	var failed error
 	names := map[string]string{} // secret by name
 	for i := range p.Servers {
@@ -335,11 +335,11 @@ func (p *Import) MoveSecrets(kept func(name string) (string, bool), move func(na
 		s.entry = s.entry.Hide(s.Name, entry.LooksSecret, func(suggested, secret string) string {
 			name := suggested
 			for n := 2; ; n++ {
-				there, used := names[name]
+				value, used := names[name]
 				if !used {
-					there, used = kept(name)
+					value, used = stored(name)
 				}
-				if !used || there == secret {
+				if !used || value == secret {
 					break
 				}
 				name = suggested + "_" + strconv.Itoa(n)
@@ -391,7 +391,7 @@ func NameFor(raw json.RawMessage) string {
 	return name[:min(len(name), longestName)]
 }
 
-// unfit matches characters that a server's name cannot have.
+// unfitChars matches characters that a server's name cannot have.
 var unfitChars = lazyregexp.New(`[^A-Za-z0-9_-]+`)
 
 const longestName = 64

@@ -12,8 +12,9 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// Twin is a server that both a client and Collie start, so that the client would get its tools twice.
-type Twin struct {
+// Duplicate is a server that stands both in a client's own files and in Collie's settings, so that the client would get
+// its tools twice.
+type Duplicate struct {
 	Name string `json:"name"` // the client's name for it
 	Ours string `json:"ours"` // our name for it
 	File string `json:"file"` // the client's file; symbolic links resolved
@@ -22,9 +23,9 @@ type Twin struct {
 	path []string
 }
 
-// Twins returns the twins in all files that a client reads in the folder dir, and in file if it is not empty. Files
-// that cannot be read are skipped.
-func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([]Twin, error) {
+// Duplicates returns the servers that a client has besides Collie's: from all files that the client reads in the folder
+// dir, and from file if it is not empty. Files that cannot be read are skipped.
+func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([]Duplicate, error) {
 	h, err := hosts.FindClient(client)
 	if err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([
 	if file != "" && !slices.ContainsFunc(places, func(p hosts.Place) bool { return p.File == file }) {
 		places = append(places, hosts.Place{File: file})
 	}
-	var out []Twin
+	var out []Duplicate
 	var seen []string
 	for _, place := range places {
 		place.File = withoutLinks(place.File)
@@ -46,7 +47,7 @@ func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([
 			if f.Skip != "" || f.Project != "" && f.Project != dir || f.Entry.Disabled() || f.Entry.IsGateway() {
 				continue
 			}
-			if t, ok := twinOf(cfg, f); ok {
+			if t, ok := duplicateOf(cfg, f); ok {
 				t.File, t.path = place.File, f.Path
 				out = append(out, t)
 			}
@@ -55,20 +56,21 @@ func Duplicates(cfg *config.Config, env config.Env, client, dir, file string) ([
 	return out, nil
 }
 
-// twinOf returns the server of the settings that is the same as a client's server, or else has its name.
-func twinOf(cfg *config.Config, f hosts.Found) (Twin, bool) {
-	named := Twin{}
+// duplicateOf finds the server of the settings that a client's server duplicates: one with the same program or address,
+// or else one with the same name.
+func duplicateOf(cfg *config.Config, f hosts.Found) (Duplicate, bool) {
+	sameName := Duplicate{}
 	for _, s := range cfg.Servers {
 		e, _, err := hosts.ParseEntry(s.Raw, "")
 		switch {
 		case err != nil || e.Disabled() || s.Untrusted:
 		case hosts.Alike(e, f.Entry):
-			return Twin{Name: f.Name, Ours: s.Name, Same: true}, true
+			return Duplicate{Name: f.Name, Ours: s.Name, Same: true}, true
 		case strings.EqualFold(s.Name, f.Name):
-			named = Twin{Name: f.Name, Ours: s.Name}
+			sameName = Duplicate{Name: f.Name, Ours: s.Name}
 		}
 	}
-	return named, named.Name != ""
+	return sameName, sameName.Name != ""
 }
 
 func withoutLinks(file string) string {
@@ -95,16 +97,16 @@ type Connected struct {
 	Problem   string   `json:"problem,omitempty"` // why the file cannot be read
 }
 
-// ClientConnections returns all places where clients start Collie, and the own file of each client that does not. dir
-// is a project to look at as well.
+// ClientConnections returns all places where clients start Collie. A client that does not start it is listed once, with
+// its file of the user. dir is a project whose files are read as well.
 func ClientConnections(env config.Env, dir string, runs func(command string) bool) []Connected {
 	var out []Connected
 	for _, h := range hosts.Clients() {
-		own, err := h.File(systemOf(env, dir))
+		userFile, err := h.File(systemOf(env, dir))
 		if err != nil {
 			continue
 		}
-		base := Connected{Client: h.Name, Title: h.Title, Installed: Installed(env, h.Name, own, runs), File: own}
+		base := Connected{Client: h.Name, Title: h.Title, Installed: Installed(env, h.Name, userFile, runs), File: userFile}
 		n := len(out)
 		for _, place := range h.Places(systemOf(env, dir)) {
 			found, err := h.Read(place)
@@ -161,10 +163,10 @@ func Installed(env config.Env, client, file string, runs func(command string) bo
 		return true
 	}
 	dir := filepath.Dir(file)
-	return dir != env.First("HOME", "USERPROFILE") && there(dir) || there(file)
+	return dir != env.First("HOME", "USERPROFILE") && pathExists(dir) || pathExists(file)
 }
 
-func there(path string) bool {
+func pathExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
