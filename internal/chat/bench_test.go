@@ -90,7 +90,7 @@ func BenchmarkDelta(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a, err := p.Send(b.Context(), c.ID, chat.Draft{Parts: text("go")}, chat.Ask{})
+	a, err := p.Send(b.Context(), c.ID, chat.Draft{Parts: text("go")}, chat.TurnOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// change runs fn on the tree of the session that a message belongs to, counts the change, and tells of it. fn gets the message,
-// which lives, and may be the root.
+// updateTree runs fn on the tree of the session that contains message, increments the revision and publishes the
+// change. fn gets the message, which is not deleted and may be the root.
 func (s *Service) updateTree(ctx context.Context, op, message string, fn func(tx *store.Tx, t *tree, m *node) error) (session string, err error) {
 	var revision int64
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
@@ -61,7 +61,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 		_, err := s.updateTree(ctx, "delete", message, func(tx *store.Tx, t *tree, m *node) error {
 			gone := []*node{m}
 			if !keep {
-				gone = m.below()
+				gone = m.subtree()
 			}
 			if m.role == RoleRoot {
 				return invalid("delete", "messageId", "the root of a session cannot be deleted", "delete the session")
@@ -80,7 +80,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 			return nil
 		})
 		if again > 0 && err != nil && tool.KindOf(err) == tool.NotFound {
-			return nil // a turn that never began went with its messages
+			return nil // cancelling a turn that had not begun has already removed its messages
 		}
 		if len(writing) == 0 {
 			return err
@@ -94,7 +94,7 @@ func (s *Service) DeleteMessage(ctx context.Context, message string, keep bool) 
 
 var errWriting = conflict("delete", "", "a turn writes there", "cancel the turn, or wait for it")
 
-// unended lists the turns that have messages among nodes and have not ended.
+// activeTurns returns the turns that are still writing to one of nodes.
 func activeTurns(nodes []*node) (turns []string) {
 	for _, m := range nodes {
 		if m.status == StatusQueued || m.status == StatusStreaming {
@@ -135,7 +135,7 @@ func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 		for _, m := range t.path() {
 			keep[m] = true
 		}
-		gone := slices.DeleteFunc(root.below(), func(m *node) bool { return keep[m] })
+		gone := slices.DeleteFunc(root.subtree(), func(m *node) bool { return keep[m] })
 		if len(activeTurns(gone)) > 0 {
 			return conflict("prune", session, "a turn writes in another branch", "cancel the turn, or wait for it")
 		}
@@ -190,15 +190,15 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 			return tx.Err()
 		}
 		var nodes []*node
-		for up := m; up.up != nil; up = up.up {
+		for up := m; up.above != nil; up = up.above {
 			nodes = append(nodes, up)
 		}
 		slices.Reverse(nodes)
 		switch extent {
 		case ForkSubtree:
-			nodes = append(nodes, m.below()[1:]...)
+			nodes = append(nodes, m.subtree()[1:]...)
 		case ForkAll:
-			nodes = t.root.below()[1:]
+			nodes = t.root.subtree()[1:]
 		case ForkPath:
 		}
 		at := timeOf(now())
@@ -209,7 +209,7 @@ func (s *Service) Fork(ctx context.Context, message string, extent Extent) (Sess
 		if extent != ForkAll && tx.Err() == nil {
 			selectPath(tx, rows[m.id])
 		} else {
-			choose(tx, root, t.root, rows)
+			copySelection(tx, root, t.root, rows)
 		}
 		tx.Exec("INSERT INTO attachment SELECT ?, sha256, name, mime, size, created FROM attachment WHERE session = ?", c.ID, session)
 		return nil
@@ -245,8 +245,8 @@ func branchesOf(tx *store.Tx, nodes []*node) []branch {
 	return branches
 }
 
-// plant adds branches, parents first, below a root, under new ids. What had not ended in them is interrupted. It returns the
-// rows by the ids from before.
+// insertBranches inserts branches, ordered parents first, below a root, under new ids. Unfinished messages become
+// interrupted. It returns the new rows by the old ids.
 func insertBranches(tx *store.Tx, session string, root int64, branches []branch) map[string]int64 {
 	rows := map[string]int64{}
 	for _, b := range branches {
@@ -282,8 +282,8 @@ func insertBranches(tx *store.Tx, session string, root int64, branches []branch)
 	return rows
 }
 
-// choose selects, at a new root, what was selected at the old one.
-func choose(tx *store.Tx, root int64, old *node, rows map[string]int64) {
+// copySelection selects, at a new root, the copy of the child that is selected at the old one.
+func copySelection(tx *store.Tx, root int64, old *node, rows map[string]int64) {
 	if next := old.next(); next != nil && next.n == old.selected {
 		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", rows[next.id], root)
 	}

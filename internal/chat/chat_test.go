@@ -102,7 +102,7 @@ func (p *place) leaf(session string) string {
 
 func (p *place) send(session, what string) chat.Accepted {
 	p.t.Helper()
-	a, err := p.Send(p.t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text(what)}, chat.Ask{})
+	a, err := p.Send(p.t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text(what)}, chat.TurnOptions{})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSendIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sub.Close()
-	a, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.Ask{TurnID: "t-1"})
+	a, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestSendIsAnswered(t *testing.T) {
 	if end.State != chat.TurnDone || end.Finish != "stop" {
 		t.Errorf("it ended %+v", end)
 	}
-	again, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.Ask{TurnID: "t-1"})
+	again, err := p.Send(t.Context(), session, chat.Draft{Parts: text("Hi\nyou")}, chat.TurnOptions{TurnID: "t-1"})
 	if err != nil || again.Answer != a.Answer {
 		t.Errorf("sent again: %+v, %v", again, err)
 	}
@@ -253,4 +253,54 @@ func kindOf(err error) tool.ErrorKind {
 		return ""
 	}
 	return tool.KindOf(err)
+}
+
+// counted says how often it was encoded.
+type counted struct{ times *int }
+
+func (c counted) MarshalJSON() ([]byte, error) {
+	*c.times++
+	return []byte(`{"a":1}`), nil
+}
+
+// What happens outside of turns costs no encoding while nobody listens, and is there for a client that comes back.
+func TestWhatNobodyTakesIsNotEncoded(t *testing.T) {
+	t.Parallel()
+	p := open(t, t.TempDir(), says("fine"))
+	listen := func(kind, after string) *chat.Subscription {
+		sub, err := p.Subscribe(t.Context(), chat.Filter{Kinds: []string{kind}}, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(sub.Close)
+		return sub
+	}
+	next := func(sub *chat.Subscription) *chat.Event {
+		events, err := sub.Next(t.Context())
+		if err != nil || len(events) != 1 {
+			t.Fatalf("%v, %v", events, err)
+		}
+		return events[0]
+	}
+	other, gone := listen("other", ""), listen("thing", "")
+	next(other)
+	last := next(gone).ID
+	gone.Close()
+	times := 0
+	p.Publish("thing", "", "", counted{&times})
+	if times != 0 {
+		t.Errorf("encoded %d times for nobody", times)
+	}
+	back, again := listen("thing", last), listen("thing", last)
+	for _, sub := range []*chat.Subscription{back, again} {
+		if e := next(sub); e.Kind != "thing" || string(e.Body) != `{"a":1}` {
+			t.Errorf("missed: %s %s", e.Kind, e.Body)
+		}
+	}
+	p.Publish("thing", "", "", counted{&times})
+	next(back)
+	next(again)
+	if times != 2 {
+		t.Errorf("two events were encoded %d times for two clients", times)
+	}
 }

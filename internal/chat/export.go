@@ -19,12 +19,12 @@ import (
 
 // exported is a session as JSON. Format and Version identify the format.
 type exported struct {
-	Format  string   `json:"format"`
-	Version int      `json:"version"`
-	Session Session  `json:"session"`
-	First   string   `json:"selectedChildId,omitempty"` // of the root
-	Tree    []branch `json:"messages"`                  // parents first
-	Files   []held   `json:"files,omitempty"`
+	Format  string         `json:"format"`
+	Version int            `json:"version"`
+	Session Session        `json:"session"`
+	First   string         `json:"selectedChildId,omitempty"` // child of the root
+	Tree    []branch       `json:"messages"`                  // parents first
+	Files   []fileWithData `json:"files,omitempty"`
 }
 
 const (
@@ -33,8 +33,8 @@ const (
 	maxImport     = 256 << 20
 )
 
-// held is a file with its content.
-type held struct {
+// fileWithData is a file with its content.
+type fileWithData struct {
 	llm.File
 	Data []byte `json:"data"`
 }
@@ -55,7 +55,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 		if tx.Err() != nil {
 			return tx.Err()
 		}
-		nodes := t.root.below()[1:]
+		nodes := t.root.subtree()[1:]
 		if format == "markdown" {
 			nodes = t.path()
 		}
@@ -64,7 +64,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 		}
 		x.Tree = branchesOf(tx, nodes)
 		tx.Query(func(r *store.Row) bool {
-			x.Files = append(x.Files, held{File: llm.File{SHA256: r.ColumnText(0), Name: r.ColumnText(1), MIME: r.ColumnText(2), Size: r.ColumnInt64(3)}})
+			x.Files = append(x.Files, fileWithData{File: llm.File{SHA256: r.ColumnText(0), Name: r.ColumnText(1), MIME: r.ColumnText(2), Size: r.ColumnInt64(3)}})
 			return true
 		}, "SELECT sha256, name, mime, size FROM attachment WHERE session = ? ORDER BY sha256", session)
 		return nil
@@ -114,7 +114,7 @@ func (x *exported) redact() {
 			named[sum] = true
 		}
 	}
-	x.Files = slices.DeleteFunc(x.Files, func(f held) bool { return !named[f.SHA256] }) // results that were kept, too
+	x.Files = slices.DeleteFunc(x.Files, func(f fileWithData) bool { return !named[f.SHA256] }) // files that only results refer to
 }
 
 func (x *exported) markdown() []byte {
@@ -128,7 +128,10 @@ func (x *exported) markdown() []byte {
 		who := "You"
 		if m.Role == RoleAssistant {
 			who = "Assistant"
-			if m.Model != "" {
+			switch {
+			case m.OwnTools:
+				who += " (" + m.Provider + ", which runs its own tools)"
+			case m.Model != "":
 				who += " (" + m.Model + ")"
 			}
 		}
@@ -142,11 +145,11 @@ func (x *exported) markdown() []byte {
 			case llm.PartNotice:
 				fmt.Fprintf(&b, "\n*%s*\n", p.Text)
 			case llm.PartReasoning:
-				folded(&b, "Reasoning", p.Text)
+				writeDetails(&b, "Reasoning", p.Text)
 			case llm.PartToolCall:
-				folded(&b, "Call of "+p.Name, p.Args)
+				writeDetails(&b, "Call of "+p.Name, p.Args)
 			case llm.PartToolResult:
-				folded(&b, "Result", p.Text)
+				writeDetails(&b, "Result", p.Text)
 			case llm.PartFile:
 				if p.File != nil {
 					fmt.Fprintf(&b, "\n[%s, %s, %d bytes]\n", p.File.Name, p.File.MIME, p.File.Size)
@@ -160,8 +163,8 @@ func (x *exported) markdown() []byte {
 	return []byte(b.String())
 }
 
-// folded writes text in a block that is closed at first, with a fence that text does not have.
-func folded(b *strings.Builder, title, text string) {
+// writeDetails writes text as a collapsed block, in a fence that does not occur in the text.
+func writeDetails(b *strings.Builder, title, text string) {
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

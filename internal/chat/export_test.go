@@ -1,5 +1,7 @@
 package chat
 
+import "encoding/json"
+
 // What a stream of events and a stored answer hold, for tests that read them as clients do.
 const (
 	EventReset   = eventReset
@@ -9,4 +11,12 @@ const (
 )
 
 // TurnEvent is the body of an event of a turn.
-type TurnEvent = turnBody
+type TurnEvent struct {
+	V       int             `json:"v"`
+	Seq     int64           `json:"seq"`
+	Turn    string          `json:"turnId"`
+	Session string          `json:"sessionId"`
+	TS      int64           `json:"ts"`
+	Type    string          `json:"type"`
+	Data    json.RawMessage `json:"data"`
+}

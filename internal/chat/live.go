@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"collie/internal/llm"
 	"collie/internal/store"
@@ -37,9 +40,9 @@ type live struct {
 	engine   Engine
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
-	ended    chan struct{} // closed once the end stands in the file, or cannot
-	wake     chan struct{} // there is much to make durable, or the queue has moved
-	saveMu   sync.Mutex    // held by who writes the turn to the file, so that the older does not come after the newer
+	ended    chan struct{} // closed once the end is saved, or cannot be
+	wake     chan struct{} // signals that there is much to save, or that the queue has moved
+	saveMu   sync.Mutex    // held while saving, so that an older state never overwrites a newer one
 
 	// Guarded by the hub's mu.
 	state    TurnState
@@ -57,11 +60,11 @@ type live struct {
 	rows     []usageRow // not saved yet
 	unsaved  int        // bytes of text not saved yet
 	dirty    bool
-	over     bool // nothing is taken any more
+	closed   bool // nothing is accepted any more
 
-	waiting    []byte // text that is folded and not yet told
-	waitingFor int    // its part
-	told       time.Time
+	waiting    []byte    // text that is part of the answer but not published yet
+	waitingFor int       // index of its part
+	due        time.Time // see delta
 	timer      *time.Timer
 }
 
@@ -76,7 +79,7 @@ type livePart struct {
 	dirty bool
 }
 
-func (p *livePart) whole() llm.Part {
+func (p *livePart) build() llm.Part {
 	part := p.part
 	part.Text = p.text.String()
 	return part
@@ -98,34 +101,44 @@ func (l *live) tell(kind string, data any) {
 	l.s.hub.publish(turnEvent(&Snapshot{Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq}, kind, data))
 }
 
-type delta struct {
-	Part int    `json:"partIndex"`
-	Text string `json:"text"`
-}
-
-// delta tells of text, at once where the turn has been quiet, else with what comes right after it. The caller holds the
-// hub's mu.
+// delta publishes text: at once if the turn has been quiet, else together with what follows shortly. Pieces that are on
+// average further apart than quiet are published at once even if one is late and the next early: due is how far
+// published text has used up the time, and one piece may be published ahead of it. The caller holds the hub's mu.
 func (l *live) delta(part int, text string) {
 	if len(l.waiting) > 0 && l.waitingFor != part {
 		l.flush()
 	}
 	l.waiting, l.waitingFor = append(l.waiting, text...), part
-	since := time.Since(l.told)
+	wait := time.Until(l.due.Add(-quiet))
 	switch {
-	case since >= quiet || len(l.waiting) >= mergeBytes:
+	case wait <= 0 || len(l.waiting) >= mergeBytes:
 		l.flush()
 	case l.timer == nil:
-		l.timer = time.AfterFunc(quiet-since, func() {
+		l.timer = time.AfterFunc(wait, func() {
 			l.s.hub.mu.Lock()
 			defer l.s.hub.mu.Unlock()
 			l.flush()
 		})
 	case len(l.waiting) == len(text):
-		l.timer.Reset(quiet - since)
+		l.timer.Reset(wait)
 	}
 }
 
-// flush tells of the text that waits. The caller holds the hub's mu.
+// deltaEvent returns the event of the waiting text. It has the form of turnEvent's, written without reflection because it is
+// written many times a second.
+func (l *live) deltaEvent(kind string, ts int64) *Event {
+	body := make([]byte, 0, 192+len(l.waiting)+len(l.waiting)/8)
+	body = strconv.AppendInt(append(body, `{"v":1,"seq":`...), l.seq, 10)
+	body = gjson.AppendJSONString(append(body, `,"turnId":`...), l.turn.ID)
+	body = gjson.AppendJSONString(append(body, `,"sessionId":`...), l.turn.Session)
+	body = strconv.AppendInt(append(body, `,"ts":`...), ts, 10)
+	body = append(append(append(body, `,"type":"`...), kind...), `","data":{"partIndex":`...)
+	body = strconv.AppendInt(body, int64(l.waitingFor), 10)
+	body = gjson.AppendJSONString(append(body, `,"text":`...), string(l.waiting))
+	return &Event{Kind: eventTurn, Session: l.turn.Session, turn: l.turn.ID, Body: append(body, "}}"...)}
+}
+
+// flush publishes waiting text. The caller holds the hub's mu.
 func (l *live) flush() {
 	if len(l.waiting) == 0 {
 		return
@@ -134,18 +147,23 @@ func (l *live) flush() {
 	if l.parts[l.waitingFor].part.Kind == llm.PartReasoning {
 		kind = "reasoning.delta"
 	}
-	l.tell(kind, delta{l.waitingFor, string(l.waiting)})
-	l.waiting, l.told = l.waiting[:0], time.Now()
+	now := time.Now()
+	l.seq++
+	l.s.hub.publish(l.deltaEvent(kind, now.UnixMilli()))
+	if l.waiting = l.waiting[:0]; l.due.Before(now) {
+		l.due = now
+	}
+	l.due = l.due.Add(min(quiet, now.Add(2*quiet).Sub(l.due)))
 }
 
 // snapshot copies the current state. The caller holds the hub's mu and has called flush.
 func (l *live) snapshot() Snapshot {
 	s := Snapshot{
-		Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq, State: l.state, Engine: l.name, Question: l.question, Answer: l.turn.Assistant,
+		Turn: l.turn.ID, Session: l.turn.Session, Seq: l.seq, State: l.state, Engine: l.name, OwnTools: l.name == EngineCLI, Question: l.question, Answer: l.turn.Assistant,
 		Provider: l.provider, Model: l.model, Usage: l.usage, Cost: l.cost, Steps: l.steps, Parts: make([]llm.Part, len(l.parts)),
 	}
 	for i, p := range l.parts {
-		s.Parts[i] = p.whole()
+		s.Parts[i] = p.build()
 	}
 	for _, c := range l.calls {
 		s.Calls = append(s.Calls, c.Call)
@@ -199,7 +217,7 @@ func (l *live) collect() *changes {
 	u := &changes{state: l.state, parts: map[int]llm.Part{}, rows: l.rows}
 	for i, p := range l.parts {
 		if p.dirty {
-			u.parts[i], p.dirty = p.whole(), false
+			u.parts[i], p.dirty = p.build(), false
 		}
 	}
 	for _, c := range l.calls {
@@ -243,10 +261,10 @@ func (l *live) run(started bool) {
 	}
 	over := make(chan struct{})
 	var keeper sync.WaitGroup
-	keeper.Go(func() { l.keep(over) })
+	keeper.Go(func() { l.checkpointUntil(over) })
 	outcome, err := l.runEngine()
 	l.s.hub.mu.Lock()
-	l.over = true
+	l.closed = true
 	l.s.hub.mu.Unlock()
 	close(over)
 	keeper.Wait()
@@ -258,13 +276,11 @@ func (l *live) finish(e turnEnd) {
 	h := l.s.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l.over, l.state = true, e.State
+	l.closed, l.state = true, e.State
 	l.emit("turn.end", e)
 	delete(h.turns, l.turn.ID)
-	for sub := range h.subs {
-		if sub.filter.Turn == l.turn.ID {
-			sub.end()
-		}
+	for sub := range h.subs[l.turn.ID] {
+		sub.end()
 	}
 	for _, other := range h.turns {
 		if other.turn.Session == l.turn.Session {
@@ -272,7 +288,7 @@ func (l *live) finish(e turnEnd) {
 		}
 	}
 	if e.Revision != 0 {
-		l.s.changed(l.turn.Session, e.Revision)
+		l.s.publishChangedLocked(l.turn.Session, e.Revision)
 	}
 }
 
@@ -283,8 +299,8 @@ func (l *live) signal() {
 	}
 }
 
-// keep makes durable what the engine does while it runs, and listens to whether another process cancels the turn.
-func (l *live) keep(over <-chan struct{}) {
+// checkpointUntil saves at intervals until over is closed, and cancels the turn if another process asks for that.
+func (l *live) checkpointUntil(over <-chan struct{}) {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
 	for {
@@ -303,7 +319,7 @@ func (l *live) keep(over <-chan struct{}) {
 	}
 }
 
-// answerIt has the engine answer. Once the turn is cancelled it waits only for so long.
+// runEngine runs the engine. After the turn is cancelled it waits for the engine no longer than cancelGrace.
 func (l *live) runEngine() (Outcome, error) {
 	path, err := l.s.path(l.ctx, l.question)
 	if err != nil {
@@ -314,10 +330,12 @@ func (l *live) runEngine() (Outcome, error) {
 	l.s.hub.mu.Lock()
 	l.emit("turn.start", struct {
 		Engine   string `json:"engine"`
+		OwnTools bool   `json:"ownTools,omitempty"` // as in a [Snapshot]
+		Agent    string `json:"agent,omitempty"`
 		Model    string `json:"model,omitempty"`
 		Question string `json:"userMessageId"`
 		Answer   string `json:"assistantMessageId"`
-	}{l.name, l.turn.Config.Model, l.question, l.turn.Assistant})
+	}{l.name, l.name == EngineCLI, l.turn.Config.Agent, l.turn.Config.Model, l.question, l.turn.Assistant})
 	l.s.hub.mu.Unlock()
 
 	type result struct {
@@ -391,24 +409,65 @@ func (l *live) end(o Outcome, err error) {
 
 	l.saveMu.Lock()
 	for wait := 50 * time.Millisecond; ; wait *= 4 {
-		err = l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
-			e.Revision = l.conclude(tx, save, &final, e)
-			return nil
-		})
-		if err == nil || wait > time.Second {
+		if err = l.write(save, &final, &e); err == nil || wait > time.Second {
 			break
 		}
 		pause := time.NewTimer(wait)
 		<-pause.C
 	}
 	l.saveMu.Unlock()
-	if err != nil { // it stands there as running, and is taken for interrupted once this process has ended
+	if err != nil {
 		l.s.log.Error("the end of a turn is not in the file", "turn", l.turn.ID, "error", err)
+		e = turnEnd{State: TurnError, Finish: "error", Error: &Failure{
+			Type: string(tool.Internal), Code: "not_kept", Message: "the answer could not be written down: " + err.Error(),
+			Hint: "make room on the disk; it is tried again as long as this program runs",
+		}}
+		final.State, final.Finish, final.Error = e.State, e.Finish, e.Error
+		h.mu.Lock()
+		h.unwritten[l.turn.ID] = &final
+		h.mu.Unlock()
+		l.s.work.Go(func() { l.writeLater(save, &final, e) })
 	}
 	l.finish(e)
 }
 
-// conclude writes the last of a turn and returns the revision of its session.
+// write concludes the turn in the file.
+func (l *live) write(save *changes, final *Snapshot, e *turnEnd) error {
+	return l.s.store.Write(context.WithoutCancel(l.ctx), func(tx *store.Tx) error {
+		e.Revision = l.conclude(tx, save, final, *e)
+		return nil
+	})
+}
+
+// writeLater retries saving an end until that succeeds, and a last time when the service closes. If all fails, the turn
+// becomes interrupted after this process has ended; until then no other turn of its session runs.
+func (l *live) writeLater(save *changes, final *Snapshot, e turnEnd) {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for closing := false; !closing; {
+		select {
+		case <-again.C:
+		case <-l.s.ctx.Done():
+			closing = true
+		}
+		l.saveMu.Lock()
+		err := l.write(save, final, &e)
+		l.saveMu.Unlock()
+		if err != nil {
+			continue
+		}
+		h := l.s.hub
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.unwritten, l.turn.ID)
+		if e.Revision != 0 {
+			l.s.publishChangedLocked(l.turn.Session, e.Revision)
+		}
+		return
+	}
+}
+
+// conclude writes the final state of a turn and returns the revision of its session.
 func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd) int64 {
 	failure := ""
 	if e.Error != nil {
@@ -423,7 +482,7 @@ func (l *live) conclude(tx *store.Tx, save *changes, final *Snapshot, e turnEnd)
 	status := map[TurnState]Status{TurnDone: StatusComplete, TurnCancelled: StatusCancelled, TurnError: StatusError}[e.State]
 	tx.Exec(`UPDATE message SET status = ?, provider = ?, model = ?, finish = ?, error = ?, usage = ?, cost = ?, updated = ? WHERE n = ?`,
 		string(status), final.Provider, final.Model, e.Finish, failure, encodeUsage(final.Usage), final.Cost, now(), l.answer)
-	index(tx, l.answer, final.Parts)
+	indexText(tx, l.answer, final.Parts)
 	return bumpRevision(tx, l.turn.Session)
 }
 

@@ -57,7 +57,7 @@ func talk(dir string) error {
 		return err
 	}
 	for parent := v.Root; ; {
-		a, err := service.Send(ctx, c.ID, chat.Draft{Parent: parent, Parts: text("go")}, chat.Ask{})
+		a, err := service.Send(ctx, c.ID, chat.Draft{Parent: parent, Parts: text("go")}, chat.TurnOptions{})
 		if err != nil {
 			return err
 		}

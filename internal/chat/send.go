@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,9 +15,10 @@ import (
 // maxQueued is how many turns of a session may wait.
 const maxQueued = 10
 
-// Ask is what all that begins a turn has in common.
-type Ask struct {
-	// TurnID is the client's: the same one again is answered as the first time, and begins nothing. Empty for a new one.
+// TurnOptions are common to everything that begins a turn.
+type TurnOptions struct {
+	// TurnID is chosen by the client and makes the request idempotent: repeating it returns the first answer. Empty
+	// means a new id.
 	TurnID    string
 	Overrides Config // take precedence over the session's
 	Person    bool   // see [Turn]
@@ -31,45 +33,45 @@ type Draft struct {
 	Parts  []llm.Part
 }
 
-// Send adds a message of the user to a session and has it answered. It is durable, with the turn and the place of the answer,
-// when Send returns; while another turn of the session runs it waits, is refused, or reaches that turn's model, as BusyPolicy
-// says. All that is wrong is found before anything is written.
-func (s *Service) Send(ctx context.Context, session string, m Draft, a Ask) (Accepted, error) {
+// Send adds a user message to a session and starts a turn that answers it. When it returns, both are durable. While
+// another turn of the session runs, the new one waits, is refused, or is passed to the running model, as BusyPolicy
+// says. All errors are found before anything is written.
+func (s *Service) Send(ctx context.Context, session string, m Draft, a TurnOptions) (Accepted, error) {
 	if len(m.Parts) == 0 {
 		return Accepted{}, invalid("send", "parts", "there is nothing in the message", "send a text")
 	}
-	return s.accept(ctx, &begin{op: "send", session: session, ask: a, draft: &m})
+	return s.accept(ctx, &turnRequest{op: "send", session: session, options: a, draft: &m})
 }
 
-// Regenerate has a message of the user answered once more, beside the answers that it has; an answer stands for the message
-// that it answers.
-func (s *Service) Regenerate(ctx context.Context, message string, a Ask) (Accepted, error) {
-	return s.accept(ctx, &begin{op: "regenerate", message: message, ask: a})
+// Regenerate answers a user message again, as a sibling of its other answers. If message is an answer, the message it
+// answers is meant.
+func (s *Service) Regenerate(ctx context.Context, message string, a TurnOptions) (Accepted, error) {
+	return s.accept(ctx, &turnRequest{op: "regenerate", message: message, options: a})
 }
 
-// Edit puts parts beside a message. For a message of the user it has that answered where run says so; for an answer it only
-// marks the new one as edited. Without a turn only Answer is set, to the id of the new message.
-func (s *Service) Edit(ctx context.Context, message, id string, parts []llm.Part, run bool, a Ask) (Accepted, error) {
+// Edit adds parts as a new sibling of a message. A user message is answered if run is set; an answer is only marked as
+// edited. Without a turn, Accepted holds the id of the new message as Answer and nothing else.
+func (s *Service) Edit(ctx context.Context, message, id string, parts []llm.Part, run bool, a TurnOptions) (Accepted, error) {
 	if len(parts) == 0 {
 		return Accepted{}, invalid("edit", "parts", "there is nothing in the message", "send a text")
 	}
-	return s.accept(ctx, &begin{op: "edit", message: message, ask: a, draft: &Draft{ID: id, Parts: parts}, noTurn: !run})
+	return s.accept(ctx, &turnRequest{op: "edit", message: message, options: a, draft: &Draft{ID: id, Parts: parts}, noTurn: !run})
 }
 
-// Continue has an answer that was cancelled, interrupted or failed go on where it stopped.
-func (s *Service) Continue(ctx context.Context, message string, a Ask) (Accepted, error) {
-	return s.accept(ctx, &begin{op: "continue", message: message, ask: a, vendorGo: true})
+// Continue resumes an answer that was cancelled, interrupted or failed.
+func (s *Service) Continue(ctx context.Context, message string, a TurnOptions) (Accepted, error) {
+	return s.accept(ctx, &turnRequest{op: "continue", message: message, options: a, resume: true})
 }
 
-// begin is what is to begin a turn.
-type begin struct {
-	op       string
-	session  string
-	message  string // that it is about, if any
-	draft    *Draft // a new message, if any
-	noTurn   bool   // no turn
-	vendorGo bool   // the answer is there
-	ask      Ask
+// turnRequest is a request that may begin a turn.
+type turnRequest struct {
+	op      string
+	session string
+	message string // the existing message it refers to, if any
+	draft   *Draft // the new message, if any
+	noTurn  bool   // no turn follows
+	resume  bool   // an existing answer is continued
+	options TurnOptions
 
 	// Set by prepare.
 	config Config
@@ -77,16 +79,16 @@ type begin struct {
 	engine Engine
 }
 
-// accept checks b, writes what it begins, and lets that run.
-func (s *Service) accept(ctx context.Context, b *begin) (Accepted, error) {
+// accept validates b, writes it, and starts the turn.
+func (s *Service) accept(ctx context.Context, b *turnRequest) (Accepted, error) {
 	select {
 	case <-s.closing:
 		return Accepted{}, errClosed
 	default:
 	}
-	if b.ask.TurnID == "" {
-		b.ask.TurnID = newID()
-	} else if err := checkID(b.op, "turnId", b.ask.TurnID); err != nil {
+	if b.options.TurnID == "" {
+		b.options.TurnID = newID()
+	} else if err := checkID(b.op, "turnId", b.options.TurnID); err != nil {
 		return Accepted{}, err
 	}
 	if b.draft != nil && b.draft.ID == "" {
@@ -108,12 +110,12 @@ func (s *Service) accept(ctx context.Context, b *begin) (Accepted, error) {
 	started := false
 	err := s.store.Write(ctx, func(tx *store.Tx) error {
 		l, started = nil, false
-		done, err := again(tx, b)
+		done, err := existingTurn(tx, b)
 		if done != nil || err != nil {
 			answer = *orZero(done)
 			return err
 		}
-		l, err = s.write(tx, b)
+		l, err = s.insertTurn(tx, b)
 		if err != nil || tx.Err() != nil {
 			return err
 		}
@@ -133,7 +135,7 @@ func (s *Service) accept(ctx context.Context, b *begin) (Accepted, error) {
 		s.publishChanged(b.session, revision)
 	}
 	if l != nil {
-		s.begin(l, started)
+		s.launch(l, started)
 	}
 	return answer, nil
 }
@@ -145,8 +147,8 @@ func orZero(a *Accepted) *Accepted {
 	return a
 }
 
-// begin has a turn that stands in the file run.
-func (s *Service) begin(l *live, started bool) {
+// launch starts a turn that has been written.
+func (s *Service) launch(l *live, started bool) {
 	s.hub.mu.Lock()
 	s.hub.turns[l.turn.ID] = l
 	s.hub.mu.Unlock()
@@ -158,22 +160,22 @@ func (s *Service) begin(l *live, started bool) {
 	}
 }
 
-// again returns the turn that has been begun under the id already.
-func again(tx *store.Tx, b *begin) (done *Accepted, err error) {
+// existingTurn returns the turn that already has the requested id, or nil.
+func existingTurn(tx *store.Tx, b *turnRequest) (done *Accepted, err error) {
 	var session string
 	tx.Query(func(r *store.Row) bool {
 		done = &Accepted{r.ColumnText(0), r.ColumnText(1), TurnState(r.ColumnText(2))}
 		session = r.ColumnText(3)
 		return false
-	}, "SELECT id, answer, state, session FROM turn WHERE id = ?", b.ask.TurnID)
+	}, "SELECT id, answer, state, session FROM turn WHERE id = ?", b.options.TurnID)
 	if done != nil && b.session != "" && b.session != session {
-		return nil, conflict(b.op, b.ask.TurnID, "the id is that of a turn of another session", "send another one")
+		return nil, conflict(b.op, b.options.TurnID, "the id is that of a turn of another session", "send another one")
 	}
 	return done, tx.Err()
 }
 
-// prepare finds what b needs, and what is wrong with it. done is the answer where the turn has been begun already.
-func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err error) {
+// prepare validates b and completes it. done is not nil if the turn exists already.
+func (s *Service) prepare(ctx context.Context, b *turnRequest) (done *Accepted, err error) {
 	var session Session
 	var parts []llm.Part
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
@@ -186,7 +188,7 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 				return notFound(b.op, "message", b.message)
 			}
 		}
-		if done, err = again(tx, b); done != nil || err != nil {
+		if done, err = existingTurn(tx, b); done != nil || err != nil {
 			return err
 		}
 		if session, err = readSession(tx, b.op, b.session); err != nil {
@@ -198,8 +200,8 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 		}
 		t := readTree(tx, b.session)
 		if m := t.find(b.message); m != nil && m.role != RoleRoot {
-			if m.role == RoleAssistant && m.up.role == RoleUser {
-				m = m.up
+			if m.role == RoleAssistant && m.above.role == RoleUser {
+				m = m.above
 			}
 			parts = readMessages(tx, []*node{m})[0].Parts
 		}
@@ -208,7 +210,8 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 	if err != nil || done != nil || b.noTurn {
 		return done, err
 	}
-	config, err := Defaults().merge(s.o.Defaults(), session.Config, b.ask.Overrides)
+	below := s.o.Defaults(cmp.Or(b.options.Overrides.Agent, session.Config.Agent))
+	config, err := Defaults().merge(below, session.Config, b.options.Overrides)
 	if err != nil {
 		return nil, err
 	}
@@ -217,8 +220,8 @@ func (s *Service) prepare(ctx context.Context, b *begin) (done *Accepted, err er
 	return nil, err
 }
 
-// checkParts looks at what a person sends.
-func checkParts(tx *store.Tx, b *begin) error {
+// checkParts validates and normalizes the parts that a person sends.
+func checkParts(tx *store.Tx, b *turnRequest) error {
 	for i := range b.draft.Parts {
 		p, field := &b.draft.Parts[i], fmt.Sprintf("parts/%d", i)
 		switch {
@@ -241,14 +244,14 @@ func checkParts(tx *store.Tx, b *begin) error {
 	return nil
 }
 
-// write adds what b begins to the tree, and its turn, which is nil where there is none.
-func (s *Service) write(tx *store.Tx, b *begin) (*live, error) {
+// insertTurn writes the messages of b and its turn; without a turn it returns nil.
+func (s *Service) insertTurn(tx *store.Tx, b *turnRequest) (*live, error) {
 	if b.draft != nil {
 		if _, there := tx.Number("SELECT 1 FROM message WHERE id = ?", b.draft.ID); there {
 			return nil, &tool.Error{Op: b.op, Kind: tool.Exists, Subject: b.draft.ID, Message: "there is a message with this id", Hint: "send another one"}
 		}
 	}
-	question, answer, err := s.place(tx, b)
+	question, answer, err := s.findQuestion(tx, b)
 	if err != nil || tx.Err() != nil || b.noTurn {
 		return nil, err
 	}
@@ -269,71 +272,80 @@ func (s *Service) write(tx *store.Tx, b *begin) (*live, error) {
 		was := readMessages(tx, []*node{answer})[0]
 		l.answer, l.turn.Assistant, l.turn.Partial, l.usage, l.cost = answer.n, answer.id, was.Parts, was.Usage, was.Cost
 		for _, p := range l.turn.Partial {
-			l.begun(p)
+			l.addPart(p)
 		}
 		tx.Exec("UPDATE message SET status = 'queued', turn = ? WHERE n = ?", l.turn.ID, answer.n)
 		tx.Exec("DELETE FROM message_text WHERE n = ?", answer.n)
 	}
 	selectPath(tx, l.answer)
 	tx.Exec(`INSERT INTO turn (id, session, question, answer, engine, state, owner, steer, config, principal, created) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
-		l.turn.ID, b.session, question.ID, l.turn.Assistant, b.name, s.store.Owner(), b.config.BusyPolicy == "steer" && b.op == "send" && onlyText(b.draft.Parts),
-		string(encode(b.config)), b.ask.Principal, now())
+		l.turn.ID, b.session, question.ID, l.turn.Assistant, b.name, s.store.Owner(), b.steerScope(),
+		string(encode(b.config)), b.options.Principal, now())
 	return l, nil
 }
 
-func onlyText(parts []llm.Part) bool {
-	return !slices.ContainsFunc(parts, func(p llm.Part) bool { return p.Kind != llm.PartText })
+// steerScope says which running turn may take the message as steering: 0 none, 1 one of the same principal, 2 also that
+// of a person.
+func (b *turnRequest) steerScope() int {
+	switch {
+	case b.config.BusyPolicy != "steer" || b.op != "send" || slices.ContainsFunc(b.draft.Parts, func(p llm.Part) bool { return p.Kind != llm.PartText }):
+		return 0
+	case b.options.Person:
+		return 2
+	}
+	return 1
 }
 
-// asked is the message that a turn answers.
-type asked struct {
+// questionRef is the message that a turn answers.
+type questionRef struct {
 	ID  string
 	row int64
 }
 
-// place finds the message that is answered, or adds it. answer is what is continued, or nil.
-func (s *Service) place(tx *store.Tx, b *begin) (question asked, answer *node, err error) {
+// findQuestion finds the message to answer, or adds it. answer is the answer to continue, or nil.
+func (s *Service) findQuestion(tx *store.Tx, b *turnRequest) (question questionRef, answer *node, err error) {
 	t := readTree(tx, b.session)
 	if tx.Err() != nil {
-		return asked{}, nil, tx.Err()
+		return questionRef{}, nil, tx.Err()
 	}
 	if b.message == "" {
 		parent, err := s.parentOf(t, b)
 		if err != nil {
-			return asked{}, nil, err
+			return questionRef{}, nil, err
 		}
 		return s.addUserMessage(tx, b, parent), nil, nil
 	}
 	m := t.find(b.message)
 	switch {
 	case m == nil || m.role == RoleRoot:
-		return asked{}, nil, notFound(b.op, "message", b.message)
+		return questionRef{}, nil, notFound(b.op, "message", b.message)
 	case b.draft != nil && m.role == RoleUser: // edited
-		return s.addUserMessage(tx, b, m.up), nil, nil
+		return s.addUserMessage(tx, b, m.above), nil, nil
 	case b.draft != nil && !b.noTurn:
-		return asked{}, nil, invalid(b.op, "run", "an answer that was edited is not answered", "leave run out")
+		return questionRef{}, nil, invalid(b.op, "run", "an answer that was edited is not answered", "leave run out")
 	case b.draft != nil:
 		at := timeOf(now())
-		selectPath(tx, insert(tx, b.session, m.up.n, &Message{
+		selectPath(tx, insert(tx, b.session, m.above.n, &Message{
 			ID: b.draft.ID, Role: m.role, Status: StatusComplete, Parts: b.draft.Parts, Edited: true, Created: at, Updated: at,
 		}))
-		return asked{}, nil, nil
-	case b.vendorGo:
+		return questionRef{}, nil, nil
+	case b.resume:
 		if m.role != RoleAssistant || m.status != StatusCancelled && m.status != StatusInterrupted && m.status != StatusError {
-			return asked{}, nil, conflict(b.op, b.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
+			return questionRef{}, nil, conflict(b.op, b.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
 		}
-		answer, m = m, m.up
+		answer, m = m, m.above
 	case m.role == RoleAssistant:
-		m = m.up
+		m = m.above
 	}
 	if m.role != RoleUser {
-		return asked{}, nil, conflict(b.op, b.message, "there is no message of the user that it answers", "send a message")
+		return questionRef{}, nil, conflict(b.op, b.message, "there is no message of the user that it answers", "send a message")
 	}
-	return asked{m.id, m.n}, answer, nil
+	return questionRef{m.id, m.n}, answer, nil
 }
 
-// parentOf finds the message that a new one answers. It is named: who guesses makes branches by accident.
-func (s *Service) parentOf(t *tree, b *begin) (*node, error) {
+// parentOf returns the message that a new one follows. It must be named, since a guess could create a branch by
+// accident.
+func (s *Service) parentOf(t *tree, b *turnRequest) (*node, error) {
 	if b.draft.Parent == "" {
 		if len(t.root.children) > 0 {
 			return nil, invalid(b.op, "parentId", "the session has messages, so it must say which one is answered", "name the last message of the path, or the root")
@@ -350,10 +362,10 @@ func (s *Service) parentOf(t *tree, b *begin) (*node, error) {
 	return parent, nil
 }
 
-// user adds a message of the user below parent.
-func (s *Service) addUserMessage(tx *store.Tx, b *begin, parent *node) asked {
+// addUserMessage adds a user message below parent.
+func (s *Service) addUserMessage(tx *store.Tx, b *turnRequest, parent *node) questionRef {
 	at := timeOf(now())
-	turn := b.ask.TurnID
+	turn := b.options.TurnID
 	if b.noTurn {
 		turn = ""
 	}
@@ -364,5 +376,5 @@ func (s *Service) addUserMessage(tx *store.Tx, b *begin, parent *node) asked {
 	if title := titleOf(b.draft.Parts); title != "" {
 		tx.Exec("UPDATE session SET title = ? WHERE id = ? AND title = '' AND named = 0", title, b.session)
 	}
-	return asked{b.draft.ID, row}
+	return questionRef{b.draft.ID, row}
 }

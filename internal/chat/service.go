@@ -18,11 +18,15 @@ var schemaFiles embed.FS
 
 // Schema returns the tables of conversations, for [store.Open].
 func Schema() store.Schema {
-	script, err := schemaFiles.ReadFile("schema/001.sql")
-	if err != nil {
-		panic(err) // it is in the program
+	schema := store.Schema{Name: "chat"}
+	for _, name := range []string{"001", "002"} {
+		script, err := schemaFiles.ReadFile("schema/" + name + ".sql")
+		if err != nil {
+			panic(err) // the file is embedded
+		}
+		schema.Migrations = append(schema.Migrations, string(script))
 	}
-	return store.Schema{Name: "chat", Migrations: []string{string(script)}}
+	return schema
 }
 
 // Options of a [Service]. Engine is required.
@@ -30,9 +34,9 @@ type Options struct {
 	// Engine chooses the engine for a message under a config, and returns its name. It fails if none can answer, for
 	// example if no model is configured or the model takes no pictures. It is called before anything is written.
 	Engine func(ctx context.Context, c Config, message []llm.Part) (name string, e Engine, err error)
-	// Defaults hold where neither turn nor session says otherwise, before [Defaults].
-	Defaults func() Config
-	// Redact takes secrets out of the arguments of a call of name; nil leaves them as they are.
+	// Defaults returns the settings' defaults for an agent; the name is empty for none.
+	Defaults func(agent string) Config
+	// Redact removes secrets from the arguments of a call of name; nil changes nothing.
 	Redact func(name string, args json.RawMessage) json.RawMessage
 	// nil discards
 	Logger *slog.Logger
@@ -62,7 +66,7 @@ func Open(ctx context.Context, s *store.Store, o Options) (*Service, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Defaults == nil {
-		o.Defaults = func() Config { return Config{} }
+		o.Defaults = func(string) Config { return Config{} }
 	}
 	if o.Redact == nil {
 		o.Redact = func(_ string, args json.RawMessage) json.RawMessage { return args }
@@ -86,8 +90,10 @@ func (s *Service) Close(ctx context.Context) error {
 		s.work.Wait()
 		s.hub.mu.Lock()
 		s.hub.closed = true
-		for sub := range s.hub.subs {
-			sub.end()
+		for _, of := range s.hub.subs {
+			for sub := range of {
+				sub.end()
+			}
 		}
 		s.hub.mu.Unlock()
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,8 +15,8 @@ import (
 
 // NewSession describes a session to create. The zero value is valid.
 type NewSession struct {
-	Title  string
-	Config Config
+	Title  string `json:"title"`
+	Config Config `json:"config"`
 }
 
 const maxTitle = 300 // bytes
@@ -100,22 +101,31 @@ func (s *Service) Get(ctx context.Context, id string) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	s.overlay(v.Path)
+	s.overlay(&v)
 	return v, nil
 }
 
-// overlay puts what the turns that run here have come to in the place of what the file has of it.
-func (s *Service) overlay(path []Message) {
+// overlay replaces saved answers by the newer state of turns that run in this process.
+func (s *Service) overlay(v *View) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	for _, l := range s.hub.turns {
-		for i := range path {
-			if m := &path[i]; m.ID == l.turn.Assistant && m.Status == StatusStreaming {
-				now := l.snapshot()
-				m.Parts, m.Calls, m.Usage, m.Cost, m.Provider, m.Model = now.Parts, now.Calls, now.Usage, now.Cost, now.Provider, now.Model
-			}
+	for i := range v.Path {
+		m := &v.Path[i]
+		if m.Status != StatusStreaming {
+			continue
 		}
+		var now Snapshot
+		if l := s.hub.turns[m.Turn]; l != nil {
+			now = l.snapshot()
+		} else if ended := s.hub.unwritten[m.Turn]; ended != nil {
+			now, m.Status, m.Error = *ended, StatusError, ended.Error
+		} else {
+			continue
+		}
+		m.Parts, m.Calls, m.Usage, m.Cost, m.Provider, m.Model = now.Parts, now.Calls, now.Usage, now.Cost, now.Provider, now.Model
+		m.OwnTools = ownTools(m.Provider)
 	}
+	v.Turns = slices.DeleteFunc(v.Turns, func(t TurnRef) bool { return s.hub.unwritten[t.ID] != nil })
 }
 
 // List selects sessions.
@@ -191,10 +201,10 @@ func parseCursor(cursor string) (before int64, id string, err error) {
 
 // Patch changes a session; nil fields are not changed.
 type Patch struct {
-	Title    *string
-	Pinned   *bool
-	Archived *bool
-	Config   *Config // the whole of it
+	Title    *string `json:"title"`
+	Pinned   *bool   `json:"pinned"`
+	Archived *bool   `json:"archived"`
+	Config   *Config `json:"config"` // the whole of it
 }
 
 // Patch changes a session. A revision other than 0 must be the current one, else the error is of kind Conflict, as it
@@ -248,7 +258,7 @@ func stale(id string) error {
 	return &tool.Error{Op: "change session", Kind: tool.Conflict, Code: "stale_revision", Subject: id, Message: "it has changed since", Hint: "get it again"}
 }
 
-// busy reports whether a turn of the session has not ended.
+// hasActiveTurn reports whether a turn of the session has not ended.
 func hasActiveTurn(tx *store.Tx, session string) bool {
 	_, there := tx.Number("SELECT 1 FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", session)
 	return there
@@ -308,22 +318,22 @@ func (s *Service) cancelAll(ctx context.Context, session, reason string) error {
 	return nil
 }
 
-// tellChanged tells of a change of a session; revision is 0 where it is gone.
+// publishChanged publishes a change of a session; revision is 0 if it was deleted.
 func (s *Service) publishChanged(id string, revision int64) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	s.changed(id, revision)
+	s.publishChangedLocked(id, revision)
 }
 
-// changed is tellChanged for who holds the hub's mu.
-func (s *Service) changed(id string, revision int64) {
+// publishChangedLocked is publishChanged for a caller that holds the hub's mu.
+func (s *Service) publishChangedLocked(id string, revision int64) {
 	s.hub.publish(&Event{Kind: eventSession, Session: id, Body: encode(struct {
 		ID       string `json:"id"`
 		Revision int64  `json:"revision"`
 	}{id, revision})})
 }
 
-// with is c with what each of the layers says in the place of what stood there before.
+// merge returns c overridden by each of the layers in turn.
 func (c Config) merge(layers ...Config) (merged Config, err error) {
 	for _, layer := range append([]Config{c}, layers...) {
 		if err := json.Unmarshal(encode(layer), &merged); err != nil {

@@ -22,11 +22,11 @@ type sink struct {
 
 var _ Sink = (*sink)(nil)
 
-// fold runs fn under the hub's lock unless the turn is over, and says whether it did.
-func (k *sink) fold(fn func()) bool {
+// update runs fn under the hub's lock unless the turn has ended, and reports whether it did.
+func (k *sink) update(fn func()) bool {
 	k.s.hub.mu.Lock()
 	defer k.s.hub.mu.Unlock()
-	if k.over {
+	if k.closed {
 		return false
 	}
 	fn()
@@ -52,7 +52,7 @@ func (k *sink) add(part llm.Part) (int, *livePart) {
 	return len(k.parts) - 1, p
 }
 
-// piece finds the part of an event, or begins it. The caller holds the hub's mu.
+// partFor returns the part of an event, which it adds if it is new. The caller holds the hub's mu.
 func (k *sink) partFor(step int, e *llm.Event, kind llm.PartKind) (int, *livePart) {
 	key := partKey{step, e.Index, kind}
 	i, there := k.at[key]
@@ -77,7 +77,7 @@ func (k *sink) Emit(step int, e llm.Event) {
 		k.Notice(e.Code, e.Text)
 		return
 	}
-	k.fold(func() {
+	k.update(func() {
 		k.steps = max(k.steps, step+1)
 		switch e.Kind {
 		case llm.EventStart:
@@ -143,7 +143,7 @@ type proposed struct {
 
 // Proposed implements [Sink].
 func (k *sink) Proposed(step int, call ToolCall) {
-	k.fold(func() {
+	k.update(func() {
 		k.steps = max(k.steps, step+1)
 		args := k.redact(call.Name, string(call.Args))
 		if k.partOf(call.ID) == nil {
@@ -174,15 +174,16 @@ func (k *sink) callOf(id, name string, step int) *liveCall {
 	return c
 }
 
-// move brings a call into a state, durably, and tells of it by kind. It is taken back where it does not become durable.
+// setState changes the state of a call durably and publishes an event of the given kind. If saving fails, the change is
+// undone.
 func (k *sink) setState(ctx context.Context, call string, to CallState, kind string) error {
 	var c *liveCall
 	var before CallState
-	if !k.fold(func() {
+	if !k.update(func() {
 		c = k.callOf(call, "", 0)
 		before = c.State
 		c.State, c.dirty = to, true
-		k.await(before, to)
+		k.countAwaiting(before, to)
 	}) {
 		return errGone
 	}
@@ -190,10 +191,10 @@ func (k *sink) setState(ctx context.Context, call string, to CallState, kind str
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	k.fold(func() {
+	k.update(func() {
 		if err != nil {
 			c.State, c.dirty = before, true
-			k.await(to, before)
+			k.countAwaiting(to, before)
 			return
 		}
 		k.emit(kind, struct {
@@ -203,8 +204,8 @@ func (k *sink) setState(ctx context.Context, call string, to CallState, kind str
 	return err
 }
 
-// await counts the calls that wait for a person. The caller holds the hub's mu.
-func (k *sink) await(from, to CallState) {
+// countAwaiting updates the number of calls that wait for a person. The caller holds the hub's mu.
+func (k *sink) countAwaiting(from, to CallState) {
 	if from == CallAwaiting {
 		k.awaiting--
 	}
@@ -228,10 +229,10 @@ func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error
 		return nil, err
 	}
 	return sync.OnceFunc(func() {
-		k.fold(func() {
+		k.update(func() {
 			if c := k.byCall[call]; c.State == CallAwaiting {
 				c.State, c.dirty = CallProposed, true
-				k.await(CallAwaiting, CallProposed)
+				k.countAwaiting(CallAwaiting, CallProposed)
 				k.emit("tool.asked", struct {
 					Call string `json:"callId"`
 				}{call})
@@ -243,7 +244,7 @@ func (k *sink) Asking(ctx context.Context, call string) (asked func(), err error
 
 // Progress implements [Sink].
 func (k *sink) Progress(call string, done, total float64, message string) {
-	k.fold(func() {
+	k.update(func() {
 		k.emit("tool.progress", struct {
 			Call    string  `json:"callId"`
 			Done    float64 `json:"progress"`
@@ -256,12 +257,12 @@ func (k *sink) Progress(call string, done, total float64, message string) {
 // Answered implements [Sink].
 func (k *sink) Answered(call string, state CallState, result llm.Part, took int64) {
 	k.keepPictures(result.Files)
-	taken := k.fold(func() {
+	taken := k.update(func() {
 		c := k.callOf(call, "", 0)
 		if c.answered {
 			return
 		}
-		k.await(c.State, state)
+		k.countAwaiting(c.State, state)
 		c.answered, c.State, c.Took, c.dirty = true, state, took, true
 		result.Kind, result.Call = llm.PartToolResult, call
 		i, p := k.add(result)
@@ -315,7 +316,7 @@ func cut(text string, max int) string {
 
 // Notice implements [Sink].
 func (k *sink) Notice(code, text string) {
-	k.fold(func() {
+	k.update(func() {
 		i, _ := k.add(llm.Part{Kind: llm.PartNotice, Code: code, Text: text})
 		k.emit("notice", struct {
 			Part int    `json:"partIndex"`
@@ -328,9 +329,9 @@ func (k *sink) Notice(code, text string) {
 // Usage implements [Sink].
 func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 	cost = max(cost, 0)
-	k.fold(func() {
+	k.update(func() {
 		k.provider, k.model = provider, model
-		k.usage = sum(k.usage, u)
+		k.usage.Add(u)
 		k.cost += cost
 		k.rows = append(k.rows, usageRow{now(), provider, model, key, u, cost})
 		k.emit("usage", struct {
@@ -340,14 +341,7 @@ func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 	})
 }
 
-func sum(a, b llm.Usage) llm.Usage {
-	return llm.Usage{
-		Input: a.Input + b.Input, Cached: a.Cached + b.Cached, CacheWrite: a.CacheWrite + b.CacheWrite,
-		Output: a.Output + b.Output, Reasoning: a.Reasoning + b.Reasoning,
-	}
-}
-
-// Summarize is that of [Sink].
+// Summarize implements [Sink].
 func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error) {
 	k.saveMu.Lock()
 	defer k.saveMu.Unlock()
@@ -363,7 +357,7 @@ func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.M
 		return nil, err
 	}
 	k.path = left
-	k.fold(func() {
+	k.update(func() {
 		k.emit("summary", struct {
 			Text string `json:"text"`
 		}{summary})
@@ -374,7 +368,7 @@ func (k *sink) Summarize(ctx context.Context, keep int, summary string) ([]llm.M
 // Steered implements [Sink].
 func (k *sink) Steered(step int) []llm.Message {
 	messages, err := k.s.takeSteering(context.WithoutCancel(k.ctx), k)
-	if err != nil { // what was said waits for its turn
+	if err != nil { // the messages stay queued as turns
 		k.s.log.Warn("what was said meanwhile does not reach the model", "turn", k.turn.ID, "step", step, "error", err)
 	}
 	return messages

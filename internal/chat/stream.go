@@ -37,20 +37,35 @@ type Event struct {
 	ID      string
 	Kind    string
 	Session string
-	Body    json.RawMessage
-	turn    string
-	n       uint64
+	// Tool is what it is about, as TOOL or TOOL.ACTION, for those who see that; empty where it is about none.
+	Tool  string
+	Body  json.RawMessage
+	turn  string
+	n     uint64
+	size  int // in the ring
+	later any // what Body is encoded from once somebody takes it
+}
+
+// laterSize is what an event counts in the ring whose body is not encoded.
+const laterSize = 256
+
+// whole encodes what is not yet. The caller holds the hub's mu.
+func (e *Event) whole() *Event {
+	if e.later != nil {
+		e.Body, e.later = encode(e.later), nil
+	}
+	return e
 }
 
 // turnBody is the body of an event of kind [eventTurn].
 type turnBody struct {
-	V       int             `json:"v"`
-	Seq     int64           `json:"seq"` // from 1, without gaps, in each turn
-	Turn    string          `json:"turnId"`
-	Session string          `json:"sessionId"`
-	TS      int64           `json:"ts"` // Unix milliseconds
-	Type    string          `json:"type"`
-	Data    json.RawMessage `json:"data"`
+	V       int    `json:"v"`
+	Seq     int64  `json:"seq"` // from 1, without gaps, in each turn
+	Turn    string `json:"turnId"`
+	Session string `json:"sessionId"`
+	TS      int64  `json:"ts"` // Unix milliseconds
+	Type    string `json:"type"`
+	Data    any    `json:"data"`
 }
 
 // Filter says which events a subscription has.
@@ -79,34 +94,65 @@ type hub struct {
 	n      uint64
 	ring   []*Event // the last ones, oldest first
 	bytes  int
-	subs   map[*Subscription]struct{}
+	subs   map[string]map[*Subscription]struct{} // by the one turn that they want, empty for those that want more
 	turns  map[string]*live
 	closed bool
+	// unwritten are turns that have ended, and stand in the file as running because that could not be written.
+	unwritten map[string]*Snapshot
 }
 
 func newHub() *hub {
 	run := uuid.New()
-	return &hub{run: fmt.Sprintf("%x", run[:6]), subs: map[*Subscription]struct{}{}, turns: map[string]*live{}}
+	return &hub{run: fmt.Sprintf("%x", run[:6]), subs: map[string]map[*Subscription]struct{}{}, turns: map[string]*live{}, unwritten: map[string]*Snapshot{}}
 }
 
-func (h *hub) id(n uint64) string { return h.run + ":" + strconv.FormatUint(n, 10) }
+func (h *hub) id(n uint64) string {
+	var b [40]byte
+	return string(strconv.AppendUint(append(append(b[:0], h.run...), ':'), n, 10))
+}
 
 // publish hands e to whoever has it in its filter. The caller holds h.mu, and never waits here.
 func (h *hub) publish(e *Event) {
 	h.n++
 	e.n = h.n
 	e.ID = h.id(h.n)
+	if e.size = len(e.Body); e.later != nil {
+		e.size = laterSize
+	}
 	h.ring = append(h.ring, e)
-	h.bytes += len(e.Body)
+	h.bytes += e.size
 	for len(h.ring) > ringEvents || h.bytes > ringBytes && len(h.ring) > 1 {
-		h.bytes -= len(h.ring[0].Body)
+		h.bytes -= h.ring[0].size
 		h.ring[0] = nil
 		h.ring = h.ring[1:]
 	}
-	for s := range h.subs {
+	for s := range h.subs[""] {
 		if s.filter.has(e) {
+			s.add(e.whole())
+		}
+	}
+	if e.turn != "" {
+		for s := range h.subs[e.turn] {
 			s.add(e)
 		}
+	}
+}
+
+// join adds s to those that are told. The caller holds h.mu.
+func (h *hub) join(s *Subscription) {
+	of := h.subs[s.filter.Turn]
+	if of == nil {
+		of = map[*Subscription]struct{}{}
+		h.subs[s.filter.Turn] = of
+	}
+	of[s] = struct{}{}
+}
+
+// leave is the end of join.
+func (h *hub) leave(s *Subscription) {
+	of := h.subs[s.filter.Turn]
+	if delete(of, s); len(of) == 0 {
+		delete(h.subs, s.filter.Turn)
 	}
 }
 
@@ -116,6 +162,7 @@ type Subscription struct {
 	filter  Filter
 	ready   chan struct{} // has one where there is something to take
 	first   []*Event      // what it begins with, for Next alone
+	taken   []*Event      // what Next answered with last, whose room is used again
 
 	// Guarded by the hub's mu.
 	queue  []*Event
@@ -155,14 +202,14 @@ func (s *Service) Subscribe(ctx context.Context, f Filter, after string) (*Subsc
 	if known {
 		for _, e := range h.ring {
 			if e.n > n && f.has(e) {
-				sub.queue = append(sub.queue, e)
+				sub.queue = append(sub.queue, e.whole())
 				sub.bytes += len(e.Body)
 			}
 		}
 	}
 	sub.closed = h.closed || f.Turn != "" && h.turns[f.Turn] == nil
 	if !sub.closed {
-		h.subs[sub] = struct{}{}
+		h.join(sub)
 	}
 	if known && (len(sub.queue) > 0 || !sub.closed || f.Turn == "") {
 		h.mu.Unlock()
@@ -231,10 +278,17 @@ func (s *Subscription) Next(ctx context.Context) ([]*Event, error) {
 	for {
 		h.mu.Lock()
 		if s.lagged {
-			return s.begin(ctx)
+			events, err := s.begin(ctx)
+			if err != nil { // it is to begin at the next call
+				h.mu.Lock()
+				s.lagged = true
+				h.mu.Unlock()
+			}
+			return events, err
 		}
 		events, ended := s.queue, s.closed
-		s.queue, s.bytes = nil, 0
+		clear(s.taken)
+		s.queue, s.taken, s.bytes = s.taken[:0], events, 0
 		h.mu.Unlock()
 		switch {
 		case len(events) > 0:
@@ -254,7 +308,7 @@ func snapshotEvent(s *Snapshot) *Event { return turnEvent(s, "snapshot", s) }
 
 func turnEvent(s *Snapshot, kind string, data any) *Event {
 	return &Event{Kind: eventTurn, Session: s.Session, turn: s.Turn, Body: encode(turnBody{
-		V: 1, Seq: s.Seq, Turn: s.Turn, Session: s.Session, TS: time.Now().UnixMilli(), Type: kind, Data: encode(data),
+		V: 1, Seq: s.Seq, Turn: s.Turn, Session: s.Session, TS: time.Now().UnixMilli(), Type: kind, Data: data,
 	})}
 }
 
@@ -267,20 +321,16 @@ func (s *Subscription) Close() {
 
 // end is Close for who holds the hub's mu.
 func (s *Subscription) end() {
-	delete(s.service.hub.subs, s)
+	s.service.hub.leave(s)
 	s.closed = true
 	s.wake()
 }
 
-// Publish tells subscribers of something outside of turns: a call that started, a server whose state changed. body is
-// encoded as JSON; session is empty where it concerns none. It never waits for who listens.
-func (s *Service) Publish(kind, session string, body any) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		s.log.Error("an event has no JSON form", "kind", kind, "error", err)
-		return
-	}
+// Publish tells subscribers of something outside of turns: a call that started, a server whose state changed. body has a JSON
+// form and does not change any more; session and about, the Tool of the event, are empty where it concerns none. It never waits
+// for who listens. What nobody takes is never encoded: it is kept all the same, for a client that comes back and asks for what it missed.
+func (s *Service) Publish(kind, session, about string, body any) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	s.hub.publish(&Event{Kind: kind, Session: session, Body: data})
+	s.hub.publish(&Event{Kind: kind, Session: session, Tool: about, later: body})
 }

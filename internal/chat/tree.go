@@ -17,8 +17,8 @@ type node struct {
 	status                       Status
 	deleted                      bool
 	turn                         string
-	up                           *node
-	children                     []*node // those that live, in order
+	above                        *node
+	children                     []*node // not deleted, in order
 }
 
 // tree is the tree of messages of a session.
@@ -40,12 +40,12 @@ func readTree(tx *store.Tx, session string) *tree {
 		return true
 	}, "SELECT n, id, parent, ordinal, selected, role, status, deleted, turn FROM message WHERE session = ?", session)
 	for _, m := range t.byN {
-		m.up = t.byN[m.parent]
+		m.above = t.byN[m.parent]
 		switch {
 		case m.role == RoleRoot:
 			t.root = m
-		case !m.deleted && m.up != nil:
-			m.up.children = append(m.up.children, m)
+		case !m.deleted && m.above != nil:
+			m.above.children = append(m.above.children, m)
 		}
 	}
 	for _, m := range t.byN {
@@ -75,8 +75,8 @@ func (t *tree) path() (path []*node) {
 	return path
 }
 
-// below lists m and all that live below it, parents first.
-func (m *node) below() []*node {
+// subtree returns m and everything below it that is not deleted, parents first.
+func (m *node) subtree() []*node {
 	all := []*node{m}
 	for i := 0; i < len(all); i++ {
 		all = append(all, all[i].children...)
@@ -92,7 +92,7 @@ func (t *tree) find(id string) *node {
 	return nil
 }
 
-// remove marks a message as deleted, and forgets what it said.
+// deleteMessage marks a message as deleted and removes its content.
 func deleteMessage(tx *store.Tx, m *node) {
 	tx.Exec("DELETE FROM part WHERE message = ?", m.n)
 	tx.Exec("DELETE FROM call WHERE message = ?", m.n)
@@ -104,16 +104,16 @@ func deleteMessage(tx *store.Tx, m *node) {
 // reselect moves the selection away from m, which is being deleted, to its nearest sibling: the older one if there is
 // one.
 func reselect(tx *store.Tx, m *node) {
-	if m.up.selected != m.n {
+	if m.above.selected != m.n {
 		return
 	}
 	var chosen any
-	if i := slices.Index(m.up.children, m); i > 0 {
-		chosen = m.up.children[i-1].n
-	} else if len(m.up.children) > 1 {
-		chosen = m.up.children[1].n
+	if i := slices.Index(m.above.children, m); i > 0 {
+		chosen = m.above.children[i-1].n
+	} else if len(m.above.children) > 1 {
+		chosen = m.above.children[1].n
 	}
-	tx.Exec("UPDATE message SET selected = ? WHERE n = ?", chosen, m.up.n)
+	tx.Exec("UPDATE message SET selected = ? WHERE n = ?", chosen, m.above.n)
 }
 
 // detach deletes a message and appends its children to those of its parent. The active path continues through the same
@@ -121,10 +121,10 @@ func reselect(tx *store.Tx, m *node) {
 func detach(tx *store.Tx, m *node) {
 	reselect(tx, m)
 	for _, c := range m.children {
-		tx.Exec(`UPDATE message SET parent = ?1, ordinal = (SELECT max(ordinal) + 1 FROM message WHERE parent = ?1) WHERE n = ?2`, m.up.n, c.n)
+		tx.Exec(`UPDATE message SET parent = ?1, ordinal = (SELECT max(ordinal) + 1 FROM message WHERE parent = ?1) WHERE n = ?2`, m.above.n, c.n)
 	}
-	if next := m.next(); next != nil && m.up.selected == m.n {
-		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.up.n)
+	if next := m.next(); next != nil && m.above.selected == m.n {
+		tx.Exec("UPDATE message SET selected = ? WHERE n = ?", next.n, m.above.n)
 	}
 	deleteMessage(tx, m)
 }
@@ -147,12 +147,12 @@ func insert(tx *store.Tx, session string, parent int64, m *Message) int64 {
 		tx.Exec("INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row, c.ID, m.Turn, c.Step, c.Name, string(c.State), c.Took, m.Updated.UnixMilli())
 	}
 	if m.Status != StatusQueued && m.Status != StatusStreaming {
-		index(tx, row, m.Parts)
+		indexText(tx, row, m.Parts)
 	}
 	return row
 }
 
-// show selects a message and all above it, so that the active path has it.
+// selectPath puts a message on the active path, by selecting it and all its ancestors.
 func selectPath(tx *store.Tx, row int64) {
 	tx.Exec(`WITH RECURSIVE up (n, parent) AS (
 			SELECT n, parent FROM message WHERE n = ? UNION ALL SELECT m.n, m.parent FROM message AS m JOIN up ON m.n = up.parent
@@ -160,14 +160,14 @@ func selectPath(tx *store.Tx, row int64) {
 		UPDATE message SET selected = up.n FROM up WHERE message.n = up.parent AND message.selected IS NOT up.n`, row)
 }
 
-// touch counts a change of a session and returns its revision.
+// bumpRevision increments the revision of a session and returns it.
 func bumpRevision(tx *store.Tx, session string) int64 {
 	revision, _ := tx.Number("UPDATE session SET revision = revision + 1, updated = ? WHERE id = ? RETURNING revision", now(), session)
 	return revision
 }
 
-// index makes a message searchable.
-func index(tx *store.Tx, row int64, parts []llm.Part) {
+// indexText makes the text of a message searchable.
+func indexText(tx *store.Tx, row int64, parts []llm.Part) {
 	var text strings.Builder
 	for _, p := range parts {
 		switch p.Kind {
@@ -186,6 +186,7 @@ func index(tx *store.Tx, row int64, parts []llm.Part) {
 		tx.Exec("DELETE FROM message_text WHERE n = ?", row)
 		return
 	}
+	text.WriteByte('\n') // with the one before, two extra characters at the end: see shortWord
 	tx.Exec("INSERT INTO message_text VALUES (?, ?) ON CONFLICT DO UPDATE SET text = excluded.text", row, text.String())
 }
 
@@ -198,14 +199,15 @@ func readMessages(tx *store.Tx, nodes []*node) []Message {
 	at := make(map[int64]int, len(nodes))
 	for i, m := range nodes {
 		at[m.n], rows[i] = i, m.n
-		messages[i].Index, messages[i].Of = slices.Index(m.up.children, m), len(m.up.children)
-		messages[i].Parent, messages[i].Parts = m.up.id, []llm.Part{}
+		messages[i].Index, messages[i].Of = slices.Index(m.above.children, m), len(m.above.children)
+		messages[i].Parent, messages[i].Parts = m.above.id, []llm.Part{}
 	}
 	list := string(encode(rows))
 	tx.Query(func(r *store.Row) bool {
 		m := &messages[at[r.ColumnInt64(0)]]
 		m.ID, m.Role, m.Status, m.Edited, m.Turn = r.ColumnText(1), Role(r.ColumnText(2)), Status(r.ColumnText(3)), r.ColumnInt64(4) != 0, r.ColumnText(5)
 		m.Provider, m.Model, m.Finish, m.Error = r.ColumnText(6), r.ColumnText(7), r.ColumnText(8), decodeFailure(r.ColumnText(9))
+		m.OwnTools = ownTools(m.Provider)
 		if usage := r.ColumnText(10); usage != "" {
 			failOn(tx, json.Unmarshal([]byte(usage), &m.Usage))
 		}

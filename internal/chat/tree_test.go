@@ -168,15 +168,15 @@ func (g *gardener) step() {
 		if role == "assistant" && rapid.Bool().Draw(g.rt, "elsewhere") {
 			parent = id
 		}
-		a, err = g.Send(ctx, g.session, chat.Draft{Parent: parent, Parts: words}, chat.Ask{})
+		a, err = g.Send(ctx, g.session, chat.Draft{Parent: parent, Parts: words}, chat.TurnOptions{})
 	case "regenerate":
-		a, err = g.Regenerate(ctx, id, chat.Ask{})
+		a, err = g.Regenerate(ctx, id, chat.TurnOptions{})
 	case "edit":
-		a, err = g.Edit(ctx, id, "", words, role == "user", chat.Ask{})
+		a, err = g.Edit(ctx, id, "", words, role == "user", chat.TurnOptions{})
 	case "mark":
-		_, err = g.Edit(ctx, id, "", words, false, chat.Ask{})
+		_, err = g.Edit(ctx, id, "", words, false, chat.TurnOptions{})
 	case "continue":
-		a, err = g.Continue(ctx, id, chat.Ask{})
+		a, err = g.Continue(ctx, id, chat.TurnOptions{})
 	case "select":
 		g.choose(id)
 	case "delete", "keep":

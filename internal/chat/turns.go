@@ -10,21 +10,21 @@ import (
 	"collie/internal/store"
 )
 
-// newLive is a turn that waits.
-func (s *Service) newLive(b *begin, question string) *live {
-	ctx, cancel := context.WithCancelCause(s.ctx) // not that of who asked: a connection that ends ends no turn
+// newLive returns a queued turn.
+func (s *Service) newLive(b *turnRequest, question string) *live {
+	ctx, cancel := context.WithCancelCause(s.ctx) // independent of the request: a closed connection does not end the turn
 	return &live{
 		s: s, question: question, name: b.name, engine: b.engine, ctx: ctx, cancel: cancel,
 		turn: &Turn{
-			ID: b.ask.TurnID, Session: b.session, Config: b.config, Person: b.ask.Person, Principal: b.ask.Principal, Ask: b.ask.Asker,
+			ID: b.options.TurnID, Session: b.session, Config: b.config, Person: b.options.Person, Principal: b.options.Principal, Ask: b.options.Asker,
 		},
 		ended: make(chan struct{}), wake: make(chan struct{}, 1), state: TurnQueued,
 		at: map[partKey]int{}, byCall: map[string]*liveCall{},
 	}
 }
 
-// begun adds a part of an answer that is continued.
-func (l *live) begun(p llm.Part) {
+// addPart adds an existing part of an answer that is continued.
+func (l *live) addPart(p llm.Part) {
 	part := &livePart{part: p}
 	part.text.WriteString(p.Text)
 	part.part.Text = ""
@@ -46,7 +46,8 @@ func (s *Service) start(tx *store.Tx, l *live) bool {
 	return true
 }
 
-// lease waits until the turn may run. It answers false where the turn ends before that, which it then has written and told of.
+// awaitLease waits until the turn may run. It returns false if the turn ends before that; the end is then saved and
+// published.
 func (l *live) awaitLease() bool {
 	tick := time.NewTicker(leaseEvery)
 	defer tick.Stop()
@@ -72,8 +73,8 @@ func (l *live) awaitLease() bool {
 			l.s.log.Warn("a turn waits", "turn", l.turn.ID, "error", err)
 		case started:
 			return true
-		case state != TurnQueued: // it has reached the model of another turn, or its session is gone
-			l.gone(state)
+		case state != TurnQueued: // it was taken as steering by another turn, or its session was deleted
+			l.endUnstarted(state)
 			return false
 		case told:
 			l.cancel(&cancelError{reason})
@@ -89,8 +90,8 @@ func (l *live) awaitLease() bool {
 	}
 }
 
-// gone tells of the end of a turn that never ran here.
-func (l *live) gone(state TurnState) {
+// endUnstarted publishes the end of a turn that did not run in this process.
+func (l *live) endUnstarted(state TurnState) {
 	e := turnEnd{State: state}
 	switch state {
 	case TurnDone:
@@ -118,7 +119,7 @@ func (l *live) withdraw() bool {
 		}
 		if e.State == TurnInterrupted || len(l.turn.Partial) > 0 {
 			tx.Exec("UPDATE message SET status = ?, updated = ? WHERE n = ?", string(e.State), now(), l.answer)
-			index(tx, l.answer, l.turn.Partial)
+			indexText(tx, l.answer, l.turn.Partial)
 		} else {
 			l.s.removeUnsent(tx, l)
 		}
@@ -136,8 +137,7 @@ func (l *live) withdraw() bool {
 	return true
 }
 
-// unsend removes the place of an answer, and the message that it would have answered where the same turn brought it. What
-// was sent after it goes on from where this one would have.
+// removeUnsent deletes the empty answer of a turn, and its question if that came with the turn. Messages below move up.
 func (s *Service) removeUnsent(tx *store.Tx, l *live) {
 	t := readTree(tx, l.turn.Session)
 	if m := t.find(l.turn.Assistant); m != nil {
@@ -159,7 +159,9 @@ func (m *node) answered() bool {
 	return false
 }
 
-// steered hands what waits to be said to the model of the turn of k, over to it: it becomes a part of the answer.
+// takeSteering passes queued messages to the model of the running turn of k: they become parts of its answer. A turn
+// runs with the rights of whoever began it, so it accepts messages of its own principal or of a person, and in a
+// person's turn only those of a person. A message for another engine, such as a command, waits for its own turn.
 func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Message, err error) {
 	type said struct{ turn, question, answer string }
 	var all []said
@@ -170,14 +172,15 @@ func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Mes
 		tx.Query(func(r *store.Row) bool {
 			all = append(all, said{r.ColumnText(0), r.ColumnText(1), r.ColumnText(2)})
 			return true
-		}, "SELECT id, question, answer FROM turn WHERE session = ? AND state = 'queued' AND steer = 1 AND cancel IS NULL ORDER BY n", k.turn.Session)
+		}, `SELECT id, question, answer FROM turn WHERE session = ?1 AND state = 'queued' AND cancel IS NULL AND engine = ?2
+			AND (steer = 2 OR steer = 1 AND NOT ?3 AND principal = ?4) ORDER BY n`, k.turn.Session, k.name, k.turn.Person || len(k.turn.Config.Allow) > 0, k.turn.Principal)
 		for _, one := range all {
 			m := readTree(tx, k.turn.Session).find(one.question)
 			if tx.Err() != nil || m == nil {
 				return tx.Err()
 			}
 			part := llm.Part{Kind: partSteer, Text: textOf(readMessages(tx, []*node{m})[0].Parts)}
-			if !k.fold(func() {
+			if !k.update(func() {
 				i, p := k.add(part)
 				p.dirty, parts = false, append(parts, p)
 				tx.Exec("INSERT OR REPLACE INTO part VALUES (?, ?, ?)", k.answer, i, string(encode(part)))
@@ -197,7 +200,7 @@ func (s *Service) takeSteering(ctx context.Context, k *sink) (messages []llm.Mes
 		}
 		return nil
 	})
-	k.fold(func() {
+	k.update(func() {
 		for i, p := range parts {
 			if err != nil { // the part stays, empty
 				p.part.Kind, p.dirty = llm.PartNotice, true
@@ -255,7 +258,11 @@ func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 		defer s.hub.mu.Unlock()
 		return l.snapshot(), nil
 	}
+	ended := s.hub.unwritten[id]
 	s.hub.mu.Unlock()
+	if ended != nil {
+		return *ended, nil
+	}
 	var snapshot Snapshot
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -263,6 +270,7 @@ func (s *Service) Turn(ctx context.Context, id string) (Snapshot, error) {
 				Turn: id, Session: r.ColumnText(0), State: TurnState(r.ColumnText(1)), Engine: r.ColumnText(2), Question: r.ColumnText(3), Answer: r.ColumnText(4),
 				Steps: r.ColumnInt(5), Finish: r.ColumnText(6), Error: decodeFailure(r.ColumnText(7)), Parts: []llm.Part{},
 			}
+			snapshot.OwnTools = snapshot.Engine == EngineCLI
 			return false
 		}, "SELECT session, state, engine, question, answer, steps, finish, error FROM turn WHERE id = ?", id)
 		if snapshot.Turn == "" {
@@ -297,7 +305,7 @@ func (s *Service) Cancel(ctx context.Context, id, reason string) error {
 	})
 }
 
-// toldToEnd reports whether another process has cancelled a turn.
+// cancelRequested reports whether another process has cancelled a turn.
 func (s *Service) cancelRequested(ctx context.Context, id string) (reason string, told bool) {
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
 		tx.Query(func(r *store.Row) bool {
@@ -312,8 +320,9 @@ func (s *Service) cancelRequested(ctx context.Context, id string) (reason string
 // recover interrupts the turns of processes that have ended.
 func (s *Service) recover(ctx context.Context) error { return s.interruptOrphans(ctx, "") }
 
-// reap interrupts the turns of processes that have ended: of one session, or of all where that is empty. What an answer has
-// come to stays. Calls that had not begun never will; of those that had nobody knows. Nothing is run again.
+// interruptOrphans interrupts the turns of processes that have ended, in one session or, if that is empty, in all.
+// Partial answers stay. Calls that had not begun are skipped; the outcome of those that had is unknown. Nothing is run
+// again.
 func (s *Service) interruptOrphans(ctx context.Context, session string) error {
 	owners := map[string]bool{}
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
@@ -361,7 +370,7 @@ func (s *Service) interrupt(ctx context.Context, owner string) error {
 					parts = append(parts, part)
 					return true
 				}, "SELECT data FROM part WHERE message = ? ORDER BY idx", n)
-				index(tx, n, parts)
+				indexText(tx, n, parts)
 			}
 			changed[t.session] = bumpRevision(tx, t.session)
 		}

@@ -49,7 +49,7 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 	if second.State != chat.TurnQueued || third.State != chat.TurnQueued {
 		t.Errorf("they are %s and %s", second.State, third.State)
 	}
-	_, err := p.Send(t.Context(), session, chat.Draft{Parent: third.Answer, Parts: text("x")}, chat.Ask{Overrides: chat.Config{BusyPolicy: "reject"}})
+	_, err := p.Send(t.Context(), session, chat.Draft{Parent: third.Answer, Parts: text("x")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "reject"}})
 	if kindOf(err) != tool.Conflict {
 		t.Errorf("to be refused: %v", err)
 	}
@@ -76,7 +76,7 @@ func TestTurnsOfASessionWaitForEachOther(t *testing.T) {
 		t.Errorf("the session is\n%s", got)
 	}
 	for range 12 {
-		_, err = p.Send(t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text("more")}, chat.Ask{})
+		_, err = p.Send(t.Context(), session, chat.Draft{Parent: p.leaf(session), Parts: text("more")}, chat.TurnOptions{})
 	}
 	if kindOf(err) != tool.Busy {
 		t.Errorf("a twelfth waits: %v", err)
@@ -90,7 +90,7 @@ func TestSteeredTextReachesTheModel(t *testing.T) {
 	session := p.create()
 	a := p.send(session, "first")
 	<-begun
-	steer, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: text("and this")}, chat.Ask{Overrides: chat.Config{BusyPolicy: "steer"}})
+	steer, err := p.Send(t.Context(), session, chat.Draft{Parent: a.Answer, Parts: text("and this")}, chat.TurnOptions{Overrides: chat.Config{BusyPolicy: "steer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,19 +183,19 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 
 func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
+	release, executing := make(chan struct{}), make(chan error, 1)
 	defer close(release)
 	p := open(t, t.TempDir(), engine(func(ctx context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 		s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
-		_ = s.Executing(ctx, "c")
+		executing <- s.Executing(ctx, "c")
 		<-release
 		return chat.Outcome{}, nil
 	}))
 	a := p.send(p.create(), "hang")
-	await.Until(t, "the call runs", func() bool {
-		s, err := p.Turn(t.Context(), a.Turn)
-		return err == nil && len(s.Calls) == 1 && s.Calls[0].State == chat.CallExecuting
-	})
+	// A snapshot says executing while that is being written, and a call that is cancelled then never begins.
+	if err := <-executing; err != nil {
+		t.Fatal(err)
+	}
 	begun := time.Now()
 	if err := p.Cancel(t.Context(), a.Turn, "enough"); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestAnswerThatStoppedGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.ended(a.Turn)
-	b, err := p.Continue(t.Context(), a.Answer, chat.Ask{})
+	b, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{})
 	if err != nil || b.Answer != a.Answer {
 		t.Fatalf("%+v, %v", b, err)
 	}
@@ -230,7 +230,7 @@ func TestAnswerThatStoppedGoesOn(t *testing.T) {
 	if got, want := said(p.get(session)), "user(complete): first\nassistant(complete): begun begun\n"; got != want {
 		t.Errorf("the session is\n%s", got)
 	}
-	if _, err := p.Continue(t.Context(), a.Answer, chat.Ask{}); kindOf(err) != tool.Conflict {
+	if _, err := p.Continue(t.Context(), a.Answer, chat.TurnOptions{}); kindOf(err) != tool.Conflict {
 		t.Errorf("a whole answer goes on: %v", err)
 	}
 }
@@ -242,7 +242,7 @@ func TestNothingIsWrittenOfWhatIsWrong(t *testing.T) {
 	a := p.send(session, "first")
 	p.ended(a.Turn)
 	before := p.get(session)
-	ask := chat.Ask{}
+	ask := chat.TurnOptions{}
 	for name, try := range map[string]func() error{
 		"no parent": func() error {
 			_, err := p.Send(t.Context(), session, chat.Draft{Parts: text("x")}, ask)
@@ -304,7 +304,7 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 		}
 		parts = append(parts, llm.Part{Kind: llm.PartFile, File: &llm.File{SHA256: f.SHA256}})
 	}
-	a, err := p.Send(t.Context(), session, chat.Draft{Parts: parts}, chat.Ask{})
+	a, err := p.Send(t.Context(), session, chat.Draft{Parts: parts}, chat.TurnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,6 +345,7 @@ func TestSearch(t *testing.T) {
 	p.ended(p.send(session, "What is the 问题 of 100%_life?").Turn)
 	for query, want := range map[string]int{
 		"ANTWORT": 1, "答案": 1, "答案是四": 1, "问题": 1, "0%": 1, "%_": 1, "100%_": 1, "nothing": 0, `"quoted" OR`: 0, "四": 1, "is": 1,
+		"二": 1, "十二": 1, "E?": 1, "?": 1, "dI": 1, "D": 1, "xq": 0, "题 ": 1, "X": 0,
 	} {
 		found, err := p.Search(t.Context(), query, 0)
 		if err != nil || len(found) != want {
@@ -381,5 +382,132 @@ func TestSlowClientBeginsAnew(t *testing.T) {
 	end := p.ended(a.Turn)
 	if f := fold(t, sub, a.Turn); f.text != end.Parts[0].Text || f.state != chat.TurnDone {
 		t.Errorf("it has %d bytes of %d, %s", len(f.text), len(end.Parts[0].Text), f.state)
+	}
+}
+
+// Steering gives nobody the rights of a turn: what its person may do, and allowed beforehand, a token may not.
+func TestSteeringGainsNoRights(t *testing.T) {
+	t.Parallel()
+	me, token := chat.TurnOptions{Person: true, Principal: "me"}, chat.TurnOptions{Principal: "token"}
+	allowed := chat.TurnOptions{Principal: "token", Overrides: chat.Config{Allow: []string{"files.*"}}}
+	for name, tt := range map[string]struct {
+		runs, says chat.TurnOptions
+		heard      bool
+	}{
+		"a token and itself": {token, token, true}, "a person and themselves": {me, me, true}, "a token and a person": {token, me, true},
+		"a person and a token": {me, token, false}, "a person and their key without them": {me, chat.TurnOptions{Principal: "me"}, false},
+		"a token and another": {token, chat.TurnOptions{Principal: "other"}, false}, "what was allowed, and a token": {allowed, token, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun, step := make(chan *chat.Turn, 1), make(chan func(chat.Sink))
+			p := open(t, t.TempDir(), held(begun, step))
+			session := p.create()
+			first, err := p.Send(t.Context(), session, chat.Draft{Parts: text("first")}, tt.runs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-begun
+			tt.says.Overrides.BusyPolicy = "steer"
+			second, err := p.Send(t.Context(), session, chat.Draft{Parent: first.Answer, Parts: text("second")}, tt.says)
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := make(chan []llm.Message, 1)
+			step <- func(s chat.Sink) { heard <- s.Steered(0) }
+			if got := <-heard; len(got) == 1 != tt.heard {
+				t.Errorf("the model is told %+v", got)
+			}
+			step <- nil
+			p.ended(first.Turn)
+			if !tt.heard { // it is answered all the same, by a turn of its own
+				if turn := <-begun; turn.ID != second.Turn || turn.Person != tt.says.Person || turn.Principal != tt.says.Principal {
+					t.Errorf("then runs %+v", turn)
+				}
+				step <- nil
+			}
+			if s := p.ended(second.Turn); s.State != chat.TurnDone || (s.Finish == "steered") != tt.heard {
+				t.Errorf("what was said ended %s, %s", s.State, s.Finish)
+			}
+		})
+	}
+}
+
+// TestEndThatCannotBeWritten fills the disk before the end of a turn. Its client is told, and once there is room the end is
+// written, by this process or, as an interruption, by the next one.
+func TestEndThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for name, roomy := range map[string]bool{"room is made": true, "the process ends": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun, step := make(chan *chat.Turn, 2), make(chan func(chat.Sink))
+			dir := t.TempDir()
+			p := open(t, dir, held(begun, step))
+			session := p.create()
+			a := p.send(session, "first")
+			<-begun
+			durable := make(chan error, 1)
+			step <- func(s chat.Sink) {
+				s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
+				durable <- s.Executing(t.Context(), "c") // what was said before is durable then
+			}
+			if err := <-durable; err != nil {
+				t.Fatal(err)
+			}
+			do := func(s *store.Store, statement string) {
+				t.Helper()
+				if err := s.Write(t.Context(), func(tx *store.Tx) error { tx.Exec(statement); return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			do(p.store, `CREATE TRIGGER full BEFORE UPDATE ON turn WHEN new.ended <> 0 BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`)
+			sub, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			step <- nil
+			if f := fold(t, sub, a.Turn); f.state != chat.TurnError || f.text != "begun" {
+				t.Errorf("the client is told %+v", f)
+			}
+			check := func(p *place, state chat.TurnState, status chat.Status) {
+				t.Helper()
+				s, v := p.ended(a.Turn), p.get(session)
+				if s.State != state || s.Parts[0].Text != "begun" || v.Path[1].Status != status || len(v.Turns) > 0 {
+					t.Errorf("it is %+v, in %+v", s, v)
+				}
+				if s.State == chat.TurnError && (s.Error == nil || s.Error.Code != "not_kept" || !strings.Contains(s.Error.Message, "disk is full")) {
+					t.Errorf("the error is %+v", s.Error)
+				}
+			}
+			check(p, chat.TurnError, chat.StatusError)
+			again, err := p.Subscribe(t.Context(), chat.Filter{Turn: a.Turn}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := fold(t, again, a.Turn); f.state != chat.TurnError || f.text != "begun" {
+				t.Errorf("a client that comes later is told %+v", f)
+			}
+			if roomy {
+				next := p.send(session, "next")
+				do(p.store, "DROP TRIGGER full")
+				<-begun
+				step <- nil
+				p.ended(next.Turn)
+			}
+			p.shut()
+			after, err := store.Open(t.Context(), dir, chat.Schema())
+			if err != nil {
+				t.Fatal(err)
+			}
+			do(after, "DROP TRIGGER IF EXISTS full")
+			if err := after.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if p = open(t, dir, says("x")); roomy {
+				check(p, chat.TurnError, chat.StatusError)
+			} else {
+				check(p, chat.TurnInterrupted, chat.StatusInterrupted)
+			}
+		})
 	}
 }

@@ -1,0 +1,91 @@
+package chat_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/store"
+)
+
+// value is a value of kind for a field of a config, another one for each n.
+func value(t *testing.T, kind reflect.Type, n int) reflect.Value {
+	t.Helper()
+	v := reflect.New(kind).Elem()
+	switch kind.Kind() {
+	case reflect.String:
+		v.SetString(string(rune('a' + n)))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(100 + n))
+	case reflect.Float64:
+		v.SetFloat(float64(n) / 4)
+	case reflect.Slice:
+		v = reflect.Append(v, value(t, kind.Elem(), n))
+	case reflect.Pointer:
+		v.Set(reflect.New(kind.Elem()))
+		v.Elem().Set(value(t, kind.Elem(), n))
+	default:
+		t.Fatalf("the test has no values of %s", kind)
+	}
+	return v
+}
+
+// What a turn says goes before what its session says, that before the settings, and those before what is built in: field by
+// field, so that one that is left out takes nothing away.
+func TestConfigsGoBeforeEachOther(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var settings chat.Config
+	ran := make(chan chat.Config, 1)
+	service, err := chat.Open(t.Context(), s, chat.Options{
+		Defaults: func(string) chat.Config { return settings },
+		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
+			return "script", engine(func(_ context.Context, turn *chat.Turn, _ chat.Sink) (chat.Outcome, error) {
+				ran <- turn.Config
+				return chat.Outcome{}, nil
+			}), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close(context.Background())
+	kind := reflect.TypeFor[chat.Config]()
+	for i := range kind.NumField() {
+		field := kind.Field(i)
+		t.Run(field.Name, func(t *testing.T) {
+			want := reflect.ValueOf(chat.Defaults()).Field(i).Interface()
+			for layers := range 4 { // nobody, the settings, the session too, the turn too
+				var layer [3]chat.Config
+				for n := range layers {
+					v := value(t, field.Type, n)
+					reflect.ValueOf(&layer[n]).Elem().Field(i).Set(v)
+					want = v.Interface()
+				}
+				settings = layer[0]
+				session, err := service.Create(t.Context(), chat.NewSession{Config: layer[1]})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err = service.Send(t.Context(), session.ID, chat.Draft{Parts: text("x")}, chat.TurnOptions{Overrides: layer[2]}); err != nil {
+					t.Fatal(err)
+				}
+				got := reflect.ValueOf(<-ran)
+				if !reflect.DeepEqual(got.Field(i).Interface(), want) {
+					t.Errorf("%d of them say something: it is %v, want %v", layers, got.Field(i), want)
+				}
+				for j := range kind.NumField() {
+					if def := reflect.ValueOf(chat.Defaults()).Field(j).Interface(); j != i && !reflect.DeepEqual(got.Field(j).Interface(), def) {
+						t.Errorf("%s became %v", kind.Field(j).Name, got.Field(j))
+					}
+				}
+			}
+		})
+	}
+}
