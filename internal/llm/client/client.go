@@ -58,6 +58,8 @@ type Client struct {
 	wire   *wire.Client
 	chains *transform.Chains
 	index  atomic.Pointer[index]
+
+	figures figures
 }
 
 // index finds providers by name. It is immutable.
@@ -70,7 +72,7 @@ type index struct {
 type provider struct {
 	Provider
 	codec   *wire.Codec
-	headers func(ctx context.Context) (map[string]string, error)
+	headers func(ctx context.Context) (headers, error)
 }
 
 // Info describes a model at a provider.
@@ -107,12 +109,12 @@ func New(o Options) (*Client, error) {
 // theirs. Providers of an unknown kind are left out, and the error names them.
 func (c *Client) Apply(list []Provider, overrides map[string]Override) error {
 	x := &index{byName: make(map[string]*provider, len(list)), overrides: overrides}
-	var wrong []error
+	var errs []error
 	var keys []keypool.Provider
 	for _, p := range list {
 		api := codec.For(p.Kind)
 		if api == nil {
-			wrong = append(wrong, fmt.Errorf("providers.%s.kind is %q, expected one of %v", p.Name, p.Kind, codec.Kinds()))
+			errs = append(errs, fmt.Errorf("providers.%s.kind is %q, expected one of %v", p.Name, p.Kind, codec.Kinds()))
 			continue
 		}
 		pr := &provider{Provider: p, codec: api, headers: c.headersOf(p)}
@@ -123,32 +125,41 @@ func (c *Client) Apply(list []Provider, overrides map[string]Override) error {
 	c.opts.Pool.Apply(keys)
 	c.index.Store(x)
 	c.chains.Clear()
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
-// headersOf reads the values of headers at the first request that went well.
-func (c *Client) headersOf(p Provider) func(ctx context.Context) (map[string]string, error) {
+// headers are the header fields of a provider, and those of their values that are secret.
+type headers struct {
+	fields  map[string]string
+	secrets []string
+}
+
+// headersOf returns a function that resolves the headers once, at the first request that succeeds in it.
+func (c *Client) headersOf(p Provider) func(ctx context.Context) (headers, error) {
 	var mu sync.Mutex
-	var read map[string]string
-	return func(ctx context.Context) (map[string]string, error) {
+	var cached *headers
+	return func(ctx context.Context) (headers, error) {
 		if len(p.Headers) == 0 {
-			return nil, nil //nolint:nilnil // none is none
+			return headers{}, nil
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if read != nil {
-			return read, nil
+		if cached != nil {
+			return *cached, nil
 		}
-		out := make(map[string]string, len(p.Headers))
+		h := headers{fields: make(map[string]string, len(p.Headers))}
 		for name, written := range p.Headers {
 			value, err := c.opts.Secret(ctx, written)
 			if err != nil {
-				return nil, &llm.Error{Class: llm.ClassCaller, Provider: p.Name, Message: fmt.Sprintf("header %s: %v", name, err), Err: err}
+				return headers{}, &llm.Error{Class: llm.ClassCaller, Provider: p.Name, Message: fmt.Sprintf("header %s: %v", name, err), Err: err}
 			}
-			out[name] = value
+			h.fields[name] = value
+			if value != written { // it was resolved, so it is a secret
+				h.secrets = append(h.secrets, value)
+			}
 		}
-		read = out
-		return read, nil
+		cached = &h
+		return h, nil
 	}
 }
 
@@ -194,8 +205,17 @@ func (c *Client) find(x *index, ref string) (target, error) {
 			Hint: "collie config set agent.model PROVIDER/MODEL chooses one; collie provider list --models shows them",
 		}
 	}
-	if name, rest, ok := strings.Cut(ref, "/"); ok && rest != "" && x.byName[name] != nil {
+	name, rest, ok := strings.Cut(ref, "/")
+	switch {
+	case ok && rest != "" && x.byName[name] != nil:
 		return c.target(x, x.byName[name], rest), nil
+	case ok && rest == "" && x.byName[name] == nil:
+		return target{}, noProvider(name)
+	case ok && rest == "":
+		return target{}, &llm.Error{
+			Class: llm.ClassNoProvider, Provider: name, Message: "no model of it is chosen",
+			Hint: fmt.Sprintf("collie config set agent.model %s/MODEL chooses one; collie provider list %s --models shows them", name, name),
+		}
 	}
 	if len(x.list) == 1 {
 		return c.target(x, x.list[0], ref), nil
@@ -238,7 +258,7 @@ func (p *provider) host() string {
 func (c *Client) target(x *index, p *provider, name string) target {
 	m := models.Find(p.base(), name)
 	if p.codec.SetsContext {
-		m.Context = min(m.Context, models.UnknownContext) // which is asked for, and takes memory
+		m.Context = min(m.Context, models.UnknownContext) // the server reserves memory for all of it
 	}
 	for _, key := range []string{name, p.Name + "/" + name} {
 		o, ok := x.overrides[key]
@@ -264,6 +284,11 @@ func (c *Client) target(x *index, p *provider, name string) target {
 	}}
 }
 
+// hasContextOverride reports whether the settings give the context length of a model.
+func (x *index) hasContextOverride(provider, model string) bool {
+	return x.overrides[model].Context > 0 || x.overrides[provider+"/"+model].Context > 0
+}
+
 func setIf(to, from *bool) {
 	if from != nil {
 		*to = *from
@@ -284,7 +309,7 @@ func (c *Client) Cost(provider, model string, u llm.Usage) int64 {
 	return m.Price.Cost(u)
 }
 
-// listTime bounds a list of models.
+// listTimeout limits a request for a list of models.
 const listTimeout = 15 * time.Second
 
 // List asks a provider for its models; an empty name asks all. It returns what it got together with the errors of the
@@ -333,7 +358,7 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 	out := make([]Info, len(listed))
 	for i, m := range listed {
 		t := c.target(x, p, m.ID)
-		if !t.info.Known && m.Context > 0 {
+		if m.Context > 0 && (!t.info.Known || m.Loaded && !x.hasContextOverride(p.Name, m.ID)) {
 			t.info.Known = true
 			if t.info.Context = m.Context; p.codec.SetsContext {
 				t.info.Context = min(m.Context, models.UnknownContext)
@@ -347,15 +372,15 @@ func (c *Client) list(ctx context.Context, x *index, p *provider) ([]Info, error
 	return out, nil
 }
 
-// listWith lists models with a key, and tells the pool when that is refused.
+// listWith lists models with one key, and tells the pool whether the key was accepted.
 func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]wire.ListedModel, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	headers, err := p.headers(ctx)
+	h, err := p.headers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := c.wire.List(ctx, p.codec, endpoint(p, l, headers))
+	listed, err := c.wire.List(ctx, p.codec, endpoint(p, l, h))
 	e, failed := errors.AsType[*llm.Error](err)
 	switch {
 	case failed && e.Class == llm.ClassCredential:
@@ -368,8 +393,8 @@ func (c *Client) listWith(ctx context.Context, p *provider, l keypool.Lease) ([]
 	return listed, err
 }
 
-func endpoint(p *provider, l keypool.Lease, headers map[string]string) wire.Endpoint {
-	return wire.Endpoint{Provider: p.Name, BaseURL: p.BaseURL, Header: headers, Key: l.Reveal(), KeyLabel: l.Label}
+func endpoint(p *provider, l keypool.Lease, h headers) wire.Endpoint {
+	return wire.Endpoint{Provider: p.Name, BaseURL: p.BaseURL, Header: h.fields, Secrets: h.secrets, Key: l.Reveal(), KeyLabel: l.Label}
 }
 
 // Test asks a provider for its models with one key, whatever the pool knows about the key, and returns how many there

@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"collie/internal/llm"
 	"collie/internal/llm/client"
@@ -282,13 +287,21 @@ func TestWhichModel(t *testing.T) {
 	c, _ := setup(t, &world{})
 	for ref, want := range map[string]string{
 		"one/acme-9": "one acme-9 1234", "two/acme-9": "two acme-9 32768", "two/vendor/m": "two vendor/m 32768", "acme-9": "one acme-9 1234",
-		"x": "", "": "",
+		"x": "", "": "", "one/": "", "three/": "",
 	} {
 		_, info, err := c.Model(ref, nil)
 		e, _ := errors.AsType[*llm.Error](err)
 		switch ref {
 		case "x":
 			if e == nil || e.Class != llm.ClassModelAccess || !strings.Contains(e.Hint, "one, two") {
+				t.Errorf("%q: %v", ref, err)
+			}
+		case "one/":
+			if e == nil || e.Class != llm.ClassNoProvider || !strings.Contains(e.Hint, "agent.model one/MODEL") {
+				t.Errorf("%q: %v", ref, err)
+			}
+		case "three/":
+			if e == nil || e.Class != llm.ClassNoProvider || e.Provider != "three" {
 				t.Errorf("%q: %v", ref, err)
 			}
 		case "":
@@ -339,6 +352,51 @@ func TestKeysAreTested(t *testing.T) {
 	}
 }
 
+// Servers on this machine say elsewhere how long a context they run a model with, and what it can do.
+func TestServersOfThisMachine(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		// The length as loaded, as it could be, and of one without tools; one that only embeds is left out.
+		"lmstudio": {"qwen3-8b 8192 tools", "pixtral-12b 131072 tools images", "gemma-2-9b 4096"},
+		"llamacpp": {"local-model 6144 images"},
+	} {
+		files := http.FileServer(http.Dir(filepath.Join("testdata", name)))
+		srv := httptest.NewServer(files)
+		t.Cleanup(srv.Close)
+		c, err := client.New(client.Options{Pool: keypool.New(keypool.Options{})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := func(overrides map[string]client.Override) (got []string) {
+			if err := c.Apply([]client.Provider{{Name: name, Kind: "openai", BaseURL: srv.URL + "/v1/"}}, overrides); err != nil {
+				t.Fatal(err)
+			}
+			infos, err := c.List(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range infos {
+				text := fmt.Sprintf("%s %d", i.Model, i.Context)
+				if i.Tools {
+					text += " tools"
+				}
+				if i.Images {
+					text += " images"
+				}
+				got = append(got, text)
+			}
+			return got
+		}
+		if got := list(nil); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+		first, _, _ := strings.Cut(want[0], " ")
+		if got := list(map[string]client.Override{name + "/" + first: {Context: 777}}); !strings.HasPrefix(got[0], first+" 777") {
+			t.Errorf("%s: the settings do not win: %q", name, got)
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	var got string
@@ -386,5 +444,36 @@ func BenchmarkFind(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Requests are counted by model and outcome, however many names of models there are.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	c, _ := setup(t, &world{replies: map[string][]reply{"k1": {answer}, "k2": {answer}, "k3": {answer}, "other": {refuse(400, "bad")}}})
+	const asked = 1000
+	for i := range asked {
+		for _, name := range []string{"one/acme-9", fmt.Sprintf("two/made-up-%d", i)} {
+			m, _, err := c.Model(name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range m.Stream(t.Context(), &llm.Request{}) {
+				if err != nil && name == "one/acme-9" {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	got, failed := c.Figures(), uint64(0)
+	for _, f := range got[1:] {
+		failed += f.Requests["caller"]
+	}
+	if len(got) > 250 || failed != asked {
+		t.Errorf("%d models with %d failures", len(got), failed)
+	}
+	want := client.Figures{Provider: "one", Model: "acme-9", Requests: map[string]uint64{"ok": asked}, Usage: llm.Usage{Input: 3 * asked, Output: asked}, Cost: 5 * asked}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Error(diff)
 	}
 }

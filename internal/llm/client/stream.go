@@ -43,7 +43,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event,
 	}
 }
 
-// elsewhere reports whether another model may answer what one could not.
+// otherModelMayHelp reports whether a fallback model may succeed after a failure of class c.
 func otherModelMayHelp(c llm.Class) bool {
 	switch c {
 	case llm.ClassCaller, llm.ClassContext, llm.ClassCanceled, llm.ClassUnknown:
@@ -60,11 +60,11 @@ type stream struct {
 	request llm.Request
 	yield   func(llm.Event, error) bool
 
-	held        []llm.Event // what may still be taken back: nobody has seen it
+	held        []llm.Event // events before the answer proper, which a retry can still discard
 	notices     []llm.Event
 	answerBegun bool // some of the answer
-	stopped     bool // whoever listened
-	sent        int  // requests
+	stopped     bool // the consumer left the loop
+	sent        int  // number of requests
 }
 
 func (s *stream) emit(e llm.Event) {
@@ -120,7 +120,7 @@ func errorOf(e *llm.Error) error {
 	return e
 }
 
-// asking is the attempts at one model.
+// attempts is the state of asking one model.
 type attempts struct {
 	*stream
 	target   *target
@@ -131,7 +131,7 @@ type attempts struct {
 	transient, overloaded, regions int
 }
 
-// use sends the request with one key, again where that may help. over is false where another key is to be tried.
+// use sends the request with one key, repeatedly if that may help. over is false if another key should be tried.
 func (a *attempts) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over bool) {
 	pool := a.client.opts.Pool
 	for {
@@ -195,9 +195,9 @@ func b2i(b bool) int {
 }
 
 // attempt sends the request once.
-func (a *attempts) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
+func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Error) {
 	t, c := a.target, a.client
-	headers, err := t.headers(ctx)
+	h, err := t.headers(ctx)
 	if err != nil {
 		return asError(err)
 	}
@@ -207,23 +207,35 @@ func (a *attempts) attempt(ctx context.Context, l keypool.Lease) *llm.Error {
 	}
 	a.sent++
 	a.held = a.held[:0]
-	answered := false
-	for e, err := range c.wire.Stream(ctx, t.codec, endpoint(t.provider, l, headers), draft) {
+	begun := false
+	var used llm.Usage
+	defer func() {
+		outcome := answered
+		if failed != nil {
+			outcome = string(failed.Class)
+		}
+		c.count(t, outcome, used)
+	}()
+	for e, err := range c.wire.Stream(ctx, t.codec, endpoint(t.provider, l, h), draft) {
 		if err != nil {
 			return asError(err)
 		}
-		if e.Kind == llm.EventStart {
+		switch e.Kind {
+		case llm.EventStart:
 			e.Provider, e.Key = t.Name, l.Label
 			if e.Model == "" {
 				e.Model = t.model
 			}
+		case llm.EventUsage:
+			used = e.Usage
+		case llm.EventText, llm.EventReasoning, llm.EventToolStart, llm.EventToolArgs, llm.EventToolEnd, llm.EventRetry, llm.EventNotice, llm.EventFinish:
 		}
 		if !a.answerBegun && !shows(e) {
 			a.held = append(a.held, e)
 			continue
 		}
-		if !answered {
-			answered = true
+		if !begun {
+			begun = true
 			c.opts.Pool.MarkKeySuccess(l)
 			a.release()
 		}
@@ -246,7 +258,7 @@ func shows(e llm.Event) bool {
 	return false
 }
 
-// show lets go of what was held, with the notices behind the start.
+// release emits the held events, with the notices after the start event.
 func (a *attempts) release() {
 	a.answerBegun = true
 	for i, e := range a.held {

@@ -1,0 +1,75 @@
+package client
+
+import (
+	"cmp"
+	"maps"
+	"sync"
+
+	"collie/internal/llm"
+	"collie/internal/sorting"
+)
+
+// answered is the outcome of a request that was answered to its end.
+const answered = "ok"
+
+// mostCounted is how many models have figures of their own. A caller may ask for any number of names: those beyond are counted
+// together, under no name.
+const mostCounted = 200
+
+// Figures are what the requests to one model have come to since the client was made.
+type Figures struct {
+	Provider, Model string
+	Requests        map[string]uint64 // by outcome: ok, or the class of the failure
+	Usage           llm.Usage
+	Cost            int64 // in millionths of a dollar, of what has a price
+}
+
+// figures counts requests. The zero value is ready.
+type figures struct {
+	mu sync.Mutex
+	of map[counted]*Figures
+}
+
+type counted struct{ provider, model string }
+
+// count adds a request that has ended.
+func (c *Client) count(t *target, outcome string, u llm.Usage) {
+	cost := int64(0)
+	if p := t.metadata.Price; p != nil {
+		cost = p.Cost(u)
+	}
+	f := &c.figures
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	name := counted{t.Name, t.model}
+	if f.of[name] == nil && len(f.of) >= mostCounted {
+		name.model = ""
+	}
+	one := f.of[name]
+	if one == nil {
+		if f.of == nil {
+			f.of = map[counted]*Figures{}
+		}
+		one = &Figures{Provider: name.provider, Model: name.model, Requests: map[string]uint64{}}
+		f.of[name] = one
+	}
+	one.Requests[outcome]++
+	one.Usage.Add(u)
+	one.Cost += cost
+}
+
+// Figures returns what has been counted so far, by provider and model.
+func (c *Client) Figures() []Figures {
+	c.figures.mu.Lock()
+	defer c.figures.mu.Unlock()
+	out := make([]Figures, 0, len(c.figures.of))
+	for _, f := range c.figures.of {
+		one := *f
+		one.Requests = maps.Clone(f.Requests)
+		out = append(out, one)
+	}
+	sorting.By(out, func(a, b Figures) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
+	})
+	return out
+}
