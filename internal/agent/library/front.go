@@ -1,0 +1,268 @@
+package library
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"collie/internal/lazyregexp"
+	"collie/internal/tool"
+)
+
+const maxFront = 16 << 10 // bytes of front matter
+
+// plain returns text with line feeds alone and no byte order mark, if it is text.
+func plain(text string) (string, error) {
+	text = strings.TrimPrefix(text, "\uFEFF")
+	bad := func(at int, what string) error {
+		return fmt.Errorf("line %d has %s; expected text in UTF-8", strings.Count(text[:at], "\n")+1, what)
+	}
+	if at := strings.IndexByte(text, 0); at >= 0 {
+		return "", bad(at, "a NUL byte")
+	}
+	if !utf8.ValidString(text) {
+		for at, r := range text {
+			if _, size := utf8.DecodeRuneInString(text[at:]); r == utf8.RuneError && size == 1 {
+				return "", bad(at, "a byte that is not UTF-8")
+			}
+		}
+	}
+	return strings.ReplaceAll(text, "\r\n", "\n"), nil
+}
+
+// split cuts text into its front matter and what follows.
+func split(text string) (front, rest string, found bool) {
+	first, after, _ := strings.Cut(text, "\n")
+	if strings.TrimRight(first, " \t") != "---" {
+		return "", text, false
+	}
+	for at := 0; at < len(after); {
+		line, _, more := strings.Cut(after[at:], "\n")
+		end := at + len(line)
+		if more {
+			end++
+		}
+		if strings.TrimRight(line, " \t") == "---" {
+			return after[:at], after[end:], true
+		}
+		at = end
+	}
+	return "", text, false
+}
+
+// body is text without its front matter.
+func body(text string) string {
+	_, rest, _ := split(text)
+	return strings.TrimSpace(rest)
+}
+
+// fields are the values of front matter by key, of which a reader takes those that it knows.
+type fields struct {
+	values map[string]*yaml.Node
+	wrong  *Problem // the first that was found
+	taken  []string
+}
+
+// readFront reads front matter. What is wrong with it is a [*Problem] with line and field.
+func readFront(text string) (f fields, rest string, wrong *Problem) {
+	front, rest, found := split(text)
+	if !found {
+		return f, "", &Problem{Line: 1, Message: "expected front matter: a line ---, fields such as description: …, and a line ---"}
+	}
+	if len(front) > maxFront {
+		return f, "", &Problem{Line: 1, Message: fmt.Sprintf("the front matter has %d bytes, the limit is %d", len(front), maxFront)}
+	}
+	top, err := parse(front)
+	if err != nil {
+		return f, "", &Problem{Line: lineOf(err), Message: "the front matter is not YAML: " + inWords(err)}
+	}
+	f.values = map[string]*yaml.Node{}
+	if top == nil {
+		return f, strings.TrimSpace(rest), nil
+	}
+	if top.Kind != yaml.MappingNode {
+		return f, "", &Problem{Line: top.Line + 1, Message: "expected fields, such as description: …"}
+	}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		key, value := top.Content[i], top.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Value == "" || len(key.Value) > maxName:
+			return f, "", &Problem{Line: key.Line + 1, Message: "a field has no name; expected one such as description: …"}
+		case f.values[key.Value] != nil:
+			return f, "", &Problem{Line: key.Line + 1, Field: key.Value, Message: "the field is there twice"}
+		}
+		f.values[key.Value] = value
+	}
+	return f, strings.TrimSpace(rest), nil
+}
+
+// parse is nil for an empty text. The parser is another's, the text anybody's.
+func parse(text string) (top *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("yaml: %v", p)
+		}
+	}()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].Tag == "!!null" {
+		return nil, nil
+	}
+	return doc.Content[0], nil
+}
+
+var yamlLine = lazyregexp.New(`line (\d+): `)
+
+// lineOf is the line of the file that the parser names; the front matter begins in the second.
+func lineOf(err error) int {
+	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			return n + 1
+		}
+	}
+	return 1
+}
+
+func inWords(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if at := yamlLine.FindStringIndex(text); at != nil {
+		text = text[:at[0]] + text[at[1]:]
+	}
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\n", " "), "?")
+}
+
+func (f *fields) fail(n *yaml.Node, field, format string, args ...any) {
+	if f.wrong == nil {
+		f.wrong = &Problem{Line: n.Line + 1, Field: field, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+// take returns the value of a field, nil where it is not there or null.
+func (f *fields) take(field string) *yaml.Node {
+	f.taken = append(f.taken, field)
+	n := f.values[field]
+	if n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return nil
+	}
+	return n
+}
+
+// text is a field of at most limit bytes.
+func (f *fields) text(field string, limit int) string {
+	n := f.take(field)
+	switch {
+	case n == nil:
+		return ""
+	case n.Kind != yaml.ScalarNode:
+		f.fail(n, field, "expected text, and found %s", kindOf(n))
+		return ""
+	case len(n.Value) > limit:
+		f.fail(n, field, "it has %d bytes, the limit is %d", len(n.Value), limit)
+		return ""
+	}
+	return strings.TrimSpace(n.Value)
+}
+
+// oneOf is a field that has one of a few values.
+func (f *fields) oneOf(field string, values []string) string {
+	v := f.text(field, maxText)
+	if v != "" && !slices.Contains(values, v) {
+		f.fail(f.values[field], field, "it is %q, expected %s", v, strings.Join(values, ", "))
+		return ""
+	}
+	return v
+}
+
+// list is a field with several values, or one.
+func (f *fields) list(field string) (out []string) {
+	for _, v := range f.texts(field) {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// command takes a program with its arguments: a list, or one text with blanks between them.
+func (f *fields) command(field string) []string {
+	all := f.texts(field)
+	if len(all) == 1 {
+		return strings.Fields(all[0])
+	}
+	return all
+}
+
+// texts takes a list of texts, or one text.
+func (f *fields) texts(field string) (out []string) {
+	n := f.take(field)
+	if n == nil {
+		return nil
+	}
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) > maxList {
+		f.fail(n, field, "it has %d values, the limit is %d", len(items), maxList)
+		return nil
+	}
+	for _, item := range items {
+		v := strings.TrimSpace(item.Value)
+		switch {
+		case item.Kind != yaml.ScalarNode:
+			f.fail(item, field, "expected a list of texts, and found %s", kindOf(item))
+			return nil
+		case v == "" || len(v) > maxText:
+			f.fail(item, field, "a value is empty, or longer than %d bytes", maxText)
+			return nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// number is a field that is a whole number.
+func (f *fields) number(field string, least, most int) int {
+	n := f.take(field)
+	if n == nil {
+		return 0
+	}
+	v, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || err != nil || v < least || v > most {
+		f.fail(n, field, "expected a number from %d to %d", least, most)
+	}
+	return v
+}
+
+// done returns the first problem. A field that nobody took is one: misspelt, it would be ignored.
+func (f *fields) done() *Problem {
+	for name, n := range f.values {
+		if slices.Contains(f.taken, name) || f.wrong != nil && f.wrong.Line <= n.Line+1 {
+			continue
+		}
+		hint := "expected one of " + strings.Join(f.taken, ", ")
+		if near, ok := tool.Nearest(name, f.taken); ok {
+			hint = "did you mean " + near + "?"
+		}
+		f.wrong = &Problem{Line: n.Line + 1, Field: name, Message: "there is no such field; " + hint}
+	}
+	return f.wrong
+}
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "fields"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.AliasNode:
+		return "an alias, which is not followed"
+	}
+	return "something else"
+}

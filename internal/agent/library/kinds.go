@@ -1,0 +1,173 @@
+package library
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// add reads one file of a kind.
+func (l *Library) add(kind, name, file, text string, project bool, root, dir string) *Problem {
+	switch kind {
+	case agentsFolder:
+		a, wrong := parseAgent(name, text)
+		if wrong != nil {
+			return wrong
+		}
+		if project && len(a.Command)+len(a.Env) > 0 {
+			return &Problem{Line: 1, Field: "command", Message: "a project's agent starts no program; write the file in the folder of your settings"}
+		}
+		a.File, a.Project = file, project
+		l.Agents = append(l.Agents, a)
+	case entryFolder:
+		e, wrong := parseEntry(name, text)
+		if wrong != nil {
+			return wrong
+		}
+		e.File, e.Project = file, project
+		l.Entries = append(l.Entries, e)
+	case skillFolder:
+		s, wrong := parseSkill(name, text)
+		if wrong != nil {
+			return wrong
+		}
+		s.File, s.Project, s.root, s.dir = file, project, root, dir
+		l.Skills = append(l.Skills, s)
+	}
+	return nil
+}
+
+// named takes the name, which is that of the file unless a field has it.
+func (f *fields) named(file string) string {
+	name := cmp.Or(f.text("name", maxText), file)
+	if why := checkName(name); why != "" && f.wrong == nil {
+		f.wrong = &Problem{Line: 1, Field: "name", Message: why}
+		if n := f.values["name"]; n != nil {
+			f.wrong.Line = n.Line + 1
+		}
+	}
+	return name
+}
+
+// describe takes the description, by which people and models choose.
+func (f *fields) describe() string {
+	about := strings.Join(strings.Fields(f.text("description", maxAbout)), " ")
+	if about == "" && f.wrong == nil {
+		f.wrong = &Problem{Line: 1, Field: "description", Message: "it is missing; expected one or two sentences on what this is for"}
+	}
+	return about
+}
+
+func parseAgent(name, text string) (a Agent, wrong *Problem) {
+	f, prompt, wrong := readFront(text)
+	if wrong != nil {
+		return a, wrong
+	}
+	a = Agent{
+		Name: f.named(name), Description: f.describe(), Engine: f.oneOf("engine", engines), Model: f.text("model", maxText),
+		Tools: f.list("tools"), Deny: f.list("denyTools"), Profile: f.text("profile", maxText), Level: f.oneOf("level", levels),
+		Command: f.command("command"), Env: f.list("env"), Prompt: prompt,
+	}
+	switch wrong := f.done(); {
+	case wrong != nil:
+		return a, wrong
+	case a.Engine == engineCLI && len(a.Command) == 0:
+		return a, &Problem{Line: 1, Field: "command", Message: "it is missing; the engine cli starts one, such as [opencode, acp]"}
+	case a.Engine != engineCLI && len(a.Command)+len(a.Env) > 0:
+		return a, &Problem{Line: 1, Field: "command", Message: "only an agent with engine: cli starts a program"}
+	}
+	return a, nil
+}
+
+func parseEntry(name, text string) (e Entry, wrong *Problem) {
+	f, body, wrong := readFront(text)
+	if wrong != nil {
+		return e, wrong
+	}
+	e = Entry{
+		Name: f.named(name), Keywords: f.list("keywords"), Agents: f.list("agents"), Order: f.number("order", -1000, 1000),
+		Budget: cmp.Or(f.number("budget", 1, 16000), defaultBudget), Text: body,
+	}
+	switch wrong := f.done(); {
+	case wrong != nil:
+		return e, wrong
+	case len(e.Keywords) == 0:
+		return e, &Problem{Line: 1, Field: "keywords", Message: "they are missing; expected a list of words, one of which has to be said"}
+	case e.Text == "":
+		return e, &Problem{Line: 1, Message: "there is no text below the front matter"}
+	}
+	return e, nil
+}
+
+// parseSkill takes fields that it does not know as other programs': the form of skills is not ours.
+func parseSkill(name, text string) (s Skill, wrong *Problem) {
+	f, _, wrong := readFront(text)
+	if wrong != nil {
+		return s, wrong
+	}
+	s = Skill{Name: f.named(name), Description: f.describe()}
+	return s, f.wrong
+}
+
+// Match is an entry whose keyword was said.
+type Match struct {
+	*Entry
+	Keyword string
+	Back    int // 0 is the last message, 1 the one before it
+}
+
+// Matching returns the entries for an agent, empty for none, whose keywords are in texts, the last of which was said last.
+// A keyword of Latin letters or digits is a whole word; others may stand anywhere.
+func (l *Library) Matching(agent string, texts []string) (out []Match) {
+	lower := make([]string, len(texts))
+	for i := range texts {
+		lower[i] = strings.ToLower(texts[i])
+	}
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		if len(e.Agents) > 0 && !slices.Contains(e.Agents, agent) {
+			continue
+		}
+		if m, ok := e.in(lower); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (e *Entry) in(texts []string) (Match, bool) {
+	for back := range texts {
+		for _, k := range e.Keywords {
+			if said(texts[len(texts)-1-back], strings.ToLower(k)) {
+				return Match{e, k, back}, true
+			}
+		}
+	}
+	return Match{}, false
+}
+
+// said reports whether text has word.
+func said(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		start, end := at+i, at+i+len(word)
+		before, _ := utf8.DecodeLastRuneInString(text[:start])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		first, size := utf8.DecodeRuneInString(word)
+		last, _ := utf8.DecodeLastRuneInString(word)
+		if (!joined(before) || !joined(first)) && (!joined(last) || !joined(after)) {
+			return true
+		}
+		at = start + size
+	}
+}
+
+// joined reports whether r is part of a word that is written with spaces around it.
+func joined(r rune) bool {
+	return unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && r != utf8.RuneError
+}

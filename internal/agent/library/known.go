@@ -1,0 +1,32 @@
+package library
+
+import (
+	"slices"
+	"strings"
+)
+
+// known are programs that speak the Agent Client Protocol, and how they are told to.
+var known = []struct{ name, about, command string }{
+	{"claude-code", "Claude Code", "claude-agent-acp"},
+	{"claude-code", "Claude Code", "claude-code-acp"}, // its name until 2026
+	{"codex", "Codex", "codex-acp"},
+	{"copilot", "GitHub Copilot", "copilot --acp"},
+	{"cursor", "Cursor", "cursor-agent acp"},
+	{"gemini", "Gemini CLI", "gemini --acp"},
+	{"goose", "goose", "goose acp"},
+	{"opencode", "opencode", "opencode acp"},
+	{"qwen", "Qwen Code", "qwen --acp"},
+}
+
+// Find adds the agents of other programs that are here: has reports whether a command is. Of those with the same name that of
+// a file counts, else the first.
+func (l *Library) Find(has func(command string) bool) {
+	for _, k := range known {
+		command := strings.Fields(k.command)
+		taken := slices.ContainsFunc(l.Agents, func(a Agent) bool { return a.Name == k.name })
+		if !taken && has(command[0]) {
+			l.Agents = append(l.Agents, Agent{Name: k.name, Description: k.about + ", found in PATH", Engine: engineCLI, Command: command})
+		}
+	}
+	slices.SortFunc(l.Agents, func(a, b Agent) int { return strings.Compare(a.Name, b.Name) })
+}
