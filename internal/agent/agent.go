@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"collie/internal/agent/library"
 	"collie/internal/chat"
 	"collie/internal/llm"
 	"collie/internal/pipeline"
@@ -41,9 +42,15 @@ type Options struct {
 	Pipeline *pipeline.Pipeline
 	Models   Models
 	// Tools lists what a profile sees, for people.
-	Tools  func(profile string) []tool.Tool
-	Now    func() time.Time // nil: [time.Now]
-	Logger *slog.Logger     // nil discards
+	Tools func(profile string) []tool.Tool
+	// Library reads the files that a person wrote for agents; nil for none. It is called once or twice a turn.
+	Library func() *library.Library
+	// Programs is how agents of others are started; the zero value starts them without an environment.
+	Programs Programs
+	// Screening says what becomes of results that try to give orders to a model; nil for [ScreenEnforce].
+	Screening func() Screening
+	Now       func() time.Time // nil: [time.Now]
+	Logger    *slog.Logger     // nil discards
 }
 
 // Agent has the engines. It is safe for concurrent use and needs no closing.
@@ -57,6 +64,12 @@ func New(opts Options) *Agent {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Library == nil {
+		opts.Library = func() *library.Library { return &library.Library{} }
+	}
+	if opts.Screening == nil {
+		opts.Screening = func() Screening { return ScreenEnforce }
+	}
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -68,6 +81,7 @@ const (
 	engineChat   = "chat"
 	engineReact  = "react"
 	engineDirect = "direct"
+	engineCLI    = chat.EngineCLI
 	engineAuto   = "auto"
 )
 
@@ -88,6 +102,13 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 	if err != nil || name == engineDirect {
 		return name, engine, err
 	}
+	if name == engineCLI {
+		_, err := program(a.opts.Library(), cfg)
+		return name, engine, err
+	}
+	if _, err := named(a.opts.Library(), cfg); err != nil {
+		return name, engine, err
+	}
 	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)
 	if err == nil && pictures && !info.Images {
 		err = &tool.Error{
@@ -100,10 +121,10 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 
 // ref is the model that cfg names.
 func ref(cfg *chat.Config) string {
-	if cfg.Provider != "" && cfg.Model != "" {
-		return cfg.Provider + "/" + cfg.Model
+	if cfg.Provider == "" || strings.HasPrefix(cfg.Model, cfg.Provider+"/") {
+		return cfg.Model
 	}
-	return cfg.Model
+	return cfg.Provider + "/" + cfg.Model
 }
 
 func (a *Agent) engine(cfg *chat.Config, text string) (string, chat.Engine, error) {
@@ -117,9 +138,11 @@ func (a *Agent) engine(cfg *chat.Config, text string) (string, chat.Engine, erro
 		return cfg.Engine, (*react)(a), nil
 	case engineDirect:
 		return engineDirect, (*direct)(a), nil
+	case engineCLI:
+		return engineCLI, (*cli)(a), nil
 	}
 	return "", nil, &tool.Error{
 		Op: "turn", Kind: tool.Invalid, Subject: "engine", Message: "there is no engine " + strings.ToValidUTF8(cfg.Engine, "?"),
-		Hint: "use chat, react, direct or auto",
+		Hint: "use chat, react, direct, cli or auto",
 	}
 }

@@ -8,16 +8,20 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/chat"
+	"collie/internal/llm"
 	"collie/internal/tool"
 )
 
 // caller is the [tool.Caller] of a call in a turn: it reaches the turn's person and the conversation. Questions of the
 // gate are answered by what the person allowed beforehand, else by the person; without a person they fail.
 type caller struct {
-	turn *chat.Turn
-	sink chat.Sink
-	call string // id of the call in the conversation
-	wait *stopwatch
+	agent *Agent
+	turn  *chat.Turn
+	sink  chat.Sink
+	call  string // id of the call in the conversation
+	name  string // name of the tool called
+	wait  *stopwatch
+	also  tool.Caller // is shown progress too; nil for none
 }
 
 var _ tool.Caller = (*caller)(nil)
@@ -30,11 +34,13 @@ func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanElicit:
 		return c.turn.Ask != nil
+	case tool.CanSample:
+		return c.samples()
 	case tool.CanConfirm:
 		return c.turn.Ask != nil || len(c.turn.Config.Allow) > 0
 	case tool.WantsProgress:
 		return true
-	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson:
+	case tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson:
 	}
 	return false
 }
@@ -44,13 +50,30 @@ func (c *caller) Capabilities() json.RawMessage {
 	if c.turn.Ask == nil {
 		return json.RawMessage(`{}`)
 	}
+	if c.samples() {
+		return json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{}}`)
+	}
 	return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
 }
 
-// Notify shows progress. What else servers tell is in their logs.
-func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
+// samples reports whether servers may use sampling: that takes a model, and a person to agree.
+func (c *caller) samples() bool {
+	_, _, err := c.model()
+	return c.turn.Ask != nil && err == nil
+}
+
+// model returns the model of the turn.
+func (c *caller) model() (llm.Model, Info, error) {
+	return c.agent.opts.Models.Model(ref(&c.turn.Config), c.turn.Config.FallbackModels)
+}
+
+// Notify shows progress. Other notifications are dropped; servers' messages are in their logs.
+func (c *caller) Notify(ctx context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" {
 		return
+	}
+	if c.also != nil {
+		c.also.Notify(ctx, method, params)
 	}
 	p := gjson.ParseBytes(params)
 	c.sink.Progress(c.call, p.Get("progress").Float(), p.Get("total").Float(), p.Get("message").String())
@@ -64,9 +87,17 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 			return json.RawMessage(`{"confirm":true}`), nil
 		}
 	}
-	if c.turn.Ask == nil {
+	switch {
+	case c.turn.Ask == nil:
 		return nil, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "nobody is there to be asked"}
+	case method == methodSample:
+		return c.sample(ctx, params)
 	}
+	return c.put(ctx, method, params)
+}
+
+// put asks the person. The time limit of the turn is suspended meanwhile.
+func (c *caller) put(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := c.sink.Asking(ctx, c.call)
 	if err != nil {
 		return nil, err

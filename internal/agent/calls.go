@@ -15,6 +15,7 @@ import (
 
 	"collie/internal/chat"
 	"collie/internal/llm"
+	"collie/internal/pipeline/guardian"
 	"collie/internal/tool"
 )
 
@@ -89,9 +90,15 @@ func (r *run) prepare(ctx context.Context, c *call) {
 		c.err = &tool.Error{Op: "call", Kind: tool.Busy, Subject: c.name, Message: fmt.Sprintf("this turn has made %d calls, no more are made", mostCalls), Hint: "answer with what is known"}
 	case !r.set.has(c.name):
 		c.err = r.set.unknown(c.name)
-	case c.name == outputTool:
+	case c.name == outputTool, c.name == skillTool:
 	default:
 		resolved, err := r.agent.opts.Pipeline.Resolve(ctx, r.request(c))
+		switch {
+		case err == nil:
+			c.err = r.files.permit(resolved)
+		case r.files.agent.Level != "": // what it would do is not known
+			c.err = err
+		}
 		if err == nil && resolved.HasEffects() && resolved.Source != nil {
 			c.key = resolved.Source.Name()
 		}
@@ -177,7 +184,7 @@ func (r *run) request(c *call) tool.Request {
 		Kind: tool.KindCall, Name: c.name, Args: c.args, Profile: r.set.profile, Origin: origin,
 		Principal: r.turn.Principal, Client: "collie agent", Session: r.turn.Session,
 		Parent: r.turn.ID + ":" + strconv.Itoa(c.step),
-		Caller: &caller{turn: r.turn, sink: r.sink, call: c.id, wait: r.watch},
+		Caller: &caller{agent: r.agent, turn: r.turn, sink: r.sink, call: c.id, name: c.name, wait: r.watch},
 	}
 }
 
@@ -191,6 +198,8 @@ func (r *run) make(ctx context.Context, c *call) {
 		c.err, c.done = skipped(ctx), chat.CallSkipped
 	case c.name == outputTool:
 		result, c.err = r.readOn(ctx, c.args)
+	case c.name == skillTool:
+		result, c.err = r.files.skill(c.args)
 	default:
 		if err := r.sink.Executing(ctx, c.id); err != nil {
 			c.err, c.done = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.name, Message: "it could not be written down that it runs, so it was not run", Err: err}, chat.CallSkipped
@@ -206,13 +215,16 @@ func (r *run) make(ctx context.Context, c *call) {
 			c.done = stateOf(c.err)
 		}
 	default:
-		c.result.Text, c.result.Files = seen(result.Raw, r.info.Images)
+		c.result.Text, c.result.Files = resultText(result.Raw, r.info.Images)
 		c.result.IsError = result.IsError
 		if c.done = chat.CallDone; result.IsError {
 			c.done = chat.CallFailed
 		}
 	}
 	kept := r.keep(context.WithoutCancel(ctx), c.result)
+	if c.name != skillTool { // the person wrote those
+		kept = r.screen(context.WithoutCancel(ctx), kept)
+	}
 	c.result = kept
 	r.sink.Answered(c.id, c.done, kept, time.Since(begun).Milliseconds())
 }
@@ -225,8 +237,9 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 		err    error
 	}
 	answered := make(chan answer, 1)
+	first, last := r.said()
 	go func() {
-		result, err := r.agent.opts.Pipeline.Do(ctx, r.request(c))
+		result, err := r.agent.opts.Pipeline.Do(guardian.Said(ctx, first, last), r.request(c))
 		answered <- answer{result, err}
 	}()
 	select {
@@ -242,6 +255,23 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	case <-late.C:
 		return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Canceled, Subject: c.name, Message: "the turn ended while it ran", OutcomeUnknown: true}
 	}
+}
+
+// said returns the first and the last text of the person, for those who judge whether a call fits.
+func (r *run) said() (first, last string) {
+	for _, m := range r.turn.Path {
+		if m.Role != llm.RoleUser {
+			continue
+		}
+		for _, p := range m.Parts {
+			if p.Kind == llm.PartText && p.Text != "" {
+				if last = p.Text; first == "" {
+					first = p.Text
+				}
+			}
+		}
+	}
+	return first, last
 }
 
 func skipped(ctx context.Context) error {

@@ -10,18 +10,17 @@ import (
 
 const (
 	maxCompactions = 3
-	spareTokens    = 2048    // for the answer, where no limit is set for it
-	oldResult      = 1 << 10 // bytes that are left of an older result where nothing else can go
+	spareTokens    = 2048    // reserved for the answer if its length is not limited
+	oldResult      = 1 << 10 // bytes kept of an older result when nothing else can be removed
 )
 
-// The policies for a conversation that is too long.
+// The policies for a conversation that is too long; the default is to summarize it.
 const (
 	policyTruncate = "truncate"
 	policyFail     = "fail"
 )
 
-// fit shortens the conversation until req, which is made anew of it, fits in the context of the model as far as can be
-// estimated.
+// fit shortens the conversation, and rebuilds req from it, until req fits the context of the model by estimate.
 func (r *run) fit(ctx context.Context, req *llm.Request) error {
 	if r.info.Context <= 0 {
 		return nil
@@ -45,7 +44,7 @@ func (r *run) fit(ctx context.Context, req *llm.Request) error {
 	}
 }
 
-// shortenConversation takes something away as the policy says, and returns tooLong where nothing is left to take.
+// shortenConversation removes something as the policy says. It returns tooLong if nothing can be removed.
 func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 	switch {
 	case r.turn.Config.ContextPolicy == policyFail:
@@ -67,7 +66,7 @@ func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 	return tooLong
 }
 
-// dropOldest leaves out the oldest message and what belongs to it, but never what is answered.
+// dropOldest removes the oldest user message and everything up to the next, but never the message being answered.
 func (r *run) dropOldest() bool {
 	for i := 1; i < len(r.before); i++ {
 		if r.before[i].Role == llm.RoleUser {
@@ -96,7 +95,7 @@ func (r *run) shortenResults() (done bool) {
 	return done
 }
 
-// summarize puts a summary in place of all that stands before what is answered.
+// summarize replaces everything before the message being answered by a summary.
 func (r *run) summarize(ctx context.Context) error {
 	old := r.before[:len(r.before)-1]
 	text := summary(old)
@@ -131,11 +130,11 @@ func (r *run) summarize(ctx context.Context) error {
 		return err
 	}
 	r.sink.Notice("compacted", "the earlier part of the conversation was summarized for the model; nothing of it is lost")
-	r.before = conversation(left)
+	r.before = left
 	return nil
 }
 
-// summary is a conversation as text.
+// summary renders a conversation as text.
 func summary(messages []llm.Message) string {
 	var b strings.Builder
 	for _, m := range messages {

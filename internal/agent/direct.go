@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/kballard/go-shellquote"
 
 	"collie/internal/arguments"
@@ -27,6 +26,9 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	a := (*Agent)(e)
 	out := chat.Outcome{Finish: llm.FinishStop, Steps: 1}
 	text, files := lastSaid(t.Path)
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/remember"); ok && strings.TrimSpace(rest) != rest {
+		return out, a.remember(ctx, t, s, strings.TrimSpace(rest))
+	}
 	words, err := shellquote.Split(strings.TrimPrefix(strings.TrimSpace(text), "/"))
 	if err != nil {
 		return out, usage("the quotes do not match", "close what is opened by ' or \"; \\ takes the next character as it is")
@@ -51,20 +53,30 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{agent: a, turn: t, sink: s, watch: watch, typed: t.Person, set: toolset{profile: t.Config.Profile, tools: []llm.Tool{{Name: target.name}}}}
-	c := &call{id: "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", ""), name: target.name, args: args}
-	s.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
-	s.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
-	s.Proposed(0, chat.ToolCall{ID: c.id, Name: c.name, Args: args})
+	return out, r.command(ctx, target.name, args, func(said string) string {
+		if asJSON {
+			return compact(said)
+		}
+		return said
+	})
+}
+
+// command makes the one call of a turn and shows what it says, as show has it.
+func (r *run) command(ctx context.Context, name string, args json.RawMessage, show func(said string) string) error {
+	c := &call{id: newCall(), name: name, args: args}
+	r.sink.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
+	r.sink.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
+	r.sink.Proposed(0, chat.ToolCall{ID: c.id, Name: c.name, Args: c.args})
 	r.make(ctx, c)
 	if c.err != nil {
-		return out, c.err
+		return c.err
 	}
-	shown := c.result.Text
-	if asJSON {
-		shown = compact(shown)
+	said := c.result.Text
+	if !c.result.IsError {
+		said = show(said)
 	}
-	s.Emit(0, llm.Event{Kind: llm.EventText, Index: 1, Text: shown})
-	return out, nil
+	r.sink.Emit(0, llm.Event{Kind: llm.EventText, Index: 1, Text: said})
+	return nil
 }
 
 // compact is text on one line, where it is JSON.
@@ -84,7 +96,7 @@ func compact(text string) string {
 }
 
 func usage(message, hint string) *tool.Error {
-	return &tool.Error{Op: "command", Kind: tool.Invalid, Message: message, Hint: hint}
+	return &tool.Error{Kind: tool.Invalid, Message: message, Hint: hint}
 }
 
 // lastSaid is the text of what is answered, with its attachments.
@@ -205,7 +217,7 @@ func (a *Agent) help(t *chat.Turn, words []string) (string, error) {
 	tools := a.opts.Tools(t.Config.Profile)
 	var b strings.Builder
 	if len(words) < 2 {
-		b.WriteString("/TOOL ACTION runs an action, /help TOOL lists its actions, // begins a message with a slash.\n\n")
+		b.WriteString("/TOOL ACTION runs an action, /help TOOL lists its actions, /remember TEXT adds to the memory in the notes, // begins a message with a slash.\n\n")
 		for i := range tools {
 			fmt.Fprintf(&b, "/%s: %s\n", tools[i].Name, strings.Join(actionNames(&tools[i]), ", "))
 		}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"collie/internal/chat"
 	"collie/internal/llm"
 	"collie/internal/tool"
@@ -26,6 +24,7 @@ type run struct {
 	model llm.Model
 	info  Info
 	watch *stopwatch
+	files files
 	typed bool // the call is a person's own, and not a model's
 
 	set     toolset
@@ -57,16 +56,40 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 	if err != nil {
 		return chat.Outcome{}, err
 	}
+	files, err := a.files(&t.Config)
+	if err != nil {
+		return chat.Outcome{}, err
+	}
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{
 		agent: a, turn: t, sink: s, model: model, info: info, watch: watch,
-		before: conversation(t.Path), refused: map[string]int{},
+		files: files, before: unescaped(t.Path), refused: map[string]int{},
 	}
 	if len(t.Partial) > 0 {
-		r.since = append(answered(parted(t.Partial)), said("Go on where you stopped; do not repeat what is there."))
+		r.since = append(chat.Messages(t.Partial, unknown), said("Go on where you stopped; do not repeat what is there."))
 	}
+	r.standing(ctx)
+	r.recall()
 	return r.loop(ctx)
+}
+
+// unknown is what is known of a call that an answer made before it broke off.
+func unknown(string) chat.CallState { return chat.CallUnknown }
+
+// unescaped is a path on which //NAME, with which a person began, is /NAME: no command, but meant for the model.
+func unescaped(path []llm.Message) []llm.Message {
+	path = slices.Clone(path)
+	for i, m := range path {
+		if m.Role != llm.RoleUser || len(m.Parts) == 0 || m.Parts[0].Kind != llm.PartText {
+			continue
+		}
+		if text := m.Parts[0].Text; len(text) > 2 && text[:2] == "//" && !strings.ContainsRune("/ \t\n", rune(text[2])) {
+			path[i].Parts = slices.Clone(m.Parts)
+			path[i].Parts[0].Text = text[1:]
+		}
+	}
+	return path
 }
 
 func said(text string) llm.Message {
@@ -82,7 +105,7 @@ func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 	}
 	closing := false
 	for step := 0; ; step++ {
-		r.set = r.agent.toolset(ctx, r.turn)
+		r.set = r.agent.toolset(ctx, r.turn, &r.files)
 		if len(r.set.tools) > 0 && !r.info.Tools {
 			if step == 0 {
 				r.sink.Notice("no_tools", "the model "+r.info.Name+" cannot call tools; it answers without")
@@ -160,7 +183,7 @@ func (r *run) step(ctx context.Context, step int, closing bool) (answer, error) 
 func (r *run) ask(closing bool) *llm.Request {
 	cfg := &r.turn.Config
 	return &llm.Request{
-		Model: r.info.Name, System: r.system(), Messages: slices.Concat(r.before, r.since), Tools: r.set.tools, NoTools: closing,
+		Model: r.info.Name, System: r.system(), Messages: slices.Concat(r.recalled(r.before), r.since), Tools: r.set.tools, NoTools: closing,
 		MaxOutput: cfg.MaxOutput, Temperature: cfg.Temperature, Effort: llm.Effort(cfg.Reasoning), Session: r.turn.Session,
 	}
 }
@@ -203,7 +226,7 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answ
 			i := part(e, llm.PartToolCall)
 			p := &said.parts[i]
 			if p.Call == "" {
-				p.Call = "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
+				p.Call = newCall()
 			}
 			if e.Name != "" {
 				p.Name = e.Name
@@ -238,11 +261,7 @@ func (r *run) count(who llm.Event, u llm.Usage) {
 	if u == (llm.Usage{}) {
 		return
 	}
-	r.usage.Input += u.Input
-	r.usage.Cached += u.Cached
-	r.usage.CacheWrite += u.CacheWrite
-	r.usage.Output += u.Output
-	r.usage.Reasoning += u.Reasoning
+	r.usage.Add(u)
 	cost := int64(-1)
 	if r.info.Cost != nil {
 		cost = r.info.Cost(who.Provider, who.Model, u)
@@ -267,6 +286,7 @@ func (r *run) system() string {
 			b.WriteString("\n" + advice + "\n")
 		}
 	}
+	r.files.write(&b, len(r.set.tools) > 0)
 	if own := r.turn.Config.SystemPrompt; own != "" {
 		b.WriteString("\n" + own + "\n")
 	}

@@ -12,13 +12,12 @@ import (
 	"collie/internal/llm"
 )
 
-// mostKept bounds what is kept of a result whose model sees only the beginning.
+// maxStored is how many bytes of a result are stored if the model sees only its beginning.
 const maxStored = 10 << 20
 
-// seen is a tool result as a model sees it: all content in order, text as it is. Pictures go along where the
-// model takes them; what it cannot take is named with its type and size. structuredContent is shown
-// where no text says the same.
-func seen(raw json.RawMessage, images bool) (text string, files []llm.File) {
+// resultText renders a tool result for a model: all content in order. Images are returned as files if the model accepts
+// them; other media are described by type and size. structuredContent is included unless a text repeats it.
+func resultText(raw json.RawMessage, images bool) (text string, files []llm.File) {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		if b.Len() > 0 {
@@ -56,14 +55,15 @@ func seen(raw json.RawMessage, images bool) (text string, files []llm.File) {
 		}
 		return true
 	})
-	if s := result.Get("structuredContent"); s.Exists() && !says(result) {
+	if s := result.Get("structuredContent"); s.Exists() && !repeatsStructured(result) {
 		line("%s", s.Raw)
 	}
 	return strings.ToValidUTF8(b.String(), "\uFFFD"), files
 }
 
-// says reports whether a text of result is JSON: servers repeat structured content there, whole or in part.
-func says(result gjson.Result) bool {
+// repeatsStructured reports whether a text of result is JSON: servers repeat structured content there, in whole or in
+// part.
+func repeatsStructured(result gjson.Result) bool {
 	found := false
 	result.Get("content").ForEach(func(_, c gjson.Result) bool {
 		t := strings.TrimSpace(c.Get("text").String())

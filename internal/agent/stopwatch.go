@@ -20,7 +20,7 @@ type stopwatch struct {
 	limit   time.Duration
 }
 
-// bounded is ctx with a stopwatch that ends it after limit; 0 means never. stop is to be called.
+// withLimit returns ctx with a stopwatch that cancels it after limit; 0 means no limit. The caller calls stop.
 func withLimit(ctx context.Context, limit time.Duration) (inner context.Context, w *stopwatch, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
 	w = &stopwatch{cancel: cancel, left: limit, limit: limit}
@@ -43,7 +43,7 @@ func (w *stopwatch) expire() {
 	defer w.mu.Unlock()
 	if w.waiting == 0 {
 		w.cancel(&tool.Error{
-			Op: "turn", Kind: tool.Timeout, Message: "the turn took longer than " + w.limit.String(),
+			Kind: tool.Timeout, Message: "the turn took longer than " + w.limit.String(),
 			Hint: "send another message to go on, or raise maxTurnSeconds",
 		})
 	}

@@ -41,16 +41,17 @@ type toolset struct {
 // toolset lists what a turn's model may call now. A change of the catalog is seen by the next step;
 // calls that run keep what they were resolved to. Where the turn names patterns, the tools that they
 // match are shown as they are; a tool that groups the actions of server S also goes by S__.
-func (a *Agent) toolset(ctx context.Context, t *chat.Turn) toolset {
+func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *files) toolset {
 	if t.Config.Engine == engineChat {
 		return toolset{}
 	}
 	a.opts.Pipeline.AwaitKnown(ctx, tool.ListTools)
 	set := toolset{profile: t.Config.Profile}
 	set.tools = a.list(ctx, set.profile)
-	if len(t.Config.Tools) > 0 || len(t.Config.Deny) > 0 {
+	named := &files.agent
+	if len(t.Config.Tools)+len(t.Config.Deny)+len(named.Tools)+len(named.Deny) > 0 {
 		set.tools = slices.DeleteFunc(slices.Clone(set.tools), func(l llm.Tool) bool {
-			return !selects(t.Config.Tools, t.Config.Deny, l.Name)
+			return !selects(t.Config.Tools, t.Config.Deny, l.Name) || !selects(named.Tools, named.Deny, l.Name)
 		})
 	} else if len(set.tools) > mostTools || size(set.tools) > mostToolBytes {
 		if behind := a.list(ctx, inSearch(set.profile)); len(behind) > 0 && size(behind) < size(set.tools) {
@@ -62,6 +63,12 @@ func (a *Agent) toolset(ctx context.Context, t *chat.Turn) toolset {
 			Name: outputTool, Description: "Read on in a tool result that was cut. handle stands at its end; offset and limit count bytes.",
 			Schema: json.RawMessage(`{"type":"object","properties":{"handle":{"type":"string"},"offset":{"type":"integer","minimum":0},` +
 				`"limit":{"type":"integer","minimum":1,"maximum":65536}},"required":["handle"]}`),
+		})
+	}
+	if len(files.library.Skills) > 0 {
+		set.tools = append(slices.Clip(set.tools), llm.Tool{
+			Name: skillTool, Description: "Read the instructions of a skill before doing what it is for, or another file that they speak of.",
+			Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"file":{"type":"string"}},"required":["name"]}`),
 		})
 	}
 	return set

@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"collie/internal/llm"
+)
+
+// estimate returns roughly how many tokens a request takes: one for every four bytes of ASCII, or for one and a half
+// characters of other scripts. It is right within a third for English and Chinese. It decides when to shorten a
+// conversation, and is never used for prices.
+func estimate(system string, tools []llm.Tool, messages []llm.Message) int {
+	n := tokens(system) + size(tools)/4
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			n += 4 + tokens(p.Text) + tokens(p.Args) + len(p.Opaque)/4 + 1000*len(p.Files)
+			if p.File != nil {
+				n += 1000
+			}
+		}
+	}
+	return n
+}
+
+func tokens(s string) int {
+	ascii, other := 0, 0
+	for _, r := range s {
+		if r < 0x80 {
+			ascii++
+		} else {
+			other++
+		}
+	}
+	return ascii/4 + other*2/3
+}

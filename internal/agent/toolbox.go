@@ -1,0 +1,231 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"collie/internal/agent/acp"
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/tool"
+)
+
+// Toolbox is what the agent of another program may use of our tools in one turn.
+type Toolbox struct {
+	Principal, Profile string
+	// Shows reports whether it sees the tool of that name.
+	Shows func(name string) bool
+	// Do runs a request: through the pipeline, with the person of the turn to ask, and shown in the conversation.
+	Do func(ctx context.Context, r tool.Request) (tool.Result, error)
+}
+
+// Endpoint is where an agent finds a Toolbox.
+type Endpoint struct {
+	URL, Token string
+	// Command is for an agent that takes servers on stdio alone, and Env the variable that tells it where to go.
+	Command []string
+	Env     [2]string
+	Close   func()
+}
+
+// server is the endpoint as the agent is told of it.
+func (d *Endpoint) server(http bool) acp.Server {
+	if http {
+		return acp.Server{Name: "collie", URL: d.URL, Headers: [][2]string{{"Authorization", "Bearer " + d.Token}}}
+	}
+	return acp.Server{Name: "collie", Command: d.Command[0], Args: d.Command[1:], Env: [][2]string{d.Env}}
+}
+
+// open offers our tools to the agent; nil servers if there are none to offer.
+func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, closeEndpoint func(), err error) {
+	if f.agent.opts.Programs.Open == nil {
+		return nil, func() {}, nil
+	}
+	f.set = f.agent.toolset(ctx, f.turn, &f.files)
+	if len(f.set.tools) == 0 {
+		return nil, func() {}, nil
+	}
+	patterns := len(f.turn.Config.Tools)+len(f.turn.Config.Deny)+len(f.files.agent.Tools)+len(f.files.agent.Deny) > 0
+	box := &Toolbox{Principal: f.turn.Principal, Profile: f.set.profile, Do: f.do}
+	if patterns {
+		box.Shows = f.allowed
+	}
+	endpoint, err := f.agent.opts.Programs.Open(ctx, box)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []acp.Server{endpoint.server(http)}, endpoint.Close, nil
+}
+
+// allowed reports whether the patterns of the turn and of the agent show a tool.
+func (f *foreign) allowed(name string) bool {
+	return selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
+}
+
+// newCall is an id for a call in the conversation.
+func newCall() string {
+	return "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
+}
+
+// request is r as one of the turn: from the agent, answered by the person of the turn.
+func (f *foreign) asked(r tool.Request, call string) tool.Request {
+	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
+	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
+	if r.Client == "" {
+		r.Client = f.files.agent.Name
+	}
+	return r
+}
+
+// do is that of [Toolbox].
+func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
+	ctx, done := f.within(ctx)
+	defer done()
+	id := newCall()
+	asked := f.asked(r, id)
+	resolved, err := f.agent.opts.Pipeline.Resolve(ctx, asked)
+	if err == nil {
+		err = f.files.permit(resolved)
+	}
+	if r.Kind != tool.KindCall { // shown by no conversation, and changes nothing
+		if err != nil {
+			return tool.Result{}, err
+		}
+		return f.agent.opts.Pipeline.Do(ctx, asked)
+	}
+	begun := time.Now()
+	f.sink.Proposed(0, chat.ToolCall{ID: id, Name: r.Name, Args: r.Args})
+	var result tool.Result
+	switch {
+	case !f.allowed(r.Name):
+		err = f.set.unknown(r.Name)
+	case err != nil && f.files.agent.Level != "": // more than it may do, or nobody knows what
+	case f.often(r.Name):
+		err = tooOften(r.Name)
+	default:
+		if err = f.sink.Executing(ctx, id); err == nil {
+			result, err = f.agent.opts.Pipeline.Do(ctx, asked)
+			f.count(r.Name, err)
+		}
+	}
+	part, state := llm.Part{Kind: llm.PartToolResult, Call: id, Name: r.Name}, chat.CallDone
+	switch {
+	case err != nil:
+		part.Text, part.IsError, state = failure(err), true, stateOf(err)
+	default:
+		part.Text, part.Files = resultText(result.Raw, true)
+		if part.IsError = result.IsError; result.IsError {
+			state = chat.CallFailed
+		}
+	}
+	f.sink.Answered(id, state, f.keep(context.WithoutCancel(ctx), part), time.Since(begun).Milliseconds())
+	return result, err
+}
+
+// within is ctx until the turn ends, and keeps the agent from being thought silent meanwhile. done is to be called.
+func (f *foreign) within(ctx context.Context) (inner context.Context, done func()) {
+	inner, cancel := context.WithCancelCause(ctx)
+	stop := f.whenOver(func() { cancel(&tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended"}) })
+	f.mu.Lock()
+	f.working++
+	f.mu.Unlock()
+	return inner, func() {
+		f.mu.Lock()
+		f.working--
+		f.heard()
+		f.mu.Unlock()
+		stop()
+		cancel(nil)
+	}
+}
+
+// often reports whether calls of name were refused so often that the person is not asked again in this turn.
+func (f *foreign) often(name string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refused[name] >= mostRefusals
+}
+
+func tooOften(name string) error {
+	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; nobody is asked about it again", Hint: "go on without it, and say what would be needed"}
+}
+
+// count remembers a refusal.
+func (f *foreign) count(name string, err error) {
+	switch tool.KindOf(err).Class() {
+	case tool.Declined, tool.Denied, tool.Unconfirmed:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.refused[name]++
+	}
+}
+
+// permission is the [tool.Source] of what agents ask to be allowed. It runs nothing: that it runs is the answer.
+type permission struct{}
+
+var allowedResult = tool.Result{Raw: json.RawMessage(`{"content":[{"type":"text","text":"allowed"}]}`)}
+
+// Name is that of [tool.Source].
+func (permission) Name() string { return engineCLI }
+
+// Offer is that of [tool.Source]: no catalog lists it.
+func (permission) Offer() *tool.Offer { return &tool.Offer{} }
+
+// Watch is that of [tool.Source].
+func (permission) Watch(func(tool.Change)) (stop func()) { return func() {} }
+
+// Run is that of [tool.Source].
+func (permission) Run(context.Context, *tool.Call) (tool.Result, error) { return allowedResult, nil }
+
+// Permit is that of [acp.Client]: what an agent asks to do goes through the stages like a call, is on record like one, and
+// the person of the turn answers it.
+func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool) {
+	ctx, done := f.within(ctx)
+	defer done()
+	f.mu.Lock()
+	c := f.known(u)
+	if c == nil || c.closed || f.over {
+		f.mu.Unlock()
+		return false, true
+	}
+	f.show(c)
+	name, id, args, action := f.name(&c.Call), c.id, c.arguments(), actionOfKind(c.Kind)
+	action.Description = c.Title
+	f.mu.Unlock()
+	call := &tool.Call{
+		Request: f.asked(tool.Request{Kind: tool.KindCall, Name: name, Args: args}, id), Source: permission{},
+		Tool: ownTools + f.files.agent.Name, Action: action, Target: action.Name, Args: args,
+	}
+	err := f.files.permit(call)
+	switch {
+	case err != nil:
+	case f.often(name):
+		err = tooOften(name)
+	default:
+		_, err = f.agent.opts.Pipeline.DoCall(ctx, call)
+		f.count(name, err)
+	}
+	if err == nil {
+		return true, true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !c.closed {
+		f.close(c, stateOf(err), failure(err))
+	}
+	return false, ctx.Err() == nil
+}
+
+// actionOfKind is the action that a kind of tool of another program stands for. A person answers for each; how risky it is
+// follows from its name and hints, as of any action that is not ours, so that the rules judge its arguments too.
+func actionOfKind(kind string) *tool.Action {
+	return &tool.Action{
+		Name: cmp.Or(kind, "other"), InputSchema: json.RawMessage(`{"type":"object"}`), Dangerous: true,
+		ReadOnly: kind == "read" || kind == "search" || kind == "think", Destructive: kind == "delete" || kind == "execute" || kind == "fetch" || kind == "" || kind == "other",
+	}
+}
