@@ -1,0 +1,292 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"collie/internal/agent"
+	"collie/internal/agent/acp/acptest"
+	"collie/internal/agent/library"
+	"collie/internal/chat"
+	"collie/internal/llm"
+	"collie/internal/tool"
+	"collie/test/await"
+)
+
+// program has the agent of another program answer a script of [acptest].
+func (w *world) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, ways ...string) (chat.Outcome, error) {
+	w.t.Helper()
+	w.files = &library.Library{Agents: []library.Agent{{
+		Name: "fake", Engine: "cli", Command: acptest.Command(ways...), Env: []string{"NAMED"}, Prompt: "Be kind.", Level: w.level,
+	}}}
+	cfg.Engine, cfg.Agent = "cli", "fake"
+	if cfg.Folder == "" {
+		cfg.Folder = w.t.TempDir()
+	}
+	name, engine, err := w.agent.Engine(&cfg, said(script))
+	if err != nil || name != "cli" {
+		w.t.Fatal(name, err)
+	}
+	return engine.Run(ctx, &chat.Turn{
+		ID: "t", Session: "s", Config: cfg, Principal: "me", Ask: ask, Person: true,
+		Path: []llm.Message{
+			{Role: llm.RoleUser, Parts: said("what I said before")},
+			{Role: llm.RoleAssistant, Parts: said("what was answered")},
+			{Role: llm.RoleUser, Parts: said(script)},
+		},
+	}, w)
+}
+
+func TestAnotherAgentAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	out, err := w.program(t.Context(), chat.Config{}, "think hm\ngarbage\nsay One, \nsay two.\ncall execute ls\nsay  Three.\nall", nil)
+	if err != nil || out.Finish != llm.FinishStop {
+		t.Fatal(out, err)
+	}
+	if !strings.HasPrefix(w.text, "One, two. Three.") {
+		t.Errorf("it said %q", w.text)
+	}
+	for _, part := range []string{"Be kind.", "user: what I said before", "assistant: what was answered"} {
+		if strings.Count(w.text, part) != 1 {
+			t.Errorf("it was told %q, without %q once", w.text, part)
+		}
+	}
+	if len(w.results) != 1 || w.results[0].Text != "did ls" || w.results[0].Name != "cli.fake.execute" {
+		t.Errorf("its calls are %+v", w.results)
+	}
+}
+
+func TestAnotherAgentStops(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {
+		if out, err := newWorld(t).program(t.Context(), chat.Config{}, "stop "+reason, nil); out.Finish != want || err != nil {
+			t.Errorf("%s: %v, %v", reason, out, err)
+		}
+	}
+}
+
+// Failures of other agents name the agent and the cause.
+func TestAnotherAgentFails(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		script string
+		ways   []string
+		kind   tool.ErrorKind
+		says   []string
+	}{
+		"crash":   {"say so far\nopen execute build\nexit 3 out of luck", nil, tool.Crashed, []string{"exit code 3", "out of luck"}},
+		"refusal": {"refuse the model is gone", nil, tool.Upstream, []string{"session/prompt", "the model is gone"}},
+		"version": {"", []string{"version"}, tool.Upstream, []string{"version 7", "expected 1"}},
+		"sign in": {"", []string{"signin"}, tool.NeedsAuth, []string{"sign in"}},
+		"itself":  {"stop cancelled", nil, tool.Canceled, []string{"gave up"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			_, err := w.program(t.Context(), chat.Config{}, tt.script, nil, tt.ways...)
+			e, ok := errors.AsType[*tool.Error](err)
+			if !ok || e.Kind != tt.kind || e.Subject != "fake" {
+				t.Fatalf("it failed with %v", err)
+			}
+			for _, part := range tt.says {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("%q does not say %q", err, part)
+				}
+			}
+			if name == "crash" && (w.text != "so far" || len(w.states) != 1 || w.states["cli.fake.execute0"] != chat.CallUnknown) {
+				t.Errorf("it leaves %q, %v", w.text, w.states)
+			}
+		})
+	}
+}
+
+func TestAnotherAgentIsNotHere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, tt := range []struct {
+		agents []library.Agent
+		named  string
+		says   string
+	}{
+		{nil, "", "no agent of another program is here"},
+		{[]library.Agent{{Name: "a", Command: []string{"x"}}, {Name: "b", Command: []string{"x"}}}, "", "several agents of other programs are here: a, b"},
+		{[]library.Agent{{Name: "a"}}, "a", "has no command"},
+	} {
+		w.files = &library.Library{Agents: tt.agents}
+		if _, _, err := w.agent.Engine(&chat.Config{Engine: "cli", Agent: tt.named}, said("x")); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v: %v", tt.agents, err)
+		}
+	}
+	w.files = &library.Library{Agents: []library.Agent{{Name: "a", Command: []string{"no-such-program-anywhere"}}}}
+	_, engine, err := w.agent.Engine(&chat.Config{Engine: "cli"}, said("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = engine.Run(t.Context(), &chat.Turn{Config: chat.Config{Engine: "cli", Folder: t.TempDir()}, Person: true}, w); tool.KindOf(err) != tool.Unavailable {
+		t.Errorf("a missing program: %v", err)
+	}
+	if _, err = engine.Run(t.Context(), &chat.Turn{Config: chat.Config{Engine: "cli"}}, w); tool.KindOf(err) != tool.Denied {
+		t.Errorf("a turn of a token: %v", err)
+	}
+}
+
+// An agent gets what every program needs of our environment, and what its file names.
+func TestAnotherAgentKnowsLittle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := t.TempDir()
+	if _, err := w.program(t.Context(), chat.Config{Folder: dir}, "env NAMED\nenv SECRET_KEY\nenv XDG_DATA_HOME\ndir", nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := "NAMED=yes,true SECRET_KEY=,false XDG_DATA_HOME=/d,true " + dir; w.text != want {
+		t.Errorf("it knows %q, want %q", w.text, want)
+	}
+}
+
+func TestAnotherAgentIsCancelled(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"say a\nopen execute build\nhang", "say a\nopen execute build\ndeaf"} {
+		w := newWorld(t)
+		cause := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			await.Until(t, "the agent says something", func() bool { return w.saying() != "" })
+			cancel(cause)
+		}()
+		begun := time.Now()
+		if _, err := w.program(ctx, chat.Config{}, script, nil); !errors.Is(err, cause) {
+			t.Errorf("%q ended with %v", script, err)
+		}
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Errorf("%q took %v to end", script, took)
+		}
+		if w.text != "a" || w.states["cli.fake.execute0"] != chat.CallUnknown {
+			t.Errorf("%q leaves %q, %v", script, w.text, w.states)
+		}
+	}
+}
+
+func (w *world) saying() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text
+}
+
+// What another agent asks to be allowed is a question to the person, who is asked once and for that alone, and is on record
+// like a call.
+func TestAnotherAgentAsks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		ask    chat.Asker
+		allow  []string
+		level  string
+		script string
+		says   string
+		asked  int
+		state  chat.CallState
+	}{
+		"yes":          {person(`{"confirm":true}`), nil, "", "permit execute make", "[yes]", 1, chat.CallDone},
+		"no":           {person(`{"confirm":false}`), nil, "", "permit execute make", "[no]", 1, chat.CallRefused},
+		"nobody":       {nil, nil, "", "permit edit a.txt", "[no]", 0, chat.CallRefused},
+		"beforehand":   {nil, []string{"cli.fake.edit"}, "", "permit edit a.txt", "[yes]", 0, chat.CallDone},
+		"another kind": {nil, []string{"cli.fake.edit"}, "", "permit execute make", "[no]", 0, chat.CallRefused},
+		"level":        {person(`{"confirm":true}`), nil, "r", "permit edit a.txt", "[no]", 0, chat.CallRefused},
+		"level reads":  {person(`{"confirm":true}`), nil, "r", "permit read a.txt", "[yes]", 1, chat.CallDone},
+		"rule":         {person(`{"confirm":true}`), nil, "", "permit execute rm -rf /", "[no]", 0, chat.CallRefused},
+		"unheard of":   {person(`{"confirm":true}`), nil, "", "permit teleport me", "[yes]", 1, chat.CallDone},
+		"again":        {person(`{"confirm":false}`), nil, "", "permit edit a\npermit edit a\npermit edit a\npermit edit a", "[no][no][no][no]", 3, chat.CallRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.level = tt.level
+			if _, err := w.program(t.Context(), chat.Config{Allow: tt.allow}, tt.script, tt.ask); err != nil {
+				t.Fatal(err)
+			}
+			if w.text != tt.says || w.asking != tt.asked {
+				t.Errorf("it was told %q, and %d questions were asked", w.text, w.asking)
+			}
+			if len(w.states) == 0 || len(w.states) != strings.Count(tt.says, "[") {
+				t.Errorf("the calls are %v", w.states)
+			}
+			for call, state := range w.states {
+				if state != tt.state || !strings.HasPrefix(call, "cli.fake.") {
+					t.Errorf("%s is %s", call, state)
+				}
+			}
+		})
+	}
+}
+
+// The tools that another agent is offered are those of the turn: it reads freely, the person is asked before it changes
+// something, and its token is good for nothing once the turn has ended.
+func TestAnotherAgentHasOurTools(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		config chat.Config
+		level  string
+		ask    chat.Asker
+		script string
+		says   string
+		states map[string]chat.CallState
+		asked  int
+	}{
+		"list":    {chat.Config{}, "", nil, "mcp list", `"files__write"`, nil, 0},
+		"read":    {chat.Config{}, "", nil, `mcp files__read {"path":"a"}`, `"content"`, map[string]chat.CallState{"files__read0": chat.CallDone}, 0},
+		"yes":     {chat.Config{}, "", person(`{"confirm":true}`), "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 1},
+		"no":      {chat.Config{}, "", person(`{"confirm":false}`), "mcp files__write", "did not agree", map[string]chat.CallState{"files__write0": chat.CallRefused}, 1},
+		"nobody":  {chat.Config{}, "", nil, "mcp files__write", "no person is there", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
+		"allowed": {chat.Config{Allow: []string{"files.write"}}, "", nil, "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 0},
+		"level":   {chat.Config{}, "r", person(`{"confirm":true}`), "mcp files__write", "only reads", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
+		"pattern": {chat.Config{Tools: []string{"*read"}}, "", person(`{"confirm":true}`), "mcp files__write", "no such tool", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
+		"missing": {chat.Config{}, "", nil, "mcp nothing", "nothing", map[string]chat.CallState{"nothing0": chat.CallRefused}, 0},
+		"often": {
+			chat.Config{},
+			"", person(`{"confirm":false}`), strings.Repeat("mcp files__write\n", 4), "nobody is asked about it again",
+			map[string]chat.CallState{"files__write0": chat.CallRefused, "files__write1": chat.CallRefused, "files__write2": chat.CallRefused, "files__write3": chat.CallRefused},
+			3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.level = tt.level
+			if _, err := w.program(t.Context(), tt.config, tt.script, tt.ask); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(w.text, tt.says) || w.asking != tt.asked {
+				t.Errorf("it was answered %s, and %d questions were asked", w.text, w.asking)
+			}
+			if diff := cmp.Diff(tt.states, w.states, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("calls (-want +got)\n%s", diff)
+			}
+			for _, c := range w.fake.Calls() {
+				if c.Origin != tool.CLIAgent || c.Parent != "t:0" || c.Session != "s" {
+					t.Errorf("a call came from %s, %s, %s", c.Origin, c.Parent, c.Session)
+				}
+			}
+			if w.endpoints != 1 || w.open != 0 {
+				t.Errorf("%d endpoints were opened, and %d are open", w.endpoints, w.open)
+			}
+		})
+	}
+}
+
+// One that says and does nothing is ended.
+func TestAnotherAgentIsSilent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.opts.Programs.Silence = 50 * time.Millisecond
+	w.agent = agent.New(w.opts)
+	_, err := w.program(t.Context(), chat.Config{}, "say a\nhang", nil)
+	if tool.KindOf(err) != tool.Timeout || !strings.Contains(err.Error(), "fake: it said and did nothing for 50ms") {
+		t.Errorf("it ended with %v", err)
+	}
+}
