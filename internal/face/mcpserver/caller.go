@@ -32,10 +32,10 @@ func (c *caller) ID() string {
 }
 
 // Supports goes by the capabilities that the client declared.
-func (c *caller) Supports(what tool.Capability) bool {
-	switch what {
+func (c *caller) Supports(capability tool.Capability) bool {
+	switch capability {
 	case tool.CanSample, tool.CanElicit, tool.CanRoots:
-		return c.in.Peer.Can(string(what))
+		return c.in.Peer.Can(string(capability))
 	case tool.TakesInputRequired:
 		return c.in.Peer.Era == mcp.Modern
 	case tool.SpeaksForPerson:

@@ -52,24 +52,28 @@ func (s *Server) complete(ctx context.Context, in *mcp.Incoming) (json.RawMessag
 	return s.run(ctx, in, tool.Request{Kind: tool.KindComplete, Name: name, Args: in.Params})
 }
 
-// required returns a string parameter, or an error if it is missing.
-func requiredParam(in *mcp.Incoming, field, what string) (string, error) {
+// requiredParam returns a string parameter, or an error if it is missing.
+func requiredParam(in *mcp.Incoming, field, example string) (string, error) {
 	v, ok := mcp.Text(mcp.Get(in.Params, field))
 	if !ok || v == "" {
-		return "", &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params." + field + " is missing or no string: expected " + what}
+		return "", &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params." + field + " is missing or no string: expected " + example}
 	}
 	return v, nil
 }
 
 // run sends a call through the pipeline and returns the result in the form for the client's era.
 func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (json.RawMessage, error) {
-	who := client(in.Peer)
-	c.Params, c.Origin, c.Principal, c.Profile = in.Params, who.Origin, who.Principal, who.Profile
+	principal := client(in.Peer)
+	c.Params, c.Origin, c.Principal, c.Profile = in.Params, principal.Origin, principal.Principal, principal.Profile
 	c.Client, c.Session, c.RequestID = s.nameOf(in.Peer), in.Peer.Session, string(in.ID)
 	c.Caller, c.Cancel = &caller{server: s, in: in}, in.Cancel
 	modern := in.Peer.Era == mcp.Modern
 	c.Retry = modern && mcp.Get(in.Params, "inputResponses") != nil
-	r, err := s.pipeline.Do(ctx, c)
+	do := s.pipeline.Do
+	if principal.Do != nil {
+		do = principal.Do
+	}
+	r, err := do(ctx, c)
 	if err != nil {
 		if r, err = clientError(c.Kind, c.Name, err, modern); err != nil {
 			return nil, err
@@ -78,7 +82,7 @@ func (s *Server) run(ctx context.Context, in *mcp.Incoming, c tool.Request) (jso
 	if modern && r.Type == "" {
 		// Hints that the server itself has set stay.
 		hints := c.Kind == tool.KindRead && mcp.Get(r.Raw, "ttlMs") == nil && mcp.Get(r.Raw, "cacheScope") == nil
-		return s.modern(r.Raw, hints), nil
+		return s.addModernFields(r.Raw, hints), nil
 	}
 	return r.Raw, nil
 }

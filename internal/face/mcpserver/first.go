@@ -45,18 +45,18 @@ func (s *Server) listsUntil(p *mcp.Peer, now time.Time) time.Time {
 		return time.Time{}
 	}
 	name := client(p).Principal + "\n" + p.Session + "\n" + clientName(p)
-	until, known := s.newcomers[name]
+	until, known := s.firstListsUntil[name]
 	if !known || now.Sub(until) > sameClient {
-		for other, t := range s.newcomers {
+		for other, t := range s.firstListsUntil {
 			if now.Sub(t) > sameClient {
-				delete(s.newcomers, other)
+				delete(s.firstListsUntil, other)
 			}
 		}
-		if len(s.newcomers) >= maxModern {
+		if len(s.firstListsUntil) >= maxModern {
 			return time.Time{}
 		}
 		until = now.Add(s.opts.ListWait)
-		s.newcomers[name] = until
+		s.firstListsUntil[name] = until
 	}
 	return until
 }

@@ -79,11 +79,11 @@ func (s *Server) acknowledge(l *listener) {
 	s.mu.Lock()
 	s.listeners[l] = struct{}{}
 	s.mu.Unlock()
-	l.send("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.granted()}))
+	l.send("notifications/subscriptions/acknowledged", mcp.Edit(nil, mcp.Field{Key: "notifications", Value: l.grantedFilter()}))
 }
 
-// granted returns the part of the filter that the server supports.
-func (l *listener) granted() json.RawMessage {
+// grantedFilter returns the part of the filter that the server supports.
+func (l *listener) grantedFilter() json.RawMessage {
 	var fields []mcp.Field
 	for key, on := range map[string]bool{
 		"toolsListChanged": l.tools, "promptsListChanged": l.prompts, "resourcesListChanged": l.resources,
@@ -102,7 +102,7 @@ func (l *listener) granted() json.RawMessage {
 	return mcp.Edit(nil, fields...)
 }
 
-// tell sends a notification with the subscription's id.
+// notify sends a notification with the subscription's id.
 func (l *listener) notify(method string, params json.RawMessage) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +135,7 @@ var listMethods = map[tool.ChangeKind]string{
 	tool.ResourcesChanged: "notifications/resources/list_changed",
 }
 
-// changed notifies the clients that want to know of a change.
+// notifyChange notifies the clients that want to know of a change.
 func (s *Server) notifyChange(ch tool.Change) {
 	method, params := ch.Method, ch.Params
 	if m, ok := listMethods[ch.Kind]; ok {

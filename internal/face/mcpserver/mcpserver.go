@@ -39,9 +39,13 @@ type Client struct {
 	// Mute says that the client's answers to elicitations do not count as a person's. It may change while the
 	// client is connected. Nil means that they count.
 	Mute *atomic.Bool
+	// Do runs the client's requests in place of the pipeline, for one that stands in front of it; Shows reports
+	// which tools the client's lists show. Nil means the pipeline, and all.
+	Do    func(context.Context, tool.Request) (tool.Result, error)
+	Shows func(name string) bool
 }
 
-// owner returns what sessions and parked requests are bound to.
+// ownerKey returns what sessions and parked requests are bound to.
 func (c Client) ownerKey() string {
 	switch {
 	case c.Owner != "":
@@ -72,10 +76,10 @@ type Server struct {
 	info     json.RawMessage
 	stop     func()
 
-	mu        sync.Mutex
-	sessions  map[*mcp.Peer]*session
-	listeners map[*listener]struct{}
-	newcomers map[string]time.Time // until when lists wait, for clients without a session
+	mu              sync.Mutex
+	sessions        map[*mcp.Peer]*session
+	listeners       map[*listener]struct{}
+	firstListsUntil map[string]time.Time // until when lists wait, for clients without a session
 }
 
 var _ mcp.Service = (*Server)(nil)
@@ -84,7 +88,7 @@ var _ mcp.Service = (*Server)(nil)
 func New(p *pipeline.Pipeline, opts Options) *Server {
 	s := &Server{
 		pipeline: p, opts: opts, log: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, newcomers: map[string]time.Time{},
+		sessions: map[*mcp.Peer]*session{}, listeners: map[*listener]struct{}{}, firstListsUntil: map[string]time.Time{},
 	}
 	s.opts.Version = cmp.Or(s.opts.Version, "0")
 	s.info = mcp.Edit(nil,

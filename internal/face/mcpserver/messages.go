@@ -41,15 +41,15 @@ func (s *Server) forward(ctx context.Context, in *mcp.Incoming) (json.RawMessage
 
 // Notified passes on a client's notification. It does not get those that the protocol layer handles.
 func (s *Server) Notified(p *mcp.Peer, m mcp.Message) {
-	who := client(p)
+	principal := client(p)
 	if isOurs(m.Method) || !s.pipeline.Tell(&tool.Message{
-		Method: m.Method, Params: m.Params, Principal: who.Principal, Session: p.Session, Profile: who.Profile,
+		Method: m.Method, Params: m.Params, Principal: principal.Principal, Session: p.Session, Profile: principal.Profile,
 	}) {
 		s.log.Debug("notification of a client is for nobody", "method", m.Method)
 	}
 }
 
-// resident is the [tool.Caller] for the client of a session outside of its requests.
+// sessionCaller is the [tool.Caller] for the client of a session outside of its requests.
 type sessionCaller struct {
 	server *Server
 	peer   *mcp.Peer
@@ -61,10 +61,10 @@ var _ tool.Caller = (*sessionCaller)(nil)
 func (*sessionCaller) ID() string { return "" }
 
 // Supports goes by what the client declared.
-func (r *sessionCaller) Supports(what tool.Capability) bool {
-	switch what {
+func (r *sessionCaller) Supports(capability tool.Capability) bool {
+	switch capability {
 	case tool.CanSample, tool.CanElicit, tool.CanRoots:
-		return r.peer.Can(string(what))
+		return r.peer.Can(string(capability))
 	case tool.TakesAnyRequest:
 		return true
 	case tool.TakesInputRequired, tool.CanConfirm, tool.WantsProgress, tool.Attends:

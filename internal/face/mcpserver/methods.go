@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/mcp"
 	"collie/internal/tool"
 )
@@ -76,17 +78,36 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of ours: lists here have one page"}
 		}
 		s.awaitFirst(ctx, in.Peer, kind)
-		raw, _ := s.pipeline.List(ctx, kind, client(in.Peer).Profile)
+		who := client(in.Peer)
+		raw, _ := s.pipeline.List(ctx, kind, who.Profile)
+		if who.Shows != nil && kind == tool.ListTools {
+			raw = shown(raw, who.Shows)
+		}
 		if in.Peer.Era != mcp.Modern {
 			return raw, nil
 		}
-		return s.modern(raw, true), nil
+		return s.addModernFields(raw, true), nil
 	}
 }
 
-// modern adds to a result the fields that 2026-07-28 requires. A cacheable result says that it may change at
+// shown is a list of tools with those alone that shows reports.
+func shown(raw json.RawMessage, shows func(name string) bool) json.RawMessage {
+	out := []byte(`{"tools":[`)
+	gjson.GetBytes(raw, "tools").ForEach(func(_, t gjson.Result) bool {
+		if shows(t.Get("name").String()) {
+			if out[len(out)-1] != '[' {
+				out = append(out, ',')
+			}
+			out = append(out, t.Raw...)
+		}
+		return true
+	})
+	return append(out, "]}"...)
+}
+
+// addModernFields adds to a result the fields that 2026-07-28 requires. A cacheable result says that it may change at
 // any time.
-func (s *Server) modern(raw json.RawMessage, cacheable bool) json.RawMessage {
+func (s *Server) addModernFields(raw json.RawMessage, cacheable bool) json.RawMessage {
 	fields := []mcp.Field{{Key: "resultType", Value: json.RawMessage(`"complete"`)}}
 	if cacheable {
 		fields = append(fields,

@@ -93,7 +93,7 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 		_, err = clientError(tool.KindRead, uri, err, false)
 		return nil, err
 	}
-	if !sess.keep(uri) { // the session has ended, or a concurrent request has subscribed already
+	if !sess.subscribe(uri) { // the session has ended, or a concurrent request has subscribed already
 		if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
 			return nil, err
 		}
@@ -101,8 +101,8 @@ func (s *Server) subscribe(ctx context.Context, in *mcp.Incoming) (json.RawMessa
 	return json.RawMessage("{}"), nil
 }
 
-// keep adds a subscription and reports whether it is new.
-func (s *session) keep(uri string) bool {
+// subscribe adds a subscription and reports whether it is new.
+func (s *session) subscribe(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.uris == nil || s.uris[uri] {
@@ -112,8 +112,8 @@ func (s *session) keep(uri string) bool {
 	return true
 }
 
-// drop removes a subscription and reports whether it existed.
-func (s *session) drop(uri string) bool {
+// unsubscribe removes a subscription and reports whether it existed.
+func (s *session) unsubscribe(uri string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	subscribed := s.uris[uri]
@@ -127,7 +127,7 @@ func (s *Server) unsubscribe(ctx context.Context, in *mcp.Incoming) (json.RawMes
 		return nil, err
 	}
 	sess := s.session(in.Peer)
-	if sess == nil || !sess.drop(uri) {
+	if sess == nil || !sess.unsubscribe(uri) {
 		return json.RawMessage("{}"), nil
 	}
 	if err := s.pipeline.Unsubscribe(ctx, client(in.Peer).Profile, uri); err != nil {
