@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"mime"
 	"net/http"
 
@@ -8,15 +9,21 @@ import (
 	"collie/internal/tool"
 )
 
-// selectBranch has the active path go on, below a message, with the child at an index.
+type selection struct {
+	Index *int `json:"index"` // the place of the child, from 0
+}
+
+type forking struct {
+	Extent chat.Extent `json:"extent"` // path, unless it is subtree or all
+}
+
+// selectBranch continues the active path below a message with the child at an index.
 func (a *api) selectBranch(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
 		return err
 	}
-	var body struct {
-		Index *int `json:"index"`
-	}
+	var body selection
 	if err := decodeBody(r, &body, `{"index":0}`); err != nil {
 		return err
 	}
@@ -36,9 +43,7 @@ func (a *api) fork(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body := struct {
-		Extent chat.Extent `json:"extent"`
-	}{chat.ForkPath}
+	body := forking{chat.ForkPath}
 	if err := decodeBody(r, &body, `{"extent":"path"}, or subtree, or all`); err != nil {
 		return err
 	}
@@ -103,7 +108,50 @@ func (a *api) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// importSession adds a session from what export sent as JSON.
+// noteRequest is the body of POST /api/v1/sessions/{id}/note.
+type noteRequest struct {
+	Path      string `json:"path"`      // of the document
+	Overwrite bool   `json:"overwrite"` // replace the text of a document that exists
+	Redact    bool   `json:"redact"`    // leave out what tools were called with and what they answered
+}
+
+// exportNote writes a session as Markdown into a document. It is a call like any other: the levels of notebooks hold, a
+// person may be asked, and it is on record.
+func (a *api) exportNote(w http.ResponseWriter, r *http.Request) error {
+	var req noteRequest
+	if err := decodeBody(r, &req, `{"path":"/Notebook/Title"}`); err != nil {
+		return err
+	}
+	if req.Path == "" {
+		return &tool.Error{Op: "export", Kind: tool.Invalid, Subject: "path", Message: "expected the path of a document, such as /Notebook/Title"}
+	}
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	text, err := s.Export(r.Context(), r.PathValue("id"), "markdown", req.Redact)
+	if err != nil {
+		return err
+	}
+	args, err := json.Marshal(map[string]any{"path": req.Path, "markdown": string(text), "overwrite": req.Overwrite})
+	if err != nil {
+		return err
+	}
+	who := a.opts.Identify(r)
+	profile, err := who.profile("")
+	if err != nil {
+		return err
+	}
+	result, err := a.opts.Pipeline.Do(r.Context(), tool.Request{
+		Kind: tool.KindCall, Name: "fs/write", Args: args, Profile: profile, Origin: who.Origin, Principal: who.Principal, Client: "collie sessions export",
+	})
+	if err != nil {
+		return err
+	}
+	return answer(w, resultBody(result))
+}
+
+// importSession adds a session that was exported as JSON.
 func (a *api) importSession(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"collie/internal/tool"
@@ -17,24 +16,30 @@ type Cache interface {
 	Flush(ctx context.Context) error
 }
 
+type clearing struct {
+	Servers *[]string `json:"servers"`
+}
+
+type cleared struct {
+	Removed []string `json:"removed"`
+}
+
 // clearCache deletes the entries of the servers in {"servers": […]}, or all with {"servers": []}. It answers
 // when that is on disk.
 func (a *api) clearCache(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Servers *[]string `json:"servers"`
-	}
-	err := json.NewDecoder(r.Body).Decode(&body)
+	var body clearing
+	err := decodeStrict(r, &body)
 	if err != nil || body.Servers == nil {
 		return &tool.Error{
 			Op: "clear tool cache", Kind: tool.Invalid, Message: "the body is not what is expected", Err: err,
 			Hint: `send {"servers": ["name"]}, or {"servers": []} for all`,
 		}
 	}
-	cleared := a.opts.Cache.Clear(*body.Servers...)
+	names := a.opts.Cache.Clear(*body.Servers...)
 	if err := a.opts.Cache.Flush(r.Context()); err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"removed": append([]string{}, cleared...)})
+	return answer(w, cleared{append([]string{}, names...)})
 }
 
 // flushCache writes pending changes of the cache.
@@ -42,10 +47,10 @@ func (a *api) flushCache(w http.ResponseWriter, r *http.Request) error {
 	if err := a.opts.Cache.Flush(r.Context()); err != nil {
 		return err
 	}
-	return answer(w, map[string]any{})
+	return answer(w, none{})
 }
 
-// notShared answers gateways of earlier versions, which shared their lists through this API.
+// sharingGone answers gateways of earlier versions, which shared their lists through this API.
 func (a *api) sharingGone(w http.ResponseWriter, _ *http.Request) error {
 	e := &tool.Error{
 		Op: "share tool cache", Kind: tool.Disabled, Message: "gateways do not share lists over HTTP any more",

@@ -32,12 +32,14 @@ func (a *api) call(w http.ResponseWriter, r *http.Request) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch media {
 	case streamType:
-		return a.converse(w, r)
+		return a.runDialogue(w, r)
 	case "application/json":
 	default: // a page of a foreign site can send other types without a preflight
 		return &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json or " + streamType}
 	}
-	c, _, err := a.readCall(r, json.NewDecoder(r.Body))
+	body := json.NewDecoder(r.Body)
+	body.DisallowUnknownFields()
+	c, _, err := a.readCall(r, body)
 	if err != nil {
 		return err
 	}
@@ -69,6 +71,12 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: profile, Params: req.Params,
 		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
 	}, req, nil
+}
+
+// callAnswer is what resultBody writes.
+type callAnswer struct {
+	IsError bool            `json:"isError"`
+	Result  json.RawMessage `json:"result"`
 }
 
 // resultBody returns {"isError":…,"result":…}; the result keeps its bytes.

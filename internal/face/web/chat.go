@@ -19,57 +19,79 @@ import (
 
 // chatRoutes returns the routes of conversations.
 func chatRoutes() []Route {
+	resumes := "; Last-Event-ID goes on where a stream ended"
+	turns := "; with Accept: text/event-stream the answer is the events of the turn"
 	return []Route{
-		{"POST /api/v1/sessions", ClassChat, (*api).createSession},
-		{"GET /api/v1/sessions", ClassChat, (*api).listSessions},
-		{"GET /api/v1/sessions/{id}", ClassChat, (*api).getSession},
-		{"PATCH /api/v1/sessions/{id}", ClassChat, (*api).patchSession},
-		{"DELETE /api/v1/sessions/{id}", ClassChat, (*api).deleteSession},
-		{"POST /api/v1/sessions/{id}/turns", ClassChat, (*api).send},
-		{"POST /api/v1/messages/{id}/regenerate", ClassChat, (*api).regenerate},
-		{"POST /api/v1/messages/{id}/continue", ClassChat, (*api).continueAnswer},
-		{"POST /api/v1/messages/{id}/edit", ClassChat, (*api).edit},
-		{"POST /api/v1/messages/{id}/select", ClassChat, (*api).selectBranch},
-		{"POST /api/v1/messages/{id}/fork", ClassChat, (*api).fork},
-		{"DELETE /api/v1/messages/{id}", ClassChat, (*api).deleteMessage},
-		{"POST /api/v1/sessions/{id}/prune", ClassChat, (*api).prune},
-		{"GET /api/v1/sessions/{id}/export", ClassChat, (*api).export},
-		{"POST /api/v1/sessions/import", ClassChat, (*api).importSession},
-		{"GET /api/v1/turns/{id}", ClassChat, (*api).turn},
-		{"GET /api/v1/turns/{id}/events", ClassChat, (*api).turnEvents},
-		{"POST /api/v1/turns/{id}/cancel", ClassChat, (*api).cancelTurn},
-		{"GET /api/v1/events", ClassChat, (*api).events},
-		{"GET /api/v1/search", ClassChat, (*api).search},
-		{"GET /api/v1/usage", ClassChat, (*api).usage},
-		{"POST /api/v1/blobs", ClassChat, (*api).attach},
-		{"GET /api/v1/blobs/{sha256}", ClassChat, (*api).blob},
+		{"POST /api/v1/sessions", ClassChat, (*api).createSession, about{summary: "Begin a session", in: chat.NewSession{}, out: chat.Session{}, status: 201}},
+		{"GET /api/v1/sessions", ClassChat, (*api).listSessions, about{summary: "Sessions, the one that changed last first, 50 a page", out: chat.Page{}, query: []string{
+			"cursor: nextCursor of the page before", "q: those with this in their title or messages", "archived: with true, those that are archived",
+		}}},
+		{"GET /api/v1/sessions/{id}", ClassChat, (*api).getSession, about{summary: "A session with its active path; If-None-Match takes its ETag", out: chat.View{}}},
+		{"PATCH /api/v1/sessions/{id}", ClassChat, (*api).patchSession, about{summary: "Change a session; If-Match takes its ETag", in: chat.Patch{}, out: chat.Session{}}},
+		{"DELETE /api/v1/sessions/{id}", ClassChat, (*api).deleteSession, about{summary: "Delete a session", query: []string{"force: with true, turns that run are cancelled first"}}},
+		{"POST /api/v1/sessions/{id}/turns", ClassChat, (*api).send, about{summary: "Have a message answered; the same turnId again is the same turn" + turns, in: turnRequest{}, out: chat.Accepted{}, status: 202}},
+		{"POST /api/v1/messages/{id}/regenerate", ClassChat, (*api).regenerate, about{summary: "Have a message answered once more" + turns, in: againRequest{}, out: chat.Accepted{}, status: 202}},
+		{"POST /api/v1/messages/{id}/continue", ClassChat, (*api).continueAnswer, about{summary: "Have an answer that was cut off go on" + turns, in: againRequest{}, out: chat.Accepted{}, status: 202}},
+		{"POST /api/v1/messages/{id}/edit", ClassChat, (*api).edit, about{summary: "Say a message otherwise, as a branch, and have it answered" + turns, in: editRequest{}, out: chat.Accepted{}, status: 202}},
+		{"POST /api/v1/messages/{id}/select", ClassChat, (*api).selectBranch, about{summary: "Go on below a message with another one of its children", in: selection{}, out: chat.View{}}},
+		{"POST /api/v1/messages/{id}/fork", ClassChat, (*api).fork, about{summary: "Begin a session with a copy of the path to a message, of that and the subtree, or of all", in: forking{}, out: chat.Session{}, status: 201}},
+		{"DELETE /api/v1/messages/{id}", ClassChat, (*api).deleteMessage, about{summary: "Delete a message with all below it", query: []string{"keepChildren: with true, itself alone"}}},
+		{"POST /api/v1/sessions/{id}/prune", ClassChat, (*api).prune, about{summary: "Delete all branches but the active path", out: chat.View{}}},
+		{"GET /api/v1/sessions/{id}/export", ClassChat, (*api).export, about{summary: "A session as a file", out: markdown{}, query: []string{
+			"format: json, which import takes, or markdown", "redact: with true, without what tools were called with and what they answered",
+		}}},
+		{"POST /api/v1/sessions/{id}/note", ClassChat, (*api).exportNote, about{
+			summary: "Write a session into a document of the notes, as fs.write does", in: noteRequest{}, out: callAnswer{},
+		}},
+		{"POST /api/v1/sessions/import", ClassChat, (*api).importSession, about{summary: "Add a session from an export as JSON", in: map[string]any{}, out: chat.Session{}, status: 201}},
+		{"GET /api/v1/turns/{id}", ClassChat, (*api).turn, about{summary: "What a turn has come to so far", out: chat.Snapshot{}}},
+		{"GET /api/v1/turns/{id}/events", ClassChat, (*api).turnEvents, about{summary: "The events of a turn, to its end" + resumes, out: eventStream{}}},
+		{"POST /api/v1/turns/{id}/cancel", ClassChat, (*api).cancelTurn, about{summary: "Cancel a turn", out: none{}, query: []string{"reason: what to say of it"}, status: 202}},
+		{"GET /api/v1/events", ClassChat, (*api).events, about{summary: "All events, in one stream that does not end" + resumes, out: eventStream{}, query: []string{
+			"sessions: of these alone, with commas between", "kinds: of these alone, with commas between: turn, session, call.started, call.done, person.asked, person.answered, catalog, server.state",
+		}}},
+		{"GET /api/v1/search", ClassChat, (*api).search, about{summary: "Messages with a text, the newest first", out: findings{}, query: []string{"q: the text", "limit: at most this many, 50 unless given"}}},
+		{"GET /api/v1/usage", ClassChat, (*api).usage, about{summary: "Tokens and money by day, agent and model", out: usageRows{}, query: []string{"since: from this time on (RFC 3339)", "until: up to this time"}}},
+		{"POST /api/v1/blobs", ClassChat, (*api).attach, about{summary: "Keep a picture or a text for messages of a session", in: file{}, out: llm.File{}, query: []string{"session: its id", "name: what to call it"}, status: 201}},
+		{"GET /api/v1/blobs/{sha256}", ClassChat, (*api).blob, about{summary: "An attachment", out: file{}}},
 	}
 }
 
 // chat returns the conversations of the agent host.
 func (a *api) chat(r *http.Request) (*chat.Service, error) { return a.opts.Chat(r.Context()) }
 
-// read decodes a JSON body. Unknown members are refused: one that is misspelt would be ignored.
+// decodeBody decodes a JSON body. Unknown members are refused, because a misspelt one would otherwise be ignored.
 func decodeBody(r *http.Request, into any, example string) error {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if media != "application/json" && media != streamType { // a page of a foreign site can send other types without a preflight
 		return &tool.Error{Op: "chat", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
 	}
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := decodeStrict(r, into); err != nil {
 		return &tool.Error{Op: "chat", Kind: tool.Invalid, Subject: "body", Message: "expected " + example, Err: err}
 	}
 	return nil
 }
 
-// permitted is c as the caller may have it: in a profile of theirs. Only a person at a terminal allows
-// actions beforehand, and for one turn: what a session allowed, anybody with a token could use.
+// decodeStrict decodes a JSON body and refuses unknown members.
+func decodeStrict(r *http.Request, into any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// restrictConfig sets the profile of c to one that the caller may have, and refuses what only a person at a terminal
+// may set. Actions are allowed beforehand for a single turn only: anybody with a token could use what a session allows.
 func restrictConfig(who *Identity, c *chat.Config, turn bool) error {
 	if len(c.Allow) > 0 && (!turn || !who.Manage) {
 		return &tool.Error{
 			Op: "chat", Kind: tool.Denied, Subject: "allow", Message: "only a person at a terminal allows actions beforehand, for one turn",
 			Hint: "collie agent run --allow TOOL.ACTION",
+		}
+	}
+	if c.Folder != "" && !who.Manage {
+		return &tool.Error{
+			Op: "chat", Kind: tool.Denied, Subject: "folder", Message: "only a person at a terminal says where an agent works",
+			Hint: "collie agent run, in that folder",
 		}
 	}
 	profile, err := who.profile(c.Profile)
@@ -186,18 +208,25 @@ func (a *api) deleteSession(w http.ResponseWriter, r *http.Request) error {
 
 // turnRequest is the body of a request that begins a turn.
 type turnRequest struct {
-	TurnID      string       `json:"turnId"`
+	againRequest
 	UserMessage *userMessage `json:"userMessage"`
-	Overrides   chat.Config  `json:"overrides"`
-	// For edit.
-	MessageID string     `json:"messageId"`
-	Parts     []llm.Part `json:"parts"`
-	Run       *bool      `json:"run"`
 	// Capabilities is for a stream of the command line: what its person can be asked for.
 	Capabilities json.RawMessage `json:"capabilities"`
 }
 
-// userMessage is what a person says. Text is one part of text.
+type againRequest struct {
+	TurnID    string      `json:"turnId"` // chosen by the client, so that it can ask again; optional
+	Overrides chat.Config `json:"overrides"`
+}
+
+type editRequest struct {
+	againRequest
+	MessageID string     `json:"messageId"` // of the new message, chosen by the client; optional
+	Parts     []llm.Part `json:"parts"`
+	Run       *bool      `json:"run"` // whether it is answered; true unless given
+}
+
+// userMessage is a person's message. Text is short for one part of text.
 type userMessage struct {
 	ID       string     `json:"id"`
 	ParentID string     `json:"parentId"`
@@ -205,16 +234,15 @@ type userMessage struct {
 	Parts    []llm.Part `json:"parts"`
 }
 
-// begun reads the body of what begins a turn and says who begins it.
-func (a *api) begun(r *http.Request, example string) (turnRequest, chat.Ask, error) {
-	var t turnRequest
-	if err := decodeBody(r, &t, example); err != nil {
-		return t, chat.Ask{}, err
+// turnOptions decodes the body of a request that begins a turn, of which t is a part, and adds who begins it.
+func (a *api) turnOptions(r *http.Request, body any, t *againRequest, example string) (chat.TurnOptions, error) {
+	if err := decodeBody(r, body, example); err != nil {
+		return chat.TurnOptions{}, err
 	}
 	who := a.opts.Identify(r)
 	err := restrictConfig(&who, &t.Overrides, true)
-	// A slash command is a person's own deed where the line to a terminal carries it, and there alone.
-	return t, chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct}, err
+	// Only over the connection of a terminal does a slash command count as the person's own action.
+	return chat.TurnOptions{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct}, err
 }
 
 // send has a message answered. It answers 202 while the turn goes on; with Accept: text/event-stream it sends the
@@ -228,7 +256,8 @@ func (a *api) send(w http.ResponseWriter, r *http.Request) error {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == streamType {
 		return a.runTurnDialogue(w, r, s)
 	}
-	t, ask, err := a.begun(r, `{"turnId":…,"userMessage":{"text":…}}`)
+	var t turnRequest
+	ask, err := a.turnOptions(r, &t, &t.againRequest, `{"turnId":…,"userMessage":{"text":…}}`)
 	if err != nil {
 		return err
 	}
@@ -264,7 +293,7 @@ func (t *turnRequest) draft() (chat.Draft, error) {
 // accepted answers a request that began a turn.
 func (a *api) accepted(w http.ResponseWriter, r *http.Request, s *chat.Service, t chat.Accepted) error {
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") && t.Turn != "" {
-		return stream(w, r, s, chat.Filter{Turn: t.Turn})
+		return a.stream(w, r, s, chat.Filter{Turn: t.Turn})
 	}
 	status := http.StatusAccepted
 	if t.Turn == "" {
@@ -274,22 +303,24 @@ func (a *api) accepted(w http.ResponseWriter, r *http.Request, s *chat.Service, 
 }
 
 func (a *api) regenerate(w http.ResponseWriter, r *http.Request) error {
-	return a.again(w, r, (*chat.Service).Regenerate)
+	return a.answerAgain(w, r, (*chat.Service).Regenerate)
 }
 
 func (a *api) continueAnswer(w http.ResponseWriter, r *http.Request) error {
-	return a.again(w, r, (*chat.Service).Continue)
+	return a.answerAgain(w, r, (*chat.Service).Continue)
 }
 
-func (a *api) again(w http.ResponseWriter, r *http.Request, f func(*chat.Service, context.Context, string, chat.Ask) (chat.Accepted, error)) error {
+func (a *api) answerAgain(w http.ResponseWriter, r *http.Request, f func(*chat.Service, context.Context, string, chat.TurnOptions) (chat.Accepted, error)) error {
 	s, err := a.chat(r)
 	if err != nil {
 		return err
 	}
-	_, ask, err := a.begun(r, `{"turnId":…,"overrides":{…}}`)
+	var t againRequest
+	ask, err := a.turnOptions(r, &t, &t, `{"turnId":…,"overrides":{…}}`)
 	if err != nil {
 		return err
 	}
+	ask.Person = false // it is not known who typed the message
 	accepted, err := f(s, r.Context(), r.PathValue("id"), ask)
 	if err != nil {
 		return err
@@ -302,7 +333,8 @@ func (a *api) edit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t, ask, err := a.begun(r, `{"turnId":…,"messageId":…,"parts":[…],"run":true}`)
+	var t editRequest
+	ask, err := a.turnOptions(r, &t, &t.againRequest, `{"turnId":…,"messageId":…,"parts":[…],"run":true}`)
 	if err != nil {
 		return err
 	}
@@ -333,7 +365,7 @@ func (a *api) cancelTurn(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Cancel(r.Context(), r.PathValue("id"), r.URL.Query().Get("reason")); err != nil {
 		return err
 	}
-	return answerWith(w, http.StatusAccepted, map[string]any{})
+	return answerWith(w, http.StatusAccepted, none{})
 }
 
 func (a *api) search(w http.ResponseWriter, r *http.Request) error {
@@ -346,7 +378,15 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"found": found})
+	return answer(w, findings{found})
+}
+
+type findings struct {
+	Found []chat.Found `json:"found"`
+}
+
+type usageRows struct {
+	Rows []chat.UsageRow `json:"rows"`
 }
 
 func (a *api) usage(w http.ResponseWriter, r *http.Request) error {
@@ -366,10 +406,10 @@ func (a *api) usage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"rows": rows})
+	return answer(w, usageRows{rows})
 }
 
-// day is a parameter that is a time (RFC 3339); zero where it is not given.
+// timeParam returns a query parameter that is a time (RFC 3339); zero if it is missing.
 func timeParam(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -429,7 +469,7 @@ func (a *api) turnEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return stream(w, r, s, chat.Filter{Turn: r.PathValue("id")})
+	return a.stream(w, r, s, chat.Filter{Turn: r.PathValue("id")})
 }
 
 // events streams all events, or those selected by sessions=A,B and kinds=A,B.
@@ -445,49 +485,94 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 		}
 		return strings.Split(text, ",")
 	}
-	return stream(w, r, s, chat.Filter{Sessions: list("sessions"), Kinds: list("kinds")})
+	return a.stream(w, r, s, chat.Filter{Sessions: list("sessions"), Kinds: list("kinds")})
 }
 
-// heartbeat is how often a stream says something where there is nothing to say.
+// visible returns the events that the caller may see: those about a tool only if its profile has the tool. A person
+// sees all.
+func (a *api) visible(r *http.Request, events []*chat.Event) []*chat.Event {
+	if !slices.ContainsFunc(events, func(e *chat.Event) bool { return e.Tool != "" }) {
+		return events
+	}
+	who := a.opts.Identify(r)
+	if who.Manage {
+		return events
+	}
+	sees := map[string]bool{}
+	if profile, err := who.profile(""); err == nil && a.opts.Tools != nil {
+		for _, t := range a.opts.Tools(profile) {
+			sees[t.Name] = t.Off == ""
+			for i := range t.Actions {
+				sees[t.Name+"."+t.Actions[i].Name] = t.Off == "" && t.Actions[i].Off == ""
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e *chat.Event) bool { return e.Tool != "" && !sees[e.Tool] })
+}
+
+// heartbeat is how often an idle stream sends a comment.
 const heartbeat = 15 * time.Second
 
-// stream sends what f lets through as server-sent events, from Last-Event-ID on, as the HTML standard has them.
-func stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f chat.Filter) error {
+// stream sends the events that match f as server-sent events (WHATWG HTML), after Last-Event-ID.
+func (a *api) stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f chat.Filter) error {
 	sub, err := s.Subscribe(r.Context(), f, r.Header.Get("Last-Event-ID"))
 	if err != nil {
 		return err
 	}
 	defer sub.Close()
-	rc := http.NewResponseController(w)
+	to := stream{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	if _, err := io.WriteString(w, "retry: 1000\n\n"); err != nil || rc.Flush() != nil {
-		return nil // a client that has gone needs no answer
+	err = to.send([]byte("retry: 1000\n\n"))
+	for err == nil {
+		ctx, cancel := context.WithTimeout(r.Context(), heartbeat)
+		err = a.pass(ctx, r, sub, &to)
+		cancel()
+		if r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+			err = to.send([]byte(": still here\n\n"))
+		}
 	}
+	return nil // the status has been sent: the stream ends, and a client that is there comes back
+}
+
+// pass sends the events of sub that r may see until there are no more, ctx ends or the client has gone.
+func (a *api) pass(ctx context.Context, r *http.Request, sub *chat.Subscription, to *stream) error {
 	var out []byte
 	for {
-		ctx, cancel := context.WithTimeout(r.Context(), heartbeat)
 		events, err := sub.Next(ctx)
-		cancel()
-		out = out[:0]
-		switch {
-		case r.Context().Err() != nil, errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, context.DeadlineExceeded):
-			out = append(out, ": still here\n\n"...)
-		case err != nil:
-			return nil // the status has been sent: the stream ends, and the client comes back
+		if err != nil {
+			return err
 		}
-		for _, e := range events {
+		out = out[:0]
+		for _, e := range a.visible(r, events) {
 			if e.ID != "" {
 				out = append(append(append(out, "id: "...), e.ID...), '\n')
 			}
 			out = append(append(append(out, "event: "...), e.Kind...), "\ndata: "...)
 			out = append(append(out, e.Body...), "\n\n"...)
 		}
-		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))        // a connection without deadlines is waited for
-		if _, err := w.Write(out); err != nil || rc.Flush() != nil { //nolint:gosec // JSON of our own, as a stream of events
-			return nil // a client that has gone needs no answer
+		if err := to.send(out); err != nil {
+			return err
 		}
+		a.opts.Streams()
 	}
+}
+
+// stream is a client that reads events.
+type stream struct {
+	w        http.ResponseWriter
+	rc       *http.ResponseController
+	deadline time.Time // of writes
+}
+
+// send writes data, which the client has to take in time.
+func (s *stream) send(data []byte) error {
+	if until := time.Now().Add(writeTimeout); until.Sub(s.deadline) > time.Second { // else that is good enough: pieces come many times a second
+		s.deadline = until
+		_ = s.rc.SetWriteDeadline(until) // a connection without deadlines is waited for
+	}
+	if _, err := s.w.Write(data); err != nil { //nolint:gosec // JSON of our own, as a stream of events
+		return err
+	}
+	return s.rc.Flush()
 }

@@ -19,7 +19,7 @@ import (
 
 const streamType = "application/x-ndjson"
 
-// goodbye is how long a caller may take to end its side after the call is over.
+// hangupTimeout is how long a caller may take to end its side after the call is over.
 const hangupTimeout = time.Second
 
 // dialogue is a call whose caller can be notified and asked while it runs, within one HTTP request: one JSON
@@ -51,8 +51,8 @@ type reply struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// converse runs one call as a dialogue.
-func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
+// runDialogue runs one call as a dialogue.
+func (a *api) runDialogue(w http.ResponseWriter, r *http.Request) error {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
 		return &tool.Error{Op: "call", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
@@ -97,7 +97,7 @@ func (a *api) converse(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		_, last = errorBody(err)
 	}
-	d.out.say(last)
+	d.out.send(last)
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (d *dialogue) Capabilities() json.RawMessage { return d.capabilities }
 // Notify passes a notification on. It does not wait for a caller that does not read, because the server that
 // sends it serves others too.
 func (d *dialogue) Notify(_ context.Context, method string, params json.RawMessage) {
-	d.out.note(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
+	d.out.notify(slices.Concat(json.RawMessage(`{"notify":{`), message(method, params), json.RawMessage(`}}`)))
 }
 
 // trace passes on a step of the call.
@@ -165,7 +165,7 @@ func (d *dialogue) Ask(ctx context.Context, method string, params json.RawMessag
 	d.waiting[id] = ch
 	d.mu.Unlock()
 	head := `{"ask":{"id":` + strconv.Itoa(id) + `,`
-	d.out.say(slices.Concat(json.RawMessage(head), message(method, params), json.RawMessage(`}}`)))
+	d.out.send(slices.Concat(json.RawMessage(head), message(method, params), json.RawMessage(`}}`)))
 	select {
 	case got := <-ch:
 		if len(got.Error) > 0 {

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxNotes bounds the notifications that wait for the caller to read, in bytes.
+	// maxNotifications bounds the notifications that wait for the caller to read, in bytes.
 	maxNotifications = 8 << 20
-	// stall is how long a caller may read nothing of what is written before its call is ended.
+	// writeTimeout is how long a caller may read nothing of what is written before its call is ended.
 	writeTimeout = time.Minute
 )
 
@@ -21,7 +21,7 @@ type lines struct {
 	mu      sync.Mutex
 	queue   [][]byte
 	bytes   int // size of queue
-	dropped int // number of notifications left out for lack of room
+	dropped int // notifications dropped for lack of room
 	ended   bool
 	more    chan struct{} // signals that there is something to do; capacity 1
 	written chan struct{} // closed when the goroutine has ended
@@ -65,7 +65,7 @@ func (l *lines) next() (batch [][]byte, ended bool) {
 	return batch, l.ended && len(batch) == 0
 }
 
-// tell adds, at the place where notifications were left out, how many there were.
+// reportDropped adds a line that says how many notifications were dropped at this place.
 func (l *lines) reportDropped() {
 	if l.dropped > 0 {
 		l.queue = append(l.queue, fmt.Appendf(nil, `{"notify":{"method":"notifications/message","params":{"level":"warning","logger":"collie",`+
@@ -74,11 +74,11 @@ func (l *lines) reportDropped() {
 	}
 }
 
-// say sends a line that must arrive.
-func (l *lines) say(line json.RawMessage) { l.enqueue(line, false) }
+// send queues a line that must arrive.
+func (l *lines) send(line json.RawMessage) { l.enqueue(line, false) }
 
-// note sends a notification, or only counts it if too many are waiting.
-func (l *lines) note(line json.RawMessage) { l.enqueue(line, true) }
+// notify queues a notification, or drops it if too many are waiting.
+func (l *lines) notify(line json.RawMessage) { l.enqueue(line, true) }
 
 func (l *lines) enqueue(line []byte, note bool) {
 	l.mu.Lock()

@@ -29,7 +29,7 @@ func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 			}
 			all = append(all, line)
 		}
-		return answer(w, map[string]any{"lines": all})
+		return answer(w, logLines{all})
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -41,6 +41,10 @@ func (a *api) logs(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+type logLines struct {
+	Lines []tool.LogLine `json:"lines"`
 }
 
 // sendLine writes one event and reports whether more may follow.

@@ -2,41 +2,59 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"collie/internal/tool"
 )
 
 func (a *api) servers(w http.ResponseWriter, _ *http.Request) error {
-	out := map[string]any{"servers": a.opts.Servers.List()}
-	if a.opts.Wrong != nil {
-		if wrong := a.opts.Wrong(); wrong != "" {
-			out["configError"] = wrong
-		}
+	out := serverList{Servers: a.opts.Servers.List()}
+	if a.opts.SettingsProblem != nil {
+		out.Wrong = a.opts.SettingsProblem()
 	}
 	return answer(w, out)
+}
+
+type serverList struct {
+	Wrong   string              `json:"configError,omitempty"` // what is wrong with the settings, so that older ones are in effect
+	Servers []tool.ServerStatus `json:"servers"`
+}
+
+type oneServer struct {
+	Server tool.ServerStatus `json:"server"`
+}
+
+type changedTools struct {
+	Changes map[string]tool.DefinitionChange `json:"changes"`
+}
+
+type approval struct {
+	Tools []string `json:"tools"`
+}
+
+type approved struct {
+	Approved int `json:"approved"` // how many there were
 }
 
 func (a *api) server(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
 	for _, s := range a.opts.Servers.List() {
 		if s.Name == name {
-			return answer(w, map[string]any{"server": s})
+			return answer(w, oneServer{s})
 		}
 	}
 	_, err := a.opts.Servers.Changes(name) // its error says that the server is unknown, and names a similar one
 	return err
 }
 
-// act returns the handler for an operation on a server; it answers with the server's state after it.
+// serverOperation returns the handler for an operation on a server; it answers with the server's state after it.
 func serverOperation(what func(Servers, context.Context, string) (tool.ServerStatus, error)) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		st, err := what(a.opts.Servers, r.Context(), r.PathValue("name"))
 		if err != nil {
 			return err
 		}
-		return answer(w, map[string]any{"server": st})
+		return answer(w, oneServer{st})
 	}
 }
 
@@ -45,15 +63,13 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"changes": found})
+	return answer(w, changedTools{found})
 }
 
 // approve accepts changed definitions of the tools in {"tools": […]}, or of all without a body.
 func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Tools []string `json:"tools"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+	var body approval
+	if err := decodeStrict(r, &body); err != nil {
 		return &tool.Error{
 			Op: "approve", Kind: tool.Invalid, Message: "the body is not what is expected", Err: err,
 			Hint: `send {"tools": ["name"]}, or {} for all`,
@@ -63,7 +79,7 @@ func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"approved": n})
+	return answer(w, approved{n})
 }
 
 func (a *api) cacheStats(w http.ResponseWriter, _ *http.Request) error {

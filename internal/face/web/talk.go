@@ -22,7 +22,7 @@ import (
 //	← {"ask":{"id":1,"method":…,"params":…}}        see [dialogue]
 //	← {"turn":{…}}                                  the final state of the turn, last
 //
-// A caller that goes away leaves the turn running, without a person.
+// If the caller goes away, the turn goes on without a person.
 func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
@@ -44,7 +44,7 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	d := &dialogue{capabilities: t.Capabilities, waiting: map[int]chan reply{}}
 	ctx, gone := context.WithCancelCause(r.Context())
 	defer gone(nil)
-	ask := chat.Ask{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal}
+	ask := chat.TurnOptions{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal}
 	// A model may hold any key but that of the command line.
 	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
 		ask.Asker = &attachedPerson{dialogue: d, here: ctx}
@@ -81,8 +81,9 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 		if err != nil {
 			return nil // the caller has gone
 		}
+		a.opts.Streams()
 		for _, e := range events {
-			d.out.say(slices.Concat(json.RawMessage(`{"event":`), e.Body, json.RawMessage(`}`)))
+			d.out.send(slices.Concat(json.RawMessage(`{"event":`), e.Body, json.RawMessage(`}`)))
 		}
 	}
 	snapshot, err := s.Turn(ctx, accepted.Turn)
@@ -93,20 +94,20 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	if err != nil {
 		_, last = errorBody(err)
 	}
-	d.out.say(last)
+	d.out.send(last)
 	return nil
 }
 
 // errLeft is the cause when the person has gone.
 var errLeft = errors.New("the person has left")
 
-// present is the person at the other end of a dialogue, as long as they are there.
+// attachedPerson asks the person at the other end of a dialogue, as long as the connection lasts.
 type attachedPerson struct {
 	*dialogue
 	here context.Context //nolint:containedctx // it ends when the person leaves, whatever context they are asked with
 }
 
-// Ask asks the person; one who has left is nobody.
+// Ask asks the person. It fails if the person goes away.
 func (p *attachedPerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -10,9 +10,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 
 	"collie/internal/chat"
 	"collie/internal/pipeline"
@@ -65,7 +67,7 @@ type Options struct {
 	Rebalance func() error
 	// SettingsProblem returns what is wrong with the present settings, so that older ones are in effect; empty if
 	// nothing is.
-	Wrong func() string
+	SettingsProblem func() string
 	// Reread reads the settings again, and returns when changes are in effect.
 	Reread func(context.Context) error
 	// CacheStats returns figures about the tool cache.
@@ -74,8 +76,12 @@ type Options struct {
 	Cache Cache
 	// Chat is the agent host, which is opened at its first use.
 	Chat func(context.Context) (*chat.Service, error)
-	// Admit is why a request to a route of a class is refused; nil lets all in.
+	// Providers are the providers of language models.
+	Providers Providers
+	// Admit returns an error to refuse a request to a route of this class; nil admits all.
 	Admit func(*http.Request, Class) error
+	// Streams is called when events of a stream were written; nil is allowed.
+	Streams func()
 	// Identify says who sent a request.
 	Identify func(*http.Request) Identity
 }
@@ -97,34 +103,61 @@ type Route struct {
 	Pattern string // in the syntax of net/http.ServeMux
 	Class   Class
 	handle  func(*api, http.ResponseWriter, *http.Request) error
+	about   about
 }
 
-// Routes is every route of this face.
-func Routes() []Route { return slices.Concat(toolRoutes(), chatRoutes()) }
+// about is what the API document says about a route; a route without a summary is left out.
+type about struct {
+	summary string
+	query   []string // "name: what it is"
+	in, out any      // values of the types of the bodies; nil for none
+	status  int      // 0: 200, or 204 without a body
+}
+
+// Bodies that are not JSON.
+type (
+	eventStream struct{} // server-sent events
+	file        struct{} // bytes of any type
+	markdown    struct{}
+)
+
+// none is a body without members.
+type none struct{}
+
+// Routes returns every route of the API.
+func Routes() []Route { return slices.Concat(toolRoutes(), providerRoutes(), chatRoutes()) }
 
 // toolRoutes returns the routes of tools and servers.
 func toolRoutes() []Route {
+	waits := "await: first waits until the server of that name, or all for *, has started; may be repeated"
+	profile := "profile: as clients of this profile see it"
 	return []Route{
-		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers},
-		{"GET /api/v1/mcp/servers/{name}", ClassManage, (*api).server},
-		{"GET /api/v1/mcp/servers/{name}/logs", ClassManage, (*api).logs},
-		{"GET /api/v1/mcp/servers/{name}/changes", ClassManage, (*api).changes},
-		{"POST /api/v1/mcp/servers/{name}/approve", ClassManage, (*api).approve},
-		{"POST /api/v1/mcp/servers/{name}/start", ClassManage, serverOperation(Servers.Start)},
-		{"POST /api/v1/mcp/servers/{name}/stop", ClassManage, serverOperation(Servers.Stop)},
-		{"POST /api/v1/mcp/servers/{name}/restart", ClassManage, serverOperation(Servers.Restart)},
-		{"POST /api/v1/mcp/servers/{name}/refresh", ClassManage, serverOperation(Servers.Refresh)},
-		{"POST /api/v1/settings/reread", ClassManage, (*api).reread},
-		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats},
-		{"POST /api/v1/toolcache/clear", ClassManage, (*api).clearCache},
-		{"POST /api/v1/toolcache/flush", ClassManage, (*api).flushCache},
-		{"/api/v1/toolcache", ClassRead, (*api).sharingGone},
-		{"/api/v1/toolcache/events", ClassRead, (*api).sharingGone},
-		{"/api/v1/toolcache/leases/{server}", ClassRead, (*api).sharingGone},
-		{"POST /api/v1/tools/rebalance", ClassManage, (*api).rebalance},
-		{"GET /api/v1/tools", ClassRead, (*api).tools},
-		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list},
-		{"POST /api/v1/calls", ClassCall, (*api).call},
+		{"GET /api/v1/mcp/servers", ClassManage, (*api).servers, about{summary: "The MCP servers and how they are", out: serverList{}}},
+		{"GET /api/v1/mcp/servers/{name}", ClassManage, (*api).server, about{summary: "How one server is", out: oneServer{}}},
+		{"GET /api/v1/mcp/servers/{name}/logs", ClassManage, (*api).logs, about{summary: "What a server has logged", out: logLines{}, query: []string{
+			"since: lines from this time on (RFC 3339)", "stream: lines of this stream; may be repeated", "lines: the last ones, this many",
+			"follow: with 1, the answer is a stream of events that goes on with new lines",
+		}}},
+		{"GET /api/v1/mcp/servers/{name}/changes", ClassManage, (*api).changes, about{summary: "Tool definitions that wait for approval, by tool", out: changedTools{}}},
+		{"POST /api/v1/mcp/servers/{name}/approve", ClassManage, (*api).approve, about{summary: "Accept changed tool definitions, all where none is named", in: approval{}, out: approved{}}},
+		{"POST /api/v1/mcp/servers/{name}/start", ClassManage, serverOperation(Servers.Start), about{summary: "Start a server", out: oneServer{}}},
+		{"POST /api/v1/mcp/servers/{name}/stop", ClassManage, serverOperation(Servers.Stop), about{summary: "Stop a server", out: oneServer{}}},
+		{"POST /api/v1/mcp/servers/{name}/restart", ClassManage, serverOperation(Servers.Restart), about{summary: "Restart a server", out: oneServer{}}},
+		{"POST /api/v1/mcp/servers/{name}/refresh", ClassManage, serverOperation(Servers.Refresh), about{summary: "Ask a server for its lists again", out: oneServer{}}},
+		{"POST /api/v1/settings/reread", ClassManage, (*api).reread, about{summary: "Read the settings again, and answer once they are in effect", out: reread{}}},
+		{"GET /api/v1/toolcache/stats", ClassManage, (*api).cacheStats, about{summary: "Figures about the tool cache", out: map[string]any{}}},
+		{"POST /api/v1/toolcache/clear", ClassManage, (*api).clearCache, about{summary: "Forget the lists of the named servers, or all of them for an empty list", in: clearing{}, out: cleared{}}},
+		{"POST /api/v1/toolcache/flush", ClassManage, (*api).flushCache, about{summary: "Write pending changes of the tool cache", out: none{}}},
+		{"/api/v1/toolcache", ClassRead, (*api).sharingGone, about{}},
+		{"/api/v1/toolcache/events", ClassRead, (*api).sharingGone, about{}},
+		{"/api/v1/toolcache/leases/{server}", ClassRead, (*api).sharingGone, about{}},
+		{"POST /api/v1/tools/rebalance", ClassManage, (*api).rebalance, about{summary: "Choose the views of servers anew", out: none{}}},
+		{"GET /api/v1/openapi.json", ClassRead, (*api).document, about{summary: "This document, as OpenAPI 3.1", out: map[string]any{}}},
+		{"GET /api/v1/tools", ClassRead, (*api).tools, about{summary: "What a profile sees, what is switched off too", out: toolList{}, query: []string{profile, waits}}},
+		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list, about{
+			summary: "An MCP list as clients get it: tools, resources, resourceTemplates or prompts", out: json.RawMessage{}, query: []string{profile, waits},
+		}},
+		{"POST /api/v1/calls", ClassCall, (*api).call, about{summary: "Call an action, and answer with its MCP result", in: callRequest{}, out: callAnswer{}}},
 	}
 }
 
@@ -133,6 +166,9 @@ type api struct{ opts Options }
 // New returns the handler of the API.
 func New(opts Options) http.Handler {
 	a := &api{opts}
+	if a.opts.Streams == nil {
+		a.opts.Streams = func() {}
+	}
 	mux := http.NewServeMux()
 	for _, r := range Routes() {
 		mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, req *http.Request) {
@@ -154,23 +190,55 @@ func New(opts Options) http.Handler {
 			}
 		})
 	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(w, r, mux) })
 	return mux
 }
 
-// reread is for callers that have newer settings than the gateway.
+// noRoute answers a request with an unknown path, or with a method that the path does not have.
+func noRoute(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	e := &tool.Error{
+		Op: "ask", Kind: tool.NotFound, Subject: r.URL.Path, Message: "this API has no such path",
+		Hint: "GET /api/v1/openapi.json lists the endpoints",
+	}
+	var methods []string
+	asked := *r
+	for _, asked.Method = range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := mux.Handler(&asked); pattern != "/" {
+			methods = append(methods, asked.Method)
+		}
+	}
+	if len(methods) == 0 {
+		refuse(w, e)
+		return
+	}
+	allow := strings.Join(methods, ", ")
+	w.Header().Set("Allow", allow)
+	e.Kind, e.Message = tool.Invalid, fmt.Sprintf("the method is %s, expected %s", r.Method, allow)
+	Refuse(w, http.StatusMethodNotAllowed, e.Payload())
+}
+
+// reread reads the settings again, for callers that have changed them.
 func (a *api) reread(w http.ResponseWriter, r *http.Request) error {
 	if err := a.opts.Reread(r.Context()); err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"wrong": a.opts.Wrong()})
+	return answer(w, reread{a.opts.SettingsProblem()})
 }
 
-// rebalance has the views of servers chosen anew.
+type reread struct {
+	Wrong string `json:"wrong"` // what is wrong with the settings, so that older ones are in effect
+}
+
+type toolList struct {
+	Tools []tool.Tool `json:"tools"`
+}
+
+// rebalance chooses the views of servers anew.
 func (a *api) rebalance(w http.ResponseWriter, _ *http.Request) error {
 	if err := a.opts.Rebalance(); err != nil {
 		return err
 	}
-	return answer(w, map[string]any{})
+	return answer(w, none{})
 }
 
 // tools lists what a profile sees, including tools that are off. With ?await=NAME, or ?await=* for all, it
@@ -183,7 +251,7 @@ func (a *api) tools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, map[string]any{"tools": a.opts.Tools(profile)})
+	return answer(w, toolList{a.opts.Tools(profile)})
 }
 
 // list answers with an MCP list, byte for byte as clients get it. It accepts ?await too.
