@@ -22,6 +22,9 @@ type says string
 
 func (text says) Run(_ context.Context, _ *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(text)})
+	if text == "" {
+		return chat.Outcome{}, errors.New("it broke off")
+	}
 	return chat.Outcome{Finish: llm.FinishStop, Steps: 1}, nil
 }
 
@@ -33,12 +36,26 @@ type client struct {
 
 func conversations(t *testing.T) client {
 	t.Helper()
+	service := conversationsOf(t)
+	return client{t, web.New(web.Options{
+		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
+		Identify: func(r *http.Request) web.Identity {
+			return web.Identity{Principal: "me", Origin: tool.MCPLocal, Manage: r.Header.Get("Authorization") == "control"}
+		},
+	})}
+}
+
+func conversationsOf(t *testing.T) *chat.Service {
+	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
 	service, err := chat.Open(t.Context(), s, chat.Options{
-		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
+		Engine: func(_ context.Context, _ chat.Config, message []llm.Part) (string, chat.Engine, error) {
+			if len(message) > 0 && message[0].Text == "break off" {
+				return "script", says(""), nil
+			}
 			return "script", says("hello"), nil
 		},
 	})
@@ -50,12 +67,7 @@ func conversations(t *testing.T) client {
 			t.Error(err)
 		}
 	})
-	return client{t, web.New(web.Options{
-		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
-		Identify: func(r *http.Request) web.Identity {
-			return web.Identity{Principal: "me", Origin: tool.MCPLocal, Manage: r.Header.Get("Authorization") == "control"}
-		},
-	})}
+	return service
 }
 
 func (c client) do(status int, method, path, body string, head ...string) (*httptest.ResponseRecorder, gjson.Result) {
@@ -78,7 +90,7 @@ func (c client) asked() (session, turn, answer string) {
 	c.Helper()
 	_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
 	session = made.Get("id").String()
-	_, accepted := c.do(202, "POST", "/sessions/"+session+"/turns", `{"turnId":"t-1","userMessage":{"text":"hi"}}`)
+	_, accepted := c.do(202, "POST", "/sessions/"+session+"/turns", `{"userMessage":{"text":"hi"}}`)
 	turn, answer = accepted.Get("turnId").String(), accepted.Get("assistantMessageId").String()
 	w, _ := c.do(200, "GET", "/turns/"+turn+"/events", "") // ends with the turn
 	if !strings.Contains(w.Body.String(), "hello") {

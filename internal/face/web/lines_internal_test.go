@@ -30,12 +30,12 @@ func TestLinesOfACallerThatDoesNotRead(t *testing.T) {
 		var l lines
 		l.begin(w, http.NewResponseController(w), func() { t.Error("given up") })
 		begun := time.Now()
-		l.note(json.RawMessage(`"first"`))
+		l.notify(json.RawMessage(`"first"`))
 		synctest.Wait()
 		for range 20 {
-			l.note(json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`))
+			l.notify(json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`))
 		}
-		l.say(json.RawMessage(`"answer"`))
+		l.send(json.RawMessage(`"answer"`))
 		if took := time.Since(begun); took > 0 {
 			t.Errorf("senders were held for %v", took)
 		}

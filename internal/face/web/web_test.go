@@ -93,8 +93,9 @@ func TestRoutes(t *testing.T) {
 		{"tools", "GET", "/api/v1/tools", "", "", "", 200, `"Name":"echo"`},
 		{"list", "GET", "/api/v1/lists/prompts", "", "", "", 200, `{"prompts":[]}`},
 		{"no such list", "GET", "/api/v1/lists/cats", "", "", "", 404, "not_found"},
-		{"no such route", "GET", "/api/v1/cats", "", "", "", 404, ""},
-		{"no such method", "GET", "/api/v1/calls", "", "", "", 405, ""},
+		{"no such route", "GET", "/api/v1/cats", "", "", "", 404, `{"error":{"type":"not_found","message":"this API has no such path","subject":"/api/v1/cats","hint":"GET /api/v1/openapi.json lists the endpoints"}}`},
+		{"no such method", "GET", "/api/v1/calls", "", "", "", 405, `"message":"the method is GET, expected POST"`},
+		{"no method at all", "POST", "/api/v1/mcp/cats", "", "", "", 404, `"subject":"/api/v1/mcp/cats"`},
 
 		{
 			"call", "POST", "/api/v1/calls", "", "application/json", `{"name":"s__echo","args":{"n":1.0}}`, 200,
@@ -128,8 +129,11 @@ func TestRoutes(t *testing.T) {
 			if err != nil || w.Code != tt.status || exact && got != tt.want || !strings.Contains(got, tt.want) {
 				t.Errorf("status %d, %s; want %d, %s", w.Code, got, tt.status, tt.want)
 			}
-			if tt.want != "" && !json.Valid(raw) {
+			if !json.Valid(raw) {
 				t.Errorf("no JSON: %s", raw)
+			}
+			if allow := w.Header().Get("Allow"); tt.status == http.StatusMethodNotAllowed && allow != "POST" {
+				t.Errorf("allowed is %q", allow)
 			}
 		})
 	}

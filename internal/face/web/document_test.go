@@ -1,0 +1,282 @@
+package web_test
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+	"collie/internal/face/web"
+	llmadmin "collie/internal/llm/admin"
+	"collie/internal/llm/keypool"
+	"collie/internal/pipeline"
+	"collie/internal/pipeline/audit"
+	"collie/internal/source"
+	"collie/internal/tool"
+	"collie/internal/tool/tooltest"
+)
+
+// everything is an API that has all there is, asked by a person at a terminal.
+func everything(t *testing.T) client {
+	t.Helper()
+	log, err := audit.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog := source.New([]tool.Source{
+		tooltest.NewFake("s", tooltest.Offer("s", tooltest.Action("echo"))), tooltest.NewFake("fs", tooltest.Offer("fs", tooltest.Action("write"))),
+	}, source.Options{})
+	t.Cleanup(func() {
+		catalog.Close()
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	service := conversationsOf(t)
+	return client{t, web.New(web.Options{
+		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Cache: &cache{},
+		Providers: providers{}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
+		CacheStats: func() any { return map[string]int{"entries": 1} },
+		Chat:       func(context.Context) (*chat.Service, error) { return service, nil },
+		Identify: func(*http.Request) web.Identity {
+			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
+		},
+	})}
+}
+
+// providers is a provider with one key.
+type providers struct{}
+
+var aProvider, aKey = llmadmin.Provider{Name: "p", Kind: "openai", Keys: []string{"main"}}, llmadmin.Key{
+	Status: keypool.Status{KeyState: keypool.KeyState{Provider: "p", Label: "main", Rest: keypool.Rest{State: "active"}}, Weight: 1}, Secret: "env:KEY",
+}
+
+func (providers) Providers() []llmadmin.Provider                  { return []llmadmin.Provider{aProvider} }
+func (providers) Remove(context.Context, string) error            { return nil }
+func (providers) RemoveKey(context.Context, string, string) error { return nil }
+func (providers) ResetKey(context.Context, string, string) error  { return nil }
+
+func (providers) Add(context.Context, *llmadmin.NewProvider) (llmadmin.Provider, error) {
+	return aProvider, nil
+}
+
+func (providers) Test(context.Context, string) ([]llmadmin.TestResult, error) {
+	return []llmadmin.TestResult{{Provider: "p", Label: "main", Error: "no"}}, nil
+}
+
+func (providers) TestKey(context.Context, string, string) (llmadmin.TestResult, error) {
+	return llmadmin.TestResult{Provider: "p", Label: "main", OK: true, Models: 2}, nil
+}
+
+func (providers) Keys(context.Context, string) ([]llmadmin.Key, error) {
+	return []llmadmin.Key{aKey}, nil
+}
+
+func (providers) AddKey(context.Context, string, *llmadmin.NewKey) (llmadmin.Key, error) {
+	return aKey, nil
+}
+
+func (providers) SetKey(context.Context, string, string, *llmadmin.KeyChange) (llmadmin.Key, error) {
+	return aKey, nil
+}
+
+// example is a request that is answered as the document says: what stands for the variable of the path, a query, a body.
+type example struct{ name, query, body string }
+
+// examples are requests for each route of the document.
+func (c client) examples() map[string]func() example {
+	session := func() string {
+		_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
+		return made.Get("id").String()
+	}
+	talked := func() (session, turn, answer, question string) {
+		session, turn, answer = c.asked()
+		_, v := c.do(200, "GET", "/sessions/"+session, "")
+		return session, turn, answer, v.Get("path.0.id").String()
+	}
+	is := func(e example) func() example { return func() example { return e } }
+	s := is(example{name: "s"})
+	return map[string]func() example{
+		"GET /api/v1/mcp/servers":                          is(example{}),
+		"GET /api/v1/mcp/servers/{name}":                   s,
+		"GET /api/v1/mcp/servers/{name}/logs":              s,
+		"GET /api/v1/mcp/servers/{name}/changes":           s,
+		"POST /api/v1/mcp/servers/{name}/approve":          is(example{name: "s", body: `{"tools":["t"]}`}),
+		"POST /api/v1/mcp/servers/{name}/start":            s,
+		"POST /api/v1/mcp/servers/{name}/stop":             s,
+		"POST /api/v1/mcp/servers/{name}/restart":          s,
+		"POST /api/v1/mcp/servers/{name}/refresh":          s,
+		"POST /api/v1/settings/reread":                     is(example{}),
+		"GET /api/v1/toolcache/stats":                      is(example{}),
+		"POST /api/v1/toolcache/clear":                     is(example{body: `{"servers":["a"]}`}),
+		"POST /api/v1/toolcache/flush":                     is(example{}),
+		"POST /api/v1/tools/rebalance":                     is(example{}),
+		"GET /api/v1/openapi.json":                         is(example{}),
+		"GET /api/v1/tools":                                is(example{}),
+		"GET /api/v1/lists/{kind}":                         is(example{name: "tools"}),
+		"POST /api/v1/calls":                               is(example{body: `{"name":"s__echo","args":{}}`}),
+		"GET /api/v1/providers":                            s,
+		"POST /api/v1/providers":                           is(example{body: `{"name":"openai","key":{"key":"k"}}`}),
+		"POST /api/v1/providers/{name}/test":               s,
+		"DELETE /api/v1/providers/{name}":                  s,
+		"GET /api/v1/keys":                                 is(example{query: "?provider=p"}),
+		"POST /api/v1/providers/{name}/keys":               is(example{name: "p", body: `{"secret":"env:KEY"}`}),
+		"PATCH /api/v1/providers/{name}/keys/{label}":      is(example{name: "p", body: `{"enabled":false}`}),
+		"DELETE /api/v1/providers/{name}/keys/{label}":     s,
+		"POST /api/v1/providers/{name}/keys/{label}/test":  s,
+		"POST /api/v1/providers/{name}/keys/{label}/reset": s,
+		"POST /api/v1/sessions":                            is(example{body: `{"title":"tea","config":{"engine":"chat"}}`}),
+		"GET /api/v1/sessions":                             func() example { session(); return example{} },
+		"GET /api/v1/sessions/{id}":                        func() example { s, _, _, _ := talked(); return example{name: s} },
+		"PATCH /api/v1/sessions/{id}":                      func() example { return example{name: session(), body: `{"pinned":true}`} },
+		"DELETE /api/v1/sessions/{id}":                     func() example { return example{name: session()} },
+		"POST /api/v1/sessions/{id}/turns":                 func() example { return example{name: session(), body: `{"userMessage":{"text":"hi"}}`} },
+		"POST /api/v1/messages/{id}/regenerate":            func() example { _, _, a, _ := talked(); return example{name: a, body: `{}`} },
+		"POST /api/v1/messages/{id}/continue": func() example {
+			_, accepted := c.do(202, "POST", "/sessions/"+session()+"/turns", `{"userMessage":{"text":"break off"}}`)
+			c.do(200, "GET", "/turns/"+accepted.Get("turnId").String()+"/events", "") // to its end
+			return example{name: accepted.Get("assistantMessageId").String(), body: `{}`}
+		},
+		"POST /api/v1/messages/{id}/edit": func() example {
+			_, _, _, q := talked()
+			return example{name: q, body: `{"parts":[{"type":"text","text":"x"}]}`}
+		},
+		"POST /api/v1/messages/{id}/select": func() example { _, _, _, q := talked(); return example{name: q, body: `{"index":0}`} },
+		"POST /api/v1/messages/{id}/fork":   func() example { _, _, a, _ := talked(); return example{name: a, body: `{"extent":"all"}`} },
+		"DELETE /api/v1/messages/{id}":      func() example { _, _, a, _ := talked(); return example{name: a} },
+		"POST /api/v1/sessions/{id}/prune":  func() example { s, _, _, _ := talked(); return example{name: s} },
+		"GET /api/v1/sessions/{id}/export":  func() example { return example{name: session(), query: "?format=markdown"} },
+		"POST /api/v1/sessions/{id}/note": func() example {
+			return example{name: session(), body: `{"path":"/Welcome/Talk"}`}
+		},
+		"POST /api/v1/sessions/import": func() example {
+			w, _ := c.do(200, "GET", "/sessions/"+session()+"/export", "")
+			return example{body: w.Body.String()}
+		},
+		"GET /api/v1/turns/{id}":         func() example { _, turn, _, _ := talked(); return example{name: turn} },
+		"GET /api/v1/turns/{id}/events":  func() example { _, turn, _, _ := talked(); return example{name: turn} },
+		"POST /api/v1/turns/{id}/cancel": func() example { _, turn, _, _ := talked(); return example{name: turn} },
+		"GET /api/v1/events":             is(example{}),
+		"GET /api/v1/search":             func() example { talked(); return example{query: "?q=hello"} },
+		"GET /api/v1/usage":              is(example{query: "?since=2026-01-31T00:00:00Z"}),
+		"POST /api/v1/blobs":             func() example { return example{query: "?session=" + session(), body: "some text"} },
+		"GET /api/v1/blobs/{sha256}": func() example {
+			_, f := c.do(201, "POST", "/blobs?session="+session(), "some text")
+			return example{name: f.Get("sha256").String()}
+		},
+	}
+}
+
+var variable = regexp.MustCompile(`\{\w+\}`)
+
+// ask sends an example. A stream is left once it has begun.
+func (c client) ask(t *testing.T, method, path string, e example) *httptest.ResponseRecorder {
+	t.Helper()
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	target := variable.ReplaceAllLiteralString(path, e.name) + e.query
+	r := httptest.NewRequestWithContext(ctx, strings.ToUpper(method), target, strings.NewReader(e.body))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	c.handler.ServeHTTP(leaving{w, leave}, r)
+	return w
+}
+
+// leaving is who goes away with the first bytes.
+type leaving struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (l leaving) Flush() { l.leave() }
+
+// TestDocument: each route answers as the document says, and refuses what it does not say.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	c := everything(t)
+	w, doc := c.do(200, "GET", "/openapi.json", "")
+	closed, err := jsonschema.UnmarshalJSON(strings.NewReader(w.Body.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := closed.(map[string]any)["components"].(map[string]any)["schemas"].(map[string]any)
+	for _, one := range types { // programs allow what comes later, this test does not
+		one.(map[string]any)["additionalProperties"] = false
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("http://c/api.json", closed); err != nil {
+		t.Fatal(err)
+	}
+	fits := func(t *testing.T, at string, body []byte) {
+		t.Helper()
+		s, err := compiler.Compile("http://c/api.json#/paths/" + at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(body)))
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if err := s.Validate(v); err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	examples, seen := c.examples(), map[string]bool{}
+	doc.Get("paths").ForEach(func(path, methods gjson.Result) bool {
+		methods.ForEach(func(method, op gjson.Result) bool {
+			pattern := strings.ToUpper(method.String()) + " " + path.String()
+			seen[pattern] = true
+			t.Run(pattern, func(t *testing.T) {
+				example, there := examples[pattern]
+				if !there {
+					t.Fatal("there is no request for it in examples")
+				}
+				pointer := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path.String()) + "/" + method.String()
+				status := op.Get("responses|@keys|0").String()
+				sends := op.Get(`requestBody.content.application/json.schema`)
+				e := example()
+				if sends.Exists() {
+					fits(t, pointer+"/requestBody/content/application~1json/schema", []byte(e.body))
+				}
+				w := c.ask(t, method.String(), path.String(), e)
+				if strconv.Itoa(w.Code) != status {
+					t.Fatalf("%d %s; want %s", w.Code, w.Body, status)
+				}
+				if content := op.Get("responses." + status + ".content"); content.Exists() {
+					media, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+					if kinds := slices.Sorted(maps.Keys(content.Map())); !slices.Contains(kinds, media) && !slices.Contains(kinds, "*/*") {
+						t.Errorf("the answer is of type %s; want one of %s", media, kinds)
+					}
+					if content.Get(`application/json.schema`).Exists() {
+						fits(t, pointer+"/responses/"+status+"/content/application~1json/schema", w.Body.Bytes())
+					}
+				}
+				if !sends.Get("$ref").Exists() {
+					return
+				}
+				e = example()
+				e.body = `{"misspelt":1,` + strings.TrimPrefix(e.body, "{")
+				e.body = strings.Replace(e.body, ",}", "}", 1)
+				if w := c.ask(t, method.String(), path.String(), e); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "misspelt") {
+					t.Errorf("an unknown member is answered %d %s", w.Code, w.Body)
+				}
+			})
+			return true
+		})
+		return true
+	})
+	for _, r := range web.Routes() {
+		if method, _, named := strings.Cut(r.Pattern, " "); named && !seen[r.Pattern] {
+			t.Errorf("%s is not in the document (%s)", r.Pattern, method)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+	"collie/internal/face/web"
+	"collie/internal/tool"
+)
+
+// follow reads events of a stream over HTTP until stop returns true for one, then hangs up. It returns their kinds and bodies,
+// a line each, and the last id.
+func follow(t *testing.T, url, after string, stop func(kind, body string) bool) (lines []string, last string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after != "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	kind := ""
+	for in := bufio.NewScanner(resp.Body); in.Scan(); {
+		name, value, _ := strings.Cut(in.Text(), ": ")
+		switch name {
+		case "id":
+			last = value
+		case "event":
+			kind = value
+		case "data":
+			lines = append(lines, kind+" "+value)
+			if stop(kind, value) {
+				return lines, last
+			}
+		}
+	}
+	t.Fatalf("the stream ended after %q", lines)
+	return nil, ""
+}
+
+// serveEvents is the API of conversations over HTTP, for a token that sees the tools of tools.
+func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string) {
+	t.Helper()
+	service := conversationsOf(t)
+	srv := httptest.NewServer(web.New(web.Options{
+		Chat:     func(context.Context) (*chat.Service, error) { return service, nil },
+		Tools:    func(string) []tool.Tool { return tools() },
+		Identify: func(*http.Request) web.Identity { return web.Identity{Principal: "me", Origin: tool.MCPLocal} },
+	}))
+	t.Cleanup(srv.Close)
+	return service, srv.URL + "/api/v1/events"
+}
+
+// A client that loses its connection after any event gets the same ones as one that stays; what is too old, or of another run,
+// begins with a reset.
+func TestEventsGoOnWhereTheyStopped(t *testing.T) {
+	t.Parallel()
+	s, url := serveEvents(t, func() []tool.Tool { return nil })
+	const most = 40
+	for i := range most {
+		s.Publish("catalog", "", "", map[string]int{"n": i})
+	}
+	isLast := func(_, body string) bool { return gjson.Get(body, "n").Int() == most-1 }
+	_, id := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
+	run, _, _ := strings.Cut(id, ":")
+	whole, _ := follow(t, url, run+":0", isLast)
+	if len(whole) != most {
+		t.Fatalf("%d events: %q", len(whole), whole)
+	}
+	var pieces []string
+	for at := run + ":0"; len(pieces) < most; {
+		n := 0
+		var part []string
+		part, at = follow(t, url, at, func(_, body string) bool { n++; return n == 7 || isLast("", body) })
+		pieces = append(pieces, part...)
+	}
+	if got, want := strings.Join(pieces, "\n"), strings.Join(whole, "\n"); got != want {
+		t.Errorf("in pieces:\n%s\nin one:\n%s", got, want)
+	}
+	for range 5000 { // more than is kept
+		s.Publish("catalog", "", "", nil)
+	}
+	for _, old := range []string{run + ":1", "another:1", "x"} {
+		if lines, _ := follow(t, url, old, func(string, string) bool { return true }); lines[0] != "reset {}" {
+			t.Errorf("after %s comes %q", old, lines)
+		}
+	}
+}
+
+// A token hears of the calls and servers of tools that its profile shows, and of no others.
+func TestEventsOfHiddenToolsStayHidden(t *testing.T) {
+	t.Parallel()
+	s, url := serveEvents(t, func() []tool.Tool {
+		return []tool.Tool{
+			{Name: "fs", Actions: []tool.Action{{Name: "read"}, {Name: "rm", Off: "switched off"}}},
+			{Name: "off", Off: "switched off", Actions: []tool.Action{{Name: "x"}}},
+		}
+	})
+	_, id := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
+	for _, about := range []string{"secret.steal", "fs.read", "fs.rm", "off.x", "off", "fs", "secret", ""} {
+		s.Publish("call.started", "", about, map[string]string{"tool": about})
+	}
+	lines, _ := follow(t, url, id, func(_, body string) bool { return gjson.Get(body, "tool").String() == "" })
+	if got := strings.Join(lines, ","); got != `call.started {"tool":"fs.read"},call.started {"tool":"fs"},call.started {"tool":""}` {
+		t.Errorf("events: %s", got)
+	}
+}
