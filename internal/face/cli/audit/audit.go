@@ -25,6 +25,8 @@ func Command(shared *root.Program) *cobra.Command {
 		p.tailCommand(),
 		p.queryCommand(),
 		p.verifyCommand(),
+		p.exportCommand(),
+		p.pruneCommand(),
 	)
 }
 
@@ -80,7 +82,7 @@ func (p commands) queryCommand() *cobra.Command {
 	flags.IntVarP(&f.Limit, "lines", "n", 100, "show the newest `N`; 0 shows all")
 	root.CompleteWith(c, "outcome", outcomes...)
 	root.CompleteWith(c, "origin", origins...)
-	root.CompleteWith(c, "kind", "call", "read", "prompt", "complete", "request", "change", "chain")
+	root.CompleteWith(c, "kind", "call", "read", "prompt", "complete", "request", "change", "decision", "export", "prune", "chain")
 	return c
 }
 

@@ -85,7 +85,8 @@ func recordRow(e *app.AuditEntry) []string {
 		ms = strconv.FormatFloat(float64(e.DurationUs)/1000, 'f', 1, 64)
 	}
 	about := strings.TrimSpace(e.ErrorType + " " + e.Message)
-	if e.Kind == "change" {
+	switch e.Kind {
+	case "change", "export", "prune", "decision":
 		about = string(e.Detail)
 	}
 	return []string{

@@ -14,7 +14,8 @@ import (
 )
 
 func (p commands) verifyCommand() *cobra.Command {
-	return &cobra.Command{
+	var exported string
+	c := &cobra.Command{
 		Use: "verify", Short: "Find records that were changed, removed or moved", Args: cobra.NoArgs,
 		Long: "Checks the hash chain of every process that wrote records, its signed head, and what the\n" +
 			"chains record about each other. The exit code is 0 if all is intact, 1 if not. A last line torn\n" +
@@ -22,10 +23,21 @@ func (p commands) verifyCommand() *cobra.Command {
 			"It detects records that were edited, removed, swapped or cut off by someone without the signing\n" +
 			"key. It cannot detect records rewritten by someone who can read the key, which lies in the same\n" +
 			"folder, readable by every program of your account; removal of the newest chains together with\n" +
-			"all that began after them; or removal of the whole folder, or its replacement by a backup. If\n" +
-			"that matters, copy the head.json files to another machine.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.verify(c.Context()) },
+			"all that began after them; or removal of the whole folder, or its replacement by a backup. The\n" +
+			"last two show if audit.anchor names a file outside the folder: signed heads are appended to it,\n" +
+			"and this command compares them with the chains. Let that file lie on another machine or disk, or\n" +
+			"make it append-only (chattr +a), so that whoever changes the folder cannot change it as well.\n\n" +
+			"With --export it checks a file that `collie audit export` wrote, on any machine; compare the\n" +
+			"fingerprint of the key with the one that the export told.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if exported != "" {
+				return p.verifyExport(exported)
+			}
+			return p.verify(c.Context())
+		},
 	}
+	c.Flags().StringVar(&exported, "export", "", "check the export `FILE` (- is stdin) in place of the records of this home")
+	return c
 }
 
 func (p commands) verify(ctx context.Context) error {
@@ -74,14 +86,25 @@ func Verdict(dir string, report *app.AuditReport) string {
 			last = c.Last
 		}
 	}
+	for _, problem := range report.Anchor.Problems {
+		fmt.Fprintf(&b, "✗ %s\n", locale.Sentence(problem.String()))
+	}
+	if n := report.Anchor.Unnamed; n > 0 && !report.Anchor.Missing {
+		locale.Fprintf(&b, "· %s: %s missing from the anchor: it could not be written then, or lines were removed from it\n", report.Anchor.Path, locale.Count(n, "chain"))
+	}
 	switch {
-	case len(report.Chains) == 0:
+	case len(report.Chains) == 0 && report.Anchor.OK():
 		locale.Fprintf(&b, "no records yet in %s\n", dir)
+	case broken == 0 && !report.Anchor.OK():
+		locale.Fprintf(&b, "✗ BROKEN: the anchor %s does not fit the records in %s\n", report.Anchor.Path, dir)
 	case broken > 0:
 		locale.Fprintf(&b, "✗ BROKEN: %s in %d of %s in %s\n", locale.Count(faults, "problem"), broken, locale.Count(len(report.Chains), "chain"), dir)
 	default:
 		locale.Fprintf(&b, "✓ intact: %s in %s, from %s to %s\n", locale.Count(report.Records(), "record"), locale.Count(len(report.Chains), "chain"),
 			first.Local().Format(time.DateTime), last.Local().Format(time.DateTime))
+		if report.Anchor.Chains > 0 {
+			locale.Fprintf(&b, "✓ anchored: %s in %s\n", locale.Count(report.Anchor.Chains, "chain"), report.Anchor.Path)
+		}
 	}
 	return b.String()
 }
@@ -92,6 +115,16 @@ type verdictJSON struct {
 	Dir     string      `json:"dir"`
 	Records int         `json:"records"`
 	Chains  []chainJSON `json:"chains"`
+	Anchor  *anchorJSON `json:"anchor,omitempty"` // nil if none is set
+}
+
+type anchorJSON struct {
+	Path     string        `json:"path"`
+	OK       bool          `json:"ok"`
+	Missing  bool          `json:"missing"`
+	Chains   int           `json:"chains"`
+	Unnamed  int           `json:"unnamed"`
+	Problems []problemJSON `json:"problems"`
 }
 
 type chainJSON struct {
@@ -120,12 +153,20 @@ func verdictOf(dir string, report *app.AuditReport) verdictJSON {
 	for i := range report.Chains {
 		c := &report.Chains[i]
 		chain := chainJSON{
-			c.Chain, c.OK(), c.Records, c.First, c.Last, c.Covered, c.Uncovered, c.Torn, c.Ended, []problemJSON{},
-		}
-		for _, q := range c.Problems {
-			chain.Problems = append(chain.Problems, problemJSON{string(q.Fault), q.File, q.Line, q.Seq, q.Message})
+			c.Chain, c.OK(), c.Records, c.First, c.Last, c.Covered, c.Uncovered, c.Torn, c.Ended, problemsOf(c.Problems),
 		}
 		v.Chains = append(v.Chains, chain)
 	}
+	if a := &report.Anchor; a.Path != "" {
+		v.Anchor = &anchorJSON{a.Path, a.OK(), a.Missing, a.Chains, a.Unnamed, problemsOf(a.Problems)}
+	}
 	return v
+}
+
+func problemsOf(list []app.AuditProblem) []problemJSON {
+	out := make([]problemJSON, len(list))
+	for i, p := range list {
+		out[i] = problemJSON{string(p.Fault), p.File, p.Line, p.Seq, p.Message}
+	}
+	return out
 }
