@@ -14,6 +14,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	llmadmin "collie/internal/llm/admin"
 	"collie/internal/rawjson"
 	"collie/internal/tool"
 )
@@ -157,7 +158,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 		return slices.IndexFunc(models, func(m app.ModelInfo) bool { return m.Model == name })
 	}
 	if n.model == "" && cfg.Agent.Model == "" && len(models) > 0 && p.AsksHere() {
-		p.Note("%d models: %s", len(models), modelNames(models, 12))
+		p.Note("%s: %s", locale.Count(len(models), "model"), modelNames(models, 12))
 		if n.model, err = p.PromptOr(ctx, "Which one is used where none is named", models[0].Model); err != nil {
 			return err
 		}
@@ -172,7 +173,14 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	if i >= 0 && !models[i].Tools {
 		p.Warn("%s cannot call tools: it answers without them", n.model)
 	}
-	if n.context > 0 || !n.local || !p.AsksHere() {
+	if n.context > 0 || !n.local {
+		return nil
+	}
+	if n.Kind != "ollama" && i >= 0 && models[i].Known { // such a server decides for itself
+		n.context = models[i].Context
+		return nil
+	}
+	if !p.AsksHere() {
 		return nil
 	}
 	usual := 32768
@@ -206,9 +214,9 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 	file := root.SettingsFile(cfg)
 	useful := n.model != "" && cfg.Agent.Model == ""
 	err := cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
-		text, err := config.Setting(pointer("providers", n.Name), providerJSON(n.Provider))(text)
+		text, err := llmadmin.SaveProvider(&n.Provider)(text)
 		if err == nil && n.context > 0 && n.model != "" {
-			text, err = config.Setting(pointer("models", n.Name+"/"+n.model, "context"), json.RawMessage(strconv.Itoa(n.context)))(text)
+			text, err = config.Setting(config.Pointer("models", n.Name+"/"+n.model, "context"), json.RawMessage(strconv.Itoa(n.context)))(text)
 		}
 		if err == nil && useful {
 			text, err = config.Setting("agent.model", rawjson.Quote(n.Name+"/"+n.model))(text)
@@ -239,17 +247,4 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 	}
 	p.Changed(ctx, now, "provider add", map[string]any{"setting": "providers", "name": n.Name, "kind": n.Kind, "file": file})
 	return nil
-}
-
-func providerJSON(pr config.Provider) json.RawMessage {
-	out := struct {
-		Kind    string          `json:"kind"`
-		BaseURL string          `json:"baseURL,omitempty"`
-		Keys    json.RawMessage `json:"keys,omitempty"`
-	}{Kind: pr.Kind, BaseURL: pr.BaseURL}
-	if len(pr.Keys) > 0 {
-		out.Keys = keysJSON(pr.Keys)
-	}
-	raw, _ := json.Marshal(out) // strings and what is JSON already
-	return raw
 }

@@ -18,6 +18,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	llmadmin "collie/internal/llm/admin"
 )
 
 // found is a provider that somebody has set up elsewhere.
@@ -244,7 +245,7 @@ func (p commands) takeOver(ctx context.Context, cfg *config.Config, f *found, un
 	}
 	f.Models = max(f.Models, len(models))
 	file := root.SettingsFile(cfg)
-	if err := cfg.Edit(ctx, file, config.Setting(pointer("providers", n.Name), providerJSON(n.Provider))); err != nil {
+	if err := cfg.Edit(ctx, file, llmadmin.SaveProvider(&n.Provider)); err != nil {
 		return root.NotWritten("provider import", file, err)
 	}
 	return nil

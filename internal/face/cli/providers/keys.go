@@ -2,9 +2,9 @@ package providers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -13,12 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
-	"collie/internal/rawjson"
+	llmadmin "collie/internal/llm/admin"
 	secretadmin "collie/internal/secret/admin"
 	"collie/internal/tool"
 )
@@ -58,19 +57,13 @@ func (p commands) keysListCommand() *cobra.Command {
 	}
 }
 
-// keyRow is a key as --json has it.
-type keyRow struct {
-	app.KeyStatus
-	Secret string `json:"secret,omitempty"` // what it refers to
-}
-
 func (p commands) keysList(ctx context.Context, provider string) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
 	if provider != "" {
-		if _, err := find("keys list", provider, cfg); err != nil {
+		if _, err := llmadmin.Find("keys list", provider, cfg); err != nil {
 			return err
 		}
 	}
@@ -79,19 +72,7 @@ func (p commands) keysList(ctx context.Context, provider string) error {
 		return err
 	}
 	defer p.close(m)
-	rows := []keyRow{}
-	for _, s := range m.Keys.List() {
-		if provider != "" && s.Provider != provider {
-			continue
-		}
-		r := keyRow{KeyStatus: s}
-		for _, pr := range cfg.Providers {
-			if k := slices.IndexFunc(pr.Keys, func(k config.ProviderKey) bool { return pr.Name == s.Provider && k.Label == s.Label }); k >= 0 {
-				r.Secret = config.ShownSecret(pr.Keys[k].Secret)
-			}
-		}
-		rows = append(rows, r)
-	}
+	rows := llmadmin.Keys(cfg, m.Keys, provider)
 	switch {
 	case p.JSON:
 		return p.PrintJSON(map[string]any{"keys": rows})
@@ -172,7 +153,7 @@ func (p commands) keysAdd(ctx context.Context, provider string, f *keyFlags) err
 	if err != nil {
 		return err
 	}
-	pr, err := find("keys add", provider, cfg)
+	pr, err := llmadmin.Find("keys add", provider, cfg)
 	if err != nil {
 		return err
 	}
@@ -180,7 +161,7 @@ func (p commands) keysAdd(ctx context.Context, provider string, f *keyFlags) err
 		return err
 	}
 	if f.label == "" {
-		f.label = freeLabel(pr)
+		f.label = llmadmin.FreeLabel(&pr)
 	}
 	if slices.ContainsFunc(pr.Keys, func(k config.ProviderKey) bool { return k.Label == f.label }) {
 		return &tool.Error{
@@ -194,15 +175,6 @@ func (p commands) keysAdd(ctx context.Context, provider string, f *keyFlags) err
 	}
 	pr.Keys = append(pr.Keys, config.ProviderKey{Label: f.label, Secret: form, Weight: f.weight, Models: f.models, Enabled: true})
 	return p.saveKeys(ctx, cfg, "keys add", pr, f.label)
-}
-
-// freeLabel is a label that no key of a provider has.
-func freeLabel(pr config.Provider) string {
-	label := "main"
-	for n := 2; slices.ContainsFunc(pr.Keys, func(k config.ProviderKey) bool { return k.Label == label }); n++ {
-		label = fmt.Sprintf("key%d", n)
-	}
-	return label
 }
 
 func (p commands) keysSetCommand() *cobra.Command {
@@ -253,20 +225,15 @@ func (p commands) key(op, provider, label string) (*config.Config, config.Provid
 	if err != nil {
 		return nil, config.Provider{}, 0, err
 	}
-	pr, err := find(op, provider, cfg)
+	pr, err := llmadmin.Find(op, provider, cfg)
 	if err != nil {
 		return nil, pr, 0, err
 	}
-	pr.Keys = slices.Clone(pr.Keys)
 	i := slices.IndexFunc(pr.Keys, func(k config.ProviderKey) bool { return k.Label == label })
 	if i < 0 {
-		return nil, pr, 0, unknownKey(op, provider, label)
+		return nil, pr, 0, llmadmin.UnknownKey(op, provider, label)
 	}
 	return cfg, pr, i, nil
-}
-
-func unknownKey(op, provider, label string) error {
-	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: provider + "/" + label, Message: "there is no such key", Hint: "collie keys list shows them"}
 }
 
 func (p commands) enable(ctx context.Context, provider, label string, on bool) error {
@@ -298,16 +265,15 @@ func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.open(ctx, cfg)
+	if g := p.gateway(ctx, cfg); g != nil { // which puts it on record
+		defer g.Close()
+		_, err = g.Do(ctx, http.MethodPost, keyPath(provider, label)+"/reset", []byte("{}"))
+	} else {
+		err = p.resetHere(ctx, cfg, provider, label)
+	}
 	if err != nil {
 		return err
 	}
-	defer p.close(m)
-	m.Keys.Reset(provider, label)
-	if g, _, err := p.FindGateway(ctx, cfg); err == nil {
-		p.Note("the running gateway (pid %d) goes by what it has learned itself; collie keys disable and collie keys enable have it try the key", g.PID)
-	}
-	p.OnRecord(ctx, cfg, "keys reset", map[string]any{"provider": provider, "label": label})
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"provider": provider, "label": label})
 	}
@@ -315,10 +281,21 @@ func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	return err
 }
 
-// saveKeys writes the keys of a provider and tells of it.
+func (p commands) resetHere(ctx context.Context, cfg *config.Config, provider, label string) error {
+	m, err := p.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer p.close(m)
+	m.Keys.Reset(provider, label)
+	p.OnRecord(ctx, cfg, "keys reset", map[string]any{"provider": provider, "label": label})
+	return nil
+}
+
+// saveKeys writes the keys of a provider and says so.
 func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, pr config.Provider, label string) error {
 	file := root.SettingsFile(cfg)
-	if err := cfg.Edit(ctx, file, config.Setting(pointer("providers", pr.Name, "keys"), keysJSON(pr.Keys))); err != nil {
+	if err := cfg.Edit(ctx, file, llmadmin.SaveKeys(&pr)); err != nil {
 		return root.NotWritten(op, file, err)
 	}
 	var err error
@@ -337,35 +314,6 @@ func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, p
 	p.Changed(ctx, now, op, map[string]any{"setting": "providers", "provider": pr.Name, "label": label, "file": file})
 	return nil
 }
-
-// keysJSON is keys as the settings have them, without what goes without saying.
-func keysJSON(keys []config.ProviderKey) json.RawMessage {
-	out := make([]json.RawMessage, len(keys))
-	for i, k := range keys {
-		var o rawjson.Object
-		put := func(name string, value any) {
-			raw, _ := json.Marshal(value) // strings and numbers
-			o.Add(rawjson.Quote(name), raw)
-		}
-		put("label", k.Label)
-		put("secret", k.Secret)
-		if k.Weight != 1 {
-			put("weight", k.Weight)
-		}
-		if len(k.Models) > 0 {
-			put("models", k.Models)
-		}
-		if !k.Enabled {
-			put("enabled", false)
-		}
-		out[i] = o.Bytes()
-	}
-	raw, _ := json.Marshal(out) // what is JSON already
-	return raw
-}
-
-// secretName is the secret in which a key is kept.
-func secretName(provider, label string) string { return "provider_" + provider + "_" + label }
 
 // secretOf is what the settings say of a key: what is given, or the form of a secret that is asked for here.
 func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, label, given string) (form string, err error) {
@@ -388,38 +336,25 @@ func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, la
 
 // keep keeps a key as a secret.
 func (p commands) keep(ctx context.Context, cfg *config.Config, provider, label, key string) (form string, err error) {
-	name := secretName(provider, label)
 	switch {
 	case key == "":
 		return "", root.Usage("the key of %s is empty; give it on the terminal, on stdin or with --secret env:NAME", provider)
 	case strings.ContainsAny(key, " \t\r\n,"):
 		return "", root.Usage("a key is one word; this has blanks, commas or line breaks. Add several keys one by one")
 	}
-	if err := secretadmin.CheckName(name); err != nil {
+	if err := secretadmin.CheckName(llmadmin.SecretName(provider, label)); err != nil {
 		return "", root.Usage("%v", err)
 	}
-	store, err := secretadmin.Open(cfg, nil)
-	if err != nil {
-		return "", err
-	}
-	if err := store.Set(ctx, name, key); err != nil {
+	if form, err = llmadmin.StoreKey(ctx, cfg, provider, label, key); err != nil {
 		return "", root.SecretError(locale.T("keep the key of"), provider, err)
 	}
-	return "${secret:" + name + "}", nil
+	return form, nil
 }
 
 // forgetSecret drops the secret of a key, if it is one of ours.
 func (p commands) forgetSecret(ctx context.Context, cfg *config.Config, provider string, k config.ProviderKey) {
-	name := secretName(provider, k.Label)
-	if k.Secret != "${secret:"+name+"}" {
-		return
-	}
-	store, err := secretadmin.Open(cfg, nil)
-	if err == nil {
-		err = store.Delete(ctx, name)
-	}
-	if err != nil {
-		p.Warn("the secret %s is still kept: %v", name, err)
+	if err := llmadmin.DeleteKey(ctx, cfg, provider, &k); err != nil {
+		p.Warn("the secret %s is still kept: %v", llmadmin.SecretName(provider, k.Label), err)
 	}
 }
 
@@ -432,7 +367,7 @@ func (p commands) completeKeys(c *cobra.Command, args []string, typed string) ([
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var labels []string
-	if pr, err := find("", args[0], cfg); err == nil {
+	if pr, err := llmadmin.Find("", args[0], cfg); err == nil {
 		for _, k := range pr.Keys {
 			if strings.HasPrefix(k.Label, typed) {
 				labels = append(labels, k.Label)

@@ -15,7 +15,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
-	"collie/internal/tool"
+	llmadmin "collie/internal/llm/admin"
 )
 
 // commands are the commands of this folder, all of one program.
@@ -47,33 +47,19 @@ func (p commands) listCommand() *cobra.Command {
 	return c
 }
 
-// providerRow is a provider as --json has it.
-type providerRow struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"`
-	BaseURL string   `json:"baseURL,omitempty"`
-	Keys    []string `json:"keys"`
-}
-
 func (p commands) list(name string) error {
 	cfg, err := p.Load()
 	if err != nil {
 		return err
 	}
-	rows := []providerRow{}
-	for _, pr := range cfg.Providers {
-		if name != "" && pr.Name != name {
-			continue
-		}
-		r := providerRow{pr.Name, pr.Kind, pr.BaseURL, []string{}}
-		for _, k := range pr.Keys {
-			r.Keys = append(r.Keys, k.Label)
-		}
-		rows = append(rows, r)
+	rows := llmadmin.List(cfg)
+	if name != "" {
+		rows = slices.DeleteFunc(rows, func(r llmadmin.Provider) bool { return r.Name != name })
 	}
 	switch {
 	case name != "" && len(rows) == 0:
-		return unknownProvider("provider list", name, cfg)
+		_, err := llmadmin.Find("provider list", name, cfg)
+		return err
 	case p.JSON:
 		return p.PrintJSON(map[string]any{"providers": rows})
 	case len(rows) == 0:
@@ -166,30 +152,12 @@ func (p commands) close(m *app.Models) {
 	}
 }
 
-// unknownProvider is the error for a provider that the settings do not have.
-func unknownProvider(op, name string, cfg *config.Config) error {
-	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "there is no such provider", Hint: "collie provider list shows them; collie provider add NAME adds one"}
-	if near, ok := tool.Nearest(name, providerNames(cfg)); ok {
-		e.Hint = "did you mean " + near + "?"
-	}
-	return e
-}
-
 func providerNames(cfg *config.Config) []string {
 	out := make([]string, len(cfg.Providers))
 	for i, pr := range cfg.Providers {
 		out[i] = pr.Name
 	}
 	return out
-}
-
-// find is a provider of the settings.
-func find(op, name string, cfg *config.Config) (config.Provider, error) {
-	i := slices.Index(providerNames(cfg), name)
-	if i < 0 {
-		return config.Provider{}, unknownProvider(op, name, cfg)
-	}
-	return cfg.Providers[i], nil
 }
 
 func (p commands) completeProviders(_ *cobra.Command, args []string, typed string) (names []string, _ cobra.ShellCompDirective) {
@@ -212,15 +180,6 @@ func (p commands) testCommand() *cobra.Command {
 	}
 }
 
-// tried is how one key did.
-type tried struct {
-	Provider string `json:"provider"`
-	Label    string `json:"label"`
-	OK       bool   `json:"ok"`
-	Models   int    `json:"models,omitempty"`
-	Error    string `json:"error,omitempty"`
-}
-
 // test tries the keys of a provider, all providers where name is empty, and tells how they did.
 func (p commands) test(ctx context.Context, op, name, label string) error {
 	cfg, err := p.Load()
@@ -228,35 +187,34 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 		return err
 	}
 	if name != "" {
-		if _, err := find(op, name, cfg); err != nil {
+		if _, err := llmadmin.Find(op, name, cfg); err != nil {
 			return err
 		}
 	}
-	m, err := p.open(ctx, cfg)
+	keys, try, end, err := p.keyTests(ctx, op, cfg)
 	if err != nil {
 		return err
 	}
-	defer p.close(m)
-	rows := []tried{}
+	defer end()
+	rows := []llmadmin.TestResult{}
 	good := 0
 	var last error
-	for _, s := range m.Keys.List() {
+	for _, s := range keys {
 		if name != "" && s.Provider != name || label != "" && s.Label != label {
 			continue
 		}
-		r := tried{Provider: s.Provider, Label: s.Label}
-		n, err := m.Test(ctx, s.Provider, s.Label)
-		if r.OK, r.Models = err == nil, n; err != nil {
-			last = app.ModelError(op, err)
+		r := llmadmin.TestResult{Provider: s.Provider, Label: s.Label}
+		if r.Models, last = try(s.Provider, s.Label); last != nil {
 			r.Error = root.WhatHelps(last)
 		} else {
+			r.OK = true
 			good++
 		}
 		rows = append(rows, r)
 	}
 	switch {
 	case len(rows) == 0 && label != "":
-		return unknownKey(op, name, label)
+		return llmadmin.UnknownKey(op, name, label)
 	case len(rows) == 0:
 		p.Note("no provider is set up; collie provider add sets one up, collie provider import takes what other programs have")
 		return nil
@@ -267,11 +225,11 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 	default:
 		var cells [][]string
 		for _, r := range rows {
-			message := locale.Sprintf("works, %d models", r.Models)
+			message := locale.Sprintf("works, %s", locale.Count(r.Models, "model"))
 			if !r.OK {
 				message = r.Error
 			}
-			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), p.Painter(p.Out).Mark(map[bool]string{true: "✓", false: "✗"}[r.OK]), message})
+			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), map[bool]string{true: "✓", false: "✗"}[r.OK], message})
 		}
 		err = p.Table([]string{"PROVIDER", "KEY", "", "RESULT"}, cells)
 	}
@@ -299,13 +257,20 @@ func (p commands) remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	pr, err := find("provider remove", name, cfg)
+	pr, err := llmadmin.Find("provider remove", name, cfg)
 	if err != nil {
 		return err
 	}
 	file := root.SettingsFile(cfg)
-	found := false
-	if err := cfg.Edit(ctx, file, config.Unsetting(pointer("providers", name), &found)); err != nil {
+	found, chosen := false, false
+	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
+		text, err := config.Unsetting(config.Pointer("providers", name), &found)(text)
+		if err == nil && found && strings.HasPrefix(cfg.Agent.Model, name+"/") { // which nobody else has
+			text, err = config.Unsetting("agent.model", &chosen)(text)
+		}
+		return text, err
+	})
+	if err != nil {
 		return root.NotWritten("provider remove", file, err)
 	}
 	if !found {
@@ -324,14 +289,4 @@ func (p commands) remove(ctx context.Context, name string) error {
 	}
 	p.Changed(ctx, cfg, "provider remove", map[string]any{"setting": "providers", "name": name, "file": file})
 	return nil
-}
-
-// pointer is where a setting stands; names may have dots in them.
-func pointer(names ...string) string {
-	r := strings.NewReplacer("~", "~0", "/", "~1")
-	var b strings.Builder
-	for _, n := range names {
-		b.WriteString("/" + r.Replace(n))
-	}
-	return b.String()
 }

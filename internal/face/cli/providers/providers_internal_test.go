@@ -141,7 +141,7 @@ func TestProviderFromStartToEnd(t *testing.T) {
 	if text, code := h.run("", "keys", "remove", "acme", "key2"); code != 0 || strings.Contains(h.read("collie.json"), "key2") {
 		t.Errorf("remove: %d\n%s", code, text)
 	}
-	if text, code := h.run("", "provider", "remove", "acme"); code != 0 || strings.Contains(h.read("collie.json"), "secret:provider") {
+	if text, code := h.run("", "provider", "remove", "acme"); code != 0 || strings.Contains(h.read("collie.json"), "secret:provider") || strings.Contains(h.read("collie.json"), "acme-9") {
 		t.Errorf("remove: %d\n%s", code, text)
 	}
 	if text, code := h.run("", "provider", "remove", "acme"); code != root.ExitFailed || !strings.Contains(text, "there is no such provider") {

@@ -1,0 +1,90 @@
+package providers
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"collie/internal/app"
+	"collie/internal/config"
+	"collie/internal/face/cli/remote"
+	llmadmin "collie/internal/llm/admin"
+	"collie/internal/tool"
+)
+
+// gateway is the gateway that runs with the settings of this command, which knows best how its keys are; nil where none
+// does. The caller closes it.
+func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Client {
+	g, sameSettings, err := p.FindGateway(ctx, cfg)
+	if err != nil || !sameSettings {
+		return nil
+	}
+	r := remote.New(cfg, g, nil)
+	if !r.Alive(ctx) {
+		r.Close()
+		return nil
+	}
+	return r
+}
+
+func providerPath(name string) string { return "/providers/" + url.PathEscape(name) }
+
+func keyPath(provider, label string) string {
+	return providerPath(provider) + "/keys/" + url.PathEscape(label)
+}
+
+// keyTests are the keys of providers and a function that tries one of them: in the running gateway, or here. The caller
+// calls end.
+func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (keys []llmadmin.Key, try func(provider, label string) (int, error), end func(), err error) {
+	g := p.gateway(ctx, cfg)
+	if g == nil {
+		m, err := p.open(ctx, cfg)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return llmadmin.Keys(cfg, m.Keys, ""), func(provider, label string) (int, error) {
+			n, err := m.Test(ctx, provider, label)
+			return n, app.ModelError(op, err)
+		}, func() { p.close(m) }, nil
+	}
+	var list struct{ Keys []llmadmin.Key }
+	if err := ask(ctx, g, http.MethodGet, "/keys", &list); err != nil {
+		g.Close()
+		return nil, nil, nil, err
+	}
+	return list.Keys, func(provider, label string) (int, error) {
+		if label == "" { // it wants no key
+			var tried struct{ Keys []llmadmin.TestResult }
+			if err := ask(ctx, g, http.MethodPost, providerPath(provider)+"/test", &tried); err != nil {
+				return 0, err
+			}
+			if len(tried.Keys) == 1 && tried.Keys[0].OK {
+				return tried.Keys[0].Models, nil
+			}
+			return 0, &tool.Error{Op: op, Kind: tool.Upstream, Subject: provider, Message: trouble(tried.Keys)}
+		}
+		var t llmadmin.TestResult
+		err := ask(ctx, g, http.MethodPost, keyPath(provider, label)+"/test", &t)
+		return t.Models, err
+	}, g.Close, nil
+}
+
+// trouble is what went wrong with keys.
+func trouble(keys []llmadmin.TestResult) string {
+	for _, t := range keys {
+		if t.Error != "" {
+			return t.Error
+		}
+	}
+	return "there is no such provider"
+}
+
+// ask asks a gateway and decodes its answer.
+func ask(ctx context.Context, g *remote.Client, method, path string, out any) error {
+	raw, err := g.Do(ctx, method, path, []byte("{}"))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, out)
+}
