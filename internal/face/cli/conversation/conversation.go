@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"sync"
 
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	"collie/internal/face/mcpserver/toolbox"
 	"collie/internal/face/web"
 	"collie/internal/tool"
 )
@@ -19,37 +22,38 @@ import (
 // commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
-// api is the API of a gateway, or of the parts opened here.
-type api struct {
+// API is the API of a running gateway, or of the parts opened in this process.
+type API struct {
 	url     string
 	control string
 	client  *http.Client
 	close   func()
-	// gateway says that others can see what it does: a gateway runs.
-	gateway bool
+
+	sendMu sync.Mutex // held until a sent message is stored in its session
 }
 
-// api opens the API. servers are those to start where no gateway runs: all if it is nil, none if it is empty. The caller
-// closes it.
-func (p commands) api(ctx context.Context, servers []string) (*api, error) {
+// Open returns the API. If no gateway runs, it starts servers: all if servers is nil, none if it is empty. The caller
+// closes the API.
+func Open(ctx context.Context, p *root.Program, servers []string) (*API, error) {
 	b, err := p.Backend(ctx, servers)
 	if err != nil {
 		return nil, err
 	}
 	switch b := b.(type) {
 	case *remote.Client:
-		return &api{url: b.Gateway.URL, control: b.Gateway.Control, client: b.HTTP(), close: b.Close, gateway: true}, nil
+		return &API{url: b.Gateway.URL, control: b.Gateway.Control, client: b.HTTP(), close: b.Close}, nil
 	case *root.Local:
-		return p.serveHere(b), nil
+		return serveInProcess(p, b), nil
 	}
 	b.Close()
 	return nil, &tool.Error{Op: "agent", Kind: tool.Internal, Message: "nothing here can hold a conversation"}
 }
 
-// serveHere serves the API of the parts of this process to this process.
-func (p commands) serveHere(b *root.Local) *api {
+// serveInProcess serves the API of the parts in this process, for this process.
+func serveInProcess(p *root.Program, b *root.Local) *API {
 	l := newPipeListener()
 	a := b.App
+	a.Endpoints = toolbox.Endpoints(toolbox.Options{Pipeline: a.Pipeline, Version: p.Version, Stdio: []string{root.Self(), "stdio"}})
 	who := web.Identity{Principal: root.Principal(), Origin: tool.Direct, Manage: true}
 	server := &http.Server{
 		Handler: web.New(web.Options{
@@ -63,15 +67,18 @@ func (p commands) serveHere(b *root.Local) *api {
 		_ = server.Serve(l)
 	}()
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return l.dial(ctx) }}}
-	return &api{url: "http://collie.invalid", client: client, close: func() {
+	return &API{url: "http://collie.invalid", client: client, close: func() {
 		_ = server.Close()
 		<-served
 		b.Close()
 	}}
 }
 
-// request is a request of a person at this terminal.
-func (a *api) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
+// Close closes the API. Turns at a gateway go on.
+func (a *API) Close() { a.close() }
+
+// request returns a request of the person at this terminal.
+func (a *API) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, a.url+"/api/v1"+path, body)
 	if err != nil {
 		return nil, err
@@ -82,8 +89,8 @@ func (a *api) request(ctx context.Context, method, path string, body io.Reader) 
 	return r, nil
 }
 
-// do sends a value as JSON, nil for none, and decodes the answer into out unless that is nil.
-func (a *api) do(ctx context.Context, method, path string, in, out any) error {
+// Do sends in as JSON, no body if it is nil, and decodes the answer into out unless that is nil.
+func (a *API) Do(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)
@@ -102,19 +109,46 @@ func (a *api) do(ctx context.Context, method, path string, in, out any) error {
 		return err
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	switch {
-	case err != nil:
+	raw, err := readResponse(resp)
+	if err != nil || out == nil {
 		return err
-	case resp.StatusCode >= http.StatusBadRequest:
-		return remote.Refused(resp.StatusCode, raw)
-	case out == nil:
-		return nil
 	}
 	return json.Unmarshal(raw, out)
 }
 
-// pipeListener is a listener whose connections are pipes of this process.
+// responseError returns the error in an answer, without an operation: the person knows what they typed.
+func responseError(status int, raw []byte) error {
+	err := remote.Refused(status, raw)
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Op == "call" {
+		e.Op = ""
+	}
+	return err
+}
+
+// Send sends a body that is not JSON, or nil, and returns the body of the answer.
+func (a *API) Send(ctx context.Context, method, path string, body io.Reader) ([]byte, error) {
+	r, err := a.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := a.client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return readResponse(resp)
+}
+
+// readResponse returns the body of an answer, or the error it describes.
+func readResponse(resp *http.Response) ([]byte, error) {
+	raw, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= http.StatusBadRequest {
+		err = responseError(resp.StatusCode, raw)
+	}
+	return raw, err
+}
+
+// pipeListener is a listener whose connections are pipes within this process.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}

@@ -15,31 +15,38 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	"collie/internal/tool"
 )
 
 // SessionsCommand is `collie sessions`.
 func SessionsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
-	var format string
-	var redact bool
+	var format, note string
+	var redact, overwrite bool
 	export := &cobra.Command{
 		Use: "export ID", Short: "Print a conversation as JSON, which import takes, or as Markdown", Args: root.Named("id"),
+		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --to-note /Notebook/Talk",
 		RunE: func(c *cobra.Command, args []string) error {
+			if note != "" {
+				return p.withAPI(c.Context(), func(a *API) error { return p.toNote(c.Context(), a, args[0], note, redact, overwrite) })
+			}
 			q := url.Values{"format": {format}, "redact": {strconv.FormatBool(redact)}}
-			return p.withAPI(c.Context(), func(a *api) error {
+			return p.withAPI(c.Context(), func(a *API) error {
 				return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?"+q.Encode())
 			})
 		},
 	}
 	export.Flags().StringVar(&format, "format", "json", "write json or markdown")
 	export.Flags().BoolVar(&redact, "redact", false, "leave out what tools were called with and what they answered")
+	export.Flags().StringVar(&note, "to-note", "", "write it into the document at `PATH` of your notes, such as /Notebook/Title")
+	export.Flags().BoolVar(&overwrite, "overwrite", false, "with --to-note, replace the text of a document that exists")
+	export.MarkFlagsMutuallyExclusive("to-note", "format")
 	return root.Group("sessions", "Conversations that are kept",
 		&cobra.Command{
 			Use: "list", Aliases: []string{"ls"}, Short: "Show the conversations, the newest first", Args: cobra.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
-				return p.withAPI(c.Context(), func(a *api) error { return p.list(c.Context(), a) })
+				return p.withAPI(c.Context(), func(a *API) error { return p.list(c.Context(), a) })
 			},
 		},
 		&cobra.Command{
@@ -49,7 +56,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				if p.JSON {
 					form = "json"
 				}
-				return p.withAPI(c.Context(), func(a *api) error {
+				return p.withAPI(c.Context(), func(a *API) error {
 					return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?format="+form)
 				})
 			},
@@ -57,12 +64,14 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 		&cobra.Command{
 			Use: "search TEXT", Short: "Find messages that have a text", Args: root.Named("text"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.withAPI(c.Context(), func(a *api) error { return p.search(c.Context(), a, args[0]) })
+				return p.withAPI(c.Context(), func(a *API) error { return p.search(c.Context(), a, args[0]) })
 			},
 		},
 		export,
 		&cobra.Command{
-			Use: "import FILE", Short: "Add a conversation from what export wrote", Args: root.Named("file"),
+			Use: "import FILE", Short: "Add conversations from a file", Args: root.Named("file"),
+			Long: "Takes what export wrote, and the exports of ChatGPT (conversations.json), LibreChat and Open WebUI.\n" +
+				"Their branches come along; what is not taken over is listed.",
 			RunE: func(c *cobra.Command, args []string) error {
 				raw, err := os.ReadFile(args[0])
 				if err != nil {
@@ -71,45 +80,48 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				if !json.Valid(raw) {
 					return root.Usage("%s is not a session as JSON", args[0])
 				}
-				return p.withAPI(c.Context(), func(a *api) error { return p.made(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
+				if gjson.GetBytes(raw, "format").String() == "" {
+					return p.withAPI(c.Context(), func(a *API) error { return p.importTranscripts(c.Context(), a, args[0], raw) })
+				}
+				return p.withAPI(c.Context(), func(a *API) error { return p.createSession(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
 			},
 		},
 		&cobra.Command{
 			Use: "fork MESSAGE", Short: "Begin a conversation with a copy of what leads to a message", Args: root.Named("message"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.withAPI(c.Context(), func(a *api) error {
-					return p.made(c.Context(), a, "/messages/"+url.PathEscape(args[0])+"/fork", map[string]any{})
+				return p.withAPI(c.Context(), func(a *API) error {
+					return p.createSession(c.Context(), a, "/messages/"+url.PathEscape(args[0])+"/fork", map[string]any{})
 				})
 			},
 		},
 		&cobra.Command{
 			Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a conversation and all that is in it", Args: root.Named("id"),
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.withAPI(c.Context(), func(a *api) error {
-					return a.do(c.Context(), http.MethodDelete, "/sessions/"+url.PathEscape(args[0]), nil, nil)
+				return p.withAPI(c.Context(), func(a *API) error {
+					return a.Do(c.Context(), http.MethodDelete, "/sessions/"+url.PathEscape(args[0]), nil, nil)
 				})
 			},
 		})
 }
 
-// with opens the API for a command that starts no server.
-func (p commands) withAPI(ctx context.Context, do func(*api) error) error {
-	a, err := p.api(ctx, []string{})
+// withAPI opens the API for a command that starts no server.
+func (p commands) withAPI(ctx context.Context, do func(*API) error) error {
+	a, err := Open(ctx, p.Program, []string{})
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer a.Close()
 	return do(a)
 }
 
-func (p commands) list(ctx context.Context, a *api) error {
+func (p commands) list(ctx context.Context, a *API) error {
 	all, rows, cursor := []json.RawMessage{}, [][]string{}, ""
 	for {
 		var page struct {
 			Sessions   []json.RawMessage
 			NextCursor string
 		}
-		if err := a.do(ctx, http.MethodGet, "/sessions?cursor="+url.QueryEscape(cursor), nil, &page); err != nil {
+		if err := a.Do(ctx, http.MethodGet, "/sessions?cursor="+url.QueryEscape(cursor), nil, &page); err != nil {
 			return err
 		}
 		for _, raw := range page.Sessions {
@@ -127,9 +139,9 @@ func (p commands) list(ctx context.Context, a *api) error {
 	return p.Table([]string{"ID", "CHANGED", "TITLE"}, rows)
 }
 
-func (p commands) search(ctx context.Context, a *api, text string) error {
+func (p commands) search(ctx context.Context, a *API, text string) error {
 	var answer struct{ Found []json.RawMessage }
-	if err := a.do(ctx, http.MethodGet, "/search?q="+url.QueryEscape(text), nil, &answer); err != nil {
+	if err := a.Do(ctx, http.MethodGet, "/search?q="+url.QueryEscape(text), nil, &answer); err != nil {
 		return err
 	}
 	if p.JSON {
@@ -143,10 +155,10 @@ func (p commands) search(ctx context.Context, a *api, text string) error {
 	return p.Table([]string{"SESSION", "MESSAGE", "WHEN", "TEXT"}, rows)
 }
 
-// made posts what makes a session, and prints its id.
-func (p commands) made(ctx context.Context, a *api, path string, body any) error {
+// createSession sends a request that creates a session, and prints its id.
+func (p commands) createSession(ctx context.Context, a *API, path string, body any) error {
 	var session json.RawMessage
-	if err := a.do(ctx, http.MethodPost, path, body, &session); err != nil {
+	if err := a.Do(ctx, http.MethodPost, path, body, &session); err != nil {
 		return err
 	}
 	if p.JSON {
@@ -156,25 +168,34 @@ func (p commands) made(ctx context.Context, a *api, path string, body any) error
 	return err
 }
 
-// copyOut prints what the API answers.
-func (p commands) printResponse(ctx context.Context, a *api, path string) error {
-	r, err := a.request(ctx, http.MethodGet, path, nil)
+// toNote writes a conversation into a document of the notes, and prints the path of the document.
+func (p commands) toNote(ctx context.Context, a *API, id, path string, redact, overwrite bool) error {
+	var written struct {
+		IsError bool            `json:"isError"`
+		Result  json.RawMessage `json:"result"`
+	}
+	body := map[string]any{"path": path, "redact": redact, "overwrite": overwrite}
+	if err := a.Do(ctx, http.MethodPost, "/sessions/"+url.PathEscape(id)+"/note", body, &written); err != nil {
+		return err
+	}
+	data := gjson.GetBytes(written.Result, "structuredContent")
+	if written.IsError {
+		return &tool.Error{Op: "sessions export", Kind: tool.Upstream, Subject: path, Message: gjson.GetBytes(written.Result, "content.0.text").String()}
+	}
+	if p.JSON {
+		return p.PrintJSON(json.RawMessage(data.Raw))
+	}
+	_, err := fmt.Fprintln(p.Out, p.Safe(p.Out, data.Get("path").String()))
+	return err
+}
+
+// printResponse prints the answer to a request.
+func (p commands) printResponse(ctx context.Context, a *API, path string) error {
+	raw, err := a.Send(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
-	resp, err := a.client.Do(r)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= http.StatusBadRequest {
-		return remote.Refused(resp.StatusCode, raw)
-	}
-	if json.Valid(raw) { // which escapes what a terminal would act on
+	if json.Valid(raw) { // JSON escapes control characters
 		_, err = p.Out.Write(raw)
 		return err
 	}
@@ -201,7 +222,7 @@ func UsageCommand(shared *root.Program) *cobra.Command {
 					q.Set(name, at.UTC().Format(time.RFC3339))
 				}
 			}
-			return p.withAPI(c.Context(), func(a *api) error { return p.usage(c.Context(), a, q) })
+			return p.withAPI(c.Context(), func(a *API) error { return p.usage(c.Context(), a, q) })
 		},
 	}
 	c.Flags().StringVar(&since, "since", "30d", "from `TIME` on")
@@ -209,9 +230,9 @@ func UsageCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-func (p commands) usage(ctx context.Context, a *api, q url.Values) error {
+func (p commands) usage(ctx context.Context, a *API, q url.Values) error {
 	var answer struct{ Rows []json.RawMessage }
-	if err := a.do(ctx, http.MethodGet, "/usage?"+q.Encode(), nil, &answer); err != nil {
+	if err := a.Do(ctx, http.MethodGet, "/usage?"+q.Encode(), nil, &answer); err != nil {
 		return err
 	}
 	if p.JSON {

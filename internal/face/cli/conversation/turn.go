@@ -1,0 +1,270 @@
+package conversation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+)
+
+// Asker asks the person of a turn while it runs.
+type Asker interface {
+	// Capabilities says what the person can be asked for, in the form of MCP client capabilities.
+	Capabilities() json.RawMessage
+	// Ask returns the answer to a question of the gate or of a server. It is called concurrently.
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Newest returns the id of the session that changed last, empty if there is none.
+func (a *API) Newest(ctx context.Context) (string, error) {
+	var page struct{ Sessions []struct{ ID string } }
+	if err := a.Do(ctx, http.MethodGet, "/sessions", nil, &page); err != nil || len(page.Sessions) == 0 {
+		return "", err
+	}
+	return page.Sessions[0].ID, nil
+}
+
+// NewSession creates a session with a config and returns its id.
+func (a *API) NewSession(ctx context.Context, config map[string]any) (string, error) {
+	var made struct{ ID string }
+	err := a.Do(ctx, http.MethodPost, "/sessions", map[string]any{"config": config}, &made)
+	return made.ID, err
+}
+
+// lastMessage returns the id of the message that the next one of a session follows.
+func (a *API) lastMessage(ctx context.Context, session string) (string, error) {
+	view := struct {
+		Path []struct{ ID string }
+		Root string `json:"rootId"`
+	}{}
+	if err := a.Do(ctx, http.MethodGet, "/sessions/"+url.PathEscape(session), nil, &view); err != nil {
+		return "", err
+	}
+	if n := len(view.Path); n > 0 {
+		return view.Path[n-1].ID, nil
+	}
+	return view.Root, nil
+}
+
+// Say adds text to a session and waits for the answer. It calls event for each event of the turn and returns the turn's
+// final state. Questions go to asker. If ctx ends, the turn is cancelled, and Say returns how it ended. Say is safe for
+// concurrent use: a text sent while an answer is written waits for its turn.
+func (a *API) Say(ctx context.Context, session, text string, overrides map[string]any, asker Asker, event func(json.RawMessage)) (json.RawMessage, error) {
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted turn is cancelled, and says how it ended
+	defer cancel()
+	heard, say := io.Pipe()
+	defer say.Close()
+	resp, err := a.startTurn(inner, session, text, overrides, asker, heard, say)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	t := &turn{api: a, asker: asker, event: event}
+	defer context.AfterFunc(ctx, func() { t.stop(inner, cancel) })()
+	return t.follow(ctx, json.NewDecoder(resp.Body), say)
+}
+
+// startTurn sends a text and returns once its turn is stored in the session, so that the next text follows it.
+func (a *API) startTurn(
+	ctx context.Context, session, text string, overrides map[string]any, asker Asker, heard io.Reader, say io.Writer,
+) (*http.Response, error) {
+	a.sendMu.Lock()
+	defer a.sendMu.Unlock()
+	parent, err := a.lastMessage(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	overrides = maps.Clone(overrides)
+	if dir, err := os.Getwd(); err == nil { // where an agent of another program works
+		overrides["folder"] = dir
+	}
+	first, err := json.Marshal(map[string]any{
+		"userMessage": map[string]string{"text": text, "parentId": parent}, "overrides": overrides, "capabilities": asker.Capabilities(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.request(ctx, http.MethodPost, "/sessions/"+url.PathEscape(session)+"/turns", heard)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	r.Header.Set("Expect", "100-continue")                // a refusal must not wait for the end of what we say
+	go func() { _, _ = say.Write(append(first, '\n')) }() // ends when it is read, or with the pipe
+	resp, err := a.client.Do(r)
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return resp, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, responseError(resp.StatusCode, raw)
+}
+
+// turn is a running turn.
+type turn struct {
+	api   *API
+	asker Asker
+	event func(json.RawMessage)
+
+	mu sync.Mutex
+	id string
+}
+
+// stop cancels the turn, and waits a moment for its end.
+func (t *turn) stop(ctx context.Context, cut context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
+	defer cancel()
+	t.mu.Lock()
+	id := t.id
+	t.mu.Unlock()
+	if id == "" || t.api.Do(ctx, http.MethodPost, "/turns/"+url.PathEscape(id)+"/cancel?reason=interrupted", map[string]any{}, nil) != nil {
+		cut()
+	}
+}
+
+// follow reads the stream of the turn to its end.
+func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (json.RawMessage, error) {
+	var mu sync.Mutex // answers to questions are whole lines
+	for {
+		var line struct {
+			Event json.RawMessage
+			Ask   *struct {
+				ID     int
+				Method string
+				Params json.RawMessage
+			}
+			Turn  json.RawMessage
+			Error json.RawMessage
+		}
+		if err := in.Decode(&line); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the gateway ended the answer too early")
+			}
+			return nil, err
+		}
+		switch {
+		case line.Error != nil:
+			return nil, responseError(http.StatusOK, slices.Concat([]byte(`{"error":`), line.Error, []byte(`}`)))
+		case line.Turn != nil:
+			return line.Turn, nil
+		case line.Ask != nil:
+			ask := *line.Ask
+			go func() {
+				result, err := t.asker.Ask(ctx, ask.Method, ask.Params)
+				answer := map[string]any{"id": ask.ID, "result": result}
+				if err != nil {
+					answer = map[string]any{"id": ask.ID, "error": map[string]any{"code": remote.CodeInternal, "message": err.Error()}}
+				}
+				raw, err := json.Marshal(answer)
+				if err != nil {
+					return // cannot happen: a result and a text always encode
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				_, _ = out.Write(append(raw, '\n')) // the end of the turn says that nobody hears it
+			}()
+		case line.Event != nil:
+			if id := gjson.GetBytes(line.Event, "turnId").String(); id != "" {
+				t.mu.Lock()
+				t.id = id
+				t.mu.Unlock()
+			}
+			t.event(line.Event)
+		}
+	}
+}
+
+// OwnTools says that an agent of another program answers, or has answered.
+func OwnTools(agent string) string {
+	if agent == "" {
+		return locale.T("the agent of another program runs its own tools here, beside yours")
+	}
+	return locale.Sprintf("%s runs its own tools here, beside yours", output.OneLine(agent))
+}
+
+// Printer prints the events of turns line by line.
+type Printer struct {
+	*root.Program
+	toolNames map[string]string // by call
+	inText    bool              // stdout is within a line of the answer
+}
+
+// NewPrinter returns a Printer that writes the answer to stdout and everything else to stderr.
+func NewPrinter(p *root.Program) *Printer {
+	return &Printer{Program: p, toolNames: map[string]string{}}
+}
+
+// End completes a partial line of the answer.
+func (t *Printer) End() { t.newline() }
+
+// newline completes a partial line of the answer.
+func (t *Printer) newline() {
+	if t.inText {
+		fmt.Fprintln(t.Out)
+		t.inText = false
+	}
+}
+
+// Event prints an event; as JSON if the command was started with --json.
+func (t *Printer) Event(raw json.RawMessage) {
+	e := gjson.ParseBytes(raw)
+	if t.JSON {
+		_ = t.WriteJSON(raw) // who does not read the events may still want the turn to end
+		return
+	}
+	d := e.Get("data")
+	switch e.Get("type").String() {
+	case "turn.start":
+		if d.Get("ownTools").Bool() {
+			t.Note("%s", OwnTools(d.Get("agent").String()))
+		}
+	case "text.delta":
+		text := t.Safe(t.Out, d.Get("text").String())
+		_, _ = io.WriteString(t.Out, text)
+		if text != "" {
+			t.inText = !strings.HasSuffix(text, "\n")
+		}
+	case "tool.proposed":
+		if d.Get("partial").Bool() {
+			return
+		}
+		t.newline()
+		name := d.Get("name").String()
+		t.toolNames[d.Get("callId").String()] = name
+		t.Note("%s", t.Dim("→ "+output.Truncate(output.OneLine(name+" "+d.Get("args").String()), 120)))
+	case "tool.result":
+		t.newline()
+		mark := "✓"
+		if !d.Get("ok").Bool() {
+			mark = "✗"
+		}
+		words := []string{mark, t.toolNames[d.Get("callId").String()], d.Get("durationMs").String(), "ms", output.Truncate(output.OneLine(d.Get("preview").String()), 80)}
+		t.Note("%s", t.Dim(strings.Join(words, " ")))
+	case "notice":
+		t.newline()
+		t.Note("%s", output.OneLine(d.Get("text").String()))
+	case "tool.asking":
+		t.newline()
+	case "retry":
+		t.Note("%s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
+	}
+}
