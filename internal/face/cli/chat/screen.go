@@ -1,0 +1,527 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/tidwall/gjson"
+
+	"collie/internal/face/cli/call"
+	"collie/internal/face/cli/chat/markdown"
+	"collie/internal/face/cli/conversation"
+	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/root"
+	"collie/internal/tool"
+)
+
+// What happens outside the loop of the screen.
+type (
+	opened struct {
+		api *conversation.API
+		err error
+	}
+	event struct{ body json.RawMessage }
+	ended struct {
+		of    *turn
+		text  string // what was said
+		began bool
+		turn  json.RawMessage
+		err   error
+	}
+	printed  struct{}
+	notice   struct{ text string }
+	history  struct{ view json.RawMessage }
+	tick     struct{}
+	question struct {
+		text   string
+		answer chan<- bool
+	}
+)
+
+// draw runs the screen until the person leaves.
+func (k *talk) draw(ctx context.Context) error {
+	asker, err := call.NewCaller(k.Program, "collie chat", false)
+	if err != nil {
+		return err
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newScreen(inner, k)
+	s.say("%s", s.bold("collie chat")+"  "+locale.T("Enter sends, Alt-Enter begins a line, /help, Ctrl-C twice leaves"))
+	s.program = tea.NewProgram(s, tea.WithContext(inner), tea.WithInput(k.In), tea.WithOutput(k.Out), tea.WithoutSignalHandler())
+	s.asker = &person{Caller: asker, screen: s}
+	var api *conversation.API
+	s.work.Go(func() { // ends with inner at the latest
+		var opening error
+		api, opening = k.open(inner)
+		s.program.Send(opened{api, opening})
+	})
+	_, err = s.program.Run()
+	cancel()
+	s.work.Wait()
+	if saved := k.drafts.save(k.id(), s.input.Value()); saved != nil {
+		k.Warn("what you were typing is not kept: %s", saved.Error())
+	}
+	if api != nil {
+		api.Close()
+	}
+	if id := k.id(); id != "" {
+		k.Note("%s", k.Dim(locale.Sprintf("go on with %s", k.Typed("chat --session "+id))))
+	}
+	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// person is whom the gate and servers ask, in the place where the answer is written.
+type person struct {
+	tool.Caller
+	screen *screen
+}
+
+// Capabilities is that of a terminal.
+func (*person) Capabilities() json.RawMessage {
+	return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
+}
+
+// Ask asks the gate's questions on the screen; for forms of servers the screen makes room.
+func (a *person) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method != tool.MethodConfirm {
+		if err := a.screen.program.ReleaseTerminal(); err != nil {
+			return nil, err
+		}
+		defer func() { _ = a.screen.program.RestoreTerminal() }()
+		return a.Caller.Ask(ctx, method, params)
+	}
+	var q tool.Question
+	if err := json.Unmarshal(params, &q); err != nil {
+		return nil, err
+	}
+	answer := make(chan bool, 1)
+	a.screen.program.Send(question{call.QuestionText(&q), answer})
+	select {
+	case yes := <-answer:
+		return json.Marshal(map[string]bool{"confirm": yes})
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// screen is what the terminal shows: below what has scrolled away the part of the answer that still changes, what runs, and the
+// place to type.
+type screen struct {
+	*talk
+	ctx     context.Context //nolint:containedctx // that of the program, for what the loop starts
+	program *tea.Program
+	asker   *person
+	work    sync.WaitGroup
+
+	input         textarea.Model
+	width, height int
+	styled        bool
+	ready         bool
+
+	lines    []string // for the scrollback
+	printing bool
+	asking   []question
+	leaving  bool
+
+	turns []*turn // that have not ended, the one that runs first
+	text  string  // of the answer, from the first block that may change
+	part  int64
+	shown int // lines of its layout that have scrolled away
+	cards []*card
+}
+
+// turn is an answer that is written, or waits to be.
+type turn struct{ cancel context.CancelFunc }
+
+// card is a tool call that runs.
+type card struct {
+	id, name, target, state string
+	since                   time.Time
+}
+
+func newScreen(ctx context.Context, k *talk) *screen {
+	in := textarea.New()
+	in.Prompt, in.ShowLineNumbers, in.DynamicHeight, in.MinHeight, in.MaxHeight, in.CharLimit = "> ", false, true, 1, 8, 0
+	in.MaxContentHeight = 10_000
+	in.KeyMap.InsertNewline.SetKeys("alt+enter", "ctrl+j", "shift+enter")
+	in.SetVirtualCursor(false)
+	styles := in.Styles()
+	plain := textarea.StyleState{}
+	styles.Focused, styles.Blurred = plain, plain
+	in.SetStyles(styles)
+	in.Focus()
+	return &screen{talk: k, ctx: ctx, input: in, width: 80, height: 24, styled: bool(k.Painter(k.Out))}
+}
+
+// Init opens the conversation while the screen is there already.
+func (s *screen) Init() tea.Cmd {
+	s.input.SetValue(s.drafts.load(s.flags.session))
+	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, s.next(), every())
+}
+
+func every() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
+
+func (s *screen) bold(text string) string {
+	if s.styled {
+		return "\x1b[1m" + text + "\x1b[22m"
+	}
+	return text
+}
+
+// say puts a line, or several, above all that changes.
+func (s *screen) say(format string, args ...any) {
+	s.put(strings.Split(fmt.Sprintf(format, args...), "\n"))
+}
+
+func (s *screen) put(lines []string) {
+	for _, line := range lines {
+		s.lines = append(s.lines, strings.Split(lipgloss.Wrap(line, s.width, ""), "\n")...)
+	}
+}
+
+// next prints what waits for the scrollback: not more at once than the screen can hold, and in order.
+func (s *screen) next() tea.Cmd {
+	if s.printing || len(s.lines) == 0 {
+		return nil
+	}
+	n := min(len(s.lines), max(s.height/2, 1))
+	text := strings.Join(s.lines[:n], "\n")
+	if text == "" {
+		text = " "
+	}
+	s.lines, s.printing = s.lines[n:], true
+	return tea.Sequence(tea.Println(text), func() tea.Msg { return printed{} })
+}
+
+// Update takes up what has happened.
+func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := s.update(msg)
+	return s, tea.Batch(cmd, s.next())
+}
+
+func (s *screen) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		s.width, s.height = max(msg.Width, 10), max(msg.Height, 4)
+		s.input.SetWidth(s.width)
+		s.input.MaxHeight = max(min(8, s.height/3), 1)
+		return nil
+	case printed:
+		s.printing = false
+		return nil
+	case tick:
+		_ = s.drafts.save(s.id(), s.input.Value()) // tried again, and told of when leaving
+		return every()
+	case opened:
+		return s.opened(msg)
+	case notice:
+		if msg.text != "" {
+			s.say("%s", msg.text)
+		}
+		return nil
+	case history:
+		s.history(msg.view)
+		return nil
+	case question:
+		s.asking = append(s.asking, msg)
+		return nil
+	case event:
+		s.event(gjson.ParseBytes(msg.body))
+		return nil
+	case ended:
+		s.ended(msg)
+		return nil
+	case tea.KeyPressMsg:
+		return s.key(msg)
+	}
+	var cmd tea.Cmd
+	s.input, cmd = s.input.Update(msg)
+	return cmd
+}
+
+func (s *screen) opened(o opened) tea.Cmd {
+	if o.err != nil {
+		s.say("✗ %s", output.Harmless(o.err.Error()))
+		return nil
+	}
+	s.api, s.ready = o.api, true
+	id := s.id()
+	if id == "" {
+		return nil
+	}
+	if text := s.drafts.load(id); text != "" && s.input.Value() == "" {
+		s.input.SetValue(text)
+	}
+	path := "/sessions/" + url.PathEscape(id)
+	return func() tea.Msg {
+		var view json.RawMessage
+		if err := s.api.Do(s.ctx, http.MethodGet, path, nil, &view); err != nil {
+			return notice{"✗ " + err.Error()}
+		}
+		return history{view}
+	}
+}
+
+// history shows what was said before.
+func (s *screen) history(view json.RawMessage) {
+	for _, m := range gjson.GetBytes(view, "path").Array() {
+		if m.Get("ownTools").Bool() {
+			s.say("! %s", conversation.OwnTools(m.Get("provider").String()))
+		}
+		for _, p := range m.Get("parts").Array() {
+			text := output.Harmless(p.Get("text").String())
+			switch p.Get("type").String() {
+			case "text":
+				if m.Get("role").String() == "user" {
+					s.said(text)
+				} else {
+					s.block(text)
+				}
+			case "tool_call":
+				s.say("✓ %s  %s", s.bold(output.OneLine(p.Get("name").String())), output.Truncate(output.OneLine(p.Get("args").String()), s.width))
+			case "notice":
+				s.say("! %s", output.OneLine(text))
+			}
+		}
+	}
+}
+
+// said shows what the person said.
+func (s *screen) said(text string) {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = s.bold("> " + l)
+	}
+	s.put(append(append([]string{""}, lines...), ""))
+}
+
+// key is a key that was pressed.
+func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if name != "ctrl+c" {
+		s.leaving = false
+	}
+	if len(s.asking) > 0 && name != "ctrl+c" {
+		if q := s.asking[0]; name == "y" || name == "n" || name == "esc" || name == "enter" {
+			s.asking = s.asking[1:]
+			s.say("%s%s", q.text, map[bool]string{true: locale.T("yes"), false: locale.T("no")}[name == "y"])
+			q.answer <- name == "y"
+		}
+		return nil
+	}
+	switch name {
+	case "ctrl+c":
+		switch {
+		case s.leaving:
+			return tea.Quit
+		case len(s.turns) > 0:
+			s.turns[0].cancel()
+		}
+		s.leaving = true
+		return nil
+	case "ctrl+d":
+		if s.input.Value() == "" {
+			return tea.Quit
+		}
+	case "enter":
+		return s.enter()
+	}
+	var cmd tea.Cmd
+	s.input, cmd = s.input.Update(msg)
+	return cmd
+}
+
+// enter sends what was typed.
+func (s *screen) enter() tea.Cmd {
+	text := strings.TrimSpace(s.input.Value())
+	switch {
+	case text == "":
+		return nil
+	case text == "/quit" || text == "/exit":
+		s.input.Reset()
+		return tea.Quit
+	case !s.ready:
+		return nil
+	}
+	s.input.Reset()
+	s.said(output.Harmless(text))
+	s.send(text)
+	return nil
+}
+
+// send has text answered; what it is told of comes as messages. Nothing is kept of a turn that did not begin, so its text comes
+// back.
+func (s *screen) send(text string) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	t := &turn{cancel}
+	s.turns = append(s.turns, t)
+	s.work.Go(func() { // ends with the turn, or with ctx
+		defer cancel()
+		e := ended{of: t, text: text}
+		var session string
+		if session, e.err = s.begun(ctx); e.err == nil {
+			e.turn, e.err = s.api.Say(ctx, session, text, s.overrides, s.asker, func(body json.RawMessage) {
+				e.began = true
+				s.program.Send(event{body})
+			})
+		}
+		s.program.Send(e)
+	})
+}
+
+// event is what the turn tells.
+func (s *screen) event(e gjson.Result) {
+	d := e.Get("data")
+	switch e.Get("type").String() {
+	case "text.delta":
+		if part := d.Get("partIndex").Int(); part != s.part {
+			s.flush()
+			s.part = part
+		}
+		s.text += output.Harmless(d.Get("text").String())
+		if at := markdown.Split(s.text); at > 0 {
+			s.block(s.text[:at])
+			s.text = s.text[at:]
+		}
+	case "tool.proposed":
+		if d.Get("partial").Bool() {
+			return
+		}
+		s.flush()
+		s.cards = append(s.cards, &card{d.Get("callId").String(), d.Get("name").String(), output.OneLine(d.Get("args").String()), locale.T("waits"), time.Now()})
+	case "tool.start", "tool.asking":
+		if c := s.card(d); c != nil {
+			c.state = map[bool]string{true: locale.T("runs"), false: locale.T("asks you")}[e.Get("type").String() == "tool.start"]
+		}
+	case "tool.result":
+		c := s.card(d)
+		if c == nil {
+			return
+		}
+		s.cards = slices.DeleteFunc(s.cards, func(o *card) bool { return o == c })
+		mark := "✓"
+		if !d.Get("ok").Bool() {
+			mark = "✗"
+		}
+		s.say("%s %s  %s", s.Painter(s.Out).Mark(mark), s.bold(output.OneLine(c.name)), took(d.Get("durationMs").Int()))
+		s.say("  %s", output.Truncate(c.target, max(s.width-2, 1)))
+		s.say("  %s", output.Truncate(output.OneLine(d.Get("preview").String()), max(s.width-2, 1)))
+	case "turn.start":
+		if d.Get("ownTools").Bool() {
+			s.say("! %s", conversation.OwnTools(d.Get("agent").String()))
+		}
+	case "notice":
+		s.flush()
+		s.say("! %s", output.OneLine(d.Get("text").String()))
+	case "retry":
+		s.say("! %s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
+	}
+}
+
+func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+func (s *screen) card(d gjson.Result) *card {
+	for _, c := range s.cards {
+		if c.id == d.Get("callId").String() {
+			return c
+		}
+	}
+	return nil
+}
+
+// block puts blocks that are whole into the scrollback.
+func (s *screen) block(text string) {
+	lines := s.layout(text)
+	s.put(append(lines[min(s.shown, len(lines)):], ""))
+	s.shown = 0
+}
+
+// flush ends the text that is being written.
+func (s *screen) flush() {
+	if strings.TrimSpace(s.text) != "" {
+		s.block(s.text)
+	}
+	s.text = ""
+}
+
+func (s *screen) layout(text string) []string {
+	return markdown.Renderer{Styled: s.styled}.Render(text, s.width)
+}
+
+// ended is the end of a turn.
+func (s *screen) ended(e ended) {
+	s.flush()
+	s.cards = nil
+	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t == e.of })
+	err := e.err
+	if err != nil && !e.began && s.input.Value() == "" {
+		s.input.SetValue(e.text)
+	}
+	if err == nil {
+		err = conversation.Ended(e.turn)
+		t := gjson.ParseBytes(e.turn)
+		if t.Get("usage.input").Int() > 0 {
+			s.say("%s", s.Dim(locale.Sprintf("%s tokens in, %s out", t.Get("usage.input").String(), t.Get("usage.output").String())))
+		}
+	}
+	if err != nil {
+		err = conversation.NoModel(s.ctx, s.Program, s.flags.model, err)
+		s.say("✗ %s", output.Harmless(err.Error()))
+		if hint := root.WhatHelps(err); hint != "" {
+			s.say("  %s", output.Harmless(hint))
+		}
+	}
+}
+
+// View is the part of the screen that changes.
+func (s *screen) View() tea.View {
+	var lines []string
+	room := max(s.height-s.input.Height()-3, 1)
+	if s.text != "" {
+		lines = s.layout(s.text)
+		lines = lines[min(s.shown, len(lines)):]
+	}
+	for _, c := range s.cards {
+		lines = append(lines, output.Truncate("… "+c.name+"  "+c.state+"  "+time.Since(c.since).Truncate(time.Second).String()+"  "+c.target, s.width))
+	}
+	if len(s.asking) > 0 {
+		lines = append(lines, strings.Split(lipgloss.Wrap(s.asking[0].text+locale.T("Run it? [y/N]"), s.width, ""), "\n")...)
+	}
+	if len(lines) > room {
+		lines = lines[len(lines)-room:]
+	}
+	status := ""
+	switch {
+	case s.leaving:
+		status = locale.T("Ctrl-C again leaves")
+	case !s.ready:
+		status = locale.T("opening")
+	case len(s.turns) > 1:
+		status = locale.Sprintf("answering, %s wait", fmt.Sprint(len(s.turns)-1))
+	case len(s.turns) > 0:
+		status = locale.T("answering, Ctrl-C ends it")
+	}
+	lines = append(lines, s.Dim(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width)))
+	v := tea.NewView(strings.Join(lines, "\n") + "\n" + s.input.View())
+	if c := s.input.Cursor(); c != nil && len(s.asking) == 0 {
+		c.Y += len(lines)
+		v.Cursor = c
+	}
+	return v
+}
