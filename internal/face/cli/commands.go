@@ -11,6 +11,7 @@ import (
 	"collie/internal/face/cli/audit"
 	"collie/internal/face/cli/cache"
 	"collie/internal/face/cli/call"
+	"collie/internal/face/cli/chat"
 	"collie/internal/face/cli/clients"
 	"collie/internal/face/cli/conversation"
 	"collie/internal/face/cli/gateway"
@@ -28,13 +29,16 @@ func (p program) commands() []*cobra.Command {
 		gateway.StdioCommand(p.Program),
 		call.Command(p.Program),
 		call.ToolsCommand(p.Program),
+		chat.Command(p.Program),
 		conversation.AgentCommand(p.Program),
 		conversation.SessionsCommand(p.Program),
 		conversation.UsageCommand(p.Program),
+		conversation.StoreCommand(p.Program),
 		mcp.Command(p.Program), cache.Command(p.Program),
 		providers.ProviderCommand(p.Program), providers.KeysCommand(p.Program),
 		settings.SecretCommand(p.Program),
 		settings.TokenCommand(p.Program),
+		settings.GuardCommand(p.Program),
 		notes.SiYuanCommand(p.Program),
 		notes.VaultCommand(p.Program),
 		call.ConfirmCommand(p.Program),
@@ -57,11 +61,11 @@ func (p program) tree() *cobra.Command {
 // expand turns "collie TOOL ACTION …" into "collie call TOOL ACTION …" if TOOL is not a command.
 func (p program) expand(root *cobra.Command, args []string) []string {
 	known := []string{"help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
-	var shown []string
+	var visible []string
 	for _, c := range root.Commands() {
 		known = append(append(known, c.Name()), c.Aliases...)
 		if !c.Hidden {
-			shown = append(shown, c.Name())
+			visible = append(visible, c.Name())
 		}
 	}
 	call, _, err := root.Find([]string{"call"})
@@ -74,7 +78,7 @@ func (p program) expand(root *cobra.Command, args []string) []string {
 			if slices.Contains(known, token) {
 				return args
 			}
-			p.Expanded, p.CommandNames = true, shown
+			p.Expanded, p.CommandNames = true, visible
 			return append([]string{"call"}, args...)
 		}
 		name, _, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")

@@ -21,15 +21,18 @@ var spoken = []string{
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
 }
 
+// helped are packages whose messages and hints must be in the catalog also where a function makes the error of them.
+var helped = regexp.MustCompile(`^(agent|chat|llm|store)(/|$)`)
+
 // unspoken are packages whose texts go to programs, and packages of tests.
 var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
 
 // wordless matches texts of spoken packages that are not translated: names of operations, values that are
 // also in JSON, signed text, and text for browsers, models and servers.
 var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
-	`|(?:chain|head) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
+	`|(?:chain|head|anchor) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
 	`|(?:deno|docker|nerdctl|podman|uv|pipx|npm|pnpm|yarn)(?: container| tool)? (?:run|exec|dlx)$|conflicts %s$|daily note/|date (?:created|modified)$|last modified$|front matter$|json_extract|\{:|\{\{` +
-	`|mcp [a-z]+$|cache [a-z]+$|kill container$|login %s$|not here$` +
+	`|mcp [a-z]+$|read anchor|(?:export|prune) audit log: %w$|verify export: %w$|cache [a-z]+$|kill container$|login %s$|not here$` +
 	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
 
 // unseen matches functions whose arguments are not shown to people.
@@ -41,6 +44,18 @@ func below(t *testing.T) map[string]string {
 	top := filepath.Join("..", "..")
 	set, files := sources(t, top)
 	constants := constantsOf(files)
+	takes := map[string][]int{} // positions of the parameters message and hint, by the package's folder and the function's name
+	for path, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				for _, name := range []string{"message", "hint"} {
+					if at := parameter(fn.Type, name); at >= 0 {
+						takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name] = append(takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name], at)
+					}
+				}
+			}
+		}
+	}
 	out := map[string]string{}
 	for path, f := range files {
 		dir := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(path, top+string(filepath.Separator))))
@@ -56,7 +71,7 @@ func below(t *testing.T) map[string]string {
 				out[text] = set.Position(e.Pos()).String()
 			}
 		}
-		all := slices.Contains(spoken, dir)
+		all, byHelp := slices.Contains(spoken, dir), helped.MatchString(dir)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.ImportSpec:
@@ -74,8 +89,21 @@ func below(t *testing.T) map[string]string {
 				if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Op" {
 					return false // operations checks these
 				}
+			case *ast.AssignStmt:
+				for i, l := range x.Lhs {
+					if s, ok := l.(*ast.SelectorExpr); ok && byHelp && slices.Contains([]string{"Message", "Hint"}, s.Sel.Name) && len(x.Lhs) == len(x.Rhs) {
+						says(x.Rhs[i])
+					}
+				}
 			case *ast.CallExpr:
-				return !unseen.MatchString(called(x))
+				if unseen.MatchString(called(x)) {
+					return false
+				}
+				for _, at := range takes[qualified(called(x), dir)] {
+					if byHelp && at < len(x.Args) {
+						says(x.Args[at])
+					}
+				}
 			case *ast.BinaryExpr:
 				if all && x.Op == token.ADD {
 					says(x)
@@ -107,7 +135,7 @@ func operations(t *testing.T) map[string]string {
 	for path, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
-				if at := opParameter(fn.Type); at >= 0 {
+				if at := parameter(fn.Type, "op"); at >= 0 {
 					takes[filepath.Base(filepath.Dir(path))+"."+fn.Name.Name] = at
 				}
 			}
@@ -146,8 +174,8 @@ func operations(t *testing.T) map[string]string {
 				}
 			case *ast.CallExpr:
 				name := called(x)
-				if pkg, _, ok := strings.Cut(name, "."); !ok || takes[name] == 0 && pkg != filepath.Base(dir) {
-					name = filepath.Base(dir) + "." + name[strings.LastIndex(name, ".")+1:]
+				if takes[name] == 0 {
+					name = qualified(name, dir)
 				}
 				if at, ok := takes[name]; ok && at < len(x.Args) {
 					says(x.Args[at])
@@ -159,12 +187,21 @@ func operations(t *testing.T) map[string]string {
 	return out
 }
 
-// opParameter returns the position of a function's string parameter called op; -1 if there is none.
-func opParameter(f *ast.FuncType) int {
+// qualified returns the name of a function that the package in the folder dir calls, with that of the package it is in.
+// A method counts as one of its own package.
+func qualified(name, dir string) string {
+	if pkg, _, ok := strings.Cut(name, "."); ok && pkg == filepath.Base(dir) {
+		return name
+	}
+	return filepath.Base(dir) + "." + name[strings.LastIndex(name, ".")+1:]
+}
+
+// parameter returns the position of a function's string parameter of that name; -1 if there is none.
+func parameter(f *ast.FuncType, called string) int {
 	at := 0
 	for _, p := range f.Params.List {
 		for _, name := range p.Names {
-			if last, ok := p.Type.(*ast.Ident); ok && name.Name == "op" && last.Name == "string" {
+			if last, ok := p.Type.(*ast.Ident); ok && name.Name == called && last.Name == "string" {
 				return at
 			}
 			at++

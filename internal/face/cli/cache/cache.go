@@ -94,11 +94,11 @@ func (p commands) completeCached(maxArgs int) cobra.CompletionFunc {
 		if maxArgs > 0 && len(args) >= maxArgs {
 			return nil, done
 		}
-		kept, _, err := p.readCache(c.Context())
+		contents, _, err := p.readCache(c.Context())
 		if err != nil {
 			return nil, done
 		}
-		return slices.DeleteFunc(kept.Names(), func(name string) bool {
+		return slices.DeleteFunc(contents.Names(), func(name string) bool {
 			return !strings.HasPrefix(name, typed) || slices.Contains(args, name)
 		}), done
 	}

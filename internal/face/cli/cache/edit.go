@@ -63,14 +63,14 @@ func longTime(text string) (time.Duration, error) {
 }
 
 func (p commands) clear(ctx context.Context, names []string) error {
-	kept, cfg, err := p.readCache(ctx)
+	contents, cfg, err := p.readCache(ctx)
 	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a damaged file is kept as a copy
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	known := kept.Names()
+	known := contents.Names()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
 			return &tool.Error{
@@ -83,70 +83,70 @@ func (p commands) clear(ctx context.Context, names []string) error {
 	if r, sameSettings, err := p.Gateway(ctx, cfg); err == nil {
 		defer r.Close()
 		if sameSettings {
-			gone, err := r.ClearCache(ctx, names)
+			removed, err := r.ClearCache(ctx, names)
 			if err != nil {
 				return cacheadmin.NotKept(command, err)
 			}
-			if len(gone) > 0 {
-				p.OnRecord(ctx, cfg, command, map[string]any{"servers": gone})
+			if len(removed) > 0 {
+				p.OnRecord(ctx, cfg, command, map[string]any{"servers": removed})
 			}
-			return p.erased(gone)
+			return p.erased(removed)
 		}
 	}
-	return p.editCache(ctx, cfg, &kept, command, func(c cacheadmin.Cache) []string { return c.Clear(names...) })
+	return p.editCache(ctx, cfg, &contents, command, func(c cacheadmin.Cache) []string { return c.Clear(names...) })
 }
 
 func (p commands) prune(ctx context.Context, age time.Duration) error {
-	kept, cfg, err := p.readCache(ctx)
+	contents, cfg, err := p.readCache(ctx)
 	if err != nil {
 		return err
 	}
-	return p.editCache(ctx, cfg, &kept, "cache prune", func(c cacheadmin.Cache) []string {
-		gone := c.Prune(age)
+	return p.editCache(ctx, cfg, &contents, "cache prune", func(c cacheadmin.Cache) []string {
+		removed := c.Prune(age)
 		if age > 0 {
-			return gone
+			return removed
 		}
 		// A running gateway may not have noticed yet that these entries are gone.
 		var strangers []string
-		for i := range kept.Servers {
-			if s := &kept.Servers[i]; !s.Configured {
+		for i := range contents.Servers {
+			if s := &contents.Servers[i]; !s.Configured {
 				strangers = append(strangers, s.Name)
 			}
 		}
 		if len(strangers) > 0 {
-			gone = append(gone, c.Clear(strangers...)...)
+			removed = append(removed, c.Clear(strangers...)...)
 		}
-		slices.Sort(gone)
-		return gone
+		slices.Sort(removed)
+		return removed
 	})
 }
 
 // editCache deletes entries from the file and prints whose they were. A running gateway reads the file again.
 func (p commands) editCache(
-	ctx context.Context, cfg *config.Config, kept *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
+	ctx context.Context, cfg *config.Config, contents *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
 ) error {
-	if kept.File.Missing {
+	if contents.File.Missing {
 		return p.erased(nil)
 	}
 	o, err := p.options(cfg)
 	if err != nil {
 		return err
 	}
-	gone, err := cacheadmin.Edit(ctx, cfg, o, command, do)
+	removed, err := cacheadmin.Edit(ctx, cfg, o, command, do)
 	if err != nil {
 		return err
 	}
-	return p.erased(gone)
+	return p.erased(removed)
 }
 
 // erased prints whose entries were deleted.
-func (p commands) erased(gone []string) error {
+func (p commands) erased(removed []string) error {
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"removed": append([]string{}, gone...)})
+		return p.PrintJSON(map[string]any{"removed": append([]string{}, removed...)})
 	}
 	line := locale.T("nothing to forget")
-	if len(gone) > 0 {
-		line = locale.Sprintf("forgot %s", strings.Join(gone, ", "))
+	if len(removed) > 0 {
+		line = locale.Sprintf("forgot %s", strings.Join(removed, ", "))
 	}
 	_, err := fmt.Fprintln(p.Out, line)
 	return err

@@ -99,19 +99,19 @@ type fieldChange struct {
 
 // changesOf compares two JSON texts field by field.
 func changesOf(before, after []byte) ([]fieldChange, error) {
-	was, ok := rawjson.Decode(string(before))
-	now, ok2 := rawjson.Decode(string(after))
+	old, ok := rawjson.Decode(string(before))
+	migrated, ok2 := rawjson.Decode(string(after))
 	if !ok || !ok2 {
 		return nil, fmt.Errorf("it is not JSON")
 	}
 	out := []fieldChange{}
-	compare("", was, now, func(pointer string, was, now any) {
+	compare("", old, migrated, func(pointer string, old, migrated any) {
 		c := fieldChange{Pointer: pointer}
-		if was != absent && !strings.Contains(pointer, "/serverConfig") { // the old value may hold secrets
-			c.Was = compact(was)
+		if old != absent && !strings.Contains(pointer, "/serverConfig") { // the old value may hold secrets
+			c.Was = compact(old)
 		}
-		if now != absent {
-			c.Now = compact(now)
+		if migrated != absent {
+			c.Now = compact(migrated)
 		}
 		out = append(out, c)
 	})
@@ -121,32 +121,32 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 // absent stands for a value that does not exist.
 var absent any = new(struct{ _ byte })
 
-func compare(pointer string, was, now any, tell func(pointer string, was, now any)) {
-	a, isObject := was.(map[string]any)
-	b, isToo := now.(map[string]any)
+func compare(pointer string, before, after any, tell func(pointer string, before, after any)) {
+	a, isObject := before.(map[string]any)
+	b, isToo := after.(map[string]any)
 	switch {
 	case isObject && isToo:
 		all := maps.Clone(a)
 		maps.Copy(all, b)
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			x, inA := a[name]
-			y, has := b[name]
+			y, inB := b[name]
 			if !inA {
 				x = absent
 			}
-			if !has {
+			if !inB {
 				y = absent
 			}
 			compare(pointer+"/"+pointerEscapes.Replace(name), x, y, tell)
 		}
 		return
-	case reflect.DeepEqual(was, now):
+	case reflect.DeepEqual(before, after):
 		return
 	}
-	x, isList := was.([]any)
-	y, isToo := now.([]any)
+	x, isList := before.([]any)
+	y, isToo := after.([]any)
 	if !isList || !isToo || len(x) != len(y) {
-		tell(pointer, was, now)
+		tell(pointer, before, after)
 		return
 	}
 	for i := range x {

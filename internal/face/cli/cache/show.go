@@ -104,14 +104,14 @@ func (p commands) show(ctx context.Context, args []string) error {
 	if p.JSON && len(args) == 0 {
 		return p.showFile()
 	}
-	kept, _, err := p.readCache(ctx)
+	contents, _, err := p.readCache(ctx)
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
-		return p.showCached(kept)
+		return p.showCached(contents)
 	}
-	names := kept.Names()
+	names := contents.Names()
 	i := slices.Index(names, args[0])
 	if i < 0 {
 		return &tool.Error{
@@ -119,7 +119,7 @@ func (p commands) show(ctx context.Context, args []string) error {
 			Hint: output.First(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
 		}
 	}
-	s := &kept.Servers[i]
+	s := &contents.Servers[i]
 	if s.Entry == nil {
 		return &tool.Error{
 			Op: "cache show", Kind: tool.NotFound, Subject: s.Name, Message: "nothing is cached for it" + inBrackets(s.Reason),
@@ -148,15 +148,15 @@ func (p commands) showFile() error {
 }
 
 // showCached prints a table of all servers.
-func (p commands) showCached(kept serveradmin.CacheContents) error {
-	if len(kept.Servers) == 0 {
+func (p commands) showCached(contents serveradmin.CacheContents) error {
+	if len(contents.Servers) == 0 {
 		p.Note("the cache is empty, and no server is configured")
 		return nil
 	}
-	if err := p.Table(cachedTable(kept.Servers)); err != nil {
+	if err := p.Table(cachedTable(contents.Servers)); err != nil {
 		return err
 	}
-	if kept.File.Missing {
+	if contents.File.Missing {
 		p.Note("there is no cache file yet; collie cache warm creates it, and so does a gateway")
 	}
 	return nil

@@ -31,7 +31,7 @@ func (p commands) statsCommand() *cobra.Command {
 }
 
 func (p commands) stats(ctx context.Context) error {
-	kept, cfg, err := p.readCache(ctx)
+	contents, cfg, err := p.readCache(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,14 +40,14 @@ func (p commands) stats(ctx context.Context) error {
 		return err
 	}
 	if p.JSON {
-		return p.PrintJSON(statsOf(&kept, since))
+		return p.PrintJSON(statsOf(&contents, since))
 	}
-	if err := p.Table(nil, fileRows(&kept.File)); err != nil {
+	if err := p.Table(nil, fileRows(&contents.File)); err != nil {
 		return err
 	}
-	if len(kept.Servers) > 0 {
+	if len(contents.Servers) > 0 {
 		fmt.Fprintln(p.Out)
-		if err := p.Table(cachedTable(kept.Servers)); err != nil {
+		if err := p.Table(cachedTable(contents.Servers)); err != nil {
 			return err
 		}
 	}
@@ -82,18 +82,18 @@ func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.
 
 // statsOf returns the JSON output: the present state of file and servers, and the counters of the running
 // gateway, all zero if none is running.
-func statsOf(kept *serveradmin.CacheContents, since *cacheadmin.Stats) any {
+func statsOf(contents *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 	out := struct {
 		Running bool `json:"running"`
 		cacheadmin.Stats
 		Servers []serveradmin.CachedServer `json:"servers"`
-	}{Running: since != nil, Servers: kept.Servers}
+	}{Running: since != nil, Servers: contents.Servers}
 	if since != nil {
 		out.Stats = *since
 	}
-	out.FileInfo = kept.File
-	if kept.File.Compressed {
-		out.BytesSaved = kept.File.PlainSize - kept.File.Size
+	out.FileInfo = contents.File
+	if contents.File.Compressed {
+		out.BytesSaved = contents.File.PlainSize - contents.File.Size
 	}
 	for _, m := range []*map[string]uint64{&out.StaleReasons, &out.MissReasons, &out.Refused, &out.ReadFailures, &out.Writes.Failed} {
 		if *m == nil {

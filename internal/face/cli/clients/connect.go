@@ -135,8 +135,8 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 // the command line names no file, a person at a terminal is asked which ones; without a terminal a note says
 // so.
 func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
-	g, same, err := p.FindGateway(ctx, cfg)
-	if err != nil || same {
+	g, sameSettings, err := p.FindGateway(ctx, cfg)
+	if err != nil || sameSettings {
 		return cfg, nil //nolint:nilerr // no gateway is running, and one may be started later
 	}
 	o := p.Options()

@@ -37,11 +37,11 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 		return p.PrintJSON(map[string]any{"client": client, "files": append([]hostadmin.Disconnected{}, done...), "written": !f.dry && len(done) > 0})
 	}
 	if len(done) == 0 {
-		choice := locale.T("there is nothing to put back")
+		message := locale.T("there is nothing to put back")
 		if f.remove {
-			choice = locale.T("Collie is not connected there")
+			message = locale.T("Collie is not connected there")
 		}
-		_, err := locale.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", choice)
+		_, err := locale.Fprintf(p.Out, "%s; collie connect --list shows where it is\n", message)
 		return err
 	}
 	var text strings.Builder
@@ -66,7 +66,7 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", d.File)
-	say("put back", "would put back", d.Put)
+	say("put back", "would put back", d.Restored)
 	say("left as it is there:", "would leave as it is there:", d.NameTaken)
 	say("took out", "would take out", d.Removed)
 	switch {
@@ -74,7 +74,7 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 		b.WriteString(locale.T("  the file was created for Collie and holds nothing else, so it was removed\n"))
 	case d.Exact:
 		b.WriteString(locale.T("  the file is byte for byte what it was before\n"))
-	case len(d.Put) > 0:
+	case len(d.Restored) > 0:
 		b.WriteString(locale.T("  the file has changed since then, so the restored servers are at the end of the list\n"))
 	}
 	return b.String()

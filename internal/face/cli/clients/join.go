@@ -28,8 +28,8 @@ type joining struct {
 	plan    *hostadmin.Connection
 	options hostadmin.ConnectOptions // the options of plan, with --http
 
-	duplicates []hostadmin.Twin // servers that the client has elsewhere under a name of Collie's
-	imported   []string         // servers of the client that Collie has, by this import or before
+	duplicates []hostadmin.Duplicate // servers of the client that Collie has too, by what they start or by name
+	imported   []string              // the client's names of servers that Collie has, from this import or before
 }
 
 func (j *joining) run(ctx context.Context) error {
@@ -65,15 +65,15 @@ func (j *joining) run(ctx context.Context) error {
 		if err := j.plan.Remove(j.served()); err != nil {
 			return err
 		}
-		j.duplicates = slices.DeleteFunc(j.duplicates, func(t hostadmin.Twin) bool {
+		j.duplicates = slices.DeleteFunc(j.duplicates, func(t hostadmin.Duplicate) bool {
 			return t.File == j.plan.File && slices.Contains(j.plan.Removed(), t.Name)
 		})
 	}
 	return j.write(ctx, profile)
 }
 
-// served returns the twins that Collie really serves, without those that only share a name.
-func (j *joining) served() (list []hostadmin.Twin) {
+// served returns the duplicates that Collie really serves, without those that only have the same name.
+func (j *joining) served() (list []hostadmin.Duplicate) {
 	for _, t := range j.duplicates {
 		if t.Same || slices.Contains(j.imported, t.Name) {
 			list = append(list, t)
@@ -176,7 +176,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	if j.JSON {
 		return j.PrintJSON(map[string]any{
 			"client": j.client, "file": plan.File, "path": plan.Path, "entry": plan.Entry, "profile": profile,
-			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Twin{}, j.duplicates...), "written": do, "next": plan.Next,
+			"changed": plan.Changed, "taken": plan.Removed(), "twice": append([]hostadmin.Duplicate{}, j.duplicates...), "written": do, "next": plan.Next,
 		})
 	}
 	text := plan.Describe(do)
@@ -194,7 +194,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	return err
 }
 
-// warnTwins names servers that the client also has itself, with the file that defines them.
+// warnDuplicates warns of servers that the client would get twice, with the files that define them.
 func (j *joining) warnDuplicates() {
 	for _, same := range []bool{true, false} {
 		var files []string
@@ -209,15 +209,15 @@ func (j *joining) warnDuplicates() {
 			names[t.File] = append(names[t.File], t.Name)
 		}
 		for _, file := range files {
-			choice := locale.T("so that it has their tools twice")
+			consequence := locale.T("so that it has their tools twice")
 			if !same {
-				choice = locale.T("and Collie has others of these names")
+				consequence = locale.T("and Collie has others of these names")
 			}
 			do := locale.T(". Remove them from that file if nothing else needs them")
 			if file == j.plan.File && !j.move {
 				do = locale.Sprintf(". This moves them to Collie:\n  %s", j.Typed("connect "+j.client+" --move"))
 			}
-			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), choice, do)
+			j.Warn("%s starts %s itself too\n  (%s), %s%s", j.plan.Client.Title, strings.Join(names[file], ", "), root.ShortPath(file, j.Env), consequence, do)
 		}
 	}
 }
@@ -225,20 +225,20 @@ func (j *joining) warnDuplicates() {
 // notesProfile returns the client's profile. It changes or creates a profile if the client should have the
 // tools for notes, or should not have them.
 func (j *joining) notesProfile(ctx context.Context) (string, error) {
-	own := output.First(j.profile, j.client)
-	has, known := j.cfg.Profiles[own]
+	profile := output.First(j.profile, j.client)
+	current, known := j.cfg.Profiles[profile]
 	usual := j.profile
 	if known {
-		usual = own
+		usual = profile
 	}
 	hidden := func(name string) bool { return slices.Contains(config.NotesTools(), name) }
 	offered := app.NotesOffered(j.cfg, j.Env, app.KernelFlags{})
-	keep := slices.DeleteFunc(slices.Clone(has.Tools.Exclude), hidden)
+	keep := slices.DeleteFunc(slices.Clone(current.Tools.Exclude), hidden)
 	switch {
 	case j.withTheNotes && !offered:
 		return "", root.Usage("--notes: the tools for notes are switched off in these settings")
-	case j.withTheNotes && len(keep) < len(has.Tools.Exclude):
-		return own, j.setExclude(ctx, own, keep)
+	case j.withTheNotes && len(keep) < len(current.Tools.Exclude):
+		return profile, j.setExclude(ctx, profile, keep)
 	case j.withTheNotes || j.withoutNotes && !offered:
 		return usual, nil
 	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.AsksHere()):
@@ -249,10 +249,10 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 			return usual, err
 		}
 	}
-	if !known && slices.Contains(app.ProfileNames(), own) {
-		return "", root.Usage("--no-notes changes a profile of the settings, and %q is built in; leave --profile out, or name another", own)
+	if !known && slices.Contains(app.ProfileNames(), profile) {
+		return "", root.Usage("--no-notes changes a profile of the settings, and %q is built in; leave --profile out, or name another", profile)
 	}
-	return own, j.setExclude(ctx, own, append(keep, config.NotesTools()...))
+	return profile, j.setExclude(ctx, profile, append(keep, config.NotesTools()...))
 }
 
 // setExclude writes which tools a profile hides.

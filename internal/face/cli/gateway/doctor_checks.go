@@ -203,7 +203,7 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 		return check{"gateway", broken, err.Error(), ""}, false
 	}
 	c := check{"gateway", healthy, locale.Sprintf("pid %d at %s, version %s", g.PID, g.URL, g.Version), ""}
-	r, same, err := p.Gateway(ctx, cfg)
+	r, sameSettings, err := p.Gateway(ctx, cfg)
 	switch e, ok := errors.AsType[*tool.Error](err); {
 	case ok:
 		c.Health, c.Detail, c.Hint = broken, e.Message, e.Hint
@@ -213,7 +213,7 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 		return c, true
 	}
 	defer r.Close()
-	if !same {
+	if !sameSettings {
 		c.Health, c.Hint = odd, p.OtherGateway(&r.Gateway, cfg)
 		c.Detail += locale.T(", has other settings than these")
 	}

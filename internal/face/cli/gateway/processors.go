@@ -34,3 +34,6 @@ type fitting struct {
 
 // computes is called before something that may compute for long.
 func (f *fitting) computes() { f.Load().Compute() }
+
+// streams is called when pieces of a stream were passed on.
+func (f *fitting) streams() { f.Load().Stream() }

@@ -27,6 +27,7 @@ import (
 	"collie/internal/face/httpserver/tokens"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/face/mcpserver/toolbox"
 	"collie/internal/face/web"
 	"collie/internal/process"
 	"collie/internal/tool"
@@ -256,11 +257,13 @@ func (s *serving) reloaded(now *config.Config) {
 // routes returns the handlers for all paths. The caller calls end.
 func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end func()) {
 	a := s.app
+	a.Endpoints = toolbox.Endpoints(toolbox.Options{Pipeline: a.Pipeline, Version: s.Version, Stdio: []string{root.Self(), "stdio"}, Logger: s.log})
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
 	mux.Handle("/api/v1/", web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Wrong: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations,
+		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
+		Providers: a.Providers(root.SettingsFile, w.Reread, s.person),
 	}))
 	if s.cfg.HTTP.Metrics {
 		m := a.Metrics()
@@ -315,9 +318,9 @@ const cannotServe tool.ErrorKind = "cannot_serve"
 func asFailure(err error) error {
 	//nolint:errorlint // app and httpserver return it as it is
 	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
-		same := *e
-		same.Kind = cannotServe
-		return &same
+		failure := *e
+		failure.Kind = cannotServe
+		return &failure
 	}
 	return err
 }

@@ -12,9 +12,9 @@ import (
 // Manager.
 func taskUnit(s *serviceSpec) *unit {
 	const name = "Collie"
-	trigger, identity := "LogonTrigger", "<LogonType>InteractiveToken</LogonType>"
+	trigger, principal := "LogonTrigger", "<LogonType>InteractiveToken</LogonType>"
 	if s.system {
-		trigger, identity = "BootTrigger", "<UserId>S-1-5-18</UserId>"
+		trigger, principal = "BootTrigger", "<UserId>S-1-5-18</UserId>"
 	}
 	var args []string
 	for _, a := range s.args {
@@ -39,7 +39,7 @@ func taskUnit(s *serviceSpec) *unit {
 		`<Task version="1.2" xmlns="http://schemas.microsoft.com/windows/2004/02/mit/task">`,
 		`  <RegistrationInfo><Description>Collie, all your MCP servers behind one endpoint</Description></RegistrationInfo>`,
 		`  <Triggers><`+trigger+`><Enabled>true</Enabled></`+trigger+`></Triggers>`,
-		`  <Principals><Principal id="Author">`+identity+`<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>`,
+		`  <Principals><Principal id="Author">`+principal+`<RunLevel>LeastPrivilege</RunLevel></Principal></Principals>`,
 		`  <Settings>`,
 		`    <MultipleInstancesPolicy>IgnoreNew</MultipleInstancesPolicy>`,
 		`    <DisallowStartIfOnBatteries>false</DisallowStartIfOnBatteries>`,

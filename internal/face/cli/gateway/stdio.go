@@ -17,6 +17,7 @@ import (
 	"collie/internal/face/cli/root"
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
+	"collie/internal/face/mcpserver/toolbox"
 	"collie/internal/tool"
 )
 
@@ -45,6 +46,19 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 		return err
 	}
 	in := interruptible(p.In)
+	if at := p.Env.Get(toolbox.Variable); at != "" {
+		g, err := ofTurn(at)
+		if err != nil {
+			return err
+		}
+		return p.untilStopped(ctx, func() error {
+			return bridge.Serve(ctx, in, p.Out, closer(in), g, bridge.Options{
+				Find:   func(context.Context) (bridge.Gateway, error) { return bridge.Gateway{}, bridge.ErrOther },
+				Open:   func(context.Context) (bridge.Opened, error) { return bridge.Opened{}, errTurnEnded },
+				Logger: log,
+			})
+		})
+	}
 	if !p.Local {
 		g, err := p.shared(ctx, profile)
 		switch {
@@ -76,6 +90,20 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	return p.untilStopped(ctx, func() error {
 		return face.ServeLines(ctx, in, p.Out, closer(in), pipeClient(profile))
 	})
+}
+
+// errTurnEnded says that the tools of a turn are gone with it.
+var errTurnEnded = errors.New("the turn that these tools were for has ended")
+
+// ofTurn reads where an agent of another program finds the tools of its turn.
+func ofTurn(at string) (bridge.Gateway, error) {
+	u, err := url.Parse(at)
+	if err != nil || u.User == nil {
+		return bridge.Gateway{}, root.Usage("%s is not the URL of a turn; it is set for agents that collie starts, and for nobody else", toolbox.Variable)
+	}
+	token, _ := u.User.Password()
+	u.User = nil
+	return bridge.Gateway{URL: u.String(), Key: token}, nil
 }
 
 // logAlone writes to the log file of the settings, if there is one, why a client does not share the servers
@@ -122,11 +150,11 @@ func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, e
 	if err != nil {
 		return bridge.Gateway{}, err
 	}
-	g, same, err := p.FindGateway(ctx, cfg)
+	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil {
 		return bridge.Gateway{}, err
 	}
-	if !same {
+	if !sameSettings {
 		return bridge.Gateway{}, fmt.Errorf("%w: %s", bridge.ErrOther, p.OtherGateway(&g, cfg))
 	}
 	r := remote.New(cfg, g, nil)

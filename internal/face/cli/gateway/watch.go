@@ -82,7 +82,7 @@ func (w *watcher) Wrong() string {
 }
 
 // takenUp are the fields of the settings that a running gateway takes up, or that nobody sets.
-var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Servers", "Inputs", "Warnings"}
+var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Guard", "Servers", "Inputs", "Warnings"}
 
 // needRestart returns the sections that differ and that a running gateway does not apply.
 func needRestart(a, b *config.Config) []string {

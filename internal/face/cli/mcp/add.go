@@ -90,8 +90,8 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	if err := cfg.Edit(ctx, file, config.Add(servers, f.force)); err != nil {
 		return root.NotWritten("mcp add", file, err)
 	}
-	what := strings.Join(names, ", ")
-	if _, err := locale.Fprintf(p.Out, "added %s to %s\n", what, file); err != nil {
+	subject := strings.Join(names, ", ")
+	if _, err := locale.Fprintf(p.Out, "added %s to %s\n", subject, file); err != nil {
 		return err
 	}
 	if wrong != nil {
@@ -105,7 +105,7 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	return nil
 }
 
-// alone returns the only one of names, empty if there are several.
+// onlyName returns the only one of names, empty if there are several.
 func onlyName(names []string) string {
 	if len(names) == 1 {
 		return names[0]

@@ -91,7 +91,7 @@ func fromHere(command string) (string, error) {
 	return filepath.Abs(command)
 }
 
-// pairs parses the values of a repeatable flag.
+// parsePairs parses the values of a repeatable flag.
 func parsePairs(flag string, values []string, sep, form string) (map[string]string, error) {
 	if values == nil {
 		return nil, nil //nolint:nilnil // nothing was given, so nothing is written

@@ -92,11 +92,11 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 	var b strings.Builder
 	locale.Fprintf(&b, "%s: %s changed\n", name, strings.Join(ch.Fields, ", "))
-	var was, now map[string]json.RawMessage
-	_ = json.Unmarshal(ch.Was, &was) // a definition that is not an object has no fields
-	_ = json.Unmarshal(ch.Now, &now)
+	var before, after map[string]json.RawMessage
+	_ = json.Unmarshal(ch.Was, &before) // a definition that is not an object has no fields
+	_ = json.Unmarshal(ch.Now, &after)
 	for _, field := range ch.Fields {
-		for _, l := range difference(readableLines(was[field]), readableLines(now[field])) {
+		for _, l := range difference(readableLines(before[field]), readableLines(after[field])) {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
 		}
 	}

@@ -118,14 +118,14 @@ func (p commands) knownServer(op, name string) (*config.Config, error) {
 
 // showSignIn prints where to sign in. The address is unbroken on its own line, so that it can be copied.
 func (p commands) showSignIn(address string, opened bool) {
-	what := locale.T("Open this page to sign in:")
+	request := locale.T("Open this page to sign in:")
 	if opened {
-		what = locale.T("A browser was asked to open this page:")
+		request = locale.T("A browser was asked to open this page:")
 	}
-	locale.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", what, output.Harmless(address))
+	locale.Fprintf(p.Err, "%s\n\n  %s\n\nWaiting for the sign-in, for 5 minutes at most.\n", request, output.Harmless(address))
 }
 
-// pasted asks for the address at which the browser ended.
+// askPastedURL asks for the address at which the browser ended.
 func (p commands) askPastedURL(ctx context.Context, in *root.Lines, problem string) (string, error) {
 	if problem != "" {
 		fmt.Fprintf(p.Err, "%s\n", output.OneLine(problem))
@@ -157,12 +157,12 @@ func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string
 // tryAgain makes a running gateway use a new sign-in at once. Otherwise it would do so at the next call to
 // the server.
 func (p commands) tryAgain(ctx context.Context, cfg *config.Config, name string) {
-	r, same, err := p.Gateway(ctx, cfg)
+	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return
 	}
 	defer r.Close()
-	if !same {
+	if !sameSettings {
 		p.Note("restart the running gateway (pid %d) to use it", r.Gateway.PID)
 		return
 	}

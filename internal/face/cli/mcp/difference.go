@@ -25,13 +25,13 @@ type differenceLine struct {
 
 // difference shows line by line how one text became another. It includes every line that only one of them
 // has.
-func difference(was, now []string) []differenceLine {
+func difference(before, after []string) []differenceLine {
 	head := 0
-	for head < len(was) && head < len(now) && was[head] == now[head] {
+	for head < len(before) && head < len(after) && before[head] == after[head] {
 		head++
 	}
 	tail := 0
-	for tail < len(was)-head && tail < len(now)-head && was[len(was)-1-tail] == now[len(now)-1-tail] {
+	for tail < len(before)-head && tail < len(after)-head && before[len(before)-1-tail] == after[len(after)-1-tail] {
 		tail++
 	}
 	var out []differenceLine
@@ -40,53 +40,53 @@ func difference(was, now []string) []differenceLine {
 			out = append(out, differenceLine{sign, l})
 		}
 	}
-	add(' ', was[:head])
-	out = append(out, commonLines(was[head:len(was)-tail], now[head:len(now)-tail])...)
-	add(' ', was[len(was)-tail:])
+	add(' ', before[:head])
+	out = append(out, commonLines(before[head:len(before)-tail], after[head:len(after)-tail])...)
+	add(' ', before[len(before)-tail:])
 	return nearChanges(out)
 }
 
 // commonLines keeps as many common lines as possible (the longest common subsequence), and none if the
 // computation would take too long.
-func commonLines(was, now []string) []differenceLine {
+func commonLines(before, after []string) []differenceLine {
 	var out []differenceLine
 	i, j := 0, 0
-	if len(was)*len(now) <= maxCompared {
-		common := make([][]int32, len(was)+1) // kept[i][j]: number of lines that was[i:] and now[j:] have in common
+	if len(before)*len(after) <= maxCompared {
+		common := make([][]int32, len(before)+1) // common[i][j]: number of lines that before[i:] and after[j:] have in common
 		for i := range common {
-			common[i] = make([]int32, len(now)+1)
+			common[i] = make([]int32, len(after)+1)
 		}
-		for i, wa := range slices.Backward(was) {
-			for j := len(now) - 1; j >= 0; j-- {
-				if common[i][j] = max(common[i+1][j], common[i][j+1]); wa == now[j] {
+		for i, wa := range slices.Backward(before) {
+			for j := len(after) - 1; j >= 0; j-- {
+				if common[i][j] = max(common[i+1][j], common[i][j+1]); wa == after[j] {
 					common[i][j] = common[i+1][j+1] + 1
 				}
 			}
 		}
-		for i < len(was) && j < len(now) {
+		for i < len(before) && j < len(after) {
 			switch {
-			case was[i] == now[j]:
-				out = append(out, differenceLine{' ', was[i]})
+			case before[i] == after[j]:
+				out = append(out, differenceLine{' ', before[i]})
 				i, j = i+1, j+1
 			case common[i+1][j] >= common[i][j+1]:
-				out = append(out, differenceLine{'-', was[i]})
+				out = append(out, differenceLine{'-', before[i]})
 				i++
 			default:
-				out = append(out, differenceLine{'+', now[j]})
+				out = append(out, differenceLine{'+', after[j]})
 				j++
 			}
 		}
 	}
-	for ; i < len(was); i++ {
-		out = append(out, differenceLine{'-', was[i]})
+	for ; i < len(before); i++ {
+		out = append(out, differenceLine{'-', before[i]})
 	}
-	for ; j < len(now); j++ {
-		out = append(out, differenceLine{'+', now[j]})
+	for ; j < len(after); j++ {
+		out = append(out, differenceLine{'+', after[j]})
 	}
 	return out
 }
 
-// around omits common lines, except those near a change.
+// nearChanges omits common lines, except those near a change.
 func nearChanges(lines []differenceLine) []differenceLine {
 	show := make([]bool, len(lines))
 	for i, l := range lines {

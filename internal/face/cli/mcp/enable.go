@@ -41,7 +41,7 @@ func someServers(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// turn switches servers on or off: all of them or none.
+// switchServers switches servers on or off: all of them or none.
 func (p commands) switchServers(ctx context.Context, names []string, on bool) error {
 	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("already disabled: %s\n")
 	if on {
@@ -51,17 +51,17 @@ func (p commands) switchServers(ctx context.Context, names []string, on bool) er
 	if err != nil {
 		return err
 	}
-	was := p.switchedOff(cfg)
-	var files, turned, same []string
+	wasOff := p.switchedOff(cfg)
+	var files, turned, unchanged []string
 	byFile := map[string][]string{}
 	for _, name := range names {
 		s, err := root.OwnServer(op, name, cfg)
 		switch {
 		case err != nil:
 			return err
-		case slices.Contains(turned, name) || slices.Contains(same, name):
-		case was[name] == !on:
-			same = append(same, name)
+		case slices.Contains(turned, name) || slices.Contains(unchanged, name):
+		case wasOff[name] == !on:
+			unchanged = append(unchanged, name)
 		default:
 			turned = append(turned, name)
 			if byFile[s.File] == nil {
@@ -77,14 +77,14 @@ func (p commands) switchServers(ctx context.Context, names []string, on bool) er
 		p.Changed(ctx, cfg, op, map[string]any{"servers": byFile[file], "file": file})
 	}
 	if p.JSON {
-		return p.PrintJSON(map[string][]string{done: append([]string{}, turned...), "unchanged": append([]string{}, same...), "files": append([]string{}, files...)})
+		return p.PrintJSON(map[string][]string{done: append([]string{}, turned...), "unchanged": append([]string{}, unchanged...), "files": append([]string{}, files...)})
 	}
 	var text strings.Builder
 	for _, file := range files {
 		fmt.Fprintf(&text, changed, strings.Join(byFile[file], ", "), file)
 	}
-	if len(same) > 0 {
-		fmt.Fprintf(&text, already, strings.Join(same, ", "))
+	if len(unchanged) > 0 {
+		fmt.Fprintf(&text, already, strings.Join(unchanged, ", "))
 	}
 	_, err = fmt.Fprint(p.Out, text.String())
 	return err

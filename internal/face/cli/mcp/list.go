@@ -97,12 +97,12 @@ func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 
 // statuses asks the running gateway. If none can be asked, the map is nil and why gives the reason.
 func (p commands) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
-	r, same, err := p.Gateway(ctx, cfg)
+	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return nil, root.WhatHelps(err), nil
 	}
 	defer r.Close()
-	if !same {
+	if !sameSettings {
 		return nil, p.OtherGateway(&r.Gateway, cfg), nil
 	}
 	list, err := r.Servers(ctx)
@@ -128,7 +128,7 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 	all := []serverColumn{
 		{"NAME", func(r *serverRow) string { return r.Name }},
 		{"STATE", func(r *serverRow) string { return string(r.State) }},
-		{"SINCE", func(r *serverRow) string { return since(r, now) }},
+		{"SINCE", func(r *serverRow) string { return stateAge(r, now) }},
 		{"TOOLS", tools},
 		{"LIST", func(r *serverRow) string { return freshnessText(r, now) }},
 		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
@@ -196,7 +196,7 @@ func tools(r *serverRow) string {
 	return strconv.Itoa(r.Tools)
 }
 
-// freshness returns where the list comes from and how old it is.
+// freshnessText returns where the list comes from and how old it is.
 func freshnessText(r *serverRow, now time.Time) string {
 	switch {
 	case r.Freshness == tool.FreshNone:
@@ -215,7 +215,7 @@ func nextRetry(r *serverRow, now time.Time) string {
 	return locale.Sprintf("in %s", output.Age(max(0, r.NextRetry.Sub(now))))
 }
 
-// memory returns a size for people.
+// memoryText returns a size for people.
 func memoryText(n uint64) string {
 	if n == 0 {
 		return ""
@@ -238,12 +238,12 @@ func reason(r *serverRow) string {
 	return r.Reason + ": " + locale.Sentence(r.Detail)
 }
 
-// untrusted is the reason shown for a project's server that nobody has trusted.
+// untrustedReason is the reason shown for a project's server that nobody has trusted.
 const untrustedReason = "untrusted"
 
 // stateAge returns when the server entered its state, in a short form. It is empty for a server that was never
 // started.
-func since(r *serverRow, now time.Time) string {
+func stateAge(r *serverRow, now time.Time) string {
 	if r.Since.IsZero() {
 		return "-"
 	}
@@ -254,7 +254,7 @@ func since(r *serverRow, now time.Time) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// details returns all facts about one server.
+// serverDetails returns all facts about one server.
 func serverDetails(r *serverRow) [][]string {
 	var out [][]string
 	add := func(name, value string) {

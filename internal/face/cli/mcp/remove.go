@@ -126,7 +126,7 @@ func (p commands) wrongName(cfg *config.Config, from, to string) string {
 // ruleName is the id of the rule for names of servers.
 const ruleName = "R-CV-2"
 
-// mentions returns the settings of profiles that name a server.
+// profilesNaming returns the settings of profiles that name a server.
 func profilesNaming(cfg *config.Config, name string) []string {
 	var out []string
 	is := func(s string) bool {

@@ -38,10 +38,10 @@ func (p commands) refreshCommand() *cobra.Command {
 }
 
 // atLeastOne requires one or more names.
-func atLeastOne(what string) cobra.PositionalArgs {
+func atLeastOne(noun string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return root.Usage("%s needs the name of a %s; collie mcp list shows them", c.CommandPath(), what)
+			return root.Usage("%s needs the name of a %s; collie mcp list shows them", c.CommandPath(), noun)
 		}
 		return nil
 	}

@@ -191,7 +191,7 @@ func projectText(project *config.Project, servers []entryadmin.ProjectServer) st
 	return b.String()
 }
 
-// agreed asks for a yes, unless --yes was given.
+// confirmTrust asks for a yes, unless --yes was given.
 func (p commands) confirmTrust(ctx context.Context, project *config.Project, yes bool) error {
 	if yes {
 		return nil

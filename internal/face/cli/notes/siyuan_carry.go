@@ -95,13 +95,13 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 		p.carryRest(c, f.yes, to)
 		return
 	}
-	headline := carriedText(c)
+	text := carriedText(c)
 	if !f.yes {
 		if p.JSON || !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
-			p.Note("not carried over from %s: %s; --carry does that", from, headline)
+			p.Note("not carried over from %s: %s; --carry does that", from, text)
 			return
 		}
-		answer, err := p.Prompt(ctx, locale.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), headline, to), false)
+		answer, err := p.Prompt(ctx, locale.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), text, to), false)
 		if err != nil || !root.Agrees(answer) {
 			p.Note("nothing was carried over")
 			return
@@ -112,7 +112,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 		return
 	}
 	p.OnRecord(ctx, cfg, "siyuan carry", map[string]any{"to": to, "carried": c})
-	p.Note("carried over to %s: %s", to, headline)
+	p.Note("carried over to %s: %s", to, text)
 	p.carryRest(c, true, to)
 }
 

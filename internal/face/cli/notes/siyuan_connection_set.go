@@ -90,10 +90,10 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 		return err
 	}
 	saved, _ := app.Connections(cfg, p.Env)
-	old, there := saved.Get(n.name)
-	there = there && saved.File == ""
+	old, exists := saved.Get(n.name)
+	exists = exists && saved.File == ""
 	switch {
-	case n.url == "" && !there:
+	case n.url == "" && !exists:
 		return root.Usage("connection %s is new and needs --url, such as --url %s", n.name, notesadmin.ProposedKernel)
 	case n.url != "":
 		if n.url, err = notesadmin.KernelAddress(n.url); err != nil {
@@ -107,7 +107,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if n.url == "" && !n.tokenGiven {
 		return root.Usage("nothing to change: give --url or a token; see %s --help", c.CommandPath())
 	}
-	address, token, err := p.wouldBe(ctx, cfg, n, there)
+	address, token, err := p.wouldBe(ctx, cfg, n, exists)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if err != nil {
 		return err
 	}
-	if there && n.url == "" && facts != nil && !facts.ReadOnly { // an unchanged address is assumed to mean the same kernel
+	if exists && n.url == "" && facts != nil && !facts.ReadOnly { // an unchanged address is assumed to mean the same kernel
 		if err := (notesadmin.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 				return err
 			}
 		}
-		if there && form != old.TokenShown() {
+		if exists && form != old.TokenShown() {
 			p.forgetToken(ctx, cfg, old)
 		}
 		fields["token"] = savedMember(form)
@@ -146,16 +146,16 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if saved.File != "" && len(saved.Connections) > 0 {
 		p.Note("the connections of %s are no longer used, now that there is one in %s", saved.File, file)
 	}
-	if n.tokenGiven && there && form == old.TokenShown() {
+	if n.tokenGiven && exists && form == old.TokenShown() {
 		defer p.Note("a running gateway uses the old token until it is restarted")
 	}
 	return p.connectionSaved(ctx, "siyuan connection set", n.name, file, facts)
 }
 
 // wouldBe returns address and token of the connection as it will be saved.
-func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel, there bool) (address, token string, err error) {
+func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel, exists bool) (address, token string, err error) {
 	address, token = n.url, n.token
-	if !there || address != "" && n.tokenGiven {
+	if !exists || address != "" && n.tokenGiven {
 		return address, token, nil
 	}
 	now, err := app.SavedChoice(ctx, cfg, p.Env, n.name)

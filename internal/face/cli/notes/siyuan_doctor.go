@@ -75,7 +75,7 @@ func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesad
 		c.Detail = "none runs in this home"
 		return c
 	}
-	r, same, err := p.Gateway(ctx, cfg)
+	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return c.Failed("gateway_not_running", err)
 	}
@@ -99,7 +99,7 @@ func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesad
 	switch {
 	case offered == 0:
 		c.Status, c.Issue, c.Hint = notesadmin.CheckFailed, "required_tool_missing", "restart it"
-	case !same:
+	case !sameSettings:
 		c.Status, c.Issue, c.Hint = notesadmin.CheckOK, "gateway_stale", locale.T("it has other settings than these; restart it")
 	}
 	d.ToolsListBytes = len(raw)

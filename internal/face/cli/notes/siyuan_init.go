@@ -72,7 +72,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 		return root.Usage("--url: %v", err)
 	}
 	saved, _ := app.Connections(cfg, p.Env)
-	if old, there := saved.Get(n.name); there && saved.File == "" && !yes {
+	if old, exists := saved.Get(n.name); exists && saved.File == "" && !yes {
 		if _, err := p.Agree(ctx, locale.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
 			return err
 		}
@@ -100,14 +100,14 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *notesadmin.KernelFacts, carry carryFlags) error {
 	const op = "siyuan init"
 	saved, _ := app.Connections(cfg, p.Env)
-	old, there := saved.Get(n.name)
+	old, exists := saved.Get(n.name)
 	if form == "" {
 		var err error
 		if form, err = p.keepToken(ctx, cfg, n.name, n.token); err != nil {
 			return err
 		}
 	}
-	if there && saved.File == "" && form != old.TokenShown() {
+	if exists && saved.File == "" && form != old.TokenShown() {
 		p.forgetToken(ctx, cfg, old)
 	}
 	fields := connectionFields{"url": &n.url, "token": savedMember(form), "workspace": nil}

@@ -58,7 +58,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		var rows [][]string
 		for i := range all {
 			w := &all[i]
-			rows = append(rows, []string{w.ID, output.Ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoState(w), output.Cut(strings.Join(visible(w), ", "))})
+			rows = append(rows, []string{w.ID, output.Ago(w.Created, now), strings.Trim(w.Tool+"."+w.Action, "."), string(w.State), undoState(w), output.Cut(strings.Join(shortTargets(w), ", "))})
 		}
 		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
 			return err
@@ -68,8 +68,8 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 	})
 }
 
-// shown returns the targets of a write for people.
-func visible(w *notesadmin.Write) []string {
+// shortTargets returns the first targets of a write, by name where known, and how many more there are.
+func shortTargets(w *notesadmin.Write) []string {
 	out := w.Targets
 	if len(w.Names) > 0 {
 		out = w.Names
@@ -87,6 +87,7 @@ func writeJSON(w *notesadmin.Write) map[string]any {
 	}
 }
 
+// undoState returns whether a write can be undone, for a cell of the table of writes.
 func undoState(w *notesadmin.Write) string {
 	switch {
 	case w.CanUndo():
@@ -167,11 +168,11 @@ func undoText(w *notesadmin.Write, since []string) string {
 	say("%s.%s of %s (%s)", w.Tool, w.Action, w.Created.Local().Format("2006-01-02 15:04:05"), w.State)
 	for i := range w.Before {
 		v := &w.Before[i]
-		headline := "block"
+		kind := "block"
 		if v.Document {
-			headline = "document"
+			kind = "document"
 		}
-		say("  %s %s %s", headline, v.ID, output.OneLine(v.HPath))
+		say("  %s %s %s", kind, v.ID, output.OneLine(v.HPath))
 		for _, line := range excerpt(v.Kramdown) {
 			say("    │ %s", output.Cut(line))
 		}

@@ -56,9 +56,9 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 
 // askName asks for the name of the connection. An existing one is replaced only after a yes.
 func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n *newKernel) error {
-	for given := n.name; ; given = "" {
+	for answer := n.name; ; answer = "" {
 		var err error
-		if n.name = given; n.name == "" {
+		if n.name = answer; n.name == "" {
 			if n.name, err = p.PromptOr(ctx, "Name of this connection", defaultConnection); err != nil {
 				return err
 			}
@@ -67,8 +67,8 @@ func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n
 			fmt.Fprintf(p.Err, "  %v\n", err)
 			continue
 		}
-		old, there := saved.Get(n.name)
-		if !there || saved.File != "" {
+		old, exists := saved.Get(n.name)
+		if !exists || saved.File != "" {
 			return nil
 		}
 		answer, err := p.Prompt(ctx, locale.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)

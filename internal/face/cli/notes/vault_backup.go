@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,7 @@ func (p commands) vaultBackupCommand() *cobra.Command {
 
 func (p commands) vaultBackup(ctx context.Context, to string) error {
 	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
-		file, err := backupFile(to, time.Now())
+		file, err := output.BackupFile("vault", to, time.Now())
 		if err != nil {
 			return err
 		}
@@ -47,15 +46,4 @@ func (p commands) vaultBackup(ctx context.Context, to string) error {
 		_, err = fmt.Fprintf(p.Out, "✓ %s, %s\n", file, output.BinarySize(info.Size()))
 		return err
 	})
-}
-
-// backupFile returns the absolute path of the backup file for the place that the person gave.
-func backupFile(to string, now time.Time) (string, error) {
-	name := "vault-" + now.Format("20060102-150405") + ".db"
-	if to == "" {
-		to = name
-	} else if info, err := os.Stat(to); err == nil && info.IsDir() {
-		to = filepath.Join(to, name)
-	}
-	return filepath.Abs(to)
 }

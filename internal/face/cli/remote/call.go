@@ -99,8 +99,8 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 		case got.Result != nil:
 			return tool.Result{Raw: got.Result, IsError: got.Failed}, nil
 		case got.Notify != nil && got.Notify.Method == tool.MethodTrace && trace != nil:
-			told := gjson.ParseBytes(got.Notify.Params)
-			trace(rawjson.Member(told, "kind").String(), rawjson.Member(told, "what").String(), time.Duration(rawjson.Member(told, "us").Int())*time.Microsecond)
+			params := gjson.ParseBytes(got.Notify.Params)
+			trace(rawjson.Member(params, "kind").String(), rawjson.Member(params, "what").String(), time.Duration(rawjson.Member(params, "us").Int())*time.Microsecond)
 		case got.Notify != nil && caller != nil:
 			caller.Notify(ctx, got.Notify.Method, got.Notify.Params)
 		case got.Ask != nil && caller != nil:
@@ -112,12 +112,12 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 	}
 }
 
-// cut returns the error for a call whose answer was lost: it may have taken effect.
+// lostAnswer returns the error for a call whose answer was lost: it may have taken effect.
 func (r *Client) lostAnswer(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return &tool.Error{Op: "call", Kind: tool.Canceled, OutcomeUnknown: true, Err: cause}
 	}
-	if e, ok := r.goneError(ctx, err).(*tool.Error); ok { //nolint:errorlint // lost makes it
+	if e, ok := r.goneError(ctx, err).(*tool.Error); ok { //nolint:errorlint // goneError returns that very type
 		e.OutcomeUnknown = true
 		return e
 	}

@@ -155,7 +155,7 @@ func (r *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	return resp, nil
 }
 
-// lost returns the error for a gateway that has gone away.
+// goneError returns the error for a gateway that has gone away.
 func (r *Client) goneError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -126,9 +126,9 @@ func (p *Program) askInput(in config.Input) (string, bool) {
 	}
 	fmt.Fprint(p.Err, inputQuestion(in))
 	if f, ok := p.In.(interface{ Fd() uintptr }); ok && in.Password {
-		said, err := term.ReadPassword(int(f.Fd()))
+		answer, err := term.ReadPassword(int(f.Fd()))
 		fmt.Fprintln(p.Err)
-		return string(said), err == nil && len(said) > 0
+		return string(answer), err == nil && len(answer) > 0
 	}
 	line, err := bufio.NewReader(p.In).ReadString('\n')
 	if err != nil {
@@ -153,11 +153,11 @@ func inputQuestion(in config.Input) string {
 
 // inputAnswer returns the value that a line means: with options, one of them or its number.
 func inputAnswer(in config.Input, line string) (string, bool) {
-	said := strings.TrimSpace(line)
-	if len(in.Options) == 0 || slices.Contains(in.Options, said) {
-		return said, said != ""
+	answer := strings.TrimSpace(line)
+	if len(in.Options) == 0 || slices.Contains(in.Options, answer) {
+		return answer, answer != ""
 	}
-	n, err := strconv.Atoi(said)
+	n, err := strconv.Atoi(answer)
 	if err != nil || n < 1 || n > len(in.Options) {
 		return "", false
 	}

@@ -78,7 +78,7 @@ func command(name, action, arguments string) (line, rest string, ok bool) {
 	return "", "", false
 }
 
-// argument parses a value: JSON, or text up to a comma or bracket.
+// parseValue parses a value: JSON, or text up to a comma or bracket.
 func parseValue(text string) (v gjson.Result, rest string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage

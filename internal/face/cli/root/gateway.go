@@ -68,18 +68,18 @@ func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
 		return locale.Sprintf("%s; restart it", p.otherVersion(g))
 	}
-	who := locale.Sprintf("the running gateway (pid %d) was started with other settings: ", g.PID)
+	message := locale.Sprintf("the running gateway (pid %d) was started with other settings: ", g.PID)
 	o := p.Options()
 	named, err := o.Named()
 	switch {
 	case err == nil && slices.Equal(named, g.Settings) && g.Project != home.ProjectFile(cfg):
-		return locale.Sprintf("%sthose of another project; restart it from here to share its servers", who)
+		return locale.Sprintf("%sthose of another project; restart it from here to share its servers", message)
 	case err == nil && slices.Equal(named, g.Settings):
 		return locale.Sprintf("the running gateway (pid %d) has not applied these settings; collie doctor says why, or restart it", g.PID)
 	case len(g.Settings) == 0:
-		return locale.Sprintf("%sthose of its home; leave out --config to use them", who)
+		return locale.Sprintf("%sthose of its home; leave out --config to use them", message)
 	}
-	return locale.Sprintf("%suse them with%s", who, AsFlags(g.Settings))
+	return locale.Sprintf("%suse them with%s", message, AsFlags(g.Settings))
 }
 
 // TellOther prints a note if a gateway with other settings is running in this home: what is missing here may

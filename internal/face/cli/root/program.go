@@ -90,7 +90,7 @@ func (f *jsonFlag) Set(s string) (err error) {
 	return err
 }
 
-// elsewhere maps flags of ours to the names that other programs use for them.
+// foreignFlags maps flags of ours to the names that other programs use for them.
 var foreignFlags = map[string][]string{
 	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
 	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},

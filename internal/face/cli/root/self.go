@@ -86,13 +86,13 @@ func (p *Program) TypedWith(command string, files []string) string {
 	return name + " " + command + AsFlags(files)
 }
 
-// nearby returns a path as a person types it: relative if it is below the working folder.
+// displayPath returns a path as a person types it: relative if it is below the working folder.
 func displayPath(path string) string {
-	here, err := filepath.Abs(".")
+	workDir, err := filepath.Abs(".")
 	if err != nil {
 		return path
 	}
-	if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(workDir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path

@@ -75,8 +75,8 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 	}
 }
 
-// reloaded are the sections, and the single settings, that a running gateway takes up.
-var reloadedSections = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
+// reloadedSections are the sections, and the single settings, that a running gateway takes up.
+var reloadedSections = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "guard", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
 
 // OnRecord records a change that was made. If that fails, it only prints a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
@@ -144,7 +144,7 @@ func ServerNames(cfg *config.Config) []string {
 	return out
 }
 
-// unreadable returns a usage error if the settings cannot be read at all.
+// unreadableSettings returns a usage error if the settings cannot be read at all.
 func unreadableSettings(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return Usage("read settings %s: %v; check --config, --home and COLLIE_CONFIG", e.Path, e.Err)

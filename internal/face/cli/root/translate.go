@@ -23,9 +23,9 @@ func translateTree(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
 	c.Short, c.Long = locale.Sentence(c.Short), locale.Sentence(c.Long)
-	said := func(f *pflag.Flag) { f.Usage = locale.Sentence(f.Usage) }
-	c.Flags().VisitAll(said)
-	c.PersistentFlags().VisitAll(said)
+	translateUsage := func(f *pflag.Flag) { f.Usage = locale.Sentence(f.Usage) }
+	c.Flags().VisitAll(translateUsage)
+	c.PersistentFlags().VisitAll(translateUsage)
 	for _, sub := range c.Commands() {
 		translateTree(sub)
 	}
