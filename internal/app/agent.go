@@ -4,15 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/agent"
+	"collie/internal/agent/library"
 	"collie/internal/chat"
 	"collie/internal/config"
 	"collie/internal/llm"
 	"collie/internal/llm/keypool/keydb"
-	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/guardian"
+	"collie/internal/process"
 	"collie/internal/store"
 	"collie/internal/tool"
 )
@@ -28,12 +32,14 @@ type Host struct {
 	Store  *store.Store
 }
 
-// host opens the agent host at its first use.
-type host struct {
+// lazyHost opens the agent host at its first use.
+type lazyHost struct {
 	mu     sync.Mutex
 	opened *Host
-	told   *eventForwarder // passes on what happens outside of turns
+	events *eventForwarder // publishes what happens outside of turns
 	closed bool
+
+	now atomic.Pointer[Host] // opened, for callers that must not wait for mu
 }
 
 // Host returns the agent host and opens it at the first call. After an error the next call tries again.
@@ -49,39 +55,85 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 		return nil, &tool.Error{Op: "chat", Kind: tool.Unavailable, Message: "it is shutting down", Hint: "try again in a moment"}
 	}
 	cfg := a.cfg
-	ctx = context.WithoutCancel(ctx) // it outlives who opens it
-	s, err := store.Open(ctx, cfg.Paths.Data, chat.Schema(), keydb.Schema)
+	ctx = context.WithoutCancel(ctx) // the host outlives the request that opens it
+	s, err := store.Open(ctx, cfg.Paths.Data, chat.Schema(), keydb.Schema, guardian.Schema)
 	if err != nil {
-		return nil, err
+		path, _ := StoreFile(cfg)
+		return nil, storeError(ctx, "chat", path, err)
 	}
-	models, err := openModels(ctx, cfg, Options{Env: a.env, Logger: a.log}, keydb.New(s))
+	models, err := openModels(ctx, cfg, Options{Env: a.env, Logger: a.log}, keydb.New(s), a.hide)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	h := &Host{Models: models, Store: s}
-	engines := agent.New(agent.Options{Pipeline: a.Pipeline, Models: agentModels{models}, Tools: a.Tools, Logger: a.log})
-	redact := audit.NewRedactor(nil, audit.ContentRedacted)
+	engines := agent.New(agent.Options{
+		Pipeline: a.Pipeline, Models: agentModels{models}, Tools: a.Tools, Library: func() *library.Library { return Library(a.settings(), a.env) },
+		Programs: agent.Programs{
+			Environ: a.env.List(), Process: process.Options{Reaper: a.reaper, Ledger: a.ledger, Logger: a.log},
+			Work: filepath.Join(cfg.Paths.Data, "work"), Version: a.version, Open: a.Endpoints,
+		},
+		Screening: func() agent.Screening { return agent.Screening(a.settings().Guard.Prompts) },
+		Logger:    a.log,
+	})
 	h.Chat, err = chat.Open(ctx, s, chat.Options{
 		Engine: func(_ context.Context, c chat.Config, message []llm.Part) (string, chat.Engine, error) {
 			name, engine, err := engines.Engine(&c, message)
 			return name, engine, ModelError("turn", err)
 		},
-		Defaults: func() chat.Config {
-			a.reloading.Lock()
-			defer a.reloading.Unlock()
-			return chatDefaults(&a.cfg.Agent)
+		Defaults: func(name string) chat.Config {
+			c := chatDefaults(&a.settings().Agent)
+			if name != "" {
+				agent.Default(&c, Library(a.settings(), a.env), name)
+			}
+			return c
 		},
-		Redact: func(_ string, args json.RawMessage) json.RawMessage { return redact.AppendJSON(nil, args) },
+		Redact: func(_ string, args json.RawMessage) json.RawMessage { return a.hidden.chats.AppendJSON(nil, args) },
 		Logger: a.log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, models.Close(ctx), s.Close())
 	}
-	a.host.opened, a.host.told = h, a.tell(h.Chat)
+	a.host.now.Store(h)
+	a.host.opened, a.host.events = h, a.forwardEvents(h.Chat)
 	return h, nil
 }
 
-// Conversations are those of [App.Host].
+// settings returns the settings in effect.
+func (a *App) settings() *config.Config {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	return a.cfg
+}
+
+// reviewer returns what the guardian asks. Turns still end while the host is being closed, so it does not wait for that.
+func (a *App) reviewer(ctx context.Context, model string) (guardian.Reviewer, error) {
+	h := a.host.now.Load()
+	if h == nil {
+		var err error
+		if h, err = a.Host(ctx); err != nil {
+			return guardian.Reviewer{}, err
+		}
+	}
+	m, info, err := h.Models.Model(model, nil)
+	return guardian.Reviewer{Model: m, Name: info.Model, Store: h.Store}, err
+}
+
+// Library reads the agents, context entries and skills of the user and, if it is trusted, of the project that cfg was
+// read for.
+func Library(cfg *config.Config, env config.Env) *library.Library {
+	at := library.Places{Config: cfg.Paths.Config}
+	if cfg.Project != nil && cfg.Project.State == config.Trusted {
+		at.Project = cfg.Project.Dir
+	}
+	l := library.Read(at)
+	l.Find(func(command string) bool {
+		_, err := process.Resolve(command, env.List(), "")
+		return err == nil
+	})
+	return l
+}
+
+// Conversations returns the conversations of [App.Host].
 func (a *App) Conversations(ctx context.Context) (*chat.Service, error) {
 	h, err := a.Host(ctx)
 	if err != nil {
@@ -90,8 +142,8 @@ func (a *App) Conversations(ctx context.Context) (*chat.Service, error) {
 	return h.Chat, nil
 }
 
-// use takes up settings that have changed.
-func (h *host) apply(cfg *config.Config) error {
+// apply applies changed settings.
+func (h *lazyHost) apply(cfg *config.Config) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.opened == nil {
@@ -100,8 +152,8 @@ func (h *host) apply(cfg *config.Config) error {
 	return h.opened.Models.Use(cfg)
 }
 
-// close lets turns end, then closes what was opened.
-func (h *host) close(ctx context.Context) error {
+// close waits for turns to end, then closes the host.
+func (h *lazyHost) close(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
@@ -110,7 +162,7 @@ func (h *host) close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
 	defer cancel()
-	defer h.told.close()
+	defer h.events.close()
 	err := errors.Join(h.opened.Chat.Close(ctx), h.opened.Models.Close(context.WithoutCancel(ctx)), h.opened.Store.Close())
 	h.opened = nil
 	return err
@@ -126,10 +178,10 @@ func chatDefaults(s *config.Agent) chat.Config {
 	}
 }
 
-// hosted are models as the agent wants them.
+// agentModels provides models in the form that package agent uses.
 type agentModels struct{ models *Models }
 
-// Model is the model that a name means.
+// Model implements [agent.Models].
 func (h agentModels) Model(ref string, fallbacks []string) (llm.Model, agent.Info, error) {
 	m, i, err := h.models.Model(ref, fallbacks)
 	return m, agent.Info{Provider: i.Provider, Name: i.Model, Context: i.Context, Tools: i.Tools, Images: i.Images, Cost: h.models.Cost}, err

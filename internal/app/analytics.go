@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collie/internal/config"
+	"collie/internal/llm/keypool"
 	"collie/internal/pipeline/analytics"
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/metrics"
@@ -34,17 +35,48 @@ func (a *App) count(cfg *config.Config, version string, secrets []string) {
 	a.counting.telemetry.Start()
 }
 
-// hide adds secrets that must not be written, because the settings have changed.
-func (a *App) hide(secrets []string) {
-	a.Audit.Hide(secrets)
-	if a.counting.redact != nil {
-		a.counting.redact.Hide(secrets)
-	}
-}
-
 // Metrics returns the handler of /metrics; it counts calls from now on. The caller closes it.
 func (a *App) Metrics() *metrics.Metrics {
-	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.cacheFigures})
+	return metrics.New(a.Events, metrics.Sources{Servers: a.Servers.List, Dropped: a.Servers.Dropped, Cache: a.cacheFigures, Models: a.modelFigures})
+}
+
+// limited is, in metrics, the state of a key that rests for some models alone.
+const limited keypool.State = "limited"
+
+// modelFigures has nothing before the agent host is used.
+func (a *App) modelFigures() (out metrics.ModelFigures) {
+	a.host.mu.Lock()
+	h := a.host.opened
+	a.host.mu.Unlock()
+	if h == nil {
+		return out
+	}
+	for _, f := range h.Models.Figures() {
+		u := f.Usage
+		out.Models = append(out.Models, metrics.ModelCounts{
+			Provider: f.Provider, Model: f.Model, Requests: f.Requests, CostMicros: f.Cost, Tokens: map[string]uint64{
+				"input": uint64(u.Input), "cached": uint64(u.Cached), "cache_write": uint64(u.CacheWrite),
+				"output": uint64(u.Output), "reasoning": uint64(u.Reasoning),
+			},
+		})
+	}
+	out.Keys = map[string]map[string]uint64{}
+	for _, k := range h.Models.Keys.List() {
+		of := out.Keys[k.Provider]
+		if of == nil {
+			of = map[string]uint64{}
+			for _, s := range []keypool.State{keypool.Active, limited, keypool.Cooling, keypool.Exhausted, keypool.Invalid, keypool.Disabled} {
+				of[string(s)] = 0
+			}
+			out.Keys[k.Provider] = of
+		}
+		state := k.State
+		if state == keypool.Active && len(k.Models) > 0 {
+			state = limited
+		}
+		of[string(state)]++
+	}
+	return out
 }
 
 // close writes the calls so far to the files.

@@ -16,12 +16,15 @@ import (
 	"sync"
 	"time"
 
+	"collie/internal/agent"
 	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/event"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
+	"collie/internal/pipeline/firewall"
 	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/guardian"
 	"collie/internal/pipeline/limit"
 	"collie/internal/process"
 	secretadmin "collie/internal/secret/admin"
@@ -82,14 +85,25 @@ type App struct {
 	reaper  *process.Reaper
 	ledger  *process.Ledger
 	env     config.Env
+	version string
+
+	// Endpoints opens the endpoint at which the agent of another program finds tools for a turn; nil offers none. It is
+	// set before [App.Host] is first called.
+	Endpoints func(context.Context, *agent.Toolbox) (agent.Endpoint, error)
 
 	first      *config.Config // the settings it was opened with
 	firstFiles []string       // WatchedFiles of first
 
-	counting counting
-	host     host
-	started  event.Bus[*tool.Call]
-	brief    bool
+	counting  counting
+	hidden    redactors
+	firewall  *firewall.Stage
+	guardian  *guardian.Stage
+	host      lazyHost
+	started   event.Bus[*tool.Call]
+	asked     event.Bus[gate.Asked]
+	states    event.Bus[upstream.StateChange]
+	brief     bool
+	retention retention
 
 	reloading sync.Mutex
 	cfg       *config.Config // the settings in effect; guarded by reloading
@@ -101,17 +115,21 @@ const instructions = "Collie joins several tool servers. A tool's name begins wi
 
 // Open joins the parts as cfg says and starts the servers in the background. The caller closes the App.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
-	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, cfg: cfg, brief: opts.Brief}
+	a := &App{log: opts.Logger, Events: &event.Bus[tool.CallDone]{}, env: opts.Env, version: opts.Version, cfg: cfg, brief: opts.Brief}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
 	specs, findings := serveradmin.Specs(cfg, opts.Env)
 	a.first, a.firstFiles = cfg, envFiles(specs)
+	hide := secrets(cfg, opts.Env, specs)
+	a.hidden = newHidden(hide)
+	a.log = slog.New(redactingHandler{a.log.Handler(), a.hidden.logs})
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
 	log, err := audit.Open(cfg.Audit.Dir, &audit.Options{
-		Secrets: secrets(specs), Content: audit.Content(cfg.Audit.Content), Version: opts.Version, Logger: a.log,
+		Secrets: hide, Content: audit.Content(cfg.Audit.Content), Version: opts.Version, Logger: a.log,
+		Anchor: cfg.Audit.Anchor,
 	})
 	if err != nil {
 		return nil, err
@@ -129,15 +147,22 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(),
 		Chosen: newChosenViews(cfg, !opts.Brief, a.log), Logger: a.log,
 	})
+	a.firewall = firewall.New(firewall.Options{Settings: guardSettings(cfg), Files: firewallFiles(opts.Env), Logger: a.log})
+	a.guardian = guardian.New(guardian.Options{Open: a.reviewer, Logger: a.log})
+	a.guardian.Use(guardianSettings(cfg))
 	a.Pipeline = pipeline.New(a.catalog, pipeline.Options{
 		Audit: log, OnFailure: audit.OnFailure(cfg.Audit.OnFailure), Started: &a.started, Bus: a.Events, Logger: a.log,
 		Limits: limit.Options{
 			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),
 		},
-		Gate: gate.Options{Dir: pendingDir(cfg)},
+		Firewall: a.firewall, Guardian: a.guardian, Gate: gate.Options{Dir: pendingDir(cfg), Asked: &a.asked, Clients: a.firewall.Clients},
 	})
-	a.count(cfg, opts.Version, secrets(specs))
+	a.count(cfg, opts.Version, hide)
 	a.set.Start(opts.Servers)
+	if !opts.Brief {
+		opts.Logger = a.log
+		a.retention = keepRecords(ctx, cfg, opts)
+	}
 	return a, nil
 }
 
@@ -152,6 +177,7 @@ func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options,
 	o := serveradmin.Options(cfg, opts.Env)
 	o.Info, o.Reaper, o.Ledger = serveradmin.Info(opts.Version), a.reaper, a.ledger
 	o.Cache, o.Key, o.Pins, o.Tokens, o.Logger = a.cache, key, a.pins, tokens, a.log
+	o.States = &a.states
 	if opts.Brief {
 		o.Ladder = serveradmin.Briefly
 	}
@@ -194,15 +220,6 @@ func (a *App) reapChildren(ctx context.Context, cfg *config.Config, opts Options
 	for _, c := range ended {
 		a.log.Info("ended what an earlier gateway left behind", "server", c.Label, "pid", c.Pid)
 	}
-}
-
-// secrets returns all values of the servers' settings that must not reach the audit.
-func secrets(specs []upstream.Spec) []string {
-	var out []string
-	for _, s := range specs {
-		out = append(out, s.Entry.Secrets...)
-	}
-	return out
 }
 
 // profiles converts the profiles of the settings for the catalog, and adds the built-in ones. hidden says, by
@@ -284,6 +301,7 @@ func (a *App) Close(ctx context.Context) error {
 	if err := a.host.close(ctx); err != nil { // turns end before what they call
 		a.log.Warn("conversations not closed", "error", err)
 	}
+	a.retention.close()
 	a.set.Close(ctx)
 	a.catalog.Close()
 	if a.brief { // its only call is over, so no more records will come, and the two closes can write their files in parallel

@@ -17,7 +17,7 @@ import (
 // more, and text that looks like a secret.
 func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.RawMessage) json.RawMessage {
 	specs, _ := serveradmin.Specs(cfg, env)
-	redact := audit.NewRedactor(append(secrets(specs), more...), audit.ContentFull)
+	redact := audit.NewRedactor(append(secrets(cfg, env, specs), more...), audit.ContentFull)
 	return func(raw json.RawMessage) json.RawMessage { return redacted(redact, raw) }
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"collie/internal/config"
 	"collie/internal/llm"
+	llmadmin "collie/internal/llm/admin"
 	"collie/internal/llm/client"
 	"collie/internal/llm/keypool"
 	"collie/internal/llm/keypool/keydb"
@@ -28,20 +30,34 @@ type Models struct {
 	Keys *keypool.Pool
 
 	env    config.Env
-	own    *store.Store // closed with it; nil where there is none
+	store  *store.Store // closed with Models; nil if somebody else owns it
 	secret atomic.Pointer[func(ctx context.Context, written string) (string, error)]
 }
 
-// openModels joins providers, keys and what was kept of them; kept may be nil. Nothing is asked yet. The caller closes it,
-// before the store.
-func openModels(ctx context.Context, cfg *config.Config, opts Options, kept keypool.Store) (*Models, error) {
+// openModels joins providers, keys and the stored state of keys; kept may be nil. It sends no request. hide is called
+// with each secret that is read; it may be nil. The caller closes the Models before the store.
+func openModels(ctx context.Context, cfg *config.Config, opts Options, kept keypool.Store, hide func(secrets []string)) (*Models, error) {
 	m := &Models{env: opts.Env}
 	secret := func(ctx context.Context, written string) (string, error) { return (*m.secret.Load())(ctx, written) }
-	m.Keys = keypool.New(keypool.Options{Secret: secret, Store: kept, Logger: opts.Logger})
+	key := func(ctx context.Context, written string) (string, error) {
+		value, err := secret(ctx, written)
+		if hide != nil {
+			hide([]string{value})
+		}
+		return value, err
+	}
+	header := func(ctx context.Context, written string) (string, error) {
+		value, err := secret(ctx, written)
+		if words := strings.Fields(value); hide != nil && value != written && len(words) > 0 {
+			hide([]string{value, words[len(words)-1]}) // without the scheme, if there is one
+		}
+		return value, err
+	}
+	m.Keys = keypool.New(keypool.Options{Secret: key, Store: kept, Logger: opts.Logger})
 	if err := m.Keys.Load(ctx); err != nil {
 		return nil, err
 	}
-	c, err := client.New(client.Options{Pool: m.Keys, Secret: secret})
+	c, err := client.New(client.Options{Pool: m.Keys, Secret: header})
 	if err != nil {
 		return nil, err
 	}
@@ -78,25 +94,26 @@ func (m *Models) Use(cfg *config.Config) error {
 // one.
 func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
-		return openModels(ctx, cfg, opts, nil)
+		return openModels(ctx, cfg, opts, nil, nil)
 	}
 	s, err := store.Open(ctx, cfg.Paths.Data, keydb.Schema)
 	if err != nil {
-		return nil, err
+		path, _ := StoreFile(cfg)
+		return nil, storeError(ctx, "keys", path, err)
 	}
-	m, err := openModels(ctx, cfg, opts, keydb.New(s))
+	m, err := openModels(ctx, cfg, opts, keydb.New(s), nil)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	m.own = s
+	m.store = s
 	return m, nil
 }
 
 // Close saves the state of keys.
 func (m *Models) Close(ctx context.Context) error {
 	err := m.Keys.Close(ctx)
-	if m.own != nil {
-		err = errors.Join(err, m.own.Close())
+	if m.store != nil {
+		err = errors.Join(err, m.store.Close())
 	}
 	return err
 }
@@ -169,14 +186,11 @@ func ModelError(op string, err error) error {
 // ModelInfo describes a model.
 type ModelInfo = client.Info
 
-// KeyStatus is how a key is.
-type KeyStatus = keypool.Status
-
-// TryProvider asks a provider that is not in the settings yet for its models.
+// TryProvider asks a provider that is not in the settings for its models.
 func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p config.Provider) ([]ModelInfo, error) {
 	with := *cfg
 	with.Providers = []config.Provider{p}
-	m, err := openModels(ctx, &with, Options{Env: env}, nil)
+	m, err := openModels(ctx, &with, Options{Env: env}, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -217,10 +231,52 @@ func KnownProviders() []KnownProvider {
 	}
 }
 
-// localTime is how long a server on this machine may take to list its models.
+// Providers returns the management of providers. file returns the settings file to change, reread applies changed
+// settings, and person is named in the audit.
+func (a *App) Providers(file func(*config.Config) string, reread func(context.Context) error, person string) *llmadmin.Manager {
+	return llmadmin.New(llmadmin.Options{
+		Config: a.config, File: file, Explain: ModelError,
+		Models: func(ctx context.Context) (*client.Client, *keypool.Pool, error) {
+			h, err := a.Host(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			return h.Models.Client, h.Models.Keys, nil
+		},
+		Known: func(name string) (config.Provider, bool, bool) {
+			for _, k := range KnownProviders() {
+				if k.Name == name {
+					return k.Provider, k.Local, true
+				}
+			}
+			return config.Provider{}, false, false
+		},
+		Probe: func(ctx context.Context, p config.Provider) (int, error) {
+			models, err := TryProvider(ctx, a.config(), a.env, p)
+			return len(models), err
+		},
+		Changed: func(ctx context.Context, command string, detail map[string]any) error {
+			raw, err := json.Marshal(detail)
+			if err == nil {
+				err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Detail: raw})
+			}
+			return errors.Join(err, reread(ctx))
+		},
+	})
+}
+
+// config returns the settings in effect.
+func (a *App) config() *config.Config {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	return a.cfg
+}
+
+// localTimeout is how long a server on this machine may take to list its models.
 const localTimeout = 2 * time.Second
 
-// FindLocalProviders looks for model servers on this machine, at their usual ports, and returns them with their models.
+// FindLocalProviders looks for model servers at their usual ports on this machine, and returns their models by
+// provider.
 func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env) map[string][]ModelInfo {
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
@@ -231,7 +287,7 @@ func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env)
 			with.Providers = append(with.Providers, k.Provider)
 		}
 	}
-	m, err := openModels(ctx, &with, Options{Env: env}, nil)
+	m, err := openModels(ctx, &with, Options{Env: env}, nil, nil)
 	if err != nil {
 		return nil
 	}

@@ -33,8 +33,10 @@ func (a *App) reload(cfg *config.Config) {
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
-	a.hide(secrets(specs))
+	a.hide(secrets(cfg, a.env, specs))
 	a.set.Apply(specs)
+	a.firewall.Use(guardSettings(cfg))
+	a.guardian.Use(guardianSettings(cfg))
 	a.Notes.open(context.Background(), cfg) // no caller's context: what it starts outlives the caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
 	if err := a.host.apply(cfg); err != nil {

@@ -220,7 +220,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	}
 	coordinator := safety.Open(safety.Options{Dir: dir, Mode: safety.Mode(set.WriteSafety), Key: key, Logger: n.log})
 	if n.purse, err = mascot.OpenPurse(filepath.Join(cfg.Paths.State, "siyuan"), n.app.Events, mascot.PurseOptions{
-		Sync: set.Mascot.Sync, Kernel: client, Logger: n.log,
+		Sync: set.Mascot.Sync, Kernel: client, Started: &n.app.started, Logger: n.log,
 	}); err != nil {
 		return err
 	}

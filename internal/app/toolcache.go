@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// figures returns the counters of the cache. Expired entries count as misses.
+// cacheFigures returns the counters of the cache. Expired entries count as misses.
 func (a *App) cacheFigures() metrics.CacheFigures {
 	st := a.cache.Stats()
 	f := metrics.CacheFigures{
