@@ -43,6 +43,12 @@ func (p Programs) Stdio(tb testing.TB, protocol, home, settings string) (*Proces
 	return run, connect(tb, link, protocol)
 }
 
+// Start runs `collie args…`; the caller uses its pipes.
+func (p Programs) Start(tb testing.TB, home string, args ...string) *Process {
+	tb.Helper()
+	return p.start(tb, home, args...)
+}
+
 // Pipes runs `collie stdio` with the settings; the caller uses its pipes.
 func (p Programs) Pipes(tb testing.TB, home, settings string) *Process {
 	tb.Helper()

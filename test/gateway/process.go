@@ -140,12 +140,18 @@ func (p *Process) Says(tb testing.TB, pattern string) string {
 // Run runs `collie args…` until it ends.
 func (p Programs) Run(tb testing.TB, home string, args ...string) (stdout, stderr string, code int) {
 	tb.Helper()
+	return p.RunOn(tb, home, nil, args...)
+}
+
+// RunOn is Run with an input, nil for none.
+func (p Programs) RunOn(tb testing.TB, home string, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Collie, append([]string{"--home", home}, args...)...)
 	cmd.Env = cleanEnv()
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		tb.Fatal(err)
 	}

@@ -93,6 +93,8 @@ var drivers = slicesOf(
 		{"cli call", "without its name", tool.KindCall, tool.Direct, true, command()},
 		{"cli agent run", "a slash command", tool.KindCall, tool.Direct, true, slash()},
 		{"cli agent run", "local", tool.KindCall, tool.Direct, true, slash("--local")},
+		{"cli chat", "a slash command", tool.KindCall, tool.Direct, true, typed()},
+		{"cli chat", "local", tool.KindCall, tool.Direct, true, typed("--local")},
 	},
 )
 
@@ -183,6 +185,21 @@ func slash(args ...string) func(*testing.T, *world) func(attempt) error {
 		return func(a attempt) error {
 			line := append([]string{"agent", "run", "--config", w.settings, "/" + a.name + " '" + a.args + "'"}, args...)
 			if stdout, stderr, code := w.Run(t, w.Home, line...); code != 0 && code != 1 {
+				return fmt.Errorf("exit code %d: %s %s", code, stdout, stderr)
+			}
+			return nil
+		}
+	}
+}
+
+// typed returns a driver that has a person type a call in a chat.
+func typed(args ...string) func(*testing.T, *world) func(attempt) error {
+	return func(t *testing.T, w *world) func(attempt) error {
+		t.Helper()
+		return func(a attempt) error {
+			line := append([]string{"chat", "--config", w.settings}, args...)
+			said := strings.NewReader("/" + a.name + " '" + a.args + "'\n")
+			if stdout, stderr, code := w.RunOn(t, w.Home, said, line...); code != 0 && code != 1 {
 				return fmt.Errorf("exit code %d: %s %s", code, stdout, stderr)
 			}
 			return nil
