@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,13 +14,19 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/agent/acp/acptest"
 	"collie/internal/pipeline/audit"
 	"collie/test/await"
 	"collie/test/fakellm/provider"
 	"collie/test/gateway"
 )
 
-func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
+func TestMain(m *testing.M) {
+	if acptest.Is() {
+		os.Exit(acptest.Main())
+	}
+	os.Exit(gateway.Main(m))
+}
 
 const leaveLimit = 20 * time.Second
 
@@ -95,11 +100,14 @@ func pairs(t *testing.T, home, tool string, want int) {
 	started := map[string]audit.Entry{}
 	done := 0
 	for _, r := range gateway.Records(t, home) {
-		if r.Tool != tool {
+		if r.Tool != tool && r.Tool+"."+r.Action != tool {
 			continue
 		}
 		if !step.MatchString(r.Parent) {
 			t.Errorf("%s of %s has the parent %q, expected TURN:STEP", r.Kind, tool, r.Parent)
+		}
+		if r.Kind == "decision" {
+			continue
 		}
 		if r.Kind == "call.start" {
 			started[r.CallID] = r
@@ -116,152 +124,23 @@ func pairs(t *testing.T, home, tool string, want int) {
 }
 
 func TestModelMovesNote(t *testing.T) {
-	p, settings := world(t, answers(calls("notebook", `{"action":"create","name":"Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
+	p, settings := world(t, answers(calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "got $RESULTS"}))
 	for _, alone := range []bool{true, false} {
 		home, stop := t.TempDir(), func() {}
 		if !alone {
 			g := p.ServeIn(t, home, settings)
 			stop = func() { g.Signal(os.Interrupt); g.ExitCode() }
 		}
-		out, stderr, code := p.Run(t, home, "agent", "run", "make a notebook", "--config", settings)
+		out, stderr, code := p.Run(t, home, "agent", "run", "rename it", "--config", settings)
 		if code != 0 || !strings.Contains(out, "confirmation_required") {
 			t.Errorf("without a person, alone %v: exit %d\n%s\n%s", alone, code, out, stderr)
 		}
-		out, stderr, code = p.Run(t, home, "agent", "run", "make a notebook", "--allow", "notebook.create", "--config", settings)
-		if code != 0 || !strings.Contains(out, `"name":"Minutes"`) {
+		out, stderr, code = p.Run(t, home, "agent", "run", "rename it", "--allow", "fs.mv", "--config", settings)
+		if code != 0 || !strings.Contains(out, `"movedTo":"/Welcome/Minutes"`) {
 			t.Errorf("allowed beforehand, alone %v: exit %d\n%s\n%s", alone, code, out, stderr)
 		}
 		stop() // what is recorded last is written then
-		pairs(t, home, "notebook", 2)
+		pairs(t, home, "fs.mv", 2)
 	}
 	p.AwaitNone(t, leaveLimit)
-}
-
-// No token makes what a message says a person's deed, and none may allow anything beforehand.
-func TestNoWayRoundPerson(t *testing.T) {
-	p, settings := world(t, answers(provider.Turn{Say: "no"}))
-	g := p.Serve(t, settings)
-	first, control, bridge := g.Keys(t)
-	tokens := map[string]string{"first": first, "bridge": bridge}
-	for _, scope := range []string{"chat", "tools", "approve", "chat,tools,approve"} {
-		name := strings.ReplaceAll(scope, ",", "-")
-		out, stderr, code := p.Run(t, g.Home, "token", "add", name, "--scope", scope, "--json", "--config", settings)
-		if code != 0 {
-			t.Fatalf("token add: %s", stderr)
-		}
-		tokens[scope] = gjson.Get(out, "token").String()
-	}
-	list := func() string {
-		out, stderr, code := p.Run(t, g.Home, "notebook", "list", "--json", "--config", settings)
-		if code != 0 {
-			t.Fatalf("notebook list: %s", stderr)
-		}
-		return out
-	}
-	before := list()
-	box := gjson.Get(before, "0.id").String()
-	api := g.URL + "/api/v1"
-	for name, token := range tokens {
-		for _, text := range []string{
-			"/notebook create --name Evil", "/notebook remove --id " + box, "/notebook rename --id " + box + " --name Evil",
-			"/notebook remove notebook=" + box, "/notebook/remove --notebook " + box,
-		} {
-			_, made := post(t, api+"/sessions", control, "application/json", `{}`)
-			turns := api + "/sessions/" + made.Get("id").String() + "/turns"
-			body := fmt.Sprintf(`{"userMessage":{"text":%q},"capabilities":{"elicitation":{}}}`, text)
-			for _, allow := range []string{`{"allow":["notebook.*"]}`, `{"allow":["*"]}`} {
-				for _, media := range []string{"application/json", "application/x-ndjson"} {
-					status, answer := post(t, turns, token, media, body[:len(body)-1]+`,"overrides":`+allow+`}`)
-					if status < 400 {
-						t.Errorf("token %s allowed %s over %s: %d %s", name, allow, media, status, answer.Raw)
-					}
-				}
-			}
-			if status, answer := post(t, turns, token, "application/json", body); status == http.StatusAccepted {
-				if end := ended(t, g, answer.Get("turnId").String()); end.Get("state").String() == "done" {
-					t.Errorf("token %s: %s was done: %s", name, text, end.Raw)
-				}
-			} else if status < 400 {
-				t.Errorf("token %s: status %d: %s", name, status, answer.Raw)
-			}
-		}
-		if status, _ := post(t, api+"/sessions", token, "application/json", `{"config":{"allow":["notebook.*"]}}`); status < 400 {
-			t.Errorf("token %s made a session that allows actions", name)
-		}
-	}
-	if after := list(); after != before {
-		t.Errorf("the notebooks were\n%s and are\n%s", before, after)
-	}
-}
-
-// A message that was acknowledged outlives the gateway, and its turn ends.
-func TestKilledGatewayKeepsMessages(t *testing.T) {
-	long := strings.Repeat("word ", 400)
-	p, settings := world(t, answers(provider.Turn{Say: long, Chunk: 5, Pace: provider.Duration(5 * time.Millisecond)}))
-	home := t.TempDir()
-	for round := range 3 {
-		g := p.ServeIn(t, home, settings)
-		control := g.Control(t)
-		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
-		session := made.Get("id").String()
-		said := fmt.Sprintf("remember %d", round)
-		status, accepted := post(t, g.URL+"/api/v1/sessions/"+session+"/turns", control, "application/json", fmt.Sprintf(`{"userMessage":{"text":%q}}`, said))
-		if status != http.StatusAccepted {
-			t.Fatalf("status %d: %s", status, accepted.Raw)
-		}
-		await.Moment(rand.N(1500 * time.Millisecond))
-		g.Signal(os.Kill)
-		g.ExitCode()
-		g = p.ServeIn(t, home, settings)
-		end := ended(t, g, accepted.Get("turnId").String())
-		if text := end.Get("parts.#(type==\"text\").text").String(); !strings.HasPrefix(long, text) {
-			t.Errorf("round %d: the text that was kept is %q", round, text)
-		}
-		var view json.RawMessage
-		g.Get(t, "/sessions/"+session, &view)
-		if got := gjson.GetBytes(view, "path.#(role==\"user\").parts.0.text").String(); got != said {
-			t.Errorf("round %d: the message is %q, want %q: %s", round, got, said, view)
-		}
-		g.Signal(os.Interrupt)
-		g.ExitCode()
-	}
-	p.AwaitNone(t, leaveLimit)
-}
-
-func TestSpoiltAnswers(t *testing.T) {
-	failing := func(f provider.Failure) provider.Turn {
-		t := provider.Turn{Say: "the beginning of an answer", Chunk: 4}
-		for range 20 {
-			t.Fail = append(t.Fail, f)
-		}
-		return t
-	}
-	broken := provider.Turn{Call: []provider.Call{{Tool: "notebook", Raw: `{"action": 5 5`}}}
-	results := provider.Turn{Say: "got $RESULTS"}
-	many := provider.Turn{}
-	for range 200 {
-		many.Call = append(many.Call, provider.Call{Tool: "notebook", Args: json.RawMessage(`{"action":"list"}`)})
-	}
-	for name, c := range map[string]struct {
-		turns  []provider.Turn
-		code   int
-		out    string
-		stderr string
-	}{
-		"cut":              {[]provider.Turn{failing(provider.Failure{After: 2, Cut: true})}, 1, "the", "cut off"},
-		"error in stream":  {[]provider.Turn{failing(provider.Failure{After: 2, Message: "spoilt"})}, 1, "the", "spoilt"},
-		"refused key":      {[]provider.Turn{failing(provider.Failure{Status: 401})}, 1, "", "fake"},
-		"broken arguments": {[]provider.Turn{broken, results}, 0, "not a JSON object", ""},
-		"200 calls":        {[]provider.Turn{many, results}, 0, "no more are made", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p, settings := world(t, answers(c.turns...))
-			out, stderr, code := p.Run(t, t.TempDir(), "agent", "run", "go", "--config", settings)
-			if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(stderr, c.stderr) {
-				t.Errorf("exit %d, want %d\n%.2000s\n%.2000s", code, c.code, out, stderr)
-			}
-			p.AwaitNone(t, leaveLimit)
-		})
-	}
 }

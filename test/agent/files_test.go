@@ -15,11 +15,12 @@ import (
 	"collie/test/gateway"
 )
 
-// A model reads a file through a public server and writes a note.
-func TestModelReadsFile(t *testing.T) {
+// files are two entries of the public server for files, the second as web pages show it, and a file that it may read.
+func files(t *testing.T) (entry, page, file string) {
+	t.Helper()
 	modules := binary.Packages(t, "../conformance")
 	folder := t.TempDir()
-	file := filepath.Join(folder, "tea.txt")
+	file = filepath.Join(folder, "tea.txt")
 	if err := os.WriteFile(file, []byte("oolong at four"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -27,18 +28,78 @@ func TestModelReadsFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := fmt.Sprintf(`{"command":%q,"args":%s}`, binary.Node(t, modules), args)
-	p, settings := world(t, answers(
+	return fmt.Sprintf(`{"command":%q,"args":%s}`, binary.Node(t, modules), args), fmt.Sprintf(
+		`{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",%q],"cwd":%q}`, folder, filepath.Dir(modules)), file
+}
+
+// notes has a model read file and write down what it says.
+func notes(file string) provider.Script {
+	return answers(
 		calls("read_text_file", fmt.Sprintf(`{"path":%q}`, file)),
 		calls("notebook", `{"action":"create","name":"Tea"}`),
+		calls("fs", `{"action":"write","path":"/Tea/When","markdown":"oolong at four"}`),
 		provider.Turn{Say: "got $RESULTS"},
-	), gateway.Server{Name: "files", Entry: entry})
-	home := t.TempDir()
-	out, stderr, code := p.Run(t, home, "agent", "run", "note what the file says", "--allow", "notebook.create", "--config", settings, "--json")
-	if code != 0 || !strings.Contains(out, "oolong at four") || !strings.Contains(out, "Tea") {
-		t.Errorf("exit %d\n%.4000s\n%s", code, out, stderr)
+	)
+}
+
+// A model reads a file through a public server and writes a note: from the command line, with the server in the settings
+// or as an entry that stands alone in a file, and over HTTP.
+func TestModelReadsFile(t *testing.T) {
+	entry, page, file := files(t)
+	allow := []string{"notebook.create", "fs.write"}
+	for name, bare := range map[string]bool{"settings": false, "an entry alone": true} {
+		t.Run(name, func(t *testing.T) {
+			servers := []gateway.Server{{Name: "files", Entry: entry}}
+			if bare {
+				servers = nil
+			}
+			p, settings := world(t, notes(file), servers...)
+			args := []string{"agent", "run", "note what the file says", "--allow", allow[0], "--allow", allow[1], "--config", settings, "--json"}
+			server := "files"
+			if bare {
+				alone := filepath.Join(t.TempDir(), "mcp-servers.json")
+				if err := os.WriteFile(alone, []byte(page), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args = append(args, "--config", alone)
+				server = "filesystem" // after its package
+			}
+			home := t.TempDir()
+			out, stderr, code := p.Run(t, home, args...)
+			if code != 0 || !strings.Contains(out, "oolong at four") || !strings.Contains(out, "/Tea/When") {
+				t.Errorf("exit %d\n%.4000s\n%s", code, out, stderr)
+			}
+			for _, tool := range []string{server, "notebook", "fs.write"} {
+				pairs(t, home, tool, 1)
+			}
+			p.AwaitNone(t, leaveLimit)
+		})
 	}
-	pairs(t, home, "files", 1)
-	pairs(t, home, "notebook", 1)
-	p.AwaitNone(t, leaveLimit)
+	t.Run("HTTP", func(t *testing.T) {
+		p, settings := world(t, notes(file), gateway.Server{Name: "files", Entry: entry})
+		g := p.Serve(t, settings)
+		control := g.Control(t)
+		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"title":"tea"}`)
+		_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json",
+			`{"userMessage":{"text":"note what the file says"},"overrides":{"allow":["notebook.create","fs.write"]}}`)
+		turn := accepted.Get("turnId").String()
+		var f folded
+		f.listen(t, t.Context(), g, control, "/events?sessions="+made.Get("id").String(), turn, 0)
+		end := ended(t, g, turn)
+		if f.state != "done" || !f.started || f.text != textOf(end) || !strings.Contains(f.text, "/Tea/When") {
+			t.Errorf("heard %+v of %s", f, end.Raw)
+		}
+		if !strings.Contains(end.Raw, "oolong at four") {
+			t.Errorf("the file was not read: %s", end.Raw)
+		}
+		if note := call(t, g, "fs/read", map[string]any{"path": "/Tea/When"}).Raw; !strings.Contains(note, "oolong at four") {
+			t.Errorf("the note says %s", note)
+		}
+		g.Signal(os.Interrupt)
+		g.ExitCode()
+		for tool, want := range map[string]int{"files": 1, "notebook": 1, "fs.write": 1} {
+			pairs(t, g.Home, tool, want)
+		}
+		p.AwaitNone(t, leaveLimit)
+	})
 }

@@ -1,0 +1,39 @@
+package agent_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"collie/test/gateway"
+)
+
+// Where the settings name a provider and no model, or neither, the error names models that can call tools.
+func TestNoModelIsChosen(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"m-1"},{"id":"m-2"}]}`)
+	}))
+	t.Cleanup(srv.Close)
+	p := gateway.Place(t)
+	provider := fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, srv.URL+"/v1")
+	for agent, want := range map[string]string{
+		`"agent":{"provider":"fake"}`: "no model is chosen; there are fake/m-1, fake/m-2: ",
+		`"agent":{}`:                  "no model is chosen; there are fake/m-1, fake/m-2: ",
+		`"agent":{"provider":"fork"}`: "there is no such provider",
+	} {
+		settings := p.Settings(t, nil, `"siyuan":{"enabled":false}`, provider, agent)
+		_, stderr, code := p.Run(t, t.TempDir(), "agent", "run", "hello", "--config", settings)
+		if code == 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d\n%s", agent, code, stderr)
+		}
+	}
+	// A model that names its provider is that provider's, also where the settings name the same one.
+	settings := p.Settings(t, nil, `"siyuan":{"enabled":false}`, provider, `"agent":{"provider":"fake"}`)
+	_, stderr, _ := p.Run(t, t.TempDir(), "agent", "run", "hello", "--model", "fake/m-1", "--config", settings)
+	if strings.Contains(stderr, "no model") || strings.Contains(stderr, "fake/fake") {
+		t.Errorf("the model of a flag: %s", stderr)
+	}
+}

@@ -1,0 +1,118 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/agent/acp/acptest"
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// Each engine answers what it is for, in one session, and the turn and the record of its calls name it.
+func TestEngines(t *testing.T) {
+	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
+		{When: provider.When{Prompt: "list them"}, Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
+		{Turns: []provider.Turn{{Say: "talked"}}},
+	}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := httptest.NewServer(fake)
+	t.Cleanup(at.Close)
+	p := gateway.Place(t)
+	settings := p.Settings(t, nil, `"siyuan":{}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"), `"agent":{"model":"fake/m"}`)
+	g := p.Serve(t, settings)
+	g.Started(t)
+	control := g.Control(t)
+	program(t, g.Home)
+	for _, tt := range []struct {
+		engine, text string
+		runs         string // the engine
+		asked        int    // requests to the model
+		tools        bool   // that the model is shown
+		call         bool
+		answer       string
+	}{
+		{"chat", "hello", "chat", 1, false, false, "talked"},
+		{"chat", "/notebook list", "chat", 1, false, false, "talked"},
+		{"react", "hello", "react", 1, true, false, "talked"},
+		{"react", "list them", "react", 2, true, true, "Welcome"},
+		{"react", "/notebook list", "react", 1, true, false, "talked"},
+		{"direct", "/notebook list", "direct", 0, false, true, "Welcome"},
+		{"direct", "notebook list", "direct", 0, false, true, "Welcome"},
+		{"direct", "/help notebook", "direct", 0, false, false, "set_open_state"},
+		{"auto", "/notebook list", "direct", 0, false, true, "Welcome"},
+		{"auto", "list them", "react", 2, true, true, "Welcome"},
+		{"auto", "//notebook list", "react", 1, true, false, "talked"},
+		{"", "/notebook list", "direct", 0, false, true, "Welcome"},
+		{"cli", "say from afar", "cli", 0, false, false, "from afar"},
+		{"cli", "call read notes", "cli", 0, false, true, ""},
+	} {
+		t.Run(tt.engine+" "+tt.text, func(t *testing.T) {
+			_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
+			before := len(fake.Requests())
+			status, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json",
+				fmt.Sprintf(`{"userMessage":{"text":%q},"overrides":{"engine":%q,"agent":%q}}`, tt.text, tt.engine, map[string]string{"cli": "fake"}[tt.engine]))
+			if status != http.StatusAccepted {
+				t.Fatalf("status %d: %s", status, accepted.Raw)
+			}
+			end := ended(t, g, accepted.Get("turnId").String())
+			if end.Get("state").String() != "done" || end.Get("engine").String() != tt.runs || !strings.Contains(textOf(end), tt.answer) {
+				t.Errorf("it ended %s", end.Raw)
+			}
+			if end.Get("ownTools").Bool() != (tt.runs == "cli") {
+				t.Errorf("ownTools is %s", end.Get("ownTools").Raw)
+			}
+			if made := len(end.Get("calls").Array()); made == 1 != tt.call || made > 1 {
+				t.Errorf("%d calls", made)
+			}
+			requests := fake.Requests()[before:]
+			if len(requests) != tt.asked {
+				t.Fatalf("the model was asked %d times", len(requests))
+			}
+			for _, r := range requests {
+				if len(r.Tools) > 0 != tt.tools {
+					t.Errorf("it was shown %d tools", len(r.Tools))
+				}
+				if said := r.Messages[0].Text; said != strings.Replace(tt.text, "//", "/", 1) {
+					t.Errorf("it was told %q", said)
+				}
+			}
+		})
+	}
+	g.Signal(os.Interrupt)
+	g.ExitCode()
+	origins := map[string]int{}
+	for _, r := range gateway.Records(t, g.Home) {
+		if r.Tool == "notebook" && r.Kind == "call.start" {
+			origins[r.Origin]++
+		}
+	}
+	if origins["chat"] != 2 || origins["direct"] != 4 || len(origins) != 2 {
+		t.Errorf("the calls on record have origins %v", origins)
+	}
+}
+
+// program writes the file of an agent, fake, that runs [acptest].
+func program(t *testing.T, home string, ways ...string) {
+	t.Helper()
+	command, err := json.Marshal(acptest.Command(ways...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "agents")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("---\ndescription: follows a script\nengine: cli\ncommand: %s\n---\n", command)
+	if err := os.WriteFile(filepath.Join(dir, "fake.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,135 @@
+package agent_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/shirou/gopsutil/v4/process"
+
+	"collie/internal/tool"
+	"collie/test/await"
+	"collie/test/gateway"
+)
+
+// running are the processes of an agent that was started with the argument mark.
+func running(t *testing.T, mark string) (out []string) {
+	t.Helper()
+	all, err := process.Processes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if line, err := p.Cmdline(); err == nil && strings.HasSuffix(line, mark) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// The agent of another program answers at a terminal, with a gateway and without: it has our tools, over HTTP or on stdio, what
+// it asks is answered and on record, and nothing of it is left.
+func TestAgentOfAnotherProgram(t *testing.T) {
+	for _, way := range []string{"http", "stdio"} {
+		for _, serve := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, gateway %t", way, serve), func(t *testing.T) {
+				p, settings := world(t, answers())
+				home, mark := t.TempDir(), t.TempDir()
+				program(t, home, way, mark)
+				var g *gateway.Gateway
+				if serve {
+					g = p.ServeIn(t, home, settings)
+					g.Started(t)
+				}
+				script := `say hello
+call read what it likes
+permit execute make it
+permit edit a.txt
+mcp notebook {"action":"create","name":"Tea"}
+mcp notebook {"action":"list"}
+mcp fs {"action":"write","path":"/Tea/x","markdown":"y"}
+mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
+				out, stderr, code := p.Run(t, home, "agent", "run", script, "--agent", "fake", "--allow", "notebook.create", "--allow", "cli.fake.execute", "--config", settings)
+				if code != 0 || !strings.HasPrefix(out, "hello\n[yes]\n[no]\n") || !strings.Contains(out, "Welcome") || strings.Count(out, "Tea") < 2 || !strings.Contains(out, `no person is there`) {
+					t.Errorf("exit %d\n%s\n%s", code, out, stderr)
+				}
+				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here"} {
+					if !strings.Contains(stderr, part) {
+						t.Errorf("stderr does not say %q:\n%s", part, stderr)
+					}
+				}
+				if left := running(t, mark); len(left) > 0 {
+					t.Errorf("there are still %v", left)
+				}
+				if serve {
+					g.Signal(os.Interrupt)
+					g.ExitCode()
+				}
+				pairs(t, home, "cli.fake.execute", 1)
+				pairs(t, home, "cli.fake.edit", 1)
+				pairs(t, home, "notebook", 2)
+				for _, r := range gateway.Records(t, home) {
+					if strings.HasPrefix(r.Kind, "call") && r.Origin != string(tool.CLIAgent) {
+						t.Errorf("%s of %s.%s has the origin %s", r.Kind, r.Tool, r.Action, r.Origin)
+					}
+				}
+				p.AwaitNone(t, leaveLimit)
+			})
+		}
+	}
+}
+
+// An agent that crashes ends its turn with what it said last; one whose gateway is killed goes with it.
+func TestAgentOfAnotherProgramEnds(t *testing.T) {
+	p, settings := world(t, answers())
+	home, mark := t.TempDir(), t.TempDir()
+	program(t, home, "http", mark)
+	out, stderr, code := p.Run(t, home, "agent", "run", "say so far\nexit 3 out of luck", "--agent", "fake", "--config", settings)
+	if code == 0 || !strings.Contains(out, "so far") || !strings.Contains(stderr, "fake") || !strings.Contains(stderr, "exit code 3: out of luck") {
+		t.Errorf("exit %d\n%s\n%s", code, out, stderr)
+	}
+	g := p.ServeIn(t, home, settings)
+	g.Started(t)
+	control := g.Control(t)
+	begin := func() (turn string) {
+		_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{"config":{"agent":"fake"}}`)
+		_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json", `{"userMessage":{"text":"say here\nopen execute build\nhang"}}`)
+		turn = accepted.Get("turnId").String()
+		await.Until(t, "the agent works", func() bool {
+			var now struct{ Calls []struct{ Name string } }
+			g.Get(t, "/turns/"+turn, &now)
+			return len(now.Calls) == 1
+		})
+		return turn
+	}
+	turn := begin()
+	post(t, g.URL+"/api/v1/turns/"+turn+"/cancel", control, "application/json", `{}`)
+	if end := ended(t, g, turn); end.Get("state").String() != "cancelled" || textOf(end) != "here" || end.Get("calls.0.state").String() != "unknown" {
+		t.Errorf("the cancelled turn ended %s", end.Raw)
+	}
+	await.Until(t, "the cancelled agent has ended", func() bool { return len(running(t, mark)) == 0 })
+	begin()
+	g.Signal(os.Kill)
+	g.ExitCode()
+	await.Until(t, "the agent of a killed gateway has ended", func() bool { return len(running(t, mark)) == 0 })
+	p.AwaitNone(t, leaveLimit)
+}
+
+// A token that may chat cannot start the agent of another program, nor say where it works.
+func TestTokensStartNoPrograms(t *testing.T) {
+	p, settings := world(t, answers())
+	g := p.Serve(t, settings)
+	g.Started(t)
+	program(t, g.Home)
+	_, tokens := keys(t, p, g, settings)
+	token := tokens["chat"]
+	_, made := post(t, g.URL+"/api/v1/sessions", token, "application/json", `{"config":{"agent":"fake"}}`)
+	_, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", token, "application/json", `{"userMessage":{"text":"say here"}}`)
+	if end := ended(t, g, accepted.Get("turnId").String()); end.Get("state").String() != "error" || end.Get("error.type").String() != "permission_denied" {
+		t.Errorf("it ended %s", end.Raw)
+	}
+	if status, said := post(t, g.URL+"/api/v1/sessions", token, "application/json", `{"config":{"agent":"fake","folder":"/"}}`); status != 403 {
+		t.Errorf("%d: %s", status, said.Raw)
+	}
+}
