@@ -32,7 +32,7 @@ func TestQuick(t *testing.T) {
 		"| p50 of a call, one client ÷ bare relay | ≤ 1.05× |", "| p50 added to stdio, over HTTP | ≤ 150 µs |",
 		"| calls/s ÷ bare relay, 16 sessions | ≥ 0.90× |", "| CPU per 10,000 calls ÷ bare relay, 1 session | ≤ 2.00× |",
 		"| 1 MiB result ÷ direct stdio | ≤ 1.50× |", "| peak RSS of Collie after big results | ≤ 150.0 MiB |",
-		"| anonymous memory at rest, gateway and guard, 1 server | ≤ 14.0 MiB |", "| RSS at rest, 1 server |", "grouped ÷ flat | ≤ 8.0 % |", "tools, grouped ÷ flat | ≤ 8.0 % |", "tools, search | ≤ 3648 bytes |", "tools, auto | ≤ 16384 bytes |", "| binary | ≤ 31.0 MB |", "| allocated before main, our packages | ≤ 200 KiB |", "| `collie fs read` without a gateway, start to end | ≤ 30.00 ms |",
+		"| anonymous memory at rest, gateway and guard, 1 server | ≤ 14.0 MiB |", "| RSS at rest, 1 server |", "grouped ÷ flat | ≤ 8.0 % |", "tools, grouped ÷ flat | ≤ 8.0 % |", "tools, search | ≤ 3648 bytes |", "tools, auto | ≤ 16384 bytes |", "| binary | ≤ 36.0 MB |", "| allocated before main, our packages | ≤ 200 KiB |", "| `collie fs read` without a gateway, start to end | ≤ 30.00 ms |",
 		"| first call ÷ the server's own start, server of both eras, legacy client | ≤ 1.10× |",
 		"| hung optional lists add to the first call | ≤ 50.00 ms |",
 		"| round trips of a first call in sequence, HTTP at 200ms a request, modern | ≤ 3.0 |",
@@ -41,7 +41,11 @@ func TestQuick(t *testing.T) {
 		"| the next call after SIGKILL of its server | ≤ 2000.00 ms |", "| a bare HTTP server, start to an answer of that size |",
 		"| vault: p50 of an append | ≤ 2.00 ms |", "| vault: p50 of full text queries, a mix | ≤ 20.00 ms |",
 		"| vault: the tree of 60 documents, level by level | ≤ 50.00 ms |", "start of `collie serve` to the first answered call | ≤ 150.00 ms |",
-		"| vault: RSS after appends, the mix of queries and a tree | ≤ 120.0 MiB |", "| p50, bare relay, HTTP |", "## The same before the lean server",
+		"| vault: RSS after appends, the mix of queries and a tree | ≤ 120.0 MiB |", "| p50, bare relay, HTTP |",
+		"| conversations: choosing one of 16 keys | ≤ 100 ns |", "| conversations: RSS, 3 turns streaming | ≤ 114.4 MiB |",
+		"| conversations: p99, provider to listener, 8 streaming | ≤ 5.00 ms |", "| conversations: processors used, 8 streaming | ≤ 1.00 |",
+		"| conversations: opening one of 5000 messages | ≤ 150.00 ms |", "for a rare word of one Chinese character | ≤ 100.00 ms |",
+		"## The same before the lean server",
 	} {
 		if !strings.Contains(string(report), want) {
 			t.Errorf("the report has no line with %q:\n%s", want, report)
@@ -74,6 +78,22 @@ func TestWarmStart(t *testing.T) {
 		}
 		if f.what == "start without cache ÷ what one server needs" && slices.Min(f.rounds) > float64(short.warmServers)/2 {
 			t.Errorf("%d servers need %s times what one needs", short.warmServers, f.value())
+		}
+	}
+}
+
+// What is said of a stamp is the time since it was written, of each one in a line where pieces were joined.
+func TestStamps(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{
+		`data: {"type":"text.delta","data":{"partIndex":0,"text":"1000 2000 "}}`:                     2,
+		`data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"1000 "}}]}`:         1,
+		`data: {"object":"chat.completion.chunk","choices":[{"delta":{"role":"assistant"}}]}`:        0,
+		`data: {"type":"snapshot","data":{"parts":[{"type":"text","text":"1000 2000 3000 4000 "}]}}`: 0,
+	} {
+		got := stamps([]byte(line))
+		if len(got) != want || want > 0 && got[0].UnixNano() != 1000 {
+			t.Errorf("%s: %v, want %d of them", line, got, want)
 		}
 	}
 }

@@ -26,6 +26,7 @@ var (
 	ratio        = unit{"×", "%.2f"}
 	percent      = unit{" %", "%.1f"}
 	microseconds = unit{" µs", "%.0f"}
+	nanoseconds  = unit{" ns", "%.0f"}
 	milliseconds = unit{" ms", "%.2f"}
 	seconds      = unit{" s", "%.2f"}
 	perSecond    = unit{" /s", "%.0f"}
@@ -34,6 +35,7 @@ var (
 	inBytes      = unit{" bytes", "%.0f"}
 	megabytes    = unit{" MB", "%.1f"}
 	number       = unit{"", "%.1f"}
+	processors   = unit{"", "%.2f"}
 )
 
 func (u unit) write(v float64) string { return fmt.Sprintf(u.form, v) + u.name }

@@ -93,6 +93,7 @@ func measure(ctx context.Context, p plan, collie, only string, log io.Writer) ([
 		{"recovery", b.recovery},
 		{"notes", b.notes},
 		{"vault", b.vault},
+		{"conversations", b.conversations},
 		{"the program itself", b.program},
 		{"finding", b.finding},
 		{"sizes of views", b.views},

@@ -39,6 +39,11 @@ type plan struct {
 	vaultCalls             int // appends through the gateway in a round
 	vaultQueries           int // of each kind, in a round
 	vaultWrites            int // appends of each of many writers
+
+	talks   int   // long conversations in the file
+	talkers int   // turns that stream while memory is measured
+	streams []int // numbers of turns that stream at once
+	deltas  int   // pieces of an answer
 }
 
 var full = plan{
@@ -48,6 +53,7 @@ var full = plan{
 	servers: []int{1, 50}, tools: 20, pause: 2 * time.Second, lists: 100,
 	warmServers: 50, boot: time.Second, starts: 15, firsts: 3, many: 200, longList: 2000, stopServers: 20, kills: 20, documents: 200, noteCalls: 55,
 	vaultDocs: 1000, vaultBlocks: 100, vaultAppends: 200, vaultCalls: 50, vaultQueries: 5, vaultWrites: 20,
+	talks: 20, talkers: 20, streams: []int{1, 200}, deltas: 200,
 }
 
 var short = plan{
@@ -57,4 +63,5 @@ var short = plan{
 	servers: []int{1, 3}, tools: 20, pause: 100 * time.Millisecond, lists: 10,
 	warmServers: 8, boot: 300 * time.Millisecond, starts: 3, firsts: 1, many: 12, longList: 400, stopServers: 4, kills: 2, documents: 10, noteCalls: 6,
 	vaultDocs: 60, vaultBlocks: 40, vaultAppends: 20, vaultCalls: 5, vaultQueries: 1, vaultWrites: 2,
+	talks: 1, talkers: 3, streams: []int{1, 8}, deltas: 25,
 }

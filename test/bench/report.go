@@ -71,6 +71,11 @@ The vault is a generated file of documents in Chinese and in English with headin
 references. Where nothing else is said its handler is asked within the process that measures, as the tools
 ask it; memory is that of ` + "`collie serve`" + ` over the same file. A plain insert and commit, into a table of two
 columns in a file of its own with the same settings, is the floor under an append.
+
+Conversations are answered by the fake provider of the tests, which runs in the program that measures and writes into
+each piece of an answer when it sends it; who listens, over HTTP, runs there too and compares. The bare relay stands
+between the two in turns with Collie and passes on bytes. Pieces count from when all answers stream until the first has
+ended; processor time is that of the same span. On a machine that is busy otherwise the relay's lines show it.
 `
 
 func (f figure) budget() string {
