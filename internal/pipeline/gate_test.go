@@ -67,7 +67,7 @@ func TestPeopleAreAskedLast(t *testing.T) {
 		"call.start srv srv off srv__off", "call.result refused disabled_error srv srv off srv__off",
 		"call.start srv srv drop srv__drop", "decision srv srv drop srv__drop", "call.result refused confirmation_declined srv srv drop srv__drop",
 		"call.start srv srv drop srv__drop", "decision srv srv drop srv__drop", "call.result ok srv srv drop srv__drop",
-		"call.start srv srv hidden srv/hidden", "call.result refused permission_denied srv srv hidden srv/hidden",
+		"call.start srv srv hidden srv/hidden", "decision srv srv hidden srv/hidden", "call.result refused permission_denied srv srv hidden srv/hidden",
 		"call.start srv srv hidden srv/hidden", "decision srv srv hidden srv/hidden", "call.result ok srv srv hidden srv/hidden",
 	}
 	if d := cmp.Diff(want, r.records(t)); d != "" {

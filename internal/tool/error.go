@@ -86,6 +86,8 @@ type Error struct {
 	OutcomeUnknown bool
 	// RetryAfter says how long to wait before trying again; 0 means unknown.
 	RetryAfter time.Duration
+	// Decision is set on the errors of stages that judge a call: what they decided, for the payload and the audit.
+	Decision *Decision
 	// Facts are further members of the payload. They never replace the members that have a field here.
 	Facts map[string]any
 	Err   error // the cause; may be nil
@@ -160,7 +162,10 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Me
 // Payload is the JSON a caller sees of an error in a tool result:
 //
 //	{"error":{"type":…,"code":…,"message":…,"subject":…,"hint":…,"fields":[…],
-//	          "outcomeUnknown":…,"retryAfterSeconds":…, and the Facts by name}}
+//	          "outcomeUnknown":…,"retryAfterSeconds":…,"stage":…,"rule":…,"risk":…,"retryable":…, and the Facts by name}}
+//
+// stage, rule, risk and retryable are those of a [Decision]. retryable says whether the same call may get another answer
+// without a person doing something.
 func (e *Error) Payload() json.RawMessage {
 	type body struct {
 		Type    string  `json:"type"`
@@ -171,6 +176,11 @@ func (e *Error) Payload() json.RawMessage {
 		Fields  []Field `json:"fields,omitempty"`
 		Unknown bool    `json:"outcomeUnknown,omitempty"`
 		Retry   float64 `json:"retryAfterSeconds,omitempty"`
+
+		Stage     string `json:"stage,omitempty"`
+		Rule      string `json:"rule,omitempty"`
+		Risk      Risk   `json:"risk,omitempty"`
+		Retryable *bool  `json:"retryable,omitempty"`
 	}
 	msg := e.Message
 	if e.Err != nil {
@@ -179,11 +189,23 @@ func (e *Error) Payload() json.RawMessage {
 		}
 		msg += e.Err.Error()
 	}
-	inner := encode(body{e.Kind.Type(), e.Code, msg, e.Subject, e.Hint, e.Fields, e.OutcomeUnknown, e.RetryAfter.Seconds()})
+	b := body{
+		Type: e.Kind.Type(), Code: e.Code, Message: msg, Subject: e.Subject, Hint: e.Hint, Fields: e.Fields,
+		Unknown: e.OutcomeUnknown, Retry: e.RetryAfter.Seconds(),
+	}
+	if d := e.Decision; d != nil {
+		retryable := e.Kind.Class() == Busy
+		b.Stage, b.Rule, b.Risk, b.Retryable = d.Stage, d.Rule, d.Risk, &retryable
+	}
+	inner := encode(b)
 	for _, name := range slices.Sorted(maps.Keys(e.Facts)) {
 		switch name {
 		case "type", "code", "message", "subject", "hint", "fields", "outcomeUnknown", "retryAfterSeconds":
 			continue
+		case "stage", "rule", "risk", "retryable":
+			if e.Decision != nil {
+				continue
+			}
 		}
 		inner = append(append(append(inner[:len(inner)-1], ','), encode(name)...), ':')
 		inner = append(append(inner, encode(e.Facts[name])...), '}')

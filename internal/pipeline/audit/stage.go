@@ -102,27 +102,12 @@ func (s *Stage) Decided(c *tool.Call, d tool.Decision) {
 	_ = s.log.Append(rec)
 }
 
-// refusedBy returns the decision of a stage that refused a call and says so in the Facts of its error.
-func refusedBy(err error) (d tool.Decision, ok bool) {
-	e, isError := errors.AsType[*tool.Error](err)
-	if !isError || e.Facts == nil {
-		return d, false
-	}
-	d.Stage, _ = e.Facts["stage"].(string)
-	d.Rule, _ = e.Facts["rule"].(string)
-	risk, _ := e.Facts["risk"].(string)
-	d.Risk, d.Verdict = tool.Risk(risk), tool.Forbade
-	return d, d.Stage != "" && d.Rule != ""
-}
-
-// Leave writes the result record of c, behind one of the decision if a stage refused it by a rule. If that fails, the result is returned all the same, because the call
-// has happened; the Log warns, and the next call is refused.
+// Leave writes the result record of c, behind one of the decision if its error carries that. If that fails, the result
+// is returned all the same, because the call has happened; the Log warns, and the next call is refused.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	at := ctx.(*startedCall)
-	if err != nil {
-		if d, ok := refusedBy(err); ok {
-			s.Decided(c, d)
-		}
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Decision != nil {
+		s.Decided(c, *e.Decision)
 	}
 	_ = s.log.Append(resultRecord(c, at.session, at.begin, r, err))
 	return r, err

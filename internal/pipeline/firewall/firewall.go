@@ -95,8 +95,8 @@ func (s *Stage) Use(settings *Settings) { s.settings.Store(settings) }
 // Clients reports whether verdicts on calls of MCP clients are enforced.
 func (s *Stage) Clients() bool { return s.settings.Load().enforced(tool.MCPRemote) }
 
-// Check is a [tool.Check]. It refuses a call that a rule denies with a [tool.Error] of kind Denied, whose Facts are
-// stage, rule, risk and retryable, and a call above the rate limit with kind Busy.
+// Check is a [tool.Check]. It refuses a call that a rule denies with a [tool.Error] of kind Denied, and a call above the
+// rate limit with kind Busy. Both carry a [tool.Decision].
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind != tool.KindCall || c.Action == nil {
 		return c, nil
@@ -107,7 +107,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 			return c, &tool.Error{
 				Op: "call", Kind: tool.Busy, Subject: c.Subject(), RetryAfter: wait,
 				Message: "this session makes more calls than guard allows", Hint: "wait before the next call",
-				Facts: map[string]any{"stage": "firewall", "rule": "rate.session"},
+				Decision: decision(c, &Verdict{Rule: "rate.session"}),
 			}
 		}
 	}
@@ -133,13 +133,22 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 func refusal(c *tool.Call, v *Verdict) *tool.Error {
 	e := &tool.Error{
 		Op: "call", Kind: tool.Denied, Code: "denied_by_rule", Subject: c.Subject(), Message: v.Reason,
-		Hint:  "a rule of the person who runs this gateway forbids it; do not repeat it in another form, tell them what you wanted to do",
-		Facts: map[string]any{"stage": "firewall", "rule": v.Rule, "risk": string(v.Risk), "retryable": false},
+		Hint:     "a rule of the person who runs this gateway forbids it; do not repeat it in another form, tell them what you wanted to do",
+		Decision: decision(c, v),
 	}
 	if v.At != "" {
-		e.Facts["at"] = v.At
+		e.Facts = map[string]any{"at": v.At}
 	}
 	return e
+}
+
+// decision is what is on record of a call that v refuses.
+func decision(c *tool.Call, v *Verdict) *tool.Decision {
+	d := &tool.Decision{Stage: "firewall", Rule: v.Rule, Risk: v.Risk, Verdict: tool.Forbade}
+	if d.Risk == tool.RiskUnknown {
+		d.Risk, _ = c.Action.Rated()
+	}
+	return d
 }
 
 // maxLogged limits how many logged verdicts are remembered.

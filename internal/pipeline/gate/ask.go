@@ -13,11 +13,11 @@ import (
 
 // askResult is the result of asking the caller.
 type askResult struct {
-	asked bool   // a person saw the question
-	yes   bool   // the person agreed
-	how   string // what the person did instead of agreeing
-	by    string // what asked the person: program or client
-	err   error  // the call has ended
+	asked bool        // a person saw the question
+	yes   bool        // the person agreed
+	how   string      // what the person did instead of agreeing
+	by    string      // what asked the person: program or client
+	err   *tool.Error // the call has ended
 }
 
 // word says what came of asking.
@@ -66,7 +66,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 }
 
 // noAnswer returns the error for a person who was asked and did not answer.
-func noAnswer(c *tool.Call, wait time.Duration) error {
+func noAnswer(c *tool.Call, wait time.Duration) *tool.Error {
 	e := notAsked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
 	e.Code = "no_answer"
 	return e

@@ -9,8 +9,9 @@ import (
 )
 
 // byCode lets c pass if a person has approved it before; otherwise the call is stored to wait for a person,
-// and refused.
-func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error {
+// and refused. It adds to said what the person said.
+func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, said *tool.Decision) *tool.Error {
+	const approver = "code"
 	q := question(c, plan)
 	q.Args = argsText(outline(c.Args))
 	w, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
@@ -20,10 +21,13 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan) error 
 	case err != nil:
 		return err
 	case w.State == StateApproved:
+		said.Verdict, said.Approver = tool.Allowed, approver
 		return nil
 	case w.State == StateDenied:
+		said.Approver = approver
 		return declined(c, "decline")
 	}
+	said.Verdict = tool.Deferred
 	e := notAsked(c, "a person has to confirm this; the call waits for that and did nothing",
 		"ask the person to run: collie confirm "+w.Code+"; then make the same call again")
 	e.Facts = map[string]any{"confirmationCode": w.Code, "expiresAt": w.Expires}

@@ -42,8 +42,8 @@ type Options struct {
 	Asked *event.Bus[Asked]
 	// Clients reports whether the risk counts for calls of MCP clients too; nil means it does not.
 	Clients func() bool
-	// Decided is told what came of each call that a person had to be asked about; nil tells nobody. Calls that are
-	// refused whoever agrees say so in the Facts of their error.
+	// Decided is told of each call that runs because a person agreed; nil tells nobody. The error of a call that is
+	// refused carries its decision.
 	Decided func(*tool.Call, tool.Decision)
 }
 
@@ -87,7 +87,7 @@ func New(opts Options) *Stage {
 // Check is a [tool.Check]. It lets c pass if no confirmation is needed or a person agrees; the Call it
 // returns is then bound to what the person agreed to. Before it asks, it binds the call: an error of the
 // [tool.Binder] is returned unchanged, so that nobody is asked about a call that would be refused anyway. The
-// stage's own errors are a [tool.Error] of kind
+// stage's own errors carry a [tool.Decision], and are a [tool.Error] of kind
 //
 //   - Denied for an action that is for people alone, and for a call that is refused whoever agrees;
 //   - Declined if a person said no;
@@ -106,16 +106,66 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, nil
 	}
 	d := s.decide(c)
-	switch {
-	case d.Outcome == decision.Run:
+	if d.Outcome == decision.Run {
 		return c, nil
-	case d.Outcome == decision.Deny && !d.Unasked:
-		return c, denied(c, d)
+	}
+	said := onRecord(c, d)
+	if d.Outcome == decision.Deny && !d.Unasked {
+		refusal := denied(c, d)
+		refusal.Decision = &said
+		return c, refusal
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
 		return c, err
 	}
+	asked, refusal := s.agree(ctx, c, plan, &said)
+	if asked && refusal == nil { // a person takes time; a path, for instance, may mean another document by now
+		var now tool.Plan
+		if now, bound, err = bind(ctx, c); err != nil {
+			s.decided(c, said)
+			return c, err
+		}
+		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) {
+			said.Verdict, refusal = tool.Forbade, changed(c)
+		}
+	}
+	if refusal != nil {
+		refusal.Decision = &said
+		return c, refusal
+	}
+	s.decided(c, said)
+	out := *c
+	out.Bound = bound
+	return &out, nil
+}
+
+// agree has a person asked about c, and adds what the person said to what is on record. asked means that the person was
+// asked just now, and not before.
+func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, said *tool.Decision) (asked bool, refusal *tool.Error) {
+	switch a := s.ask(ctx, c, question(c, plan)); {
+	case a.err != nil:
+		return true, a.err
+	case a.yes:
+		said.Verdict, said.Approver = tool.Allowed, a.by
+		return true, nil
+	case a.asked:
+		said.Approver = a.by
+		return true, declined(c, a.how)
+	case c.Origin == tool.Direct:
+		return false, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+	case ofModel(c.Origin):
+		return false, notAsked(c, "this may change something, and no person is there to allow it",
+			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
+	case !s.codes:
+		return false, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+	}
+	return false, s.byCode(ctx, c, plan, said)
+}
+
+// onRecord is what is on record of a call that d does not simply let run: what wanted that. Until a person agrees the
+// call is refused.
+func onRecord(c *tool.Call, d decision.Decision) tool.Decision {
 	said := tool.Decision{Stage: "gate", Rule: d.Rule, Risk: d.Risk, Verdict: tool.Forbade}
 	switch {
 	case c.Finding != nil && c.Finding.Ask:
@@ -123,36 +173,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	case c.Review != nil && (c.Review.Verdict == tool.ReviewFailed || c.Review.Verdict == d.Risk):
 		said.Stage, said.Rule = "guardian", c.Review.Rule
 	}
-	defer func() { s.decided(c, said) }()
-	switch a := s.ask(ctx, c, question(c, plan)); {
-	case a.err != nil:
-		return c, a.err
-	case a.yes:
-		said.Verdict, said.Approver = tool.Allowed, a.by
-		return bindAgain(ctx, c, plan)
-	case a.asked:
-		said.Approver = a.by
-		return c, declined(c, a.how)
-	case c.Origin == tool.Direct:
-		return c, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
-	case ofModel(c.Origin):
-		return c, notAsked(c, "this may change something, and no person is there to allow it",
-			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
-	case !s.codes:
-		return c, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
-	}
-	if err := s.byCode(ctx, c, plan); err != nil {
-		switch tool.KindOf(err) {
-		case tool.Declined:
-			said.Approver = "code"
-		case tool.Unconfirmed:
-			said.Verdict = tool.Deferred
-		default:
-		}
-		return c, err
-	}
-	said.Verdict, said.Approver = tool.Allowed, "code"
-	return withBound(c, bound), nil // a person has already agreed to this plan
+	return said
 }
 
 // decide is what becomes of c.
@@ -200,49 +221,35 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// bindAgain binds c a second time and makes sure that the plan is still the one the person was shown. A path, for
-// example, may mean something else by now.
-func bindAgain(ctx context.Context, c *tool.Call, shown tool.Plan) (*tool.Call, error) {
-	now, bound, err := bind(ctx, c)
-	if err != nil {
-		return c, err
+// changed is the error for a call that is not the one any more that the person was shown.
+func changed(c *tool.Call) *tool.Error {
+	return &tool.Error{
+		Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
+		Message: "what it would touch has changed while a person was asked; nothing was done",
+		Hint:    "call it again if it is still wanted; the person is then asked anew",
 	}
-	if now.Effect != shown.Effect || !slices.Equal(now.Targets, shown.Targets) {
-		return c, &tool.Error{
-			Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
-			Message: "what it would touch has changed while a person was asked; nothing was done",
-			Hint:    "call it again if it is still wanted; the person is then asked anew",
-		}
-	}
-	return withBound(c, bound), nil
-}
-
-// withBound returns a copy of c that is bound.
-func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
-	out := *c
-	out.Bound = bound
-	return &out
 }
 
 func forPeople(c *tool.Call) error {
+	risk, _ := c.Action.Rated()
 	return &tool.Error{
-		Op: "call", Kind: tool.Denied, Code: "direct_only", Subject: c.Subject(),
+		Decision: &tool.Decision{Stage: "gate", Rule: "direct_only", Risk: risk, Verdict: tool.Forbade},
+		Op:       "call", Kind: tool.Denied, Code: "direct_only", Subject: c.Subject(),
 		Message: "only a person may do this, at a terminal",
 		Hint:    "tell the person to run: collie " + c.Tool + " " + c.Action.Name + "; do not repeat the call",
 	}
 }
 
 // denied is the error for a call that the table refuses.
-func denied(c *tool.Call, d decision.Decision) error {
+func denied(c *tool.Call, d decision.Decision) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Denied, Code: "denied_by_table", Subject: c.Subject(),
 		Message: fmt.Sprintf("a call of %s risk is refused here", d.Risk),
 		Hint:    "do not repeat it in another form; tell the person what you wanted to do",
-		Facts:   map[string]any{"stage": "gate", "rule": d.Rule, "risk": string(d.Risk), "retryable": false},
 	}
 }
 
-func declined(c *tool.Call, how string) error {
+func declined(c *tool.Call, how string) *tool.Error {
 	if c.Origin == tool.Direct { // the reader of this message has just said no
 		return &tool.Error{
 			Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(), Message: "you did not confirm it; nothing was done",

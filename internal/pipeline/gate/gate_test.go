@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/pipeline/gate"
 	"collie/internal/tool"
@@ -121,6 +122,14 @@ func refusal(t *testing.T, s *gate.Stage, c *tool.Call, kind tool.ErrorKind) *to
 	}
 	if e.Subject != "notebook.remove" || e.Message == "" || e.Hint == "" && kind != tool.Canceled || e.OutcomeUnknown {
 		t.Errorf("error %+v: the subject, the reason or the hint is missing", e)
+	}
+	if e.Op == "call" { // an error of the stage, and not of the source
+		said := gjson.ParseBytes(e.Payload()).Get("error")
+		for _, name := range []string{"stage", "rule", "risk", "retryable"} {
+			if v := said.Get(name); !v.Exists() || v.String() == "" || name == "retryable" && v.Bool() {
+				t.Errorf("%s: %s is %q", said.Raw, name, v.String())
+			}
+		}
 	}
 	return e
 }
@@ -443,7 +452,7 @@ func TestClientsAreHeldToTheTable(t *testing.T) {
 		case "":
 			mustRun(t, s, c)
 		default:
-			if e := refusal(t, s, c, tt.want); e.Code != tt.code || tt.want == tool.Denied && e.Facts["risk"] != string(tt.risk) {
+			if e := refusal(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tt.risk {
 				t.Errorf("%+v: %+v", tt, e)
 			}
 		}
@@ -483,7 +492,7 @@ func TestReviewsCount(t *testing.T) {
 		if tt.want == "" {
 			mustRun(t, s, c)
 		} else {
-			refusal(t, s, c, tt.want)
+			told = append(told, refusal(t, s, c, tt.want).Decision.Rule)
 		}
 		if tt.rule != "" && !slices.Equal(told, []string{tt.rule}) {
 			t.Errorf("%+v: told %q", tt, told)
@@ -491,7 +500,8 @@ func TestReviewsCount(t *testing.T) {
 	}
 }
 
-// What came of a question is told once, with the rule that wanted it and how the person answered.
+// What came of a question is told once, with the rule that wanted it and how the person answered: by the error of a call
+// that is refused, else by itself.
 func TestDecisionsAreTold(t *testing.T) {
 	t.Parallel()
 	asks := &tool.Finding{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Ask: true}
@@ -516,7 +526,10 @@ func TestDecisionsAreTold(t *testing.T) {
 			a := tooltest.Action("remove")
 			a.Risk = tool.RiskHigh
 			c.Origin, c.Action, c.Finding = tt.origin, &a, tt.finding
-			_, _ = do(t, s, c)
+			_, err := do(t, s, c)
+			if e, ok := errors.AsType[*tool.Error](err); ok {
+				told = append(told, *e.Decision)
+			}
 			want := []tool.Decision{tt.want}
 			if tt.want == (tool.Decision{}) {
 				want = nil

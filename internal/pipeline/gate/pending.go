@@ -97,7 +97,7 @@ func (p Pending) Find(code string) (Waiting, error) {
 // the call has not run. Errors are those of Find.
 func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, err error) {
 	found := false
-	err = p.update(ctx, func(list []entry) []entry {
+	failed := p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Code == readCode(code) })
 		if found = i >= 0; !found {
 			return list
@@ -109,10 +109,13 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 		w = list[i].Waiting
 		return list
 	})
-	if err == nil && !found {
-		err = nothingWaits(code)
+	switch {
+	case failed != nil:
+		return w, failed
+	case !found:
+		return w, nothingWaits(code)
 	}
-	return w, err
+	return w, nil
 }
 
 func nothingWaits(code string) error {
@@ -125,7 +128,7 @@ func nothingWaits(code string) error {
 
 // request returns the state of the call with w's binding. If the call is not in the file, it is added as w.
 // An approval is used up by that.
-func (p Pending) request(ctx context.Context, w entry) (got Waiting, err error) {
+func (p Pending) request(ctx context.Context, w entry) (got Waiting, err *tool.Error) {
 	err = p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Binding == w.Binding })
 		if i >= 0 {
@@ -156,7 +159,7 @@ func dropOldest(list []entry, most int) []entry {
 }
 
 // update replaces the unexpired entries with what edit returns for them, while holding the lock.
-func (p Pending) update(ctx context.Context, edit func([]entry) []entry) error {
+func (p Pending) update(ctx context.Context, edit func([]entry) []entry) *tool.Error {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	err := p.file.Update(ctx, func(old []byte) ([]byte, error) {
