@@ -38,7 +38,7 @@ func long(n, seed int) string {
 func TestLongSessionOpensSoon(t *testing.T) {
 	t.Parallel()
 	p := open(t, t.TempDir(), says("fine"))
-	c, err := p.Import(t.Context(), strings.NewReader(long(5000, 0)))
+	c, err := p.Import(t.Context(), strings.NewReader(long(5000, 0)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,14 +55,14 @@ func TestLongSessionOpensSoon(t *testing.T) {
 func BenchmarkSearch(b *testing.B) {
 	p := open(b, b.TempDir(), says("fine"))
 	for i := range 20 {
-		if _, err := p.Import(b.Context(), strings.NewReader(long(5000, i))); err != nil {
+		if _, err := p.Import(b.Context(), strings.NewReader(long(5000, i)), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for _, query := range []string{"needle", "消息树", "笔记", "针", "not there", "没有"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := p.Search(b.Context(), query, 50); err != nil {
+				if _, err := p.Search(b.Context(), query, 50, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

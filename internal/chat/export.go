@@ -173,8 +173,8 @@ func writeDetails(b *strings.Builder, title, text string) {
 }
 
 // Import adds a session from the JSON that [Service.Export] returns, under new ids. Inconsistent input is an error of
-// kind Invalid and changes nothing.
-func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
+// kind Invalid and changes nothing. If profile is not nil, the session gets that one, whatever the JSON says.
+func (s *Service) Import(ctx context.Context, r io.Reader, profile *string) (Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
 		return Session{}, err
@@ -192,6 +192,9 @@ func (s *Service) Import(ctx context.Context, r io.Reader) (Session, error) {
 	c := x.Session
 	c.ID, c.Revision = newID(), 1
 	c.Config.Allow = nil // only a person may allow actions beforehand, not a file
+	if profile != nil {
+		c.Config.Profile = *profile
+	}
 	err = s.store.Write(ctx, func(tx *store.Tx) error {
 		root := createSession(tx, &c)
 		rows := insertBranches(tx, c.ID, root, x.Tree)

@@ -20,39 +20,43 @@ type Found struct {
 	At      int64  `json:"at"`      // Unix milliseconds
 }
 
-// Search finds messages that contain query, ignoring case, newest first. limit 0 means 50.
-func (s *Service) Search(ctx context.Context, query string, limit int) (found []Found, err error) {
+// Search finds messages that contain query, ignoring case, newest first. limit 0 means 50. If profile is not nil, only
+// sessions with that profile are searched.
+func (s *Service) Search(ctx context.Context, query string, limit int, profile *string) (found []Found, err error) {
 	if limit <= 0 || limit > 200 {
 		limit = 50
 	}
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
-		found, err = search(tx, query, limit)
+		found, err = search(tx, query, limit, profile)
 		return err
 	})
 	return found, err
 }
 
-func search(tx *store.Tx, query string, limit int) ([]Found, error) {
+func search(tx *store.Tx, query string, limit int, profile *string) ([]Found, error) {
 	query = strings.TrimSpace(query)
 	if query == "" || !utf8.ValidString(query) {
 		return nil, invalid("search", "query", "there is nothing to search for", "give a word")
 	}
 	found := []Found{}
-	const columns = `SELECT m.session, s.title, m.id, m.role, t.text, m.updated FROM `
-	const joins = ` JOIN message AS m ON m.n = t.n JOIN session AS s ON s.id = m.session `
+	const columns = `SELECT m.session, session.title, m.id, m.role, t.text, m.updated FROM `
+	const joins = ` JOIN message AS m ON m.n = t.n JOIN session ON session.id = m.session AND (?3 IS NULL OR ` + hasProfile + `3) `
 	statement := columns + `message_fts AS f JOIN message_text AS t ON t.n = f.rowid` + joins +
-		`WHERE f.text MATCH ? ORDER BY f.rowid DESC LIMIT ?`
+		`WHERE f.text MATCH ?1 ORDER BY f.rowid DESC LIMIT ?2`
 	word := `"` + strings.ReplaceAll(query, `"`, `""`) + `"`
 	if utf8.RuneCountInString(query) < 3 { // the index holds sequences of three characters
 		rows, few := shortWord(tx, query)
-		statement = columns + `message_text AS t` + joins + `WHERE t.text LIKE ? ESCAPE '\' ORDER BY t.n DESC LIMIT ?`
+		statement = columns + `message_text AS t` + joins + `WHERE t.text LIKE ?1 ESCAPE '\' ORDER BY t.n DESC LIMIT ?2`
 		word = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(query) + "%"
 		switch {
 		case few:
-			statement = columns + `json_each(?) AS j JOIN message_text AS t ON t.n = j.value` + joins + `ORDER BY t.n DESC LIMIT ?`
-			word = string(encode(rows[:min(len(rows), limit)]))
+			statement = columns + `json_each(?1) AS j JOIN message_text AS t ON t.n = j.value` + joins + `ORDER BY t.n DESC LIMIT ?2`
+			if profile == nil {
+				rows = rows[:min(len(rows), limit)]
+			}
+			word = string(encode(rows))
 		case strings.ToLower(query) == strings.ToUpper(query): // no upper or lower case, as in Chinese: compare bytes
-			statement = columns + `message_text AS t` + joins + `WHERE instr(t.text, ?) ORDER BY t.n DESC LIMIT ?`
+			statement = columns + `message_text AS t` + joins + `WHERE instr(t.text, ?1) ORDER BY t.n DESC LIMIT ?2`
 			word = query
 		}
 	}
@@ -62,7 +66,7 @@ func search(tx *store.Tx, query string, limit int) ([]Found, error) {
 			Excerpt: excerpt(r.ColumnText(4), query), At: r.ColumnInt64(5),
 		})
 		return true
-	}, statement, word, limit)
+	}, statement, word, limit, orNull(profile))
 	return found, tx.Err()
 }
 

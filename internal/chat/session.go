@@ -130,10 +130,11 @@ func (s *Service) overlay(v *View) {
 
 // List selects sessions.
 type List struct {
-	Cursor   string // NextCursor of the page before; empty for the first page
-	Query    string // only sessions with this text in title or messages
-	Archived bool   // archived sessions instead of the others
-	Limit    int    // 0 means 50
+	Cursor   string  // NextCursor of the page before; empty for the first page
+	Query    string  // only sessions with this text in title or messages
+	Archived bool    // archived sessions instead of the others
+	Limit    int     // 0 means 50
+	Profile  *string // only sessions with this profile; nil means all
 }
 
 // Page is a part of a list.
@@ -156,7 +157,7 @@ func (s *Service) List(ctx context.Context, l List) (Page, error) {
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
 		where, args := "", []any{l.Archived, before, before, id}
 		if l.Query != "" {
-			found, err := search(tx, l.Query, 1000)
+			found, err := search(tx, l.Query, 1000, l.Profile)
 			if err != nil {
 				return err
 			}
@@ -166,6 +167,10 @@ func (s *Service) List(ctx context.Context, l List) (Page, error) {
 			}
 			where = ` AND (instr(lower(title), lower(?)) > 0 OR id IN (SELECT value FROM json_each(?)))`
 			args = append(args, l.Query, string(encode(in)))
+		}
+		if l.Profile != nil {
+			where += " AND " + hasProfile
+			args = append(args, *l.Profile)
 		}
 		tx.Query(func(r *store.Row) bool {
 			page.Sessions = append(page.Sessions, sessionOf(tx, r))

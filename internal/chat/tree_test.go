@@ -318,7 +318,7 @@ func (g *gardener) copies() {
 	if err != nil {
 		g.rt.Fatal(err)
 	}
-	copied, err := g.Import(ctx, strings.NewReader(string(data)))
+	copied, err := g.Import(ctx, strings.NewReader(string(data)), nil)
 	if err != nil {
 		g.rt.Fatalf("%v\n%s", err, data)
 	}

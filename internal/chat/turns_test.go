@@ -175,7 +175,7 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 	if len(end.Calls) != 1 || end.Calls[0].State != chat.CallDone || len(end.Parts) != 3 || end.Cost != 7 {
 		t.Errorf("it ended %+v", end)
 	}
-	rows, err := p.Usage(t.Context(), time.Time{}, time.Time{})
+	rows, err := p.Usage(t.Context(), time.Time{}, time.Time{}, nil)
 	if err != nil || len(rows) != 1 || rows[0].Input != 10 || rows[0].Cost != 7 || rows[0].Steps != 1 {
 		t.Errorf("usage: %+v, %v", rows, err)
 	}
@@ -325,7 +325,7 @@ func TestFilesAreKeptWithTheirSession(t *testing.T) {
 	if _, _, err := p.OpenBlob(t.Context(), sum); kindOf(err) != tool.NotFound {
 		t.Errorf("a file outlives its session: %v", err)
 	}
-	if _, err := p.Import(t.Context(), strings.NewReader(string(data))); err != nil {
+	if _, err := p.Import(t.Context(), strings.NewReader(string(data)), nil); err != nil {
 		t.Fatal(err)
 	}
 	r, f, err := p.OpenBlob(t.Context(), sum)
@@ -347,7 +347,7 @@ func TestSearch(t *testing.T) {
 		"ANTWORT": 1, "答案": 1, "答案是四": 1, "问题": 1, "0%": 1, "%_": 1, "100%_": 1, "nothing": 0, `"quoted" OR`: 0, "四": 1, "is": 1,
 		"二": 1, "十二": 1, "E?": 1, "?": 1, "dI": 1, "D": 1, "xq": 0, "题 ": 1, "X": 0,
 	} {
-		found, err := p.Search(t.Context(), query, 0)
+		found, err := p.Search(t.Context(), query, 0, nil)
 		if err != nil || len(found) != want {
 			t.Errorf("%s: %+v, %v", query, found, err)
 		}
@@ -356,7 +356,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%s: sessions %+v, %v", query, page, err)
 		}
 	}
-	if _, err := p.Search(t.Context(), " ", 0); kindOf(err) != tool.Invalid {
+	if _, err := p.Search(t.Context(), " ", 0, nil); kindOf(err) != tool.Invalid {
 		t.Error(err)
 	}
 }

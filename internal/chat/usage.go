@@ -35,8 +35,8 @@ type UsageRow struct {
 }
 
 // Usage returns the usage from since until before until, summed by day, agent and model, oldest first. It includes
-// deleted sessions. A zero until means now.
-func (s *Service) Usage(ctx context.Context, since, until time.Time) (rows []UsageRow, err error) {
+// deleted sessions, unless profile is not nil: then only the sessions with that profile count. A zero until means now.
+func (s *Service) Usage(ctx context.Context, since, until time.Time, profile *string) (rows []UsageRow, err error) {
 	if until.IsZero() {
 		until = time.Now()
 	}
@@ -52,8 +52,9 @@ func (s *Service) Usage(ctx context.Context, since, until time.Time) (rows []Usa
 			})
 			return true
 		}, `SELECT date(at / 1000, 'unixepoch') AS day, agent, provider, model, count(*), sum(input), sum(cached), sum(cache_write), sum(output),
-			sum(reasoning), sum(cost) FROM usage WHERE at >= ? AND at < ? GROUP BY day, agent, provider, model ORDER BY day, agent, provider, model`,
-			since.UnixMilli(), until.UnixMilli())
+			sum(reasoning), sum(cost) FROM usage WHERE at >= ?1 AND at < ?2
+			AND (?3 IS NULL OR session IN (SELECT id FROM session WHERE `+hasProfile+`3)) GROUP BY day, agent, provider, model ORDER BY day, agent, provider, model`,
+			since.UnixMilli(), until.UnixMilli(), orNull(profile))
 		return nil
 	})
 	return rows, err

@@ -161,7 +161,7 @@ func (t *talks) fill(ctx context.Context) error {
 		return errors.Join(err, s.Close())
 	}
 	for i := range t.plan.talks {
-		made, ierr := service.Import(ctx, strings.NewReader(longTalk(longSession, i)))
+		made, ierr := service.Import(ctx, strings.NewReader(longTalk(longSession, i)), nil)
 		if err = ierr; err != nil {
 			break
 		}

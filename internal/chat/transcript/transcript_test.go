@@ -38,7 +38,7 @@ func service(t *testing.T) *chat.Service {
 // outline is the active path of a session, with the place of each message among its siblings.
 func outline(t *testing.T, s *chat.Service, doc []byte) string {
 	t.Helper()
-	made, err := s.Import(t.Context(), bytes.NewReader(doc))
+	made, err := s.Import(t.Context(), bytes.NewReader(doc), nil)
 	if err != nil {
 		t.Fatalf("import: %v in %s", err, doc)
 	}

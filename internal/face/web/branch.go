@@ -160,7 +160,7 @@ func (a *api) importSession(w http.ResponseWriter, r *http.Request) error {
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != "application/json" {
 		return &tool.Error{Op: "import", Kind: tool.Invalid, Subject: "Content-Type", Message: "expected application/json"}
 	}
-	made, err := s.Import(r.Context(), r.Body)
+	made, err := s.Import(r.Context(), r.Body, a.opts.Identify(r).Only)
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,9 @@ func (a *api) listSessions(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q := r.URL.Query()
-	page, err := s.List(r.Context(), chat.List{Cursor: q.Get("cursor"), Query: q.Get("q"), Archived: q.Get("archived") == "true"})
+	page, err := s.List(r.Context(), chat.List{
+		Cursor: q.Get("cursor"), Query: q.Get("q"), Archived: q.Get("archived") == "true", Profile: a.opts.Identify(r).Only,
+	})
 	if err != nil {
 		return err
 	}
@@ -374,7 +376,7 @@ func (a *api) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	limit, _ := strconv.Atoi(r.URL.Query().Get("limit")) // 0 is the default
-	found, err := s.Search(r.Context(), r.URL.Query().Get("q"), limit)
+	found, err := s.Search(r.Context(), r.URL.Query().Get("q"), limit, a.opts.Identify(r).Only)
 	if err != nil {
 		return err
 	}
@@ -402,7 +404,7 @@ func (a *api) usage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.Usage(r.Context(), since, until)
+	rows, err := s.Usage(r.Context(), since, until, a.opts.Identify(r).Only)
 	if err != nil {
 		return err
 	}
@@ -488,9 +490,10 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	return a.stream(w, r, s, chat.Filter{Sessions: list("sessions"), Kinds: list("kinds")})
 }
 
-// visible returns the events that the caller may see: those about a tool only if its profile has the tool. A person
-// sees all.
-func (a *api) visible(r *http.Request, events []*chat.Event) []*chat.Event {
+// visible returns the events that the caller may see: those about a tool only if its profile has the tool, and those of
+// conversations that it may read. A person sees all.
+func (a *api) visible(r *http.Request, within *reach, events []*chat.Event) []*chat.Event {
+	events = within.filter(r.Context(), events)
 	if !slices.ContainsFunc(events, func(e *chat.Event) bool { return e.Tool != "" }) {
 		return events
 	}
@@ -520,13 +523,14 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f 
 		return err
 	}
 	defer sub.Close()
+	within := reach{service: s, only: a.opts.Identify(r).Only, known: map[string]bool{}}
 	to := stream{w: w, rc: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	err = to.send([]byte("retry: 1000\n\n"))
 	for err == nil {
 		ctx, cancel := context.WithTimeout(r.Context(), heartbeat)
-		err = a.pass(ctx, r, sub, &to)
+		err = a.pass(ctx, r, sub, &within, &to)
 		cancel()
 		if r.Context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 			err = to.send([]byte(": still here\n\n"))
@@ -536,7 +540,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f 
 }
 
 // pass sends the events of sub that r may see until there are no more, ctx ends or the client has gone.
-func (a *api) pass(ctx context.Context, r *http.Request, sub *chat.Subscription, to *stream) error {
+func (a *api) pass(ctx context.Context, r *http.Request, sub *chat.Subscription, within *reach, to *stream) error {
 	var out []byte
 	for {
 		events, err := sub.Next(ctx)
@@ -544,7 +548,7 @@ func (a *api) pass(ctx context.Context, r *http.Request, sub *chat.Subscription,
 			return err
 		}
 		out = out[:0]
-		for _, e := range a.visible(r, events) {
+		for _, e := range a.visible(r, within, events) {
 			if e.ID != "" {
 				out = append(append(append(out, "id: "...), e.ID...), '\n')
 			}

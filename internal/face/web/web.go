@@ -29,6 +29,8 @@ type Identity struct {
 	// Profile returns the profile for a request that asks for one (empty: for none), or the reason of a
 	// refusal. If Profile is nil, the request gets the profile it asks for.
 	Profile func(asked string) (string, error)
+	// Only is the profile whose conversations alone the caller may see; nil for one who may see all.
+	Only *string
 }
 
 func (who Identity) profile(asked string) (string, error) {
@@ -185,7 +187,11 @@ func New(opts Options) http.Handler {
 				})
 				return
 			}
-			if err := r.handle(a, w, req); err != nil {
+			err := a.inReach(req, &r)
+			if err == nil {
+				err = r.handle(a, w, req)
+			}
+			if err != nil {
 				refuse(w, err)
 			}
 		})

@@ -231,6 +231,9 @@ func (s *serving) identify(r *http.Request) web.Identity {
 	identity := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
 	if k.Token != nil {
 		identity.Profile = func(asked string) (string, error) { return s.profile(&k, asked) }
+		if k.Token.Profile != "" {
+			identity.Only = &k.Token.Profile
+		}
 	}
 	if identity.Manage {
 		identity.Principal = s.person // nobody else can read the control key

@@ -1,0 +1,82 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+)
+
+// parts says what the variable of a path names, by the text before it.
+var parts = map[string]chat.Part{
+	"sessions": chat.PartSession, "messages": chat.PartMessage, "turns": chat.PartTurn, "blobs": chat.PartAttachment,
+}
+
+// inReach returns an error of kind NotFound if a request is about a conversation that its sender may not see.
+func (a *api) inReach(r *http.Request, route *Route) error {
+	if route.Class != ClassChat {
+		return nil
+	}
+	only := a.opts.Identify(r).Only
+	if only == nil {
+		return nil
+	}
+	what, id := partOf(r, route.Pattern)
+	if what == "" || id == "" {
+		return nil
+	}
+	s, err := a.chat(r)
+	if err != nil {
+		return err
+	}
+	return s.InProfile(r.Context(), *only, what, id)
+}
+
+// partOf returns which part of a conversation a request is about; "" for none.
+func partOf(r *http.Request, pattern string) (what chat.Part, id string) {
+	if strings.HasSuffix(pattern, "/blobs") {
+		return chat.PartSession, r.URL.Query().Get("session")
+	}
+	before, variable, found := strings.Cut(pattern, "/{")
+	if !found {
+		return "", ""
+	}
+	name, _, _ := strings.Cut(variable, "}")
+	return parts[before[strings.LastIndexByte(before, '/')+1:]], r.PathValue(name)
+}
+
+// reach tells the events of conversations that a client may see from others. The zero value lets all through.
+type reach struct {
+	service *chat.Service
+	only    *string
+	known   map[string]bool // by session
+}
+
+// filter returns the events that the client may see.
+func (c *reach) filter(ctx context.Context, events []*chat.Event) []*chat.Event {
+	if c.only == nil {
+		return events
+	}
+	var seen []*chat.Event
+	for _, e := range events {
+		if e.Session == "" || c.has(ctx, e) {
+			seen = append(seen, e)
+		}
+	}
+	return seen
+}
+
+// has reports whether the client may see an event of a session. The profile of a session can only change with an event
+// of the session itself; of one that was deleted, what was known of it counts.
+func (c *reach) has(ctx context.Context, e *chat.Event) bool {
+	sees, known := c.known[e.Session]
+	changed := e.Kind == "session" && gjson.GetBytes(e.Body, "revision").Int() != 0
+	if !known || changed {
+		sees = c.service.InProfile(ctx, *c.only, chat.PartSession, e.Session) == nil
+		c.known[e.Session] = sees
+	}
+	return sees
+}
