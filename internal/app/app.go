@@ -298,6 +298,7 @@ func (a *App) ListWait() time.Duration {
 // Close stops the servers, flushes the audit to disk and closes all stores. When ctx ends, servers that still
 // run are killed.
 func (a *App) Close(ctx context.Context) error {
+	a.closeGuardian(ctx)
 	if err := a.host.close(ctx); err != nil { // turns end before what they call
 		a.log.Warn("conversations not closed", "error", err)
 	}
@@ -312,6 +313,19 @@ func (a *App) Close(ctx context.Context) error {
 	}
 	a.closeNotes()
 	return a.closeStores()
+}
+
+// watchedLimit is how long the reviews of calls that have run may take when everything ends.
+const watchedLimit = 3 * time.Second
+
+// closeGuardian ends the reviews beside calls, which need the models of the host and the audit.
+func (a *App) closeGuardian(ctx context.Context) {
+	if a.guardian == nil { // a Learner has none
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, watchedLimit)
+	defer cancel()
+	a.guardian.Close(ctx)
 }
 
 // closeNotes closes our own tools and analytics.

@@ -218,8 +218,8 @@ type Context struct {
 type Guard struct {
 	Mode    string // enforce (default), or log: what the rules find is logged alone
 	Clients string // log (default) or enforce: the same for calls of MCP clients
-	// Guardian says whether a second model looks at calls of models before they run: off (default), monitor, which logs
-	// its verdicts, or enforce. GuardianModel names it, MODEL or PROVIDER/MODEL; GuardianThreshold is the verdict from
+	// Guardian says whether a second model looks at calls of models before they run: off (default), monitor, which puts
+	// its verdicts on record, or enforce. GuardianModel names it, MODEL or PROVIDER/MODEL; GuardianThreshold is the verdict from
 	// which a person is asked, high (default) or medium.
 	Guardian, GuardianModel, GuardianThreshold string
 	// Prompts says what becomes of results that try to give orders to a model of ours: enforce (default) withholds the

@@ -112,6 +112,7 @@ func New(cat Catalog, opts Options) *Pipeline {
 	}
 	record := audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})
 	opts.Gate.Decided = record.Decided
+	opts.Guardian.Tell(record.Decided)
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
 		{"soften", soften.Stage{}, nil},
 		{"lifecycle", lifecycle.New(started, bus), nil},

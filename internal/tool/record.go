@@ -72,7 +72,7 @@ type Record struct {
 	Detail json.RawMessage // for changes and decisions only; redacted before it is written
 }
 
-// Decision is what was decided about one Call that did not simply run.
+// Decision is what was decided about one Call that did not simply run, or what a stage that only watches says of it.
 type Decision struct {
 	Stage    string  `json:"stage"`
 	Rule     string  `json:"rule"`
@@ -89,6 +89,7 @@ const (
 	Allowed  Verdict = "allow"
 	Deferred Verdict = "ask" // it was refused, and waits for a person
 	Forbade  Verdict = "deny"
+	Noted    Verdict = "log" // it counted for nothing
 )
 
 // CallDone is published on the event bus when a Call has ended. All subscribers share the values it points to

@@ -1,6 +1,6 @@
 // Package guardian is the stage that has a second model look at a call before it runs, between the fixed rules and the
-// gate. It is off unless settings name a model. With [Monitor] what the model says is logged and nothing else; with
-// [Enforce] it counts in the decision table of the gate, also where it says nothing that can be read (no answer in time, no
+// gate. It is off unless settings name a model. With [Monitor] the call does not wait for the model, and what it says is
+// on record and nothing else; with [Enforce] it counts in the decision table of the gate, also where it says nothing that can be read (no answer in time, no
 // JSON, no provider). It never lowers a risk, and what it writes reaches the person alone, never the model that made the
 // call.
 //
@@ -27,7 +27,7 @@ type Mode string
 // The modes. The empty one is Off.
 const (
 	Off     Mode = "off"     // no model is asked
-	Monitor Mode = "monitor" // what it says is logged
+	Monitor Mode = "monitor" // what it says is on record, and the call does not wait for it
 	Enforce Mode = "enforce" // what it says counts
 )
 
@@ -61,18 +61,24 @@ const (
 	mostAtOnce   = 4                // reviews
 	mostFailures = 5                // in a row, until no model is asked for a while
 	rest         = time.Minute      // that while
+	mostWatched  = 64               // reviews beside calls, under way or waiting; calls beyond that get none
 )
 
-// Stage reviews calls. It is safe for concurrent use and needs no closing.
+// Stage reviews calls. It is safe for concurrent use. The caller calls Close.
 type Stage struct {
 	opts     Options
+	decided  func(*tool.Call, tool.Decision)
 	settings atomic.Pointer[Settings]
 	places   chan struct{}
+	closing  context.Context // ends reviews beside calls
+	cut      context.CancelCauseFunc
+	watches  sync.WaitGroup
 
 	mu       sync.Mutex
 	failures int       // in a row
 	until    time.Time // no model is asked before
 	flights  map[key]*flight
+	watched  int // calls that are reviewed beside; negative once closed
 }
 
 // flight is a review that several calls wait for.
@@ -90,7 +96,8 @@ func New(opts Options) *Stage {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Stage{opts: opts, places: make(chan struct{}, mostAtOnce), flights: map[key]*flight{}}
+	s := &Stage{opts: opts, places: make(chan struct{}, mostAtOnce), flights: map[key]*flight{}, decided: func(*tool.Call, tool.Decision) {}}
+	s.closing, s.cut = context.WithCancelCause(context.Background())
 	s.settings.Store(&Settings{})
 	return s
 }
@@ -98,28 +105,69 @@ func New(opts Options) *Stage {
 // Use replaces the settings, for the calls that come from now on.
 func (s *Stage) Use(settings Settings) { s.settings.Store(&settings) }
 
+// Tell has f told what the model said of calls that did not wait for it. It is called before the first Check.
+func (s *Stage) Tell(f func(*tool.Call, tool.Decision)) { s.decided = f }
+
+// Close waits for the reviews beside calls until ctx ends, and breaks off the others. Later calls get none.
+func (s *Stage) Close(ctx context.Context) {
+	s.mu.Lock()
+	s.watched = min(s.watched, -1)
+	s.mu.Unlock()
+	defer context.AfterFunc(ctx, func() { s.cut(context.Cause(ctx)) })()
+	s.watches.Wait()
+}
+
 // Check is a [tool.Check]. It refuses nothing: what the model says is the [tool.Review] of the call, for the gate, with
-// the rule guardian.CATEGORY, or guardian.unavailable where there is no verdict.
+// the rule guardian.CATEGORY, or guardian.unavailable where there is no verdict. With [Monitor] it returns at once.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	settings := s.settings.Load()
 	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.concerns(c) {
 		return c, nil
 	}
+	if settings.Mode == Monitor {
+		s.watch(ctx, settings, c)
+		return c, nil
+	}
+	v := s.verdict(ctx, settings, c)
+	out := *c
+	out.Review = &tool.Review{Rule: ruleOf(&v), Reason: v.Reason, Verdict: v.Risk, Threshold: settings.Threshold}
+	return &out, nil
+}
+
+// watch reviews c beside its run.
+func (s *Stage) watch(ctx context.Context, settings *Settings, c *tool.Call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watched < 0 || s.watched >= mostWatched {
+		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian did not look at a call", slog.String("tool", c.Subject()), slog.Int("under_way", s.watched))
+		return
+	}
+	s.watched++
+	s.watches.Go(func() { // ends with its time limit or with Close
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // the call may end first
+		defer cancel(nil)
+		defer context.AfterFunc(s.closing, func() { cancel(context.Cause(s.closing)) })()
+		v := s.verdict(ctx, settings, c)
+		s.decided(c, tool.Decision{Stage: "guardian", Rule: ruleOf(&v), Risk: v.Risk, Verdict: tool.Noted})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.watched > 0 {
+			s.watched--
+		}
+	})
+}
+
+// verdict returns and logs the verdict on c; the risk is [tool.ReviewFailed] if there is none.
+func (s *Stage) verdict(ctx context.Context, settings *Settings, c *tool.Call) verdict {
 	begun := s.opts.Now()
 	v, err := s.review(ctx, settings, c)
 	attrs := []slog.Attr{slog.String("tool", c.Subject()), slog.String("origin", string(c.Origin)), slog.Duration("took", s.opts.Now().Sub(begun))}
 	if err != nil {
 		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian gave no verdict on a call", append(attrs, slog.Any("error", err))...)
-		v = verdict{Risk: tool.ReviewFailed, Categories: []string{"unavailable"}, Reason: "the guardian gave no verdict"}
-	} else {
-		s.opts.Logger.LogAttrs(ctx, slog.LevelInfo, "the guardian looked at a call", append(attrs, slog.String("risk", string(v.Risk)), slog.Any("categories", v.Categories), slog.Bool("cached", v.cached))...)
+		return verdict{Risk: tool.ReviewFailed, Categories: []string{"unavailable"}, Reason: "the guardian gave no verdict"}
 	}
-	if settings.Mode == Monitor {
-		return c, nil
-	}
-	out := *c
-	out.Review = &tool.Review{Rule: ruleOf(&v), Reason: v.Reason, Verdict: v.Risk, Threshold: settings.Threshold}
-	return &out, nil
+	s.opts.Logger.LogAttrs(ctx, slog.LevelInfo, "the guardian looked at a call", append(attrs, slog.String("risk", string(v.Risk)), slog.Any("categories", v.Categories), slog.Bool("cached", v.cached))...)
+	return v
 }
 
 // ruleOf names what v is about.

@@ -4,9 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http/httptest"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +56,7 @@ func newWorld(t *testing.T, s guardian.Settings, turn provider.Turn) *world {
 	}})}
 	s.Model = "fake/m"
 	w.stage.Use(s)
+	t.Cleanup(func() { w.stage.Close(context.Background()) })
 	return w
 }
 
@@ -104,6 +109,7 @@ func TestVerdicts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			w.stage.Close(t.Context())
 			var r tool.Review
 			if out.Review != nil {
 				r = *out.Review
@@ -222,13 +228,13 @@ func TestOneReviewForOneCall(t *testing.T) {
 
 // silent is a model that answers nothing until it is given up, or fails at once.
 type silent struct {
-	asked int
+	asked atomic.Int32
 	fail  error
 }
 
 func (m *silent) Stream(ctx context.Context, _ *llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		if m.asked++; m.fail != nil {
+		if m.asked.Add(1); m.fail != nil {
 			yield(llm.Event{}, m.fail)
 			return
 		}
@@ -257,12 +263,55 @@ func TestAGuardianThatIsSilent(t *testing.T) {
 				t.Errorf("%+v, %v", out.Review, err)
 			}
 		}
-		if m.asked != 5 {
-			t.Errorf("a model that fails is asked %d times, expected 5", m.asked)
+		if m.asked.Load() != 5 {
+			t.Errorf("a model that fails is asked %d times, expected 5", m.asked.Load())
 		}
 		<-time.After(time.Minute)
-		if _, err := s.Check(t.Context(), call(`{}`)); err != nil || m.asked != 6 {
-			t.Errorf("after a minute it was asked %d times, expected 6: %v", m.asked, err)
+		if _, err := s.Check(t.Context(), call(`{}`)); err != nil || m.asked.Load() != 6 {
+			t.Errorf("after a minute it was asked %d times, expected 6: %v", m.asked.Load(), err)
+		}
+	})
+}
+
+// TestACallDoesNotWaitForAWatcher has the model answer when the calls are long over, and never. What it said is on record,
+// there are never too many reviews, and Close ends those that nothing else ends.
+func TestACallDoesNotWaitForAWatcher(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var told []tool.Decision
+		m := &silent{}
+		s := guardian.New(guardian.Options{Open: func(context.Context, string) (guardian.Reviewer, error) { return guardian.Reviewer{Model: m}, nil }})
+		s.Tell(func(_ *tool.Call, d tool.Decision) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, d)
+		})
+		s.Use(guardian.Settings{Mode: guardian.Monitor})
+		begun := time.Now()
+		ctx, over := context.WithCancel(t.Context())
+		for i := range 100 {
+			c := call(fmt.Sprintf(`{"n":%d}`, i))
+			if out, err := s.Check(ctx, c); err != nil || out != c {
+				t.Errorf("%+v, %v", out, err)
+			}
+		}
+		over()
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("the calls waited for %v", took)
+		}
+		closing, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s.Close(closing)
+		if took := time.Since(begun); took != time.Second {
+			t.Errorf("after %v", took)
+		}
+		want := tool.Decision{Stage: "guardian", Rule: "guardian.unavailable", Risk: tool.ReviewFailed, Verdict: tool.Noted}
+		if len(told) != 64 || slices.ContainsFunc(told, func(d tool.Decision) bool { return d != want }) {
+			t.Errorf("%d on record: %+v", len(told), told)
+		}
+		if out, err := s.Check(t.Context(), call(`{}`)); err != nil || out.Review != nil || len(told) != 64 {
+			t.Errorf("after Close: %+v, %v", out, err)
 		}
 	})
 }

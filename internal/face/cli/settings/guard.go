@@ -42,7 +42,8 @@ func (p commands) guardLogCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "log", Short: "Show what was refused or asked about, and who agreed", Args: cobra.NoArgs,
 		Long: "Shows the newest decisions about calls that did not simply run: the rule, how much harm the call could\n" +
-			"do, what was decided and how a person answered. They are part of the record of calls, collie audit.",
+			"do, what was decided and how a person answered. A verdict of log is what a guardian that only watches\n" +
+			"says of a call that ran. They are part of the record of calls, collie audit.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.guardLog(c.Context(), n) },
 	}
 	c.Flags().IntVarP(&n, "lines", "n", 20, "show the last `N` decisions; 0 shows all")
