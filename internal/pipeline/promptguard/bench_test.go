@@ -1,6 +1,7 @@
 package promptguard_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -30,12 +31,28 @@ func bytesOf(text string) (n int) {
 	return n
 }
 
+// code is 16 KiB of Go.
+func code(t testing.TB) string {
+	var b strings.Builder
+	for _, file := range []string{"sentence.go", "unfold.go", "marks.go"} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(data)
+	}
+	return strings.ToValidUTF8(b.String()[:16<<10], "")
+}
+
 func BenchmarkScan(b *testing.B) {
-	text := page(b)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		promptguard.Scan(text)
+	for name, text := range map[string]string{"page": page(b), "code": code(b)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				promptguard.Scan(text)
+			}
+		})
 	}
 }
 

@@ -13,27 +13,36 @@ import (
 var marks = [...]string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|start_header_id|>", "<|eot_id|>", "[INST]", "<<SYS>>",
 	"</tool_result>", "<function_results>", "<invoke name=", "<system>", "</system>", "<assistant>", "### System:", "### Instruction:", "### Response:",
-	"### 系统：", "### 回答：", "【系统", "[SYSTEM ", "BEGIN SYSTEM MESSAGE", `\n\nHuman:`, `\n\nAssistant:`,
+	"### 系统：", "### 回答：", "[SYSTEM ", `\n\nHuman:`, `\n\nAssistant:`,
 	`"role":"system"`, `"role": "system"`, "<IMPORTANT>", "<重要>",
 }
 
 const (
-	leastRoles = 2
-	leastCode  = 24 // characters of an encoding
+	leastRoles   = 2
+	leastCode    = 24 // characters of an encoding
+	leastPercent = 3  // codes of percent encoding
 )
 
-// roles finds marks of a conversation that is none, and addresses made to carry data away.
-func (f *found) roles(text string, at []int32) {
+// mark looks whether what stands at i is one of the marks.
+func (f *found) mark(t *tables, text string, i int, at []int32) {
 	for _, m := range marks {
-		i := strings.Index(text, m)
-		if i < 0 {
+		if text[i] != m[0] || !strings.HasPrefix(text[i:], m) || f.has("role.mark") {
 			continue
 		}
 		weight := suspiciousFrom
-		if strings.HasPrefix(m, `"role"`) {
+		if m[0] == '"' {
 			weight = 2 // programs that talk to models have it
 		}
-		f.add("role.mark", weight-discount(built(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
+		f.add("role.mark", weight-discount(t, text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
+	}
+}
+
+// roles finds marks of a conversation that is none, and addresses made to carry data away.
+func (f *found) roles(text string, at []int32) {
+	for _, m := range [...]string{"【系统", "BEGIN SYSTEM MESSAGE"} {
+		if i := strings.Index(text, m); i >= 0 {
+			f.add("role.mark", suspiciousFrom-discount(built(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
+		}
 	}
 	if strings.Contains(text, ":") || strings.Contains(text, "：") {
 		f.lines(text, at)
@@ -55,6 +64,14 @@ func (f *found) lines(text string, at []int32) {
 	seen, first := [3]bool{}, -1
 	for i := 0; i < len(text); {
 		rest := text[i:]
+		if strings.IndexByte("sSaAuU\xe7\xe5", rest[0]) < 0 {
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				break
+			}
+			i += n + 1
+			continue
+		}
 		for who, names := range [...][2]string{{"system", "系统"}, {"assistant", "助手"}, {"user", "用户"}} {
 			for _, name := range names {
 				if len(rest) > len(name)+3 && strings.EqualFold(rest[:len(name)], name) && (rest[len(name)] == ':' || strings.HasPrefix(rest[len(name):], "：")) {
@@ -99,22 +116,15 @@ func (f *found) address(text string, start, end int, at []int32) {
 
 // encodings judges what text holds in other encodings.
 func (f *found) encodings(text string, layer int) {
-	for i := 0; i < len(text); {
-		if !coded(text[i]) {
-			if text[i] == '%' {
-				if end := percent(text, i); end > 0 {
-					start := i
-					for start > 0 && text[start-1] > ' ' && text[start-1] != '"' && text[start-1] != '=' && text[start-1] < utf8.RuneSelf {
-						start--
-					}
-					if plain, err := url.QueryUnescape(text[start:end]); err == nil {
-						f.inside(plain, layer, start, end)
-					}
-					i = end
-					continue
-				}
-			}
-			i++
+	f.percents(text, layer)
+	for i := 0; i+leastCode <= len(text); {
+		// No run that is long enough begins before the last byte in reach that belongs to none.
+		far := i + leastCode - 1
+		for far >= i && coded(text[far]) {
+			far--
+		}
+		if far >= i {
+			i = far + 1
 			continue
 		}
 		end, upper, lower, digits := i, 0, 0, 0
@@ -129,16 +139,45 @@ func (f *found) encodings(text string, layer int) {
 			}
 			end++
 		}
-		if end-i >= leastCode && (upper > 2 && lower > 2 || digits > 8) {
+		if upper > 2 && lower > 2 || digits > 8 {
 			f.code(text[i:end], layer, i, end)
 		}
 		i = end
 	}
 }
 
-func coded(b byte) bool {
-	return kind[b] == letter || kind[b] == other && (b == '+' || b == '/' || b == '-' || b == '_')
+// percents judges what is in percent encoding.
+func (f *found) percents(text string, layer int) {
+	for i := 0; ; {
+		n := strings.IndexByte(text[i:], '%')
+		if n < 0 {
+			return
+		}
+		i += n
+		end := percent(text, i)
+		if end == 0 {
+			i++
+			continue
+		}
+		start := i
+		for start > 0 && text[start-1] > ' ' && text[start-1] != '"' && text[start-1] != '=' && text[start-1] < utf8.RuneSelf {
+			start--
+		}
+		if plain, err := url.QueryUnescape(text[start:end]); err == nil {
+			f.inside(plain, layer, start, end)
+		}
+		i = end
+	}
 }
+
+var codeBytes = func() (k [256]bool) {
+	for b := range k {
+		k[b] = kind[b] == letter || strings.IndexByte("+/-_", byte(b)) >= 0
+	}
+	return k
+}()
+
+func coded(b byte) bool { return codeBytes[b] }
 
 // percent is the end of what i begins, if that has three percent codes or more.
 func percent(text string, i int) int {
@@ -149,7 +188,7 @@ func percent(text string, i int) int {
 		}
 		end++
 	}
-	if codes < 3 {
+	if codes < leastPercent {
 		return 0
 	}
 	return end

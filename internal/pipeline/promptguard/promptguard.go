@@ -1,8 +1,9 @@
 // Package promptguard tells texts that give orders to a model which reads them: results of tools, notes, pages, mails.
 // It is a judge by fixed rules, with no model and nobody asked, and the same text is judged the same way each time. It
-// finds what is worded as an order in English or Chinese, forged roles and markers, addresses that carry data away,
-// characters that nobody sees, and all of that in base64, hexadecimal or percent encoding. It cannot find an order that is
-// worded as nobody has thought of; what it finds is a reason to be careful, and what it does not find proves nothing.
+// finds what is worded as an order in English or Chinese, sentences made of the words that such orders have, forged roles
+// and markers, addresses that carry data away, characters that nobody sees, and all of that in base64, hexadecimal, percent
+// encoding, numbers of characters, moved letters (rot13) or backwards. It cannot find an order that is worded as nobody has
+// thought of; what it finds is a reason to be careful, and what it does not find proves nothing.
 //
 // The entry point is [Scan].
 package promptguard
@@ -90,6 +91,7 @@ func (f *found) scan(text string, layer int) {
 	s.read()
 	f.roles(plain, at)
 	if layer < mostLayers {
+		f.otherwise(plain, s.rotations, s.turns, layer, origin(at, len(plain)))
 		f.encodings(text, layer)
 	}
 }

@@ -32,6 +32,14 @@ type sentences struct {
 	mask  classes
 	shown int // where what nobody sees ends
 	heard int // matches that were looked at whether they are quotations
+
+	// What signs tell of the sentence, and of the one before it.
+	signed, before     kinds
+	signedAt, signedTo int
+	mute               bool
+	beforeAt, beforeTo int
+	nobodyAt           int
+	rotations, turns   int
 }
 
 // origin is where a byte of text was in what was handed in.
@@ -69,6 +77,7 @@ func (s *sentences) read() {
 			i++
 		case tag:
 			s.hide(i)
+			s.found.mark(s.tables, text, i, s.at)
 			i++
 		default:
 			i++
@@ -98,7 +107,7 @@ var kind = func() (k [256]uint8) {
 			k[b] = stop
 		case c == '\n':
 			k[b] = line
-		case c == '<' || c == '[':
+		case c == '<' || c == '[' || c == '#' || c == '\\' || c == '"':
 			k[b] = tag
 		}
 	}
@@ -128,13 +137,25 @@ const leet = "oizeasbtbg"
 
 // match adds an event for the terms that begin at i.
 func (s *sentences) match(i int, digits bool) bool {
-	if !digits && s.first[s.text[i]|0x20] == 0 && s.first[s.text[i]] == 0 {
+	at, j := s.enter(s.text, i, digits)
+	if at == 0 {
 		return false
 	}
-	text, at := s.text, int32(0)
+	text := s.text
 	var all classes
+	var signs kinds
 	last := i
-	for j := i; j < len(text); {
+	for {
+		if n := s.nodes[at]; n.means != 0 && (n.open || text[j-1] >= utf8.RuneSelf || j == len(text) || kind[text[j]] != letter) {
+			all |= s.means[n.means].is
+			signs |= s.means[n.means].signs
+			for last = j; n.open && last < len(text) && kind[text[last]] == letter; {
+				last++
+			}
+		}
+		if j == len(text) {
+			break
+		}
 		b := text[j]
 		size := 1
 		switch {
@@ -152,19 +173,14 @@ func (s *sentences) match(i int, digits bool) bool {
 			break
 		}
 		j += size
-		n := &s.nodes[at]
-		if n.ends != 0 && (n.open || b >= utf8.RuneSelf || j == len(text) || kind[text[j]] != letter) {
-			all |= n.ends
-			for last = j; n.open && last < len(text) && kind[text[last]] == letter; {
-				last++
-			}
-		}
 	}
-	if all == 0 {
-		return false
+	if signs != 0 && !s.mute {
+		s.sign(signs, i, last)
 	}
-	s.event(all, i, last)
-	return true
+	if all != 0 {
+		s.event(all, i, last)
+	}
+	return all != 0 || signs != 0
 }
 
 // event adds one, less what a negation before it takes away.
@@ -217,9 +233,14 @@ func (s *sentences) addressed(end int) bool {
 
 // judge holds the sentence against the rules, and begins the next one unless it goes on.
 func (s *sentences) judge(goesOn bool) {
+	if !goesOn {
+		s.weigh()
+	}
 	if s.n > 0 {
 		for i := range s.rules {
-			s.try(&s.rules[i])
+			if r := &s.rules[i]; r.steps[0].any&s.mask != 0 && r.steps[len(r.steps)-1].any&s.mask != 0 {
+				s.try(r)
+			}
 		}
 		s.unseen()
 	}
@@ -298,7 +319,7 @@ func (s *sentences) unseen() {
 
 // hide looks whether what begins at i hides what follows from people.
 func (s *sentences) hide(i int) {
-	if i < s.shown {
+	if i < s.shown || s.text[i] != '<' && s.text[i] != '[' {
 		return
 	}
 	text := s.text[i:]
@@ -335,7 +356,7 @@ func (s *sentences) hide(i int) {
 
 // discount is what a match weighs less because the text quotes it, or is about attacks.
 func discount(t *tables, text string, start, end int) int {
-	near := sentences{tables: t, found: &found{}, text: text[whole(text, max(0, start-around)):whole(text, min(len(text), end+around))]}
+	near := sentences{tables: t, mute: true, found: &found{}, text: text[whole(text, max(0, start-around)):whole(text, min(len(text), end+around))]}
 	said := near.mentions(t.is.speech)
 	switch quoted := quoted(text, start, end); {
 	case quoted && said != 0:

@@ -3,9 +3,11 @@ package promptguard
 import (
 	_ "embed" // the tables
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 //go:embed terms.txt
@@ -14,27 +16,49 @@ var termLines string
 //go:embed rules.txt
 var ruleLines string
 
+//go:embed signs.txt
+var signLines string
+
 // classes is a set of classes of terms.
 type classes uint64
 
 // tables are the terms as a tree of bytes, and the rules. They do not change once built.
 type tables struct {
-	nodes []node
-	first [256]int32 // children of the root
-	rules []rule
-	class map[string]classes
-	is    known
+	nodes   []node
+	letters []byte // of the nodes; children of a node follow one another
+	means   []meaning
+	first   [256]int32      // children of the root
+	begin   [32 << 5]int32  // nodes of the first two letters of words
+	han     [mostHan]uint16 // nodes of Chinese characters
+	rules   []rule
+	class   map[string]classes
+	is      known
+	*signs
 }
 
 // known are the classes that the program itself knows.
 type known struct{ must, mustNot, denied, model, addressed, order, speech, strong classes }
 
-// node is a letter of terms. Its children are a list.
+// node is a letter of terms.
 type node struct {
-	letter      byte
-	open        bool // a star: more letters may follow
-	ends        classes
-	child, next int32
+	child uint32 // the first one
+	many  uint8  // children
+	open  bool   // a star: more letters may follow
+	means uint16 // what ends here, in means of tables; 0 for nothing
+}
+
+// meaning is what a term is.
+type meaning struct {
+	is    classes
+	signs kinds
+}
+
+// twig is a node while the tree grows.
+type twig struct {
+	letter byte
+	open   bool
+	meaning
+	children []*twig
 }
 
 // rule is a sequence of classes.
@@ -53,7 +77,8 @@ type step struct {
 
 // built makes the tables at their first use. A mistake in them is one of the program.
 var built = sync.OnceValue(func() *tables {
-	t := &tables{nodes: make([]node, 1), class: map[string]classes{}}
+	t := &tables{class: map[string]classes{}, signs: &signs{}}
+	root := &twig{}
 	for line := range strings.Lines(termLines) {
 		name, terms, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || line[0] == '#' {
@@ -65,9 +90,12 @@ var built = sync.OnceValue(func() *tables {
 		}
 		t.class[name] = c
 		for term := range strings.SplitSeq(terms, ", ") {
-			t.add(term, c)
+			root.add(term).is |= c
 		}
 	}
+	t.readSigns(root)
+	t.grow(root)
+	t.shorten()
 	c := t.class
 	t.is = known{
 		must: c["must"], mustNot: c["mustnot"], model: c["model"], addressed: c["addr"], order: c["act"] | c["ignore"] | c["must"],
@@ -81,39 +109,105 @@ var built = sync.OnceValue(func() *tables {
 	return t
 })
 
-func (t *tables) add(term string, c classes) {
+// add returns the node where term ends.
+func (w *twig) add(term string) *twig {
 	term, open := strings.CutSuffix(term, "*")
-	at := int32(0)
-	for i := range len(term) {
-		at = t.child(at, term[i])
+	for _, letter := range []byte(term) {
+		i := slices.IndexFunc(w.children, func(c *twig) bool { return c.letter == letter })
+		if i < 0 {
+			i = len(w.children)
+			w.children = append(w.children, &twig{letter: letter})
+		}
+		w = w.children[i]
 	}
-	t.nodes[at].ends |= c
-	t.nodes[at].open = t.nodes[at].open || open
+	w.open = w.open || open
+	return w
 }
 
-func (t *tables) child(at int32, letter byte) int32 {
-	if next := t.find(at, letter); next != 0 {
-		return next
+// grow lays the tree out so that to walk through it touches little memory.
+func (t *tables) grow(root *twig) {
+	t.nodes, t.letters, t.means = []node{{}}, []byte{0}, []meaning{{}}
+	means := map[meaning]uint16{{}: 0}
+	level := []*twig{root}
+	for at := 0; at < len(level); at++ {
+		w := level[at]
+		t.nodes[at].child, t.nodes[at].many = uint32(len(t.nodes)), uint8(len(w.children))
+		for _, c := range w.children {
+			m, ok := means[c.meaning]
+			if !ok {
+				m = uint16(len(t.means))
+				means[c.meaning] = m
+				t.means = append(t.means, c.meaning)
+			}
+			if at == 0 {
+				t.first[c.letter] = int32(len(t.nodes))
+			}
+			t.nodes = append(t.nodes, node{open: c.open, means: m})
+			t.letters = append(t.letters, c.letter)
+		}
+		level = append(level, w.children...)
 	}
-	made := int32(len(t.nodes))
-	t.nodes = append(t.nodes, node{letter: letter, next: t.nodes[at].child})
-	if at == 0 {
-		t.nodes[made].next = 0
-		t.first[letter] = made
-		return made
+	if len(t.nodes) > 1<<16 {
+		panic("promptguard: there are too many terms")
 	}
-	t.nodes[at].child = made
-	return made
 }
+
+// Chinese characters that terms may begin with.
+const (
+	firstHan = 0x4E00
+	mostHan  = 0x9FFF - firstHan
+)
+
+// shorten notes where the terms are whose beginnings are two letters or a Chinese character: most words begin none.
+func (t *tables) shorten() {
+	for a := byte('a'); a <= 'z'; a++ {
+		for b := byte('a'); b <= 'z'; b++ {
+			if at := t.first[a]; at != 0 {
+				t.begin[pairOf(a, b)] = t.find(at, b)
+			}
+		}
+	}
+	for i := range t.han {
+		at := int32(0)
+		for _, b := range []byte(string(rune(firstHan + i))) {
+			if at = t.find(at, b); at == 0 {
+				break
+			}
+		}
+		t.han[i] = uint16(at)
+	}
+}
+
+func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
+
+// enter finds the node for the beginning of text[i:], and where that ends. No term has one letter.
+func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
+	b := text[i]
+	switch {
+	case b < utf8.RuneSelf && !digits && i+1 < len(text) && alpha(b) && alpha(text[i+1]):
+		return t.begin[pairOf(b, text[i+1])], i + 2
+	case b >= 0xE4 && b <= 0xE9 && i+2 < len(text):
+		r := rune(b&15)<<12 | rune(text[i+1]&63)<<6 | rune(text[i+2]&63)
+		if r -= firstHan; r >= 0 && r < mostHan {
+			return int32(t.han[r]), i + 3
+		}
+		return 0, 0
+	case digits && b >= '0' && b <= '9':
+		b = leet[b-'0']
+	case b < utf8.RuneSelf:
+		b |= 0x20
+	}
+	return t.first[b], i + 1
+}
+
+func alpha(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // find is the child of a node, or 0.
 func (t *tables) find(at int32, letter byte) int32 {
-	if at == 0 {
-		return t.first[letter]
-	}
-	for c := t.nodes[at].child; c != 0; c = t.nodes[c].next {
-		if t.nodes[c].letter == letter {
-			return c
+	n := &t.nodes[at]
+	for i, l := range t.letters[n.child : n.child+uint32(n.many)] {
+		if l == letter {
+			return int32(n.child) + int32(i)
 		}
 	}
 	return 0

@@ -1,6 +1,8 @@
 package promptguard
 
 import (
+	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -30,17 +32,25 @@ func latin(r rune) rune {
 
 // folds reports whether text has anything that is not to be read as it stands. It is the way that most texts take.
 func folds(text string) bool {
-	spaced := 0
+	spaced, last := 0, 0
 	for i := 0; i < len(text); i++ {
 		b := text[i]
 		if b < utf8.RuneSelf {
-			// letters that stand alone: every second byte is one
-			if i+2 < len(text) && kind[b] == letter && gap(text[i+1]) && (i == 0 || kind[text[i-1]] != letter) {
-				if spaced++; spaced >= leastSpaced {
+			switch {
+			case !unplain[b]:
+			case b == '&' || b == '\\':
+				if i+3 < len(text) && written(text[i:]) > 0 {
 					return true
 				}
-			} else if !gap(b) {
-				spaced = 0
+			case i > 0 && i+2 < len(text) && gap(text[i+2]) && kind[text[i+1]] == letter && kind[text[i-1]] == letter:
+				// letters that stand alone: every second byte is one
+				if i-last > 3 {
+					spaced = 0
+				}
+				if last = i; spaced >= leastSpaced-2 {
+					return true
+				}
+				spaced++
 			}
 			continue
 		}
@@ -53,7 +63,7 @@ func folds(text string) bool {
 				return true
 			}
 		case 0xE2:
-			if d := text[i+2]; c == 0x80 && (d >= 0x8B && d <= 0x8F || d >= 0xAA && d <= 0xAE) || c == 0x81 && d >= 0xA0 && d <= 0xAF {
+			if d := text[i+2]; c == 0x92 && d >= 0xB6 || c == 0x93 && d <= 0xA9 || c == 0x80 && (d >= 0x8B && d <= 0x8F || d >= 0xAA && d <= 0xAE) || c == 0x81 && d >= 0xA0 && d <= 0xAF {
 				return true
 			}
 		case 0xEF:
@@ -62,6 +72,10 @@ func folds(text string) bool {
 			}
 		case 0xF3:
 			if c == 0xA0 {
+				return true
+			}
+		case 0xF0:
+			if c == 0x9D && text[i+2] >= 0x90 && text[i+2] <= 0x9F || c == 0x9F && (text[i+2] == 0x84 || text[i+2] == 0x85) {
 				return true
 			}
 		case 0xCE, 0xCF, 0xD0, 0xD1, 0xD2, 0xD4:
@@ -76,6 +90,9 @@ func folds(text string) bool {
 	}
 	return false
 }
+
+// unplain are the bytes below 0x80 that folds looks at.
+var unplain = [256]bool{'&': true, '\\': true, ' ': true, '-': true, '.': true, '*': true}
 
 func wideHan(b byte) bool { return b >= 0xE4 && b <= 0xE9 }
 
@@ -102,6 +119,12 @@ func unfold(text string, f *found) (string, []int32) {
 		if r, size = utf8.DecodeRuneInString(text[i:]); i < joined {
 			continue
 		}
+		if r == '&' || r == '\\' {
+			if end := written(text[i:]); end > 0 {
+				r, size = decoded(text[i:i+end]), end
+			}
+		}
+		r = styled(r)
 		next, _ := utf8.DecodeRuneInString(text[i+size:])
 		switch {
 		case r >= 0xE0000 && r <= 0xE007F:
@@ -151,6 +174,74 @@ func unfold(text string, f *found) (string, []int32) {
 		f.add("hidden.script", suspiciousFrom-2, 0, len(text))
 	}
 	return string(out), append(at, int32(len(text)))
+}
+
+// written is the length of the number of a character, as HTML or JSON write it, that text begins with, or 0.
+func written(text string) int {
+	digits, hex := 0, true
+	switch {
+	case strings.HasPrefix(text, `\u`) && len(text) >= 6, strings.HasPrefix(text, `\x`) && len(text) >= 4:
+		for digits = 2; digits < 6 && (text[1] == 'u' || digits < 4); digits++ {
+			if !hexDigit(text[digits]) {
+				return 0
+			}
+		}
+		return digits
+	case strings.HasPrefix(text, "&#x"), strings.HasPrefix(text, "&#X"):
+		digits = 3
+	case strings.HasPrefix(text, "&#"):
+		digits, hex = 2, false
+	default:
+		return 0
+	}
+	from := digits
+	for digits < len(text) && digits < 10 && hexDigit(text[digits]) && (hex || text[digits] <= '9') {
+		digits++
+	}
+	if digits == from || digits == len(text) || text[digits] != ';' {
+		return 0
+	}
+	return digits + 1
+}
+
+func hexDigit(b byte) bool { return b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'f' }
+
+// decoded is the character that text is the number of.
+func decoded(text string) rune {
+	base := 16
+	number := strings.TrimSuffix(strings.TrimLeft(text, `\&#uxX`), ";")
+	if text[0] == '&' && text[2]|0x20 != 'x' {
+		base = 10
+	}
+	n, err := strconv.ParseUint(number, base, 32)
+	if err != nil || n > unicode.MaxRune {
+		return ' '
+	}
+	return rune(n)
+}
+
+// styled is the plain letter of one in bold, in a circle or in another style that Unicode has, or r.
+func styled(r rune) rune {
+	letter := rune(-1)
+	switch {
+	case r < 0x24B6:
+		return r
+	case r >= 0x1D400 && r < 0x1D6A4:
+		letter = (r - 0x1D400) % 52
+	case r <= 0x24E9:
+		letter = r - 0x24B6
+	case r >= 0x1D7CE && r <= 0x1D7FF:
+		return '0' + (r-0x1D7CE)%10
+	case r >= 0x1F130 && r <= 0x1F189:
+		letter = (r - 0x1F130) % 32
+	}
+	switch {
+	case letter < 0 || letter >= 52:
+		return r
+	case letter >= 26:
+		return 'a' + letter - 26
+	}
+	return 'A' + letter
 }
 
 func inWord(r rune) bool { return isLatin(r) || unicode.Is(unicode.Han, r) }
