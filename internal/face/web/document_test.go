@@ -77,6 +77,12 @@ func (providers) TestKey(context.Context, string, string) (llmadmin.TestResult, 
 	return llmadmin.TestResult{Provider: "p", Label: "main", OK: true, Models: 2}, nil
 }
 
+func (providers) Caches(context.Context) ([]llmadmin.CacheStats, error) {
+	return []llmadmin.CacheStats{{Name: "models", Entries: 1}}, nil
+}
+
+func (providers) ClearCache(context.Context, string) (int, error) { return 1, nil }
+
 func (providers) Keys(context.Context, string) ([]llmadmin.Key, error) {
 	return []llmadmin.Key{aKey}, nil
 }
@@ -134,6 +140,8 @@ func (c client) examples() map[string]func() example {
 		"DELETE /api/v1/providers/{name}/keys/{label}":     s,
 		"POST /api/v1/providers/{name}/keys/{label}/test":  s,
 		"POST /api/v1/providers/{name}/keys/{label}/reset": s,
+		"GET /api/v1/caches":                               is(example{}),
+		"POST /api/v1/caches/{name}/clear":                 is(example{name: "models"}),
 		"POST /api/v1/sessions":                            is(example{body: `{"title":"tea","config":{"engine":"chat"}}`}),
 		"GET /api/v1/sessions":                             func() example { session(); return example{} },
 		"GET /api/v1/sessions/{id}":                        func() example { s, _, _, _ := talked(); return example{name: s} },

@@ -21,6 +21,9 @@ type Providers interface {
 	SetKey(ctx context.Context, provider, label string, c *llmadmin.KeyChange) (llmadmin.Key, error)
 	RemoveKey(ctx context.Context, provider, label string) error
 	ResetKey(ctx context.Context, provider, label string) error
+	// Caches returns figures about what is kept in memory of models, and ClearCache empties one of them.
+	Caches(ctx context.Context) ([]llmadmin.CacheStats, error)
+	ClearCache(ctx context.Context, name string) (entries int, err error)
 }
 
 // providerRoutes returns the routes of providers and their keys. They need the control key, because a key costs its
@@ -47,6 +50,8 @@ func providerRoutes() []Route {
 		{"POST /api/v1/providers/{name}/keys/{label}/reset", ClassManage, (*api).resetKey, about{
 			summary: "Forget why a key is not used, so that it is tried at once", out: none{},
 		}},
+		{"GET /api/v1/caches", ClassManage, (*api).caches, about{summary: "Figures about what is kept in memory of models", out: cacheList{}}},
+		{"POST /api/v1/caches/{name}/clear", ClassManage, (*api).clearNamedCache, about{summary: "Empty the cache of that name: models or transformers", out: emptied{}}},
 	}
 }
 
@@ -147,4 +152,28 @@ func answerNoContent(w http.ResponseWriter, err error) error {
 		w.WriteHeader(http.StatusNoContent)
 	}
 	return err
+}
+
+type cacheList struct {
+	Caches []llmadmin.CacheStats `json:"caches"`
+}
+
+func (a *api) caches(w http.ResponseWriter, r *http.Request) error {
+	list, err := a.opts.Providers.Caches(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, cacheList{list})
+}
+
+type emptied struct {
+	Entries int `json:"entries"` // how many it had
+}
+
+func (a *api) clearNamedCache(w http.ResponseWriter, r *http.Request) error {
+	n, err := a.opts.Providers.ClearCache(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return answer(w, emptied{n})
 }

@@ -59,6 +59,8 @@ type Client struct {
 	chains *transform.Chains
 	index  atomic.Pointer[index]
 
+	found, missed atomic.Uint64 // models looked up by name
+
 	figures figures
 }
 
@@ -193,6 +195,16 @@ func (c *Client) Model(ref string, fallbacks []string) (llm.Model, Info, error) 
 
 // find resolves ref.
 func (c *Client) find(x *index, ref string) (target, error) {
+	t, err := c.lookUp(x, ref)
+	if err != nil {
+		c.missed.Add(1)
+	} else {
+		c.found.Add(1)
+	}
+	return t, err
+}
+
+func (c *Client) lookUp(x *index, ref string) (target, error) {
 	if len(x.list) == 0 {
 		return target{}, &llm.Error{
 			Class: llm.ClassNoProvider, Message: "no provider of models is set up",

@@ -400,13 +400,17 @@ func TestServersOfThisMachine(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	var got string
+	reads := 0
 	transport := roundTripper(func(r *http.Request) (*http.Response, error) {
 		got = r.Header.Get("X-Team")
 		return &http.Response{StatusCode: 401, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 	})
 	c, err := client.New(client.Options{
 		Pool: keypool.New(keypool.Options{}), Transport: transport,
-		Secret: func(_ context.Context, written string) (string, error) { return "read " + written, nil },
+		Secret: func(_ context.Context, written string) (string, error) {
+			reads++
+			return fmt.Sprintf("read %d of %s", reads, written), nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -414,8 +418,19 @@ func TestHeaders(t *testing.T) {
 	if err := c.Apply([]client.Provider{{Name: "a", Kind: "openai", Headers: map[string]string{"X-Team": "${T}"}}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Test(t.Context(), "a", ""); err == nil || got != "read ${T}" {
-		t.Errorf("%v, header %q", err, got)
+	for range 2 { // the second request does not read the secret again
+		if _, err := c.Test(t.Context(), "a", ""); err == nil || got != "read 1 of ${T}" {
+			t.Errorf("%v, header %q", err, got)
+		}
+	}
+	if n, known := c.ClearCache(client.CacheModels); n != 1 || !known {
+		t.Errorf("cleared %d, %t", n, known)
+	}
+	if _, err := c.Test(t.Context(), "a", ""); err == nil || got != "read 2 of ${T}" {
+		t.Errorf("after the cache was cleared: %v, header %q", err, got)
+	}
+	if _, known := c.ClearCache("trees"); known {
+		t.Error("a cache that does not exist was cleared")
 	}
 }
 

@@ -37,9 +37,19 @@ type Options struct {
 type Chains struct {
 	now func() time.Time
 
-	mu       sync.Mutex
-	cache    map[string]cachedChain
-	compiled int
+	mu      sync.Mutex
+	cache   map[string]cachedChain
+	hits    uint64
+	built   uint64
+	evicted uint64
+}
+
+// Stats are figures about the cache, counted since it was made.
+type Stats struct {
+	Entries, Limit int
+	Hits           uint64
+	Built          uint64 // chains, each for a request that found none
+	Evicted        uint64 // chains that expired or were the oldest, as far as anybody noticed
 }
 
 type cachedChain struct {
@@ -52,11 +62,11 @@ func New(now func() time.Time) *Chains {
 	return &Chains{now: now, cache: map[string]cachedChain{}}
 }
 
-// Compiled returns how many chains have been built.
-func (c *Chains) Compiled() int {
+// Stats returns the present figures.
+func (c *Chains) Stats() Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.compiled
+	return Stats{len(c.cache), maxCachedChains, c.hits, c.built, c.evicted}
 }
 
 // Clear empties the cache and returns how many chains it held.
@@ -91,13 +101,14 @@ func (c *Chains) chain(o Options) *chain {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if k, ok := c.cache[key]; ok && now.Before(k.until) {
+		c.hits++
 		return k.chain
 	}
 	if len(c.cache) >= maxCachedChains {
 		c.evict(now)
 	}
 	ch := compile(o)
-	c.compiled++
+	c.built++
 	c.cache[key] = cachedChain{ch, now.Add(cacheTTL)}
 	return ch
 }
@@ -108,12 +119,14 @@ func (c *Chains) evict(now time.Time) {
 	for key, k := range c.cache {
 		if !now.Before(k.until) {
 			delete(c.cache, key)
+			c.evicted++
 		} else if oldest == "" || k.until.Before(c.cache[oldest].until) {
 			oldest = key
 		}
 	}
 	if len(c.cache) >= maxCachedChains {
 		delete(c.cache, oldest)
+		c.evicted++
 	}
 }
 

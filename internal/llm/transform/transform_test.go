@@ -55,12 +55,12 @@ func TestKept(t *testing.T) {
 		ask("a")
 	}
 	now = now.Add(9 * time.Minute)
-	if ask("a"); chains.Compiled() != 1 {
-		t.Errorf("compiled %d times within ten minutes", chains.Compiled())
+	if ask("a"); chains.Stats().Built != 1 {
+		t.Errorf("compiled %d times within ten minutes", chains.Stats().Built)
 	}
 	now = now.Add(time.Minute)
-	if ask("a"); chains.Compiled() != 2 {
-		t.Errorf("compiled %d times, want again after ten minutes", chains.Compiled())
+	if ask("a"); chains.Stats().Built != 2 {
+		t.Errorf("compiled %d times, want again after ten minutes", chains.Stats().Built)
 	}
 	for i := range 300 {
 		ask(fmt.Sprint(i))

@@ -20,13 +20,26 @@ import (
 )
 
 func (p commands) clearCommand() *cobra.Command {
-	return &cobra.Command{
+	var kind string
+	c := &cobra.Command{
 		Use: "clear [NAME…]", Short: "Forget cached lists, of some servers or of all", ValidArgsFunction: p.completeCached(0),
 		Long: "Deletes entries from the cache, and at once from that of a running gateway. The gateway goes on\n" +
 			"offering what its servers offer: those that run write their entries back with their next list,\n" +
-			"and collie cache refresh asks the others.",
-		RunE: func(c *cobra.Command, args []string) error { return p.clear(c.Context(), args) },
+			"and collie cache refresh asks the others. With --kind, what a running gateway keeps of models.",
+		RunE: func(c *cobra.Command, args []string) error {
+			switch err := checkKind(kind); {
+			case err != nil:
+				return err
+			case kind == kindTools:
+				return p.clear(c.Context(), args)
+			case len(args) > 0:
+				return root.Usage("%s names a server, which only the cache of tools has; leave out --kind", args[0])
+			}
+			return p.clearMemory(c.Context(), kind)
+		},
 	}
+	kindFlag(c, &kind)
+	return c
 }
 
 func (p commands) pruneCommand() *cobra.Command {

@@ -22,12 +22,23 @@ import (
 )
 
 func (p commands) statsCommand() *cobra.Command {
-	return &cobra.Command{
+	var kind string
+	c := &cobra.Command{
 		Use: "stats", Short: "Show how well the cache works", Args: cobra.NoArgs,
 		Long: "Shows the counters of the cache file and, if a gateway runs, how much it has looked up, refreshed\n" +
-			"and written since its start.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.stats(c.Context()) },
+			"and written since its start. With --kind, the counters of what a running gateway keeps of models.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch err := checkKind(kind); {
+			case err != nil:
+				return err
+			case kind == kindTools:
+				return p.stats(c.Context())
+			}
+			return p.memoryStats(c.Context(), kind)
+		},
 	}
+	kindFlag(c, &kind)
+	return c
 }
 
 func (p commands) stats(ctx context.Context) error {
