@@ -13,7 +13,7 @@ import (
 )
 
 // caller is the [tool.Caller] of a call in a turn: it reaches the turn's person and the conversation. Questions of the
-// gate are answered by what the person allowed beforehand, else by the person; without a person they fail.
+// gate are answered by what the person allowed beforehand, unless the harm is critical, else by the person; without a person they fail.
 type caller struct {
 	agent *Agent
 	turn  *chat.Turn
@@ -83,7 +83,7 @@ func (c *caller) Notify(ctx context.Context, method string, params json.RawMessa
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == tool.MethodConfirm {
 		q := gjson.ParseBytes(params)
-		if allowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
+		if q.Get("name").String() == "" && allowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
 			return json.RawMessage(`{"confirm":true}`), nil
 		}
 	}

@@ -230,6 +230,8 @@ type Plan struct {
 	// Effect says in one sentence what would happen to them; empty if the action's description already says
 	// so.
 	Effect string
+	// Name is what people call the one target; empty if there is none, or several.
+	Name string
 }
 
 // Refresher is a [Source] whose offer may come late or be out of date: a server that is not running, switches
@@ -461,7 +463,7 @@ const (
 
 // MethodConfirm asks a [Caller] with [CanConfirm] whether a dangerous call may run. Only the gate uses it;
 // requests of servers never reach a caller under this method. Its parameters are a [Question], its result is
-// {"confirm":true} or {"confirm":false}.
+// {"confirm":true} or {"confirm":false}. A yes to a question with a Name repeats it: {"confirm":true,"name":"…"}.
 const MethodConfirm = "collie/confirm"
 
 // Question is what a person is asked before a dangerous call runs.
@@ -472,6 +474,9 @@ type Question struct {
 	Why     string   `json:"why,omitempty"`     // what a rule found in the arguments
 	Targets []string `json:"targets,omitempty"` // by name and path
 	Args    string   `json:"args"`              // as JSON, long values cut
+	Risk    Risk     `json:"risk,omitempty"`    // how much harm it can do
+	// Name is what the person has to type to agree, since the harm is critical; empty if a yes will do.
+	Name string `json:"name,omitempty"`
 }
 
 // Caller is the way back to whoever made a Call: it carries requests and notifications of a server while the

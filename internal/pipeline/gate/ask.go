@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/pipeline/gate/decision"
 	"collie/internal/tool"
 )
 
@@ -46,6 +48,9 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 	default:
 		return askResult{}
 	}
+	if by == "client" && !decision.RiskCounts(c.Origin, s.clients()) {
+		q.Name = "" // such a client is asked as it always was
+	}
 	inner, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()
 	s.asked.Publish(Asked{Call: c})
@@ -81,7 +86,16 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 	if raw, err = caller.Ask(ctx, tool.MethodConfirm, raw); err != nil {
 		return askResult{}, err
 	}
-	return askResult{asked: true, yes: gjson.GetBytes(raw, "confirm").Type == gjson.True, how: "decline"}, nil
+	return answered(&q, gjson.ParseBytes(raw)), nil
+}
+
+// answered is what a person said who filled in confirm and, where q wants that, name.
+func answered(q *tool.Question, said gjson.Result) askResult {
+	a := askResult{asked: true, yes: said.Get("confirm").Type == gjson.True, how: "decline"}
+	if a.yes && q.Name != "" && strings.TrimSpace(said.Get("name").String()) != q.Name {
+		a.yes, a.how = false, "wrong_name"
+	}
+	return a
 }
 
 // speaksInForms reports whether the caller shows forms whose answers count as a person's.
@@ -101,7 +115,7 @@ func showsForms(caller tool.Caller) bool {
 
 // elicit asks through an MCP client. Only an accepted form with confirm true means yes.
 func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult, error) {
-	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": confirmSchema})
+	params, err := json.Marshal(map[string]any{"message": message(q), "requestedSchema": form(&q)})
 	if err != nil {
 		return askResult{}, err
 	}
@@ -112,13 +126,21 @@ func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult
 	root := gjson.ParseBytes(raw)
 	switch root.Get("action").String() {
 	case "accept":
-		return askResult{asked: true, yes: root.Get("content.confirm").Type == gjson.True, how: "decline"}, nil
+		return answered(&q, root.Get("content")), nil
 	case "cancel":
 		return askResult{asked: true, how: "cancel"}, nil
 	}
 	return askResult{asked: true, how: "decline"}, nil
 }
 
-// confirmSchema is the schema of the form: one check box.
-var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Run it",` +
-	`"description":"Yes lets it run once. No, or closing this, refuses it."}},"required":["confirm"]}`)
+// form returns the schema of the form for q: a check box, and a field for the name.
+func form(q *tool.Question) map[string]any {
+	fields, required := map[string]any{"confirm": map[string]any{
+		"type": "boolean", "title": "Run it", "description": "Yes lets it run once. No, or closing this, refuses it.",
+	}}, []string{"confirm"}
+	if q.Name != "" {
+		fields["name"] = map[string]any{"type": "string", "title": "Name", "description": "To let it run, type: " + q.Name}
+		required = append(required, "name")
+	}
+	return map[string]any{"type": "object", "properties": fields, "required": required}
+}

@@ -10,9 +10,8 @@ import (
 
 // byCode lets c pass if a person has approved it before; otherwise the call is stored to wait for a person,
 // and refused. It adds to said what the person said.
-func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, said *tool.Decision) *tool.Error {
+func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, said *tool.Decision) *tool.Error {
 	const approver = "code"
-	q := question(c, plan)
 	q.Args = argsText(outline(c.Args))
 	w, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
 		Question: q, Origin: c.Origin, Principal: line(c.Principal, mostTarget), Client: line(c.Client, mostTarget),

@@ -143,7 +143,9 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 // agree has a person asked about c, and adds what the person said to what is on record. asked means that the person was
 // asked just now, and not before.
 func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, said *tool.Decision) (asked bool, refusal *tool.Error) {
-	switch a := s.ask(ctx, c, question(c, plan)); {
+	q := question(c, plan)
+	demand(&q, c, plan, said.Risk)
+	switch a := s.ask(ctx, c, q); {
 	case a.err != nil:
 		return true, a.err
 	case a.yes:
@@ -154,13 +156,27 @@ func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, said *t
 		return true, declined(c, a.how)
 	case c.Origin == tool.Direct:
 		return false, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+	case ofModel(c.Origin) && q.Name != "":
+		return false, notAsked(c, "this can do critical harm, and no person is there to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
 	case ofModel(c.Origin):
 		return false, notAsked(c, "this may change something, and no person is there to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
 		return false, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
-	return false, s.byCode(ctx, c, plan, said)
+	return false, s.byCode(ctx, c, plan, q, said)
+}
+
+// demand adds the risk to q, and for one that is critical the name that a person has to type: that of the target, else
+// that of the action.
+func demand(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
+	if q.Risk = risk; risk != tool.RiskCritical {
+		return
+	}
+	q.Name = line(c.Subject(), mostTarget)
+	if name := line(plan.Name, mostName); name != "" && name == plan.Name {
+		q.Name = name
+	}
 }
 
 // onRecord is what is on record of a call that d does not simply let run: what wanted that. Until a person agrees the

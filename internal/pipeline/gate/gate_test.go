@@ -222,7 +222,7 @@ func TestProgramsOfOurs(t *testing.T) {
 			}
 			var got tool.Question
 			want := tool.Question{
-				Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`,
+				Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
 			}
 			if err := json.Unmarshal(who.saw, &got); err != nil || !cmp.Equal(want, got) {
 				t.Errorf("question: %v, (-want +got):\n%s", err, cmp.Diff(want, got))
@@ -267,6 +267,7 @@ func TestElicitation(t *testing.T) {
 Tool: notebook
 Action: remove
 Effect: Deletes the notebook.
+Risk: high
 Targets:
 - 工作 (20210808180117-czj9bvb)
 - /Work/Plans
@@ -276,6 +277,56 @@ Arguments: {"notebook":"20210808180117-czj9bvb"}`
 	}
 	if !strings.Contains(string(asked.Schema), `"required":["confirm"]`) || asked.Mode != "" {
 		t.Errorf("schema %s, mode %q", asked.Schema, asked.Mode)
+	}
+}
+
+// A critical call runs only if the person types its name, which --yes repeats and what was allowed beforehand does not
+// know. An MCP client whose calls the risk does not stop is asked as it was before.
+func TestCriticalCallsWantTheNameTyped(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		origin  tool.Origin
+		clients bool
+		what    tool.Capability
+		answer  string
+		name    string // of the target
+		want    tool.ErrorKind
+		code    string
+	}{
+		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":"工作"}`, "工作", "", ""},
+		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":" 工作 "}`, "工作", "", ""},
+		{tool.Direct, false, tool.CanConfirm, `{"confirm":true}`, "工作", tool.Declined, "wrong_name"},
+		{tool.Direct, false, tool.CanConfirm, `{"confirm":true,"name":"work"}`, "工作", tool.Declined, "wrong_name"},
+		{tool.Direct, false, tool.CanConfirm, `{"confirm":false,"name":"工作"}`, "工作", tool.Declined, "decline"},
+		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":["工作"]}`, "工作", tool.Declined, "wrong_name"},
+		{tool.Chat, false, tool.CanConfirm, `{"confirm":true}`, "工作", tool.Declined, "wrong_name"},
+		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":"notebook.remove"}`, "", "", ""},
+		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":""}`, "", tool.Declined, "wrong_name"},
+		{tool.Chat, false, tool.CanConfirm, `{"confirm":true,"name":"notebook.remove"}`, "a\u202eb", "", ""},
+		{tool.MCPLocal, true, tool.CanElicit, `{"action":"accept","content":{"confirm":true,"name":"工作"}}`, "工作", "", ""},
+		{tool.MCPLocal, true, tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`, "工作", tool.Declined, "wrong_name"},
+		{tool.MCPLocal, false, tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`, "工作", "", ""},
+	} {
+		s := gate.New(gate.Options{Clients: func() bool { return tt.clients }})
+		who := says(tt.what, tt.answer)
+		c := risky(removal(who), tool.RiskCritical)
+		c.Origin, c.Source = tt.origin, prepared{prepare: func(*tool.Call) (tool.Plan, error) {
+			return tool.Plan{Targets: plan.Targets[:1], Effect: plan.Effect, Name: tt.name}, nil
+		}}
+		if tt.want == "" {
+			mustRun(t, s, c)
+		} else if e := refusal(t, s, c, tt.want); e.Code != tt.code || e.Decision.Risk != tool.RiskCritical {
+			t.Errorf("%+v: %+v", tt, e)
+		}
+		asks := strings.Contains(string(who.saw), `"name"`)
+		if asks == (tt.origin == tool.MCPLocal && !tt.clients) {
+			t.Errorf("%+v: asked %s", tt, who.saw)
+		}
+	}
+	dir := t.TempDir()
+	code(t, gate.New(gate.Options{Dir: dir}), risky(removal(nil), tool.RiskCritical))
+	if w := list(t, dir); len(w) != 1 || w[0].Question.Name != "notebook.remove" {
+		t.Errorf("what waits: %+v", w)
 	}
 }
 

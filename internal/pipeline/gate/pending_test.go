@@ -90,7 +90,7 @@ func TestConfirmedByCode(t *testing.T) {
 	want := gate.Waiting{
 		Code: c, State: gate.StateWaiting, Origin: tool.MCPLocal, Principal: "ada", Client: "claude 1.0", Asked: got[0].Asked, Expires: got[0].Expires,
 		Question: tool.Question{
-			Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`,
+			Tool: "notebook", Action: "remove", Effect: plan.Effect, Targets: plan.Targets, Args: `{"notebook":"20210808180117-czj9bvb"}`, Risk: tool.RiskHigh,
 		},
 	}
 	if d := cmp.Diff(want, got[0]); d != "" {

@@ -18,6 +18,7 @@ const (
 	mostTargets = 20
 	mostTarget  = 300
 	mostEffect  = 400
+	mostName    = 60 // that have to be typed
 )
 
 // question returns what a person is asked about c. Targets and arguments come from others who may be
@@ -53,6 +54,9 @@ func message(q tool.Question) string {
 	fmt.Fprintf(&b, "Collie asks before this runs.\n\nTool: %s\nAction: %s\n", q.Tool, q.Action)
 	if q.Effect != "" {
 		fmt.Fprintf(&b, "Effect: %s\n", q.Effect)
+	}
+	if q.Risk != "" {
+		fmt.Fprintf(&b, "Risk: %s\n", q.Risk)
 	}
 	if q.Why != "" {
 		fmt.Fprintf(&b, "Why it asks: %s\n", q.Why)

@@ -80,6 +80,10 @@ func (b *boundCall) Plan(ctx context.Context) (tool.Plan, error) {
 	}
 	for _, t := range r.AllTargets() {
 		plan.Targets = append(plan.Targets, describeTarget(ctx, r, &t, names))
+		plan.Name = t.Title
+	}
+	if len(plan.Targets) != 1 {
+		plan.Name = ""
 	}
 	return plan, nil
 }

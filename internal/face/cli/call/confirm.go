@@ -29,9 +29,10 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 		Use: "confirm [CODE]", Short: "Answer the calls that wait for a person", Args: cobra.MaximumNArgs(1),
 		Long: "If a client cannot ask you, a dangerous call is refused and waits here for five minutes. Without\n" +
 			"CODE this lists the waiting calls. With CODE it shows the call and asks; after a yes, the client\n" +
-			"that was shown the code may make the same call once. A client that has lost its session since\n" +
-			"then counts as a new one and gets a new code. The answer is read from the terminal, not from\n" +
-			"stdin, and there is no --yes. That keeps pipes and scripts from answering by accident; it does\n" +
+			"that was shown the code may make the same call once. Where the risk is critical, you agree by\n" +
+			"typing the name that is shown. A client that has lost its session since then counts as a new one\n" +
+			"and gets a new code. The first answer counts. It is read from the terminal, not from stdin, and\n" +
+			"there is no --yes. That keeps pipes and scripts from answering by accident; it does\n" +
 			"not keep out a program that has a shell on your account and opens a terminal itself.",
 		Example:           "  collie confirm\n  collie confirm K7RM4T\n  collie confirm --deny K7RM4T",
 		ValidArgsFunction: p.completeCodes,
@@ -131,8 +132,13 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 // askPending asks whether a call may run. Leaving without an answer gives no answer.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
-	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\nLet it run once? [y/N] ",
+	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\n",
 		output.Ago(w.Asked, now), output.OneLine(describeCaller(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
+	if w.Question.Name != "" {
+		text += NamePrompt(&w.Question)
+	} else {
+		text += locale.T("Let it run once? [y/N] ")
+	}
 	if _, err := io.WriteString(out, text); err != nil {
 		return false, err
 	}
@@ -143,7 +149,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "not answered; the call still waits",
 		}
 	}
-	return root.Agrees(line), err
+	return agrees(&w.Question, line), err
 }
 
 // answer stores the person's answer.

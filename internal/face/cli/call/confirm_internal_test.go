@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
 	"collie/internal/face/cli/output"
@@ -140,11 +141,38 @@ func TestConfirmShowsTheQuestion(t *testing.T) {
 	got = regexp.MustCompile(`expires in \S+`).ReplaceAllString(got, "expires in T")
 	const want = "notes drop\n" +
 		"  effect: a\uFFFD[2K \uFFFDb\n" +
+		"  risk: high\n" +
 		`  arguments: {"id":"\u001b[2K\u202e"}` + "\n" +
 		"  asked T ago by a\uFFFD[2K \uFFFDb Let it run once? [y/N] y (mcp-remote) for token; this expires in T\n" +
 		"Let it run once? [y/N] "
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("shown (-want +got):\n%s", d)
+	}
+}
+
+// Where the question has a name, typing that is the only yes, for waiting calls as for those of a command. --yes knows it.
+func TestNamesAreTyped(t *testing.T) {
+	t.Parallel()
+	q := tool.Question{Tool: "notebook", Action: "remove", Risk: tool.RiskCritical, Name: "工作 1", Args: "{}"}
+	raw, err := json.Marshal(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for typed, want := range map[string]bool{"工作 1\n": true, " 工作 1 \r\n": true, "y\n": false, "yes\n": false, "工作\n": false, "\n": false} {
+		var shown bytes.Buffer
+		yes, err := askPending(t.Context(), root.NewLines(strings.NewReader(typed)), &shown, &app.PendingCall{Question: q})
+		if yes != want || err != nil || !strings.HasSuffix(shown.String(), "To let it run, type 工作 1: ") || strings.Contains(shown.String(), "[y/N]") {
+			t.Errorf("%q: %t, %v, shown %q", typed, yes, err, shown.String())
+		}
+		c := &caller{from: "notes", person: true, out: &shown, in: root.NewLines(strings.NewReader(typed))}
+		got, err := c.Ask(t.Context(), tool.MethodConfirm, raw)
+		if said := gjson.ParseBytes(got); err != nil || said.Get("confirm").Bool() != want || said.Get("name").Exists() != want {
+			t.Errorf("%q: %s, %v", typed, got, err)
+		}
+	}
+	c := &caller{yes: true, out: io.Discard}
+	if got, err := c.Ask(t.Context(), tool.MethodConfirm, raw); err != nil || gjson.GetBytes(got, "name").String() != q.Name {
+		t.Errorf("--yes: %s, %v", got, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
@@ -46,6 +47,8 @@ type (
 	tick     struct{}
 	question struct {
 		text   string
+		name   string // that has to be typed; empty if a yes will do
+		typed  string
 		answer chan<- bool
 	}
 )
@@ -111,10 +114,10 @@ func (a *person) Ask(ctx context.Context, method string, params json.RawMessage)
 		return nil, err
 	}
 	answer := make(chan bool, 1)
-	a.screen.program.Send(question{call.QuestionText(&q), answer})
+	a.screen.program.Send(question{text: call.QuestionText(&q), name: q.Name, answer: answer})
 	select {
 	case yes := <-answer:
-		return json.Marshal(map[string]bool{"confirm": yes})
+		return call.Confirmation(yes, q.Name), nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -249,6 +252,11 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		return nil
 	case tea.KeyPressMsg:
 		return s.key(msg)
+	case tea.PasteMsg:
+		if len(s.asking) > 0 {
+			s.asking[0].typed += msg.Content
+			return nil
+		}
 	}
 	var cmd tea.Cmd
 	s.input, cmd = s.input.Update(msg)
@@ -318,10 +326,11 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.leaving = false
 	}
 	if len(s.asking) > 0 && name != "ctrl+c" {
-		if q := s.asking[0]; name == "y" || name == "n" || name == "esc" || name == "enter" {
+		if done, yes := s.asking[0].key(name, msg.Text); done {
+			q := s.asking[0]
 			s.asking = s.asking[1:]
-			s.say("%s%s", q.text, map[bool]string{true: locale.T("yes"), false: locale.T("no")}[name == "y"])
-			q.answer <- name == "y"
+			s.say("%s%s", q.text, map[bool]string{true: locale.T("yes"), false: locale.T("no")}[yes])
+			q.answer <- yes
 		}
 		return nil
 	}
@@ -489,6 +498,32 @@ func (s *screen) ended(e ended) {
 	}
 }
 
+// key takes a key that was pressed, and reports whether that answers the question.
+func (q *question) key(name, text string) (done, yes bool) {
+	switch {
+	case name == "esc", q.name == "" && (name == "n" || name == "enter"):
+		return true, false
+	case q.name == "":
+		return name == "y", name == "y"
+	case name == "enter":
+		return true, strings.TrimSpace(q.typed) == q.name
+	case name == "backspace":
+		_, n := utf8.DecodeLastRuneInString(q.typed)
+		q.typed = q.typed[:len(q.typed)-n]
+	default:
+		q.typed += text
+	}
+	return false, false
+}
+
+// prompt is where the answer is written.
+func (q *question) prompt() string {
+	if q.name == "" {
+		return locale.T("Run it? [y/N]")
+	}
+	return call.NamePrompt(&tool.Question{Name: q.name}) + output.OneLine(q.typed)
+}
+
 // View is the part of the screen that changes.
 func (s *screen) View() tea.View {
 	var lines []string
@@ -501,7 +536,7 @@ func (s *screen) View() tea.View {
 		lines = append(lines, output.Truncate("… "+c.name+"  "+c.state+"  "+time.Since(c.since).Truncate(time.Second).String()+"  "+c.target, s.width))
 	}
 	if len(s.asking) > 0 {
-		lines = append(lines, strings.Split(lipgloss.Wrap(s.asking[0].text+locale.T("Run it? [y/N]"), s.width, ""), "\n")...)
+		lines = append(lines, strings.Split(lipgloss.Wrap(s.asking[0].text+s.asking[0].prompt(), s.width, ""), "\n")...)
 	}
 	if len(lines) > room {
 		lines = lines[len(lines)-room:]
