@@ -41,9 +41,12 @@ type (
 		turn  json.RawMessage
 		err   error
 	}
-	printed  struct{}
-	notice   struct{ text string }
-	history  struct{ view json.RawMessage }
+	printed struct{}
+	notice  struct{ text string }
+	history struct {
+		view json.RawMessage
+		err  error
+	}
 	tick     struct{}
 	question struct {
 		text   string
@@ -135,7 +138,8 @@ type screen struct {
 	input         textarea.Model
 	width, height int
 	styled        bool
-	ready         bool
+	ready         bool // the conversation is open, and what was said before is shown
+	entered       bool // what was typed is sent once it is
 
 	lines    []string // for the scrollback
 	printing bool
@@ -239,8 +243,11 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		}
 		return nil
 	case history:
+		if msg.err != nil {
+			s.say("✗ %s", output.Harmless(msg.err.Error()))
+		}
 		s.history(msg.view)
-		return nil
+		return s.begin()
 	case question:
 		s.asking = append(s.asking, msg)
 		return nil
@@ -268,22 +275,29 @@ func (s *screen) opened(o opened) tea.Cmd {
 		s.say("✗ %s", output.Harmless(o.err.Error()))
 		return nil
 	}
-	s.api, s.ready = o.api, true
+	s.api = o.api
 	id := s.id()
 	if id == "" {
-		return nil
+		return s.begin()
 	}
 	if text := s.drafts.load(id); text != "" && s.input.Value() == "" {
 		s.input.SetValue(text)
 	}
 	path := "/sessions/" + url.PathEscape(id)
 	return func() tea.Msg {
-		var view json.RawMessage
-		if err := s.api.Do(s.ctx, http.MethodGet, path, nil, &view); err != nil {
-			return notice{"✗ " + err.Error()}
-		}
-		return history{view}
+		var h history
+		h.err = s.api.Do(s.ctx, http.MethodGet, path, nil, &h.view)
+		return h
 	}
+}
+
+// begin takes what was entered meanwhile.
+func (s *screen) begin() tea.Cmd {
+	s.ready = true
+	if !s.entered {
+		return nil
+	}
+	return s.enter()
 }
 
 // history shows what was said before.
@@ -366,6 +380,7 @@ func (s *screen) enter() tea.Cmd {
 		s.input.Reset()
 		return tea.Quit
 	case !s.ready:
+		s.entered = true
 		return nil
 	}
 	s.input.Reset()
