@@ -93,18 +93,20 @@ func (p Pending) Find(code string) (Waiting, error) {
 }
 
 // Answer approves or denies the call with this code and returns its new state. Only a person may answer,
-// never whoever made the call; the caller of Answer makes sure of that. The answer can be changed as long as
-// the call has not run. Errors are those of Find.
+// never whoever made the call; the caller of Answer makes sure of that, and that the person has typed the name
+// of a Question with one. The first answer counts: for a later one the error is of kind Conflict. Other errors
+// are those of Find.
 func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, err error) {
-	found := false
+	found, first := false, false
 	failed := p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Code == readCode(code) })
 		if found = i >= 0; !found {
 			return list
 		}
-		list[i].State = StateDenied
-		if yes {
+		if first = list[i].State == StateWaiting; first && yes {
 			list[i].State = StateApproved
+		} else if first {
+			list[i].State = StateDenied
 		}
 		w = list[i].Waiting
 		return list
@@ -114,6 +116,8 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 		return w, failed
 	case !found:
 		return w, nothingWaits(code)
+	case !first:
+		return w, alreadyAnswered(&w)
 	}
 	return w, nil
 }
@@ -124,6 +128,15 @@ func nothingWaits(code string) error {
 		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", approvalLifetime),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}
+}
+
+func alreadyAnswered(w *Waiting) error {
+	e := &tool.Error{Op: "confirm", Kind: tool.Conflict, Code: "already_answered", Subject: w.Code, Message: "somebody has agreed to this call already"}
+	if w.State == StateDenied {
+		e.Message = "somebody has refused this call already"
+		e.Hint = "the client can ask again once this code has expired"
+	}
+	return e
 }
 
 // request returns the state of the call with w's binding. If the call is not in the file, it is added as w.

@@ -246,9 +246,10 @@ func TestDeniedByCode(t *testing.T) {
 		for range 2 {
 			_ = refusal(t, s, removal(nil), tool.Declined)
 		}
-		askResult(t, dir, c, true) // the person changes the answer
-		mustRun(t, s, removal(nil))
-		askResult(t, dir, code(t, s, removal(nil)), false)
+		if w, err := gate.OpenPending(dir).Answer(t.Context(), c, true); tool.KindOf(err) != tool.Conflict || w.State != gate.StateDenied {
+			t.Errorf("a second answer: %+v, %v", w, err)
+		}
+		_ = refusal(t, s, removal(nil), tool.Declined)
 		await.Sleep(5 * time.Minute)
 		code(t, s, removal(nil))
 	})
@@ -328,6 +329,41 @@ func TestManyAtOnce(t *testing.T) {
 	})
 	if n := len(list(t, dir)); n != 51 {
 		t.Errorf("%d calls wait, want 51", n)
+	}
+}
+
+// Of a hundred answers at once one counts, all others are told which, and the call does what that one said.
+func TestFirstAnswerCounts(t *testing.T) {
+	t.Parallel()
+	for round := range 4 {
+		dir := t.TempDir()
+		s := gate.New(gate.Options{Dir: dir})
+		waits := code(t, s, removal(nil))
+		var wg sync.WaitGroup
+		var winners, losers [2]atomic.Int32 // by what was answered, and by what the others were told
+		for i := range 100 {
+			wg.Go(func() {
+				yes := (i+round)%2 == 0
+				w, err := gate.OpenPending(dir).Answer(t.Context(), waits, yes)
+				agreed := map[gate.State]int{gate.StateDenied: 0, gate.StateApproved: 1}[w.State]
+				switch {
+				case err == nil && (w.State == gate.StateApproved) == yes:
+					winners[agreed].Add(1)
+				case tool.KindOf(err) == tool.Conflict:
+					losers[agreed].Add(1)
+				default:
+					t.Errorf("%+v, %v", w, err)
+				}
+			})
+		}
+		wg.Wait()
+		yes := int(winners[1].Load())
+		if winners[0].Load()+winners[1].Load() != 1 || losers[yes].Load() != 99 {
+			t.Errorf("no and yes won %d and %d times; %d and %d were told so", winners[0].Load(), winners[1].Load(), losers[0].Load(), losers[1].Load())
+		}
+		if _, err := do(t, s, removal(nil)); (err == nil) != (yes == 1) {
+			t.Errorf("yes won %d times, and the call: %v", yes, err)
+		}
 	}
 }
 
