@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,15 @@ const (
 
 // WaitsForDisk reports whether the start record of such an action must be on disk before the action runs.
 func (r Risk) WaitsForDisk() bool { return r == RiskHigh || r == RiskCritical }
+
+// Raised is the next higher risk, and the highest for itself; for an unknown one it is unknown.
+func (r Risk) Raised() Risk {
+	rising := []Risk{RiskNone, RiskLow, RiskMedium, RiskHigh, RiskCritical, RiskCritical}
+	if i := slices.Index(rising, r); i >= 0 {
+		return rising[i+1]
+	}
+	return r
+}
 
 // Effects are what an action does: a set.
 type Effects uint8

@@ -345,6 +345,9 @@ type Request struct {
 	Profile   string // the view profile; empty is the default one
 	// Caller is the way back to whoever made the Request. If it is nil, nobody can be asked or told anything.
 	Caller Caller
+	// Taint names the rules by which texts that the model behind this Request has read try to give it orders, separated
+	// by commas; empty if there are none, or no model.
+	Taint string
 	// Trace is told the steps of the call; usually nil.
 	Trace Trace
 	// Cancel ends the context that this call runs with, with a cause for [context.Cause]. It is nil if the

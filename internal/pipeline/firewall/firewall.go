@@ -119,14 +119,36 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	case Refused:
 		return c, refusal(c, &v)
 	case Passed:
-		if v.Rule == "" || c.Origin == tool.Direct || !settings.enforced(c.Origin) {
+		if c.Origin == tool.Direct || !settings.enforced(c.Origin) || v.Rule == "" && !tainted(c) {
 			return c, nil
 		}
 	case Asked:
 	}
+	if tainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // what is known to read alone stays so
+		v = raised(c, &v)
+	}
 	out := *c
 	out.Finding = &tool.Finding{Stage: "firewall", Rule: v.Rule, Reason: v.Reason, Risk: v.Risk, Ask: v.Decision != Allow}
 	return &out, nil
+}
+
+// tainted reports whether c does more than read for a model that has read a text which tries to give it orders.
+func tainted(c *tool.Call) bool {
+	_, effects := c.Action.Rated()
+	return c.Taint != "" && effects.Has(tool.EffectWrite|tool.EffectDelete|tool.EffectEgress|tool.EffectExecute)
+}
+
+// raised is v on a tainted call: one risk higher, and if no rule said anything, because of the taint.
+func raised(c *tool.Call, v *Verdict) Verdict {
+	out := *v
+	if out.Risk == tool.RiskUnknown {
+		out.Risk, _ = c.Action.Rated()
+	}
+	out.Risk = out.Risk.Raised()
+	if out.Decision == Allow {
+		out.Rule, out.Reason = "text.orders", "the model has read a text that tries to give it orders ("+c.Taint+")"
+	}
+	return out
 }
 
 // refusal returns the error for a call that a rule denies.

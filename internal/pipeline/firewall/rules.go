@@ -10,6 +10,7 @@ type Rule struct {
 // Rules returns the built-in rules. Those that depend on settings have no effect until these are set.
 func Rules() []Rule {
 	return []Rule{
+		{"text.orders", Allow, "calls after a text that tries to give orders to the model: they count as one risk higher"},
 		{"tool.changed", Ask, "a tool whose definition is not the accepted one"},
 		{"rate.session", Deny, "more than 120 calls a minute in one session"},
 		{"shape.*", Deny, "arguments too large or too deep, members that stand twice, text that is not UTF-8"},

@@ -144,3 +144,43 @@ func TestRates(t *testing.T) {
 		}
 	})
 }
+
+// What a model does after it has read a text that tries to give it orders counts as one risk higher.
+func TestTaint(t *testing.T) {
+	t.Parallel()
+	write, read := tool.Action{Name: "add", Risk: tool.RiskLow, Effects: tool.EffectWrite}, tool.Action{Name: "get", Risk: tool.RiskNone, Effects: tool.EffectRead}
+	shell := tool.Action{Name: "run_command"}
+	for _, tt := range []struct {
+		name     string
+		origin   tool.Origin
+		action   tool.Action
+		args     string
+		settings firewall.Settings
+		rule     string
+		risk     tool.Risk
+		asks     bool
+	}{
+		{"a write", tool.Chat, write, `{}`, firewall.Settings{}, "text.orders", tool.RiskMedium, false},
+		{"another agent's", tool.CLIAgent, write, `{}`, firewall.Settings{}, "text.orders", tool.RiskMedium, false},
+		{"a read", tool.Chat, read, `{}`, firewall.Settings{}, "", "", false},
+		{"a person's", tool.Direct, write, `{}`, firewall.Settings{}, "", "", false},
+		{"logged", tool.Chat, write, `{}`, firewall.Settings{LogOnly: true}, "", "", false},
+		{"a command", tool.Chat, shell, `{"command":"make"}`, firewall.Settings{}, "command.unknown", tool.RiskCritical, true},
+		{"a command that only reads", tool.Chat, shell, `{"command":"ls"}`, firewall.Settings{}, "command.known", tool.RiskLow, false},
+	} {
+		s := firewall.New(firewall.Options{Settings: &tt.settings})
+		c := call(t, tt.action.Name, tt.args)
+		c.Action, c.Origin, c.Taint = &tt.action, tt.origin, "override.prior"
+		got, err := s.Check(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f tool.Finding
+		if got.Finding != nil {
+			f = *got.Finding
+		}
+		if f.Rule != tt.rule || f.Risk != tt.risk || f.Ask != tt.asks {
+			t.Errorf("%s: %+v", tt.name, f)
+		}
+	}
+}
