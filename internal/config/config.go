@@ -223,8 +223,9 @@ type Guard struct {
 	// which a person is asked, high (default) or medium.
 	Guardian, GuardianModel, GuardianThreshold string
 	// Prompts says what becomes of results that try to give orders to a model of ours: enforce (default) withholds the
-	// worst and marks the others, log marks them all, off looks at none.
-	Prompts string
+	// worst and marks the others, log marks them all, off looks at none. PromptsModel names a second model that judges
+	// what the rules are not sure of; empty (default) means none.
+	Prompts, PromptsModel string
 	// ReadRoots and WriteRoots are the folders that paths may lie in; none (default) means all.
 	ReadRoots, WriteRoots []string
 	DenyPaths             []string // patterns of paths that no call touches

@@ -139,7 +139,7 @@ func (g *Guard) fields() fields {
 	return fields{
 		"mode":    choiceField(&g.Mode, "enforce", "log"),
 		"clients": choiceField(&g.Clients, "log", "enforce"),
-		"prompts": choiceField(&g.Prompts, "off", "log", "enforce"),
+		"prompts": choiceField(&g.Prompts, "off", "log", "enforce"), "promptsModel": stringField(&g.PromptsModel, "provider/model"),
 		"guardian": section(fields{
 			"mode": choiceField(&g.Guardian, "off", "monitor", "enforce"), "model": stringField(&g.GuardianModel, "provider/model"),
 			"threshold": choiceField(&g.GuardianThreshold, "high", "medium"),

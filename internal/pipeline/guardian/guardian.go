@@ -4,6 +4,8 @@
 // JSON, no provider). It never lowers a risk, and what it writes reaches the person alone, never the model that made the
 // call.
 //
+// The same model, or another one, can judge texts that package promptguard finds suspicious: [Stage.Read].
+//
 // Verdicts are kept for a day, by all that they depend on. The entry point is [New].
 package guardian
 
@@ -39,6 +41,8 @@ type Settings struct {
 	Threshold tool.Risk
 	// Clients has calls of MCP clients reviewed too.
 	Clients bool
+	// Reader is the model that [Stage.Read] asks, whatever the Mode; empty means that it asks none.
+	Reader string
 }
 
 // Reviewer is the model that looks at calls.
@@ -74,11 +78,11 @@ type Stage struct {
 	cut      context.CancelCauseFunc
 	watches  sync.WaitGroup
 
-	mu       sync.Mutex
-	failures int       // in a row
-	until    time.Time // no model is asked before
-	flights  map[key]*flight
-	watched  int // calls that are reviewed beside; negative once closed
+	calls, texts breaker
+
+	mu      sync.Mutex
+	flights map[key]*flight
+	watched int // calls that are reviewed beside; negative once closed
 }
 
 // flight is a review that several calls wait for.
@@ -216,7 +220,7 @@ func (s *Stage) review(ctx context.Context, settings *Settings, c *tool.Call) (v
 	f := &flight{done: make(chan struct{})}
 	s.flights[k] = f
 	s.mu.Unlock()
-	f.verdict, f.err = s.look(ctx, settings, k, q)
+	f.verdict, f.err = s.look(ctx, settings.Model, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return ask(ctx, r, q) }, &s.calls)
 	s.mu.Lock()
 	delete(s.flights, k)
 	s.mu.Unlock()
@@ -224,7 +228,8 @@ func (s *Stage) review(ctx context.Context, settings *Settings, c *tool.Call) (v
 	return f.verdict, f.err
 }
 
-func (s *Stage) look(ctx context.Context, settings *Settings, k key, q *question) (verdict, error) {
+// look returns the verdict that is kept, or what ask says, unless it has failed too often.
+func (s *Stage) look(ctx context.Context, model string, k key, ask func(context.Context, *Reviewer) (verdict, error), b *breaker) (verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
 	select {
@@ -233,19 +238,19 @@ func (s *Stage) look(ctx context.Context, settings *Settings, k key, q *question
 	case <-ctx.Done():
 		return verdict{}, context.Cause(ctx)
 	}
-	r, err := s.opts.Open(ctx, settings.Model)
+	r, err := s.opts.Open(ctx, model)
 	if err != nil {
 		return verdict{}, err
 	}
 	if v, ok := s.kept(ctx, r.Store, k); ok {
 		return v, nil
 	}
-	if err := s.resting(); err != nil {
-		return verdict{}, err
+	if b.resting(s.opts.Now()) {
+		return verdict{}, errResting{}
 	}
-	v, err := ask(ctx, &r, q)
+	v, err := ask(ctx, &r)
 	if !errors.Is(context.Cause(ctx), context.Canceled) { // nobody waits for it any more, which says nothing of the model
-		s.ended(err)
+		b.ended(err, s.opts.Now())
 	}
 	if err == nil {
 		s.keep(ctx, r.Store, k, &v)
@@ -258,25 +263,29 @@ type errResting struct{}
 
 func (errResting) Error() string { return "the last reviews failed, so none is made for a minute" }
 
-func (s *Stage) resting() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.opts.Now().Before(s.until) {
-		return errResting{}
-	}
-	return nil
+// breaker has a model rest that failed several times in a row.
+type breaker struct {
+	mu       sync.Mutex
+	failures int       // in a row
+	until    time.Time // no model is asked before
+}
+
+func (b *breaker) resting(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return now.Before(b.until)
 }
 
 // ended counts how a review ended.
-func (s *Stage) ended(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *breaker) ended(err error, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if err == nil {
-		s.failures = 0
+		b.failures = 0
 		return
 	}
-	if s.failures++; s.failures >= mostFailures {
-		s.until = s.opts.Now().Add(rest)
+	if b.failures++; b.failures >= mostFailures {
+		b.until = now.Add(rest)
 	}
 }
 

@@ -209,6 +209,7 @@ func TestOneReviewForOneCall(t *testing.T) {
 		"schema":      func(c *tool.Call) { c.Action.InputSchema = json.RawMessage(`{}`) },
 		"origin":      func(c *tool.Call) { c.Origin = tool.CLIAgent },
 		"effects":     func(c *tool.Call) { c.Action.Effects |= tool.EffectEgress },
+		"taint":       func(c *tool.Call) { c.Taint = "override.prior" },
 		"risk":        func(c *tool.Call) { c.Action.Risk = tool.RiskLow },
 		"finding":     func(c *tool.Call) { c.Finding = &tool.Finding{Rule: "x", Risk: tool.RiskMedium} },
 	} {

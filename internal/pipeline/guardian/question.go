@@ -14,7 +14,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"collie/internal/llm"
 	"collie/internal/tool"
 )
 
@@ -51,6 +50,7 @@ type question struct {
 	Origin      string   `json:"origin"`
 	Risk        string   `json:"risk"` // as far as is known
 	Found       string   `json:"found,omitempty"`
+	Taint       string   `json:"modelHasReadTextsThatGiveOrders,omitempty"` // the rules that found them
 	Effects     []string `json:"effects"`
 	First       string   `json:"personSaidFirst,omitempty"`
 	Last        string   `json:"personSaidLast,omitempty"`
@@ -69,7 +69,7 @@ func newQuestion(ctx context.Context, model string, c *tool.Call) *question {
 	_, effects := c.Action.Rated()
 	q := &question{
 		Model: model, Tool: c.Tool, Action: c.Action.Name, Description: c.Action.Description, Schema: c.Action.InputSchema,
-		Origin: string(c.Origin), Risk: string(riskOf(c)), Effects: effects.Names(), Args: c.Args,
+		Origin: string(c.Origin), Risk: string(riskOf(c)), Effects: effects.Names(), Args: c.Args, Taint: c.Taint,
 	}
 	if c.Finding != nil {
 		q.Found = c.Finding.Rule
@@ -95,7 +95,7 @@ type key [sha256.Size]byte
 func (q *question) key() (k key) {
 	h := sha256.New()
 	for _, field := range []string{
-		prompt, q.Model, q.Tool, q.Action, q.Description, string(q.Schema), q.Origin, q.Risk, q.Found, strings.Join(q.Effects, ","), q.First, q.Last, string(q.Args),
+		prompt, q.Model, q.Tool, q.Action, q.Description, string(q.Schema), q.Origin, q.Risk, q.Found, q.Taint, strings.Join(q.Effects, ","), q.First, q.Last, string(q.Args),
 	} {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(field)))
@@ -176,25 +176,11 @@ func ask(ctx context.Context, r *Reviewer, q *question) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	var zero float64
-	req := &llm.Request{
-		Model: r.Name, System: fmt.Sprintf(prompt, word), MaxOutput: mostAnswer, Temperature: &zero, Effort: llm.EffortOff, Session: "guardian",
-		Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}},
+	answer, err := r.say(ctx, fmt.Sprintf(prompt, word), text, "guardian")
+	if err != nil {
+		return verdict{}, err
 	}
-	var answer strings.Builder
-	for e, err := range r.Model.Stream(ctx, req) {
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return verdict{}, fmt.Errorf("no answer in time: %w", context.Cause(ctx))
-		case err != nil:
-			return verdict{}, err
-		case e.Kind == llm.EventText:
-			if answer.WriteString(e.Text); answer.Len() > mostRead {
-				return verdict{}, errors.New("the answer is longer than a verdict")
-			}
-		}
-	}
-	return parse(answer.String())
+	return parse(answer)
 }
 
 // isCategory reports whether c is a name and not a text.
@@ -204,11 +190,7 @@ func isCategory(c string) bool {
 
 // parse reads a verdict. What is not exactly one is an error.
 func parse(answer string) (v verdict, err error) {
-	answer = strings.TrimSpace(answer)
-	if fenced, ok := strings.CutPrefix(answer, "```json"); ok {
-		answer, _ = strings.CutSuffix(fenced, "```")
-	}
-	d := json.NewDecoder(strings.NewReader(answer))
+	d := json.NewDecoder(strings.NewReader(unfenced(answer)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
 		return verdict{}, fmt.Errorf("the answer is not a verdict: %w", err)
