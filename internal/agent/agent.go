@@ -8,6 +8,7 @@
 package agent
 
 import (
+	"context"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"collie/internal/chat"
 	"collie/internal/llm"
 	"collie/internal/pipeline"
+	"collie/internal/pipeline/promptguard"
 	"collie/internal/tool"
 )
 
@@ -49,8 +51,11 @@ type Options struct {
 	Programs Programs
 	// Screening says what becomes of results that try to give orders to a model; nil for [ScreenEnforce].
 	Screening func() Screening
-	Now       func() time.Time // nil: [time.Now]
-	Logger    *slog.Logger     // nil discards
+	// Reader is a second model that judges a text in which rules found something, see [guardian.Stage.Read]; nil for none.
+	// With an error what the rules say stands.
+	Reader func(ctx context.Context, text string, found []string) (promptguard.Verdict, error)
+	Now    func() time.Time // nil: [time.Now]
+	Logger *slog.Logger     // nil discards
 }
 
 // Agent has the engines. It is safe for concurrent use and needs no closing.

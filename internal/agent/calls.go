@@ -31,6 +31,7 @@ type call struct {
 	id, name, written string // written are the arguments as the model wrote them
 
 	step   int
+	taint  string // see [tool.Request]
 	args   json.RawMessage
 	err    error  // why it is not made
 	key    string // calls with effects on the same key wait for each other; empty for a read
@@ -44,8 +45,9 @@ type call struct {
 func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	lanes := map[string][]*call{}
 	var order []string
+	taint := r.outside.String() // what the model had read when it wanted these
 	for i, c := range calls {
-		c.step = step
+		c.step, c.taint = step, taint
 		r.prepare(ctx, c)
 		lane := c.key
 		if lane == "" {
@@ -183,7 +185,7 @@ func (r *run) request(c *call) tool.Request {
 	return tool.Request{
 		Kind: tool.KindCall, Name: c.name, Args: c.args, Profile: r.set.profile, Origin: origin,
 		Principal: r.turn.Principal, Client: "collie agent", Session: r.turn.Session,
-		Parent: r.turn.ID + ":" + strconv.Itoa(c.step),
+		Parent: r.turn.ID + ":" + strconv.Itoa(c.step), Taint: c.taint,
 		Caller: &caller{agent: r.agent, turn: r.turn, sink: r.sink, call: c.id, name: c.name, wait: r.watch},
 	}
 }

@@ -75,7 +75,7 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 			a.opts.Logger.Warn("an agent does not end", "agent", files.agent.Name, "error", closed)
 		}
 	}()
-	blocks, err := r.question(session)
+	blocks, err := r.question(ctx, session)
 	if err != nil {
 		return out, err
 	}
@@ -217,13 +217,13 @@ func matchEnv(pattern, name string) bool {
 
 // question is what the agent is asked: what it should know beforehand and the conversation so far, which is new to it, then
 // the message.
-func (f *foreign) question(s *acp.Session) ([]acp.Block, error) {
+func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, error) {
 	var b strings.Builder
 	f.files.write(&b, false)
 	if own := f.turn.Config.SystemPrompt; own != "" {
 		b.WriteString("\n" + own + "\n")
 	}
-	path := unescaped(f.turn.Path)
+	path := f.screened(ctx, unescaped(f.turn.Path))
 	if before := transcript(path[:max(0, len(path)-1)]); before != "" {
 		b.WriteString("\n# The conversation so far\n\n" + before)
 	}

@@ -31,6 +31,7 @@ type run struct {
 	before  []llm.Message // the conversation up to what is answered
 	since   []llm.Message // what this turn has added
 	repeats repeats
+	outside outside
 	refused map[string]int // calls of a tool that were refused
 	made    int            // calls
 	compact int            // times that the conversation was shortened
@@ -64,10 +65,12 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 	defer stop()
 	r := &run{
 		agent: a, turn: t, sink: s, model: model, info: info, watch: watch,
-		files: files, before: unescaped(t.Path), refused: map[string]int{},
+		files: files, refused: map[string]int{},
 	}
+	r.before = r.screened(ctx, unescaped(t.Path))
 	if len(t.Partial) > 0 {
 		r.since = append(chat.Messages(t.Partial, unknown), said("Go on where you stopped; do not repeat what is there."))
+		r.outside.remember(r.since)
 	}
 	r.standing(ctx)
 	r.recall()

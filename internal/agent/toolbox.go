@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, cl
 	}
 	patterns := len(f.turn.Config.Tools)+len(f.turn.Config.Deny)+len(f.files.agent.Tools)+len(f.files.agent.Deny) > 0
 	box := &Toolbox{Principal: f.turn.Principal, Profile: f.set.profile, Do: f.do}
-	if patterns {
+	if patterns || len(f.barred()) > 0 {
 		box.Shows = f.allowed
 	}
 	endpoint, err := f.agent.opts.Programs.Open(ctx, box)
@@ -62,9 +63,17 @@ func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, cl
 	return []acp.Server{endpoint.server(http)}, endpoint.Close, nil
 }
 
-// allowed reports whether the patterns of the turn and of the agent show a tool.
+// barred are the tools that are shown to no model.
+func (f *foreign) barred() []string {
+	if l := f.agent.tools.Load(); l != nil {
+		return l.barred
+	}
+	return nil
+}
+
+// allowed reports whether the patterns of the turn and of the agent show a tool, and its definition may be shown.
 func (f *foreign) allowed(name string) bool {
-	return selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
+	return !slices.Contains(f.barred(), name) && selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
 }
 
 // newCall is an id for a call in the conversation.
@@ -76,6 +85,7 @@ func newCall() string {
 func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
 	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
+	r.Taint = f.outside.String()
 	if r.Client == "" {
 		r.Client = f.files.agent.Name
 	}
@@ -96,7 +106,11 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 		if err != nil {
 			return tool.Result{}, err
 		}
-		return f.agent.opts.Pipeline.Do(ctx, asked)
+		result, err := f.agent.opts.Pipeline.Do(ctx, asked)
+		if err != nil {
+			return result, err
+		}
+		return f.screenOther(context.WithoutCancel(ctx), r.Name, result)
 	}
 	begun := time.Now()
 	f.sink.Proposed(0, chat.ToolCall{ID: id, Name: r.Name, Args: r.Args})
@@ -121,6 +135,10 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 		part.Text, part.Files = resultText(result.Raw, true)
 		if part.IsError = result.IsError; result.IsError {
 			state = chat.CallFailed
+		}
+		var screened llm.Part
+		if result, screened = f.screenResult(context.WithoutCancel(ctx), r.Name, part.Text, result); screened.Text != part.Text {
+			part.Text, part.Files = screened.Text, nil
 		}
 	}
 	f.sink.Answered(id, state, f.keep(context.WithoutCancel(ctx), part), time.Since(begun).Milliseconds())

@@ -30,6 +30,7 @@ type listed struct {
 	profile  string
 	revision uint64
 	tools    []llm.Tool
+	barred   []string // tools that are not shown because of what their definitions say
 }
 
 // toolset is what a model may call in one step.
@@ -119,7 +120,8 @@ func (a *Agent) list(ctx context.Context, profile string) []llm.Tool {
 		out = append(out, llm.Tool{Name: t.Get("name").String(), Description: description, Schema: json.RawMessage(schema)})
 		return true
 	})
-	a.tools.Store(&listed{profile, revision, out})
+	out, barred := a.harmless(out)
+	a.tools.Store(&listed{profile, revision, out, barred})
 	return out
 }
 

@@ -73,6 +73,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 			Work: filepath.Join(cfg.Paths.Data, "work"), Version: a.version, Open: a.Endpoints,
 		},
 		Screening: func() agent.Screening { return agent.Screening(a.settings().Guard.Prompts) },
+		Reader:    a.readText,
 		Logger:    a.log,
 	})
 	h.Chat, err = chat.Open(ctx, s, chat.Options{

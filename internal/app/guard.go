@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"collie/internal/config"
 	"collie/internal/pipeline/firewall"
 	"collie/internal/pipeline/guardian"
+	"collie/internal/pipeline/promptguard"
 	"collie/internal/tool"
 )
 
@@ -32,8 +34,22 @@ func guardSettings(cfg *config.Config) *firewall.Settings {
 func guardianSettings(cfg *config.Config) guardian.Settings {
 	g := &cfg.Guard
 	return guardian.Settings{
-		Mode: guardian.Mode(g.Guardian), Model: g.GuardianModel, Threshold: tool.Risk(g.GuardianThreshold), Clients: g.Clients == "enforce",
+		Mode: guardian.Mode(g.Guardian), Model: g.GuardianModel, Threshold: tool.Risk(g.GuardianThreshold), Clients: g.Clients == "enforce", Reader: g.PromptsModel,
 	}
+}
+
+// readText has the second model for texts judge one in which rules found something.
+func (a *App) readText(ctx context.Context, text string, found []string) (promptguard.Verdict, error) {
+	if !a.guardian.Reads() {
+		return promptguard.Suspicious, nil
+	}
+	said, err := a.guardian.Read(ctx, text, found)
+	for _, v := range []promptguard.Verdict{promptguard.Clean, promptguard.Malicious} {
+		if err == nil && said == v.String() {
+			return v, nil
+		}
+	}
+	return promptguard.Suspicious, err
 }
 
 // firewallFiles is what the firewall sees of this machine's file system.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -163,6 +164,25 @@ func TestUnseen(t *testing.T) {
 		t.Logf("%s: %d of %d attacks found; %d of %d others suspicious, %d malicious", language, found, attacks, suspicious, others, malicious)
 		if malicious > 0 {
 			t.Errorf("%d texts in %s that attack nobody are malicious", malicious, language)
+		}
+	}
+}
+
+// Tools are described in orders to the model that calls them: these are real ones.
+func TestDefinitionsOfToolsAreNotMalicious(t *testing.T) {
+	files, err := filepath.Glob("../../../test/catalogs/servers/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for definition := range strings.Lines(string(data)) {
+			if r := promptguard.Scan(definition); r.Verdict == promptguard.Malicious {
+				t.Errorf("%s: %.60s… is malicious for %v", file, definition, r.Reasons)
+			}
 		}
 	}
 }
