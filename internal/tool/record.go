@@ -78,7 +78,8 @@ type Decision struct {
 	Rule     string  `json:"rule"`
 	Risk     Risk    `json:"risk"`
 	Verdict  Verdict `json:"verdict"`
-	Approver string  `json:"approver,omitempty"` // how a person answered: program, client or code; empty if nobody did
+	Approver string  `json:"approver,omitempty"` // how a person answered: program, client or code, or grant for a grant; empty if nobody did
+	Grant    string  `json:"grant,omitempty"`    // id of the grant that was used, or that the person gave with the answer
 }
 
 // Verdict is the outcome of a [Decision].

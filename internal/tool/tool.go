@@ -232,6 +232,28 @@ type Plan struct {
 	Effect string
 	// Name is what people call the one target; empty if there is none, or several.
 	Name string
+	// Touches are where everything lies that the call would change. It is nil unless all of that is known.
+	Touches []Touch
+}
+
+// TouchKind says what a [Touch] is.
+type TouchKind string
+
+// The kinds of Touch, with the form of their values. Of notes and files a value lies below another if that is its
+// beginning, up to a slash.
+const (
+	TouchNotes   TouchKind = "notes"   // ids of the notebook, of the documents above, and of the document: BOX/ID/ID
+	TouchFile    TouchKind = "file"    // an absolute path with /, without links
+	TouchHost    TouchKind = "host"    // a scheme with a host and, if it is given, a port
+	TouchCommand TouchKind = "command" // the words of one simple command, one a line
+)
+
+// Touch is one place that a call would change something at.
+type Touch struct {
+	Kind  TouchKind
+	Value string
+	// Notebook and Document name the place for people, for notes.
+	Notebook, Document string
 }
 
 // Refresher is a [Source] whose offer may come late or be out of date: a server that is not running, switches
@@ -467,6 +489,8 @@ const (
 // MethodConfirm asks a [Caller] with [CanConfirm] whether a dangerous call may run. Only the gate uses it;
 // requests of servers never reach a caller under this method. Its parameters are a [Question], its result is
 // {"confirm":true} or {"confirm":false}. A yes to a question with a Name repeats it: {"confirm":true,"name":"…"}.
+// A yes may also name one of the grants that the question offers:
+// {"confirm":true,"grant":"ID"}.
 const MethodConfirm = "collie/confirm"
 
 // Question is what a person is asked before a dangerous call runs.
@@ -480,6 +504,17 @@ type Question struct {
 	Risk    Risk     `json:"risk,omitempty"`    // how much harm it can do
 	// Name is what the person has to type to agree, since the harm is critical; empty if a yes will do.
 	Name string `json:"name,omitempty"`
+	// Grants are what a person may allow instead of this one call. Each of them covers it.
+	Grants []GrantOffer `json:"grants,omitempty"`
+}
+
+// GrantOffer is a grant that a person is offered: which calls of the same action would run without a question.
+type GrantOffer struct {
+	ID      string     `json:"id"`                // of this offer, for the answer to the question
+	Scope   string     `json:"scope"`             // turn, session or always
+	Kind    string     `json:"kind"`              // what Within is: notebook, subtree, path, host, command; any for all calls of the action
+	Within  string     `json:"within,omitempty"`  // the notebook or document by its name, a folder, a host, a command
+	Expires *time.Time `json:"expires,omitempty"` // none for one that holds until it is taken back
 }
 
 // Caller is the way back to whoever made a Call: it carries requests and notifications of a server while the

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"collie/internal/tool"
 )
 
 // looksLikeURL reports whether a string can only be a URL: scheme://rest without white space, or file:.
@@ -42,6 +44,8 @@ func (j *judgement) judgeURL(s string, named bool) {
 	if !ok || !isScheme(scheme) {
 		if named && looksLikePath(cleaned) {
 			j.judgePath(cleaned, true)
+		} else {
+			j.touched.addUnknown()
 		}
 		return
 	}
@@ -56,11 +60,13 @@ func (j *judgement) judgeURL(s string, named bool) {
 	case strings.Contains(askedSchemes, " "+scheme+" "):
 		j.report(Ask, "url.scheme", "it speaks "+scheme)
 	case scheme != "http" && scheme != "https":
+		j.touched.addUnknown()
 		return // a scheme of some application, such as notion://page
 	}
 	rest = strings.ReplaceAll(rest, `\`, "/") // as browsers do
 	u, err := url.Parse(scheme + "://" + strings.TrimLeft(rest, "/"))
 	if err != nil {
+		j.touched.addUnknown()
 		j.report(Ask, "url.unreadable", "the URL cannot be read")
 		return
 	}
@@ -68,7 +74,13 @@ func (j *judgement) judgeURL(s string, named bool) {
 		j.report(Deny, "url.userinfo", "the URL has a name or a password in front of its host")
 		return
 	}
-	j.judgeHost(scheme, strings.TrimSuffix(strings.ToLower(u.Hostname()), "."), u.Port())
+	name := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if name == "" || !printable(u.Host) {
+		j.touched.addUnknown()
+	} else {
+		j.touched.add(tool.TouchHost, scheme+"://"+withPort(name, u.Port()))
+	}
+	j.judgeHost(scheme, name, u.Port())
 }
 
 // judgeHost judges where a URL leads.

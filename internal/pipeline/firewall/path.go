@@ -69,11 +69,17 @@ func (j *judgement) judgePath(s string, named bool) {
 		return
 	}
 	if j.paths++; j.paths > maxPaths {
+		j.touched.addUnknown()
 		j.report(Ask, "path.many", fmt.Sprintf("it names more than %d paths", maxPaths))
 		return
 	}
 	absolute, relative := j.canonical(s)
 	resolved := j.resolve(absolute, relative)
+	if relative {
+		j.touched.addUnknown()
+	} else {
+		j.touched.add(tool.TouchFile, resolved)
+	}
 	write := named && !j.readsOnly()
 	rule, bad := j.forbidden(absolute, write)
 	if !bad && resolved != absolute {

@@ -69,6 +69,7 @@ type judgement struct {
 	paths   int        // paths judged
 	calls   int        // simple commands judged
 	reports int        // verdicts reported, allowing ones excepted
+	touched *touched   // what the call touches; nil if not wanted
 }
 
 // Judge returns the strictest verdict on c. If steps is not nil, it appends every verdict. The same policy, call and

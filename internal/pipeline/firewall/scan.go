@@ -92,7 +92,7 @@ func (j *judgement) judgeValue(v gjson.Result, name string, k kind, marked gjson
 func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
 	if k == command {
 		if argv, ok := texts(v); ok {
-			j.judgeArgv(argv, v.Raw)
+			j.touched.command(argv, func() { j.judgeArgv(argv, v.Raw) })
 			return
 		}
 	}
@@ -149,7 +149,8 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 	}
 	j.at = append(j.at, programAt)
 	if argv, ok := texts(list); ok && len(argv) > 0 {
-		j.judgeArgv(append([]string{program.String()}, argv...), program.Raw+list.Raw)
+		argv = append([]string{program.String()}, argv...)
+		j.touched.command(argv, func() { j.judgeArgv(argv, program.Raw+list.Raw) })
 	} else {
 		j.judgeString(program.String(), programAt, command)
 	}
@@ -180,8 +181,9 @@ func (j *judgement) judgeString(s, name string, k kind) {
 	switch {
 	case k == plainText || s == "":
 	case k == command:
-		j.judgeCommand(s)
+		j.touched.command(j.commandWords(s), func() { j.judgeCommand(s) })
 	case k == statement || name == "query" && speaksSQL(j.server, j.action.Name) && beginsSQL(s):
+		j.touched.addUnknown()
 		j.judgeSQL(s)
 	case k == address || looksLikeURL(s):
 		j.judgeURL(s, k == address)

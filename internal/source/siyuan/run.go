@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"collie/internal/source/siyuan/access"
@@ -85,7 +87,34 @@ func (b *boundCall) Plan(ctx context.Context) (tool.Plan, error) {
 	if len(plan.Targets) != 1 {
 		plan.Name = ""
 	}
+	plan.Touches = touches(r, names)
 	return plan, nil
+}
+
+// touches returns where everything lies that a call changes; nil if it may change more than its targets.
+func touches(r *action.Request, names map[kernel.ID]string) (out []tool.Touch) {
+	switch r.Action.Class {
+	case action.Creates, action.State, action.Structure:
+	case action.Reads, action.External, action.Manifest, action.Source:
+		return nil
+	}
+	if slices.ContainsFunc(r.Action.Needs, func(n action.Need) bool { return n.Targets == nil }) {
+		return nil // every notebook
+	}
+	for _, t := range r.AllTargets() {
+		if t.Notebook == "" || slices.ContainsFunc(t.Also, func(id kernel.ID) bool { return id != t.Notebook }) {
+			return nil
+		}
+		at := tool.Touch{Kind: tool.TouchNotes, Value: string(t.Notebook), Notebook: names[t.Notebook]}
+		if below := strings.Trim(strings.TrimSuffix(t.Path, ".sy"), "/"); t.Root != "" && below != "" {
+			at.Value += "/" + below
+			if at.Document = t.HPath; at.Document == "" {
+				at.Document = "/" + t.Title
+			}
+		}
+		out = append(out, at)
+	}
+	return out
 }
 
 // request prepares the run of a call with the current switches and levels.

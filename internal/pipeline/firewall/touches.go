@@ -1,0 +1,107 @@
+package firewall
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"collie/internal/tool"
+)
+
+// Touches returns where everything lies that a call of another server's tool would touch, as far as its arguments say:
+// files, hosts, a command. It returns nil if some of that is not known, such as what a relative path begins at. It is
+// for those who decide what a person has allowed; our own tools say by themselves what they touch.
+func (s *Stage) Touches(c *tool.Call) []tool.Touch {
+	if c.Kind != tool.KindCall || c.Action == nil || c.Action.Risk != tool.RiskUnknown {
+		return nil
+	}
+	found := touched{}
+	j := judgement{policy: &s.settings.Load().Policy, files: &s.files, action: c.Action, server: c.Tool, touched: &found}
+	j.judgeArguments(c.Args)
+	if found.unknown || j.worst.Decision == Deny {
+		return nil
+	}
+	return found.list
+}
+
+// touched collects what a call touches.
+type touched struct {
+	list    []tool.Touch
+	unknown bool // there is more
+	within  bool // a command, which stands for all that is in it
+}
+
+// add adds a place. A nil t collects nothing.
+func (t *touched) add(kind tool.TouchKind, value string) {
+	if t != nil && !t.within {
+		t.list = append(t.list, tool.Touch{Kind: kind, Value: value})
+	}
+}
+
+func (t *touched) addUnknown() {
+	if t != nil && !t.within {
+		t.unknown = true
+	}
+}
+
+// command adds a command and runs judge, which looks into it.
+func (t *touched) command(words []string, judge func()) {
+	if t == nil {
+		judge()
+		return
+	}
+	if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return w == "" || strings.Contains(w, "\n") }) {
+		t.unknown = true
+	} else {
+		t.add(tool.TouchCommand, strings.Join(words, "\n"))
+	}
+	t.within = true
+	judge()
+	t.within = false
+}
+
+// simpleCommand returns the words of a script that is one simple command: nothing in it is expanded, assigned,
+// redirected, negated or sent to the background. It returns nil for all others.
+func simpleCommand(script string) (out []string) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(s.Redirs) > 0 || s.Negated || s.Background || s.Coprocess {
+		return nil
+	}
+	for _, a := range call.Args {
+		w := wordOf(a)
+		if !w.fixed || w.globs {
+			return nil
+		}
+		out = append(out, w.text)
+	}
+	return out
+}
+
+// commandWords is simpleCommand for whoever wants to know what a call touches, and costs nothing for others.
+func (j *judgement) commandWords(script string) []string {
+	if j.touched == nil || len(script) > maxCommand {
+		return nil
+	}
+	return simpleCommand(script)
+}
+
+// printable reports whether a host is written in plain ASCII, so that it means one thing to everybody.
+func printable(host string) bool {
+	return !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' })
+}
+
+func withPort(host, port string) string {
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" {
+		host += ":" + port
+	}
+	return host
+}
