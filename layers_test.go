@@ -36,14 +36,16 @@ var layers = map[string]string{
 	"vault/template":  "",
 	"vault/*":         "siyuanapi vault/tree vault/markup vault/workspace vault/api vault/edit vault/template", // a family of endpoints, which never imports another
 
-	"pipeline":               "tool event",
-	"pipeline/*":             "tool event", // a stage, which never imports another stage
-	"pipeline/audit":         "tool event atomicfile",
-	"pipeline/analytics":     "tool event atomicfile",
-	"pipeline/gate":          "tool event atomicfile",
-	"pipeline/gate/decision": "tool",
-	"pipeline/firewall":      "tool sqlguard",
-	"pipeline/guardian":      "tool llm store",
+	"pipeline":                    "tool event",
+	"pipeline/*":                  "tool event", // a stage, which never imports another stage
+	"pipeline/audit":              "tool event atomicfile",
+	"pipeline/analytics":          "tool event atomicfile",
+	"pipeline/gate":               "tool event atomicfile",
+	"pipeline/gate/decision":      "tool",
+	"pipeline/gate/grant":         "tool",
+	"pipeline/gate/grant/grantdb": "pipeline/gate/grant tool store",
+	"pipeline/firewall":           "tool sqlguard",
+	"pipeline/guardian":           "tool llm store",
 
 	"source":                          "tool event source/find",
 	"source/find":                     "",

@@ -1,0 +1,18 @@
+package granttest_test
+
+import (
+	"testing"
+	"time"
+
+	"collie/internal/pipeline/gate/grant"
+	"collie/internal/pipeline/gate/grant/granttest"
+)
+
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	m := &granttest.Memory{}
+	granttest.TestStore(t, func(now func() time.Time) grant.Store {
+		m.Now = now
+		return m
+	})
+}

@@ -1,0 +1,147 @@
+package grant
+
+import (
+	"crypto/rand"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"collie/internal/tool"
+)
+
+// How long grants hold.
+const (
+	turnLifetime    = 24 * time.Hour // no turn takes that long
+	sessionLifetime = 30 * 24 * time.Hour
+	highLifetime    = 30 * 24 * time.Hour
+)
+
+// Offers returns the grants that a person is offered in place of the one call, narrow ones before wide ones. Each covers
+// the call. They have ids and are not stored.
+func Offers(a *Asked, now time.Time) (out []Grant) {
+	if !a.Grantable() {
+		return nil
+	}
+	c := a.Call
+	template := Grant{
+		Principal: c.Principal, Origin: c.Origin, Source: c.Source.Name(), Tool: c.Tool, Action: c.Action.Name,
+		Definition: definition(c.Action), Risk: a.Risk, Created: now.UTC().Truncate(time.Second),
+	}
+	if c.Finding != nil && c.Finding.Ask {
+		template.Rule = c.Finding.Rule
+	}
+	constraints := constraintsFor(a)
+	for _, scope := range []Scope{Turn, Session, Always} {
+		for i, k := range constraints {
+			if scope == Turn && i < len(constraints)-1 { // a turn is short: the widest is enough
+				continue
+			}
+			if k.Kind == Any && scope == Always {
+				continue
+			}
+			g := template
+			g.ID, g.Scope, g.Constraint = newID(), scope, k
+			switch scope {
+			case Turn:
+				g.Session, g.Turn, g.Expires = c.Session, turnOf(c), g.Created.Add(turnLifetime)
+			case Session:
+				g.Session, g.Expires = c.Session, g.Created.Add(sessionLifetime)
+			case Always:
+				if a.Risk == tool.RiskHigh {
+					g.Expires = g.Created.Add(highLifetime)
+				}
+			}
+			if g.Covers(a) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
+}
+
+func newID() string { return "g" + strings.ToLower(rand.Text()[:16]) }
+
+// constraintsFor returns the constraints that hold for a call, the narrowest first.
+func constraintsFor(a *Asked) []Constraint {
+	_, effects := a.Call.Action.Rated()
+	switch kind := commonKind(a.Touches); {
+	case kind == tool.TouchNotes:
+		return notesConstraints(a.Touches)
+	case kind == tool.TouchFile && !effects.Has(tool.EffectExecute|tool.EffectEgress|tool.EffectCost):
+		return pathConstraint(a.Touches)
+	case kind == tool.TouchHost && !effects.Has(tool.EffectExecute|tool.EffectCost) && sameValue(a.Touches):
+		return []Constraint{{Kind: Host, Value: a.Touches[0].Value, Name: a.Touches[0].Value}}
+	case kind == tool.TouchCommand && len(a.Touches) == 1:
+		return commandConstraint(a.Touches[0].Value)
+	case kind == "":
+		return []Constraint{{Kind: Any}}
+	}
+	return nil
+}
+
+// commonKind returns the kind that all touches have; empty if they differ or there are none.
+func commonKind(touches []tool.Touch) tool.TouchKind {
+	if len(touches) == 0 || slices.ContainsFunc(touches, func(t tool.Touch) bool { return t.Kind != touches[0].Kind }) {
+		return ""
+	}
+	return touches[0].Kind
+}
+
+func sameValue(touches []tool.Touch) bool {
+	return !slices.ContainsFunc(touches, func(t tool.Touch) bool { return t.Value != touches[0].Value })
+}
+
+// notesConstraints returns the document, if there is only one, and the notebook that all touches lie in.
+func notesConstraints(touches []tool.Touch) (out []Constraint) {
+	first := touches[0]
+	box, _, _ := strings.Cut(first.Value, "/")
+	if slices.ContainsFunc(touches, func(t tool.Touch) bool { return !below(t.Value, box) }) {
+		return nil
+	}
+	if first.Value != box && sameValue(touches) {
+		out = append(out, Constraint{Kind: Subtree, Value: first.Value, Name: "/" + first.Notebook + first.Document})
+	}
+	return append(out, Constraint{Kind: Notebook, Value: box, Name: first.Notebook})
+}
+
+// pathConstraint returns the folder that all touches lie in, unless that is one which holds far more than anybody means:
+// the root, a folder right below it, or the home of a user.
+func pathConstraint(touches []tool.Touch) []Constraint {
+	folder := path.Dir(touches[0].Value)
+	for _, t := range touches[1:] {
+		for !below(t.Value, folder) && folder != "/" {
+			folder = path.Dir(folder)
+		}
+	}
+	if strings.Count(folder, "/") < 3 {
+		return nil
+	}
+	return []Constraint{{Kind: Path, Value: folder, Name: folder}}
+}
+
+// subcommands are programs whose second word says what they do.
+var subcommands = strings.Fields("apt brew bun cargo composer deno docker dotnet flutter gem gh git go gradle helm hg jj just kubectl make mix mvn nix npm pip pip3 pnpm podman poetry rustup swift terraform uv yarn")
+
+// hasSubcommand reports whether a command is a program and a subcommand, so that it also stands for those that go on.
+func hasSubcommand(command string) bool {
+	program, sub, ok := strings.Cut(command, "\n")
+	return ok && slices.Contains(subcommands, program) && isName(sub)
+}
+
+func isName(word string) bool {
+	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == "" && word[0] != '-'
+}
+
+// commandConstraint returns the program with its subcommand; for others the whole command, since what their arguments
+// mean is not known.
+func commandConstraint(command string) []Constraint {
+	if words := strings.SplitN(command, "\n", 3); len(words) == 3 && hasSubcommand(words[0]+"\n"+words[1]) {
+		command = words[0] + "\n" + words[1]
+	}
+	name := strings.ReplaceAll(command, "\n", " ")
+	if hasSubcommand(command) {
+		name += " …"
+	}
+	return []Constraint{{Kind: Command, Value: command, Name: name}}
+}
