@@ -56,7 +56,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 	}
 	cfg := a.cfg
 	ctx = context.WithoutCancel(ctx) // the host outlives the request that opens it
-	s, err := store.Open(ctx, cfg.Paths.Data, chat.Schema(), keydb.Schema, guardian.Schema)
+	s, err := store.Open(ctx, cfg.Paths.Data, schemas()...)
 	if err != nil {
 		path, _ := StoreFile(cfg)
 		return nil, storeError(ctx, "chat", path, err)

@@ -155,7 +155,9 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Limits: limit.Options{
 			PerSession: cfg.MCP.Limits.MaxInFlight, MaxCall: cfg.MCP.Limits.MaxCallTimeout, MaxArgs: int(cfg.HTTP.MaxBody),
 		},
-		Firewall: a.firewall, Guardian: a.guardian, Gate: gate.Options{Dir: pendingDir(cfg), Asked: &a.asked, Clients: a.firewall.Clients},
+		Firewall: a.firewall, Guardian: a.guardian, Gate: gate.Options{
+			Dir: pendingDir(cfg), Asked: &a.asked, Clients: a.firewall.Clients, Grants: a.grants,
+		},
 	})
 	a.count(cfg, opts.Version, hide)
 	a.set.Start(opts.Servers)

@@ -10,10 +10,16 @@ import (
 	"collie/internal/chat"
 	"collie/internal/config"
 	"collie/internal/llm/keypool/keydb"
+	"collie/internal/pipeline/gate/grant/grantdb"
 	"collie/internal/pipeline/guardian"
 	"collie/internal/store"
 	"collie/internal/tool"
 )
+
+// schemas are the tables of all parts with data in that file.
+func schemas() []store.Schema {
+	return []store.Schema{chat.Schema(), keydb.Schema, guardian.Schema, grantdb.Schema}
+}
 
 // StoreFile is the file that conversations, usage and the state of keys are kept in, and whether it is there yet.
 func StoreFile(cfg *config.Config) (path string, exists bool) {
@@ -41,7 +47,7 @@ func BackupStore(ctx context.Context, cfg *config.Config, path string) error {
 // withStore opens the file, which is there, for the time that fn runs.
 func withStore(ctx context.Context, cfg *config.Config, op string, fn func(*store.Store) error) error {
 	path, _ := StoreFile(cfg)
-	s, err := store.Open(ctx, cfg.Paths.Data, chat.Schema(), keydb.Schema, guardian.Schema)
+	s, err := store.Open(ctx, cfg.Paths.Data, schemas()...)
 	if err == nil {
 		err = errors.Join(fn(s), s.Close())
 	}

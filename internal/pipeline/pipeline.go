@@ -24,6 +24,7 @@ import (
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/firewall"
 	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/gate/grant"
 	"collie/internal/pipeline/guardian"
 	"collie/internal/pipeline/lifecycle"
 	"collie/internal/pipeline/limit"
@@ -111,7 +112,11 @@ func New(cat Catalog, opts Options) *Pipeline {
 		opts.Guardian = guardian.New(guardian.Options{})
 	}
 	record := audit.NewStage(opts.Audit, &audit.StageOptions{OnFailure: opts.OnFailure})
-	opts.Gate.Decided = record.Decided
+	opts.Gate.Decided, opts.Gate.Touches, opts.Gate.Logger = record.Decided, opts.Firewall.Touches, opts.Logger
+	opts.Gate.Given = func(c *tool.Call, g *grant.Grant) {
+		detail, _ := json.Marshal(map[string]any{"given": g}) // texts and times always encode
+		record.Granted(c, g.Risk, detail)
+	}
 	opts.Guardian.Tell(record.Decided)
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
 		{"soften", soften.Stage{}, nil},

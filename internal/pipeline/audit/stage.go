@@ -102,6 +102,17 @@ func (s *Stage) Decided(c *tool.Call, d tool.Decision) {
 	_ = s.log.Append(rec)
 }
 
+// KindGrant is the kind of records about grants that people give and take back.
+const KindGrant = "grant"
+
+// Granted writes a record of what a person granted when they were asked about c; grant is JSON. If that fails, the Log
+// warns.
+func (s *Stage) Granted(c *tool.Call, risk tool.Risk, grant json.RawMessage) {
+	rec := newRecord(c, s.digestOf(c.Session))
+	rec.Time, rec.Kind, rec.Risk, rec.Detail = time.Now(), KindGrant, risk, grant
+	_ = s.log.Append(rec)
+}
+
 // Leave writes the result record of c, behind one of the decision if its error carries that. If that fails, the result
 // is returned all the same, because the call has happened; the Log warns, and the next call is refused.
 func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type askResult struct {
 	asked bool        // a person saw the question
 	yes   bool        // the person agreed
 	how   string      // what the person did instead of agreeing
+	grant string      // id of the offered grant that the person chose
 	by    string      // what asked the person: program or client
 	err   *tool.Error // the call has ended
 }
@@ -89,11 +91,18 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 	return answered(&q, gjson.ParseBytes(raw)), nil
 }
 
-// answered is what a person said who filled in confirm and, where q wants that, name.
+// answered is what a person said who filled in confirm and, where q wants that, name. A grant that q does not offer is a
+// no: who makes up grants has not understood the question.
 func answered(q *tool.Question, said gjson.Result) askResult {
 	a := askResult{asked: true, yes: said.Get("confirm").Type == gjson.True, how: "decline"}
 	if a.yes && q.Name != "" && strings.TrimSpace(said.Get("name").String()) != q.Name {
 		a.yes, a.how = false, "wrong_name"
+	}
+	if chosen := said.Get("grant"); a.yes && chosen.Exists() {
+		a.grant = chosen.String()
+		if !slices.ContainsFunc(q.Grants, func(o tool.GrantOffer) bool { return o.ID == a.grant }) {
+			a.yes, a.how, a.grant = false, "unknown_grant", ""
+		}
 	}
 	return a
 }

@@ -1,4 +1,4 @@
-// Package gate is the stage that asks a person before a call runs that may do harm (ADR 14, 24 and 61). Which
+// Package gate is the stage that asks a person before a call runs that may do harm (ADR 14, 24, 61 and 63). Which
 // calls these are is decided by the table of package decision, by what actions declare and by what earlier stages
 // have found out. How a person sees a question and answers it is up to whoever made the call; see [tool.Caller].
 // The entry point is [New].
@@ -13,6 +13,9 @@
 //     the same caller ([tool.Caller.ID]) makes it again. The code alone is worth nothing, so
 //     callers may know it.
 //
+// With a yes, a person whom a program of ours asks may grant more calls of the kind (package grant). Such calls of
+// conversations run without a question; each use is on record.
+//
 // The stage also refuses actions that are for people alone ([tool.Action.DirectOnly]) to everybody else,
 // whether they are dangerous or not.
 package gate
@@ -20,11 +23,13 @@ package gate
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
 	"collie/internal/event"
 	"collie/internal/pipeline/gate/decision"
+	"collie/internal/pipeline/gate/grant"
 	"collie/internal/tool"
 )
 
@@ -45,6 +50,15 @@ type Options struct {
 	// Decided is told of each call that runs because a person agreed; nil tells nobody. The error of a call that is
 	// refused carries its decision.
 	Decided func(*tool.Call, tool.Decision)
+	// Grants returns what people have allowed. It is called once a person would have to be asked about a call that a
+	// grant could cover; nil means that there are no grants. If it fails, the person is asked.
+	Grants func(context.Context) (grant.Store, error)
+	// Given is told what a person granted when they were asked about a call; nil tells nobody.
+	Given func(*tool.Call, *grant.Grant)
+	// Touches returns where everything lies that a call touches whose Source does not say so; nil if that is not
+	// known.
+	Touches func(*tool.Call) []tool.Touch
+	Logger  *slog.Logger // nil discards
 }
 
 // Asked is that a person is asked about a call, or has been.
@@ -62,6 +76,10 @@ type Stage struct {
 	asked   *event.Bus[Asked]
 	clients func() bool
 	decided func(*tool.Call, tool.Decision)
+	grants  func(context.Context) (grant.Store, error)
+	given   func(*tool.Call, *grant.Grant)
+	touches func(*tool.Call) []tool.Touch
+	log     *slog.Logger
 }
 
 // New returns a Stage.
@@ -78,9 +96,19 @@ func New(opts Options) *Stage {
 	if opts.Decided == nil {
 		opts.Decided = func(*tool.Call, tool.Decision) {}
 	}
+	if opts.Given == nil {
+		opts.Given = func(*tool.Call, *grant.Grant) {}
+	}
+	if opts.Touches == nil {
+		opts.Touches = func(*tool.Call) []tool.Touch { return nil }
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
 	return &Stage{
 		pending: OpenPending(opts.Dir), codes: opts.Dir != "", wait: opts.Wait,
 		asked: opts.Asked, clients: opts.Clients, decided: opts.Decided,
+		grants: opts.Grants, given: opts.Given, touches: opts.Touches, log: opts.Logger,
 	}
 }
 
@@ -105,51 +133,78 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind != tool.KindCall {
 		return c, nil
 	}
-	d := s.decide(c)
+	d, grantable := s.decide(c)
 	if d.Outcome == decision.Run {
 		return c, nil
 	}
 	said := onRecord(c, d)
-	if d.Outcome == decision.Deny && !d.Unasked {
-		refusal := denied(c, d)
-		refusal.Decision = &said
-		return c, refusal
+	final := d.Outcome == decision.Deny && !d.Unasked // nobody is asked
+	if final && !grantable {
+		return c, refuse(denied(c, d), &said)
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
 		return c, err
 	}
-	asked, refusal := s.agree(ctx, c, plan, &said)
+	var about *grant.Asked
+	if grantable {
+		about = &grant.Asked{Call: c, Risk: d.Risk, Touches: s.touched(c, plan)}
+		if said.Grant = s.useGrant(ctx, about); said.Grant != "" {
+			said.Verdict, said.Approver = tool.Allowed, "grant"
+			s.decided(c, said)
+			return withBound(c, bound), nil // what the grant covers is what was bound
+		}
+		if final {
+			return c, refuse(denied(c, d), &said)
+		}
+	}
+	offers := s.offers(about)
+	asked, refusal := s.agree(ctx, c, plan, offers, &said)
 	if asked && refusal == nil { // a person takes time; a path, for instance, may mean another document by now
 		var now tool.Plan
 		if now, bound, err = bind(ctx, c); err != nil {
+			said.Grant = ""
 			s.decided(c, said)
 			return c, err
 		}
-		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) {
-			said.Verdict, refusal = tool.Forbade, changed(c)
+		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) || !slices.Equal(now.Touches, plan.Touches) ||
+			said.Grant != "" && !slices.Equal(s.touched(c, now), about.Touches) {
+			said.Verdict, said.Grant, refusal = tool.Forbade, "", changed(c)
 		}
 	}
 	if refusal != nil {
-		refusal.Decision = &said
-		return c, refusal
+		return c, refuse(refusal, &said)
+	}
+	if said.Grant != "" && !s.give(ctx, about, offers, said.Grant) {
+		said.Grant = ""
 	}
 	s.decided(c, said)
+	return withBound(c, bound), nil
+}
+
+// refuse returns e with what is on record of it.
+func refuse(e *tool.Error, said *tool.Decision) error {
+	e.Decision = said
+	return e
+}
+
+// withBound returns a copy of c that is bound.
+func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	out := *c
 	out.Bound = bound
-	return &out, nil
+	return &out
 }
 
 // agree has a person asked about c, and adds what the person said to what is on record. asked means that the person was
 // asked just now, and not before.
-func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, said *tool.Decision) (asked bool, refusal *tool.Error) {
-	q := question(c, plan)
+func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, said *tool.Decision) (asked bool, refusal *tool.Error) {
+	q := question(c, plan, offers)
 	demand(&q, c, plan, said.Risk)
 	switch a := s.ask(ctx, c, q); {
 	case a.err != nil:
 		return true, a.err
 	case a.yes:
-		said.Verdict, said.Approver = tool.Allowed, a.by
+		said.Verdict, said.Approver, said.Grant = tool.Allowed, a.by, a.grant
 		return true, nil
 	case a.asked:
 		said.Approver = a.by
@@ -192,11 +247,11 @@ func onRecord(c *tool.Call, d decision.Decision) tool.Decision {
 	return said
 }
 
-// decide is what becomes of c.
-func (s *Stage) decide(c *tool.Call) decision.Decision {
+// decide is what becomes of c without a grant, and whether one would let it run instead.
+func (s *Stage) decide(c *tool.Call) (d decision.Decision, grantable bool) {
 	mustAsk, clients := c.Finding != nil && c.Finding.Ask || c.Action.Asks(c.Args), s.clients()
 	if !mustAsk && !decision.RiskCounts(c.Origin, clients) {
-		return decision.Decision{Outcome: decision.Run}
+		return decision.Decision{Outcome: decision.Run}, false
 	}
 	risk, _ := c.Action.Rated()
 	if c.Finding != nil && c.Finding.Risk != tool.RiskUnknown {
@@ -206,7 +261,11 @@ func (s *Stage) decide(c *tool.Call) decision.Decision {
 	if r := c.Review; r != nil {
 		of.Guardian, of.Verdict, of.Threshold = decision.Enforce, r.Verdict, r.Threshold
 	}
-	return decision.Decide(of)
+	if d = decision.Decide(of); d.Outcome == decision.Run || s.grants == nil || !(&grant.Asked{Call: c, Risk: d.Risk}).Grantable() {
+		return d, false
+	}
+	of.Granted = true
+	return d, decision.Decide(of).Outcome == decision.Run
 }
 
 // surface is the way on which a person can be asked about c.

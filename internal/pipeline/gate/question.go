@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"collie/internal/pipeline/gate/grant"
 	"collie/internal/tool"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // question returns what a person is asked about c. Targets and arguments come from others who may be
 // malicious, so nothing in the question can control a terminal or start a new line.
-func question(c *tool.Call, plan tool.Plan) tool.Question {
+func question(c *tool.Call, plan tool.Plan, offers []grant.Grant) tool.Question {
 	q := tool.Question{
 		Tool: line(c.Tool, mostTarget), Action: line(c.Action.Name, mostTarget),
 		Effect: line(plan.Effect, mostEffect), Args: argsText(c.Args),
@@ -44,6 +45,14 @@ func question(c *tool.Call, plan tool.Plan) tool.Question {
 			break
 		}
 		q.Targets = append(q.Targets, line(t, mostTarget))
+	}
+	for i := range offers {
+		g := &offers[i]
+		o := tool.GrantOffer{ID: g.ID, Scope: string(g.Scope), Kind: string(g.Constraint.Kind), Within: line(g.Constraint.Name, mostTarget)}
+		if g.Scope == grant.Always && !g.Expires.IsZero() {
+			o.Expires = &g.Expires
+		}
+		q.Grants = append(q.Grants, o)
 	}
 	return q
 }

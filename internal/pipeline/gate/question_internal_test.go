@@ -23,7 +23,7 @@ func hostileCall(args string) *tool.Call {
 // Text from others cannot control the program that shows it, or look like a line of ours.
 func TestQuestionIsHarmless(t *testing.T) {
 	t.Parallel()
-	q := question(hostileCall(`{"x":"\u001b[2J`+"\u202e\u2028\u0085\U000e0041"+`"}`), tool.Plan{Targets: []string{hostile, hostile}})
+	q := question(hostileCall(`{"x":"\u001b[2J`+"\u202e\u2028\u0085\U000e0041"+`"}`), tool.Plan{Targets: []string{hostile, hostile}}, nil)
 	raw, err := json.Marshal(q)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestQuestionIsShort(t *testing.T) {
 	}
 	c := hostileCall(string(long))
 	c.Action.Description = "First line.\nSecond line."
-	q := question(c, tool.Plan{Targets: targets})
+	q := question(c, tool.Plan{Targets: targets}, nil)
 	if len(q.Targets) != 21 || q.Targets[20] != "… and 37 more" || utf8.RuneCountInString(q.Targets[0]) > 330 {
 		t.Errorf("%d targets: %s", len(q.Targets), q.Targets)
 	}
@@ -67,7 +67,7 @@ func TestQuestionIsShort(t *testing.T) {
 	if q.Effect != "First line." {
 		t.Errorf("effect %q", q.Effect)
 	}
-	if got := question(&tool.Call{Action: &tool.Action{}}, tool.Plan{}).Args; got != "{}" {
+	if got := question(&tool.Call{Action: &tool.Action{}}, tool.Plan{}, nil).Args; got != "{}" {
 		t.Errorf("no arguments are shown as %q", got)
 	}
 }
@@ -78,7 +78,7 @@ func FuzzQuestion(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, args, target string) {
 		c, plan := hostileCall(args), tool.Plan{Targets: []string{target}}
-		q := question(c, plan)
+		q := question(c, plan, nil)
 		for _, text := range []string{q.Args, q.Targets[0]} {
 			if strings.ContainsFunc(text, invisible) || utf8.RuneCountInString(text) > mostArgs+40 {
 				t.Errorf("%q", text)

@@ -1,0 +1,296 @@
+package gate_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/gate/grant"
+	"collie/internal/pipeline/gate/grant/granttest"
+	"collie/internal/tool"
+)
+
+// granting is a gate with grants, and what it wrote down.
+type granting struct {
+	stage   *gate.Stage
+	store   *granttest.Memory
+	opened  int
+	records []tool.Decision
+	given   []grant.Grant
+}
+
+func newGranting() *granting {
+	g := &granting{store: &granttest.Memory{}}
+	g.stage = gate.New(gate.Options{
+		Grants:  func(context.Context) (grant.Store, error) { g.opened++; return g.store, nil },
+		Decided: func(_ *tool.Call, d tool.Decision) { g.records = append(g.records, d) },
+		Given:   func(_ *tool.Call, given *grant.Grant) { g.given = append(g.given, *given) },
+	})
+	return g
+}
+
+// kept returns what is in the store.
+func (g *granting) kept(t *testing.T) []grant.Grant {
+	t.Helper()
+	all, err := g.store.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// inNotebook is a plan for one document of a notebook.
+func inNotebook(box string) tool.Plan {
+	p := plan
+	p.Touches = []tool.Touch{{Kind: tool.TouchNotes, Value: box + "/doc", Notebook: "工作", Document: "/Plans"}}
+	return p
+}
+
+// chatCall is a dangerous call of a conversation on a document of notebook box.
+func chatCall(caller tool.Caller) *tool.Call {
+	c := removal(caller)
+	c.Origin, c.Session, c.Parent, c.Action.Risk = tool.Chat, "s1", "t1:0", tool.RiskHigh
+	src := c.Source.(prepared)
+	src.prepare = func(*tool.Call) (tool.Plan, error) { return inNotebook("box"), nil }
+	c.Source = src
+	return c
+}
+
+// chooses returns a person who chooses the first offered grant of a scope and a kind.
+func chooses(t *testing.T, scope, kind string) *person {
+	t.Helper()
+	return &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+		id := gjson.GetBytes(params, fmt.Sprintf(`grants.#(scope==%q)#|#(kind==%q).id`, scope, kind)).String()
+		if id == "" {
+			t.Errorf("no grant of scope %s and kind %s in %s", scope, kind, params)
+		}
+		return fmt.Appendf(nil, `{"confirm":true,"grant":%q}`, id), nil
+	}}
+}
+
+func TestAGrantIsGivenAndUsed(t *testing.T) {
+	t.Parallel()
+	g := newGranting()
+	who := chooses(t, "session", "notebook")
+	mustRun(t, g.stage, chatCall(who))
+	all := g.kept(t)
+	if len(all) != 1 || all[0].Uses != 1 || all[0].Scope != grant.Session || len(g.given) != 1 || g.given[0].ID != all[0].ID {
+		t.Fatalf("kept %+v, on record %+v", all, g.given)
+	}
+	mustRun(t, g.stage, chatCall(who))
+	mustRun(t, g.stage, chatCall(nil)) // nobody is there any more
+	if len(who.asked) != 1 || g.kept(t)[0].Uses != 3 {
+		t.Errorf("asked %d times, %d uses", len(who.asked), g.kept(t)[0].Uses)
+	}
+	for i, want := range []string{"program", "grant", "grant"} {
+		if r := g.records[i]; r.Verdict != tool.Allowed || r.Approver != want || r.Grant != all[0].ID || r.Rule != "must-ask" && r.Stage != "gate" {
+			t.Errorf("record %d: %+v", i, r)
+		}
+	}
+	elsewhere := chatCall(nil)
+	elsewhere.Source = prepared{elsewhere.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) { return inNotebook("box2"), nil }}
+	refusal(t, g.stage, elsewhere, tool.Unconfirmed)
+	if _, err := g.store.Revoke(t.Context(), all[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	refusal(t, g.stage, chatCall(nil), tool.Unconfirmed)
+}
+
+// An answer that names a grant which the question does not offer is a no, and nothing is kept.
+func TestForgedGrants(t *testing.T) {
+	t.Parallel()
+	g := newGranting()
+	var earlier string
+	ask := &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+		earlier = gjson.GetBytes(params, "grants.0.id").String()
+		return json.RawMessage(`{"confirm":true}`), nil
+	}}
+	mustRun(t, g.stage, chatCall(ask))
+	if earlier == "" || len(g.kept(t)) != 0 {
+		t.Fatalf("offered %q, kept %v", earlier, g.kept(t))
+	}
+	for _, answer := range []string{
+		`{"confirm":true,"grant":"gaaaaaaaaaaaaaaaa"}`, `{"confirm":true,"grant":""}`, `{"confirm":true,"grant":true}`, `{"confirm":true,"grant":null}`,
+		`{"confirm":true,"grant":{"scope":"always","kind":"any"}}`, `{"confirm":true,"grant":"` + earlier + `"}`, `{"confirm":false,"grant":"` + earlier + `"}`,
+	} {
+		refusal(t, g.stage, chatCall(says(tool.CanConfirm, answer)), tool.Declined)
+	}
+	if len(g.kept(t)) != 0 || len(g.given) != 0 {
+		t.Errorf("kept %v, on record %v", g.kept(t), g.given)
+	}
+}
+
+// Nothing is offered to MCP clients, about critical calls, or to persons at their own calls, and no grant is looked up.
+func TestNoGrants(t *testing.T) {
+	t.Parallel()
+	g := newGranting()
+	form := func(params json.RawMessage) bool { return !gjson.GetBytes(params, "grants").Exists() }
+	for name, change := range map[string]func(*tool.Call){
+		"a client":       func(c *tool.Call) { c.Origin = tool.MCPLocal },
+		"a person":       func(c *tool.Call) { c.Origin = tool.Direct },
+		"critical":       func(c *tool.Call) { c.Action.Risk = tool.RiskCritical },
+		"changed":        func(c *tool.Call) { c.Action.Changed = true },
+		"a bare session": func(c *tool.Call) { c.Session = "" },
+	} {
+		who := &person{can: []tool.Capability{tool.CanConfirm}, answer: func(_ context.Context, _ string, params json.RawMessage) (json.RawMessage, error) {
+			return fmt.Appendf(nil, `{"confirm":true,"name":%q}`, gjson.GetBytes(params, "name").String()), nil
+		}}
+		c := chatCall(who)
+		change(c)
+		if mustRun(t, g.stage, c); len(who.asked) != 1 || !form(who.saw) {
+			t.Errorf("%s: asked %v with %s", name, who.asked, who.saw)
+		}
+	}
+	c := chatCall(says(tool.CanElicit, `{"action":"accept","content":{"confirm":true,"grant":"x"}}`))
+	c.Origin = tool.MCPLocal
+	refusal(t, g.stage, c, tool.Declined)
+	harmless := chatCall(nil)
+	harmless.Action.Dangerous, harmless.Action.Risk = false, tool.RiskLow
+	mustRun(t, g.stage, harmless)
+	if g.opened != 0 {
+		t.Errorf("grants were looked up %d times", g.opened)
+	}
+	// A row that somebody wrote into the file lets nothing critical run.
+	forged := granttest.Sample(1)
+	forged.Risk, forged.Source, forged.Tool, forged.Action = tool.RiskCritical, "siyuan", "notebook", "remove"
+	if err := g.store.Add(t.Context(), &forged); err != nil {
+		t.Fatal(err)
+	}
+	critical := chatCall(nil)
+	critical.Action.Risk = tool.RiskCritical
+	refusal(t, g.stage, critical, tool.Unconfirmed)
+}
+
+// What the person was shown has changed by the time of the yes: it does not run, and the grant is not kept.
+func TestGrantForWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]tool.Plan{
+		"another notebook":   inNotebook("box2"),
+		"nobody knows where": plan,
+		"one more": func() tool.Plan {
+			p := inNotebook("box")
+			p.Touches = append(p.Touches, p.Touches[0])
+			return p
+		}(),
+	} {
+		g := newGranting()
+		c := chatCall(chooses(t, "session", "notebook"))
+		shown := false
+		c.Source = prepared{c.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) {
+			if shown {
+				return later, nil
+			}
+			shown = true
+			return inNotebook("box"), nil
+		}}
+		if refusal(t, g.stage, c, tool.StateChanged); len(g.kept(t)) != 0 || len(g.given) != 0 {
+			t.Errorf("%s: kept %v", name, g.kept(t))
+		}
+	}
+}
+
+// Where a foreign tool's path leads is looked at again after the yes.
+func TestGrantForAPathThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	store := &granttest.Memory{}
+	at := "/home/ada/site/a"
+	s := gate.New(gate.Options{
+		Grants:  func(context.Context) (grant.Store, error) { return store, nil },
+		Touches: func(*tool.Call) []tool.Touch { return []tool.Touch{{Kind: tool.TouchFile, Value: at}} },
+	})
+	who := chooses(t, "always", "path")
+	call := func() *tool.Call {
+		c := chatCall(who)
+		c.Source = c.Source.(prepared).Fake
+		return c
+	}
+	choose := who.answer
+	who.answer = func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		at = "/home/ada/secrets/a"
+		return choose(ctx, method, params)
+	}
+	refusal(t, s, call(), tool.StateChanged)
+	at, who.answer = "/home/ada/site/a", choose
+	mustRun(t, s, call())
+	at = "/home/ada/site/b"
+	if mustRun(t, s, call()); len(who.asked) != 2 {
+		t.Errorf("asked %d times", len(who.asked))
+	}
+	at, who.answer = "/home/ada/secrets/b", says("", `{"confirm":false}`).answer
+	refusal(t, s, call(), tool.Declined)
+}
+
+// Grants that cannot be read or kept: a person is asked, and what they agreed to runs once.
+func TestBrokenStore(t *testing.T) {
+	t.Parallel()
+	g := newGranting()
+	g.store.Fail = errors.New("the disk is full")
+	for range 2 {
+		who := chooses(t, "session", "notebook")
+		if mustRun(t, g.stage, chatCall(who)); len(who.asked) != 1 {
+			t.Errorf("asked %d times", len(who.asked))
+		}
+	}
+	for _, r := range g.records {
+		if r.Grant != "" || r.Approver != "program" {
+			t.Errorf("record %+v", r)
+		}
+	}
+}
+
+// A grant is revoked while one call waits for a person and another is on its way: what is not covered any more is asked
+// about, and the waiting call still needs its answer.
+func TestRevokedWhileACallWaits(t *testing.T) {
+	t.Parallel()
+	g := newGranting()
+	mustRun(t, g.stage, chatCall(chooses(t, "session", "notebook")))
+	id := g.kept(t)[0].ID
+	waits, answer := make(chan bool), make(chan bool)
+	other := chatCall(&person{can: []tool.Capability{tool.CanConfirm}, answer: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		close(waits)
+		return fmt.Appendf(nil, `{"confirm":%t}`, <-answer), nil
+	}})
+	other.Source = prepared{other.Source.(prepared).Fake, func(*tool.Call) (tool.Plan, error) { return inNotebook("box2"), nil }}
+	var ended sync.WaitGroup
+	var err error
+	ended.Go(func() { _, err = g.stage.Check(t.Context(), other) })
+	<-waits
+	if _, err := g.store.Revoke(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	refusal(t, g.stage, chatCall(nil), tool.Unconfirmed)
+	answer <- false
+	if ended.Wait(); tool.KindOf(err) != tool.Declined {
+		t.Errorf("the waiting call: %v", err)
+	}
+}
+
+// A hundred calls at once, each with a person who grants: each grant that is kept was chosen once.
+func TestManyGrantsAtOnce(t *testing.T) {
+	t.Parallel()
+	store := &granttest.Memory{}
+	s := gate.New(gate.Options{Grants: func(context.Context) (grant.Store, error) { return store, nil }})
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			if _, err := s.Check(t.Context(), chatCall(chooses(t, "session", "notebook"))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	kept, err := store.List(t.Context())
+	uses := 0
+	for _, g := range kept {
+		uses += g.Uses
+	}
+	if err != nil || uses != 100 {
+		t.Errorf("%d grants with %d uses, %v", len(kept), uses, err)
+	}
+}
