@@ -88,7 +88,7 @@ var layers = map[string]string{
 	"face/mcpserver":         "tool mcp pipeline process",
 	"face/mcpserver/bridge":  "tool mcp", // a client of a gateway, never one itself
 	"face/mcpserver/toolbox": "agent tool pipeline face/httpserver face/mcpserver",
-	"face/web":               "tool pipeline event chat llm llm/admin",
+	"face/web":               "tool pipeline pipeline/gate/grant event chat llm llm/admin",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
 		"pipeline/... source/... agent/... chat store llm/...",
@@ -116,7 +116,7 @@ var layers = map[string]string{
 	"face/cli/chat/markdown": "",
 	"face/cli/conversation":  "app config agent/library chat/transcript tool face/cli/call face/mcpserver/toolbox face/web " + commandGround,
 	"face/cli/cache":         "app config tool process face/cli/learn " + commandGround,
-	"face/cli/settings":      "app config tool process face/httpserver/tokens " + commandGround,
+	"face/cli/settings":      "app config tool process face/httpserver/tokens face/cli/call " + commandGround,
 	"face/cli/notes":         "app config tool process vault/admin source/siyuan/admin face/cli/call " + commandGround,
 	"face/cli/audit":         "app config tool units " + commandGround,
 	"face/cli/*":             "app config tool process " + commandGround, // a group of commands

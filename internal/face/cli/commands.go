@@ -39,6 +39,7 @@ func (p program) commands() []*cobra.Command {
 		settings.SecretCommand(p.Program),
 		settings.TokenCommand(p.Program),
 		settings.GuardCommand(p.Program),
+		settings.GrantsCommand(p.Program),
 		notes.SiYuanCommand(p.Program),
 		notes.VaultCommand(p.Program),
 		call.ConfirmCommand(p.Program),

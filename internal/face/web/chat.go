@@ -29,7 +29,7 @@ func chatRoutes() []Route {
 		{"GET /api/v1/sessions/{id}", ClassChat, (*api).getSession, about{summary: "A session with its active path; If-None-Match takes its ETag", out: chat.View{}}},
 		{"PATCH /api/v1/sessions/{id}", ClassChat, (*api).patchSession, about{summary: "Change a session; If-Match takes its ETag", in: chat.Patch{}, out: chat.Session{}}},
 		{"DELETE /api/v1/sessions/{id}", ClassChat, (*api).deleteSession, about{summary: "Delete a session", query: []string{"force: with true, turns that run are cancelled first"}}},
-		{"POST /api/v1/sessions/{id}/turns", ClassChat, (*api).send, about{summary: "Have a message answered; the same turnId again is the same turn" + turns, in: turnRequest{}, out: chat.Accepted{}, status: 202}},
+		{"POST /api/v1/sessions/{id}/turns", ClassChat, (*api).send, about{summary: "Have a message answered; the same turnId again is the same turn" + turns, in: turnRequest{}, out: chat.Accepted{}, status: 202, asks: true}},
 		{"POST /api/v1/messages/{id}/regenerate", ClassChat, (*api).regenerate, about{summary: "Have a message answered once more" + turns, in: againRequest{}, out: chat.Accepted{}, status: 202}},
 		{"POST /api/v1/messages/{id}/continue", ClassChat, (*api).continueAnswer, about{summary: "Have an answer that was cut off go on" + turns, in: againRequest{}, out: chat.Accepted{}, status: 202}},
 		{"POST /api/v1/messages/{id}/edit", ClassChat, (*api).edit, about{summary: "Say a message otherwise, as a branch, and have it answered" + turns, in: editRequest{}, out: chat.Accepted{}, status: 202}},

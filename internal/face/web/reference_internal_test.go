@@ -77,6 +77,9 @@ func newDocument(t *testing.T) *document {
 		if in := reflect.TypeOf(r.about.in); in != nil {
 			d.send(in)
 		}
+		if r.about.asks {
+			d.send(reflect.TypeFor[askAnswer]())
+		}
 	}
 	return d
 }
@@ -105,7 +108,7 @@ func nameOf(t reflect.Type) string {
 // comments are what the source says of the fields of types.
 func comments(t *testing.T) map[string]string {
 	out := map[string]string{}
-	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool"} {
+	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool", "../../pipeline/gate/grant"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -284,6 +287,13 @@ func (d *document) openapi() schema {
 		if r.about.in != nil {
 			op["requestBody"] = schema{"required": true, "content": d.media(r.about.in)}
 		}
+		if r.about.asks {
+			content, _ := op["requestBody"].(schema)["content"].(schema)
+			content[streamType] = schema{"schema": schema{"oneOf": []schema{d.of(reflect.TypeOf(r.about.in)), d.of(reflect.TypeFor[askAnswer]())}}}
+			op["responses"].(schema)["200"] = schema{
+				"description": "Lines while it runs", "content": schema{streamType: schema{"schema": d.of(reflect.TypeFor[askLine]())}},
+			}
+		}
 		if paths[path] == nil {
 			paths[path] = schema{}
 		}
@@ -348,6 +358,10 @@ func (d *document) markdown() string {
 			fmt.Fprintf(&b, ", %s", d.body(r.about.out))
 		}
 		b.WriteString("\n")
+		if r.about.asks {
+			fmt.Fprintf(&b, "- As `%s`, for the control key: the body is the first line, and lines of type %s follow; the answer (200) has lines of type %s among others\n",
+				streamType, typeText(d.of(reflect.TypeFor[askAnswer]())), typeText(d.of(reflect.TypeFor[askLine]())))
+		}
 	}
 	b.WriteString("\n# Types\n")
 	for _, name := range slices.Sorted(maps.Keys(d.types)) {

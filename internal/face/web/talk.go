@@ -98,6 +98,29 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	return nil
 }
 
+// askLine is a line of the answer by which a person is asked before a call runs, with method collie/confirm. Others have
+// the members event or turn, or ask for what a server wants to know.
+type askLine struct {
+	Ask askedQuestion `json:"ask"`
+}
+
+type askedQuestion struct {
+	ID     int           `json:"id"`
+	Method string        `json:"method"`
+	Params tool.Question `json:"params"`
+}
+
+// askAnswer is a line of the request behind the first one. Of several answers to one question the first counts.
+type askAnswer struct {
+	ID     int       `json:"id"` // of the question
+	Result confirmed `json:"result"`
+}
+
+type confirmed struct {
+	Confirm bool   `json:"confirm"` // whether it may run
+	Grant   string `json:"grant"`   // id of one of the grants that the question offers, to allow more than this call; any other is a no
+}
+
 // errLeft is the cause when the person has gone.
 var errLeft = errors.New("the person has left")
 

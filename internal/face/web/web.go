@@ -80,6 +80,8 @@ type Options struct {
 	Chat func(context.Context) (*chat.Service, error)
 	// Providers are the providers of language models.
 	Providers Providers
+	// Grants are what people have allowed.
+	Grants Grants
 	// Admit returns an error to refuse a request to a route of this class; nil admits all.
 	Admit func(*http.Request, Class) error
 	// Streams is called when events of a stream were written; nil is allowed.
@@ -114,6 +116,7 @@ type about struct {
 	query   []string // "name: what it is"
 	in, out any      // values of the types of the bodies; nil for none
 	status  int      // 0: 200, or 204 without a body
+	asks    bool     // as lines of JSON, a person's program is asked meanwhile: askLine and askAnswer
 }
 
 // Bodies that are not JSON.
@@ -127,7 +130,9 @@ type (
 type none struct{}
 
 // Routes returns every route of the API.
-func Routes() []Route { return slices.Concat(toolRoutes(), providerRoutes(), chatRoutes()) }
+func Routes() []Route {
+	return slices.Concat(toolRoutes(), grantRoutes(), providerRoutes(), chatRoutes())
+}
 
 // toolRoutes returns the routes of tools and servers.
 func toolRoutes() []Route {

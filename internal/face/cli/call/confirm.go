@@ -135,7 +135,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\n",
 		output.Ago(w.Asked, now), output.OneLine(describeCaller(w)), output.OneLine(w.Principal), max(w.Expires.Sub(now), 0).Truncate(time.Second))
 	if w.Question.Name != "" {
-		text += NamePrompt(&w.Question)
+		text += namePrompt(&w.Question)
 	} else {
 		text += locale.T("Let it run once? [y/N] ")
 	}

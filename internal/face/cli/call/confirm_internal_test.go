@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidwall/gjson"
@@ -352,5 +353,40 @@ func TestRemoteConfirms(t *testing.T) {
 	}
 	if n := len(src.Calls()); n != 1 {
 		t.Errorf("%d calls ran, want 1", n)
+	}
+}
+
+// The grants that a question offers are numbered, each on a line of its own, and an answer names one of them by its id.
+func TestQuestionOffersGrants(t *testing.T) {
+	t.Parallel()
+	until := time.Date(2030, 1, 2, 12, 0, 0, 0, time.Local)
+	q := tool.Question{Tool: "fs", Action: "mv", Args: "{}", Grants: []tool.GrantOffer{
+		{ID: "g1", Scope: "turn", Kind: "notebook", Within: "工作"}, {ID: "g2", Scope: "session", Kind: "subtree", Within: "/工作/" + nasty},
+		{ID: "g3", Scope: "always", Kind: "path", Within: "/srv/www/x", Expires: &until}, {ID: "g4", Scope: "always", Kind: "host", Within: "https://go.dev"},
+		{ID: "g5", Scope: "session", Kind: "command", Within: "go test …"}, {ID: "g6", Scope: "session", Kind: "any"},
+	}}
+	text := QuestionText(&q)
+	for _, want := range []string{
+		"\n    1  until this answer is finished: everything in notebook 工作\n", "\n    3  always, until 2030-01-02: everything in folder /srv/www/x\n",
+		"\n    4  always, until you take it back: everything at https://go.dev\n", "\n    5  in this conversation: the command go test …\n",
+		"\n    6  in this conversation: whatever its arguments are\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q lacks %q", text, want)
+		}
+	}
+	if strings.ContainsFunc(strings.ReplaceAll(text, "\n", ""), output.IsControl) || strings.Count(text, "\n") != 9 {
+		t.Errorf("the question is %q", text)
+	}
+	if got := Prompt(&q); got != "Run it? [y/N/1-6] " {
+		t.Errorf("the prompt is %q", got)
+	}
+	for typed, want := range map[string]string{
+		"y": `{"confirm":true}`, "1": `{"confirm":true,"grant":"g1"}`, " 6\n": `{"confirm":true,"grant":"g6"}`,
+		"0": `{"confirm":false}`, "7": `{"confirm":false}`, "-1": `{"confirm":false}`, "g1": `{"confirm":false}`, "": `{"confirm":false}`, "1 2": `{"confirm":false}`,
+	} {
+		if got := string(Answer(&q, typed)); got != want {
+			t.Errorf("%q: %s, want %s", typed, got, want)
+		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
@@ -36,7 +38,46 @@ func QuestionText(q *tool.Question) string {
 		say("    - %s", output.OneLine(t))
 	}
 	say("  arguments: %s", output.OneLine(q.Args))
+	if len(q.Grants) > 0 {
+		say("  y runs it once; a number allows this action without asking:")
+	}
+	for i := range q.Grants {
+		say("    %d  %s: %s", i+1, duration(&q.Grants[i]), Extent(q.Grants[i].Kind, q.Grants[i].Within))
+	}
 	return b.String()
+}
+
+// duration says how long an offered grant holds.
+func duration(o *tool.GrantOffer) string {
+	switch {
+	case o.Scope == "turn":
+		return locale.T("until this answer is finished")
+	case o.Scope == "session":
+		return locale.T("in this conversation")
+	case o.Expires != nil:
+		return locale.Sprintf("always, until %s", o.Expires.Local().Format(time.DateOnly))
+	}
+	return locale.T("always, until you take it back")
+}
+
+// Extent says what a grant covers. kind and within are those of a [tool.GrantOffer].
+func Extent(kind, within string) string {
+	within = output.OneLine(within)
+	switch kind {
+	case "notebook":
+		return locale.Sprintf("everything in notebook %s", within)
+	case "subtree":
+		return locale.Sprintf("%s and all below it", within)
+	case "path":
+		return locale.Sprintf("everything in folder %s", within)
+	case "host":
+		return locale.Sprintf("everything at %s", within)
+	case "command":
+		return locale.Sprintf("the command %s", within)
+	case "any":
+		return locale.T("whatever its arguments are")
+	}
+	return strings.TrimSpace(kind + " " + within)
 }
 
 // confirm asks the person about a dangerous call of the command line. The end of the input means no.
@@ -45,22 +86,43 @@ func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawM
 	if err := json.Unmarshal(params, &q); err != nil {
 		return nil, tool.NewProtocolError(remote.CodeInternal, locale.Sprintf("this is not a question: %s", err.Error()), nil)
 	}
-	text := locale.Sprintf("%sRun it? [y/N] ", QuestionText(&q))
-	if q.Name != "" {
-		text = QuestionText(&q) + NamePrompt(&q)
-	}
-	if _, err := io.WriteString(c.out, text); err != nil {
+	if _, err := io.WriteString(c.out, QuestionText(&q)+Prompt(&q)); err != nil {
 		return nil, err
 	}
 	line, err := c.in.Next(ctx)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	return Confirmation(err == nil && agrees(&q, line), q.Name), nil
+	if err != nil {
+		return confirmation(false, ""), nil
+	}
+	return Answer(&q, line), nil
 }
 
-// NamePrompt asks for the name that a critical question wants typed.
-func NamePrompt(q *tool.Question) string {
+// Prompt asks for the answer to a question.
+func Prompt(q *tool.Question) string {
+	switch {
+	case q.Name != "":
+		return namePrompt(q)
+	case len(q.Grants) > 0:
+		return locale.Sprintf("Run it? [y/N/1-%d] ", len(q.Grants))
+	}
+	return locale.T("Run it? [y/N] ")
+}
+
+// Answer returns the result for [tool.MethodConfirm] that a typed answer means: yes, the name that the question wants, or
+// the number of a grant that it offers. Everything else is a no.
+func Answer(q *tool.Question, typed string) json.RawMessage {
+	n, err := strconv.Atoi(strings.TrimSpace(typed))
+	if q.Name == "" && err == nil && n >= 1 && n <= len(q.Grants) {
+		raw, _ := json.Marshal(map[string]any{"confirm": true, "grant": q.Grants[n-1].ID}) // a text always encodes
+		return raw
+	}
+	return confirmation(agrees(q, typed), q.Name)
+}
+
+// namePrompt asks for the name that a critical question wants typed.
+func namePrompt(q *tool.Question) string {
 	return locale.Sprintf("To let it run, type %s: ", output.OneLine(q.Name))
 }
 
@@ -72,8 +134,8 @@ func agrees(q *tool.Question, typed string) bool {
 	return root.Agrees(typed)
 }
 
-// Confirmation returns the result for [tool.MethodConfirm]; name is that of the question.
-func Confirmation(yes bool, name string) json.RawMessage {
+// confirmation returns the result for [tool.MethodConfirm]; name is that of the question.
+func confirmation(yes bool, name string) json.RawMessage {
 	said := map[string]any{"confirm": yes}
 	if yes && name != "" {
 		said["name"] = name

@@ -1,39 +1,55 @@
 package chat
 
-import "testing"
+import (
+	"testing"
 
-// A y answers a question, and only its name one that has a name: letters of it answer nothing.
+	"collie/internal/face/cli/call"
+	"collie/internal/tool"
+)
+
+// A y answers a question, or the number of a grant that it offers; only its name answers one that has a name: letters of it
+// answer nothing.
 func TestQuestionKeys(t *testing.T) {
 	t.Parallel()
+	const no, yes, named = `{"confirm":false}`, `{"confirm":true}`, `{"confirm":true,"name":"yes"}`
 	for _, tt := range []struct {
-		name      string
-		keys      []string
-		done, yes bool
+		name   string
+		grants int
+		keys   []string
+		answer string // empty if there is none yet
 	}{
-		{"", []string{"y"}, true, true},
-		{"", []string{"n"}, true, false},
-		{"", []string{"enter"}, true, false},
-		{"", []string{"esc"}, true, false},
-		{"", []string{"x", "left"}, false, false},
-		{"yes", []string{"y"}, false, false},
-		{"yes", []string{"y", "e", "s", "enter"}, true, true},
-		{"yes", []string{"y", "e", "t", "backspace", "s", "enter"}, true, true},
-		{"工作", []string{"工", "具", "backspace", "作", "enter"}, true, true},
-		{"yes", []string{"backspace", "n", "o", "enter"}, true, false},
-		{"yes", []string{"y", "e", "s", "esc"}, true, false},
-		{"yes", []string{"enter"}, true, false},
+		{"", 0, []string{"y"}, yes},
+		{"", 0, []string{"n"}, no},
+		{"", 0, []string{"enter"}, no},
+		{"", 0, []string{"esc"}, no},
+		{"", 0, []string{"x", "left", "1"}, ""},
+		{"", 2, []string{"2"}, `{"confirm":true,"grant":"g2"}`},
+		{"", 2, []string{"3", "0", "f1"}, ""},
+		{"", 2, []string{"y"}, yes},
+		{"", 2, []string{"enter"}, no},
+		{"yes", 0, []string{"y"}, ""},
+		{"yes", 2, []string{"1"}, ""},
+		{"yes", 0, []string{"y", "e", "s", "enter"}, named},
+		{"yes", 0, []string{"y", "e", "t", "backspace", "s", "enter"}, named},
+		{"工作", 0, []string{"工", "具", "backspace", "作", "enter"}, `{"confirm":true,"name":"工作"}`},
+		{"yes", 0, []string{"backspace", "n", "o", "enter"}, no},
+		{"yes", 0, []string{"y", "e", "s", "esc"}, no},
+		{"yes", 0, []string{"enter"}, no},
+		{"yes", 2, []string{"1", "enter"}, no},
 	} {
-		q := &question{name: tt.name}
-		var done, yes bool
+		q := &question{Question: tool.Question{Name: tt.name, Grants: []tool.GrantOffer{{ID: "g1"}, {ID: "g2"}}[:tt.grants]}}
+		answer := ""
 		for _, k := range tt.keys {
 			text := k
 			if len(k) > 1 && k[0] < 0x80 {
 				text = "" // a key without text
 			}
-			done, yes = q.key(k, text)
+			if done, typed := q.key(k, text); done {
+				answer = string(call.Answer(&q.Question, typed))
+			}
 		}
-		if done != tt.done || yes != tt.yes {
-			t.Errorf("%q, %q: done %t, yes %t", tt.name, tt.keys, done, yes)
+		if answer != tt.answer {
+			t.Errorf("%q, %q: %s, want %s", tt.name, tt.keys, answer, tt.answer)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -49,10 +50,9 @@ type (
 	}
 	tick     struct{}
 	question struct {
-		text   string
-		name   string // that has to be typed; empty if a yes will do
-		typed  string
-		answer chan<- bool
+		tool.Question
+		typed  string // of the name that the question wants
+		answer chan<- json.RawMessage
 	}
 )
 
@@ -116,11 +116,11 @@ func (a *person) Ask(ctx context.Context, method string, params json.RawMessage)
 	if err := json.Unmarshal(params, &q); err != nil {
 		return nil, err
 	}
-	answer := make(chan bool, 1)
-	a.screen.program.Send(question{text: call.QuestionText(&q), name: q.Name, answer: answer})
+	answer := make(chan json.RawMessage, 1)
+	a.screen.program.Send(question{Question: q, answer: answer})
 	select {
-	case yes := <-answer:
-		return call.Confirmation(yes, q.Name), nil
+	case said := <-answer:
+		return said, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -340,11 +340,16 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		s.leaving = false
 	}
 	if len(s.asking) > 0 && name != "ctrl+c" {
-		if done, yes := s.asking[0].key(name, msg.Text); done {
+		if done, typed := s.asking[0].key(name, msg.Text); done {
 			q := s.asking[0]
 			s.asking = s.asking[1:]
-			s.say("%s%s", q.text, map[bool]string{true: locale.T("yes"), false: locale.T("no")}[yes])
-			q.answer <- yes
+			answer := call.Answer(&q.Question, typed)
+			said := map[bool]string{true: locale.T("yes"), false: locale.T("no")}[gjson.GetBytes(answer, "confirm").Bool()]
+			if gjson.GetBytes(answer, "grant").Exists() {
+				said = typed
+			}
+			s.say("%s%s", call.QuestionText(&q.Question), said)
+			q.answer <- answer
 		}
 		return nil
 	}
@@ -513,30 +518,29 @@ func (s *screen) ended(e ended) {
 	}
 }
 
-// key takes a key that was pressed, and reports whether that answers the question.
-func (q *question) key(name, text string) (done, yes bool) {
+// key takes a key that was pressed, and reports whether that answers the question, with what would have been typed to
+// answer it line by line.
+func (q *question) key(name, text string) (done bool, typed string) {
 	switch {
-	case name == "esc", q.name == "" && (name == "n" || name == "enter"):
-		return true, false
-	case q.name == "":
-		return name == "y", name == "y"
+	case name == "esc", q.Name == "" && (name == "n" || name == "enter"):
+		return true, ""
+	case q.Name == "":
+		n, err := strconv.Atoi(name)
+		return name == "y" || err == nil && n >= 1 && n <= len(q.Grants), name
 	case name == "enter":
-		return true, strings.TrimSpace(q.typed) == q.name
+		return true, q.typed
 	case name == "backspace":
 		_, n := utf8.DecodeLastRuneInString(q.typed)
 		q.typed = q.typed[:len(q.typed)-n]
 	default:
 		q.typed += text
 	}
-	return false, false
+	return false, ""
 }
 
 // prompt is where the answer is written.
 func (q *question) prompt() string {
-	if q.name == "" {
-		return locale.T("Run it? [y/N]")
-	}
-	return call.NamePrompt(&tool.Question{Name: q.name}) + output.OneLine(q.typed)
+	return call.Prompt(&q.Question) + output.OneLine(q.typed)
 }
 
 // View is the part of the screen that changes.
@@ -551,7 +555,7 @@ func (s *screen) View() tea.View {
 		lines = append(lines, output.Truncate("… "+c.name+"  "+c.state+"  "+time.Since(c.since).Truncate(time.Second).String()+"  "+c.target, s.width))
 	}
 	if len(s.asking) > 0 {
-		lines = append(lines, strings.Split(lipgloss.Wrap(s.asking[0].text+s.asking[0].prompt(), s.width, ""), "\n")...)
+		lines = append(lines, strings.Split(lipgloss.Wrap(call.QuestionText(&s.asking[0].Question)+s.asking[0].prompt(), s.width, ""), "\n")...)
 	}
 	if len(lines) > room {
 		lines = lines[len(lines)-room:]
