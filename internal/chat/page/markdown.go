@@ -1,0 +1,303 @@
+// Package page writes Markdown as HTML that does nothing: no script, no form, nothing that is loaded. What somebody wrote as
+// HTML is shown as the text that it is, and only links to the web and to addresses for mail can be followed.
+//
+// The entry point is [Markdown].
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+const (
+	maxDepth  = 60        // of blocks and marks in each other; what is deeper is shown as it was written
+	maxSource = 512 << 10 // bytes that are read as Markdown; a longer text is shown as it was written
+	maxOpen   = 400       // characters in one line that may each open a level
+	maxMarks  = 4000      // characters in one paragraph that may each begin or end a mark
+)
+
+// reader reads CommonMark with tables, struck words and tasks.
+var reader = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(append(parser.DefaultInlineParsers(),
+			util.Prioritized(extension.NewStrikethroughParser(), 500), util.Prioritized(extension.NewTaskCheckBoxParser(), 0))...),
+		parser.WithParagraphTransformers(append(parser.DefaultParagraphTransformers(), util.Prioritized(extension.NewTableParagraphTransformer(), 200))...),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)
+})
+
+// Text returns a text as HTML that shows it as it is, in an element or in a quoted attribute.
+func Text(s string) string {
+	return html.EscapeString(strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD")))
+}
+
+// Markdown returns a text as HTML blocks. Headings begin at the level below.
+func Markdown(source string, below int) string {
+	source = strings.ToValidUTF8(source, "\uFFFD")
+	if !readable(source) {
+		return plain(source)
+	}
+	src := []byte(source)
+	w := &writer{src: src, below: below}
+	w.blocks(reader().Parse(text.NewReader(src)), false)
+	return w.String()
+}
+
+func plain(source string) string { return "<pre>" + Text(source) + "</pre>\n" }
+
+// readable reports whether a text can be read as Markdown in a time that grows with its length alone.
+func readable(source string) bool {
+	if len(source) > maxSource {
+		return false
+	}
+	marks := 0
+	for line := range strings.SplitSeq(source, "\n") {
+		if strings.TrimSpace(line) == "" {
+			marks = 0
+		}
+		marks += count(line, "*", "_", "~", "[")
+		if marks > maxMarks || len(line) > maxOpen && count(line, ">", "[", "- ", "* ", "+ ", ". ", ") ") > maxOpen {
+			return false
+		}
+	}
+	return true
+}
+
+func count(line string, signs ...string) (n int) {
+	for _, s := range signs {
+		n += strings.Count(line, s)
+	}
+	return n
+}
+
+type writer struct {
+	bytes.Buffer
+	src   []byte
+	below int
+	depth int
+}
+
+// down runs write one level further down, and reports whether there was one.
+func (w *writer) down(write func()) bool {
+	if w.depth >= maxDepth {
+		return false
+	}
+	w.depth++
+	write()
+	w.depth--
+	return true
+}
+
+// wrap writes what write writes in an element.
+func (w *writer) wrap(tag, class string, write func()) {
+	w.WriteString("<" + tag)
+	if class != "" {
+		w.WriteString(` class="` + class + `"`)
+	}
+	w.WriteString(">")
+	write()
+	w.WriteString("</" + tag + ">")
+}
+
+// blocks writes the children of a block; tight leaves out the paragraphs of a tight list.
+func (w *writer) blocks(n ast.Node, tight bool) {
+	if !w.down(func() {
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			w.block(c, tight)
+			w.WriteByte('\n')
+		}
+	}) {
+		w.WriteString("<p>…</p>")
+	}
+}
+
+func (w *writer) block(n ast.Node, tight bool) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		w.wrap(fmt.Sprintf("h%d", min(n.Level+w.below, 6)), "", func() { w.inline(n) })
+	case *ast.Paragraph:
+		w.wrap("p", "", func() { w.inline(n) })
+	case *ast.TextBlock:
+		if tight {
+			w.inline(n)
+		} else {
+			w.wrap("p", "", func() { w.inline(n) })
+		}
+	case *ast.ThematicBreak:
+		w.WriteString("<hr>")
+	case *ast.Blockquote:
+		w.wrap("blockquote", "", func() { w.blocks(n, false) })
+	case *ast.List:
+		w.list(n)
+	case *extast.Table:
+		w.wrap("table", "", func() { w.table(n) })
+	case *ast.LinkReferenceDefinition:
+	case *ast.HTMLBlock:
+		body := n.Lines().Value(w.src)
+		if n.HasClosure() {
+			body = append(bytes.Clone(body), n.ClosureLine.Value(w.src)...)
+		}
+		w.WriteString(plain(strings.TrimRight(string(body), "\n")))
+	default: // code
+		w.WriteString("<pre><code>" + Text(string(n.Lines().Value(w.src))) + "</code></pre>")
+	}
+}
+
+func (w *writer) list(n *ast.List) {
+	tag := "ul"
+	if n.IsOrdered() {
+		tag = "ol"
+	}
+	w.WriteString("<" + tag)
+	if n.IsOrdered() && n.Start != 1 {
+		fmt.Fprintf(w, ` start="%d"`, n.Start)
+	}
+	w.WriteString(">\n")
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		w.wrap("li", "", func() { w.blocks(c, n.IsTight) })
+		w.WriteByte('\n')
+	}
+	w.WriteString("</" + tag + ">")
+}
+
+func (w *writer) table(n *extast.Table) {
+	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
+		tag := "td"
+		if _, head := r.(*extast.TableHeader); head {
+			tag = "th"
+		}
+		w.wrap("tr", "", func() {
+			for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+				class := ""
+				if cell, ok := c.(*extast.TableCell); ok && (cell.Alignment == extast.AlignRight || cell.Alignment == extast.AlignCenter) {
+					class = cell.Alignment.String()
+				}
+				w.wrap(tag, class, func() { w.inline(c) })
+			}
+		})
+		w.WriteByte('\n')
+	}
+}
+
+// inline writes what stands in a line.
+func (w *writer) inline(n ast.Node) {
+	if !w.down(func() {
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			w.mark(c)
+		}
+	}) {
+		w.WriteString("…")
+	}
+}
+
+func (w *writer) mark(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Text:
+		if n.IsRaw() {
+			w.WriteString(Text(string(n.Value(w.src))))
+		} else {
+			w.WriteString(Text(unescape(n.Value(w.src))))
+		}
+		switch {
+		case n.HardLineBreak():
+			w.WriteString("<br>\n")
+		case n.SoftLineBreak():
+			w.WriteByte('\n')
+		}
+	case *ast.String:
+		w.WriteString(Text(string(n.Value)))
+	case *ast.CodeSpan:
+		w.wrap("code", "", func() { w.raw(n) })
+	case *ast.Emphasis:
+		tag := "em"
+		if n.Level > 1 {
+			tag = "strong"
+		}
+		w.wrap(tag, "", func() { w.inline(n) })
+	case *extast.Strikethrough:
+		w.wrap("del", "", func() { w.inline(n) })
+	case *extast.TaskCheckBox:
+		w.WriteString(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
+	case *ast.Link:
+		w.link(unescape(n.Destination), func() { w.inline(n) })
+	case *ast.Image: // it would be loaded from elsewhere, which tells that the page is read
+		w.link(unescape(n.Destination), func() { w.inline(n) })
+	case *ast.AutoLink:
+		label := string(n.Label(w.src))
+		if n.AutoLinkType == ast.AutoLinkEmail {
+			w.link("mailto:"+label, func() { w.WriteString(Text(label)) })
+		} else {
+			w.link(label, func() { w.WriteString(Text(label)) })
+		}
+	case *ast.RawHTML:
+		w.WriteString(Text(string(n.Segments.Value(w.src))))
+	default:
+		w.inline(n)
+	}
+}
+
+// raw writes the text of code, in which a line break is a space.
+func (w *writer) raw(n ast.Node) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			w.WriteString(Text(strings.ReplaceAll(string(t.Value(w.src)), "\n", " ")))
+		}
+	}
+}
+
+// link writes a link, or its text and where it would lead.
+func (w *writer) link(to string, label func()) {
+	if !leads(to) {
+		label()
+		if to != "" {
+			w.WriteString(" <code>" + Text(to) + "</code>")
+		}
+		return
+	}
+	w.WriteString(`<a rel="noopener noreferrer nofollow" href="` + Text(string(util.URLEscape([]byte(to), false))) + `">`)
+	label()
+	w.WriteString("</a>")
+}
+
+// leads reports whether a link may be followed.
+func leads(to string) bool {
+	for _, scheme := range []string{"https://", "http://", "mailto:"} {
+		if len(to) > len(scheme) && strings.EqualFold(to[:len(scheme)], scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape takes backslashes and entities for what they stand for.
+func unescape(raw []byte) string {
+	var b strings.Builder
+	plain := func(piece []byte) { b.Write(util.ResolveEntityNames(util.ResolveNumericReferences(piece))) }
+	from := 0
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] == '\\' && util.IsPunct(raw[i+1]) {
+			plain(raw[from:i])
+			b.WriteByte(raw[i+1])
+			i++
+			from = i + 1
+		}
+	}
+	plain(raw[from:])
+	return b.String()
+}
