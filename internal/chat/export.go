@@ -39,11 +39,15 @@ type fileWithData struct {
 	Data []byte `json:"data"`
 }
 
+// formats are what [Service.Export] writes.
+var formats = []string{"json", "markdown", "html"}
+
 // Export returns a session. Format "json" is the whole tree with its files, which [Service.Import] accepts; "markdown"
-// is the active path, for people. redact leaves out arguments and results of tools.
+// is the active path, for people, and "html" the whole tree with its pictures as one page that needs nothing else. redact
+// leaves out arguments and results of tools.
 func (s *Service) Export(ctx context.Context, session, format string, redact bool) ([]byte, error) {
-	if format != "json" && format != "markdown" {
-		return nil, invalid("export", "format", "there are the formats json and markdown", "use one of these")
+	if !slices.Contains(formats, format) {
+		return nil, invalid("export", "format", "there are the formats json, markdown and html", "use one of these")
 	}
 	x := exported{Format: exportFormat, Version: exportVersion}
 	err := s.store.Read(ctx, func(tx *store.Tx) error {
@@ -79,9 +83,15 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 		return x.markdown(), nil
 	}
 	for i := range x.Files {
+		if format == "html" && !isPicture(x.Files[i].MIME) {
+			continue
+		}
 		if x.Files[i].Data, err = os.ReadFile(s.blobPath(x.Files[i].SHA256)); err != nil {
 			return nil, fmt.Errorf("export a file of the session: %w", err)
 		}
+	}
+	if format == "html" {
+		return x.html(), nil
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -127,13 +137,7 @@ func (x *exported) markdown() []byte {
 	for _, m := range x.Tree {
 		who := "You"
 		if m.Role == RoleAssistant {
-			who = "Assistant"
-			switch {
-			case m.OwnTools:
-				who += " (" + m.Provider + ", which runs its own tools)"
-			case m.Model != "":
-				who += " (" + m.Model + ")"
-			}
+			who = author(&m.Message)
 		}
 		fmt.Fprintf(&b, "\n## %s, %s\n", who, m.Created.Format("2006-01-02 15:04 MST"))
 		for _, p := range m.Parts {

@@ -80,8 +80,8 @@ func (a *api) prune(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, v)
 }
 
-// export sends a session as a file: ?format=json, which import accepts, or markdown. ?redact=true leaves out arguments
-// and results of tools.
+// export sends a session as a file: ?format=json, which import accepts, markdown or html. ?redact=true leaves out
+// arguments and results of tools.
 func (a *api) export(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.chat(r)
 	if err != nil {
@@ -94,8 +94,11 @@ func (a *api) export(w http.ResponseWriter, r *http.Request) error {
 		format = "json"
 	case "markdown":
 		media = "text/markdown; charset=utf-8"
+	case "html":
+		media = "text/html; charset=utf-8"
+		w.Header().Set("Content-Security-Policy", "sandbox; "+chat.PagePolicy)
 	default:
-		return &tool.Error{Op: "export", Kind: tool.Invalid, Subject: "format", Message: "expected json or markdown"}
+		return &tool.Error{Op: "export", Kind: tool.Invalid, Subject: "format", Message: "expected json, markdown or html"}
 	}
 	data, err := s.Export(r.Context(), r.PathValue("id"), format, q.Get("redact") == "true")
 	if err != nil {

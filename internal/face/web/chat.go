@@ -38,7 +38,7 @@ func chatRoutes() []Route {
 		{"DELETE /api/v1/messages/{id}", ClassChat, (*api).deleteMessage, about{summary: "Delete a message with all below it", query: []string{"keepChildren: with true, itself alone"}}},
 		{"POST /api/v1/sessions/{id}/prune", ClassChat, (*api).prune, about{summary: "Delete all branches but the active path", out: chat.View{}}},
 		{"GET /api/v1/sessions/{id}/export", ClassChat, (*api).export, about{summary: "A session as a file", out: markdown{}, query: []string{
-			"format: json, which import takes, or markdown", "redact: with true, without what tools were called with and what they answered",
+			"format: json, which import takes, markdown, or html, a page that needs nothing else", "redact: with true, without what tools were called with and what they answered",
 		}}},
 		{"POST /api/v1/sessions/{id}/note", ClassChat, (*api).exportNote, about{
 			summary: "Write a session into a document of the notes, as fs.write does", in: noteRequest{}, out: callAnswer{},

@@ -25,8 +25,8 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 	var format, note string
 	var redact, overwrite bool
 	export := &cobra.Command{
-		Use: "export ID", Short: "Print a conversation as JSON, which import takes, or as Markdown", Args: root.Named("id"),
-		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --to-note /Notebook/Talk",
+		Use: "export ID", Short: "Print a conversation as JSON, which import takes, as Markdown or as a web page", Args: root.Named("id"),
+		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --format html > talk.html\n  collie sessions export ID --to-note /Notebook/Talk",
 		RunE: func(c *cobra.Command, args []string) error {
 			if note != "" {
 				return p.withAPI(c.Context(), func(a *API) error { return p.toNote(c.Context(), a, args[0], note, redact, overwrite) })
@@ -37,7 +37,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 			})
 		},
 	}
-	export.Flags().StringVar(&format, "format", "json", "write json or markdown")
+	export.Flags().StringVar(&format, "format", "json", "write json, markdown or html")
 	export.Flags().BoolVar(&redact, "redact", false, "leave out what tools were called with and what they answered")
 	export.Flags().StringVar(&note, "to-note", "", "write it into the document at `PATH` of your notes, such as /Notebook/Title")
 	export.Flags().BoolVar(&overwrite, "overwrite", false, "with --to-note, replace the text of a document that exists")
