@@ -41,6 +41,7 @@ var layers = map[string]string{
 	"pipeline/audit":              "tool event atomicfile",
 	"pipeline/analytics":          "tool event atomicfile",
 	"pipeline/gate":               "tool event atomicfile",
+	"pipeline/gate/notify":        "tool process",
 	"pipeline/gate/decision":      "tool",
 	"pipeline/gate/grant":         "tool",
 	"pipeline/gate/grant/grantdb": "pipeline/gate/grant tool store",

@@ -104,6 +104,7 @@ type App struct {
 	states    event.Bus[upstream.StateChange]
 	brief     bool
 	retention retention
+	notices   notifications
 
 	reloading sync.Mutex
 	cfg       *config.Config // the settings in effect; guarded by reloading
@@ -164,6 +165,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	if !opts.Brief {
 		opts.Logger = a.log
 		a.retention = keepRecords(ctx, cfg, opts)
+		a.notifyPeople(cfg, opts)
 	}
 	return a, nil
 }
@@ -305,6 +307,7 @@ func (a *App) Close(ctx context.Context) error {
 		a.log.Warn("conversations not closed", "error", err)
 	}
 	a.retention.close()
+	a.notices.close()
 	a.set.Close(ctx)
 	a.catalog.Close()
 	if a.brief { // its only call is over, so no more records will come, and the two closes can write their files in parallel

@@ -151,6 +151,9 @@ func (t *eventForwarder) calls() {
 }
 
 func (t *eventForwarder) person(q *gate.Asked) {
+	if q.Code != "" {
+		return // it may be answered long after the call has ended
+	}
 	kind := eventAsked
 	if q.Answer != "" {
 		kind = eventAnswered

@@ -37,6 +37,9 @@ func (a *App) reload(cfg *config.Config) {
 	a.set.Apply(specs)
 	a.firewall.Use(guardSettings(cfg))
 	a.guardian.Use(guardianSettings(cfg))
+	if a.notices.Notifier != nil {
+		a.notices.Use(notifySettings(cfg, a.env, a.hide))
+	}
 	a.Notes.open(context.Background(), cfg) // no caller's context: what it starts outlives the caller
 	a.catalog.Set(a.sources(), profiles(cfg, a.Notes.profiles()), reservedTools(cfg))
 	if err := a.host.apply(cfg); err != nil {

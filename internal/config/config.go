@@ -232,6 +232,7 @@ type Guard struct {
 	AllowCommands         []string // beginnings of commands that may run like those that only read
 	DenyCommands          []string
 	AllowHosts, DenyHosts []string // with or without a port
+	Notify                Notify
 }
 
 // Profile is a named view for a client. The zero value shows everything.
@@ -302,7 +303,7 @@ func defaultConfig(p Paths) *Config {
 		Vault:     Vault{Enabled: true, File: p.in(p.Data, "vault.db")},
 		Profiles:  map[string]Profile{},
 		Context:   Context{Budget: 16 << 10},
-		Guard:     Guard{Mode: "enforce", Clients: "log", Prompts: "enforce", Guardian: "off", GuardianThreshold: "high"},
+		Guard:     Guard{Mode: "enforce", Clients: "log", Prompts: "enforce", Guardian: "off", GuardianThreshold: "high", Notify: Notify{Format: "json"}},
 		Models:    map[string]Model{},
 		Agent: Agent{
 			Engine: "auto", MaxSteps: 25, MaxTurnSeconds: 900, ContextPolicy: "compact", ResultLimit: 64 << 10, BusyPolicy: "queue",

@@ -186,7 +186,7 @@ func (p *Provider) fields() fields {
 	return fields{
 		"kind":    choiceField(&p.Kind, providerAPIs...),
 		"baseURL": webField(&p.BaseURL, "http://127.0.0.1:11434"),
-		"headers": {p.readHeaders, p.headerValues},
+		"headers": headersField(&p.Headers),
 		"keys":    {p.readKeys, p.keyValues},
 	}
 }
@@ -225,33 +225,34 @@ func plainName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\r\n/")
 }
 
-func (p *Provider) readHeaders(d *decoder, n node) {
-	if n.value.Value.Kind() != '{' {
-		d.wrongType(n, "an object of headers and values")
-		return
-	}
-	p.Headers = map[string]string{}
-	ms := n.members()
-	for i := range ms {
-		var value string
-		stringField(&value, "${secret:NAME}").set(d, n.child(&ms[i]))
-		if strings.ContainsAny(value, "\r\n") {
-			d.fail(n.child(&ms[i]), "value", "the value of a header has no line breaks")
-			continue
+// headersField are headers of requests. Their values are not shown, unless they are references to secrets.
+func headersField(p *map[string]string) field {
+	return field{func(d *decoder, n node) {
+		if n.value.Value.Kind() != '{' {
+			d.wrongType(n, "an object of headers and values")
+			return
 		}
-		p.Headers[jsonc.Name(&ms[i])] = value
-	}
-}
-
-func (p *Provider) headerValues() any {
-	if len(p.Headers) == 0 {
-		return nil
-	}
-	out := map[string]any{}
-	for name, value := range p.Headers {
-		out[name] = ShownSecret(value)
-	}
-	return out
+		*p = map[string]string{}
+		ms := n.members()
+		for i := range ms {
+			var value string
+			stringField(&value, "${secret:NAME}").set(d, n.child(&ms[i]))
+			if strings.ContainsAny(value, "\r\n") {
+				d.fail(n.child(&ms[i]), "value", "the value of a header has no line breaks")
+				continue
+			}
+			(*p)[jsonc.Name(&ms[i])] = value
+		}
+	}, func() any {
+		if len(*p) == 0 {
+			return nil
+		}
+		out := map[string]any{}
+		for name, value := range *p {
+			out[name] = ShownSecret(value)
+		}
+		return out
+	}}
 }
 
 // ShownSecret returns what people may see of a secret in the settings: a reference unchanged, anything else as ***.

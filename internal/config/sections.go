@@ -144,6 +144,7 @@ func (g *Guard) fields() fields {
 			"mode": choiceField(&g.Guardian, "off", "monitor", "enforce"), "model": stringField(&g.GuardianModel, "provider/model"),
 			"threshold": choiceField(&g.GuardianThreshold, "high", "medium"),
 		}),
+		"notify":   section(g.Notify.fields()),
 		"roots":    section(fields{"read": filesField(&g.ReadRoots, "~/Documents"), "write": filesField(&g.WriteRoots, "~/desk")}),
 		"paths":    section(fields{"deny": filesField(&g.DenyPaths, "**/private/**")}),
 		"commands": section(fields{"allow": listField(&g.AllowCommands, "go test"), "deny": listField(&g.DenyCommands, "git push")}),

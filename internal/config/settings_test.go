@@ -310,3 +310,38 @@ func unset(t *testing.T, file, path string) (found bool, err error) {
 	err = config.Edit(t.Context(), file, config.Unsetting(path, &found))
 	return found, err
 }
+
+// An address that notifications are not sent to is refused by reason, without being quoted.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	c, err := load(t, write(t, `{"guard":{"notify":{"desktop":true,"url":"https://h.example.org/${secret:topic}?x=geheim","headers":{"A":"geheim","B":"${secret:b}"},"format":"text"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := c.Guard.Notify; !n.Desktop || n.URL != "https://h.example.org/${secret:topic}?x=geheim" || n.Format != "text" || n.Headers["A"] != "geheim" {
+		t.Errorf("%+v", n)
+	}
+	if shown := string(c.JSON()); strings.Contains(shown, "geheim") || !strings.Contains(shown, "${secret:b}") {
+		t.Error(shown)
+	}
+	for _, good := range []string{"http://127.0.0.1:80/x", "http://[::1]/", "http://192.168.1.2", "http://nas.local/x", "http://nas/x", "https://8.8.8.8/"} {
+		if err := config.CheckNotifyURL(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for bad, want := range map[string]string{
+		"http://geheim.example.org/": "use https", "http://8.8.8.8/geheim": "use https", "http://127.0.0.1.geheim.org/": "use https",
+		"https://geheim:x@h/": "guard.notify.headers", "https://h/#geheim": "behind #", "ftp://geheim/": "expected an https URL",
+		"geheim": "expected an https URL", "https:///geheim": "expected an https URL", "https://:80/geheim": "expected an https URL",
+	} {
+		_, err := load(t, write(t, `{"guard":{"notify":{"url":"`+bad+`"}}}`))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v, want %q", bad, err, want)
+		}
+	}
+	for _, bad := range []string{`{"url":7}`, `{"headers":[]}`, `{"format":"xml"}`, `{"headers":{"A":"x\ny"}}`, `{"to":"me"}`} {
+		if c, err := load(t, write(t, `{"guard":{"notify":`+bad+`}}`)); err == nil && len(c.Warnings) == 0 {
+			t.Errorf("%s is taken", bad)
+		}
+	}
+}

@@ -13,7 +13,7 @@ import (
 func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, said *tool.Decision) *tool.Error {
 	const approver = "code"
 	q.Args = argsText(outline(c.Args))
-	w, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
+	w, isNew, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
 		Question: q, Origin: c.Origin, Principal: line(c.Principal, mostTarget), Client: line(c.Client, mostTarget),
 	}})
 	switch {
@@ -25,6 +25,9 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool
 	case w.State == StateDenied:
 		said.Approver = approver
 		return declined(c, "decline")
+	}
+	if isNew {
+		s.asked.Publish(Asked{Call: c, Code: w.Code})
 	}
 	said.Verdict = tool.Deferred
 	e := notAsked(c, "a person has to confirm this; the call waits for that and did nothing",

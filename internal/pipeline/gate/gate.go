@@ -66,6 +66,9 @@ type Asked struct {
 	Call *tool.Call
 	// Answer is what came of it: "yes", "no", or "none" where nobody answered; empty while the person is asked.
 	Answer string
+	// Code is the code under which the call waits for a person somewhere else, who was not asked about it before. Its
+	// answer is not told.
+	Code string
 }
 
 // Stage lets a Call of kind call that may do harm run only after a person has agreed. It is safe for concurrent use.

@@ -139,9 +139,9 @@ func alreadyAnswered(w *Waiting) error {
 	return e
 }
 
-// request returns the state of the call with w's binding. If the call is not in the file, it is added as w.
-// An approval is used up by that.
-func (p Pending) request(ctx context.Context, w entry) (got Waiting, err *tool.Error) {
+// request returns the state of the call with w's binding. If the call is not in the file, it is added as w,
+// which isNew reports. An approval is used up by that.
+func (p Pending) request(ctx context.Context, w entry) (got Waiting, isNew bool, err *tool.Error) {
 	err = p.update(ctx, func(list []entry) []entry {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.Binding == w.Binding })
 		if i >= 0 {
@@ -156,10 +156,10 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, err *tool.E
 		}
 		w.State, w.Asked = StateWaiting, time.Now().UTC().Truncate(time.Second)
 		w.Expires = w.Asked.Add(approvalLifetime)
-		got = w.Waiting
+		got, isNew = w.Waiting, true
 		return append(dropOldest(list, mostWaiting-1), w)
 	})
-	return got, err
+	return got, isNew, err
 }
 
 // dropOldest removes entries until there are most: the oldest first, approved ones last.

@@ -34,7 +34,46 @@ func GuardCommand(shared *root.Program) *cobra.Command {
 		Example: "  echo '{\"server\":\"shell\",\"tool\":\"run\",\"arguments\":{\"command\":\"ls | sh\"}}' | collie guard test -",
 		RunE:    func(_ *cobra.Command, args []string) error { return p.guardTest(args[0]) },
 	}
-	return root.Group("guard", "The fixed rules that judge what tools are asked for", show, test, p.guardLogCommand())
+	return root.Group("guard", "The fixed rules that judge what tools are asked for", show, test, p.guardLogCommand(), p.guardNotifyCommand())
+}
+
+func (p commands) guardNotifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "notify", Short: "Send a notification, to see whether it reaches you", Args: cobra.NoArgs,
+		Long: "Sends a notification to where guard.notify says: to this desktop, to an address of yours, or both.\n" +
+			"A gateway sends one when a call waits for you, with the tool, the client and where to answer.",
+		Example: "  collie config set guard.notify.url https://ntfy.sh/my-topic\n  collie config set guard.notify.format text\n  collie guard notify",
+		RunE:    func(c *cobra.Command, _ []string) error { return p.guardNotify(c.Context()) },
+	}
+}
+
+func (p commands) guardNotify(ctx context.Context) error {
+	cfg, err := p.Load()
+	if err != nil {
+		return err
+	}
+	sent, err := app.TryNotify(ctx, cfg, app.Options{Env: p.Env})
+	if err != nil {
+		return err
+	}
+	failed := false
+	var rows [][]string
+	for _, n := range sent {
+		state := locale.T("sent")
+		if n.Error != "" {
+			state, failed = n.Error, true
+		}
+		rows = append(rows, []string{n.By, state})
+	}
+	if p.JSON {
+		err = p.PrintJSON(sent)
+	} else {
+		err = p.Table([]string{"BY", "STATE"}, rows)
+	}
+	if err == nil && failed {
+		return root.Exit(root.ExitFailed)
+	}
+	return err
 }
 
 func (p commands) guardLogCommand() *cobra.Command {
@@ -102,6 +141,9 @@ func (p commands) guardShow() error {
 	p.Note("guard.clients is %s: what they find in calls of MCP clients", cfg.Guard.Clients)
 	p.Note("guard.prompts is %s: results that try to give orders to a model", cfg.Guard.Prompts)
 	p.Note("guard.guardian.mode is %s: a second model that looks at calls", cfg.Guard.Guardian)
+	if n := &cfg.Guard.Notify; n.Desktop || n.URL != "" {
+		p.Note("guard.notify is set: you are told of questions elsewhere; %s tries it", p.Typed("guard notify"))
+	}
 	var rows [][]string
 	for _, r := range rules {
 		about, from := locale.T(r.About), r.From
