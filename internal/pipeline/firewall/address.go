@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"collie/internal/tool"
 )
 
@@ -88,6 +90,7 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 	if decoded, err := url.PathUnescape(host); err == nil {
 		host = decoded
 	}
+	host = strings.ToLower(strings.ReplaceAll(norm.NFKC.String(host), "。", ".")) // as browsers and resolvers read it
 	address, numeric := parseAddress(host)
 	if numeric {
 		host = address.String()
@@ -101,7 +104,7 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 		return
 	case listsHost(j.policy.AllowHosts, host, port):
 		return
-	case numeric && (address.IsLoopback() || address.IsPrivate() || carrierNAT.Contains(address)), isLocalName(host):
+	case numeric && (address.IsLoopback() || address.IsPrivate() || carrierNAT.Contains(address) || siteLocal.Contains(address)), isLocalName(host):
 		j.report(Ask, "url.private", host+" lies within your own machine or network")
 	case scheme == "http":
 		j.report(Ask, "url.plain", "it goes to "+host+" without encryption")
@@ -122,7 +125,7 @@ func isMetadata(host string) bool {
 func isLocalName(host string) bool {
 	return host == "localhost" || !strings.Contains(host, ".") && host != "" && !strings.Contains(host, ":") ||
 		strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".lan") || strings.HasSuffix(host, ".home.arpa") ||
-		strings.HasSuffix(host, ".nip.io") || strings.HasSuffix(host, ".sslip.io") || strings.HasSuffix(host, ".localtest.me") || host == "localtest.me" || strings.HasSuffix(host, ".lvh.me") || host == "lvh.me"
+		strings.HasSuffix(host, ".nip.io") || strings.HasSuffix(host, ".sslip.io") || strings.HasSuffix(host, ".xip.io") || strings.HasSuffix(host, ".localtest.me") || host == "localtest.me" || strings.HasSuffix(host, ".lvh.me") || host == "lvh.me"
 }
 
 // parseAddress parses an IP address. IPv4 addresses may have the odd spellings that the C library accepts: 127.1,
@@ -160,7 +163,7 @@ func parseAddress(host string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}), true
 }
 
-// embeddedIPv4 returns the IPv4 address embedded in an IPv6 one (NAT64, 6to4, and the deprecated compatible form), or
+// embeddedIPv4 returns the IPv4 address embedded in an IPv6 one (NAT64, 6to4, Teredo, and the deprecated compatible form), or
 // else a.
 func embeddedIPv4(a netip.Addr) netip.Addr {
 	b := a.As16()
@@ -169,6 +172,8 @@ func embeddedIPv4(a netip.Addr) netip.Addr {
 		return netip.AddrFrom4([4]byte(b[12:]))
 	case sixToFour.Contains(a):
 		return netip.AddrFrom4([4]byte(b[2:6]))
+	case teredo.Contains(a):
+		return netip.AddrFrom4([4]byte{^b[12], ^b[13], ^b[14], ^b[15]})
 	}
 	return a
 }
@@ -177,6 +182,8 @@ var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 	compatible = netip.MustParsePrefix("::/96")
 	sixToFour  = netip.MustParsePrefix("2002::/16")
+	teredo     = netip.MustParsePrefix("2001::/32")
+	siteLocal  = netip.MustParsePrefix("fec0::/10")
 )
 
 // listsHost reports whether list contains the host, with or without its port.

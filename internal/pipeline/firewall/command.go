@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -13,15 +14,18 @@ import (
 const (
 	maxCommand  = 16 << 10
 	maxNested   = 4  // commands within commands: sh -c "sh -c …"
-	maxCommands = 64 // simple commands
+	maxCommands = 64 // simple commands; of further ones it is only seen whether they must never run
+	maxWords    = 64 // of a line that cannot be parsed
 )
 
 // judgeCommand judges text for a shell: every simple command in it, including those in substitutions, functions and
 // here-documents and those that other programs are told to run. A command that is not known to be harmless is asked
 // about.
 func (j *judgement) judgeCommand(s string) {
+	j.folders = nil
 	if len(s) > maxCommand {
 		j.report(Ask, "command.unreadable", fmt.Sprintf("the command has more than %d bytes", maxCommand))
+		j.scanUnparsed(s)
 		return
 	}
 	j.judgeScript(s)
@@ -65,7 +69,7 @@ func (j *judgement) judgeScript(s string) {
 	}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		j.judgeNode(n)
-		return j.calls <= maxCommands
+		return true
 	})
 }
 
@@ -74,6 +78,9 @@ func (j *judgement) scanUnparsed(s string) {
 	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("\n;|&()`", r) }) {
 		var words []word
 		for w := range strings.FieldsSeq(line) {
+			if len(words) == maxWords {
+				break
+			}
 			words = append(words, word{text: strings.Trim(w, `"'{}`), fixed: true})
 		}
 		j.denyHarm(words)
@@ -101,7 +108,7 @@ func (j *judgement) judgeNode(n syntax.Node) {
 			j.report(Ask, "command.unknown", "it writes into another command")
 		}
 	case *syntax.ParamExp:
-		if n.Param != nil && !knownVariable(n.Param.Value) {
+		if n.Excl || n.Param != nil && !knownVariable(n.Param.Value) {
 			j.report(Ask, "command.variable", "it uses the variable "+n.Param.Value+", which may hold a secret")
 		}
 	case *syntax.Lit:
@@ -197,13 +204,16 @@ func (j *judgement) judgeCall(c *syntax.CallExpr) {
 	if len(c.Args) == 0 {
 		return
 	}
-	if j.calls++; j.calls > maxCommands {
-		j.report(Ask, "command.many", fmt.Sprintf("it runs more than %d commands", maxCommands))
-		return
-	}
 	words := make([]word, len(c.Args))
 	for i, w := range c.Args {
 		words[i] = wordOf(w)
+	}
+	if j.calls++; j.calls > maxCommands {
+		if j.calls == maxCommands+1 {
+			j.report(Ask, "command.many", fmt.Sprintf("it runs more than %d commands", maxCommands))
+		}
+		j.denyHarm(words)
+		return
 	}
 	if slices.ContainsFunc(words, func(w word) bool { return isInterpreter(path.Base(w.text)) }) {
 		j.denyFetchAndRun(c)
@@ -323,7 +333,18 @@ func (j *judgement) judgeFunction(f *syntax.FuncDecl) {
 const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh powershell cmd python python2 python3 perl ruby node nodejs deno bun php lua tclsh osascript Rscript source . eval "
 
 func isInterpreter(name string) bool {
-	return strings.Contains(interpreters, " "+strings.TrimRight(name, "0123456789.")+" ") || strings.Contains(interpreters, " "+name+" ")
+	return isInterpreterName()[name] || isInterpreterName()[strings.TrimRight(name, "0123456789.")]
+}
+
+var isInterpreterName = sync.OnceValue(func() map[string]bool { return setOf(interpreters) })
+
+// setOf is the words of a list.
+func setOf(list string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
 }
 
 // fetchers are programs that bring data from elsewhere.
@@ -382,6 +403,7 @@ func wrapsAny(names []string) bool {
 // judgeSimple judges the words of a simple command.
 func (j *judgement) judgeSimple(words []word) {
 	before := j.reports
+	j.reads = false
 	switch {
 	case hasPrefix(words, j.policy.DenyCommands):
 		j.report(Deny, "command.denied", "guard.commands.deny names it")
@@ -389,10 +411,12 @@ func (j *judgement) judgeSimple(words []word) {
 		for _, w := range words[1:] {
 			j.judgeOperand(w, true)
 		}
+		j.judgeWalk(programName(words), words[1:])
+		j.denyAddresses(words)
 	default:
 		j.askUnlessHarmless(words)
 	}
-	if j.reports > before { // not for a harmless command, whose words are data: echo rm -rf /
+	if j.reports > before && !j.reads { // not for a harmless command, whose words are data: echo rm -rf /
 		j.denyHarm(words)
 	}
 }
@@ -447,9 +471,15 @@ func (j *judgement) askUnlessHarmless(words []word) {
 	}
 	if inner, ok := unwrap(name, words[1:]); ok {
 		for _, w := range words[1 : len(words)-len(inner)] {
+			if folder, ok := strings.CutPrefix(w.text, "--chdir="); ok && name == "env" {
+				j.goTo(word{text: folder, fixed: w.fixed})
+			}
 			if key, _, assigns := strings.Cut(w.text, "="); assigns && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "LC_") && key != "LANG" && key != "TZ" {
 				j.report(Ask, "command.environment", "it sets "+key+", which may change what programs do")
 			}
+		}
+		if i := slices.IndexFunc(words, func(w word) bool { return w.text == "-C" || w.text == "--chdir" }); name == "env" && i > 0 && i+1 < len(words) {
+			j.goTo(words[i+1])
 		}
 		if name == "xargs" {
 			j.judgeXargs(inner)
@@ -464,6 +494,12 @@ func (j *judgement) askUnlessHarmless(words []word) {
 			j.judgeScript(words[2].text)
 			return
 		}
+	case "cd", "pushd":
+		if i := slices.IndexFunc(words[1:], func(w word) bool { return !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+") }); i >= 0 {
+			j.goTo(words[1+i])
+		} else {
+			j.goTo(word{text: "~", fixed: true})
+		}
 	case "find":
 		j.judgeFind(words[1:])
 		return
@@ -471,7 +507,8 @@ func (j *judgement) askUnlessHarmless(words []word) {
 		j.judgeSed(words[1:])
 		return
 	}
-	if !j.onlyReads(words) {
+	j.judgeWalk(name, words[1:])
+	if j.reads = j.onlyReads(words); !j.reads {
 		j.report(Ask, "command.unknown", name+" is not known to do no harm with these arguments")
 	}
 }
@@ -566,7 +603,18 @@ func (j *judgement) judgeOperand(w word, write bool) {
 	}
 	absolute, relative := j.canonical(text)
 	resolved := j.resolve(absolute, relative)
-	for _, p := range []string{absolute, resolved} {
+	for i := -2; i < len(j.folders); i++ {
+		p := resolved
+		switch {
+		case i == -2:
+			p = absolute
+		case i >= 0 && !relative:
+			continue
+		case i >= 0:
+			p = j.resolve(path.Join(j.folders[i], text), false)
+		case resolved == absolute:
+			continue
+		}
 		if rule, bad := j.forbidden(p, write); bad {
 			j.report(Deny, rule.name, text+": "+rule.why)
 			return

@@ -75,3 +75,19 @@ func TestHarmlessCommands(t *testing.T) {
 		}
 	}
 }
+
+// What must never run is found behind any number of commands, and in a text that is too long to be read.
+func TestPadding(t *testing.T) {
+	t.Parallel()
+	const harm = "rm -rf /"
+	for name, pad := range map[string]string{
+		"commands": strings.Repeat("true; ", 200), "lines": strings.Repeat("true\n", 2000), "a long word": "echo " + strings.Repeat("a", 20<<10) + "; ",
+		"words": "x" + strings.Repeat(" a", 5000) + "; ", "comments": strings.Repeat("# a\n", 6000),
+	} {
+		for _, command := range []string{pad + harm, harm + "; " + pad} {
+			if v := judge(shell(t, command)); v.Decision != firewall.Deny || v.Rule != "command.everything" {
+				t.Errorf("%s: %s by %q", name, v.Decision, v.Rule)
+			}
+		}
+	}
+}

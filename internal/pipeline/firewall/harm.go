@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // denyHarm denies programs that must never run, wherever they stand in a command: after sudo, env, timeout or an
@@ -23,12 +24,17 @@ func (j *judgement) denyHarm(words []word) {
 	for _, w := range words[min(1, len(words)):] {
 		j.judgeOperand(w, true)
 	}
+	j.denyAddresses(words)
 }
+
+var takesScript = sync.OnceValue(func() map[string]bool {
+	return setOf("sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox")
+})
 
 // judgeEmbedded judges commands that a program receives as text.
 func (j *judgement) judgeEmbedded(name string, args []word) {
 	switch {
-	case strings.Contains(" sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox ", " "+name+" "):
+	case takesScript()[name]:
 		for i, a := range args {
 			if i > 0 && isCommandOption(args[i-1].text) || name == "watch" && strings.Contains(a.text, " ") || name == "parallel" && strings.Contains(a.text, " ") {
 				j.judgeScript(a.text)
@@ -117,6 +123,13 @@ func operandsOf(args []word) (out []word) {
 // isVast reports whether a file operand is the root, a home or a folder of the system.
 func (j *judgement) isVast(w word) bool {
 	text := strings.TrimSuffix(strings.TrimSuffix(w.text, "*"), ".")
+	if len(j.folders) > 0 && w.fixed && !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, "~") {
+		for _, f := range j.folders {
+			if j.isVast(word{text: path.Join(f, strings.TrimSuffix(w.text, "*")), fixed: true}) {
+				return true
+			}
+		}
+	}
 	if text == "" || !strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "~") && !isDrive(text+`\`) && !strings.HasPrefix(text, "../..") {
 		return false
 	}
@@ -132,27 +145,40 @@ const (
 	logPaths         = " /var/log ~/.bash_history ~/.zsh_history ~/.history ~/.local/share/fish "
 )
 
+// harmful are the programs that harmOf looks at.
+const harmful = " rm srm shred trash rmdir unlink del erase rd remove-item ri chmod chown chgrp setfacl chattr mv dd cp tee cat install " +
+	"ddrescue pv mke2fs fdisk sfdisk cfdisk gdisk sgdisk parted wipefs mkswap blkdiscard hdparm diskutil format format.com " +
+	"diskpart cryptsetup zpool lvremove vgremove pvremove nvme nc ncat netcat socat setenforce csrutil spctl set-mppreference " +
+	"add-mppreference ufw iptables ip6tables nft auditctl aa-teardown aa-disable firewall-cmd pfctl netsh systemctl service " +
+	"sc launchctl rc-service update-rc.d chkconfig history clear-history unset set truncate journalctl wevtutil vssadmin " +
+	"bcdedit wbadmin cipher "
+
+var isHarmful = sync.OnceValue(func() map[string]bool { return setOf(harmful) })
+
 // harmOf returns why a command must never run, and the rule; both empty if it may. name is the program in lower case.
 func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
+	if !isHarmful()[name] && !strings.HasPrefix(name, "mkfs") && !strings.HasPrefix(name, "newfs") {
+		return "", ""
+	}
 	operands := operandsOf(args)
-	vast := slices.ContainsFunc(operands, j.isVast)
+	vast := func() bool { return slices.ContainsFunc(operands, j.isVast) }
 	recursive := hasOption(args, "rR", "--recursive")
 	switch name {
 	case "rm", "srm", "shred", "trash", "rmdir", "unlink":
-		if recursive && vast || hasOption(args, "", "--no-preserve-root") {
+		if recursive && vast() || hasOption(args, "", "--no-preserve-root") {
 			return "it deletes far more than anybody means", "command.everything"
 		}
 		if slices.ContainsFunc(operands, isLog) {
 			return "it removes the traces of what was done", "command.traces"
 		}
 	case "del", "erase", "rd", "remove-item", "ri":
-		if vast && slices.ContainsFunc(args, func(a word) bool {
+		if vast() && slices.ContainsFunc(args, func(a word) bool {
 			return strings.EqualFold(a.text, "/s") || strings.HasPrefix(strings.ToLower(a.text), "-rec")
 		}) {
 			return "it deletes far more than anybody means", "command.everything"
 		}
 	case "chmod", "chown", "chgrp", "setfacl", "chattr", "mv":
-		if (recursive || name == "mv") && vast {
+		if (recursive || name == "mv") && vast() {
 			return "it changes far more than anybody means", "command.everything"
 		}
 	case "dd", "cp", "tee", "cat", "install", "ddrescue", "pv":

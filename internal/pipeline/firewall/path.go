@@ -250,8 +250,10 @@ func (j *judgement) holdsSystem(p string) bool {
 }
 
 func (j *judgement) home() string {
-	home, _ := j.canonical(j.files.Home)
-	return home
+	if j.homeIs == "" {
+		j.homeIs, _ = j.canonical(j.files.Home)
+	}
+	return j.homeIs
 }
 
 // forbidden returns the rule that forbids a path.

@@ -62,14 +62,18 @@ type judgement struct {
 	server  string
 	rated   tool.Effects // see effects
 	worst   Verdict
-	best    Verdict    // verdict that the call is less harmful than its action may be
-	steps   *[]Verdict // all verdicts, for whoever explains the result; nil if not wanted
-	at      []string   // current place in the arguments
-	depth   int        // of commands within commands
-	paths   int        // paths judged
-	calls   int        // simple commands judged
-	reports int        // verdicts reported, allowing ones excepted
-	touched *touched   // what the call touches; nil if not wanted
+	best    Verdict         // verdict that the call is less harmful than its action may be
+	steps   *[]Verdict      // all verdicts, for whoever explains the result; nil if not wanted
+	at      []string        // current place in the arguments
+	depth   int             // of commands within commands
+	paths   int             // paths judged
+	calls   int             // simple commands judged
+	folders []string        // absolute ones that the command goes to, in which relative paths may lie
+	homeIs  string          // see home
+	holds   map[string]bool // what holdsSecrets said of folders
+	reads   bool            // the simple command that is judged is one that only reads
+	reports int             // verdicts reported, allowing ones excepted
+	touched *touched        // what the call touches; nil if not wanted
 }
 
 // Judge returns the strictest verdict on c. If steps is not nil, it appends every verdict. The same policy, call and
@@ -108,6 +112,9 @@ func (j *judgement) report(d Decision, rule, reason string) {
 
 func (j *judgement) reportRisk(d Decision, rule, reason string, risk tool.Risk) {
 	j.reports++
+	if j.steps == nil && d <= j.worst.Decision {
+		return
+	}
 	v := Verdict{Decision: d, Rule: rule, Reason: reason, At: j.pointer(), Risk: risk}
 	if j.steps != nil {
 		*j.steps = append(*j.steps, v)

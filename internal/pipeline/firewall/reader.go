@@ -379,6 +379,8 @@ func (j *judgement) judgeRead(w word) {
 	case w.globs && (strings.ContainsAny(w.text, "?[") || strings.HasPrefix(w.text, ".") && !strings.HasPrefix(w.text, "./") || strings.Contains(w.text, "/.") ||
 		strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "~")):
 		j.report(Ask, "command.dynamic", "it is not known which files "+w.text+" stands for")
+	case w.globs && j.matchesSecrets(w):
+		j.report(Ask, "command.dynamic", w.text+" may stand for files with keys")
 	}
 	j.judgeOperand(w, false)
 }

@@ -36,6 +36,7 @@ func Rules() []Rule {
 		{"command.denied", Deny, "commands that guard.commands.deny names"},
 		{"command.unknown", Ask, "commands that are not known to only read"},
 		{"command.dynamic", Ask, "commands made of variables, patterns or the output of others"},
+		{"command.walk", Ask, "commands that read whole folders in which there are keys or passwords"},
 		{"command.*", Ask, "commands that write, delete, set variables, or cannot be read"},
 		{"command.known", Allow, "commands that only read: such a call is of low risk"},
 		{"url.metadata", Deny, "addresses where machines in a cloud ask about themselves"},

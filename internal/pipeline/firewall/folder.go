@@ -1,0 +1,162 @@
+package firewall
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// maxFolders is how many folders that a command goes to are looked at.
+const maxFolders = 8
+
+// goTo notes that a command changes to a folder: later relative paths may lie in it. Which of several commands run is not
+// known, so each folder counts to the end.
+func (j *judgement) goTo(w word) {
+	if !w.fixed || w.globs || w.text == "" || w.text == "-" || len(j.folders) >= maxFolders {
+		return // a folder that is not known is asked about elsewhere
+	}
+	p, relative := j.canonical(w.text)
+	if !relative {
+		j.folders = append(j.folders, j.resolve(p, false))
+		return
+	}
+	for _, f := range slices.Clone(j.folders) {
+		if len(j.folders) < maxFolders {
+			j.folders = append(j.folders, path.Join(f, w.text))
+		}
+	}
+}
+
+// places are the absolute paths that a file operand may stand for.
+func (j *judgement) places(text string) []string {
+	p, relative := j.canonical(text)
+	if !relative {
+		return []string{j.resolve(p, false)}
+	}
+	var out []string
+	for _, f := range j.folders {
+		out = append(out, path.Join(f, text))
+	}
+	return out
+}
+
+// walkers are programs that read or copy the content of whole folders: those that always do, and those that do with an
+// option.
+const (
+	walkers       = " rg ag ack tar zip 7z 7za rsync pax cpio bsdtar "
+	optionWalkers = " grep egrep fgrep zgrep diff cp scp "
+)
+
+// judgeWalk asks about a program that reads all of a folder in which there are files that no call may read.
+func (j *judgement) judgeWalk(name string, args []word) {
+	switch {
+	case strings.Contains(walkers, " "+name+" "):
+	case strings.Contains(optionWalkers, " "+name+" ") && (hasOption(args, "rRd", "--recursive") || hasOption(args, "", "--dereference-recursive") ||
+		hasOption(args, "", "--directories") || name == "cp" && hasOption(args, "a", "--archive")):
+	default:
+		return
+	}
+	operands := operandsOf(args)
+	if pattern := strings.Contains(" rg ag ack grep egrep fgrep zgrep ", " "+name+" "); pattern && len(operands) > 0 {
+		operands = operands[1:]
+		if len(operands) == 0 {
+			operands = []word{{text: ".", fixed: true}}
+		}
+	}
+	for _, w := range operands {
+		for _, p := range j.places(w.text) {
+			if j.holdsSecrets(p) {
+				j.report(Ask, "command.walk", w.text+" holds files with keys or passwords, and "+name+" reads all of it")
+				return
+			}
+		}
+	}
+}
+
+// holdsSecrets reports whether files that must not be read have their place in a folder, or below it.
+func (j *judgement) holdsSecrets(p string) bool {
+	if holds, known := j.holds[p]; known {
+		return holds
+	}
+	if j.holds == nil {
+		j.holds = map[string]bool{}
+	}
+	holds := j.findSecrets(p)
+	j.holds[p] = holds
+	return holds
+}
+
+func (j *judgement) findSecrets(p string) bool {
+	home := j.home()
+	if p == "/" || p == home || path.Dir(p) == "/home" || path.Dir(p) == "/Users" {
+		return true
+	}
+	for _, pattern := range secretPlaces() {
+		if rest, ok := strings.CutPrefix(pattern, "~/"); ok {
+			if inside, ok := strings.CutPrefix(p, home+"/"); ok && home != "/" && leadsTo("/"+inside, "/"+rest) {
+				return true
+			}
+		} else if leadsTo(p, pattern) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(j.policy.Own, func(own string) bool {
+		own, _ = j.canonical(own)
+		return strings.HasPrefix(own, p+"/")
+	})
+}
+
+// secretPlaces are the patterns of [pathGroups] that say where secrets lie.
+var secretPlaces = sync.OnceValue(func() (out []string) {
+	for _, group := range pathGroups {
+		for pattern := range strings.FieldsSeq(group.patterns) {
+			if !group.write && !strings.HasPrefix(pattern, "**") {
+				out = append(out, pattern)
+			}
+		}
+	}
+	return out
+})
+
+// leadsTo reports whether an absolute pattern matches something below p, as far as it has no ** there.
+func leadsTo(p, pattern string) bool {
+	if !strings.HasPrefix(pattern, "/") {
+		return false
+	}
+	for p != "" {
+		var name, part string
+		name, p, _ = strings.Cut(strings.TrimPrefix(p, "/"), "/")
+		part, pattern, _ = strings.Cut(strings.TrimPrefix(pattern, "/"), "/")
+		if part == "**" || !matchName(part, name) {
+			return false
+		}
+	}
+	return pattern != ""
+}
+
+// denyAddresses denies the URLs among the words of a command that no call may use.
+func (j *judgement) denyAddresses(words []word) {
+	for _, w := range words {
+		if looksLikeURL(w.text) {
+			j.judgeURL(w.text, false)
+		}
+	}
+}
+
+// secretNames are names that patterns of file names may stand for.
+var secretNames = [...]string{"id_rsa", "id_ed25519", "id_ecdsa", "server.pem", "server.key", "key.pem", "keystore.jks"}
+
+// matchesSecrets reports whether a pattern in a command may stand for files with keys: one that has letters of its own, or
+// one in a folder with such files.
+func (j *judgement) matchesSecrets(w word) bool {
+	base := path.Base(w.text)
+	if !strings.ContainsAny(w.text, "*?[") {
+		return false
+	}
+	if strings.Trim(base, "*?.") != "" && slices.ContainsFunc(secretNames[:], func(name string) bool { return matchName(base, name) }) {
+		return true
+	}
+	fixed, _, _ := strings.Cut(w.text, w.text[strings.IndexAny(w.text, "*?["):])
+	return slices.ContainsFunc(j.places(fixed[:strings.LastIndexByte(fixed, '/')+1]), j.holdsSecrets)
+}
