@@ -102,7 +102,7 @@ func (n *notifications) close() {
 	}
 	n.asked.Close()
 	n.ended.Wait()
-	n.Notifier.Close()
+	n.Close()
 }
 
 // Notified is what became of a notification on trial.

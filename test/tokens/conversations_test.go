@@ -97,7 +97,7 @@ func (w *world) listen(path, token string) <-chan string {
 		w.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req) //nolint:bodyclose // closed below
+	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
 		w.Fatal(err, resp.Status)
 	}

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -110,8 +109,10 @@ func one(t *testing.T, g *gateway.Gateway, where string) string {
 func TestUsualCalls(t *testing.T) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{
-		{Name: "commander", Entry: server(t, "desktop-commander")}, {Name: "git", Entry: server(t, "git")},
-		{Name: "browser", Entry: server(t, "playwright")}, {Name: "pages", Entry: server(t, "notion")},
+		{Name: "commander", Entry: server(t, "desktop-commander")},
+		{Name: "git", Entry: server(t, "git")},
+		{Name: "browser", Entry: server(t, "playwright")},
+		{Name: "pages", Entry: server(t, "notion")},
 	}, `"siyuan":{}`)
 	g := p.Serve(t, settings)
 	box := call(t, g, "notebook/create", map[string]any{"name": "Box"}).Get("id").String()
@@ -160,8 +161,3 @@ func TestUsualCalls(t *testing.T) {
 		t.Errorf("%v calls, %d failed by themselves", counted, failed)
 	}
 }
-
-// swapped is a handler that can be replaced.
-type swapped struct{ atomic.Pointer[http.Handler] }
-
-func (s *swapped) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*s.Load()).ServeHTTP(w, r) }

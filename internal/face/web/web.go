@@ -324,7 +324,7 @@ func refuse(w http.ResponseWriter, err error) {
 func Refuse(w http.ResponseWriter, status int, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // an error means that the client has gone
+	_, _ = w.Write(body) //nolint:gosec // the body is JSON and declared as such; an error means that the client has gone
 }
 
 // errorBody returns an error in the form of [tool.Error.Payload], or a server's own error under

@@ -65,11 +65,9 @@ func (j *judgement) judgeWalk(name string, args []word) {
 		}
 	}
 	for _, w := range operands {
-		for _, p := range j.places(w.text) {
-			if j.holdsSecrets(p) {
-				j.report(Ask, "command.walk", w.text+" holds files with keys or passwords, and "+name+" reads all of it")
-				return
-			}
+		if slices.ContainsFunc(j.places(w.text), j.holdsSecrets) {
+			j.report(Ask, "command.walk", w.text+" holds files with keys or passwords, and "+name+" reads all of it")
+			return
 		}
 	}
 }

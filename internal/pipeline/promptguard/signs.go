@@ -91,13 +91,13 @@ func (s *sentences) sign(is kinds, start, end int) {
 		s.weigh()
 		s.signedAt = start
 	}
-	if is&s.tables.rotated != 0 {
+	if is&s.rotated != 0 {
 		s.rotations++
 	}
-	if is&s.tables.turned != 0 {
+	if is&s.turned != 0 {
 		s.turns++
 	}
-	if is&s.tables.nobody != 0 {
+	if is&s.nobody != 0 {
 		s.nobodyAt = end
 	}
 	if start-s.nobodyAt <= mostBetween && s.nobodyAt > 0 {

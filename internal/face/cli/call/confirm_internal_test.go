@@ -361,9 +361,12 @@ func TestQuestionOffersGrants(t *testing.T) {
 	t.Parallel()
 	until := time.Date(2030, 1, 2, 12, 0, 0, 0, time.Local)
 	q := tool.Question{Tool: "fs", Action: "mv", Args: "{}", Grants: []tool.GrantOffer{
-		{ID: "g1", Scope: "turn", Kind: "notebook", Within: "工作"}, {ID: "g2", Scope: "session", Kind: "subtree", Within: "/工作/" + nasty},
-		{ID: "g3", Scope: "always", Kind: "path", Within: "/srv/www/x", Expires: &until}, {ID: "g4", Scope: "always", Kind: "host", Within: "https://go.dev"},
-		{ID: "g5", Scope: "session", Kind: "command", Within: "go test …"}, {ID: "g6", Scope: "session", Kind: "any"},
+		{ID: "g1", Scope: "turn", Kind: "notebook", Within: "工作"},
+		{ID: "g2", Scope: "session", Kind: "subtree", Within: "/工作/" + nasty},
+		{ID: "g3", Scope: "always", Kind: "path", Within: "/srv/www/x", Expires: &until},
+		{ID: "g4", Scope: "always", Kind: "host", Within: "https://go.dev"},
+		{ID: "g5", Scope: "session", Kind: "command", Within: "go test …"},
+		{ID: "g6", Scope: "session", Kind: "any"},
 	}}
 	text := QuestionText(&q)
 	for _, want := range []string{

@@ -90,11 +90,11 @@ func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawM
 		return nil, err
 	}
 	line, err := c.in.Next(ctx)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, io.EOF):
 		return confirmation(false, ""), nil
+	case err != nil:
+		return nil, err
 	}
 	return Answer(&q, line), nil
 }
