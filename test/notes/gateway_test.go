@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
 	"collie/internal/source"
@@ -130,7 +132,7 @@ func (r *gateway) do(c tool.Request) *outcome {
 	return out
 }
 
-// person agrees to everything and records what it is told.
+// person agrees to everything, types the name where that is asked for, and records what it is told.
 type person struct {
 	mu    sync.Mutex
 	told  strings.Builder
@@ -154,7 +156,7 @@ func (p *person) Ask(_ context.Context, method string, params json.RawMessage) (
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = true
-	return json.RawMessage(`{"confirm":true}`), nil
+	return json.Marshal(map[string]any{"confirm": true, "name": gjson.GetBytes(params, "name").String()})
 }
 
 // drain returns what the person was told, and forgets it.

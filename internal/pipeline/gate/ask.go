@@ -96,7 +96,7 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 func answered(q *tool.Question, said gjson.Result) askResult {
 	a := askResult{asked: true, yes: said.Get("confirm").Type == gjson.True, how: "decline"}
 	if a.yes && q.Name != "" && strings.TrimSpace(said.Get("name").String()) != q.Name {
-		a.yes, a.how = false, "wrong_name"
+		a.yes, a.how = false, wrongName
 	}
 	if chosen := said.Get("grant"); a.yes && chosen.Exists() {
 		a.grant = chosen.String()

@@ -328,18 +328,22 @@ func denied(c *tool.Call, d decision.Decision) *tool.Error {
 }
 
 func declined(c *tool.Call, how string) *tool.Error {
-	if c.Origin == tool.Direct { // the reader of this message has just said no
-		return &tool.Error{
-			Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(), Message: "you did not confirm it; nothing was done",
-			Hint: "run it again if you want it after all",
-		}
+	e := &tool.Error{Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject()}
+	switch direct, wrong := c.Origin == tool.Direct, how == wrongName; { // the reader of a direct call's error has just answered
+	case direct && wrong:
+		e.Message, e.Hint = "the name that you typed is not the one that was asked for; nothing was done", "run it again, and type the name exactly as it is shown"
+	case direct:
+		e.Message, e.Hint = "you did not confirm it; nothing was done", "run it again if you want it after all"
+	case wrong:
+		e.Message, e.Hint = "a person was asked and did not type the name that agrees; nothing was done", "do not repeat the call unless the person asks for it"
+	default:
+		e.Message, e.Hint = "a person was asked and did not agree; nothing was done", "do not repeat the call unless the person asks for it"
 	}
-	return &tool.Error{
-		Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject(),
-		Message: "a person was asked and did not agree; nothing was done",
-		Hint:    "do not repeat the call unless the person asks for it",
-	}
+	return e
 }
+
+// wrongName is the error code for a yes that does not repeat the name of what would be lost.
+const wrongName = "wrong_name"
 
 // codeRequired is the error code for calls about which nobody could be asked.
 const codeRequired = "confirmation_required"
