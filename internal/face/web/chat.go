@@ -212,13 +212,13 @@ func (a *api) deleteSession(w http.ResponseWriter, r *http.Request) error {
 type turnRequest struct {
 	againRequest
 	UserMessage *userMessage `json:"userMessage"`
-	// Capabilities is for a stream of the command line: what its person can be asked for.
-	Capabilities json.RawMessage `json:"capabilities"`
 }
 
 type againRequest struct {
 	TurnID    string      `json:"turnId"` // chosen by the client, so that it can ask again; optional
 	Overrides chat.Config `json:"overrides"`
+	// Capabilities is for a stream of the command line: what its person can be asked for.
+	Capabilities json.RawMessage `json:"capabilities"`
 }
 
 type editRequest struct {
@@ -236,42 +236,54 @@ type userMessage struct {
 	Parts    []llm.Part `json:"parts"`
 }
 
-// turnOptions decodes the body of a request that begins a turn, of which t is a part, and adds who begins it.
-func (a *api) turnOptions(r *http.Request, body any, t *againRequest, example string) (chat.TurnOptions, error) {
-	if err := decodeBody(r, body, example); err != nil {
-		return chat.TurnOptions{}, err
-	}
-	who := a.opts.Identify(r)
-	err := restrictConfig(&who, &t.Overrides, true)
-	// Only over the connection of a terminal does a slash command count as the person's own action.
-	return chat.TurnOptions{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct}, err
+// beginning is a request that begins a turn.
+type beginning struct {
+	into    any           // the body is decoded into it
+	common  *againRequest // of into
+	example string
+	begin   func(context.Context, *chat.Service, chat.TurnOptions) (chat.Accepted, error)
 }
 
-// send has a message answered. It answers 202 while the turn goes on; with Accept: text/event-stream it sends the
-// events of the turn; and if the body is of type application/x-ndjson, which the command line sends, the person can be
-// asked while the turn runs.
-func (a *api) send(w http.ResponseWriter, r *http.Request) error {
+// beginTurn answers 202 while the turn goes on; with Accept: text/event-stream it sends the events of the turn; and if the
+// body is of type application/x-ndjson, which the command line sends, the person can be asked while the turn runs.
+func (a *api) beginTurn(w http.ResponseWriter, r *http.Request, b *beginning) error {
 	s, err := a.chat(r)
 	if err != nil {
 		return err
 	}
 	if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media == streamType {
-		return a.runTurnDialogue(w, r, s)
+		return a.runTurnDialogue(w, r, s, b)
 	}
-	var t turnRequest
-	ask, err := a.turnOptions(r, &t, &t.againRequest, `{"turnId":…,"userMessage":{"text":…}}`)
-	if err != nil {
+	if err := decodeBody(r, b.into, b.example); err != nil {
 		return err
 	}
-	draft, err := t.draft()
-	if err != nil {
+	who := a.opts.Identify(r)
+	if err := restrictConfig(&who, &b.common.Overrides, true); err != nil {
 		return err
 	}
-	accepted, err := s.Send(r.Context(), r.PathValue("id"), draft, ask)
+	// Only over the connection of a terminal does a slash command count as the person's own action.
+	accepted, err := b.begin(r.Context(), s, chat.TurnOptions{
+		TurnID: b.common.TurnID, Overrides: b.common.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct,
+	})
 	if err != nil {
 		return err
 	}
 	return a.accepted(w, r, s, accepted)
+}
+
+// send has a message answered.
+func (a *api) send(w http.ResponseWriter, r *http.Request) error {
+	var t turnRequest
+	return a.beginTurn(w, r, &beginning{
+		&t, &t.againRequest, `{"turnId":…,"userMessage":{"text":…}}`,
+		func(ctx context.Context, s *chat.Service, ask chat.TurnOptions) (chat.Accepted, error) {
+			draft, err := t.draft()
+			if err != nil {
+				return chat.Accepted{}, err
+			}
+			return s.Send(ctx, r.PathValue("id"), draft, ask)
+		},
+	})
 }
 
 // draft returns the message that was sent.
@@ -313,38 +325,24 @@ func (a *api) continueAnswer(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) answerAgain(w http.ResponseWriter, r *http.Request, f func(*chat.Service, context.Context, string, chat.TurnOptions) (chat.Accepted, error)) error {
-	s, err := a.chat(r)
-	if err != nil {
-		return err
-	}
 	var t againRequest
-	ask, err := a.turnOptions(r, &t, &t, `{"turnId":…,"overrides":{…}}`)
-	if err != nil {
-		return err
-	}
-	ask.Person = false // it is not known who typed the message
-	accepted, err := f(s, r.Context(), r.PathValue("id"), ask)
-	if err != nil {
-		return err
-	}
-	return a.accepted(w, r, s, accepted)
+	return a.beginTurn(w, r, &beginning{
+		&t, &t, `{"turnId":…,"overrides":{…}}`,
+		func(ctx context.Context, s *chat.Service, ask chat.TurnOptions) (chat.Accepted, error) {
+			ask.Person = false // it is not known who typed the message
+			return f(s, ctx, r.PathValue("id"), ask)
+		},
+	})
 }
 
 func (a *api) edit(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.chat(r)
-	if err != nil {
-		return err
-	}
 	var t editRequest
-	ask, err := a.turnOptions(r, &t, &t.againRequest, `{"turnId":…,"messageId":…,"parts":[…],"run":true}`)
-	if err != nil {
-		return err
-	}
-	accepted, err := s.Edit(r.Context(), r.PathValue("id"), t.MessageID, t.Parts, t.Run == nil || *t.Run, ask)
-	if err != nil {
-		return err
-	}
-	return a.accepted(w, r, s, accepted)
+	return a.beginTurn(w, r, &beginning{
+		&t, &t.againRequest, `{"turnId":…,"messageId":…,"parts":[…],"run":true}`,
+		func(ctx context.Context, s *chat.Service, ask chat.TurnOptions) (chat.Accepted, error) {
+			return s.Edit(ctx, r.PathValue("id"), t.MessageID, t.Parts, t.Run == nil || *t.Run, ask)
+		},
+	})
 }
 
 func (a *api) turn(w http.ResponseWriter, r *http.Request) error {

@@ -23,22 +23,17 @@ import (
 //	← {"turn":{…}}                                  the final state of the turn, last
 //
 // If the caller goes away, the turn goes on without a person.
-func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Service) error {
+func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Service, b *beginning) error {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
 		return &tool.Error{Op: "send", Kind: tool.Internal, Message: "this connection cannot carry a dialogue", Err: err}
 	}
 	body := json.NewDecoder(r.Body)
-	var t turnRequest
-	if err := body.Decode(&t); err != nil {
-		return &tool.Error{Op: "send", Kind: tool.Invalid, Subject: "body", Message: `expected {"turnId":…,"userMessage":{"text":…}}`, Err: err}
+	if err := body.Decode(b.into); err != nil {
+		return &tool.Error{Op: "send", Kind: tool.Invalid, Subject: "body", Message: "expected " + b.example, Err: err}
 	}
-	who := a.opts.Identify(r)
+	who, t := a.opts.Identify(r), b.common
 	if err := restrictConfig(&who, &t.Overrides, true); err != nil {
-		return err
-	}
-	draft, err := t.draft()
-	if err != nil {
 		return err
 	}
 	d := &dialogue{capabilities: t.Capabilities, waiting: map[int]chan reply{}}
@@ -49,9 +44,12 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
 		ask.Asker = &attachedPerson{dialogue: d, here: ctx}
 	}
-	accepted, err := s.Send(ctx, r.PathValue("id"), draft, ask)
+	accepted, err := b.begin(ctx, s, ask)
 	if err != nil {
 		return err
+	}
+	if accepted.Turn == "" { // the message was stored, and nothing runs
+		return answer(w, accepted)
 	}
 	sub, err := s.Subscribe(ctx, chat.Filter{Turn: accepted.Turn}, "")
 	if err != nil {
