@@ -1,10 +1,15 @@
 package agent_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"collie/test/fakellm/provider"
+	"collie/test/gateway"
 	"collie/test/terminal"
 )
 
@@ -44,4 +49,75 @@ func TestChatAtATerminal(t *testing.T) {
 		t.Errorf("exit %d, want the document by the name that was agreed to\n%s\n%s", code, out, stderr)
 	}
 	p.AwaitNone(t, leaveLimit)
+}
+
+// A person says something otherwise, has it answered again, goes between the branches, and attaches a file; a question of the
+// gate comes in a turn that answers again, too.
+func TestBranchesAtATerminal(t *testing.T) {
+	t.Parallel()
+	move := calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
+	p, settings := world(t, provider.Script{Conversations: []provider.Conversation{
+		{When: provider.When{Prompt: "move it"}, Turns: []provider.Turn{move, {Say: "it is there"}, {Say: "I read the file"}}},
+		{Turns: []provider.Turn{{Say: "oolong"}}},
+	}})
+	home, dir := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "乌龙.txt"), []byte("steep it for three minutes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
+	s.Shows("collie chat")
+	s.Types("茶 or coffee?\r")
+	s.Shows("oolong", "tokens in")
+	s.Types("/aga")
+	s.Shows("answered once more")
+	s.Types("\t\r")
+	s.Shows("oolong", "tokens in")
+	s.Types("/branches\r")
+	s.Shows("1  2/2  answer")
+	s.Types("/branch 1\r")
+	s.Shows("branch 1/2", "oolong")
+	s.Types("/edit\r")
+	s.Shows("in place of an earlier message")
+	s.Types(" then move it\r")
+	s.Shows("茶 or coffee? then move it", "Run it?")
+	s.Types("n")
+	s.Shows("it is there", "tokens in")
+	s.Types("/branches\r")
+	s.Shows("1  2/2  you")
+	s.Types("/branch 9 9\r")
+	s.Shows("which one?")
+	s.Types("\x15/again\r")
+	s.Shows("Run it?")
+	s.Types("y")
+	s.Shows("it is there", "tokens in")
+	s.Types("read @" + dir + "/乌")
+	s.Types("\t")
+	s.Shows("乌龙.txt")
+	s.Types("and @nothing.txt\r")
+	s.Shows("there is no file nothing.txt", "I read the file", "tokens in")
+	s.Types("/new\r")
+	s.Shows("a new conversation")
+	s.Types("\x03\x03")
+	s.Ends(0)
+
+	out, stderr, code := p.RunOn(t, home, strings.NewReader("/branches\n/edit 7\n"), "chat", "--continue", "--config", settings)
+	if code == 0 || !strings.Contains(out, "1  2/2  you") || !strings.Contains(out, "2  2/2  answer") || !strings.Contains(stderr, "there are only 2 messages of yours") {
+		t.Errorf("exit %d\n%s\n%s", code, out, stderr)
+	}
+	exported, stderr, code := p.Run(t, home, "sessions", "export", newest(t, p, home, settings), "--format", "json", "--config", settings)
+	if code != 0 || !strings.Contains(exported, "乌龙.txt") {
+		t.Errorf("exit %d, want the attachment in\n%s\n%s", code, exported, stderr)
+	}
+	p.AwaitNone(t, leaveLimit)
+}
+
+// newest is the id of the session that changed last.
+func newest(t *testing.T, p gateway.Programs, home, settings string) string {
+	t.Helper()
+	out, stderr, _ := p.Run(t, home, "sessions", "list", "--json", "--config", settings)
+	id := gjson.Get(out, "sessions.0.id").String()
+	if id == "" {
+		t.Fatalf("no session in %s\n%s", out, stderr)
+	}
+	return id
 }

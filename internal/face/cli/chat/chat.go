@@ -70,12 +70,14 @@ type talk struct {
 	flags  *flags
 	drafts drafts
 
-	api       *conversation.API
-	overrides map[string]any
+	api *conversation.API
 
 	beginning sync.Mutex // held by who begins the session
 	mu        sync.Mutex
 	session   string // empty until something is said
+	overrides map[string]any
+	editing   string              // the message that the next one takes the place of
+	tools     map[string][]string // and their actions, once they are known
 }
 
 // id is that of the session.
@@ -152,13 +154,13 @@ func (k *talk) plainly(ctx context.Context) error {
 			return err
 		}
 		line = strings.TrimSpace(line)
-		switch line {
-		case "":
+		switch {
+		case line == "":
 			continue
-		case "/quit", "/exit":
+		case isQuit(line):
 			return nil
 		}
-		if err := k.say(ctx, line, asker, show); err != nil {
+		if err := k.line(ctx, line, asker, show); err != nil {
 			if ctx.Err() != nil || !output.IsTerminal(k.In) {
 				return err
 			}
@@ -167,13 +169,42 @@ func (k *talk) plainly(ctx context.Context) error {
 	}
 }
 
-// say has a text answered and printed.
-func (k *talk) say(ctx context.Context, text string, asker conversation.Asker, show *conversation.Printer) error {
-	session, err := k.begun(ctx)
+// line runs a command, or has a text answered, and prints what comes of it.
+func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, show *conversation.Printer) error {
+	c, args, found := commandIn(line)
+	if !found {
+		if line == "/help" {
+			k.print(helpLines())
+		}
+		return k.say(ctx, k.compose(line), asker, show)
+	}
+	o, err := c.run(k, ctx, args)
 	if err != nil {
 		return err
 	}
-	end, err := k.api.Say(ctx, session, text, k.overrides, asker, show.Event)
+	k.print(o.lines)
+	for _, m := range o.path {
+		k.print(strings.Split("> "+m.Get("role").String()+" "+place(m)+"\n"+output.Harmless(textOf(m)), "\n"))
+	}
+	if o.input != "" {
+		k.Note("%s", locale.T("the next line takes the place of this one:"))
+		k.print(strings.Split(output.Harmless(o.input), "\n"))
+	}
+	if o.again != "" {
+		return k.say(ctx, message{again: o.again}, asker, show)
+	}
+	return nil
+}
+
+func (k *talk) print(lines []string) {
+	for _, line := range lines {
+		_, _ = io.WriteString(k.Out, line+"\n") // who does not read it goes on
+	}
+}
+
+// say has a message answered and printed.
+func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, show *conversation.Printer) error {
+	end, err := k.answer(ctx, m, asker, func(text string) { k.Note("%s", text) }, show.Event)
 	show.End()
 	if err != nil {
 		return conversation.NoModel(ctx, k.Program, k.flags.model, err)

@@ -37,13 +37,19 @@ type (
 	event struct{ body json.RawMessage }
 	ended struct {
 		of    *turn
-		text  string // what was said
+		said  message
 		began bool
 		turn  json.RawMessage
 		err   error
 	}
 	printed struct{}
 	notice  struct{ text string }
+	learned struct{} // which tools there are
+	done    struct {
+		outcome
+		line string
+		err  error
+	}
 	history struct {
 		view json.RawMessage
 		err  error
@@ -140,6 +146,10 @@ type screen struct {
 	styled        bool
 	ready         bool // the conversation is open, and what was said before is shown
 	entered       bool // what was typed is sent once it is
+
+	suggestedTo string // what was typed when suggested and wordAt were found
+	suggested   []suggestion
+	wordAt      int // where the word begins that they continue
 
 	lines    []string // for the scrollback
 	printing bool
@@ -244,10 +254,15 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		return nil
 	case history:
 		if msg.err != nil {
-			s.say("✗ %s", output.Harmless(msg.err.Error()))
+			s.fail(msg.err)
 		}
-		s.history(msg.view)
+		s.history(gjson.GetBytes(msg.view, "path").Array())
 		return s.begin()
+	case done:
+		return s.done(&msg)
+	case learned:
+		s.suggestedTo = "" // there may be more now
+		return nil
 	case question:
 		s.asking = append(s.asking, msg)
 		return nil
@@ -272,10 +287,14 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 
 func (s *screen) opened(o opened) tea.Cmd {
 	if o.err != nil {
-		s.say("✗ %s", output.Harmless(o.err.Error()))
+		s.fail(o.err)
 		return nil
 	}
 	s.api = o.api
+	s.work.Go(func() { // ends with the program at the latest
+		s.learnTools(s.ctx)
+		s.program.Send(learned{})
+	})
 	id := s.id()
 	if id == "" {
 		return s.begin()
@@ -301,8 +320,11 @@ func (s *screen) begin() tea.Cmd {
 }
 
 // history shows what was said before.
-func (s *screen) history(view json.RawMessage) {
-	for _, m := range gjson.GetBytes(view, "path").Array() {
+func (s *screen) history(path []gjson.Result) {
+	for _, m := range path {
+		if p := place(m); p != "" {
+			s.say("%s", s.Dim(locale.Sprintf("branch %s", p)))
+		}
 		if m.Get("ownTools").Bool() {
 			s.say("! %s", conversation.OwnTools(m.Get("provider").String()))
 		}
@@ -317,6 +339,8 @@ func (s *screen) history(view json.RawMessage) {
 				}
 			case "tool_call":
 				s.say("✓ %s  %s", s.bold(output.OneLine(p.Get("name").String())), output.Truncate(output.OneLine(p.Get("args").String()), s.width))
+			case "file":
+				s.say("  @%s", output.OneLine(p.Get("file.name").String()))
 			case "notice":
 				s.say("! %s", output.OneLine(text))
 			}
@@ -367,6 +391,16 @@ func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 		if s.input.Value() == "" {
 			return tea.Quit
 		}
+	case "tab":
+		text := s.input.Value()
+		s.input.SetValue(completed(text, s.wordAt, s.suggestions()))
+		return nil
+	case "esc":
+		if s.isEditing() {
+			s.setEditing("")
+			s.input.Reset()
+		}
+		return nil
 	case "enter":
 		return s.enter()
 	}
@@ -381,7 +415,7 @@ func (s *screen) enter() tea.Cmd {
 	switch {
 	case text == "":
 		return nil
-	case text == "/quit" || text == "/exit":
+	case isQuit(text):
 		s.input.Reset()
 		return tea.Quit
 	case !s.ready:
@@ -390,26 +424,60 @@ func (s *screen) enter() tea.Cmd {
 	}
 	s.input.Reset()
 	s.said(output.Harmless(text))
-	s.send(text)
+	if c, args, found := commandIn(text); found {
+		return func() tea.Msg {
+			o, err := c.run(s.talk, s.ctx, args)
+			return done{o, text, err}
+		}
+	}
+	if text == "/help" {
+		s.put(helpLines())
+	}
+	s.send(s.compose(text))
 	return nil
 }
 
-// send has text answered; what it is told of comes as messages. Nothing is kept of a turn that did not begin, so its text comes
-// back.
-func (s *screen) send(text string) {
+// done shows what has come of a command.
+func (s *screen) done(d *done) tea.Cmd {
+	if d.err != nil {
+		s.fail(d.err)
+		if s.input.Value() == "" {
+			s.input.SetValue(d.line)
+		}
+		return nil
+	}
+	s.put(d.lines)
+	s.history(d.path)
+	if d.input != "" {
+		s.input.SetValue(d.input)
+	}
+	if d.again != "" {
+		s.send(message{again: d.again})
+	}
+	return nil
+}
+
+// fail shows an error, and what helps.
+func (s *screen) fail(err error) {
+	s.say("✗ %s", output.Harmless(err.Error()))
+	if hint := root.WhatHelps(err); hint != "" {
+		s.say("  %s", output.Harmless(hint))
+	}
+}
+
+// send has a message answered; what it is told of comes as messages. Nothing is kept of a turn that did not begin, so its
+// text comes back.
+func (s *screen) send(m message) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	t := &turn{cancel}
 	s.turns = append(s.turns, t)
 	s.work.Go(func() { // ends with the turn, or with ctx
 		defer cancel()
-		e := ended{of: t, text: text}
-		var session string
-		if session, e.err = s.begun(ctx); e.err == nil {
-			e.turn, e.err = s.api.Say(ctx, session, text, s.overrides, s.asker, func(body json.RawMessage) {
-				e.began = true
-				s.program.Send(event{body})
-			})
-		}
+		e := ended{of: t, said: m}
+		e.turn, e.err = s.answer(ctx, m, s.asker, func(text string) { s.program.Send(notice{"! " + text}) }, func(body json.RawMessage) {
+			e.began = true
+			s.program.Send(event{body})
+		})
 		s.program.Send(e)
 	})
 }
@@ -500,7 +568,8 @@ func (s *screen) ended(e ended) {
 	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t == e.of })
 	err := e.err
 	if err != nil && !e.began && s.input.Value() == "" {
-		s.input.SetValue(e.text)
+		s.input.SetValue(e.said.text)
+		s.setEditing(e.said.edits)
 	}
 	if err == nil {
 		err = conversation.Ended(e.turn)
@@ -510,11 +579,7 @@ func (s *screen) ended(e ended) {
 		}
 	}
 	if err != nil {
-		err = conversation.NoModel(s.ctx, s.Program, s.flags.model, err)
-		s.say("✗ %s", output.Harmless(err.Error()))
-		if hint := root.WhatHelps(err); hint != "" {
-			s.say("  %s", output.Harmless(hint))
-		}
+		s.fail(conversation.NoModel(s.ctx, s.Program, s.flags.model, err))
 	}
 }
 
@@ -543,10 +608,20 @@ func (q *question) prompt() string {
 	return call.Prompt(&q.Question) + output.OneLine(q.typed)
 }
 
+// suggestions returns what the last word that is typed may become.
+func (s *screen) suggestions() []suggestion {
+	if text := s.input.Value(); text != s.suggestedTo {
+		s.suggestedTo = text
+		s.wordAt, s.suggested = s.suggest(text)
+	}
+	return s.suggested
+}
+
 // View is the part of the screen that changes.
 func (s *screen) View() tea.View {
 	var lines []string
-	room := max(s.height-s.input.Height()-3, 1)
+	below := suggestionLines(s.suggestions(), s.width)
+	room := max(s.height-s.input.Height()-3-len(below), 1)
 	if s.text != "" {
 		lines = s.layout(s.text)
 		lines = lines[min(s.shown, len(lines)):]
@@ -566,13 +641,15 @@ func (s *screen) View() tea.View {
 		status = locale.T("Ctrl-C again leaves")
 	case !s.ready:
 		status = locale.T("opening")
+	case s.isEditing():
+		status = locale.T("in place of an earlier message, Esc leaves that as it is")
 	case len(s.turns) > 1:
 		status = locale.Sprintf("answering, %s wait", fmt.Sprint(len(s.turns)-1))
 	case len(s.turns) > 0:
 		status = locale.T("answering, Ctrl-C ends it")
 	}
 	lines = append(lines, s.Dim(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width)))
-	v := tea.NewView(strings.Join(lines, "\n") + "\n" + s.input.View())
+	v := tea.NewView(strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n"))
 	if c := s.input.Cursor(); c != nil && len(s.asking) == 0 {
 		c.Y += len(lines)
 		v.Cursor = c

@@ -114,7 +114,7 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 	defer asker.Done()
 	show := NewPrinter(p.Program)
 	began := false
-	end, err := a.Say(ctx, session, text, f.overrides(), asker, func(e json.RawMessage) {
+	end, err := a.Say(ctx, session, text, nil, f.overrides(), asker, func(e json.RawMessage) {
 		began = true
 		show.Event(e)
 	})

@@ -62,15 +62,60 @@ func (a *API) lastMessage(ctx context.Context, session string) (string, error) {
 	return view.Root, nil
 }
 
-// Say adds text to a session and waits for the answer. It calls event for each event of the turn and returns the turn's
-// final state. Questions go to asker. If ctx ends, the turn is cancelled, and Say returns how it ended. Say is safe for
-// concurrent use: a text sent while an answer is written waits for its turn.
-func (a *API) Say(ctx context.Context, session, text string, overrides map[string]any, asker Asker, event func(json.RawMessage)) (json.RawMessage, error) {
+// File is an attachment that the gateway keeps, as the API describes it.
+type File = json.RawMessage
+
+// Attach has the gateway keep data, a picture or a text, for messages of a session.
+func (a *API) Attach(ctx context.Context, session, name string, data io.Reader) (File, error) {
+	return a.Send(ctx, http.MethodPost, "/blobs?session="+url.QueryEscape(session)+"&name="+url.QueryEscape(name), data)
+}
+
+// parts are those of a message with text and files.
+func parts(text string, files []File) []map[string]any {
+	list := []map[string]any{{"type": "text", "text": text}}
+	for _, f := range files {
+		list = append(list, map[string]any{"type": "file", "file": f})
+	}
+	return list
+}
+
+// Say adds a message to a session and waits for the answer. It calls event for each event of the turn and returns the
+// turn's final state. Questions go to asker. If ctx ends, the turn is cancelled, and Say returns how it ended. Say is safe
+// for concurrent use: a message sent while an answer is written waits for its turn.
+func (a *API) Say(
+	ctx context.Context, session, text string, files []File, overrides map[string]any, asker Asker, event func(json.RawMessage),
+) (json.RawMessage, error) {
+	return a.answer(ctx, "/sessions/"+url.PathEscape(session)+"/turns", overrides, asker, event, func() (map[string]any, error) {
+		parent, err := a.lastMessage(ctx, session)
+		return map[string]any{"userMessage": map[string]any{"parts": parts(text, files), "parentId": parent}}, err
+	})
+}
+
+// Again is Say for another answer beside that in message.
+func (a *API) Again(ctx context.Context, message string, overrides map[string]any, asker Asker, event func(json.RawMessage)) (json.RawMessage, error) {
+	return a.answer(ctx, "/messages/"+url.PathEscape(message)+"/regenerate", overrides, asker, event, func() (map[string]any, error) {
+		return map[string]any{}, nil
+	})
+}
+
+// Edit is Say for another wording of message, as a branch beside it.
+func (a *API) Edit(
+	ctx context.Context, message, text string, files []File, overrides map[string]any, asker Asker, event func(json.RawMessage),
+) (json.RawMessage, error) {
+	return a.answer(ctx, "/messages/"+url.PathEscape(message)+"/edit", overrides, asker, event, func() (map[string]any, error) {
+		return map[string]any{"parts": parts(text, files)}, nil
+	})
+}
+
+// answer has a turn begun at path and follows it to its end.
+func (a *API) answer(
+	ctx context.Context, path string, overrides map[string]any, asker Asker, event func(json.RawMessage), body func() (map[string]any, error),
+) (json.RawMessage, error) {
 	inner, cancel := context.WithCancel(context.WithoutCancel(ctx)) // an interrupted turn is cancelled, and says how it ended
 	defer cancel()
 	heard, say := io.Pipe()
 	defer say.Close()
-	resp, err := a.startTurn(inner, session, text, overrides, asker, heard, say)
+	resp, err := a.startTurn(inner, path, overrides, asker, heard, say, body)
 	if err != nil {
 		return nil, err
 	}
@@ -80,27 +125,29 @@ func (a *API) Say(ctx context.Context, session, text string, overrides map[strin
 	return t.follow(ctx, json.NewDecoder(resp.Body), say)
 }
 
-// startTurn sends a text and returns once its turn is stored in the session, so that the next text follows it.
+// startTurn sends a message and returns once its turn is stored in the session, so that the next message follows it.
 func (a *API) startTurn(
-	ctx context.Context, session, text string, overrides map[string]any, asker Asker, heard io.Reader, say io.Writer,
+	ctx context.Context, path string, overrides map[string]any, asker Asker, heard io.Reader, say io.Writer, body func() (map[string]any, error),
 ) (*http.Response, error) {
 	a.sendMu.Lock()
 	defer a.sendMu.Unlock()
-	parent, err := a.lastMessage(ctx, session)
+	message, err := body()
 	if err != nil {
 		return nil, err
 	}
 	overrides = maps.Clone(overrides)
+	if overrides == nil {
+		overrides = map[string]any{}
+	}
 	if dir, err := os.Getwd(); err == nil { // where an agent of another program works
 		overrides["folder"] = dir
 	}
-	first, err := json.Marshal(map[string]any{
-		"userMessage": map[string]string{"text": text, "parentId": parent}, "overrides": overrides, "capabilities": asker.Capabilities(),
-	})
+	message["overrides"], message["capabilities"] = overrides, asker.Capabilities()
+	first, err := json.Marshal(message)
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.request(ctx, http.MethodPost, "/sessions/"+url.PathEscape(session)+"/turns", heard)
+	r, err := a.request(ctx, http.MethodPost, path, heard)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,140 @@
+package chat
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"collie/internal/face/cli/output"
+	"collie/internal/tool"
+)
+
+// learnTools finds out which tools and actions can be completed.
+func (k *talk) learnTools(ctx context.Context) {
+	var got struct{ Tools []tool.Tool }
+	if k.api.Do(ctx, http.MethodGet, "/tools", nil, &got) != nil {
+		return // nothing is completed then
+	}
+	known := map[string][]string{}
+	for _, t := range got.Tools {
+		if t.Off == "" {
+			known[t.Name] = nil
+			for i := range t.Actions {
+				if t.Actions[i].Off == "" {
+					known[t.Name] = append(known[t.Name], t.Actions[i].Name)
+				}
+			}
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.tools = known
+}
+
+// knownTools returns the actions of tools; nobody changes them.
+func (k *talk) knownTools() map[string][]string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.tools
+}
+
+// suggestion is what a word may become.
+type suggestion struct{ text, about string }
+
+const maxSuggested = 6
+
+// suggest returns what the last word of a text may become: the name of a command or a tool, an action, or a file. begin
+// is where the word begins.
+func (k *talk) suggest(text string) (begin int, list []suggestion) {
+	begin = strings.LastIndexAny(text, " \n") + 1
+	word := text[begin:]
+	switch {
+	case strings.HasPrefix(word, "@"):
+		return begin, k.files(word)
+	case begin == 0 && strings.HasPrefix(word, "/"):
+		return begin, k.names(word)
+	case strings.HasPrefix(text, "/") && strings.Count(text, " ") == 1:
+		for _, action := range k.knownTools()[strings.TrimSpace(text[1:begin])] {
+			if strings.HasPrefix(action, word) {
+				list = append(list, suggestion{action + " ", ""})
+			}
+		}
+	}
+	return begin, list
+}
+
+func (k *talk) names(word string) (list []suggestion) {
+	for _, c := range commands() {
+		if strings.HasPrefix(c.name, word) {
+			list = append(list, suggestion{c.name + " ", c.about})
+		}
+	}
+	var tools []string
+	for name := range k.knownTools() {
+		if strings.HasPrefix("/"+name, word) {
+			tools = append(tools, name)
+		}
+	}
+	slices.Sort(tools)
+	for _, name := range tools {
+		list = append(list, suggestion{"/" + name + " ", ""})
+	}
+	return list
+}
+
+// files lists what @PATH may become.
+func (k *talk) files(word string) (list []suggestion) {
+	typed := word[1:]
+	dir, prefix := filepath.Split(typed)
+	entries, err := os.ReadDir(k.path(filepath.Join(dir, ".")))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && prefix == "" || strings.ContainsAny(name, " \"\n") {
+			continue
+		}
+		end := " "
+		if e.IsDir() {
+			end = "/"
+		}
+		list = append(list, suggestion{"@" + dir + name + end, ""})
+		if len(list) > 100 {
+			break
+		}
+	}
+	return list
+}
+
+// completed returns text with its last word continued as far as the suggestions agree.
+func completed(text string, begin int, list []suggestion) string {
+	if len(list) == 0 {
+		return text
+	}
+	common := list[0].text
+	for _, s := range list[1:] {
+		for !strings.HasPrefix(s.text, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	common = strings.ToValidUTF8(common, "")
+	if len(common) <= len(text)-begin {
+		return text
+	}
+	return text[:begin] + common
+}
+
+// suggestionLines are the lines below the place to type.
+func suggestionLines(list []suggestion, width int) (lines []string) {
+	for i, s := range list {
+		if i == maxSuggested {
+			return append(lines, "  …")
+		}
+		lines = append(lines, output.Truncate("  "+strings.TrimSpace(s.text)+"  "+s.about, width))
+	}
+	return lines
+}

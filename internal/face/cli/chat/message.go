@@ -1,0 +1,122 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"collie/internal/face/cli/conversation"
+	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/output"
+)
+
+// message is what a person sends.
+type message struct {
+	text  string
+	edits string // the message that it takes the place of
+	again string // the answer beside which there is to be another; then there is no text
+}
+
+// compose returns text as the message that is sent next.
+func (k *talk) compose(text string) message {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	m := message{text: text, edits: k.editing}
+	k.editing = ""
+	return m
+}
+
+func (k *talk) setEditing(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.editing = id
+}
+
+// isEditing reports whether what is sent next takes the place of an earlier message.
+func (k *talk) isEditing() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.editing != ""
+}
+
+// config returns what messages are answered with.
+func (k *talk) config() map[string]any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return maps.Clone(k.overrides)
+}
+
+// answer sends m and follows the answer to its end. note is told of files that are mentioned and do not exist.
+func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, note func(string), event func(json.RawMessage)) (json.RawMessage, error) {
+	session, err := k.begun(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m.again != "" {
+		return k.api.Again(ctx, m.again, k.config(), asker, event)
+	}
+	files, err := k.attach(ctx, session, m.text, note)
+	if err != nil {
+		return nil, err
+	}
+	if m.edits != "" {
+		return k.api.Edit(ctx, m.edits, m.text, files, k.config(), asker, event)
+	}
+	return k.api.Say(ctx, session, m.text, files, k.config(), asker, event)
+}
+
+// mention is @FILE or @"FILE" in a message.
+var mention = regexp.MustCompile(`(?:^|\s)@(?:"([^"\n]+)"|(\S+))`)
+
+// attach has the files kept that a text mentions. Lines for tools are left alone.
+func (k *talk) attach(ctx context.Context, session, text string, note func(string)) (files []conversation.File, err error) {
+	if strings.HasPrefix(text, "/") {
+		return nil, nil
+	}
+	for _, found := range mention.FindAllStringSubmatch(text, -1) {
+		name := found[1] + found[2]
+		if found[2] != "" {
+			name = strings.TrimRight(name, ".,;:!?)。，；：！？）")
+		}
+		kept, err := k.attachFile(ctx, session, k.path(name))
+		switch {
+		case os.IsNotExist(err):
+			note(locale.Sprintf("there is no file %s here, so that is sent as text", output.OneLine(name)))
+		case err != nil:
+			return nil, err
+		default:
+			files = append(files, kept)
+		}
+	}
+	return files, nil
+}
+
+func (k *talk) attachFile(ctx context.Context, session, path string) (conversation.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // a folder, or a pipe that nobody writes to
+		return nil, &os.PathError{Op: "attach", Path: path, Err: os.ErrNotExist}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return k.api.Attach(ctx, session, filepath.Base(path), f)
+}
+
+// path returns the path of a file that is typed.
+func (k *talk) path(typed string) string {
+	if rest, ok := strings.CutPrefix(typed, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return typed
+}
