@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -157,7 +158,16 @@ func TestUsualCalls(t *testing.T) {
 			t.Errorf("%s: %s, %s", lines.Text(), got, answer.Raw)
 		}
 	}
+	noStore(t, g)
 	if fmt.Sprint(counted) != "map[high:15 low:40 medium:25 none:120]" || failed > 0 {
 		t.Errorf("%v calls, %d failed by themselves", counted, failed)
+	}
+}
+
+// noStore fails the test if the file of conversations was made.
+func noStore(t *testing.T, g *gateway.Gateway) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(g.Home, "data", "collie.db")); !os.IsNotExist(err) {
+		t.Errorf("calls of clients have opened the store: %v", err)
 	}
 }
