@@ -1,0 +1,174 @@
+package usual_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// swapped is a handler that can be replaced while it serves.
+type swapped struct{ atomic.Pointer[http.Handler] }
+
+func (s *swapped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := s.Load()
+	if h == nil {
+		http.Error(w, "no script yet", http.StatusServiceUnavailable)
+		return
+	}
+	(*h).ServeHTTP(w, r)
+}
+
+// chatting is a gateway with notes and a model whose script can be written once the notes are there.
+type chatting struct {
+	gateway.Programs
+	*gateway.Gateway
+	settings string
+	model    *swapped
+}
+
+func newChatting(t *testing.T) *chatting {
+	t.Helper()
+	model := &swapped{}
+	at := httptest.NewServer(model)
+	t.Cleanup(func() {
+		at.CloseClientConnections()
+		at.Close()
+	})
+	p := gateway.Place(t)
+	settings := p.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
+		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
+	return &chatting{Programs: p, Gateway: p.Serve(t, settings), settings: settings, model: model}
+}
+
+// script has the model do this from now on.
+func (c *chatting) script(t *testing.T, turns ...provider.Turn) {
+	t.Helper()
+	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Handler(fake)
+	c.model.Store(&h)
+}
+
+// calls is a turn of the model that calls a tool.
+func calls(tool string, args map[string]any) provider.Turn {
+	raw, err := json.Marshal(args)
+	if err != nil {
+		panic(err)
+	}
+	return provider.Turn{Call: []provider.Call{{Tool: tool, Args: raw}}}
+}
+
+// notebook makes a notebook at level rw with documents, each with two paragraphs.
+func (c *chatting) notebook(t *testing.T, name string, titles ...string) (box string) {
+	t.Helper()
+	box = call(t, c.Gateway, "notebook/create", map[string]any{"name": name}).Get("id").String()
+	for _, title := range titles {
+		call(t, c.Gateway, "fs/write", map[string]any{"path": "/" + name + "/" + title, "markdown": "first words of " + title + "\n\nlast words of " + title})
+	}
+	if out, stderr, code := c.Run(t, c.Home, "siyuan", "permission", "set", box, "rw", "--config", c.settings); code != 0 {
+		t.Fatalf("set a level: %s%s", out, stderr)
+	}
+	return box
+}
+
+func (c *chatting) session(t *testing.T) string {
+	t.Helper()
+	_, made := post(t, "POST", c.URL+"/api/v1/sessions", c.Control(t), `{}`)
+	return made.Get("id").String()
+}
+
+// last returns the id of the message that the next one follows.
+func (c *chatting) last(t *testing.T, session string) string {
+	t.Helper()
+	_, view := post(t, "GET", c.URL+"/api/v1/sessions/"+session, c.Control(t), "")
+	if n := view.Get("path.#").Int(); n > 0 {
+		return view.Get(fmt.Sprintf("path.%d.id", n-1)).String()
+	}
+	return view.Get("rootId").String()
+}
+
+// say says text, and answers questions of the gate by lines that answer returns. It returns the final state of the turn and
+// how the calls ended.
+func (c *chatting) say(t *testing.T, session, text string, answer func(id int64, q gjson.Result) []string) (end gjson.Result, results []gjson.Result) {
+	t.Helper()
+	first, err := json.Marshal(map[string]any{
+		"userMessage": map[string]string{"text": text, "parentId": c.last(t, session)}, "capabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, say := io.Pipe()
+	defer say.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.URL+"/api/v1/sessions/"+session+"/turns", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.Control(t))
+	r.Header.Set("Content-Type", "application/x-ndjson")
+	go func() { _, _ = say.Write(append(first, '\n')) }() // ends when it is read, or with the pipe
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := gjson.Parse(strings.Clone(lines.Text()))
+		switch {
+		case line.Get("turn").Exists():
+			return line.Get("turn"), results
+		case line.Get("error").Exists():
+			t.Fatalf("%s", line.Raw)
+		case line.Get("event.type").String() == "tool.result":
+			results = append(results, line.Get("event.data"))
+		case line.Get("ask").Exists():
+			for _, said := range answer(line.Get("ask.id").Int(), line.Get("ask.params")) {
+				if _, err := io.WriteString(say, said+"\n"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return gjson.Result{}, results // the gateway has gone
+}
+
+// choose answers with the first offered grant of a scope and a kind; with yes, once, if there is none.
+func choose(scope, kind string) func(int64, gjson.Result) []string {
+	return func(id int64, q gjson.Result) []string {
+		grant := q.Get(fmt.Sprintf(`grants.#(scope==%q)#|#(kind==%q).id`, scope, kind)).String()
+		if grant == "" {
+			return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":true}}`, id)}
+		}
+		return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":true,"grant":%q}}`, id, grant)}
+	}
+}
+
+// grants is what collie grants list says, which asks the gateway.
+func (c *chatting) grants(t *testing.T) gjson.Result {
+	t.Helper()
+	return c.grantsBy(t, c.settings)
+}
+
+// grantsBy is grants with other settings.
+func (c *chatting) grantsBy(t *testing.T, settings string) gjson.Result {
+	t.Helper()
+	out, stderr, code := c.Run(t, c.Home, "grants", "list", "--json", "--config", settings)
+	if code != 0 {
+		t.Fatalf("grants list: %s", stderr)
+	}
+	return gjson.Get(out, "grants")
+}
