@@ -1,0 +1,159 @@
+package usual_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// move is a turn of the model that moves a document.
+func move(i int) provider.Turn {
+	return calls("fs", map[string]any{"action": "mv", "from": fmt.Sprintf("/Box/Doc %d", i), "to": fmt.Sprintf("/Box/Moved %d", i)})
+}
+
+// moving is a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N.
+func moving(t *testing.T, turns int) (c *chatting, session string) {
+	t.Helper()
+	c = newChatting(t)
+	var titles []string
+	var script []provider.Turn
+	for i := range turns {
+		titles = append(titles, fmt.Sprintf("Doc %d", i))
+		script = append(script, move(i), provider.Turn{Say: "done"})
+	}
+	c.notebook(t, "Box", titles...)
+	c.script(t, script...)
+	return c, c.session(t)
+}
+
+// nobody fails the test when it is asked.
+func nobody(t *testing.T) func(int64, gjson.Result) []string {
+	return func(id int64, q gjson.Result) []string {
+		t.Errorf("asked about %s", q.Raw)
+		return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":false}}`, id)}
+	}
+}
+
+func ran(results []gjson.Result) bool { return len(results) == 1 && results[0].Get("ok").Bool() }
+
+// Of a hundred answers to one question the first counts, and what the others name is not granted.
+func TestManyAnswers(t *testing.T) {
+	c, session := moving(t, 3)
+	crowd := func(first func(q gjson.Result) string) func(int64, gjson.Result) []string {
+		return func(id int64, q gjson.Result) (lines []string) {
+			offers := q.Get("grants").Array()
+			lines = []string{fmt.Sprintf(`{"id":%d,"result":%s}`, id, first(q))}
+			for i := range 99 {
+				answer := fmt.Sprintf(`{"confirm":true,"grant":%q}`, offers[i%len(offers)].Get("id").String())
+				if i%3 == 0 {
+					answer = `{"confirm":true}`
+				}
+				lines = append(lines, fmt.Sprintf(`{"id":%d,"result":%s}`, id, answer))
+			}
+			return lines
+		}
+	}
+	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":false}` })); ran(results) || len(c.grants(t).Array()) > 0 {
+		t.Errorf("after a no: %v, grants %s", results, c.grants(t).Raw)
+	}
+	if _, results := c.say(t, session, "move", crowd(func(gjson.Result) string { return `{"confirm":true,"grant":"gforged"}` })); ran(results) || len(c.grants(t).Array()) > 0 {
+		t.Errorf("after a forged grant: %v, grants %s", results, c.grants(t).Raw)
+	}
+	chosen := ""
+	_, results := c.say(t, session, "move", crowd(func(q gjson.Result) string {
+		chosen = q.Get("grants.2.id").String()
+		return fmt.Sprintf(`{"confirm":true,"grant":%q}`, chosen)
+	}))
+	if all := c.grants(t).Array(); !ran(results) || len(all) != 1 || all[0].Get("id").String() != chosen || all[0].Get("uses").Int() != 1 {
+		t.Errorf("%v, chosen %s, grants %v", results, chosen, all)
+	}
+}
+
+// A gateway that is killed while a person is asked has neither run the call nor kept a grant, and a grant from before still
+// holds.
+func TestKilledWhileAsking(t *testing.T) {
+	c, session := moving(t, 4)
+	if _, results := c.say(t, session, "move", choose("session", "notebook")); !ran(results) {
+		t.Fatalf("%v", results)
+	}
+	killed := false
+	c.script(t, move(1), provider.Turn{Say: "done"})
+	c.say(t, c.session(t), "move", func(int64, gjson.Result) []string { // the grant is for the first conversation
+		killed = true
+		c.Signal(syscall.SIGKILL)
+		return nil
+	})
+	if !killed {
+		t.Fatal("nobody was asked")
+	}
+	c.ExitCode()
+	c.Gateway = c.ServeIn(t, c.Home, c.settings)
+	if all := c.grants(t).Array(); len(all) != 1 || all[0].Get("constraint.kind").String() != "notebook" {
+		t.Errorf("grants %v", all)
+	}
+	if list := call(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}); strings.Contains(list.Raw, "Moved 1") || !strings.Contains(list.Raw, "Doc 1") {
+		t.Errorf("it was moved: %s", list.Raw)
+	}
+}
+
+// What one process grants another one takes back, also while a call waits for a person; both are on record.
+func TestRevokedByAnotherProcess(t *testing.T) {
+	c, session := moving(t, 5)
+	alone := filepath.Join(t.TempDir(), "other.json") // with other settings a command does not ask the gateway
+	if err := os.WriteFile(alone, []byte(`{"siyuan":{"enabled":false}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	revoke := func(id, settings string) {
+		t.Helper()
+		if _, stderr, code := c.Run(t, c.Home, "grants", "revoke", id, "--config", settings); code != 0 {
+			t.Fatalf("grants revoke: %s", stderr)
+		}
+	}
+	c.say(t, session, "move", choose("session", "notebook"))
+	if _, results := c.say(t, session, "move", nobody(t)); !ran(results) {
+		t.Errorf("covered: %v", results)
+	}
+	id := c.grants(t).Get("0.id").String()
+	if other := c.grantsBy(t, alone).Get("0.id").String(); id == "" || other != id {
+		t.Fatalf("the gateway lists %q, the file %q", id, other)
+	}
+	revoke(id, alone) // beside the gateway
+	_, results := c.say(t, session, "move", choose("session", "notebook"))
+	if all := c.grants(t).Array(); !ran(results) || len(all) != 1 || all[0].Get("id").String() == id {
+		t.Fatalf("%v, grants %v", results, all)
+	}
+	second := c.grants(t).Get("0.id").String()
+	other := c.session(t) // the grant is for one conversation
+	c.script(t, move(3), provider.Turn{Say: "done"})
+	_, results = c.say(t, other, "move", func(id int64, q gjson.Result) []string {
+		revoke(second, c.settings)
+		return choose("turn", "notebook")(id, q)
+	})
+	all := c.grants(t).Array()
+	if !ran(results) || len(all) != 1 || all[0].Get("scope").String() != "turn" {
+		t.Errorf("%v, grants %v", results, all)
+	}
+	counted := map[string]int{}
+	for _, r := range gateway.Records(t, c.Home) {
+		switch r.Kind {
+		case "grant":
+			counted[map[bool]string{true: "given", false: "revoked"}[gjson.GetBytes(r.Detail, "given").Exists()]]++
+		case "decision":
+			counted["by "+gjson.GetBytes(r.Detail, "approver").String()]++
+			if gjson.GetBytes(r.Detail, "grant").String() == "" {
+				t.Errorf("a decision without its grant: %s", r.Detail)
+			}
+		}
+	}
+	if fmt.Sprint(counted) != "map[by grant:1 by program:3 given:3 revoked:2]" {
+		t.Errorf("on record: %v", counted)
+	}
+}
