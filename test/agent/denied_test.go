@@ -1,0 +1,287 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/pipeline/gate"
+	"collie/test/await"
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// counted is an MCP server with a tool that runs commands. It counts its calls.
+type counted struct {
+	*httptest.Server
+	calls atomic.Int32
+}
+
+func newCounted(t *testing.T) *counted {
+	t.Helper()
+	s := &counted{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil || r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		m := gjson.ParseBytes(raw)
+		answer := `"error":{"code":-32601,"message":"no such method"}`
+		switch m.Get("method").String() {
+		case "initialize":
+			answer = `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1"}}`
+		case "tools/list":
+			answer = `"result":{"tools":[{"name":"run","description":"Runs a command.","inputSchema":{"type":"object","properties":{"command":{"type":"string"}}}}]}`
+		case "tools/call":
+			s.calls.Add(1)
+			answer = `"result":{"content":[{"type":"text","text":"done"}]}`
+		}
+		if !m.Get("id").Exists() {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.Get("id").Raw, answer)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// strict is a gateway at which every origin is held to the rules, with a guardian that finds nothing wrong.
+type strict struct {
+	*gateway.Gateway
+	gateway.Programs
+	settings      string
+	token, bridge string
+	control       string
+	server        *counted
+	model, second *provider.Server
+}
+
+func newStrict(t *testing.T, command string) *strict {
+	t.Helper()
+	s := &strict{Programs: gateway.Place(t), server: newCounted(t)}
+	start := func(script provider.Script) (*provider.Server, string) {
+		fake, err := provider.New(script, provider.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := httptest.NewServer(fake)
+		t.Cleanup(at.Close)
+		return fake, fmt.Sprintf(`{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}`, at.URL+"/v1")
+	}
+	args, err := json.Marshal(map[string]string{"command": command})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, first := start(answers(calls("shell__run", string(args)), provider.Turn{Say: "got $RESULTS"}))
+	second, other := start(answers(provider.Turn{Say: `{"risk":"none","categories":["fine"],"reason":"fine","confidence":1}`}))
+	s.model, s.second = model, second
+	s.settings = s.Settings(t, []gateway.Server{{Name: "shell", Entry: fmt.Sprintf(`{"url":%q}`, s.server.URL)}},
+		`"providers":{"fake":`+first+`,"second":`+other+`}`, `"agent":{"model":"fake/m"}`,
+		`"guard":{"clients":"enforce","guardian":{"mode":"enforce","model":"second/m"}}`)
+	s.Gateway = s.Serve(t, s.settings)
+	s.Started(t)
+	s.token, s.control, s.bridge = s.Keys(t)
+	return s
+}
+
+// entry is a way in, with an origin and nobody who could be asked.
+type entry struct {
+	name string
+	call func(t *testing.T, s *strict, command string) string // what came of it
+}
+
+// entries are the ways in of each origin.
+func entries() []entry {
+	post := func(path, body string, token func(*strict) string, head ...string) func(*testing.T, *strict, string) string {
+		return func(t *testing.T, s *strict, command string) string {
+			t.Helper()
+			quoted, err := json.Marshal(command)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(strings.ReplaceAll(body, "COMMAND", string(quoted))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer "+token(s))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
+			for i := 0; i < len(head); i += 2 {
+				r.Header.Set(head[i], head[i+1])
+			}
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			raw, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(raw)
+		}
+	}
+	run := func(args ...string) func(*testing.T, *strict, string) string {
+		return func(t *testing.T, s *strict, command string) string {
+			t.Helper()
+			line := slices.Clone(args)
+			for i := range line {
+				line[i] = strings.ReplaceAll(line[i], "COMMAND", command)
+			}
+			out, errs, _ := s.Run(t, s.Home, append(line, "--config", s.settings)...)
+			return out + errs
+		}
+	}
+	const api = `{"name":"shell__run","args":{"command":COMMAND}}`
+	const mcp = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shell__run","arguments":{"command":COMMAND},` +
+		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	modern := []string{"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "shell__run"}
+	token := func(s *strict) string { return s.token }
+	return []entry{
+		{"direct, a command", run("call", "shell__run", "--command", "COMMAND", "--json")},
+		{"direct, control key", post("/api/v1/calls", api, func(s *strict) string { return s.control })},
+		{"chat", run("agent", "run", "go on")},
+		{"chat, alone", run("agent", "run", "go on", "--local")},
+		{"mcp-local, token", post("/api/v1/calls", api, token)},
+		{"mcp-local, bridge", post("/api/v1/calls", api, func(s *strict) string { return s.bridge })},
+		{"mcp-local", post("/mcp", mcp, token, modern...)},
+		{"mcp-remote", post("/mcp", mcp, token, append(modern, "X-Forwarded-For", "192.0.2.1")...)},
+	}
+}
+
+// TestNobodyThere makes a call that a person would have to be asked about where nobody is: it is refused at once, by every
+// way in, with one shape of error, and one that waits for collie confirm does so in a file.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	const command = "make deploy"
+	s := newStrict(t, command)
+	for _, e := range entries() {
+		if e.name == "direct, a command" || e.name == "direct, control key" {
+			continue // what a person types, they mean
+		}
+		done := make(chan string, 1)
+		go func() { done <- e.call(t, s, command) }()
+		select {
+		case got := <-done:
+			got = strings.ReplaceAll(got, `\`, "")
+			for _, word := range []string{`"type":"confirmation_needed"`, `"stage":"firewall"`, `"rule":"command.unknown"`, `"risk":"high"`, `"retryable":false`} {
+				if !strings.Contains(got, word) {
+					t.Errorf("%s lacks %s: %s", e.name, word, got)
+				}
+			}
+		case <-time.After(2 * time.Minute): // a person has five
+			t.Fatalf("%s: it waits", e.name)
+		}
+	}
+	if n := s.server.calls.Load(); n > 0 {
+		t.Errorf("%d calls reached the server", n)
+	}
+}
+
+// TestDeniedCallsGoNowhere makes a call that the rules deny by every way in: the server is not called, no second model is
+// asked, and the audit has the decision of each. What is harmless, right after, does reach both.
+func TestDeniedCallsGoNowhere(t *testing.T) {
+	t.Parallel()
+	const command = "rm -rf /"
+	s := newStrict(t, command)
+	for _, e := range entries() {
+		got := strings.ReplaceAll(e.call(t, s, command), `\`, "")
+		want := []string{`"type":"permission_denied"`, `"stage":"firewall"`, `"rule":"command.everything"`, `"risk":"critical"`, `"retryable":false`}
+		if strings.HasPrefix(e.name, "direct") { // a person would be asked
+			want[0] = `"type":"confirmation_needed"`
+		}
+		for _, word := range want {
+			if !strings.Contains(got, word) {
+				t.Errorf("%s lacks %s: %s", e.name, word, got)
+			}
+		}
+	}
+	if n, asked := s.server.calls.Load(), len(s.second.Requests()); n > 0 || asked > 0 {
+		t.Errorf("%d calls reached the server, and %d the guardian", n, asked)
+	}
+	await.Until(t, "a decision on record for each", func() bool {
+		decided := 0
+		for _, r := range gateway.Records(t, s.Home) {
+			if r.Kind == "decision" {
+				decided++
+			}
+		}
+		return decided == len(entries())
+	})
+	for _, e := range entries() {
+		if strings.HasPrefix(e.name, "mcp-local") {
+			_ = e.call(t, s, "ls")
+		}
+	}
+	if s.server.calls.Load() == 0 {
+		t.Error("no harmless call reached the server")
+	}
+}
+
+// TestKilledWhileAPersonIsAsked kills the gateway while a call waits for a code and after the yes: the call has not run, and
+// the next gateway takes the answer up, once.
+func TestKilledWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	const command = "make deploy"
+	s := newStrict(t, command)
+	client := entries()[6]
+	ask := func() (code string) {
+		got := strings.ReplaceAll(client.call(t, s, command), `\`, "")
+		_, rest, found := strings.Cut(got, `"confirmationCode":"`)
+		if !found {
+			return ""
+		}
+		code, _, _ = strings.Cut(rest, `"`)
+		return code
+	}
+	code := ask()
+	if code == "" {
+		t.Fatal("no code")
+	}
+	again := func() {
+		s.Signal(os.Kill)
+		s.ExitCode()
+		s.Gateway = s.ServeIn(t, s.Home, s.settings)
+		s.Started(t)
+		s.token, s.control, s.bridge = s.Keys(t)
+	}
+	again()
+	if next := ask(); next != code {
+		t.Errorf("after the kill the call waits under %s, it was %s", next, code)
+	}
+	pending := filepath.Join(s.Home, "state", "pending")
+	answer(t, pending, code)
+	again()
+	if n := s.server.calls.Load(); n > 0 {
+		t.Errorf("%d calls ran before the client came back", n)
+	}
+	if left := ask(); left != "" || s.server.calls.Load() != 1 {
+		t.Errorf("after the yes: code %q, %d calls ran", left, s.server.calls.Load())
+	}
+	if next := ask(); next == "" || next == code || s.server.calls.Load() != 1 {
+		t.Errorf("a second time: code %q, %d calls ran", next, s.server.calls.Load())
+	}
+}
+
+// answer agrees to a waiting call, as collie confirm does.
+func answer(t *testing.T, dir, code string) {
+	t.Helper()
+	if _, err := gate.OpenPending(dir).Answer(context.Background(), code, true); err != nil {
+		t.Fatal(err)
+	}
+}
