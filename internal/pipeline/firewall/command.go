@@ -413,6 +413,8 @@ func (j *judgement) judgeSimple(words []word) {
 		}
 		j.judgeWalk(programName(words), words[1:])
 		j.denyAddresses(words)
+		j.denyAllowed(words)
+		return
 	default:
 		j.askUnlessHarmless(words)
 	}
@@ -598,7 +600,7 @@ func (j *judgement) judgeOperand(w word, write bool) {
 		return
 	}
 	if j.paths++; j.paths > maxPaths {
-		j.report(Ask, "path.many", fmt.Sprintf("it names more than %d paths", maxPaths))
+		j.report(Ask, "path.many", manyPaths)
 		return
 	}
 	absolute, relative := j.canonical(text)
@@ -627,13 +629,13 @@ func (j *judgement) judgeOperand(w word, write bool) {
 
 // judgeFind judges the arguments of find, which can run commands and delete files.
 func (j *judgement) judgeFind(words []word) {
-	start := 0
-	for start < len(words) && !strings.HasPrefix(words[start].text, "-") && words[start].text != "(" && words[start].text != "!" {
-		j.judgeRead(words[start])
-		start++
+	folders, rest := findFolders(words)
+	for _, w := range folders {
+		j.judgeRead(w)
 	}
-	rest := words[start:]
-	tested := false
+	if j.findsAll(folders, rest) {
+		j.report(Deny, "command.everything", "it deletes far more than anybody means")
+	}
 	for i := 0; i < len(rest); i++ {
 		switch text := rest[i].text; {
 		case !rest[i].fixed:
@@ -644,23 +646,40 @@ func (j *judgement) judgeFind(words []word) {
 				end++
 			}
 			inner := rest[i+1 : end]
-			if deletes(inner) && !tested && slices.ContainsFunc(words[:start], func(w word) bool { return j.isVast(w) }) {
-				j.report(Deny, "command.everything", "it deletes far more than anybody means")
-			}
 			j.denyHarm(inner)
 			j.judgeXargs(inner)
 			i = end
 		case text == "-delete":
-			if !tested && slices.ContainsFunc(words[:start], func(w word) bool { return j.isVast(w) }) {
-				j.report(Deny, "command.everything", "it deletes far more than anybody means")
-			}
 			j.report(Ask, "command.delete", "it deletes what it finds")
 		case strings.HasPrefix(text, "-fprint"), text == "-fls":
 			j.report(Ask, "command.write", "it writes files")
-		case text == "-name", text == "-iname", text == "-path", text == "-newer", text == "-size", text == "-mtime", text == "-user", text == "-regex":
-			tested = true
 		}
 	}
+}
+
+// findsAll reports whether find deletes all that it finds in a folder such as the root or a home.
+func (j *judgement) findsAll(folders, rest []word) bool {
+	if !slices.ContainsFunc(folders, j.isVast) {
+		return false
+	}
+	for i, w := range rest {
+		switch text := w.text; {
+		case text == "-delete", strings.HasPrefix(text, "-exec") && deletes(rest[i+1:]), strings.HasPrefix(text, "-ok") && deletes(rest[i+1:]):
+			return true
+		case text == "-name", text == "-iname", text == "-path", text == "-newer", text == "-size", text == "-mtime", text == "-user", text == "-regex":
+			return false
+		}
+	}
+	return false
+}
+
+// findFolders returns the folders that find searches, and what stands behind them.
+func findFolders(words []word) (folders, rest []word) {
+	n := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" })
+	if n < 0 {
+		n = len(words)
+	}
+	return words[:n], words[n:]
 }
 
 func deletes(words []word) bool {

@@ -27,6 +27,26 @@ func (j *judgement) denyHarm(words []word) {
 	j.denyAddresses(words)
 }
 
+// denyAllowed denies what must never run in a command that the settings allow. Only the words of a program that runs other
+// ones are taken for programs: those of "npm run format" are not.
+func (j *judgement) denyAllowed(words []word) {
+	name := strings.ToLower(path.Base(words[0].text))
+	switch {
+	case name == "find":
+		if folders, rest := findFolders(words[1:]); j.findsAll(folders, rest) {
+			j.report(Deny, "command.everything", "it deletes far more than anybody means")
+		}
+		fallthrough
+	case strings.Contains(wrappers, " "+name+" "), takesScript()[name], isInterpreter(name), name == "ssh":
+		j.denyHarm(words)
+		return
+	}
+	if reason, rule := j.harmOf(name, words[1:]); rule != "" {
+		j.report(Deny, rule, reason)
+	}
+	j.judgeEmbedded(name, words[1:])
+}
+
 var takesScript = sync.OnceValue(func() map[string]bool {
 	return setOf("sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox")
 })

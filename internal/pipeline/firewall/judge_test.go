@@ -112,7 +112,7 @@ func TestPolicy(t *testing.T) {
 		{"write_file", `{"path":"/home/ada/desk/private/x"}`, firewall.Deny, "path.denied"},
 		{"run", `{"command":"go test ./..."}`, firewall.Allow, "command.known"},
 		{"run", `{"command":"make"}`, firewall.Allow, "command.known"},
-		{"run", `{"command":"make && rm x"}`, firewall.Ask, "command.unknown"},
+		{"run", `{"command":"make && mv x y"}`, firewall.Ask, "command.unknown"},
 		{"run", `{"command":"go vet"}`, firewall.Ask, "command.unknown"},
 		{"run", `{"command":"make ~/.ssh/id_rsa"}`, firewall.Deny, "path.secret"},
 		{"run", `{"command":"git status"}`, firewall.Deny, "command.denied"},
@@ -123,6 +123,34 @@ func TestPolicy(t *testing.T) {
 	} {
 		if v := p.Judge(call(t, tt.name, tt.args), &firewall.Files{Home: home}, nil); v.Decision != tt.decision || v.Rule != tt.rule {
 			t.Errorf("%s %s: %s by %q (%s), want %s by %q", tt.name, tt.args, v.Decision, v.Rule, v.Reason, tt.decision, tt.rule)
+		}
+	}
+}
+
+// What must never run is denied also in a command that the settings allow.
+func TestAllowedCommands(t *testing.T) {
+	t.Parallel()
+	p := firewall.Policy{AllowCommands: []string{"npm run", "sudo", "rm", "find", "bash", "git"}}
+	for command, rule := range map[string]string{
+		"npm run format src":                    "",
+		"rm -r build":                           "",
+		"sudo apt update":                       "",
+		"git rm -r --cached .":                  "",
+		"git commit -m 'never rm -rf /'":        "",
+		"find . -name '*.o' -delete":            "",
+		"bash -c 'npm run build'":               "",
+		"rm -rf /":                              "command.everything",
+		"sudo rm -rf ~":                         "command.everything",
+		"sudo mkfs.ext4 /dev/sda1":              "path.device",
+		"bash -c 'timeout 9 rm -rf /'":          "command.everything",
+		"find / -delete":                        "command.everything",
+		"find / -exec rm -r {} +":               "command.everything",
+		"find / -exec chmod -R 777 / ';'":       "command.everything",
+		"npm run x; sudo cat ~/.ssh/id_ed25519": "path.secret",
+	} {
+		v := p.Judge(shell(t, command), &firewall.Files{Home: home}, nil)
+		if want := map[bool]firewall.Decision{true: firewall.Allow, false: firewall.Deny}[rule == ""]; v.Decision != want || rule != "" && v.Rule != rule {
+			t.Errorf("%s: %s by %q (%s), want %s by %q", command, v.Decision, v.Rule, v.Reason, want, rule)
 		}
 	}
 }

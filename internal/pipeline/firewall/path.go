@@ -15,8 +15,11 @@ import (
 	"collie/internal/tool"
 )
 
-// maxPaths is how many paths of a call are judged.
-const maxPaths = 100
+// maxPaths is how many paths of a call are judged; manyPaths says so.
+const (
+	maxPaths  = 100
+	manyPaths = "it names more than 100 paths"
+)
 
 // Resolve is a [Files.Resolve] for this machine: it follows all links in the longest prefix of an absolute path that
 // exists.
@@ -70,7 +73,7 @@ func (j *judgement) judgePath(s string, named bool) {
 	}
 	if j.paths++; j.paths > maxPaths {
 		j.touched.addUnknown()
-		j.report(Ask, "path.many", fmt.Sprintf("it names more than %d paths", maxPaths))
+		j.report(Ask, "path.many", manyPaths)
 		return
 	}
 	absolute, relative := j.canonical(s)

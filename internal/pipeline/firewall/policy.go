@@ -107,7 +107,15 @@ func (j *judgement) judgeDefinition() {
 }
 
 func (j *judgement) report(d Decision, rule, reason string) {
-	j.reportRisk(d, rule, reason, map[Decision]tool.Risk{Ask: tool.RiskHigh, Deny: tool.RiskCritical}[d])
+	risk := tool.RiskUnknown
+	switch d {
+	case Ask:
+		risk = tool.RiskHigh
+	case Deny:
+		risk = tool.RiskCritical
+	case Allow:
+	}
+	j.reportRisk(d, rule, reason, risk)
 }
 
 func (j *judgement) reportRisk(d Decision, rule, reason string, risk tool.Risk) {
