@@ -84,7 +84,7 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	if method == tool.MethodConfirm {
 		q := gjson.ParseBytes(params)
 		if q.Get("name").String() == "" && allowed(c.turn.Config.Allow, q.Get("tool").String()+"."+q.Get("action").String()) {
-			return json.RawMessage(`{"confirm":true}`), nil
+			return json.RawMessage(`{"confirm":true,"beforehand":true}`), nil
 		}
 	}
 	switch {

@@ -73,12 +73,15 @@ type Record struct {
 }
 
 // Decision is what was decided about one Call that did not simply run, or what a stage that only watches says of it.
+//
+// Approver is how a person answered: "program" in front of a program of ours, "client" in a form of an MCP client, "code" by
+// collie confirm, "beforehand" by --yes or --allow, "grant" by what they had allowed beyond one call.
 type Decision struct {
 	Stage    string  `json:"stage"`
 	Rule     string  `json:"rule"`
 	Risk     Risk    `json:"risk"`
 	Verdict  Verdict `json:"verdict"`
-	Approver string  `json:"approver,omitempty"` // how a person answered: program, client or code, or grant for a grant; empty if nobody did
+	Approver string  `json:"approver,omitempty"` // how a person answered, as above; empty if nobody did
 	Grant    string  `json:"grant,omitempty"`    // id of the grant that was used, or that the person gave with the answer
 }
 

@@ -490,7 +490,8 @@ const (
 // requests of servers never reach a caller under this method. Its parameters are a [Question], its result is
 // {"confirm":true} or {"confirm":false}. A yes to a question with a Name repeats it: {"confirm":true,"name":"…"}.
 // A yes may also name one of the grants that the question offers:
-// {"confirm":true,"grant":"ID"}.
+// {"confirm":true,"grant":"ID"}. One that the person gave before there was a question, as by --yes, says "beforehand":true,
+// for the record.
 const MethodConfirm = "collie/confirm"
 
 // Question is what a person is asked before a dangerous call runs.

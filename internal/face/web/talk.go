@@ -115,8 +115,9 @@ type askAnswer struct {
 }
 
 type confirmed struct {
-	Confirm bool   `json:"confirm"` // whether it may run
-	Grant   string `json:"grant"`   // id of one of the grants that the question offers, to allow more than this call; any other is a no
+	Confirm bool   `json:"confirm"`              // whether it may run
+	Grant   string `json:"grant"`                // id of one of the grants that the question offers, to allow more than this call; any other is a no
+	Before  bool   `json:"beforehand,omitempty"` // whether the person agreed before the question, as by an option of a command; the record says so
 }
 
 // errLeft is the cause when the person has gone.

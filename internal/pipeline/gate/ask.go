@@ -20,7 +20,7 @@ type askResult struct {
 	yes   bool        // the person agreed
 	how   string      // what the person did instead of agreeing
 	grant string      // id of the offered grant that the person chose
-	by    string      // what asked the person: program or client
+	by    string      // how the person was asked: program or client; beforehand if the person had agreed before
 	err   *tool.Error // the call has ended
 }
 
@@ -57,7 +57,9 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 	defer cancel()
 	s.asked.Publish(Asked{Call: c})
 	a, err := put(inner, c.Caller, q)
-	a.by = by
+	if a.by == "" {
+		a.by = by
+	}
 	s.asked.Publish(Asked{Call: c, Answer: a.word(err)})
 	switch {
 	case err == nil:
@@ -88,7 +90,12 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 	if raw, err = caller.Ask(ctx, tool.MethodConfirm, raw); err != nil {
 		return askResult{}, err
 	}
-	return answered(&q, gjson.ParseBytes(raw)), nil
+	said := gjson.ParseBytes(raw)
+	a := answered(&q, said)
+	if a.yes && said.Get("beforehand").Bool() {
+		a.by = "beforehand"
+	}
+	return a, nil
 }
 
 // answered is what a person said who filled in confirm and, where q wants that, name. A grant that q does not offer is a

@@ -563,6 +563,7 @@ func TestDecisionsAreTold(t *testing.T) {
 		want    tool.Decision
 	}{
 		"yes":     {says(tool.CanConfirm, `{"confirm":true}`), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "program"}},
+		"before":  {says(tool.CanConfirm, `{"confirm":true,"beforehand":true}`), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "beforehand"}},
 		"no":      {says(tool.CanConfirm, `{"confirm":false}`), asks, tool.Chat, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Forbade, Approver: "program"}},
 		"a form":  {says(tool.CanElicit, `{"action":"accept","content":{"confirm":true}}`), asks, tool.MCPLocal, tool.Decision{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Verdict: tool.Allowed, Approver: "client"}},
 		"nobody":  {says(tool.WantsProgress, ""), nil, tool.Chat, tool.Decision{Stage: "gate", Rule: "alone.high.chat", Risk: tool.RiskHigh, Verdict: tool.Forbade}},

@@ -121,7 +121,7 @@ func (c *caller) clear() {
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case method == tool.MethodConfirm && c.yes:
-		return confirmation(true, gjson.GetBytes(params, "name").String()), nil
+		return agreedBefore(gjson.GetBytes(params, "name").String()), nil
 	case method != tool.MethodConfirm && method != "elicitation/create", !c.person:
 		return nil, tool.NewProtocolError(remote.CodeMethod, locale.Sprintf("a terminal cannot answer %s", method), nil)
 	}

@@ -306,8 +306,8 @@ func TestCallerConfirms(t *testing.T) {
 		{true, false, "\n", `{"confirm":false}`},
 		{true, false, "no\n", `{"confirm":false}`},
 		{true, false, "", `{"confirm":false}`},
-		{false, true, "n\n", `{"confirm":true}`},
-		{true, true, "n\n", `{"confirm":true}`},
+		{false, true, "n\n", `{"beforehand":true,"confirm":true}`},
+		{true, true, "n\n", `{"beforehand":true,"confirm":true}`},
 		{false, false, "y\n", ""},
 	} {
 		var shown bytes.Buffer

@@ -144,6 +144,16 @@ func confirmation(yes bool, name string) json.RawMessage {
 	return raw
 }
 
+// agreedBefore returns the result for a person who agreed before there was a question.
+func agreedBefore(name string) json.RawMessage {
+	said := map[string]any{"confirm": true, "beforehand": true}
+	if name != "" {
+		said["name"] = name
+	}
+	raw, _ := json.Marshal(said) // a bool and a text always encode
+	return raw
+}
+
 // riskWord is a risk as people read it.
 func riskWord(r tool.Risk) string {
 	switch r {
