@@ -73,7 +73,8 @@ type Case struct {
 // Decision is an outcome and where it comes from.
 type Decision struct {
 	Outcome Outcome
-	// Risk is the effective one: the higher of that of the call and that which a guardian that counts sees.
+	// Risk is the effective one: the higher of that of the call and that which a guardian that counts sees;
+	// high for one that gave no answer.
 	Risk tool.Risk
 	// Rule is the cell that decided, such as "alone.high.chat", or what stands above the table: "must-ask", "granted" or
 	// "unknown".
@@ -127,10 +128,15 @@ func reviewed(c *Case) bool {
 	return c.Guardian == Enforce && c.Verdict != ""
 }
 
-// effective is the higher one of both risks. A guardian raises a risk and never lowers it.
+// effective is the higher one of both risks. A guardian raises a risk and never lowers it; one that gave no answer counts as
+// one that said high.
 func effective(c *Case) tool.Risk {
-	if reviewed(c) && slices.Index(risks[:], c.Verdict) > slices.Index(risks[:], c.Risk) {
-		return c.Verdict
+	said := c.Verdict
+	if said == failed {
+		said = tool.RiskHigh
+	}
+	if reviewed(c) && slices.Index(risks[:], said) > slices.Index(risks[:], c.Risk) {
+		return said
 	}
 	return c.Risk
 }

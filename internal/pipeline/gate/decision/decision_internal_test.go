@@ -95,6 +95,9 @@ func TestEveryCell(t *testing.T) {
 		if silent.Verdict, none.Verdict = failed, tool.RiskNone; outcome(silent) < outcome(none) {
 			fail("a guardian that fails is less strict than one that finds nothing")
 		}
+		if c.Guardian == Enforce && c.Verdict == failed && d.Risk != tool.RiskHigh && d.Risk != tool.RiskCritical {
+			fail("a guardian that fails does not count as high risk")
+		}
 		for change, more := range map[string]func(*Case){
 			"a question that must be asked": func(c *Case) { c.MustAsk = true },
 			"guard.clients":                 func(c *Case) { c.Clients = true },
