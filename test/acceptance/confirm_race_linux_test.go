@@ -1,0 +1,53 @@
+package acceptance_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"collie/internal/pipeline/gate"
+	"collie/test/await"
+)
+
+// TestTwoPeopleAnswerAtOnce has a call that waits answered at two terminals in the same moment, with a yes and a no: one of them
+// counts, the other terminal says which, and the call does what that one said.
+func TestTwoPeopleAnswerAtOnce(t *testing.T) {
+	t.Parallel()
+	w, s, pending := confirmWorld(t)
+	for range 3 {
+		client := s.session(t, s.token, `{}`)
+		code, ok := strings.CutPrefix(verdict(client.call(t, nil)), "code ")
+		if !ok {
+			t.Fatalf("no code but %s", code)
+		}
+		yes, no := w.terminalIn(t, s.Home, "confirm", code), w.terminalIn(t, s.Home, "confirm", code)
+		yes.Shows("Let it run once?")
+		no.Shows("Let it run once?")
+		var both sync.WaitGroup
+		both.Go(func() { yes.Types("y\r") })
+		both.Go(func() { no.Types("n\r") })
+		both.Wait()
+		state := gate.StateWaiting
+		await.Until(t, "an answer", func() bool {
+			found, err := pending.Find(code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state = found.State
+			return state != gate.StateWaiting
+		})
+		if state == gate.StateApproved {
+			no.Shows("somebody has agreed to this call already")
+			yes.Ends(0)
+			no.Ends(1)
+		} else {
+			yes.Shows("somebody has refused this call already")
+			yes.Ends(1)
+			no.Ends(5)
+		}
+		want := map[gate.State]string{gate.StateApproved: "ran", gate.StateDenied: "confirmation_declined"}[state]
+		if got, _, _ := strings.Cut(verdict(client.call(t, nil)), " "); got != want {
+			t.Errorf("%s won, and the call: %s, want %s", state, got, want)
+		}
+	}
+}
