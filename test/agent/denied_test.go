@@ -96,6 +96,7 @@ func newStrict(t *testing.T, command string) *strict {
 	s.Gateway = s.Serve(t, s.settings)
 	s.Started(t)
 	s.token, s.control, s.bridge = s.Keys(t)
+	program(t, s.Home)
 	return s
 }
 
@@ -147,6 +148,7 @@ func entries() []entry {
 			return out + errs
 		}
 	}
+	const arguments = `{"command":"COMMAND"}`
 	const api = `{"name":"shell__run","args":{"command":COMMAND}}`
 	const mcp = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shell__run","arguments":{"command":COMMAND},` +
 		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -161,6 +163,8 @@ func entries() []entry {
 		{"mcp-local, bridge", post("/api/v1/calls", api, func(s *strict) string { return s.bridge })},
 		{"mcp-local", post("/mcp", mcp, token, modern...)},
 		{"mcp-remote", post("/mcp", mcp, token, append(modern, "X-Forwarded-For", "192.0.2.1")...)},
+		{"cli-agent", run("agent", "run", "mcp shell__run "+arguments, "--agent", "fake")},
+		{"cli-agent, alone", run("agent", "run", "mcp shell__run "+arguments, "--agent", "fake", "--local")},
 	}
 }
 
@@ -179,7 +183,11 @@ func TestNobodyThere(t *testing.T) {
 		select {
 		case got := <-done:
 			got = strings.ReplaceAll(got, `\`, "")
-			for _, word := range []string{`"type":"confirmation_needed"`, `"stage":"firewall"`, `"rule":"command.unknown"`, `"risk":"high"`, `"retryable":false`} {
+			help := "they can allow it beforehand as shell.run" // what to do about it
+			if strings.HasPrefix(e.name, "mcp") {
+				help = "ask the person to run: collie confirm "
+			}
+			for _, word := range []string{`"type":"confirmation_needed"`, `"stage":"firewall"`, `"rule":"command.unknown"`, `"risk":"high"`, `"retryable":false`, help} {
 				if !strings.Contains(got, word) {
 					t.Errorf("%s lacks %s: %s", e.name, word, got)
 				}
@@ -204,6 +212,7 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 		want := []string{`"type":"permission_denied"`, `"stage":"firewall"`, `"rule":"command.everything"`, `"risk":"critical"`, `"retryable":false`}
 		if strings.HasPrefix(e.name, "direct") { // a person would be asked
 			want[0] = `"type":"confirmation_needed"`
+			want = append(want, "repeat it with --yes if you mean it")
 		}
 		for _, word := range want {
 			if !strings.Contains(got, word) {
