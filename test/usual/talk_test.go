@@ -37,7 +37,7 @@ type chatting struct {
 	model    *swapped
 }
 
-func newChatting(t *testing.T) *chatting {
+func newChatting(t *testing.T, servers ...gateway.Server) *chatting {
 	t.Helper()
 	model := &swapped{}
 	at := httptest.NewServer(model)
@@ -46,7 +46,7 @@ func newChatting(t *testing.T) *chatting {
 		at.Close()
 	})
 	p := gateway.Place(t)
-	settings := p.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
+	settings := p.Settings(t, servers, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
 	return &chatting{Programs: p, Gateway: p.Serve(t, settings), settings: settings, model: model}
 }
