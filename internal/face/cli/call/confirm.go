@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -107,11 +105,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 	if err != nil {
 		return err
 	}
-	open := p.TTY
-	if open == nil {
-		open = openTerminal
-	}
-	t, err := open()
+	t, err := p.OpenTerminal()
 	if err != nil {
 		return &tool.Error{
 			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "there is no terminal to ask at",
@@ -188,35 +182,4 @@ func (p commands) completeCodes(_ *cobra.Command, args []string, _ string) ([]st
 		out[i] = list[i].Code + "\t" + output.OneLine(list[i].Question.Tool+" "+list[i].Question.Action)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
-}
-
-// terminal is the terminal itself, independent of the program's stdin and stdout.
-type terminal struct{ in, out *os.File }
-
-func (c terminal) Read(b []byte) (int, error) { return c.in.Read(b) }
-
-func (c terminal) Write(b []byte) (int, error) { return c.out.Write(b) }
-
-func (c terminal) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
-
-// openTerminal opens the terminal of the person. Input that another program pipes in does not come from
-// there.
-func openTerminal() (io.ReadWriteCloser, error) {
-	names := [2]string{"/dev/tty", "/dev/tty"}
-	if runtime.GOOS == "windows" {
-		names = [2]string{"CONIN$", "CONOUT$"}
-	}
-	in, err := os.OpenFile(names[0], os.O_RDWR, 0)
-	if err != nil {
-		return nil, err
-	}
-	out, err := os.OpenFile(names[1], os.O_RDWR, 0)
-	if err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	c := terminal{in, out}
-	if !output.IsTerminal(in) || !output.IsTerminal(out) {
-		return nil, errors.Join(errors.New(names[0]+" is not a terminal"), c.Close())
-	}
-	return c, nil
 }

@@ -2,12 +2,9 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,30 +12,8 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
-	"collie/internal/process"
 	serveradmin "collie/internal/source/upstream/admin"
 )
-
-// browserTime is how long the system's program for opening pages may take to report a failure.
-const browserTime = 3 * time.Second
-
-// openBrowser opens a page in the user's browser. address must be a checked URL, because the system's program
-// opens anything. An error means that nobody will see the page.
-func (p commands) openBrowser(_ context.Context, address string) error {
-	c := process.Command{Label: "browser", Env: p.Env.List()}
-	switch runtime.GOOS {
-	case "darwin":
-		c.Name, c.Args = "/usr/bin/open", []string{address}
-	case "windows":
-		c.Name, c.Args = "rundll32", []string{"url.dll,FileProtocolHandler", address}
-	default:
-		if p.Env.First("DISPLAY", "WAYLAND_DISPLAY", "BROWSER") == "" {
-			return errors.New("there is no display")
-		}
-		c.Name, c.Args = "xdg-open", []string{address}
-	}
-	return process.Launch(c, browserTime)
-}
 
 type authFlags struct {
 	code      string
@@ -80,7 +55,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	o := serveradmin.SignInOptions{Code: f.code, Logger: log, Record: p.Recorder(cfg)}
 	o.Scopes, o.ShowURL = f.scopes, p.showSignIn
 	if !f.noBrowser {
-		o.OpenBrowser = p.openBrowser
+		o.OpenBrowser = p.OpenBrowser
 	}
 	if output.IsTerminal(p.In) && output.IsTerminal(p.Err) {
 		in := root.NewLines(p.In)

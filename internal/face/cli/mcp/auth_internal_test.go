@@ -12,7 +12,7 @@ import (
 func TestNoDisplayIsAnError(t *testing.T) {
 	t.Parallel()
 	p := commands{&root.Program{Output: output.Output{Env: config.EnvOf("PATH=/nowhere")}}}
-	if err := p.openBrowser(context.Background(), "https://as.example/"); err == nil {
+	if err := p.OpenBrowser(context.Background(), "https://as.example/"); err == nil {
 		t.Error("a browser was opened without a display, or without a program that opens one")
 	}
 }
