@@ -133,7 +133,7 @@ func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json
 	if err != nil {
 		return nil, r.goneError(ctx, err)
 	}
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 { // not 200 alone: some routes make something, or answer nothing
 		return nil, Refused(resp.StatusCode, raw)
 	}
 	return raw, nil
