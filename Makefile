@@ -21,7 +21,7 @@ SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 RACE      = -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory,-gcflags=$(p)=-race=false)
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run test clean-tree flake cover size stories soak crash clients sdkcompat conformance catalogs live real bench bench-compare fuzz lint vuln cross clean
+.PHONY: help build run test clean-tree flake cover size stories soak crash clients sdkcompat conformance catalogs live real bench bench-compare fuzz lint vuln cross pages clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,6 +79,11 @@ sdkcompat: ## the fake model provider, as the official SDKs understand it; the f
 conformance: ## of the stories only the official conformance suites
 	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
 
+pages: ## build the pages in the browser anew from web/, after a change there; needs Node 20 and npm
+	npm ci --prefix web --no-audit --no-fund
+	npm run --silent --prefix web check && npm run --silent --prefix web build
+	go -C tools run ./pack ../web/dist ../internal/face/pages/pages.zip
+
 catalogs: ## record again what the public servers of test/catalogs list; needs npm
 	npm ci --prefix test/catalogs --ignore-scripts --no-audit --no-fund
 	cd test/catalogs && go run ./record
@@ -117,4 +122,4 @@ cross: ## vet and build for the other platforms
 	go vet ./... && go build -o /dev/null ./cmd/collie || exit 1; done
 
 clean: ## what the targets above made
-	rm -rf bin test/conformance/node_modules test/clients/node_modules test/acp/node_modules
+	rm -rf bin test/conformance/node_modules test/clients/node_modules test/acp/node_modules web/node_modules

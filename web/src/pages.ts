@@ -1,0 +1,24 @@
+// The pages that there are. A page is a row here, a component in src/features, its texts in src/texts, and what it
+// knows of the gateway in a store of its own in src/store. All but the chat are loaded when they are first shown.
+
+import type { Component } from 'svelte'
+import Chat from './features/chat/Chat.svelte'
+import Sessions from './features/chat/Sessions.svelte'
+import type { Text } from './services/locale.svelte'
+
+export interface Page {
+  /** name is the page in the address. */
+  name: string
+  title: Text
+  /** load returns the page itself, and what stands beside it. */
+  load: () => Loaded | Promise<Loaded>
+}
+
+export interface Loaded {
+  main: Component
+  side?: Component
+}
+
+export const pages: Page[] = [
+  { name: 'chat', title: 'Chat', load: () => ({ main: Chat, side: Sessions }) },
+]

@@ -1,0 +1,103 @@
+// Every request of the pages goes through this module.
+
+const keyName = 'collie.browser.key'
+const keyHeader = 'Collie-Browser-Key'
+
+/** Failure is an error that the gateway answered with, or that kept it from answering. */
+export class Failure extends Error {
+  constructor(
+    readonly status: number,
+    readonly type: string,
+    message: string,
+    readonly hint = '',
+  ) {
+    super(message)
+  }
+}
+
+function key(): string {
+  return localStorage.getItem(keyName) ?? ''
+}
+
+async function send(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set(keyHeader, key())
+  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  let answer: Response
+  try {
+    answer = await fetch(path, {
+      ...init, method, headers, credentials: 'same-origin', cache: 'no-store',
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+  } catch (e) {
+    if (init.signal?.aborted) throw e
+    throw new Failure(0, 'unreachable', String(e))
+  }
+  if (answer.ok) return answer
+  const said = await answer.json().catch(() => null)
+  const error = said?.error ?? {}
+  throw new Failure(answer.status, error.type ?? 'internal_error', error.message ?? answer.statusText, error.hint)
+}
+
+/** call sends a request to the API and returns what it answers. */
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const answer = await send(method, '/api/v1' + path, body)
+  return (answer.status === 204 ? undefined : await answer.json()) as T
+}
+
+/** signIn exchanges the secret of a link. */
+export async function signIn(link: string): Promise<void> {
+  const answer = await send('POST', '/pages/session', { link })
+  localStorage.setItem(keyName, (await answer.json()).key)
+}
+
+/** signedIn reports whether this browser is signed in, and keeps it so. */
+export async function signedIn(): Promise<boolean> {
+  if (!key()) return false
+  try {
+    await send('GET', '/pages/session')
+    return true
+  } catch (e) {
+    if (e instanceof Failure && e.status === 401) return false
+    throw e
+  }
+}
+
+export async function signOut(): Promise<void> {
+  await send('DELETE', '/pages/session')
+  localStorage.removeItem(keyName)
+}
+
+/** One event of a stream. */
+export interface ServerEvent {
+  id: string
+  kind: string
+  data: any
+}
+
+/** stream reads server-sent events until the stream ends or signal aborts. It resolves where the gateway ended it. */
+export async function stream(path: string, after: string, signal: AbortSignal, take: (e: ServerEvent) => void): Promise<void> {
+  const headers: Record<string, string> = { Accept: 'text/event-stream' }
+  if (after) headers['Last-Event-ID'] = after
+  const answer = await send('GET', '/api/v1' + path, undefined, { headers, signal })
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const blocks = (rest + value).split('\n\n')
+    rest = blocks.pop()!
+    for (const block of blocks) {
+      const event: ServerEvent = { id: '', kind: '', data: null }
+      let data = ''
+      for (const line of block.split('\n')) {
+        if (line.startsWith('id: ')) event.id = line.slice(4)
+        else if (line.startsWith('event: ')) event.kind = line.slice(7)
+        else if (line.startsWith('data: ')) data += line.slice(6)
+      }
+      if (!data) continue
+      event.data = JSON.parse(data)
+      take(event)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Texts in two languages. The English text is the key; a text without a translation does not compile. Each feature has
+// its texts in a file of src/texts.
+
+import { chat } from '../texts/chat'
+import { frame } from '../texts/frame'
+
+const zh = { ...frame, ...chat }
+
+export type Text = keyof typeof zh
+export type Language = 'en' | 'zh'
+
+const stored = 'collie.language'
+
+function first(): Language {
+  const chosen = localStorage.getItem(stored)
+  if (chosen === 'en' || chosen === 'zh') return chosen
+  return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
+}
+
+const state = $state({ language: first() })
+
+export function language(): Language {
+  return state.language
+}
+
+export function speak(to: Language): void {
+  state.language = to
+  localStorage.setItem(stored, to)
+  document.documentElement.lang = to === 'zh' ? 'zh-CN' : 'en'
+}
+
+/** t returns a text in the language of the person. */
+export function t(text: Text): string {
+  return state.language === 'zh' ? zh[text] : text
+}
+
+/** ago returns how long ago a time was. */
+export function ago(time: string): string {
+  const seconds = (Date.parse(time) - Date.now()) / 1000
+  const format = new Intl.RelativeTimeFormat(state.language === 'zh' ? 'zh-CN' : 'en', { numeric: 'auto' })
+  const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]]
+  for (const [unit, size] of steps) if (-seconds >= size) return format.format(Math.round(seconds / size), unit)
+  return format.format(0, 'minute')
+}

@@ -1,0 +1,52 @@
+import DOMPurify from 'dompurify'
+import { Marked, type Token } from 'marked'
+import { t } from './locale.svelte'
+
+// What models write is Markdown without HTML, and loads nothing: raw HTML is shown as text, and a picture as the
+// text that stands for it. DOMPurify then keeps a short list of elements, whatever the parser made.
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (c) => escapes[c]!)
+}
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    html: ({ text }) => escape(text),
+    image: ({ text, href }) => `<span class="picture">${escape(t('Picture not loaded'))}: ${escape(text || href)}</span>`,
+  },
+})
+
+const kept = {
+  ALLOWED_TAGS: [
+    'a', 'blockquote', 'br', 'code', 'del', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'li', 'ol', 'p', 'pre', 'span', 'strong',
+    'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul',
+  ],
+  ALLOWED_ATTR: ['href', 'title', 'start', 'align', 'class', 'target', 'rel'],
+  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+}
+
+DOMPurify.addHook('afterSanitizeAttributes', (node) => {
+  if (node.tagName === 'A') {
+    node.setAttribute('target', '_blank')
+    node.setAttribute('rel', 'noopener noreferrer nofollow')
+    node.setAttribute('title', node.getAttribute('href') ?? '')
+  }
+  if (node.hasAttribute('class') && node.getAttribute('class') !== 'picture') node.removeAttribute('class')
+})
+
+/** blocks splits a text into its top-level blocks, so that only the last one is rendered anew while a text grows. */
+export function blocks(text: string): string[] {
+  const tokens = marked.lexer(text)
+  if (Object.keys(tokens.links).length > 0) return [text] // references reach over blocks
+  return tokens.filter((one: Token) => one.type !== 'space').map((one: Token) => one.raw)
+}
+
+/** render returns a block as HTML that is safe to show. */
+export function render(block: string): string {
+  return DOMPurify.sanitize(marked.parse(block, { async: false }), kept)
+}

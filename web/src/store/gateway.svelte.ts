@@ -1,0 +1,120 @@
+// The gateway as this browser sees it: whether it is there, whether we are signed in, and the one stream of its events.
+// Stores of features listen with on, and load what they show with whenConnected.
+
+import { Failure, signedIn, signIn, signOut, stream, type ServerEvent } from '../services/api'
+import type { Problem } from './types'
+
+class Gateway {
+  /** used: the link in the address is worth nothing any more. */
+  access: 'asking' | 'in' | 'out' | 'used' = $state('asking')
+  connected = $state(false)
+  /** What went wrong last; null where nothing did, or the person has seen it. */
+  problem: Problem | null = $state(null)
+}
+
+export const gateway = new Gateway()
+
+type Taker = (e: ServerEvent) => void
+
+const takers = new Map<string, Set<Taker>>()
+const loaders = new Set<() => Promise<unknown>>()
+let last = '' // id of the last event
+
+/** on has take called with each event of a kind. It returns a function that ends that. */
+export function on(kind: string, take: Taker): () => void {
+  const set = takers.get(kind) ?? new Set()
+  takers.set(kind, set.add(take))
+  return () => void set.delete(take)
+}
+
+/** whenConnected has load called now if the gateway is there, and whenever it is there again or events were lost. */
+export function whenConnected(load: () => Promise<unknown>): () => void {
+  loaders.add(load)
+  if (gateway.connected) void attempt(load)
+  return () => void loaders.delete(load)
+}
+
+export function problemOf(e: unknown): Problem {
+  if (e instanceof Failure) return { message: e.message, hint: e.hint }
+  return { message: String(e) }
+}
+
+/** attempt runs f and shows what goes wrong. */
+export async function attempt(f: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await f()
+    return true
+  } catch (e) {
+    if (e instanceof Failure && e.status === 401) gateway.access = 'out'
+    else gateway.problem = problemOf(e)
+    return false
+  }
+}
+
+const timers = new Set<unknown>()
+
+/** soon runs f in a moment. Calls with the same f that come until then are one. */
+export function soon(f: () => Promise<unknown>): void {
+  if (timers.has(f)) return
+  timers.add(f)
+  setTimeout(() => {
+    timers.delete(f)
+    void attempt(f)
+  }, 100)
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+/** start signs in where the address has a link, and follows the gateway as long as the page is open. */
+export async function start(): Promise<void> {
+  const link = new URLSearchParams(location.hash.slice(1)).get('link')
+  if (link) {
+    history.replaceState(null, '', location.pathname) // neither bookmarks nor the history keep it
+    try {
+      await signIn(link)
+    } catch {
+      gateway.access = (await signedIn().catch(() => false)) ? 'in' : 'used'
+      if (gateway.access === 'used') return
+    }
+  }
+  while (gateway.access !== 'in') {
+    try {
+      gateway.access = (await signedIn()) ? 'in' : 'out'
+      if (gateway.access === 'out') return
+    } catch {
+      await pause(1000)
+    }
+  }
+  await follow()
+}
+
+async function follow(): Promise<void> {
+  for (let wait = 250; gateway.access === 'in'; wait = Math.min(wait * 2, 5000)) {
+    const gone = new AbortController()
+    try {
+      const joined = stream('/events', last, gone.signal, (e) => {
+        wait = 250
+        if (e.id) last = e.id
+        if (e.kind === 'reset') void loadAll()
+        for (const take of takers.get(e.kind) ?? []) take(e)
+      })
+      await Promise.race([joined, loadAll().then(() => (gateway.connected = true))])
+      await joined
+    } catch (e) {
+      if (e instanceof Failure && e.status === 401) gateway.access = 'out'
+    } finally {
+      gone.abort()
+    }
+    gateway.connected = false
+    if (gateway.access === 'in') await pause(wait)
+  }
+}
+
+async function loadAll(): Promise<void> {
+  await Promise.all([...loaders].map((load) => load()))
+}
+
+export async function leave(): Promise<void> {
+  await signOut()
+  location.reload()
+}

@@ -1,0 +1,26 @@
+// What waits for a person: calls of conversations, and calls of other programs.
+
+import { call } from '../services/api'
+import { on, soon, whenConnected } from './gateway.svelte'
+import type { Question } from './types'
+
+class Questions {
+  open: Question[] = $state([])
+}
+
+export const questions = new Questions()
+
+export async function loadQuestions(): Promise<void> {
+  questions.open = (await call<{ questions: Question[] }>('GET', '/questions')).questions
+}
+
+export async function answerQuestion(q: Question, yes: boolean, name: string): Promise<void> {
+  try {
+    await call('POST', `/questions/${encodeURIComponent(q.id)}`, { yes, name })
+  } finally {
+    await loadQuestions() // also where somebody else was quicker
+  }
+}
+
+for (const kind of ['questions', 'person.asked', 'person.answered', 'call.done']) on(kind, () => soon(loadQuestions))
+whenConnected(loadQuestions)

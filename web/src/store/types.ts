@@ -1,0 +1,79 @@
+// The bodies of the API that the pages use; docs/reference/api.md describes them.
+
+export interface Config {
+  agent?: string
+  model?: string
+  provider?: string
+}
+
+export interface Session {
+  id: string
+  title: string
+  updatedAt: string
+  revision: number
+  config: Config
+}
+
+export interface Part {
+  type: string
+  text?: string
+  callId?: string
+  name?: string
+  args?: string
+  isError?: boolean
+  file?: { name: string }
+}
+
+export interface Call {
+  callId: string
+  name: string
+  state: string
+  durationMs?: number
+}
+
+export interface Problem {
+  message: string
+  hint?: string
+}
+
+export interface Message {
+  id: string
+  parentId: string
+  role: string
+  status: string
+  parts: Part[] | null
+  calls?: Call[]
+  turnId?: string
+  model?: string
+  error?: Problem
+}
+
+export interface TurnRef {
+  turnId: string
+  assistantMessageId: string
+  state: string
+}
+
+export interface View extends Session {
+  rootId: string
+  path: Message[] | null
+  turns?: TurnRef[]
+}
+
+export interface Question {
+  id: string
+  sessionId?: string
+  turnId?: string
+  client?: string
+  asked: string
+  question: {
+    tool: string
+    action: string
+    effect: string
+    why?: string
+    targets?: string[]
+    args: string
+    risk?: string
+    name?: string
+  }
+}
