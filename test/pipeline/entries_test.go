@@ -57,10 +57,10 @@ func TestEveryEntryIsClassed(t *testing.T) {
 
 // What serve answers at is the MCP endpoint, whose methods are the table of the MCP face,
 // and the API, whose routes are the table of the HTTP face. Of /metrics there is nothing to
-// call. A new path needs a table.
+// call, nor of the pages. A new path needs a table.
 func TestPaths(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/"}, gateway.Routes()); diff != "" {
+	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/", "/pages/"}, gateway.Routes()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

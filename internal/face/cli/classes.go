@@ -55,6 +55,7 @@ var classes = map[string]Class{
 	"store backup":      ClassManage,
 	"serve":             ClassManage,
 	"stdio":             ClassManage,
+	"open":              ClassManage,
 	"connect":           ClassManage,
 	"config set":        ClassManage,
 	"config unset":      ClassManage,

@@ -27,6 +27,7 @@ func (p program) commands() []*cobra.Command {
 	return []*cobra.Command{
 		gateway.ServeCommand(p.Program),
 		gateway.StdioCommand(p.Program),
+		gateway.OpenCommand(p.Program),
 		call.Command(p.Program),
 		call.ToolsCommand(p.Program),
 		chat.Command(p.Program),

@@ -22,6 +22,8 @@ type checks struct {
 	keys        keyring
 	named       atomic.Pointer[keyring] // the named tokens; replaced as a whole
 	anonymous   *identity               // nil unless NoAuth is set
+	public      routes                  // paths that need no token; none if empty
+	browser     func(*http.Request) (context.Context, bool)
 	wrongTokens *wrongTokens
 	health      health
 	maxBody     int64
@@ -33,6 +35,7 @@ type checks struct {
 func newChecks(opts Options, at boundAddr) (*checks, error) {
 	a := &checks{
 		routes: slices.Clone(opts.Routes), wrongTokens: new(wrongTokens), maxBody: opts.MaxBody,
+		public: slices.Clone(opts.Public), browser: opts.Browser,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
 	var errs [3]error
@@ -74,6 +77,10 @@ func (a *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		page(w)
+		return
+	}
+	if len(a.public) > 0 && a.public.contains(r.URL.Path) {
+		a.next.ServeHTTP(w, r) // pages bound the few bodies that they take
 		return
 	}
 	id, local, f := a.identify(r)

@@ -17,6 +17,11 @@ import (
 // always works there.
 func (a *checks) identify(r *http.Request) (id *identity, local bool, f *refusal) {
 	from, local := remoteAddr(r)
+	if len(r.Header["Authorization"]) == 0 && a.browser != nil {
+		if signedOut, ok := a.browser(r); ok {
+			return ofBrowser(signedOut), local, nil
+		}
+	}
 	secret, given := bearerToken(r.Header["Authorization"])
 	if given && !from.IsLoopback() {
 		if wait := a.wrongTokens.wait(from); wait > 0 {

@@ -6,7 +6,9 @@
 //	Origin           403   a missing one passes: only browsers send it
 //	CORS preflight   204   for listed origins; needs no token
 //	health pages     200   /healthz and /readyz; need no token
+//	public paths           the pages; need no token
 //	bearer token     401   429 for an address that keeps guessing
+//	or a browser           in which a person has signed in
 //	body size        413
 //
 // Every refusal is JSON: {"error":{"type":…,"message":…,"hint":…}}. Routes and sessions are up to the
@@ -65,6 +67,12 @@ type Options struct {
 	// Routes are the known paths; one that ends in "/" includes all below it. If empty, every path goes to
 	// the handler. The health pages always exist.
 	Routes []string
+	// Public are paths among Routes that need no token; those that end in "/" include all below. Host and Origin
+	// are checked all the same.
+	Public []string
+	// Browser reports whether a request without a token comes from a browser in which a person has signed in;
+	// signedOut ends with that. Such a request has the key [BrowserKey]. If Browser is nil, there are none.
+	Browser func(*http.Request) (signedOut context.Context, ok bool)
 	// Version is shown by /healthz.
 	Version string
 	// Ready decides the answer of /readyz; nil means always ready. detail is visible to anybody, so it must

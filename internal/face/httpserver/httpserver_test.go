@@ -266,3 +266,48 @@ func TestKeyHidesItsSecret(t *testing.T) {
 		t.Error("a key came from nowhere")
 	}
 }
+
+// Pages need no token, but are only for the right Host and Origin; a person at one comes in without a token, and no
+// token makes one.
+func TestPeopleAtPages(t *testing.T) {
+	t.Parallel()
+	signedOut, signOut := context.WithCancel(t.Context())
+	s := serve(t, httpserver.Options{
+		Routes: []string{"/api/", "/pages/"}, Public: []string{"/pages/"},
+		Browser: func(r *http.Request) (context.Context, bool) { return signedOut, r.Header.Get("Who") == "me" },
+	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/wait" {
+			<-r.Context().Done()
+			return
+		}
+		whoami(w, r)
+	}))
+	bare := func(r *http.Request) { r.Header.Del("Authorization") }
+	page := func(r *http.Request) { bare(r); r.Header.Set("Who", "me") }
+	for _, tt := range []struct {
+		name, path string
+		edit       func(*http.Request)
+		status     int
+		body       string
+	}{
+		{"a page", "/pages/x", bare, 200, "found=false"},
+		{"a page, of another host", "/pages/x", func(r *http.Request) { bare(r); r.Host = "evil.example" }, 403, ""},
+		{"a page, from another site", "/pages/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "https://evil.example") }, 403, ""},
+		{"beside the pages", "/pages", bare, 404, ""},
+		{"no browser", "/api/x", bare, 401, ""},
+		{"a person", "/api/x", page, 200, "browser direct manage=true"},
+		{"a person with a token too", "/api/x", func(r *http.Request) { r.Header.Set("Who", "me") }, 200, "token mcp-local manage=false"},
+		{"a person with a wrong token", "/api/x", func(r *http.Request) { page(r); r.Header.Set("Authorization", "Bearer x") }, 401, ""},
+	} {
+		if a := s.do(t, http.MethodGet, tt.path, tt.edit); a.status != tt.status || !strings.Contains(a.body, tt.body) {
+			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
+		}
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.do(t, http.MethodGet, "/api/wait", page)
+	}()
+	signOut()
+	<-ended
+}

@@ -84,6 +84,15 @@ func ofToken(t *tokens.Token) identity {
 	return id.standFor(Key{Name: name, Token: t, holder: name + "\x00" + t.SHA256})
 }
 
+// BrowserKey is the name of the [Key] of a browser in which a person has signed in.
+const BrowserKey = "browser"
+
+// ofBrowser returns the identity of such a browser. Its requests end with signedOut.
+func ofBrowser(signedOut context.Context) *identity {
+	k := &Key{Name: BrowserKey, Origin: tool.Direct, Manage: true, holder: BrowserKey}
+	return &identity{local: k, remote: k, afterEnd: func(f func()) func() bool { return context.AfterFunc(signedOut, f) }}
+}
+
 func (id identity) standFor(k Key) identity {
 	mine, theirs := k, k
 	if k.Origin == "" {

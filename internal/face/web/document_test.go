@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidwall/gjson"
@@ -48,12 +49,25 @@ func everything(t *testing.T) client {
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Cache: &cache{},
 		Providers: providers{}, Grants: grants{}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
-		Chat:       func(context.Context) (*chat.Service, error) { return service, nil },
+		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
+		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
 		Identify: func(*http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 		},
 	})}
 }
+
+// signedIn is one browser.
+type signedIn struct{}
+
+func (signedIn) Link() (address string, until time.Time) {
+	return "http://127.0.0.1:7420/pages/#link=x", time.Now()
+}
+
+func (signedIn) List() []web.Browser {
+	return []web.Browser{{ID: "b", Name: "Firefox, Linux", Host: "127.0.0.1:7420"}}
+}
+func (signedIn) End(context.Context, string) error { return nil }
 
 // grants is one grant.
 type grants struct{}
@@ -139,6 +153,11 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/mcp/servers/{name}/refresh":          s,
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),
+		"GET /api/v1/browsers":                             is(example{}),
+		"POST /api/v1/browsers/links":                      is(example{body: "{}"}),
+		"DELETE /api/v1/browsers/{id}":                     is(example{name: "b"}),
+		"GET /api/v1/questions":                            is(example{}),
+		"POST /api/v1/questions/{id}":                      is(example{name: "K7RM4T", body: `{"yes":true,"name":"Diary"}`}),
 		"POST /api/v1/settings/reread":                     is(example{}),
 		"GET /api/v1/toolcache/stats":                      is(example{}),
 		"POST /api/v1/toolcache/clear":                     is(example{body: `{"servers":["a"]}`}),

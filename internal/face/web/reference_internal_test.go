@@ -232,7 +232,7 @@ var inPath = regexp.MustCompile(`\{(\w+)\}`)
 func scope(c Class) string {
 	switch c {
 	case ClassManage:
-		return "the control key of a person at a terminal"
+		return "a person: the control key of the command line, or a browser that is signed in"
 	case ClassChat:
 		return "a token with the scope chat"
 	case ClassCall, ClassRead:

@@ -26,6 +26,8 @@ type Identity struct {
 	Principal string
 	Origin    tool.Origin
 	Manage    bool
+	// Browser says that a person sits at a page, and can be asked there.
+	Browser bool
 	// Profile returns the profile for a request that asks for one (empty: for none), or the reason of a
 	// refusal. If Profile is nil, the request gets the profile it asks for.
 	Profile func(asked string) (string, error)
@@ -82,6 +84,10 @@ type Options struct {
 	Providers Providers
 	// Grants are what people have allowed.
 	Grants Grants
+	// Browsers are the browsers in which a person has signed in.
+	Browsers Browsers
+	// Waiting are the calls of clients that wait for a person; nil for none.
+	Waiting Waiting
 	// Admit returns an error to refuse a request to a route of this class; nil admits all.
 	Admit func(*http.Request, Class) error
 	// Streams is called when events of a stream were written; nil is allowed.
@@ -131,7 +137,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), grantRoutes(), providerRoutes(), chatRoutes())
+	return slices.Concat(toolRoutes(), grantRoutes(), providerRoutes(), chatRoutes(), personRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.
@@ -168,11 +174,14 @@ func toolRoutes() []Route {
 	}
 }
 
-type api struct{ opts Options }
+type api struct {
+	opts Options
+	desk desk
+}
 
 // New returns the handler of the API.
 func New(opts Options) http.Handler {
-	a := &api{opts}
+	a := &api{opts: opts, desk: desk{open: map[string]*deskQuestion{}}}
 	if a.opts.Streams == nil {
 		a.opts.Streams = func() {}
 	}
@@ -187,7 +196,7 @@ func New(opts Options) http.Handler {
 			}
 			if r.Class == ClassManage && !opts.Identify(req).Manage {
 				refuse(w, &tool.Error{
-					Op: "manage", Kind: tool.Denied, Message: "only the command line of the same user may ask this",
+					Op: "manage", Kind: tool.Denied, Message: "only a person may ask this: at the command line of the same user, or at a page after signing in",
 					Hint: "run collie on the machine of the gateway",
 				})
 				return

@@ -28,6 +28,8 @@ import (
 	"collie/internal/face/mcpserver"
 	"collie/internal/face/mcpserver/bridge"
 	"collie/internal/face/mcpserver/toolbox"
+	"collie/internal/face/pages"
+	"collie/internal/face/pages/browsers"
 	"collie/internal/face/web"
 	"collie/internal/process"
 	"collie/internal/tool"
@@ -38,7 +40,7 @@ type commands struct{ *root.Program }
 
 // Routes returns the paths that serve answers, besides the health pages. A path that ends in "/" includes
 // everything below it. Nothing else can be reached.
-func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/"} }
+func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/", pages.Path} }
 
 type serveFlags struct {
 	addr, cert, key, profile, log string
@@ -94,6 +96,8 @@ type serving struct {
 	processors fitting
 	mute       atomic.Bool // answers through clients confirm nothing (http.elicitationConfirms is off)
 	muted      muted
+	browsers   *browsers.Book
+	pages      *pages.Pages
 	known      atomic.Pointer[[]string] // names of the profiles
 }
 
@@ -110,6 +114,9 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	endWithParent(ctx, f.parent, cancel)
+	if err := s.openPages(); err != nil {
+		return err
+	}
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
@@ -228,7 +235,7 @@ func (s *serving) client(r *http.Request) mcpserver.Client {
 // identify identifies who makes a request to the API.
 func (s *serving) identify(r *http.Request) web.Identity {
 	k, _ := httpserver.KeyFrom(r.Context())
-	identity := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage}
+	identity := web.Identity{Principal: k.Name, Origin: k.Origin, Manage: k.Manage, Browser: k.Name == httpserver.BrowserKey}
 	if k.Token != nil {
 		identity.Profile = func(asked string) (string, error) { return s.profile(&k, asked) }
 		if k.Token.Profile != "" {
@@ -236,7 +243,7 @@ func (s *serving) identify(r *http.Request) web.Identity {
 		}
 	}
 	if identity.Manage {
-		identity.Principal = s.person // nobody else can read the control key
+		identity.Principal = s.person // nobody else can read the control key, or sign a browser in
 	}
 	return identity
 }
@@ -267,8 +274,9 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants:    a.Grants(),
-		Providers: a.Providers(root.SettingsFile, w.Reread, s.person),
+		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: signedIn{s}, Waiting: waiting{s},
 	}))
+	mux.Handle(pages.Path, s.pages)
 	if s.cfg.HTTP.Metrics {
 		m := a.Metrics()
 		mux.Handle("/metrics", s.guard("", m))
@@ -285,6 +293,7 @@ func (s *serving) listenerOptions() (httpserver.Options, error) {
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
+		Public: []string{pages.Path}, Browser: s.pages.Person,
 		Keys: []httpserver.Key{
 			{Name: "control", Secret: s.file.Control, Origin: tool.Direct, Manage: true},
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},

@@ -81,6 +81,11 @@ func (s *serving) profile(k *httpserver.Key, asked string) (string, error) {
 func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k, _ := httpserver.KeyFrom(r.Context())
+		if k.Name == httpserver.BrowserKey { // a person at a page is not an MCP client, whatever the page is made to send
+			err := &tool.Error{Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "pages do not ask this", Hint: "use a token"}
+			web.Refuse(w, http.StatusForbidden, err.Payload())
+			return
+		}
 		if err := s.mayAsk(&k, scope, r); err != nil {
 			web.Refuse(w, http.StatusForbidden, err.Payload())
 			return

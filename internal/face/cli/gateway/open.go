@@ -1,0 +1,124 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/output"
+	"collie/internal/face/cli/remote"
+	"collie/internal/face/cli/root"
+	"collie/internal/face/web"
+	"collie/internal/tool"
+)
+
+const opOpen = "open"
+
+// OpenCommand is `collie open`.
+func OpenCommand(shared *root.Program) *cobra.Command {
+	p := commands{shared}
+	var list bool
+	var end string
+	c := &cobra.Command{
+		Use: "open", Short: "Open the pages in your browser, signed in", Args: cobra.NoArgs,
+		Long: "Opens the pages of the running gateway in your browser, with a link that signs that browser in.\n" +
+			"Where no browser can be opened, the link is shown at the terminal. It is for one browser and for\n" +
+			"two minutes. It never goes to stdout, where a program could read it. A browser stays signed in for\n" +
+			"thirty days after it was last used, also when the gateway starts again.",
+		Example: "  collie open\n  collie open --list\n  collie open --end ID",
+		RunE: func(c *cobra.Command, _ []string) error {
+			api, err := p.gatewayForPages(c.Context())
+			switch {
+			case err != nil:
+				return err
+			case list:
+				return p.listBrowsers(c.Context(), api)
+			case end != "":
+				if _, err := api.Do(c.Context(), http.MethodDelete, "/browsers/"+url.PathEscape(end), nil); err != nil {
+					return err
+				}
+				p.Note("signed out: %s", end)
+				return nil
+			}
+			return p.open(c.Context(), api)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "show the browsers that are signed in")
+	c.Flags().StringVar(&end, "end", "", "sign out the browser with `ID`")
+	c.MarkFlagsMutuallyExclusive("list", "end")
+	return c
+}
+
+// gatewayForPages returns the running gateway of this home.
+func (p commands) gatewayForPages(ctx context.Context) (*remote.Client, error) {
+	cfg, err := p.Load()
+	if err != nil {
+		return nil, err
+	}
+	g, _, err := p.FindGateway(ctx, cfg)
+	if err != nil {
+		return nil, &tool.Error{
+			Op: opOpen, Kind: tool.Unavailable, Message: "no gateway is running for this home, and it serves the pages",
+			Hint: "run collie serve in another terminal, or collie service install", Err: err,
+		}
+	}
+	return remote.New(cfg, g, nil), nil
+}
+
+// open has a link made, and opens or shows it. Only somebody at a terminal gets one.
+func (p commands) open(ctx context.Context, api *remote.Client) error {
+	terminal, err := p.OpenTerminal()
+	if err != nil {
+		return &tool.Error{
+			Op: opOpen, Kind: tool.Unconfirmed, Message: "there is no terminal, and only a person at one may sign a browser in",
+			Hint: "run it in a terminal yourself", Err: err,
+		}
+	}
+	defer terminal.Close()
+	raw, err := api.Do(ctx, http.MethodPost, "/browsers/links", []byte("{}"))
+	if err != nil {
+		return err
+	}
+	var made struct{ Address string }
+	if err := json.Unmarshal(raw, &made); err != nil {
+		return err
+	}
+	if p.OpenBrowser(ctx, made.Address) == nil {
+		p.Note("opened the pages in your browser")
+		return nil
+	}
+	_, err = fmt.Fprint(terminal, locale.Sprintf("Open this in your browser within two minutes; it works once:\n  %s\n", made.Address))
+	return err
+}
+
+// listBrowsers shows who is signed in.
+func (p commands) listBrowsers(ctx context.Context, api *remote.Client) error {
+	raw, err := api.Do(ctx, http.MethodGet, "/browsers", nil)
+	if err != nil {
+		return err
+	}
+	var got struct {
+		Browsers []web.Browser `json:"browsers"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return err
+	}
+	if p.JSON {
+		return p.PrintJSON(got)
+	}
+	if len(got.Browsers) == 0 {
+		p.Note("no browser is signed in")
+		return nil
+	}
+	now, rows := time.Now(), make([][]string, len(got.Browsers))
+	for i, b := range got.Browsers {
+		rows[i] = []string{b.ID, output.OneLine(b.Name), output.OneLine(b.Host), output.Ago(b.Made, now), output.Ago(b.Used, now)}
+	}
+	return p.Table([]string{"ID", "BROWSER", "ADDRESS", "SIGNED IN", "USED"}, rows)
+}

@@ -1,0 +1,234 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"collie/internal/chat"
+	"collie/internal/face/web"
+	"collie/internal/llm"
+	"collie/internal/store"
+	"collie/internal/tool"
+	"collie/test/await"
+)
+
+// asks is an engine that asks the person of its turn and answers with what they said.
+type asks struct{ question tool.Question }
+
+func (e asks) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
+	if t.Ask == nil {
+		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "nobody"})
+		return chat.Outcome{Finish: llm.FinishStop}, nil
+	}
+	form, err := t.Ask.Ask(ctx, "elicitation/create", json.RawMessage(`{}`))
+	if err != nil {
+		return chat.Outcome{}, err
+	}
+	raw, err := json.Marshal(e.question)
+	if err != nil {
+		return chat.Outcome{}, err
+	}
+	said, err := t.Ask.Ask(ctx, tool.MethodConfirm, raw)
+	s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(form) + string(said)})
+	return chat.Outcome{Finish: llm.FinishStop}, err
+}
+
+// waits are calls of clients that wait under a code.
+type waits struct {
+	open  []web.OpenQuestion
+	given map[string]bool
+}
+
+func (w *waits) List() ([]web.OpenQuestion, error) { return w.open, nil }
+
+func (w *waits) Answer(_ context.Context, id string, yes bool) error {
+	if _, twice := w.given[id]; twice {
+		return &tool.Error{Op: "answer", Kind: tool.Conflict, Message: "somebody was quicker"}
+	}
+	w.given[id] = yes
+	return nil
+}
+
+// people is the API of a gateway that asks question in each turn. The key says who asks: "page", "control" or "token".
+func people(t *testing.T, question tool.Question, waiting *waits) client {
+	t.Helper()
+	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := chat.Open(t.Context(), s, chat.Options{
+		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
+			return "asks", asks{question}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	t.Cleanup(func() {
+		if err := errors.Join(service.Close(over), s.Close()); err != nil { // turns that wait for an answer are cancelled
+			t.Error(err)
+		}
+	})
+	return client{t, web.New(web.Options{
+		Chat: func(context.Context) (*chat.Service, error) { return service, nil }, Waiting: waiting,
+		Identify: func(r *http.Request) web.Identity {
+			switch r.Header.Get("Authorization") {
+			case "page":
+				return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true, Browser: true}
+			case "control":
+				return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
+			}
+			return web.Identity{Principal: "token", Origin: tool.MCPLocal}
+		},
+	})}
+}
+
+const (
+	fromPage    = "Authorization\x00page"
+	fromControl = "Authorization\x00control"
+)
+
+func (c client) as(status int, who, method, path, body string) gjson.Result {
+	c.Helper()
+	name, value, _ := strings.Cut(who, "\x00")
+	_, answer := c.do(status, method, path, body, name, value)
+	return answer
+}
+
+// begin begins a turn from who, and returns it.
+func (c client) begin(who string) (session, turn string) {
+	c.Helper()
+	session = c.as(201, who, "POST", "/sessions", `{}`).Get("id").String()
+	return session, c.as(202, who, "POST", "/sessions/"+session+"/turns", `{"userMessage":{"text":"hi"}}`).Get("turnId").String()
+}
+
+// questions waits until n questions are open and returns them.
+func (c client) questions(n int) []gjson.Result {
+	c.Helper()
+	var open []gjson.Result
+	await.Until(c, "questions are open", func() bool {
+		open = c.as(200, fromPage, "GET", "/questions", "").Get("questions").Array()
+		return len(open) == n
+	})
+	return open
+}
+
+// said waits for the end of a turn and returns its text.
+func (c client) said(turn string) (state, text string) {
+	c.Helper()
+	var t gjson.Result
+	await.Until(c, "the turn ends", func() bool {
+		t = c.as(200, fromPage, "GET", "/turns/"+turn, "")
+		return t.Get("state").String() != "running" && t.Get("state").String() != "queued"
+	})
+	return t.Get("state").String(), t.Get("parts.0.text").String()
+}
+
+var removing = tool.Question{Tool: "notebook", Action: "remove", Risk: tool.RiskCritical, Name: "Diary", Args: `{"id":"1"}`}
+
+// A turn that begins at a page asks there, and goes on with what any page, or the command line, answers first.
+func TestATurnOfAPageAsksThere(t *testing.T) {
+	t.Parallel()
+	c := people(t, removing, &waits{})
+	session, turn := c.begin(fromPage)
+	q := c.questions(1)[0]
+	if q.Get("sessionId").String() != session || q.Get("turnId").String() != turn || q.Get("question.name").String() != "Diary" {
+		t.Errorf("the question is %s", q)
+	}
+	path := "/questions/" + q.Get("id").String()
+	for _, wrong := range []string{`{"yes":true}`, `{"yes":true,"name":"diary"}`} {
+		if e := c.as(400, fromPage, "POST", path, wrong); e.Get("error.code").String() != "wrong_name" {
+			t.Errorf("%s: %s", wrong, e)
+		}
+	}
+	c.as(200, fromControl, "POST", path, `{"yes":true,"name":" Diary ","grant":"g1"}`)
+	c.as(404, fromPage, "POST", path, `{"yes":false}`)
+	state, text := c.said(turn)
+	form, said, _ := strings.Cut(text, "}{")
+	if state != "done" || form != `{"action":"decline"` || said != `"confirm":true,"grant":"g1","name":"Diary"}` {
+		t.Errorf("%s: %s", state, text)
+	}
+	c.questions(0)
+}
+
+// No other answer of such a turn is without a person either.
+func TestEachWayToAnAnswerAsks(t *testing.T) {
+	t.Parallel()
+	c := people(t, removing, &waits{})
+	no := func(turn string) {
+		t.Helper()
+		c.as(200, fromPage, "POST", "/questions/"+c.questions(1)[0].Get("id").String(), `{"yes":false}`)
+		if _, text := c.said(turn); !strings.Contains(text, `"confirm":false`) {
+			t.Errorf("the turn heard %s", text)
+		}
+	}
+	session, turn := c.begin(fromPage)
+	no(turn)
+	path := c.as(200, fromPage, "GET", "/sessions/"+session, "").Get("path")
+	mine, answer := path.Get("0.id").String(), path.Get("1.id").String()
+	no(c.as(202, fromPage, "POST", "/messages/"+answer+"/regenerate", `{}`).Get("turnId").String())
+	no(c.as(202, fromPage, "POST", "/messages/"+mine+"/edit", `{"parts":[{"type":"text","text":"again"}]}`).Get("turnId").String())
+}
+
+// A question ends with its turn, and a turn that nobody at a page began asks nobody there.
+func TestQuestionsEndWithTheirTurn(t *testing.T) {
+	t.Parallel()
+	c := people(t, removing, &waits{})
+	_, turn := c.begin(fromPage)
+	c.questions(1)
+	c.as(202, fromPage, "POST", "/turns/"+turn+"/cancel", "")
+	c.questions(0)
+	for _, who := range []string{fromControl, "Authorization\x00token"} {
+		_, turn := c.begin(who)
+		if _, text := c.said(turn); text != "nobody" {
+			t.Errorf("%q: the turn heard %s", who, text)
+		}
+	}
+}
+
+func TestTokensAreNotPeople(t *testing.T) {
+	t.Parallel()
+	c := people(t, removing, &waits{given: map[string]bool{}})
+	c.begin(fromPage)
+	id := c.questions(1)[0].Get("id").String()
+	for _, r := range []struct{ method, path, body string }{
+		{"GET", "/questions", ""},
+		{"POST", "/questions/" + id, `{"yes":true,"name":"Diary"}`},
+		{"GET", "/browsers", ""},
+		{"POST", "/browsers/links", "{}"},
+		{"DELETE", "/browsers/x", ""},
+	} {
+		c.as(403, "Authorization\x00token", r.method, r.path, r.body)
+	}
+	c.questions(1)
+}
+
+func TestCallsOfClientsAreAnsweredToo(t *testing.T) {
+	t.Parallel()
+	w := &waits{given: map[string]bool{}, open: []web.OpenQuestion{
+		{ID: "K7RM4T", Client: "cursor", Question: removing, Asked: time.Now().Add(time.Hour)},
+		{ID: "AB2CD3", Client: "cursor", Question: tool.Question{Tool: "fs", Action: "write"}, Asked: time.Now().Add(-time.Hour)},
+	}}
+	c := people(t, removing, w)
+	c.begin(fromPage)
+	if list := c.questions(3); list[0].Get("id").String() != "AB2CD3" || list[2].Get("id").String() != "K7RM4T" {
+		t.Errorf("not the oldest first: %s", list)
+	}
+	c.as(400, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Work"}`)
+	c.as(200, fromPage, "POST", "/questions/K7RM4T", `{"yes":true,"name":"Diary"}`)
+	c.as(409, fromPage, "POST", "/questions/K7RM4T", `{"yes":false}`)
+	c.as(200, fromPage, "POST", "/questions/AB2CD3", `{"yes":false}`)
+	c.as(404, fromPage, "POST", "/questions/nothing", `{"yes":false}`)
+	if !w.given["K7RM4T"] || w.given["AB2CD3"] || len(w.given) != 2 {
+		t.Errorf("answered is %v", w.given)
+	}
+}
