@@ -22,6 +22,9 @@ func (g *Gateway) Ask(tb testing.TB, method, path, body string) (status int, ans
 		tb.Fatal(err)
 	}
 	req.Header.Set("Authorization", "Bearer "+g.Control(tb))
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		tb.Fatalf("%s %s: %v", method, path, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -113,6 +114,21 @@ func (s *Screen) Shows(texts ...string) {
 		defer s.mu.Unlock()
 		return s.seen.String()
 	})
+}
+
+// Finds waits until a pattern is on the screen and returns what its group matches.
+func (s *Screen) Finds(pattern *regexp.Regexp) (found string) {
+	s.t.Helper()
+	await.Until(s.t, fmt.Sprintf("%v shows", pattern), func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		m := pattern.FindSubmatch(s.seen.Bytes())
+		if m != nil {
+			found = string(m[1])
+		}
+		return m != nil
+	})
+	return found
 }
 
 // Types presses keys.
