@@ -104,7 +104,7 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 		return
 	case listsHost(j.policy.AllowHosts, host, port):
 		return
-	case numeric && (address.IsLoopback() || address.IsPrivate() || carrierNAT.Contains(address) || siteLocal.Contains(address)), isLocalName(host):
+	case numeric && isLocal(address), isLocalName(host):
 		j.report(Ask, "url.private", host+" lies within your own machine or network")
 	case scheme == "http":
 		j.report(Ask, "url.plain", "it goes to "+host+" without encryption")
@@ -122,10 +122,42 @@ func isMetadata(host string) bool {
 	return false
 }
 
+// localNames are domains within a machine or a network: those kept for that or never given out, and names of others that stand
+// for this machine or for an address within the name.
+const localNames = " localhost local internal intranet private corp home lan svc home.arpa fritz.box nip.io sslip.io xip.io traefik.me localtest.me lvh.me vcap.me lacolhost.com "
+
+// isLocalName reports whether a host name is known to stand for this machine or something in its network.
 func isLocalName(host string) bool {
-	return host == "localhost" || !strings.Contains(host, ".") && host != "" && !strings.Contains(host, ":") ||
-		strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal") || strings.HasSuffix(host, ".lan") || strings.HasSuffix(host, ".home.arpa") ||
-		strings.HasSuffix(host, ".nip.io") || strings.HasSuffix(host, ".sslip.io") || strings.HasSuffix(host, ".xip.io") || strings.HasSuffix(host, ".localtest.me") || host == "localtest.me" || strings.HasSuffix(host, ".lvh.me") || host == "lvh.me"
+	if !strings.Contains(host, ".") {
+		return host != "" && !strings.Contains(host, ":")
+	}
+	for domain, more := host, true; more; _, domain, more = strings.Cut(domain, ".") {
+		if strings.Contains(localNames, " "+domain+" ") {
+			return true
+		}
+	}
+	return namesLocalAddress(host)
+}
+
+// namesLocalAddress reports whether a name has a private IPv4 address in it, as four labels or with hyphens in one:
+// 10.0.0.1.example.org, app-10-0-0-1.example.org. Servers for such names answer with that address.
+func namesLocalAddress(host string) bool {
+	labels := strings.Split(host, ".")
+	for i, label := range labels {
+		four := labels[i:min(i+4, len(labels))]
+		if parts := strings.Split(label, "-"); len(parts) >= 4 {
+			four = parts[len(parts)-4:]
+		}
+		if address, err := netip.ParseAddr(strings.Join(four, ".")); err == nil && address.Is4() && isLocal(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLocal reports whether an address lies within the machine or its network.
+func isLocal(a netip.Addr) bool {
+	return a.IsLoopback() || a.IsPrivate() || carrierNAT.Contains(a) || siteLocal.Contains(a) || a.IsLinkLocalUnicast()
 }
 
 // parseAddress parses an IP address. IPv4 addresses may have the odd spellings that the C library accepts: 127.1,
