@@ -600,7 +600,7 @@ func (j *judgement) judgeOperand(w word, write bool) {
 		return
 	}
 	if j.paths++; j.paths > maxPaths {
-		j.report(Ask, "path.many", manyPaths)
+		j.judgeName(text, write)
 		return
 	}
 	absolute, relative := j.canonical(text)

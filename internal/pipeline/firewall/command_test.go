@@ -76,6 +76,20 @@ func TestHarmlessCommands(t *testing.T) {
 	}
 }
 
+// Files that no call may read are found behind any number of others.
+func TestManyPaths(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"~/.ssh/id_ed25519", "deep/id_rsa", "/etc/shadow"} {
+		if v := judge(shell(t, "cat"+strings.Repeat(" a.txt", 500)+" "+file)); v.Decision != firewall.Deny || v.Rule != "path.secret" {
+			t.Errorf("cat … %s: %s by %q", file, v.Decision, v.Rule)
+		}
+		paths := append(strings.Fields(strings.Repeat("a.txt ", 500)), file)
+		if v := judge(call(t, "read_files", map[string][]string{"paths": paths})); v.Decision != firewall.Deny || v.Rule != "path.secret" {
+			t.Errorf("paths, the last one %s: %s by %q", file, v.Decision, v.Rule)
+		}
+	}
+}
+
 // What must never run is found behind any number of commands, and in a text that is too long to be read.
 func TestPadding(t *testing.T) {
 	t.Parallel()

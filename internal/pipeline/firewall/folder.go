@@ -65,6 +65,10 @@ func (j *judgement) judgeWalk(name string, args []word) {
 		}
 	}
 	for _, w := range operands {
+		if len(j.folders) == 0 && strings.HasPrefix(path.Clean(w.text), "..") { // it may be a home
+			j.report(Ask, "command.walk", "it is not known which folder "+w.text+" is, and "+name+" reads all of it")
+			return
+		}
 		if slices.ContainsFunc(j.places(w.text), j.holdsSecrets) {
 			j.report(Ask, "command.walk", w.text+" holds files with keys or passwords, and "+name+" reads all of it")
 			return

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// maxPaths is how many paths of a call are judged; manyPaths says so.
+// maxPaths is how many paths of a call are followed to where they lead; manyPaths says so.
 const (
 	maxPaths  = 100
 	manyPaths = "it names more than 100 paths"
@@ -73,7 +73,7 @@ func (j *judgement) judgePath(s string, named bool) {
 	}
 	if j.paths++; j.paths > maxPaths {
 		j.touched.addUnknown()
-		j.report(Ask, "path.many", manyPaths)
+		j.judgeName(s, named && !j.readsOnly())
 		return
 	}
 	absolute, relative := j.canonical(s)
@@ -95,6 +95,18 @@ func (j *judgement) judgePath(s string, named bool) {
 		j.report(Deny, "path.everything", s+" holds far more than anybody means to delete")
 	case named && !relative:
 		j.judgeRoots(s, resolved, write)
+	}
+}
+
+// judgeName judges one of too many paths by its name alone, without a look at where it leads.
+func (j *judgement) judgeName(s string, write bool) {
+	j.report(Ask, "path.many", manyPaths)
+	if !strings.ContainsAny(s, "/.~_") { // none of the rules is about such a name
+		return
+	}
+	p, _ := j.canonical(s)
+	if rule, bad := j.forbidden(p, write); bad {
+		j.report(Deny, rule.name, s+": "+rule.why)
 	}
 }
 
@@ -200,11 +212,13 @@ var pathGroups = [...]struct {
 	**/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/id_ed25519_sk **/id_ecdsa_sk **/.git-credentials **/.netrc **/.pgpass **/.htpasswd **/.vault-token **/.docker/config.json
 	/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d/** /etc/ssh/ssh_host_* /etc/ssl/private/** /etc/krb5.keytab /etc/security/opasswd /var/lib/docker/** /run/secrets/** /var/run/secrets/**
 	/var/run/docker.sock /run/docker.sock /run/containerd/** /run/user/*/gnupg/** /run/user/*/keyring/** **/windows/system32/config/sam **/windows/system32/config/security **/ntds.dit`},
+	{"path.secret", "it holds what was typed, passwords too", false, `~/.bash_history ~/.zsh_history ~/.history ~/.python_history ~/.node_repl_history ~/.psql_history ~/.mysql_history ~/.sqlite_history
+	~/.rediscli_history ~/.local/share/fish/fish_history`},
 	{"path.memory", whyMemory, false, `/proc/*/environ /proc/*/mem /proc/*/root/** /proc/*/root /proc/*/cmdline /proc/*/maps /proc/*/fd/** /proc/*/cwd/** /proc/*/task/** /proc/kcore /dev/mem /dev/kmem /dev/port /proc/kmem`},
 	{"path.device", "it is a device", false, `/dev/sd* /dev/nvme* /dev/hd* /dev/vd* /dev/xvd* /dev/mmcblk* /dev/disk/** /dev/disk* /dev/rdisk* /dev/mapper/** /dev/dm-* /dev/loop* /dev/md* /dev/tcp/** /dev/udp/**`},
 	{"path.system", whySystem, true, `/etc/** /usr/** /boot/** /bin/** /sbin/** /lib/** /lib64/** /sys/** /proc/** /System/** /Library/** /private/etc/** /?:/windows/** /?:/program?files/** /var/log/** /var/lib/dpkg/** /var/spool/**`},
 	{"path.starts", whyStarts, true, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.config/fish/** ~/.xinitrc ~/.xprofile ~/.xsession
-	~/.config/autostart/** ~/.config/systemd/** ~/.local/share/systemd/** ~/Library/LaunchAgents/** ~/Library/LaunchDaemons/** ~/.config/environment.d/** ~/.pam_environment ~/.vimrc ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.gitconfig ~/.config/git/** ~/.local/bin/** ~/bin/** ~/.bash_aliases ~/.bash_history ~/.zsh_history
+	~/.config/autostart/** ~/.config/systemd/** ~/.local/share/systemd/** ~/Library/LaunchAgents/** ~/Library/LaunchDaemons/** ~/.config/environment.d/** ~/.pam_environment ~/.vimrc ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.gitconfig ~/.config/git/** ~/.local/bin/** ~/bin/** ~/.bash_aliases
 	**/.git/hooks/** **/.git/config **/.husky/** **/start?menu/programs/startup/** **/.vscode/tasks.json **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
 	{"path.notes", "notes are changed through their tools, not in their files", true, `**/*.sy **/siyuan/conf/** **/siyuan/temp/**`},
 }
