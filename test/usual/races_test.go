@@ -20,9 +20,10 @@ func move(i int) provider.Turn {
 }
 
 // moving is a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N.
-func moving(t *testing.T, turns int) (c *chatting, session string) {
+// members are more of the settings.
+func moving(t *testing.T, turns int, members string) (c *chatting, session string) {
 	t.Helper()
-	c = newChatting(t)
+	c = newChattingWith(t, `"siyuan":{}`+members)
 	var titles []string
 	var script []provider.Turn
 	for i := range turns {
@@ -46,7 +47,7 @@ func ran(results []gjson.Result) bool { return len(results) == 1 && results[0].G
 
 // Of a hundred answers to one question the first counts, and what the others name is not granted.
 func TestManyAnswers(t *testing.T) {
-	c, session := moving(t, 3)
+	c, session := moving(t, 3, "")
 	crowd := func(first func(q gjson.Result) string) func(int64, gjson.Result) []string {
 		return func(id int64, q gjson.Result) (lines []string) {
 			offers := q.Get("grants").Array()
@@ -80,7 +81,7 @@ func TestManyAnswers(t *testing.T) {
 // A gateway that is killed while a person is asked has neither run the call nor kept a grant, and a grant from before still
 // holds.
 func TestKilledWhileAsking(t *testing.T) {
-	c, session := moving(t, 4)
+	c, session := moving(t, 4, "")
 	if _, results := c.say(t, session, "move", choose("session", "notebook")); !ran(results) {
 		t.Fatalf("%v", results)
 	}
@@ -106,7 +107,7 @@ func TestKilledWhileAsking(t *testing.T) {
 
 // What one process grants another one takes back, also while a call waits for a person; both are on record.
 func TestRevokedByAnotherProcess(t *testing.T) {
-	c, session := moving(t, 5)
+	c, session := moving(t, 5, "")
 	alone := filepath.Join(t.TempDir(), "other.json") // with other settings a command does not ask the gateway
 	if err := os.WriteFile(alone, []byte(`{"siyuan":{"enabled":false}}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -39,6 +39,12 @@ type chatting struct {
 
 func newChatting(t *testing.T, servers ...gateway.Server) *chatting {
 	t.Helper()
+	return newChattingWith(t, `"siyuan":{}`, servers...)
+}
+
+// newChattingWith is newChatting with members of the settings.
+func newChattingWith(t *testing.T, members string, servers ...gateway.Server) *chatting {
+	t.Helper()
 	model := &swapped{}
 	at := httptest.NewServer(model)
 	t.Cleanup(func() {
@@ -46,7 +52,7 @@ func newChatting(t *testing.T, servers ...gateway.Server) *chatting {
 		at.Close()
 	})
 	p := gateway.Place(t)
-	settings := p.Settings(t, servers, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
+	settings := p.Settings(t, servers, members, `"agent":{"model":"fake/m"}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
 	return &chatting{Programs: p, Gateway: p.Serve(t, settings), settings: settings, model: model}
 }
