@@ -158,3 +158,28 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 		t.Errorf("on record: %v", counted)
 	}
 }
+
+// What a person agrees to is what they were shown: where another document has taken the place of that one meanwhile, nothing
+// is moved, also where a grant for its notebook was chosen, which is not kept.
+func TestTargetChangesWhileAsking(t *testing.T) {
+	c, session := moving(t, 2, "")
+	for i, answer := range []func(int64, gjson.Result) []string{choose("once", ""), choose("session", "notebook")} {
+		path := fmt.Sprintf("/Box/Doc %d", i)
+		_, results := c.say(t, session, "move", func(id int64, q gjson.Result) []string {
+			if out, stderr, code := c.Run(t, c.Home, "fs", "mv", path, fmt.Sprintf("/Box/Kept %d", i), "--yes", "--config", c.settings); code != 0 {
+				t.Fatalf("fs mv: %s%s", out, stderr)
+			}
+			call(t, c.Gateway, "fs/write", map[string]any{"path": path, "markdown": "another one"})
+			return answer(id, q)
+		})
+		if ran(results) || !strings.Contains(fmt.Sprint(results), "state_changed") {
+			t.Errorf("%s: %v", path, results)
+		}
+		if list := call(t, c.Gateway, "fs/ls", map[string]any{"path": "/Box"}).Raw; strings.Contains(list, "Moved") || strings.Count(list, path[len("/Box/"):]) == 0 {
+			t.Errorf("%s: %s", path, list)
+		}
+	}
+	if all := c.grants(t).Array(); len(all) > 0 {
+		t.Errorf("grants %v", all)
+	}
+}
