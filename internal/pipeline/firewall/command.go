@@ -139,9 +139,18 @@ type word struct {
 	globs bool // it is a pattern of file names
 }
 
+// special are the characters that may stand for something else in a word without quotes.
+const special = "\\*?[{~"
+
 // wordOf evaluates a word as far as that is possible without running anything.
 func wordOf(w *syntax.Word) word {
 	out := word{fixed: true}
+	if w != nil && len(w.Parts) == 1 {
+		if plain, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(plain.Value, special) {
+			out.text = plain.Value
+			return out
+		}
+	}
 	var b strings.Builder
 	if w != nil {
 		out.read(&b, w.Parts, false)
@@ -333,7 +342,11 @@ func (j *judgement) judgeFunction(f *syntax.FuncDecl) {
 const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh powershell cmd python python2 python3 perl ruby node nodejs deno bun php lua tclsh osascript Rscript source . eval "
 
 func isInterpreter(name string) bool {
-	return isInterpreterName()[name] || isInterpreterName()[strings.TrimRight(name, "0123456789.")]
+	if isInterpreterName()[name] {
+		return true
+	}
+	plain := strings.TrimRight(name, "0123456789.") // python3.12
+	return plain != name && isInterpreterName()[plain]
 }
 
 var isInterpreterName = sync.OnceValue(func() map[string]bool { return setOf(interpreters) })
@@ -384,9 +397,10 @@ func programs(s *syntax.Stmt) (names []string) {
 	syntax.Walk(s, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CallExpr); ok {
 			for i, a := range c.Args {
-				w := wordOf(a)
-				name := path.Base(w.text)
-				if i == 0 || wrapsAny(names) && isInterpreter(name) {
+				if i > 0 && !wrapsAny(names) {
+					break
+				}
+				if name := path.Base(wordOf(a).text); i == 0 || isInterpreter(name) {
 					names = append(names, name)
 				}
 			}
