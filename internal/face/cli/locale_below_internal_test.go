@@ -72,6 +72,7 @@ func below(t *testing.T) map[string]string {
 			}
 		}
 		all, byHelp := slices.Contains(spoken, dir), helped.MatchString(dir)
+		questions(f, says)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch x := n.(type) {
 			case *ast.ImportSpec:
@@ -119,6 +120,45 @@ func below(t *testing.T) map[string]string {
 		})
 	}
 	return out
+}
+
+// questions hands on what a person reads in a question beside what others have written: the effects of dangerous actions, and
+// the reasons of rules.
+func questions(f *ast.File, says func(ast.Expr)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.KeyValueExpr:
+			if key, ok := x.Key.(*ast.Ident); ok && key.Name == "Effect" {
+				ast.Inspect(x.Value, func(n ast.Node) bool { return n == nil || !isText(n, says) })
+			}
+		case *ast.CallExpr:
+			if name := called(x); len(x.Args) > 2 && (strings.HasSuffix(name, ".report") || strings.HasSuffix(name, ".reportRisk")) {
+				says(x.Args[2])
+			}
+		case *ast.FuncDecl:
+			if x.Name.Name == "harmOf" {
+				ast.Inspect(x.Body, func(n ast.Node) bool {
+					if r, ok := n.(*ast.ReturnStmt); ok {
+						says(r.Results[0])
+					}
+					return true
+				})
+			}
+		}
+		return true
+	})
+}
+
+// isText hands n on if it is a text.
+func isText(n ast.Node, says func(ast.Expr)) bool {
+	switch x := n.(type) {
+	case *ast.BinaryExpr:
+		says(x)
+		return true
+	case *ast.BasicLit:
+		says(x)
+	}
+	return false
 }
 
 // opsElsewhere matches packages whose errors no terminal shows: those for browsers and those of tests.

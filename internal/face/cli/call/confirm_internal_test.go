@@ -16,6 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"collie/internal/app"
+	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/pipeline/gate"
@@ -390,6 +391,26 @@ func TestQuestionOffersGrants(t *testing.T) {
 	} {
 		if got := string(Answer(&q, typed)); got != want {
 			t.Errorf("%q: %s, want %s", typed, got, want)
+		}
+	}
+}
+
+// A question is in the language of the terminal as a whole: what would happen, why a person is asked, and what kind of thing
+// each target is. Names stay as they are.
+func TestQuestionInChinese(t *testing.T) { //nolint:paralleltest // the language is that of the process
+	locale.Use(locale.OfLocale("zh_CN.UTF-8"))
+	defer locale.Use(nil)
+	text := QuestionText(&tool.Question{
+		Tool: "fs", Action: "mv", Effect: "move this document and all below it to /Work/Done", Why: "make is not known to do no harm with these arguments (command.unknown)",
+		Targets: []string{"document /Work/Plans (20260102030405-abcdefg)", "path /Work/Done", "other thing"}, Args: "{}",
+		Grants: []tool.GrantOffer{{ID: "g1", Scope: "turn", Kind: "notebook", Within: "Work"}},
+	})
+	for _, want := range []string{
+		"  影响：把这个文档及其下的全部内容移动到 /Work/Done\n", "  原因：不能确定 make 带这些参数是无害的 (command.unknown)\n", "  目标：\n",
+		"    - 文档 /Work/Plans (20260102030405-abcdefg)\n", "    - 路径 /Work/Done\n", "    - other thing\n", "    1  直到这次回答结束：笔记本 Work 中的全部内容\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
 		}
 	}
 }

@@ -21,12 +21,17 @@ import (
 func QuestionText(q *tool.Question) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
+	sentence := func(text string) string { return output.OneLine(locale.Sentence(text)) }
 	say("%s %s", output.OneLine(q.Tool), output.OneLine(q.Action))
 	if q.Effect != "" {
-		say("  effect: %s", output.OneLine(q.Effect))
+		say("  effect: %s", sentence(q.Effect))
 	}
 	if q.Why != "" {
-		say("  why: %s", output.OneLine(q.Why))
+		reason, rule := q.Why, ""
+		if i := strings.LastIndex(q.Why, " ("); i > 0 {
+			reason, rule = q.Why[:i], q.Why[i:]
+		}
+		say("  why: %s", sentence(reason)+output.OneLine(rule))
 	}
 	if q.Risk != "" {
 		say("  risk: %s", riskWord(q.Risk))
@@ -35,7 +40,7 @@ func QuestionText(q *tool.Question) string {
 		if i == 0 {
 			say("  targets:")
 		}
-		say("    - %s", output.OneLine(t))
+		say("    - %s", target(t))
 	}
 	say("  arguments: %s", output.OneLine(q.Args))
 	if len(q.Grants) > 0 {
@@ -45,6 +50,26 @@ func QuestionText(q *tool.Question) string {
 		say("    %d  %s: %s", i+1, duration(&q.Grants[i]), Extent(q.Grants[i].Kind, q.Grants[i].Within))
 	}
 	return b.String()
+}
+
+// target is a target, which begins with what it is, with that word in the language of the terminal.
+func target(t string) string {
+	what, which, _ := strings.Cut(output.OneLine(t), " ")
+	switch what {
+	case "notebook":
+		what = locale.T("notebook")
+	case "document":
+		what = locale.T("document")
+	case "block":
+		what = locale.T("block")
+	case "path":
+		what = locale.T("path")
+	case "database":
+		what = locale.T("database")
+	case "asset":
+		what = locale.T("asset")
+	}
+	return strings.TrimSpace(what + " " + which)
 }
 
 // duration says how long an offered grant holds.

@@ -57,14 +57,13 @@ func move() *action.Action {
 		Example: `{"id":"20260102030405-abcdefg","previousID":"20260102030405-bcdefgh"}`,
 		Effect: func(r *action.Request) string {
 			n := len(r.Targets("id")) + len(r.Targets("ids"))
-			to, where := "into", r.Targets("parentID")
 			if after := r.Targets("previousID"); len(after) > 0 {
-				to, where = "behind", after
+				return fmt.Sprintf("moves %d blocks behind %s", n, after[0].ID)
 			}
-			if len(where) == 0 {
-				return fmt.Sprintf("moves %d blocks", n)
+			if parent := r.Targets("parentID"); len(parent) > 0 {
+				return fmt.Sprintf("moves %d blocks into %s", n, parent[0].ID)
 			}
-			return fmt.Sprintf("moves %d blocks %s %s", n, to, where[0].ID)
+			return fmt.Sprintf("moves %d blocks", n)
 		},
 	}, runMove)
 }
