@@ -1,7 +1,7 @@
 // Conversations. Components subscribe to the fields that they read, so that a piece of an answer renders the message
 // that it belongs to and nothing else.
 
-import { call, type ServerEvent } from '../services/api'
+import { call, Failure, type ServerEvent } from '../services/api'
 import { go, route } from '../services/route.svelte'
 import { attempt, gateway, on, problemOf, soon, whenConnected } from './gateway.svelte'
 import { loadQuestions } from './questions.svelte'
@@ -22,7 +22,7 @@ class Store {
   sessions: Session[] = $state([])
   cursor = $state('')
   view: View | null = $state(null)
-  sending: { session: string; turn: string; text: string; failed: Problem | null } | null = $state(null)
+  sending: { session: string; parentId: string; turn: string; text: string; failed: Problem | null } | null = $state(null)
   live: Record<string, Live> = $state({})
 }
 
@@ -58,15 +58,20 @@ function takeTurn(body: any): void {
       else if (!live || seq > live.seq) void resnap(turnId)
       return
     case 'turn.end':
-      if (live) live.ended = true
       soon(loadQuestions)
-      if (store.view?.id === sessionId) {
-        void attempt(() => load(sessionId)).then(() => delete store.live[turnId])
-      } else delete store.live[turnId]
+      finish(turnId, sessionId)
       return
   }
   if (type.startsWith('tool.')) soon(loadQuestions)
   if (!live || seq > live.seq) void resnap(turnId)
+}
+
+/** finish has an answer that is complete shown as the gateway keeps it. Until that has come, what was streamed stays. */
+function finish(turn: string, session: string): void {
+  const live = store.live[turn]
+  if (live) live.ended = true
+  if (session === shown()) void attempt(() => load(session))
+  else delete store.live[turn]
 }
 
 function append(live: Live, body: any): void {
@@ -97,8 +102,8 @@ async function resnap(turn: string): Promise<void> {
   let again = false
   try {
     const s = await call<any>('GET', `/turns/${encodeURIComponent(turn)}`)
-    if (['done', 'error', 'cancelled', 'interrupted'].includes(s.state)) delete store.live[turn]
-    else adopt(s)
+    adopt(s)
+    if (['done', 'error', 'cancelled', 'interrupted'].includes(s.state)) finish(turn, s.sessionId)
     const live = store.live[turn]
     for (const body of sayings.get(turn) ?? []) {
       if (live && body.seq === live.seq + 1) append(live, body)
@@ -126,10 +131,21 @@ export async function moreSessions(): Promise<void> {
   store.cursor = page.nextCursor ?? ''
 }
 
+let loading: Promise<void> = Promise.resolve() // the load that was begun last
+
+/** load shows a session as it is now. Of several loads the one that was begun last counts, and all end with it. */
 async function load(id: string): Promise<void> {
+  const mine: Promise<void> = (loading = fetchView(id, () => loading === mine))
+  await mine
+  if (loading !== mine) await loading
+}
+
+async function fetchView(id: string, newest: () => boolean): Promise<void> {
   const view = await call<View>('GET', `/sessions/${encodeURIComponent(id)}`)
-  if (shown() !== id) return
+  if (shown() !== id || !newest()) return
   store.view = view
+  const open = new Set(view.turns?.map((t) => t.turnId))
+  for (const live of Object.values(store.live)) if (live.session === id && live.ended && !open.has(live.turn)) delete store.live[live.turn]
   if (store.sending?.session === id && view.path?.some((m) => m.turnId === store.sending?.turn)) store.sending = null
   for (const turn of view.turns ?? []) if (!store.live[turn.turnId]) void resnap(turn.turnId)
 }
@@ -143,28 +159,30 @@ export function shown(): string {
 export async function showRoute(): Promise<void> {
   const id = shown()
   if (store.view?.id !== id) store.view = null
-  if (id && gateway.access === 'in' && !(await attempt(() => load(id))) && gateway.access === 'in') go('chat')
+  if (!id || gateway.access !== 'in') return
+  try {
+    await load(id)
+  } catch (e) {
+    if (e instanceof Failure && e.status === 404 && shown() === id) go('chat')
+    throw e
+  }
 }
 
 /** begin makes a session and sends its first message. */
 export async function begin(config: Config, text: string): Promise<void> {
   const made = await call<Session>('POST', '/sessions', { config })
   go('chat', made.id)
-  await load(made.id)
-  await say(text)
+  await say(made.id, '', text)
 }
 
-/** say sends a message in the session that is shown. A message that was not sent stays, to be sent again. */
-export async function say(text: string, turn: string = crypto.randomUUID()): Promise<void> {
-  const view = store.view
-  if (!view) return
-  const parentId = view.path?.at(-1)?.id ?? ''
-  store.sending = { session: view.id, turn, text, failed: null }
+/** say sends a message below parent, or as the first of a session. A message that was not sent stays, to be sent again. */
+export async function say(session: string, parentId: string, text: string, turn: string = crypto.randomUUID()): Promise<void> {
+  store.sending = { session, parentId, turn, text, failed: null }
   try {
-    await call('POST', `/sessions/${encodeURIComponent(view.id)}/turns`, {
+    await call('POST', `/sessions/${encodeURIComponent(session)}/turns`, {
       turnId: turn, userMessage: parentId ? { parentId, text } : { text },
     })
-    await load(view.id)
+    await load(session)
   } catch (e) {
     if (store.sending?.turn === turn) store.sending.failed = problemOf(e)
   }

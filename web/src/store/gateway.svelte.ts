@@ -46,7 +46,7 @@ export async function attempt(f: () => Promise<unknown>): Promise<boolean> {
     return true
   } catch (e) {
     if (e instanceof Failure && e.status === 401) gateway.access = 'out'
-    else gateway.problem = problemOf(e)
+    else if (!(e instanceof Failure && e.status === 0)) gateway.problem = problemOf(e) // the stream shows that the gateway is gone
     return false
   }
 }
@@ -67,6 +67,9 @@ const pause = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
 /** start signs in where the address has a link, and follows the gateway as long as the page is open. */
 export async function start(): Promise<void> {
+  addEventListener('hashchange', () => {
+    if (location.hash.startsWith('#link=')) location.reload() // a link in a tab that shows the pages
+  })
   const link = new URLSearchParams(location.hash.slice(1)).get('link')
   if (link) {
     history.replaceState(null, '', location.pathname) // neither bookmarks nor the history keep it
@@ -111,7 +114,7 @@ async function follow(): Promise<void> {
 }
 
 async function loadAll(): Promise<void> {
-  await Promise.all([...loaders].map((load) => load()))
+  await Promise.all([...loaders].map(attempt)) // one that fails does not keep the others
 }
 
 export async function leave(): Promise<void> {

@@ -1,7 +1,7 @@
 // What waits for a person: calls of conversations, and calls of other programs.
 
 import { call } from '../services/api'
-import { on, soon, whenConnected } from './gateway.svelte'
+import { attempt, gateway, on, soon, whenConnected } from './gateway.svelte'
 import type { Question } from './types'
 
 class Questions {
@@ -10,8 +10,13 @@ class Questions {
 
 export const questions = new Questions()
 
+let again = 0
+
 export async function loadQuestions(): Promise<void> {
   questions.open = (await call<{ questions: Question[] }>('GET', '/questions')).questions
+  clearTimeout(again)
+  // The calls of other programs may be answered in another process, or run out: nobody tells.
+  if (questions.open.some((q) => !q.sessionId)) again = window.setTimeout(() => gateway.connected && void attempt(loadQuestions), 2000)
 }
 
 export async function answerQuestion(q: Question, yes: boolean, name: string): Promise<void> {
