@@ -9,6 +9,8 @@ require (
 	filippo.io/age v1.3.2
 	github.com/88250/lute v1.7.7-0.20260714082546-fa5fee40e1ee
 	github.com/VictoriaMetrics/metrics v1.35.1
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/gofrs/flock v0.13.1

@@ -1,0 +1,182 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"collie/test/await"
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// story is a gateway with a model that follows a script, and Chromium before its pages.
+type story struct {
+	*testing.T
+	programs gateway.Programs
+	settings string
+	gateway  *gateway.Gateway
+	tab      context.Context //nolint:containedctx // it is the tab
+
+	mu      sync.Mutex
+	strange []string // requests to others, and what the console was told
+}
+
+// tell opens Chromium, not signed in.
+func tell(t *testing.T, turns ...provider.Turn) *story {
+	t.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal("install chromium and fonts-noto-cjk")
+	}
+	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := httptest.NewServer(fake)
+	t.Cleanup(func() {
+		at.CloseClientConnections()
+		at.Close()
+	})
+	s := &story{T: t, programs: gateway.Place(t)}
+	s.settings = s.programs.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
+		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
+	s.gateway = s.programs.Serve(t, s.settings)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")),
+		chromedp.Flag("lang", "en"), chromedp.WindowSize(1200, 800))
+	all, end := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(end)
+	s.tab, end = chromedp.NewContext(all)
+	t.Cleanup(func() {
+		if t.Failed() {
+			text, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`document.body.innerText`))
+			t.Logf("on the page (%v):\n%s", err, text)
+		}
+		end()
+	})
+	if err := chromedp.Listen(s.tab, s.watch); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// watch notes what a page of ours never does.
+func (s *story) watch(event any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL {
+			s.strange = append(s.strange, e.Request.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		s.strange = append(s.strange, e.ExceptionDetails.Text)
+	}
+}
+
+// clean fails if the page asked another host, or threw.
+func (s *story) clean() {
+	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.strange {
+		s.Errorf("the page did what it should not: %s", one)
+	}
+}
+
+func (s *story) do(actions ...chromedp.Action[chromedp.Void]) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.tab, await.Limit)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// eval returns the value of an expression in the page.
+func (s *story) eval(expression string) any {
+	s.Helper()
+	v, err := chromedp.Run(s.tab, chromedp.Evaluate[any](expression))
+	if err != nil {
+		s.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits until an expression is true in the page.
+func (s *story) until(expression string) {
+	s.Helper()
+	await.Until(s, expression, func() bool {
+		ok, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`!!(`+expression+`)`))
+		return ok && err == nil // an error where the page is just being loaded
+	}, func() string {
+		return fmt.Sprint(s.eval(`document.body.innerText`))
+	})
+}
+
+// text is an expression for the text of what a selector finds, all of it.
+func text(selector string) string {
+	return fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText).join('\n')`, selector)
+}
+
+// shows waits until what a selector finds has a text.
+func (s *story) shows(selector, want string) {
+	s.Helper()
+	quoted, _ := json.Marshal(want)
+	s.until(text(selector) + `.includes(` + string(quoted) + `)`)
+}
+
+// click presses the first button, or link, with a name below what a selector finds.
+func (s *story) click(within, name string) {
+	s.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('%s button, %[1]s a, %[1]s summary')].find(e => (e.ariaLabel || e.innerText).trim().startsWith(%q) && !e.disabled)`, within, name)
+	s.until(find)
+	s.eval(find + `.click()`)
+}
+
+func (s *story) signIn() {
+	s.Helper()
+	s.do(chromedp.Navigate(s.gateway.URL + "/pages/#link=" + link(s.T, s.gateway)))
+	s.until(`document.querySelector('.composer textarea')`)
+}
+
+// say puts a message into the composer and sends it with Enter.
+func (s *story) say(message string) {
+	s.Helper()
+	s.write(".composer textarea", message)
+	s.do(chromedp.KeyEvent("\r"))
+}
+
+// write puts a text into a field, as pasting it does.
+func (s *story) write(field, text string) {
+	s.Helper()
+	quoted, _ := json.Marshal(text)
+	s.until(fmt.Sprintf(`document.querySelector(%q)`, field))
+	s.eval(fmt.Sprintf(`(e => { e.focus(); e.value = %s; e.dispatchEvent(new Event('input', { bubbles: true })) })(document.querySelector(%q))`, quoted, field))
+}
+
+// again restarts the gateway at the same address.
+func (s *story) again() {
+	s.Helper()
+	s.gateway.Signal(terminate)
+	if code := s.gateway.ExitCode(); code != 0 {
+		s.Fatalf("serve ended with %d", code)
+	}
+	s.gateway = s.programs.ServeIn(s.T, s.gateway.Home, s.settings, "--http", strings.TrimPrefix(s.gateway.URL, "http://"))
+}
+
+const pace = provider.Duration(20 * time.Millisecond)

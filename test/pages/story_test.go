@@ -1,0 +1,153 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/tidwall/gjson"
+
+	"collie/test/fakellm/provider"
+	"collie/test/terminal"
+)
+
+const terminate = syscall.SIGTERM
+
+const long = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty."
+
+// A person signs in with a link, sees an answer grow, loses the page and the gateway on the way, and finds all of it again.
+func TestSignInAndTalk(t *testing.T) {
+	t.Parallel()
+	s := tell(t,
+		provider.Turn{Say: "# 茶\n\n乌龙 **at** four\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
+		provider.Turn{Say: strings.Repeat(long+"\n\n", 4), Chunk: 4, Pace: pace},
+		provider.Turn{Say: "welcome back"},
+	)
+	s.do(chromedp.Navigate(s.gateway.URL + "/pages/"))
+	s.shows("main", "collie open")
+	s.signIn()
+	if at := s.eval(`location.href`); strings.Contains(at.(string), "link") {
+		t.Errorf("the link stays in the address: %s", at)
+	}
+	s.say("你好")
+	s.shows("article.assistant h1", "茶")
+	s.until(`document.querySelector('article.assistant td')`)
+	s.say("count")
+	s.shows("article.assistant", "One two three four")
+	if whole := s.eval(text("article.assistant")).(string); strings.Count(whole, "twenty") == 4 {
+		t.Error("the answer came all at once")
+	}
+	s.do(chromedp.Reload())
+	s.until(text("article.assistant") + `.split('twenty').length === 5`)
+	s.until(`!document.querySelector('[aria-busy=true]')`)
+	want := strings.TrimSpace(strings.Repeat(long+"\n\n", 4))
+	if got := s.eval(`[...document.querySelectorAll('article.assistant')].at(-1).innerText`).(string); strings.TrimSpace(got) != want {
+		t.Errorf("after the page was loaded anew in mid-stream the answer is %q", got)
+	}
+	s.again()
+	s.until(`!document.querySelector('.bar')`)
+	s.say("still there?")
+	s.shows("article.assistant", "welcome back")
+	s.click("aside", "Sign out")
+	s.shows("main", "This browser is not signed in")
+	s.clean()
+}
+
+// Where a call needs a person, the page asks in the conversation; what other programs wait for is in the tray, and a terminal
+// may be quicker.
+func TestQuestionsInThePage(t *testing.T) {
+	t.Parallel()
+	move := json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
+	again := `{"name":"fs/mv","args":{"from":"/Welcome/Minutes","to":"/Welcome/Writing"}}`
+	back := json.RawMessage(`{"action":"mv","from":"/Welcome/Minutes","to":"/Welcome/Writing"}`)
+	s := tell(t,
+		provider.Turn{Call: []provider.Call{{Tool: "fs", Args: move}}}, provider.Turn{Say: "it is moved"},
+		provider.Turn{Call: []provider.Call{{Tool: "fs", Args: back}}}, provider.Turn{Say: "it is not"},
+	)
+	s.signIn()
+	s.say("rename it")
+	s.shows("article .question", "/Welcome/Minutes")
+	s.click("article .question", "Allow once")
+	s.shows("article.assistant", "it is moved")
+	s.until(`!document.querySelector('.question')`)
+	s.say("and back")
+	s.shows("article .question", "/Welcome/Writing")
+	s.click("article .question", "Refuse")
+	s.shows("article.assistant", "it is not")
+
+	token, _, _ := s.gateway.Keys(t)
+	b := &browser{T: t, gateway: s.gateway}
+	asks := func() (code string) {
+		t.Helper()
+		_, answer := b.send(http.MethodPost, "/api/v1/calls", again, "Authorization", "Bearer "+token, "Collie-Browser-Key", "")
+		code = gjson.Get(answer, "error.confirmationCode").String()
+		if code == "" {
+			t.Fatalf("the call does not wait: %s", answer)
+		}
+		return code
+	}
+	code := asks()
+	s.shows("#tray-button", "1")
+	s.click("header", "Questions")
+	s.shows(".tray .question", "/Welcome/Writing")
+	at := terminal.Run(t, terminal.Size{Columns: 100, Rows: 30}, s.programs.Collie, "confirm", code, "--home", s.gateway.Home, "--config", s.settings)
+	at.Shows("[y/N]")
+	at.Types("n\r")
+	at.Ends(5)
+	s.shows(".tray", "Nothing waits for you")
+	again = strings.Replace(again, "Writing", "Other", 1) // a no is remembered
+	asks()
+	s.shows("#tray-button", "1")
+	s.click(".tray .question", "Allow once")
+	s.shows("#tray-button", "0")
+	if _, answer := b.send(http.MethodPost, "/api/v1/calls", again, "Authorization", "Bearer "+token, "Collie-Browser-Key", ""); gjson.Get(answer, "isError").Bool() || !gjson.Get(answer, "result").Exists() {
+		t.Errorf("the call after a yes: %s", answer)
+	}
+	s.clean()
+}
+
+// What a model or a tool says never runs, loads or looks like a part of the page.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	hostile := strings.Join([]string{
+		"before", `<script>window.hacked=1</script>`, `<img src="http://evil.example/a" onerror="window.hacked=2">`, `<svg onload="window.hacked=3"><a href="javascript:1">x</a></svg>`,
+		`<iframe srcdoc="<script>parent.hacked=4</script>"></iframe>`, `<style>body{display:none}</style>`, `<form action="http://evil.example"><button>Allow once</button></form>`,
+		`![pixel](http://evil.example/pixel.png)`, `[run](javascript:window.hacked=5)`, `[data](data:text/html,<script>1</script>)`, `[fine](https://example.com/ "title")`,
+		`[ref]: http://evil.example/ref`, `<http://evil.example/auto>`, "`<img src=x onerror=window.hacked=6>`", "```html\n<script>window.hacked=7</script>\n```",
+		`<div class="question" id="tray-button" style="position:fixed;inset:0">x</div>`, `<math><mtext><mglyph><style><img src=x onerror=window.hacked=8>`, "after",
+	}, "\n\n")
+	args, err := json.Marshal(map[string]string{"action": "write", "path": "/Welcome/Evil", "markdown": hostile})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: args}}}, provider.Turn{Say: hostile, Chunk: 7})
+	s.signIn()
+	s.say(strings.ReplaceAll(hostile, "\n", " "))
+	s.until(`document.querySelector('article .tool')`)
+	if s.eval(`!!document.querySelector('.question')`) == true {
+		s.click("article .question", "Allow once")
+	}
+	s.until(`document.querySelectorAll('article.assistant').length && ` + text("article.assistant") + `.trim().endsWith('after')`)
+	s.until(`!document.querySelector('[aria-busy=true]')`)
+	if hacked := s.eval(`window.hacked`); hacked != nil {
+		t.Errorf("script %v ran", hacked)
+	}
+	if found := s.eval(`document.querySelectorAll('article :is(img, svg, iframe, script, style, form:not(.question), math, object, embed, [style], [id], [onload], [onerror])').length`); found != 0.0 {
+		t.Errorf("%v elements are in messages that should not be: %s", found, s.eval(`document.querySelector('article.assistant').innerHTML`))
+	}
+	links := s.eval(`[...document.querySelectorAll('article a')].map(a => a.getAttribute('href') + ' ' + a.rel + ' ' + a.target).join('\n')`).(string)
+	for link := range strings.Lines(links) {
+		if !strings.HasPrefix(link, "http") && !strings.HasPrefix(link, "null") || !strings.Contains(link, "noopener") {
+			t.Errorf("a link: %s", link)
+		}
+	}
+	if !strings.Contains(links, "https://example.com/") {
+		t.Errorf("the good link is missing: %s", links)
+	}
+	s.clean()
+}
