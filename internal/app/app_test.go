@@ -67,7 +67,7 @@ func open(t *testing.T, cfg *config.Config, opts app.Options) *app.App {
 // A call reaches the server under the limits and profiles of the settings, and is recorded where they say.
 func TestOpen(t *testing.T) {
 	t.Parallel()
-	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"200ms"}}`)
+	cfg := load(t, `,"profiles":{"default":{"actions":{"exclude":["s.crash"]}},"all":{}},"mcp":{"limits":{"maxCallTimeout":"3s"}}`)
 	a := open(t, cfg, app.Options{Version: "9"})
 	<-a.Servers.Started()
 	if list := a.Servers.List(); len(list) != 1 || list[0].State != tool.StateReady || list[0].Tools == 0 {
