@@ -151,6 +151,9 @@ type screen struct {
 	suggested   []suggestion
 	wordAt      int // where the word begins that they continue
 
+	tallest   int // number of lines that a recent view has, which may be on the terminal still
+	tallestAt time.Time
+
 	lines    []string // for the scrollback
 	printing bool
 	asking   []question
@@ -192,6 +195,9 @@ func (s *screen) Init() tea.Cmd {
 	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, s.next(), every())
 }
 
+// redrawn is the time after which a view is on the terminal.
+const redrawn = 200 * time.Millisecond
+
 func every() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
 
 func (s *screen) bold(text string) string {
@@ -212,12 +218,13 @@ func (s *screen) put(lines []string) {
 	}
 }
 
-// next prints what waits for the scrollback: not more at once than the screen can hold, and in order.
+// next prints what waits for the scrollback, in order, and not more at once than there is room for above what changes: the
+// terminal would scroll that away, too, and it would stay in the scrollback.
 func (s *screen) next() tea.Cmd {
 	if s.printing || len(s.lines) == 0 {
 		return nil
 	}
-	n := min(len(s.lines), max(s.height/2, 1))
+	n := min(len(s.lines), max(s.height-s.tallest, 1))
 	text := strings.Join(s.lines[:n], "\n")
 	if text == "" {
 		text = " "
@@ -649,7 +656,11 @@ func (s *screen) View() tea.View {
 		status = locale.T("answering, Ctrl-C ends it")
 	}
 	lines = append(lines, s.Dim(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width)))
-	v := tea.NewView(strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n"))
+	drawn := strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n")
+	if h := strings.Count(drawn, "\n") + 1; h >= s.tallest || time.Since(s.tallestAt) > redrawn {
+		s.tallest, s.tallestAt = h, time.Now()
+	}
+	v := tea.NewView(drawn)
 	if c := s.input.Cursor(); c != nil && len(s.asking) == 0 {
 		c.Y += len(lines)
 		v.Cursor = c
