@@ -3,6 +3,7 @@ package terminal
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,6 +34,14 @@ type Screen struct {
 
 	mu   sync.Mutex
 	seen bytes.Buffer
+	all  []event
+}
+
+// event is what became of a terminal: another size, or bytes written to it.
+type event struct {
+	Columns uint16 `json:"columns,omitempty"`
+	Rows    uint16 `json:"rows,omitempty"`
+	Write   []byte `json:"write,omitempty"`
 }
 
 // Run runs a program at a terminal of its own. The test waits for its end by [Screen.Ends], or kills it.
@@ -43,14 +52,11 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 		t.Skipf("no pseudo terminals here: %v", err)
 	}
 	s := &Screen{t: t, person: person, exited: make(chan struct{})}
-	fd := int(person.Fd())
-	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	var n int
+	s.control(func(fd int) (err error) {
+		n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+		return errors.Join(err, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	})
 	s.Resize(size)
 	device, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -70,6 +76,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 			n, err := person.Read(buf)
 			s.mu.Lock()
 			s.seen.Write(buf[:n])
+			s.all = append(s.all, event{Write: bytes.Clone(buf[:n])})
 			s.mu.Unlock()
 			if err != nil {
 				return
@@ -88,12 +95,28 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	return s
 }
 
+// control calls f with the descriptor of the terminal. Fd would make reads block, and then closing would wait for them.
+func (s *Screen) control(f func(fd int) error) {
+	s.t.Helper()
+	raw, err := s.person.SyscallConn()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var failed error
+	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil || failed != nil {
+		s.t.Fatal(errors.Join(err, failed))
+	}
+}
+
 // Resize gives the terminal another size, and the program hears of it.
 func (s *Screen) Resize(size Size) {
 	s.t.Helper()
-	if err := unix.IoctlSetWinsize(int(s.person.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Columns}); err != nil {
-		s.t.Fatal(err)
-	}
+	s.control(func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Columns})
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, event{Columns: size.Columns, Rows: size.Rows})
 }
 
 // Shows waits until all texts are on the screen that were not there before, and forgets what is.
@@ -142,6 +165,12 @@ func (s *Screen) Types(keys string) {
 // Kill ends the program at once, as a machine that goes down does.
 func (s *Screen) Kill() {
 	_ = s.cmd.Process.Kill()
+	<-s.exited
+}
+
+// HangUp takes the terminal away, as a closed window or a broken line does, and waits for the program's end.
+func (s *Screen) HangUp() {
+	_ = s.person.Close()
 	<-s.exited
 }
 

@@ -1,0 +1,186 @@
+//go:build stories
+
+package agent_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/test/await"
+	"collie/test/fakellm/provider"
+	"collie/test/terminal"
+)
+
+var updateScreens = flag.Bool("update", false, "write testdata/screens anew")
+
+// changing are the parts of a screen that no two runs have in common.
+var changing = []struct {
+	what *regexp.Regexp
+	with string
+}{
+	{regexp.MustCompile(`\d+(\.\d+)?(ms|s)\b`), "TIME"},
+	{regexp.MustCompile(`\d+ tokens in, \d+ out`), "N tokens in, N out"},
+	{regexp.MustCompile(`输入 \d+ 个词元，输出 \d+ 个`), "输入 N 个词元，输出 N 个"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "YYYY-MM-DD"},
+	{regexp.MustCompile(`\d{14}-[0-9a-z]{7}`), "DDDDDDDDDDDDDD-IIIIIII"},
+}
+
+// steady is a view without what changes from run to run.
+func steady(v *terminal.View) string {
+	text := v.String()
+	for _, c := range changing {
+		text = c.what.ReplaceAllString(text, c.with)
+	}
+	return text
+}
+
+// same waits until the terminal shows what is recorded in testdata/screens.
+func same(t *testing.T, x terminal.Xterm, s *terminal.Screen, name string) {
+	t.Helper()
+	file := filepath.Join("testdata", "screens", name+".txt")
+	if *updateScreens {
+		last := ""
+		await.Until(t, "the screen is drawn", func() bool {
+			now := steady(x.View(s))
+			defer func() { last = now }()
+			return now == last
+		})
+		if err := os.WriteFile(file, []byte(steady(x.View(s))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	await.Until(t, "the screen is that of "+file, func() bool {
+		got = steady(x.View(s))
+		return got == string(want)
+	}, func() string { return "it is\n" + got })
+}
+
+const lesson = "# 乌龙茶\n\nOolong is **partly oxidised**; so says the [book](https://example.org/茶).\n\n" +
+	"1. warm the pot\n2. *five grams*, 95 °C\n   - first: 10 s\n   - 第二泡：十五秒\n\n" +
+	"| tea | 中文 | minutes |\n|---|---|---:|\n| green | 绿茶 | 2 |\n| oolong | 乌龙茶 | 0.2 |\n\n" +
+	"```go\nfunc steep(t time.Duration) error { return nil } // a line of code that is wider than eighty columns are, and stays whole\n```\n\n> 好茶不怕细品"
+
+// What a person sees in a conversation, at the usual sizes and in both languages, as a terminal emulator shows it.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	x := terminal.NewXterm(t, filepath.Join("..", "terminal"))
+	for _, at := range []struct {
+		name, locale       string
+		size               terminal.Size
+		answered, question string
+		document           string // that the model moves
+	}{
+		{"80x24", "C.UTF-8", terminal.Size{Columns: 80, Rows: 24}, "tokens in", "Run it?", "/Welcome/Writing"},
+		{"200x60", "C.UTF-8", terminal.Size{Columns: 200, Rows: 60}, "tokens in", "Run it?", "/Welcome/Writing"},
+		{"80x24-zh", "zh_CN.UTF-8", terminal.Size{Columns: 80, Rows: 24}, "个词元", "执行吗？", "/欢迎/写作"},
+	} {
+		t.Run(at.name, func(t *testing.T) {
+			t.Parallel()
+			p, settings := world(t, answers(
+				provider.Turn{Say: lesson},
+				calls("fs", `{"action":"mv","from":"`+at.document+`","to":"`+path.Dir(at.document)+`/记录 Minutes"}`), provider.Turn{Say: "搬好了 (moved)"},
+			))
+			s := terminal.Run(t, at.size, "env", "LC_ALL="+at.locale, "TERM=xterm-256color", p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+			s.Shows("collie chat")
+			s.Types("怎么泡 oolong？")
+			s.Shows("oolong")
+			same(t, x, s, at.name+"-typed")
+			s.Types("\r")
+			s.Shows("好茶不怕细品", at.answered)
+			same(t, x, s, at.name+"-answer")
+			s.Types("move it\r")
+			s.Shows(at.question)
+			same(t, x, s, at.name+"-question")
+			s.Types("y")
+			s.Shows("搬好了", at.answered)
+			s.Types("/b")
+			s.Shows("/branches")
+			same(t, x, s, at.name+"-completion")
+			s.Types("\x15")
+			s.Types("\x03\x03")
+			s.Ends(0)
+		})
+	}
+}
+
+// numbered are n words, each in two scripts.
+func numbered(n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprintf("word%d 字%d", i, i)
+	}
+	return strings.Join(words, " ")
+}
+
+// A terminal that changes its size while an answer comes loses no word of it.
+func TestResizeInMidStream(t *testing.T) {
+	t.Parallel()
+	x := terminal.NewXterm(t, filepath.Join("..", "terminal"))
+	words := numbered(300)
+	p, settings := world(t, answers(provider.Turn{Say: words + ".\n\nthat was all", Pace: provider.Duration(5 * time.Millisecond)}))
+	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, "env", "LC_ALL=C.UTF-8", "TERM=xterm-256color", p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+	s.Shows("collie chat")
+	s.Types("count\r")
+	for i, size := range []terminal.Size{{Columns: 61, Rows: 20}, {Columns: 132, Rows: 40}, {Columns: 40, Rows: 10}, {Columns: 80, Rows: 24}} {
+		s.Shows(fmt.Sprintf("word%d", 40*(i+1)))
+		s.Resize(size)
+	}
+	s.Shows("that was all", "tokens in")
+	shown := strings.Join(strings.Fields(x.View(s).String()), " ")
+	at := 0
+	for w := range strings.FieldsSeq(words) {
+		i := strings.Index(shown[at:], w)
+		if i < 0 {
+			t.Fatalf("%q is lost of\n%s", w, x.View(s))
+		}
+		at += i
+	}
+	s.Types("\x03\x03")
+	s.Ends(0)
+}
+
+// A terminal that goes away in the middle of an answer loses neither what was said nor what was being typed.
+func TestTerminalGoesAwayInMidTurn(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"hang up", "kill"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			p, settings := world(t, answers(provider.Turn{Say: numbered(2000), Pace: provider.Duration(20 * time.Millisecond)}))
+			home := t.TempDir()
+			s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
+			s.Shows("collie chat")
+			s.Types("tell me\r")
+			s.Shows("word200") // after a second what was said is in the store
+			s.Types("and the next one")
+			s.Shows("and the next one")
+			if way == "kill" {
+				s.Kill()
+			} else {
+				s.HangUp()
+			}
+			s = terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--continue", "--home", home, "--config", settings)
+			kept := []string{"tell me", "word20 字20"}
+			if way == "hang up" {
+				kept = append(kept, "and the next one")
+			}
+			s.Shows(kept...)
+			s.Types("\x15")
+			s.Types("\x03\x03")
+			s.Ends(0)
+			p.AwaitNone(t, leaveLimit)
+		})
+	}
+}
