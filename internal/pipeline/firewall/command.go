@@ -67,10 +67,14 @@ func (j *judgement) judgeScript(s string) {
 		j.scanUnparsed(s)
 		return
 	}
+	outer, numbers := j.script, j.numbers
+	j.script, j.numbers = file, nil
 	syntax.Walk(file, func(n syntax.Node) bool {
 		j.judgeNode(n)
+		j.judgeEvaluation(n)
 		return true
 	})
+	j.script, j.numbers = outer, numbers
 }
 
 // scanUnparsed looks for denied commands in text that cannot be parsed, word by word.
@@ -260,6 +264,8 @@ func (j *judgement) judgeAssignment(a *syntax.Assign) {
 	switch {
 	case name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE":
 		j.report(Deny, "command.traces", "it keeps commands out of the history")
+	case slices.Contains([]string{"path", "fpath", "cdpath", "module_path"}, name): // those of zsh
+		j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
 	case name == strings.ToLower(name), name == "LANG", strings.HasPrefix(name, "LC_"), slices.Contains([]string{"TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR", "FORCE_COLOR"}, name):
 	default:
 		j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
@@ -524,6 +530,9 @@ func (j *judgement) askUnlessHarmless(words []word) {
 		return
 	}
 	j.judgeWalk(name, words[1:])
+	if evaluates(name, words[1:]) {
+		j.askEvaluated()
+	}
 	if j.reads = j.onlyReads(words); !j.reads {
 		j.report(Ask, "command.unknown", name+" is not known to do no harm with these arguments")
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"collie/internal/tool"
 )
 
@@ -68,6 +70,8 @@ type judgement struct {
 	depth   int             // of commands within commands
 	paths   int             // paths judged
 	calls   int             // simple commands judged
+	script  *syntax.File    // that is judged
+	numbers numbers         // its variables, once they are needed
 	folders []string        // absolute ones that the command goes to, in which relative paths may lie
 	homeIs  string          // see home
 	holds   map[string]bool // what holdsSecrets said of folders

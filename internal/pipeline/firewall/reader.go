@@ -282,7 +282,7 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 		return len(args) == 1 && args[0].text == "list"
 	case "kubectl":
 		for _, a := range args {
-			if !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.HasPrefix(a.text, "--raw") || strings.Contains(a.text, "all") && !strings.HasPrefix(a.text, "-") {
+			if !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.HasPrefix(a.text, "--raw") || strings.HasPrefix(a.text, "--kubeconfig") || strings.Contains(a.text, "all") && !strings.HasPrefix(a.text, "-") {
 				return false
 			}
 		}
