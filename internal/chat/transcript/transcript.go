@@ -178,32 +178,58 @@ func readOpenWebUI(c gjson.Result, t *tree) {
 	})
 }
 
+// libreMessage is a message of LibreChat. It is read in one go: to look into each level of a long conversation for the next
+// one would take a time that grows with the square of its length.
+type libreMessage struct {
+	MessageID       json.RawMessage
+	ParentMessageID json.RawMessage
+	CreatedAt       json.RawMessage
+	Model           json.RawMessage
+	Text            json.RawMessage
+	Content         json.RawMessage
+	IsCreatedByUser json.RawMessage
+	Files           json.RawMessage
+	Children        []libreMessage
+}
+
 func readLibreChat(c gjson.Result, t *tree) {
+	var all struct{ Messages []libreMessage }
+	if err := json.Unmarshal([]byte(c.Raw), &all); err != nil {
+		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong { // all else has been read
+			t.skip("all of it: " + err.Error())
+			return
+		}
+		t.skip("what is not a message")
+	}
 	// Children are nested in their parents in one form of the export, and listed flat in the other.
 	type below struct {
-		list   []gjson.Result
+		list   []libreMessage
 		parent string
 	}
-	for work := []below{{c.Get("messages").Array(), ""}}; len(work) > 0; {
+	for work := []below{{all.Messages, ""}}; len(work) > 0; {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		for i, m := range at.list {
-			n := node{id: m.Get("messageId").String(), parent: first(at.parent, m.Get("parentMessageId").String()), created: moment(m.Get("createdAt")), model: m.Get("model").String()}
+		for i := range at.list {
+			m := &at.list[i]
+			n := node{
+				id: gjson.ParseBytes(m.MessageID).String(), parent: first(at.parent, gjson.ParseBytes(m.ParentMessageID).String()),
+				created: moment(gjson.ParseBytes(m.CreatedAt)), model: gjson.ParseBytes(m.Model).String(),
+			}
 			if n.id == "" {
 				n.id = "unnamed " + strconv.Itoa(len(t.nodes)) + " " + strconv.Itoa(i)
 			}
-			n.text = first(text(m.Get("text")), text(m.Get("content")))
+			n.text = first(text(gjson.ParseBytes(m.Text)), text(gjson.ParseBytes(m.Content)))
 			role := "assistant"
-			if m.Get("isCreatedByUser").Bool() {
+			if gjson.ParseBytes(m.IsCreatedByUser).Bool() {
 				role = "user"
 			}
 			t.role(&n, role)
-			for range m.Get("files").Array() {
+			for range gjson.ParseBytes(m.Files).Array() {
 				t.skip("a picture or file")
 			}
 			t.add(n)
-			if children := m.Get("children").Array(); len(children) > 0 {
-				work = append(work, below{children, n.id})
+			if len(m.Children) > 0 {
+				work = append(work, below{m.Children, n.id})
 			}
 		}
 	}

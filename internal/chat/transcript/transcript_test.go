@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"collie/internal/chat"
 	"collie/internal/chat/transcript"
 	"collie/internal/llm"
 	"collie/internal/store"
+	"collie/test/await"
 )
 
 func service(t *testing.T) *chat.Service {
@@ -99,6 +101,7 @@ func TestHostile(t *testing.T) {
 		"NUL":              {webui(`"c":{"role":"user","content":"a\\u0000b"}`), "user 1/1 a\uFFFDb\n", ""},
 		"too long":         {webui(`"c":{"role":"user","content":"` + strings.Repeat("x", 2<<20) + `"}`), "", "the end of a message"},
 		"deep":             {webui(`"0":{"role":"user","content":"x"}` + deep.String()), "", ""},
+		"no messages":      {`{"conversationId":"x","messages":[7,null,{"messageId":["a"],"children":{"x":1},"text":{"y":2}},{"messageId":"c","isCreatedByUser":true,"text":"c","children":[[]]}]}`, "user 1/1 c\n", "not a message"},
 		"twice":            {webui(`"c":{"role":"user","content":"c"},"c":{"role":"user","content":"d"}`), "user 1/1 c\n", "twice"},
 		"current cycle":    {`[{"current_node":"a","mapping":{"a":{"parent":"b"},"b":{"parent":"a"},"c":{"message":{"author":{"role":"user"},"content":{"parts":["c"]}}}}}]`, "user 1/1 c\n", "ancestor"},
 	} {
@@ -115,6 +118,23 @@ func TestHostile(t *testing.T) {
 		if program, all, _, err := transcript.Read([]byte(in)); err == nil || len(all) > 0 {
 			t.Errorf("%.20q is taken for %s", in, program)
 		}
+	}
+}
+
+// A long conversation of LibreChat, in which each answer lies in its question, is read in a time that grows with its length.
+func TestNested(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	var b strings.Builder
+	b.WriteString(`{"conversationId":"x","messages":[` + strings.Repeat(`{"children":[`, n))
+	for i := range n {
+		fmt.Fprintf(&b, `],"messageId":"m%d","isCreatedByUser":%t,"text":"%s"}`, i, i%2 == 0, strings.Repeat("x", 2000))
+	}
+	begun := time.Now()
+	_, all, notes, err := transcript.Read([]byte(b.String() + "]}"))
+	await.Within(t, "reading it", time.Since(begun), 3*time.Second) // it took 40
+	if err != nil || len(all) != 1 || all[0].Messages != n || len(all[0].Left)+len(notes) > 0 {
+		t.Fatalf("%v, %d conversations, %v", err, len(all), notes)
 	}
 }
 
