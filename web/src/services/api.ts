@@ -22,12 +22,13 @@ function key(): string {
 async function send(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set(keyHeader, key())
-  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  const raw = body instanceof Blob
+  if (body !== undefined) headers.set('Content-Type', raw ? body.type || 'application/octet-stream' : 'application/json')
   let answer: Response
   try {
     answer = await fetch(path, {
       ...init, method, headers, credentials: 'same-origin', cache: 'no-store',
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : raw ? body : JSON.stringify(body),
     })
   } catch (e) {
     if (init.signal?.aborted) throw e
@@ -39,7 +40,7 @@ async function send(method: string, path: string, body?: unknown, init: RequestI
   throw new Failure(answer.status, error.type ?? 'internal_error', error.message ?? answer.statusText, error.hint)
 }
 
-/** call sends a request to the API and returns what it answers. */
+/** call sends a request to the API and returns what it answers. A body is sent as JSON, a Blob as it is. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const answer = await send(method, '/api/v1' + path, body)
   return (answer.status === 204 ? undefined : await answer.json()) as T

@@ -34,6 +34,11 @@ export function t(text: Text): string {
   return state.language === 'zh' ? zh[text] : text
 }
 
+/** money returns an amount in millionths of a dollar. */
+export function money(micros: number): string {
+  return new Intl.NumberFormat(state.language === 'zh' ? 'zh-CN' : 'en', { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }).format(micros / 1e6)
+}
+
 /** ago returns how long ago a time was. */
 export function ago(time: string): string {
   const seconds = (Date.parse(time) - Date.now()) / 1000

@@ -5,7 +5,7 @@ import { call, Failure, type ServerEvent } from '../services/api'
 import { go, route } from '../services/route.svelte'
 import { attempt, gateway, on, problemOf, soon, whenConnected } from './gateway.svelte'
 import { loadQuestions } from './questions.svelte'
-import type { Call, Config, Message, Part, Problem, Session, View } from './types'
+import type { Call, Config, File, Found, Message, Part, Problem, Session, View } from './types'
 
 /** Live is an answer on its way. */
 export interface Live {
@@ -22,7 +22,7 @@ class Store {
   sessions: Session[] = $state([])
   cursor = $state('')
   view: View | null = $state(null)
-  sending: { session: string; parentId: string; turn: string; text: string; failed: Problem | null } | null = $state(null)
+  sending: Said | null = $state(null)
   live: Record<string, Live> = $state({})
 }
 
@@ -39,9 +39,10 @@ on('session', (e) => {
 })
 whenConnected(() => Promise.all([loadSessions(), showRoute()]))
 
-/** running is the answer on its way in a session. */
+/** running is the answer on its way in a session, not one that waits for it. */
 export function running(session: string): Live | undefined {
-  return Object.values(store.live).find((l) => l.session === session && !l.ended)
+  const open = Object.values(store.live).filter((l) => l.session === session && !l.ended)
+  return open.find((l) => l.state !== 'queued') ?? open[0]
 }
 
 function takeTurn(body: any): void {
@@ -168,24 +169,85 @@ export async function showRoute(): Promise<void> {
   }
 }
 
-/** begin makes a session and sends its first message. */
-export async function begin(config: Config, text: string): Promise<void> {
-  const made = await call<Session>('POST', '/sessions', { config })
-  go('chat', made.id)
-  await say(made.id, '', text)
+/** Said is a message that is on its way to the gateway. */
+export interface Said {
+  session: string
+  parentId: string
+  turn: string
+  text: string
+  files: File[]
+  /** steer gives it to the answer that is being written, instead of after it. */
+  steer: boolean
+  failed: Problem | null
 }
 
-/** say sends a message below parent, or as the first of a session. A message that was not sent stays, to be sent again. */
-export async function say(session: string, parentId: string, text: string, turn: string = crypto.randomUUID()): Promise<void> {
-  store.sending = { session, parentId, turn, text, failed: null }
+/** begin makes a session. */
+export async function begin(config: Config): Promise<string> {
+  const made = await call<Session>('POST', '/sessions', { config })
+  go('chat', made.id)
+  return made.id
+}
+
+/** attach keeps a file for a message of a session. */
+export async function attach(session: string, file: globalThis.File): Promise<File> {
+  return call('POST', `/blobs?session=${encodeURIComponent(session)}&name=${encodeURIComponent(file.name)}`, file)
+}
+
+/** say sends a message. One that was not sent stays, to be sent again. */
+export async function say(said: Omit<Said, 'failed'>): Promise<void> {
+  store.sending = { ...said, failed: null }
+  const { parentId, text, files } = said
   try {
-    await call('POST', `/sessions/${encodeURIComponent(session)}/turns`, {
-      turnId: turn, userMessage: parentId ? { parentId, text } : { text },
+    await call('POST', `/sessions/${encodeURIComponent(said.session)}/turns`, {
+      turnId: said.turn,
+      userMessage: { ...(parentId && { parentId }), text, parts: files.map((file) => ({ type: 'file', file })) },
+      ...(said.steer && { overrides: { busyPolicy: 'steer' } }),
     })
-    await load(session)
+    await load(said.session)
   } catch (e) {
-    if (store.sending?.turn === turn) store.sending.failed = problemOf(e)
+    if (store.sending?.turn === said.turn) store.sending.failed = problemOf(e)
   }
+}
+
+/** onMessage asks for something about a message, and shows what has become of the session. */
+async function onMessage(method: string, m: Message, what: string, body?: unknown): Promise<void> {
+  const session = shown()
+  await call(method, `/messages/${encodeURIComponent(m.id)}${what}`, body)
+  await load(session)
+}
+
+/** regenerate has a message answered once more, beside the answers that it has. */
+export const regenerate = (m: Message) => onMessage('POST', m, '/regenerate', {})
+/** proceed has an answer that broke off go on. */
+export const proceed = (m: Message) => onMessage('POST', m, '/continue', {})
+/** edit puts another wording beside a message of the person, and has it answered. Its files stay. */
+export const edit = (m: Message, text: string) =>
+  onMessage('POST', m, '/edit', { parts: [{ type: 'text', text }, ...(m.parts ?? []).filter((p) => p.type === 'file')] })
+/** removeMessage deletes a message and what follows it. */
+export const removeMessage = (m: Message) => onMessage('DELETE', m, '')
+
+/** select goes to another of the messages that answer the same one. */
+export async function select(m: Message, index: number): Promise<void> {
+  const session = shown()
+  await call('POST', `/messages/${encodeURIComponent(m.parentId)}/select`, { index })
+  await load(session)
+}
+
+/** fork begins a session with what was said up to a message. */
+export async function fork(m: Message): Promise<void> {
+  const made = await call<Session>('POST', `/messages/${encodeURIComponent(m.id)}/fork`, {})
+  go('chat', made.id)
+}
+
+/** change changes the title or the settings of a session. */
+export async function change(session: string, patch: { title?: string; config?: Config }): Promise<void> {
+  await call('PATCH', `/sessions/${encodeURIComponent(session)}`, patch)
+  await Promise.all([loadSessions(), load(session)])
+}
+
+/** search finds messages with a text. */
+export async function search(text: string): Promise<Found[]> {
+  return (await call<{ found: Found[] | null }>('GET', `/search?q=${encodeURIComponent(text)}`)).found ?? []
 }
 
 export async function cancel(turn: string): Promise<void> {

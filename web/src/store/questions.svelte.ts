@@ -19,9 +19,9 @@ export async function loadQuestions(): Promise<void> {
   if (questions.open.some((q) => !q.sessionId)) again = window.setTimeout(() => gateway.connected && void attempt(loadQuestions), 2000)
 }
 
-export async function answerQuestion(q: Question, yes: boolean, name: string): Promise<void> {
+export async function answerQuestion(q: Question, yes: boolean, name: string, grant = ''): Promise<void> {
   try {
-    await call('POST', `/questions/${encodeURIComponent(q.id)}`, { yes, name })
+    await call('POST', `/questions/${encodeURIComponent(q.id)}`, { yes, name, ...(grant && { grant }) })
   } finally {
     await loadQuestions() // also where somebody else was quicker
   }

@@ -21,7 +21,31 @@ export interface Part {
   name?: string
   args?: string
   isError?: boolean
-  file?: { name: string }
+  file?: File
+}
+
+/** File is what is attached to a message. */
+export interface File {
+  name: string
+  mime: string
+  sha256: string
+  size: number
+}
+
+export interface Usage {
+  input: number
+  output: number
+  cached?: number
+}
+
+/** Found is a message that a search found. */
+export interface Found {
+  sessionId: string
+  title: string
+  messageId: string
+  role: string
+  excerpt: string
+  at: number
 }
 
 export interface Call {
@@ -46,6 +70,12 @@ export interface Message {
   turnId?: string
   model?: string
   error?: Problem
+  /** index is its place among the messages that answer the same one, of how many. */
+  index: number
+  of: number
+  usage?: Usage
+  costMicros?: number
+  finishReason?: string
 }
 
 export interface TurnRef {
@@ -75,5 +105,7 @@ export interface Question {
     args: string
     risk?: string
     name?: string
+    /** grants are what may be allowed beyond this one call. */
+    grants?: { id: string; scope: string; kind: string; within?: string; expires?: string }[]
   }
 }

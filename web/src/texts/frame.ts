@@ -11,4 +11,6 @@ export const frame = {
   'The gateway cannot be reached; trying again …': '无法连接网关，正在重试……', 'Connecting …': '正在连接……',
   'Theme': '主题', 'System': '跟随系统', 'Light': '浅色', 'Dark': '深色', 'Language': '语言', 'Menu': '菜单', 'Close': '关闭',
   'Dismiss': '知道了', 'Loading …': '正在加载……', 'Pages': '页面',
+  'Or allow more:': '或允许更多：', 'all calls of this action': '此操作的所有调用', 'until the answer is finished': '直到回答结束',
+  'in this conversation': '在此对话中', 'always': '始终', 'until': '直到',
 } as const
