@@ -5,9 +5,11 @@ package pages_test
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -39,11 +41,17 @@ type story struct {
 // tell opens Chromium, not signed in.
 func tell(t *testing.T, turns ...provider.Turn) *story {
 	t.Helper()
+	return tellOf(t, provider.Conversation{Turns: turns})
+}
+
+// tellOf is tell with a model that goes by what it is asked.
+func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
+	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatal("install chromium and fonts-noto-cjk")
 	}
-	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}, provider.Options{})
+	fake, err := provider.New(provider.Script{Conversations: conversations}, provider.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +185,23 @@ func (s *story) again() {
 		s.Fatalf("serve ended with %d", code)
 	}
 	s.gateway = s.programs.ServeIn(s.T, s.gateway.Home, s.settings, "--http", strings.TrimPrefix(s.gateway.URL, "http://"))
+}
+
+var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
+
+// look takes a picture of the page, for people, if the tests are asked to.
+func (s *story) look(name string) {
+	s.Helper()
+	if *shots == "" {
+		return
+	}
+	png, err := chromedp.Run(s.tab, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*shots, name+".png"), png, 0o600)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
 }
 
 const pace = provider.Duration(20 * time.Millisecond)

@@ -46,7 +46,7 @@ func TestSignInAndTalk(t *testing.T) {
 	s.until(text("article.assistant") + `.split('twenty').length === 5`)
 	s.until(`!document.querySelector('[aria-busy=true]')`)
 	want := strings.TrimSpace(strings.Repeat(long+"\n\n", 4))
-	if got := s.eval(`[...document.querySelectorAll('article.assistant')].at(-1).innerText`).(string); strings.TrimSpace(got) != want {
+	if got := s.eval(`[...document.querySelectorAll('article.assistant .markdown')].at(-1).innerText`).(string); strings.TrimSpace(got) != want {
 		t.Errorf("after the page was loaded anew in mid-stream the answer is %q", got)
 	}
 	s.again()
