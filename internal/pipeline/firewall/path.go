@@ -219,7 +219,8 @@ var pathGroups = [...]struct {
 	{"path.system", whySystem, true, `/etc/** /usr/** /boot/** /bin/** /sbin/** /lib/** /lib64/** /sys/** /proc/** /System/** /Library/** /private/etc/** /?:/windows/** /?:/program?files/** /var/log/** /var/lib/dpkg/** /var/spool/**`},
 	{"path.starts", whyStarts, true, `~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin ~/.kshrc ~/.cshrc ~/.tcshrc ~/.inputrc ~/.config/fish/** ~/.xinitrc ~/.xprofile ~/.xsession
 	~/.config/autostart/** ~/.config/systemd/** ~/.local/share/systemd/** ~/Library/LaunchAgents/** ~/Library/LaunchDaemons/** ~/.config/environment.d/** ~/.pam_environment ~/.vimrc ~/.config/nvim/** ~/.emacs ~/.emacs.d/** ~/.gitconfig ~/.config/git/** ~/.local/bin/** ~/bin/** ~/.bash_aliases
-	**/.git/hooks/** **/.git/config **/.husky/** **/start?menu/programs/startup/** **/.vscode/tasks.json **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
+	**/.git/hooks/** **/.git/config **/.husky/** **/start?menu/programs/startup/** **/.vscode/tasks.json **/.vscode/mcp.json **/.cursor/mcp.json **/.mcp.json **/.claude/settings.json **/.claude/settings.local.json ~/.claude.json ~/.codex/config.toml ~/.gemini/settings.json
+	**/.cargo/config **/.cargo/config.toml **/.envrc **/crontab **/cron.d/** **/cron.daily/** **/cron.hourly/** **/documents/powershell/** **/documents/windowspowershell/**`},
 	{"path.notes", "notes are changed through their tools, not in their files", true, `**/*.sy **/siyuan/conf/** **/siyuan/temp/**`},
 }
 

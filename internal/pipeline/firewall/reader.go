@@ -59,7 +59,7 @@ file files -C -m --compile
 stat files
 du files --files0-from
 df files
-tree files -o
+tree files -o -R
 realpath files
 readlink files
 basename data
@@ -69,11 +69,10 @@ egrep first -f --file
 fgrep first -f --file
 zgrep first -f --file
 rg first -f --file --pre --hostname-bin --search-zip -z
-ag first
+ag first --pager
 fd first -x -X --exec --exec-batch
 jq first -f --from-file -L --rawfile --slurpfile
 zcat files
-zless files
 pwd none
 true data
 false data
@@ -156,30 +155,30 @@ git worktree list
 git reflog none
 git version none
 go version none
-go doc data
+go doc data -http
 go list data -toolexec -exec -overlay -modfile -mod -export -compiled -test
 go env data -w -u -json
-npm ls data
-npm list data
-npm outdated data
-npm view data
-pip list none
-pip show data
-pip freeze none
-pip3 list none
-pip3 show data
-pip3 freeze none
+npm ls data --git --userconfig --globalconfig
+npm list data --git --userconfig --globalconfig
+npm outdated data --git --userconfig --globalconfig
+npm view data --git --userconfig --globalconfig
+pip list none --python
+pip show data --python
+pip freeze none --python
+pip3 list none --python
+pip3 show data --python
+pip3 freeze none --python
 cargo tree data --config
 docker ps data
 docker images data
 docker version data
 kubectl version data
 kubectl get kubectl
-systemctl status data
-systemctl is-active data
-systemctl is-enabled data
-systemctl list-units data
-journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys -D -o --directory --file --root --image
+systemctl status data -H -M --host --machine
+systemctl is-active data -H -M --host --machine
+systemctl is-enabled data -H -M --host --machine
+systemctl list-units data -H -M --host --machine
+journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys -D -o -M --directory --file --root --image --machine
 node versions
 python versions
 python3 versions
@@ -281,12 +280,12 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 	case "list":
 		return len(args) == 1 && args[0].text == "list"
 	case "kubectl":
-		for _, a := range args {
-			if !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.HasPrefix(a.text, "--raw") || strings.HasPrefix(a.text, "--kubeconfig") || strings.Contains(a.text, "all") && !strings.HasPrefix(a.text, "-") {
-				return false
+		return !slices.ContainsFunc(args, func(a word) bool {
+			if strings.HasPrefix(a.text, "-") {
+				return !a.fixed || !kubectlOption(a.text)
 			}
-		}
-		return true
+			return !a.fixed || strings.Contains(strings.ToLower(a.text), "secret") || strings.Contains(a.text, "all") || strings.Contains(a.text, "file")
+		})
 	case "ps":
 		for _, a := range args {
 			if !a.fixed || !strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") {
@@ -313,6 +312,17 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 		}
 	}
 	return true
+}
+
+// kubectlOption reports whether an option only says what is shown, and in which form. Others name a server, or a file that
+// names a program.
+func kubectlOption(option string) bool {
+	name, value, _ := strings.Cut(option, "=")
+	switch name {
+	case "-n", "--namespace", "-o", "--output", "-l", "--selector", "-A", "--all-namespaces", "--show-labels", "--no-headers", "--sort-by", "--field-selector", "-owide", "-oyaml", "-ojson", "-oname":
+		return !strings.Contains(value, "file")
+	}
+	return false
 }
 
 func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
