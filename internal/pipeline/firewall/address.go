@@ -42,6 +42,9 @@ func (j *judgement) judgeURL(s string, named bool) {
 		}
 		return r
 	}, strings.TrimSpace(s))
+	if named && strings.HasPrefix(cleaned, "//") { // of the scheme of a page, which is not known
+		cleaned = "https:" + cleaned
+	}
 	scheme, rest, ok := strings.Cut(cleaned, ":")
 	if !ok || !isScheme(scheme) {
 		if named && looksLikePath(cleaned) {
@@ -108,6 +111,17 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 		j.report(Ask, "url.private", host+" lies within your own machine or network")
 	case scheme == "http":
 		j.report(Ask, "url.plain", "it goes to "+host+" without encryption")
+	}
+}
+
+// judgeBareHost denies a host that no call may reach, where it is not part of a URL.
+func (j *judgement) judgeBareHost(host string) {
+	address, numeric := parseAddress(host)
+	if numeric && strings.Contains(host, ".") && address.IsLinkLocalUnicast() || isMetadata(strings.ToLower(host)) && strings.Contains(host, ".") {
+		j.report(Deny, "url.metadata", host+" is where machines in a cloud ask about themselves, or nobody's address")
+	}
+	if listsHost(j.policy.DenyHosts, strings.ToLower(host), "") {
+		j.report(Deny, "url.denied", "guard.hosts.deny names "+host)
 	}
 }
 

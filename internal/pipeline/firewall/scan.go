@@ -90,7 +90,7 @@ func (j *judgement) judgeValue(v gjson.Result, name string, k kind, marked gjson
 }
 
 func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
-	if k == command {
+	if k == command && !strings.HasSuffix(strings.ToLower(name), "commands") { // of those each item is one
 		if argv, ok := texts(v); ok {
 			j.touched.command(argv, func() { j.judgeArgv(argv, v.Raw) })
 			return
@@ -114,8 +114,8 @@ func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
 func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 	var seen [16]string
 	names := seen[:0]
-	var program, list gjson.Result
-	var programAt string
+	var program, perhaps, list gjson.Result
+	var programAt, perhapsAt, listAt string
 	v.ForEach(func(key, item gjson.Result) bool {
 		name := key.String()
 		if *keys++; *keys > maxKeys {
@@ -137,14 +137,24 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 			program, programAt = item, name
 			return true
 		case item.IsArray() && (name == "args" || name == "arguments" || name == "argv"):
-			list = item
+			list, listAt = item, name
+		case item.Type == gjson.String && (name == "program" || name == "executable" || name == "binary"):
+			perhaps, perhapsAt = item, name
+		case item.IsObject() && item.Raw != "{}" && (name == "env" || name == "environment"):
+			j.report(Ask, "command.environment", "it sets variables of the environment, which may change what programs do")
 		}
 		j.at = append(j.at, name)
 		j.judgeValue(item, name, k, gjson.Result{}, keys)
 		j.at = j.at[:len(j.at)-1]
 		return true
 	})
+	if !program.Exists() && list.Exists() {
+		program, programAt = perhaps, perhapsAt
+	}
 	if !program.Exists() {
+		if argv, ok := texts(list); ok && len(argv) > 0 && listAt == "argv" {
+			j.touched.command(argv, func() { j.judgeArgv(argv, list.Raw) })
+		}
 		return
 	}
 	j.at = append(j.at, programAt)
@@ -188,9 +198,16 @@ func (j *judgement) judgeString(s, name string, k kind) {
 	case k == address || looksLikeURL(s):
 		j.judgeURL(s, k == address)
 	case k == filePath || looksLikePath(s):
-		j.judgePath(s, k == filePath)
+		j.judgePath(s, k == filePath || strings.Contains(placeNames, " "+strings.ToLower(name)+" "))
+	case strings.Contains(hostNames, " "+strings.ToLower(name)+" "):
+		j.judgeBareHost(s)
 	}
 }
+
+const (
+	placeNames = " target destination dest dst output outfile "    // of arguments that are files where they look like one
+	hostNames  = " host hostname ip address server domain origin " // of arguments that may be the host of an address
+)
 
 func maxBytes(name string) int {
 	switch name {
