@@ -141,6 +141,7 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		case item.Type == gjson.String && (name == "program" || name == "executable" || name == "binary"):
 			perhaps, perhapsAt = item, name
 		case item.IsObject() && item.Raw != "{}" && (name == "env" || name == "environment"):
+			j.touched.addUnknown() // what they change is not in the command
 			j.report(Ask, "command.environment", "it sets variables of the environment, which may change what programs do")
 		}
 		j.at = append(j.at, name)

@@ -51,6 +51,8 @@ func TestTouches(t *testing.T) {
 		`{"command":["go","te\nst"]}`:                                nil,
 		`{"command":"cat /home/ada/site/a"}`:                         {"command cat\n/home/ada/site/a"},
 		`{"command":"go test","cwd":"/home/ada/site"}`:               {"file /home/ada/site", "command go\ntest"},
+		`{"command":"go test","env":{"GOFLAGS":"-exec=./x"}}`:        nil,
+		`{"commands":["go test","ls"]}`:                              {"command go\ntest", "command ls"},
 		`{"sql":"SELECT 1"}`:                                         nil,
 		`{"title":"words","count":3}`:                                {},
 		`{}`:                                                         {},
