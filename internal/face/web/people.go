@@ -253,7 +253,7 @@ func (p *pagePerson) Ask(ctx context.Context, method string, params json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	open := OpenQuestion{ID: rand.Text(), Session: turn.Session, Turn: p.turn, Question: q, Asked: time.Now().UTC()}
+	open := OpenQuestion{ID: rand.Text()[:questionID], Session: turn.Session, Turn: p.turn, Question: q, Asked: time.Now().UTC()}
 	given, err := p.desk.put(ctx, open, func() { p.service.Publish(eventQuestions, turn.Session, "", none{}) })
 	if err != nil {
 		return nil, err
@@ -264,6 +264,9 @@ func (p *pagePerson) Ask(ctx context.Context, method string, params json.RawMess
 	}
 	return json.Marshal(said)
 }
+
+// questionID is the length of an id, which people type at a terminal. It is not a secret: who may answer is checked.
+const questionID = 8
 
 // eventQuestions says that the list of open questions has changed.
 const eventQuestions = "questions"

@@ -31,7 +31,8 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 			"typing the name that is shown. A client that has lost its session since then counts as a new one\n" +
 			"and gets a new code. The first answer counts. It is read from the terminal, not from stdin, and\n" +
 			"there is no --yes. That keeps pipes and scripts from answering by accident; it does\n" +
-			"not keep out a program that has a shell on your account and opens a terminal itself.",
+			"not keep out a program that has a shell on your account and opens a terminal itself.\n" +
+			"What conversations in the browser wait for is listed and answered here too, while a gateway runs.",
 		Example:           "  collie confirm\n  collie confirm K7RM4T\n  collie confirm --deny K7RM4T",
 		ValidArgsFunction: p.completeCodes,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -43,9 +44,12 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 			case err != nil:
 				return err
 			case c.Flag("deny").Changed:
+				if q, ok := p.turnQuestion(c.Context(), cfg, deny); ok {
+					return p.answerTurn(c.Context(), cfg, q.ID, map[string]any{"yes": false})
+				}
 				return p.answer(c.Context(), cfg, deny, false)
 			case len(args) == 0:
-				return p.listPending(cfg)
+				return p.listPending(c.Context(), cfg)
 			}
 			return p.confirm(c.Context(), cfg, args[0])
 		},
@@ -66,14 +70,19 @@ func pendingCalls(cfg *config.Config) ([]app.PendingCall, error) {
 	return out, err
 }
 
-func (p commands) listPending(cfg *config.Config) error {
+func (p commands) listPending(ctx context.Context, cfg *config.Config) error {
 	list, err := pendingCalls(cfg)
+	turns := p.turnQuestions(ctx, cfg)
 	switch {
 	case err != nil:
 		return err
 	case p.JSON:
-		return p.PrintJSON(map[string]any{"waiting": list})
-	case len(list) == 0:
+		all := map[string]any{"waiting": list}
+		if len(turns) > 0 {
+			all["conversations"] = turns
+		}
+		return p.PrintJSON(all)
+	case len(list)+len(turns) == 0:
 		p.Note("no call waits for a person")
 		return nil
 	}
@@ -84,6 +93,12 @@ func (p commands) listPending(cfg *config.Config) error {
 		rows[i] = []string{
 			w.Code, output.Ago(w.Asked, now), describeCaller(w), w.Question.Tool + " " + w.Question.Action, strings.Join(w.Question.Targets, ", "),
 		}
+	}
+	for i := range turns {
+		q := &turns[i]
+		rows = append(rows, []string{
+			q.ID, output.Ago(q.Asked, now), locale.T("a conversation"), q.Question.Tool + " " + q.Question.Action, strings.Join(q.Question.Targets, ", "),
+		})
 	}
 	return p.Table([]string{"CODE", "ASKED", "WHO", "CALL", "TARGETS"}, rows)
 }
@@ -101,18 +116,25 @@ const opConfirm = "confirm"
 
 // confirm shows a call to the person at the terminal and reads the answer.
 func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) error {
-	w, err := app.OpenPending(cfg).Find(code)
-	if err != nil {
-		return err
+	q, inTurn := p.turnQuestion(ctx, cfg, code)
+	var w app.PendingCall
+	var err error
+	if !inTurn {
+		if w, err = app.OpenPending(cfg).Find(code); err != nil {
+			return err
+		}
 	}
 	t, err := p.OpenTerminal()
 	if err != nil {
 		return &tool.Error{
-			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "there is no terminal to ask at",
+			Op: opConfirm, Kind: tool.Unconfirmed, Subject: output.First(w.Code, q.ID), Message: "there is no terminal to ask at",
 			Hint: "run it in a terminal yourself; the answer is read only from there", Err: err,
 		}
 	}
 	defer t.Close()
+	if inTurn {
+		return p.confirmTurn(ctx, cfg, &q, t)
+	}
 	yes, err := askPending(ctx, root.NewLines(t), t, &w)
 	if err != nil {
 		return err
