@@ -29,6 +29,7 @@ var changing = []struct {
 	{regexp.MustCompile(`\d+ tokens in, \d+ out`), "N tokens in, N out"},
 	{regexp.MustCompile(`输入 \d+ 个词元，输出 \d+ 个`), "输入 N 个词元，输出 N 个"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "YYYY-MM-DD"},
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`\d{14}-[0-9a-z]{7}`), "DDDDDDDDDDDDDD-IIIIIII"},
 }
 

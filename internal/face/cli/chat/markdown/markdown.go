@@ -239,7 +239,7 @@ func (p *page) table(n *extast.Table, width int) []string {
 				if i == 0 {
 					cell = p.in(strong, cell)
 				}
-				b.WriteString(cell + strings.Repeat(" ", max(w-lipgloss.Width(cell), 0)))
+				b.WriteString(aligned(cell, w, n.Alignments, j))
 			}
 			out = append(out, strings.TrimRight(b.String(), " "))
 		}
@@ -252,6 +252,21 @@ func (p *page) table(n *extast.Table, width int) []string {
 		}
 	}
 	return out
+}
+
+// aligned fills the cell of column j to its width.
+func aligned(cell string, width int, columns []extast.Alignment, j int) string {
+	free, before := max(width-lipgloss.Width(cell), 0), 0
+	if j < len(columns) {
+		switch columns[j] {
+		case extast.AlignRight:
+			before = free
+		case extast.AlignCenter:
+			before = free / 2
+		case extast.AlignLeft, extast.AlignNone:
+		}
+	}
+	return strings.Repeat(" ", before) + cell + strings.Repeat(" ", free-before)
 }
 
 // inline is the text of what stands in a line.

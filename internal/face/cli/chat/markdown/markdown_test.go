@@ -15,6 +15,7 @@ func TestRender(t *testing.T) {
 		"list":             {"- one\n- two\n  - three\n\n1. a\n2. b", "• one\n• two\n  • three\n\n1. a\n2. b"},
 		"code is cut":      {"```go\nfunc main() { println(1) }\n```", "  go\n  func main() { prin\n  tln(1) }"},
 		"table":            {"| 茶 | when |\n|--|--|\n| 乌龙 | four |", "茶   │ when\n─────┼─────\n乌龙 │ four"},
+		"aligned table":    {"| price | 茶 |\n|--:|:-:|\n| 7 | 乌龙茶 |", "price │   茶\n──────┼───────\n    7 │ 乌龙茶"},
 		"quote":            {"> a\n> b", "│ a b"},
 		"html is text":     {"a <b>c</b>", "a <b>c</b>"},
 		"link":             {"[x](http://a.b)", "x (http://a.b)"},
