@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	mostReads   = 8         // calls of one step that run at once
-	mostInStep  = 256 << 10 // bytes of results that a model gets for one step
-	mostCalls   = 100       // of one turn
+	maxReads    = 8         // calls of one step that run at once
+	maxInStep   = 256 << 10 // bytes of results that a model gets for one step
+	maxCalls    = 100       // of one turn
 	answerGrace = 2 * time.Second
 )
 
@@ -59,7 +59,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 		lanes[lane] = append(lanes[lane], c)
 		r.sink.Proposed(step, chat.ToolCall{ID: c.id, Name: c.name, Args: c.args})
 	}
-	places := make(chan struct{}, mostReads)
+	places := make(chan struct{}, maxReads)
 	var all sync.WaitGroup
 	for _, lane := range order {
 		all.Go(func() {
@@ -71,7 +71,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 		})
 	}
 	all.Wait()
-	results, left := make([]llm.Part, len(calls)), mostInStep
+	results, left := make([]llm.Part, len(calls)), maxInStep
 	for i, c := range calls {
 		results[i] = r.shorten(ctx, c.result, left)
 		left = max(left-len(results[i].Text), 1<<10)
@@ -88,8 +88,8 @@ func (r *run) prepare(ctx context.Context, c *call) {
 	}
 	r.made++
 	switch {
-	case r.made > mostCalls:
-		c.err = &tool.Error{Op: "call", Kind: tool.Busy, Subject: c.name, Message: fmt.Sprintf("this turn has made %d calls, no more are made", mostCalls), Hint: "answer with what is known"}
+	case r.made > maxCalls:
+		c.err = &tool.Error{Op: "call", Kind: tool.Busy, Subject: c.name, Message: fmt.Sprintf("this turn has made %d calls, no more are made", maxCalls), Hint: "answer with what is known"}
 	case !r.set.has(c.name):
 		c.err = r.set.unknown(c.name)
 	case c.name == outputTool, c.name == skillTool:

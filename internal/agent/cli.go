@@ -309,16 +309,16 @@ func (f *foreign) Update(u acp.Update) {
 	}
 }
 
-// mostOwn bounds the calls of its own that an agent tells of in one turn.
-const mostOwn = 1000
+// maxOwn bounds the calls of its own that an agent tells of in one turn.
+const maxOwn = 1000
 
 // known takes up what is told of a call, and returns all that is known of it; nil of one that is too many.
 func (f *foreign) known(u acp.Call) *ownCall {
 	c := f.own[u.ID]
 	if c == nil {
-		if len(f.own) >= mostOwn {
-			if len(f.own) == mostOwn {
-				f.sink.Notice("too_many_calls", fmt.Sprintf("%s has made %d calls; no more are shown", f.files.agent.Name, mostOwn))
+		if len(f.own) >= maxOwn {
+			if len(f.own) == maxOwn {
+				f.sink.Notice("too_many_calls", fmt.Sprintf("%s has made %d calls; no more are shown", f.files.agent.Name, maxOwn))
 				f.own[""] = &ownCall{closed: true}
 			}
 			return nil

@@ -22,8 +22,8 @@ const (
 	skillTool = "read_skill"
 
 	heardMessages = 4    // in which keywords of context entries are looked for
-	mostContext   = 4000 // tokens of all entries together
-	mostStanding  = 8000 // tokens of the rules, and of the memory, in the notes
+	maxContext    = 4000 // tokens of all entries together
+	maxStanding   = 8000 // tokens of the rules, and of the memory, in the notes
 
 	notesWait = 3 * time.Second // for rules and memory; an answer is not kept waiting by notes that are away
 )
@@ -162,7 +162,7 @@ func (r *run) standing(ctx context.Context) {
 			}
 			return
 		}
-		*n.text = head(w.Get("content").String(), mostStanding)
+		*n.text = head(w.Get("content").String(), maxStanding)
 	}
 }
 
@@ -207,7 +207,7 @@ func (r *run) recall() {
 	}
 	var b strings.Builder
 	var taken, left []string
-	room := mostContext
+	room := maxContext
 	for _, m := range r.files.library.Matching(r.files.agent.Name, heard) {
 		where := "the last message"
 		if m.Back > 0 {
@@ -229,7 +229,7 @@ func (r *run) recall() {
 		r.sink.Notice("context", "context entries before this message: "+strings.Join(taken, ", "))
 	}
 	if len(left) > 0 {
-		r.sink.Notice("context_full", fmt.Sprintf("context entries left out, since all together have %d tokens at most: %s", mostContext, strings.Join(left, ", ")))
+		r.sink.Notice("context_full", fmt.Sprintf("context entries left out, since all together have %d tokens at most: %s", maxContext, strings.Join(left, ", ")))
 	}
 }
 

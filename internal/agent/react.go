@@ -47,8 +47,8 @@ type answer struct {
 	begun  bool // something of it was seen
 }
 
-// mostRefusals of calls of one tool end a turn: whoever is asked again and again says yes in the end.
-const mostRefusals = 3
+// maxRefusals of calls of one tool end a turn: whoever is asked again and again says yes in the end.
+const maxRefusals = 3
 
 // Run is a [chat.Engine].
 func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
@@ -150,8 +150,8 @@ func (r *run) judge(calls []*call, results []llm.Part) (end bool) {
 	}
 	for _, c := range calls {
 		if e, ok := errors.AsType[*tool.Error](c.err); ok && slices.Contains([]tool.ErrorKind{tool.Declined, tool.Denied, tool.Unconfirmed}, e.Kind.Class()) {
-			if r.refused[c.name]++; r.refused[c.name] == mostRefusals {
-				r.sink.Notice("refused", fmt.Sprintf("calls of %s were refused %d times: the answer ends here", c.name, mostRefusals))
+			if r.refused[c.name]++; r.refused[c.name] == maxRefusals {
+				r.sink.Notice("refused", fmt.Sprintf("calls of %s were refused %d times: the answer ends here", c.name, maxRefusals))
 				end = true
 			}
 		}

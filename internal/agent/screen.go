@@ -38,7 +38,7 @@ func (o *outside) add(rules []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range rules {
-		if !slices.Contains(o.rules, r) && len(o.rules) < mostTaints {
+		if !slices.Contains(o.rules, r) && len(o.rules) < maxTaints {
 			o.rules = append(o.rules, r)
 		}
 	}
@@ -51,7 +51,7 @@ func (o *outside) String() string {
 	return strings.Join(o.rules, ",")
 }
 
-const mostTaints = 16
+const maxTaints = 16
 
 // What results begin with that were found to give orders. That they do survives in the conversation by these words, which
 // a text from outside may only imitate to its own harm.
@@ -94,13 +94,13 @@ func (a *Agent) judge(ctx context.Context, name, text string) (promptguard.Verdi
 }
 
 const (
-	mostExcerpt = 5 << 10 // bytes of a text that a second model sees
+	maxExcerpt  = 5 << 10 // bytes of a text that a second model sees
 	besideFound = 600     // of them on each side of what was found
 )
 
 // excerpt is text around what was found in it.
 func excerpt(text string, found []promptguard.Reason) string {
-	if len(text) <= mostExcerpt {
+	if len(text) <= maxExcerpt {
 		return text
 	}
 	found = slices.Clone(found)
@@ -109,7 +109,7 @@ func excerpt(text string, found []promptguard.Reason) string {
 	end := 0
 	for _, r := range found {
 		from := max(end, r.Start-besideFound)
-		to := min(len(text), r.End+besideFound, from+mostExcerpt-b.Len())
+		to := min(len(text), r.End+besideFound, from+maxExcerpt-b.Len())
 		if to <= from {
 			continue
 		}

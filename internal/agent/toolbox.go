@@ -166,7 +166,7 @@ func (f *foreign) within(ctx context.Context) (inner context.Context, done func(
 func (f *foreign) often(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.refused[name] >= mostRefusals
+	return f.refused[name] >= maxRefusals
 }
 
 func tooOften(name string) error {

@@ -17,8 +17,8 @@ import (
 // From so much on, tools are shown behind three that find, describe and call them: a model reads the
 // whole list at each step.
 const (
-	mostTools     = 60
-	mostToolBytes = 20 << 10
+	maxTools     = 60
+	maxToolBytes = 20 << 10
 )
 
 // outputTool is the one tool of our own: it reads on in a result of which the model saw only the
@@ -54,7 +54,7 @@ func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *files) toolset
 		set.tools = slices.DeleteFunc(slices.Clone(set.tools), func(l llm.Tool) bool {
 			return !selects(t.Config.Tools, t.Config.Deny, l.Name) || !selects(named.Tools, named.Deny, l.Name)
 		})
-	} else if len(set.tools) > mostTools || size(set.tools) > mostToolBytes {
+	} else if len(set.tools) > maxTools || size(set.tools) > maxToolBytes {
 		if behind := a.list(ctx, inSearch(set.profile)); len(behind) > 0 && size(behind) < size(set.tools) {
 			set.profile, set.tools = inSearch(set.profile), behind
 		}

@@ -20,11 +20,11 @@ const (
 	// maxSignatures bounds the signature lines in the description of one grouped tool, in bytes. The help action
 	// shows the rest.
 	maxSignatures = 800
-	// mostValues bounds the enum of an argument that is merged from several actions.
-	mostValues = 4
-	// mostNamed bounds the actions listed in the enum of a grouped tool, since model APIs accept fewer than a
+	// maxValues bounds the enum of an argument that is merged from several actions.
+	maxValues = 4
+	// maxNamed bounds the actions listed in the enum of a grouped tool, since model APIs accept fewer than a
 	// thousand values. The help action lists the rest.
-	mostNamed = 500
+	maxNamed = 500
 )
 
 // needsNestedArguments reports whether calls of a Tool's grouped form must put the action's arguments into a member
@@ -65,7 +65,7 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	}
 	properties := orderedObject{}
 	actionSchema := map[string]any{"type": "string"}
-	if len(enum) < mostNamed {
+	if len(enum) < maxNamed {
 		actionSchema["enum"] = append(enum, help)
 	}
 	properties.add("action", actionSchema)
@@ -142,7 +142,7 @@ func mergeSchemas(a, b string) string {
 	}
 	o := orderedObject{}
 	o.add("type", typ)
-	if known.Exists() && other.Exists() && len(values) <= mostValues {
+	if known.Exists() && other.Exists() && len(values) <= maxValues {
 		o.add("enum", values)
 	}
 	return string(o.bytes())

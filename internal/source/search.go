@@ -26,13 +26,13 @@ const (
 	// behind them. Beyond mostAbout Tools only their names are listed.
 	searchBytes, bytesEach, mostAbout = 2 << 10, 32, 40
 
-	// mostDescription is the longest description that every model API accepts, in characters.
-	mostDescription = 1024
+	// maxDescription is the longest description that every model API accepts, in characters.
+	maxDescription = 1024
 
 	fewHits, mostHits = 5, 20
-	// mostArguments bounds the optional arguments in the signature of a hit; hitText bounds its description, in
+	// maxArguments bounds the optional arguments in the signature of a hit; hitText bounds its description, in
 	// characters.
-	mostArguments, hitText = 8, 160
+	maxArguments, hitText = 8, 160
 )
 
 var (
@@ -147,7 +147,7 @@ func (v *view) searchDefinitions() []json.RawMessage {
 	head := fmt.Sprintf("Find tools by what they do. %d tools are not listed but can be called with %s. Ask in a few words, best English ones. They belong to:",
 		len(v.search.names), callName)
 	remaining := searchBytes + bytesEach*len(v.search.tools) - len(describe) - len(call) - len(define(findName, head, findAction.InputSchema, true))
-	remaining = min(remaining, mostDescription-len(head))
+	remaining = min(remaining, maxDescription-len(head))
 	return []json.RawMessage{define(findName, head+v.searchableSummary(remaining), findAction.InputSchema, true), describe, call}
 }
 
@@ -325,7 +325,7 @@ func callLine(name string, a *tool.Action) string {
 }
 
 // typedArguments returns the arguments of a schema with their types, in parentheses: the required ones first, then
-// the optional ones marked with "?", as many as mostArguments allows.
+// the optional ones marked with "?", as many as maxArguments allows.
 func typedArguments(schema json.RawMessage) string {
 	required, optional := argumentNames(schema)
 	props := gjson.GetBytes(schema, "properties").Map()
@@ -334,7 +334,7 @@ func typedArguments(schema json.RawMessage) string {
 		parts = append(parts, name+": "+typeName(props[name]))
 	}
 	for i, name := range optional {
-		if i == mostArguments {
+		if i == maxArguments {
 			parts = append(parts, "…")
 			break
 		}
@@ -345,7 +345,7 @@ func typedArguments(schema json.RawMessage) string {
 
 // typeName returns the type in a schema, or its values if there are few.
 func typeName(schema gjson.Result) string {
-	if values := schema.Get("enum").Array(); len(values) > 0 && len(values) <= mostValues {
+	if values := schema.Get("enum").Array(); len(values) > 0 && len(values) <= maxValues {
 		var words []string
 		for _, v := range values {
 			words = append(words, v.Raw)

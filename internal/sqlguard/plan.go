@@ -7,9 +7,9 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// mostScans bounds how many full table scans a statement may nest. Counting something for each row takes two; with
+// maxScans bounds how many full table scans a statement may nest. Counting something for each row takes two; with
 // three, the cost grows with the cube of the number of rows.
-const mostScans = 2
+const maxScans = 2
 
 // planStep is a line of SQLite's plan.
 type planStep struct {
@@ -38,7 +38,7 @@ func (s *scratchDB) checkCost(sql string) error {
 			maxCost = max(maxCost, p.scans(top.id))
 		}
 	}
-	if maxCost > mostScans {
+	if maxCost > maxScans {
 		return refuse(
 			fmt.Sprintf("the statement reads %d whole tables once for every row of each other, and the kernel cannot stop it", maxCost),
 			"join tables with conditions like a.root_id = b.id")

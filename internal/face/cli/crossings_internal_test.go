@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mostCrossings is the maximum number of times a call may pass from one of our packages to another, there and
+// maxCrossings is the maximum number of times a call may pass from one of our packages to another, there and
 // back.
-const mostCrossings = 20
+const maxCrossings = 20
 
 // frame matches a line of a stack in a profile; its first group is the package of one of our functions.
 var frame = regexp.MustCompile(`(?m)^#\t0x[0-9a-f]+\t(collie/[\w/.-]+?)\.[\w(*.\[\]·)-]+\+0x`)
@@ -57,8 +57,8 @@ func TestCrossings(t *testing.T) {
 		longest = max(longest, n)
 		t.Logf("%2d %s", n, way)
 	}
-	if longest > mostCrossings {
-		t.Errorf("a call crosses packages %d times on its way to the vault and back, at most %d", longest, mostCrossings)
+	if longest > maxCrossings {
+		t.Errorf("a call crosses packages %d times on its way to the vault and back, at most %d", longest, maxCrossings)
 	}
 }
 

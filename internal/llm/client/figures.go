@@ -12,9 +12,9 @@ import (
 // answered is the outcome of a request that was answered to its end.
 const answered = "ok"
 
-// mostCounted is how many models have figures of their own. A caller may ask for any number of names: those beyond are counted
+// maxCounted is how many models have figures of their own. A caller may ask for any number of names: those beyond are counted
 // together, under no name.
-const mostCounted = 200
+const maxCounted = 200
 
 // Figures are what the requests to one model have come to since the client was made.
 type Figures struct {
@@ -42,7 +42,7 @@ func (c *Client) count(t *target, outcome string, u llm.Usage) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name := counted{t.Name, t.model}
-	if f.of[name] == nil && len(f.of) >= mostCounted {
+	if f.of[name] == nil && len(f.of) >= maxCounted {
 		name.model = ""
 	}
 	one := f.of[name]

@@ -54,8 +54,8 @@ type known struct {
 	binding           *binding
 }
 
-// mostKnown is how many conversations are known; it is a power of two. Two of the same place take turns.
-const mostKnown = 1024
+// maxKnown is how many conversations are known; it is a power of two. Two of the same place take turns.
+const maxKnown = 1024
 
 func (b *bindings) init() {
 	b.all, b.seed = map[session]*binding{}, maphash.MakeSeed()
@@ -65,9 +65,9 @@ func (b *bindings) init() {
 // place is where a conversation is known, if it is.
 func (b *bindings) place(session string) *known {
 	if b.known == nil {
-		b.known = make([]known, mostKnown)
+		b.known = make([]known, maxKnown)
 	}
-	return &b.known[maphash.String(b.seed, session)%mostKnown]
+	return &b.known[maphash.String(b.seed, session)%maxKnown]
 }
 
 // find is the binding of a conversation; nil if it has none.

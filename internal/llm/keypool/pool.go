@@ -88,9 +88,9 @@ type provider struct {
 
 // Where all keys are free, a counter and the place of its key are compared as one number.
 const (
-	placeBits  = 16
-	mostPlaces = 1<<placeBits - 1
-	mostWeight = 1 << 40 // of all keys together
+	placeBits = 16
+	maxPlaces = 1<<placeBits - 1
+	maxWeight = 1 << 40 // of all keys together
 )
 
 // turn is what choosing looks at of each key: it is the hot part, without a pointer to follow.
@@ -432,9 +432,9 @@ func (pr *provider) next() *key {
 	for i := range pr.turns {
 		t := &pr.turns[i]
 		t.counter += t.weight
-		top = max(top, t.counter<<placeBits|(mostPlaces-i)) // of equal ones the first
+		top = max(top, t.counter<<placeBits|(maxPlaces-i)) // of equal ones the first
 	}
-	best := mostPlaces - top&mostPlaces
+	best := maxPlaces - top&maxPlaces
 	pr.turns[best].counter -= pr.total
 	return pr.keys[best]
 }

@@ -171,7 +171,7 @@ func (pr *provider) expire(now int64) {
 		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid
 	}
 	pr.troubled = trouble
-	pr.calm = pr.calm && len(pr.keys) <= mostPlaces && pr.total <= mostWeight
+	pr.calm = pr.calm && len(pr.keys) <= maxPlaces && pr.total <= maxWeight
 }
 
 // Next says what to do after a failure.

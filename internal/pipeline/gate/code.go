@@ -14,7 +14,7 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool
 	const approver = "code"
 	q.Args = argsText(outline(c.Args))
 	w, isNew, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
-		Question: q, Origin: c.Origin, Principal: line(c.Principal, mostTarget), Client: line(c.Client, mostTarget),
+		Question: q, Origin: c.Origin, Principal: line(c.Principal, maxTarget), Client: line(c.Client, maxTarget),
 	}})
 	switch {
 	case err != nil:

@@ -231,8 +231,8 @@ func demand(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
 	if q.Risk = risk; risk != tool.RiskCritical {
 		return
 	}
-	q.Name = line(c.Subject(), mostTarget)
-	if name := line(plan.Name, mostName); name != "" && name == plan.Name {
+	q.Name = line(c.Subject(), maxTarget)
+	if name := line(plan.Name, maxName); name != "" && name == plan.Name {
 		q.Name = name
 	}
 }

@@ -15,8 +15,8 @@ import (
 // path.
 const longestName = 80
 
-// mostOutline is the size of arguments, in bytes, above which there is no outline.
-const mostOutline = 64 << 10
+// maxOutline is the size of arguments, in bytes, above which there is no outline.
+const maxOutline = 64 << 10
 
 // contentArguments are the arguments that hold the user's texts, however short they are.
 var contentArguments = []string{
@@ -26,7 +26,7 @@ var contentArguments = []string{
 // outline returns args in which strings that may be a note's contents are replaced by their sizes. Waiting
 // calls are stored in a file, which should hold no contents; names are enough for a person to decide.
 func outline(args json.RawMessage) json.RawMessage {
-	if len(args) > mostOutline {
+	if len(args) > maxOutline {
 		return fmt.Appendf(nil, `"(%d bytes)"`, len(args))
 	}
 	var b bytes.Buffer

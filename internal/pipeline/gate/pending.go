@@ -18,8 +18,8 @@ import (
 const (
 	// approvalLifetime is how long a call waits for an answer, and how long an approval is valid.
 	approvalLifetime = 5 * time.Minute
-	// mostWaiting is the maximum number of waiting calls; one more replaces the oldest.
-	mostWaiting = 64
+	// maxWaiting is the maximum number of waiting calls; one more replaces the oldest.
+	maxWaiting = 64
 	// clockSkew is the tolerated difference between the clocks of two processes.
 	clockSkew = time.Minute
 	// lockWait is the maximum wait for the lock, which other processes hold only briefly.
@@ -124,7 +124,7 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 
 func nothingWaits(code string) error {
 	return &tool.Error{
-		Op: "confirm", Kind: tool.NotFound, Subject: line(code, mostTarget),
+		Op: "confirm", Kind: tool.NotFound, Subject: line(code, maxTarget),
 		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", approvalLifetime),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}
@@ -157,7 +157,7 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, isNew bool,
 		w.State, w.Asked = StateWaiting, time.Now().UTC().Truncate(time.Second)
 		w.Expires = w.Asked.Add(approvalLifetime)
 		got, isNew = w.Waiting, true
-		return append(dropOldest(list, mostWaiting-1), w)
+		return append(dropOldest(list, maxWaiting-1), w)
 	})
 	return got, isNew, err
 }

@@ -15,40 +15,40 @@ import (
 
 // How much a person can take in, in characters; targets are counted.
 const (
-	mostArgs    = 1800
-	mostTargets = 20
-	mostTarget  = 300
-	mostEffect  = 400
-	mostName    = 60 // that have to be typed
+	maxArgs    = 1800
+	maxTargets = 20
+	maxTarget  = 300
+	maxEffect  = 400
+	maxName    = 60 // that have to be typed
 )
 
 // question returns what a person is asked about c. Targets and arguments come from others who may be
 // malicious, so nothing in the question can control a terminal or start a new line.
 func question(c *tool.Call, plan tool.Plan, offers []grant.Grant) tool.Question {
 	q := tool.Question{
-		Tool: line(c.Tool, mostTarget), Action: line(c.Action.Name, mostTarget),
-		Effect: line(plan.Effect, mostEffect), Args: argsText(c.Args),
+		Tool: line(c.Tool, maxTarget), Action: line(c.Action.Name, maxTarget),
+		Effect: line(plan.Effect, maxEffect), Args: argsText(c.Args),
 	}
 	if q.Effect == "" {
 		first, _, _ := strings.Cut(strings.TrimSpace(c.Action.Description), "\n")
-		q.Effect = line(first, mostEffect)
+		q.Effect = line(first, maxEffect)
 	}
 	switch {
 	case c.Finding != nil && c.Finding.Ask:
-		q.Why = line(c.Finding.Reason+" ("+c.Finding.Rule+")", mostEffect)
+		q.Why = line(c.Finding.Reason+" ("+c.Finding.Rule+")", maxEffect)
 	case c.Review != nil:
-		q.Why = line(c.Review.Reason+" ("+c.Review.Rule+")", mostEffect)
+		q.Why = line(c.Review.Reason+" ("+c.Review.Rule+")", maxEffect)
 	}
 	for i, t := range plan.Targets {
-		if i == mostTargets {
+		if i == maxTargets {
 			q.Targets = append(q.Targets, fmt.Sprintf("… and %d more", len(plan.Targets)-i))
 			break
 		}
-		q.Targets = append(q.Targets, line(t, mostTarget))
+		q.Targets = append(q.Targets, line(t, maxTarget))
 	}
 	for i := range offers {
 		g := &offers[i]
-		o := tool.GrantOffer{ID: g.ID, Scope: string(g.Scope), Kind: string(g.Constraint.Kind), Within: line(g.Constraint.Name, mostTarget)}
+		o := tool.GrantOffer{ID: g.ID, Scope: string(g.Scope), Kind: string(g.Constraint.Kind), Within: line(g.Constraint.Name, maxTarget)}
 		if g.Scope == grant.Always && !g.Expires.IsZero() {
 			o.Expires = &g.Expires
 		}
@@ -87,10 +87,10 @@ func argsText(args json.RawMessage) string {
 		args = json.RawMessage("{}")
 	}
 	if err := json.Compact(&compact, args); err != nil {
-		return shorten(line(string(args), mostArgs), mostArgs)
+		return shorten(line(string(args), maxArgs), maxArgs)
 	}
 	// Outside of strings JSON has only visible characters; inside, an escape is equivalent.
-	return shorten(escapeInvisible(compact.String(), escaped), mostArgs)
+	return shorten(escapeInvisible(compact.String(), escaped), maxArgs)
 }
 
 // escaped returns r as an escape of a JSON string.

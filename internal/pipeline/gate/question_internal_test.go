@@ -80,7 +80,7 @@ func FuzzQuestion(f *testing.F) {
 		c, plan := hostileCall(args), tool.Plan{Targets: []string{target}}
 		q := question(c, plan, nil)
 		for _, text := range []string{q.Args, q.Targets[0]} {
-			if strings.ContainsFunc(text, invisible) || utf8.RuneCountInString(text) > mostArgs+40 {
+			if strings.ContainsFunc(text, invisible) || utf8.RuneCountInString(text) > maxArgs+40 {
 				t.Errorf("%q", text)
 			}
 		}

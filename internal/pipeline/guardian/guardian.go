@@ -61,11 +61,11 @@ type Options struct {
 }
 
 const (
-	answerLimit  = 15 * time.Second // for an answer
-	mostAtOnce   = 4                // reviews
-	mostFailures = 5                // in a row, until no model is asked for a while
-	rest         = time.Minute      // that while
-	mostWatched  = 64               // reviews beside calls, under way or waiting; calls beyond that get none
+	answerLimit = 15 * time.Second // for an answer
+	maxAtOnce   = 4                // reviews
+	maxFailures = 5                // in a row, until no model is asked for a while
+	rest        = time.Minute      // that while
+	maxWatched  = 64               // reviews beside calls, under way or waiting; calls beyond that get none
 )
 
 // Stage reviews calls. It is safe for concurrent use. The caller calls Close.
@@ -100,7 +100,7 @@ func New(opts Options) *Stage {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Stage{opts: opts, places: make(chan struct{}, mostAtOnce), flights: map[key]*flight{}, decided: func(*tool.Call, tool.Decision) {}}
+	s := &Stage{opts: opts, places: make(chan struct{}, maxAtOnce), flights: map[key]*flight{}, decided: func(*tool.Call, tool.Decision) {}}
 	s.closing, s.cut = context.WithCancelCause(context.Background())
 	s.settings.Store(&Settings{})
 	return s
@@ -142,7 +142,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 func (s *Stage) watch(ctx context.Context, settings *Settings, c *tool.Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watched < 0 || s.watched >= mostWatched {
+	if s.watched < 0 || s.watched >= maxWatched {
 		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian did not look at a call", slog.String("tool", c.Subject()), slog.Int("under_way", s.watched))
 		return
 	}
@@ -284,7 +284,7 @@ func (b *breaker) ended(err error, now time.Time) {
 		b.failures = 0
 		return
 	}
-	if b.failures++; b.failures >= mostFailures {
+	if b.failures++; b.failures >= maxFailures {
 		b.until = now.Add(rest)
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	keptFor  = 24 * time.Hour
-	mostKept = 10_000
+	keptFor = 24 * time.Hour
+	maxKept = 10_000
 )
 
 // Schema is the tables of this package.
@@ -51,8 +51,8 @@ func (s *Stage) keep(ctx context.Context, db *store.Store, k key, v *verdict) {
 			now := s.opts.Now()
 			tx.Exec("INSERT OR REPLACE INTO guardian_verdict (key, verdict, made) VALUES (?, ?, ?)", k[:], string(data), now.UnixNano())
 			tx.Exec("DELETE FROM guardian_verdict WHERE made <= ?", now.Add(-keptFor).UnixNano())
-			if n, _ := tx.Number("SELECT count(*) FROM guardian_verdict"); n > mostKept {
-				tx.Exec("DELETE FROM guardian_verdict WHERE key IN (SELECT key FROM guardian_verdict ORDER BY made LIMIT ?)", n-mostKept)
+			if n, _ := tx.Number("SELECT count(*) FROM guardian_verdict"); n > maxKept {
+				tx.Exec("DELETE FROM guardian_verdict WHERE key IN (SELECT key FROM guardian_verdict ORDER BY made LIMIT ?)", n-maxKept)
 			}
 			return tx.Err()
 		})

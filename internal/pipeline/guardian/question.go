@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	mostText     = 500     // bytes of a description and of what the person said
-	mostString   = 600     // bytes of one argument
-	mostArgs     = 4 << 10 // bytes of all arguments
-	mostAnswer   = 300     // tokens
-	mostRead     = 4 << 10 // bytes of an answer
-	mostReason   = 200     // characters
-	mostCategory = 8
+	maxText     = 500     // bytes of a description and of what the person said
+	maxString   = 600     // bytes of one argument
+	maxArgs     = 4 << 10 // bytes of all arguments
+	maxAnswer   = 300     // tokens
+	maxRead     = 4 << 10 // bytes of an answer
+	maxReason   = 200     // characters
+	maxCategory = 8
 )
 
 // prompt is what the model is told. %s is a word that nobody could know before.
@@ -109,7 +109,7 @@ func (q *question) key() (k key) {
 // text is the question for the model. Long parts are cut in the middle, and say so.
 func (q *question) text(word string) (string, error) {
 	short := *q
-	short.Description, short.First, short.Last = middle(q.Description, mostText), middle(q.First, mostText), middle(q.Last, mostText)
+	short.Description, short.First, short.Last = middle(q.Description, maxText), middle(q.First, maxText), middle(q.Last, maxText)
 	head, err := json.Marshal(&short)
 	if err != nil {
 		return "", err
@@ -124,14 +124,14 @@ func (q *question) text(word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return word + "\n" + string(head) + "\narguments: " + middle(string(body), mostArgs) + "\n" + word, nil
+	return word + "\n" + string(head) + "\narguments: " + middle(string(body), maxArgs) + "\n" + word, nil
 }
 
 // shortened is value with long texts cut.
 func shortened(value any) any {
 	switch v := value.(type) {
 	case string:
-		return middle(v, mostString)
+		return middle(v, maxString)
 	case []any:
 		for i := range v {
 			v[i] = shortened(v[i])
@@ -202,7 +202,7 @@ func parse(answer string) (v verdict, err error) {
 	switch {
 	case !slices.Contains(risks, v.Risk):
 		wrong = "risk"
-	case len(v.Categories) > mostCategory || slices.ContainsFunc(v.Categories, func(c string) bool { return !isCategory(c) }):
+	case len(v.Categories) > maxCategory || slices.ContainsFunc(v.Categories, func(c string) bool { return !isCategory(c) }):
 		wrong = "categories"
 	case v.Confidence == nil || *v.Confidence < 0 || *v.Confidence > 1:
 		wrong = "confidence"
@@ -212,7 +212,7 @@ func parse(answer string) (v verdict, err error) {
 	if wrong != "" {
 		return verdict{}, fmt.Errorf("the answer is not a verdict: its %s is not as asked for", wrong)
 	}
-	v.Reason = oneLine(v.Reason, mostReason)
+	v.Reason = oneLine(v.Reason, maxReason)
 	return v, nil
 }
 

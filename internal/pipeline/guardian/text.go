@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-const mostExcerpt = 6 << 10 // bytes of a text
+const maxExcerpt = 6 << 10 // bytes of a text
 
 // textPrompt is what the model is told about a text. %s is a word that nobody could know before.
 const textPrompt = `A language model that works for a person is about to read a text from outside: a web page, a mail, a note, the result of a
@@ -53,7 +53,7 @@ func (s *Stage) Read(ctx context.Context, text string, found []string) (string, 
 // read has the model judge text.
 func read(ctx context.Context, r *Reviewer, text string, found []string) (verdict, error) {
 	word := rand.Text()
-	body := word + "\nrules: " + strings.Join(found, ", ") + "\n" + middle(strings.ToValidUTF8(text, "?"), mostExcerpt) + "\n" + word
+	body := word + "\nrules: " + strings.Join(found, ", ") + "\n" + middle(strings.ToValidUTF8(text, "?"), maxExcerpt) + "\n" + word
 	answer, err := r.say(ctx, fmt.Sprintf(textPrompt, word), body, "promptguard")
 	if err != nil {
 		return verdict{}, err
@@ -70,14 +70,14 @@ func read(ctx context.Context, r *Reviewer, text string, found []string) (verdic
 	if d.More() || !slices.Contains(readings, said.Verdict) || strings.TrimSpace(said.Reason) == "" {
 		return verdict{}, errors.New("the answer is not a verdict as asked for")
 	}
-	return verdict{Risk: said.Verdict, Reason: oneLine(said.Reason, mostReason)}, nil
+	return verdict{Risk: said.Verdict, Reason: oneLine(said.Reason, maxReason)}, nil
 }
 
-// say is what the model answers, at most mostRead bytes of it. session keeps it to keys of its own.
+// say is what the model answers, at most maxRead bytes of it. session keeps it to keys of its own.
 func (r *Reviewer) say(ctx context.Context, system, text, session string) (string, error) {
 	var zero float64
 	req := &llm.Request{
-		Model: r.Name, System: system, MaxOutput: mostAnswer, Temperature: &zero, Effort: llm.EffortOff, Session: session,
+		Model: r.Name, System: system, MaxOutput: maxAnswer, Temperature: &zero, Effort: llm.EffortOff, Session: session,
 		Messages: []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}},
 	}
 	var answer strings.Builder
@@ -88,7 +88,7 @@ func (r *Reviewer) say(ctx context.Context, system, text, session string) (strin
 		case err != nil:
 			return "", err
 		case e.Kind == llm.EventText:
-			if answer.WriteString(e.Text); answer.Len() > mostRead {
+			if answer.WriteString(e.Text); answer.Len() > maxRead {
 				return "", errors.New("the answer is longer than a verdict")
 			}
 		}

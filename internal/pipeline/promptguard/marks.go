@@ -196,7 +196,7 @@ func percent(text string, i int) int {
 
 // code judges what run stands for in base64 or in hexadecimal digits.
 func (f *found) code(run string, layer, start, end int) {
-	if f.decoded += len(run); f.decoded > mostDecoded {
+	if f.decoded += len(run); f.decoded > maxDecoded {
 		return
 	}
 	var head [2 * leastCode]byte

@@ -38,9 +38,9 @@ type Result struct {
 const (
 	suspiciousFrom = 4  // points
 	maliciousFrom  = 12 // points, of more than one rule
-	mostReasons    = 16
-	mostDecoded    = 64 << 10 // bytes of one text that are decoded
-	mostLayers     = 2        // of encodings
+	maxReasons     = 16
+	maxDecoded     = 64 << 10 // bytes of one text that are decoded
+	maxLayers      = 2        // of encodings
 )
 
 // Scan judges text. It needs no more than a few nanoseconds a byte, and allocates nothing for most texts with nothing in
@@ -64,7 +64,7 @@ func (f *found) add(rule string, weight, start, end int) {
 		return
 	}
 	f.points += weight
-	if len(f.reasons) < mostReasons {
+	if len(f.reasons) < maxReasons {
 		f.reasons = append(f.reasons, Reason{rule, start, end})
 	}
 }
@@ -90,7 +90,7 @@ func (f *found) scan(text string, layer int) {
 	s := sentences{tables: t, found: f, text: plain, at: at}
 	s.read()
 	f.roles(plain, at)
-	if layer < mostLayers {
+	if layer < maxLayers {
 		f.otherwise(plain, s.rotations, s.turns, layer, origin(at, len(plain)))
 		f.encodings(text, layer)
 	}

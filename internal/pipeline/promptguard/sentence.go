@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	mostEvents = 64  // of one sentence; of a longer one the last are kept
+	maxEvents  = 64  // of one sentence; of a longer one the last are kept
 	keptEvents = 16  // of a sentence that goes on
 	around     = 300 // bytes beside a match in which a text may say that it is about attacks
-	mostQuoted = 160 // bytes of a quotation on each side of what was found in it
-	mostTag    = 400 // bytes of an HTML tag that are looked at
-	mostHeard  = 16  // matches of a text that are looked at whether they are quotations
+	maxQuoted  = 160 // bytes of a quotation on each side of what was found in it
+	maxTag     = 400 // bytes of an HTML tag that are looked at
+	maxHeard   = 16  // matches of a text that are looked at whether they are quotations
 )
 
 // event is a term in a sentence.
@@ -27,7 +27,7 @@ type sentences struct {
 	found *found
 	text  string
 	at    []int32 // where each byte of text was in what was handed in; nil: where it is
-	list  [mostEvents]event
+	list  [maxEvents]event
 	n     int
 	mask  classes
 	shown int // where what nobody sees ends
@@ -191,7 +191,7 @@ func (s *sentences) event(is classes, start, end int) {
 	if is&s.is.denied != 0 && s.negated(start) {
 		is &^= s.is.denied
 	}
-	if s.n == mostEvents {
+	if s.n == maxEvents {
 		s.judge(true)
 	}
 	s.list[s.n] = event{is, start, end, start < s.shown}
@@ -245,7 +245,7 @@ func (s *sentences) judge(goesOn bool) {
 		s.unseen()
 	}
 	if goesOn {
-		copy(s.list[:], s.list[mostEvents-keptEvents:])
+		copy(s.list[:], s.list[maxEvents-keptEvents:])
 		s.n = keptEvents
 		return
 	}
@@ -275,7 +275,7 @@ func (s *sentences) try(r *rule) {
 			weight := r.weight
 			if e.hidden {
 				s.found.add("hidden.order", suspiciousFrom, origin(s.at, e.start), origin(s.at, s.list[end].end))
-			} else if s.heard++; s.heard <= mostHeard {
+			} else if s.heard++; s.heard <= maxHeard {
 				weight -= discount(s.tables, s.text, e.start, s.list[end].end)
 			}
 			s.found.add(r.name, weight, origin(s.at, e.start), origin(s.at, s.list[end].end))
@@ -330,7 +330,7 @@ func (s *sentences) hide(i int) {
 	case strings.HasPrefix(text, "[//]: #"):
 		from, to = 7, "\n"
 	case text[0] == '<':
-		end = strings.IndexByte(text[:min(len(text), mostTag)], '>')
+		end = strings.IndexByte(text[:min(len(text), maxTag)], '>')
 		if end < 0 {
 			return
 		}
@@ -400,7 +400,7 @@ func whole(text string, i int) int {
 // quoted reports whether start to end stands in quotation marks or backticks that hold little else. The marks around a
 // value of JSON or of an HTML attribute are none.
 func quoted(text string, start, end int) bool {
-	before, after := text[max(0, start-mostQuoted):start], text[end:min(len(text), end+mostQuoted)]
+	before, after := text[max(0, start-maxQuoted):start], text[end:min(len(text), end+maxQuoted)]
 	for _, p := range [...][2]string{{"“", "”"}, {"「", "」"}, {"`", "`"}, {`"`, `"`}} {
 		open := strings.LastIndex(before, p[0])
 		if open < 0 || !strings.Contains(after, p[1]) || strings.Contains(before[open+len(p[0]):], p[1]) {

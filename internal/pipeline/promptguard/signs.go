@@ -76,10 +76,10 @@ func (t *tables) readSigns(root *twig) {
 }
 
 const (
-	mostSentence = 400 // bytes that are judged together
+	maxSentence  = 400 // bytes that are judged together
 	nearSentence = 200 // bytes between a sentence and the one before it that is judged with it
 	leastTurned  = 3   // words that are written backwards, or with moved letters
-	mostBetween  = 18  // bytes between a negation and what it is about
+	maxBetween   = 18  // bytes between a negation and what it is about
 )
 
 // sign notes that words of those kinds stand from start to end.
@@ -87,7 +87,7 @@ func (s *sentences) sign(is kinds, start, end int) {
 	if s.signed == 0 {
 		s.signedAt = start
 	}
-	if start-s.signedAt > mostSentence {
+	if start-s.signedAt > maxSentence {
 		s.weigh()
 		s.signedAt = start
 	}
@@ -100,7 +100,7 @@ func (s *sentences) sign(is kinds, start, end int) {
 	if is&s.nobody != 0 {
 		s.nobodyAt = end
 	}
-	if start-s.nobodyAt <= mostBetween && s.nobodyAt > 0 {
+	if start-s.nobodyAt <= maxBetween && s.nobodyAt > 0 {
 		if is&s.telling != 0 {
 			is |= s.conceal
 		}

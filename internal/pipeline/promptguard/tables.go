@@ -27,9 +27,9 @@ type tables struct {
 	nodes   []node
 	letters []byte // of the nodes; children of a node follow one another
 	means   []meaning
-	first   [256]int32      // children of the root
-	begin   [32 << 5]int32  // nodes of the first two letters of words
-	han     [mostHan]uint16 // nodes of Chinese characters
+	first   [256]int32     // children of the root
+	begin   [32 << 5]int32 // nodes of the first two letters of words
+	han     [maxHan]uint16 // nodes of Chinese characters
 	rules   []rule
 	class   map[string]classes
 	is      known
@@ -155,7 +155,7 @@ func (t *tables) grow(root *twig) {
 // Chinese characters that terms may begin with.
 const (
 	firstHan = 0x4E00
-	mostHan  = 0x9FFF - firstHan
+	maxHan   = 0x9FFF - firstHan
 )
 
 // shorten notes where the terms are whose beginnings are two letters or a Chinese character: most words begin none.
@@ -188,7 +188,7 @@ func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 		return t.begin[pairOf(b, text[i+1])], i + 2
 	case b >= 0xE4 && b <= 0xE9 && i+2 < len(text):
 		r := rune(b&15)<<12 | rune(text[i+1]&63)<<6 | rune(text[i+2]&63)
-		if r -= firstHan; r >= 0 && r < mostHan {
+		if r -= firstHan; r >= 0 && r < maxHan {
 			return int32(t.han[r]), i + 3
 		}
 		return 0, 0

@@ -69,8 +69,8 @@ func checkReviewed(req api.Request) {
 
 // How many cards an answer has at most, by kind: what SiYuan's settings have for one round if nobody changed them.
 const (
-	mostNew = 20
-	mostOld = 200
+	maxNew = 20
+	maxOld = 200
 )
 
 // dueList is what is due. Cards is null for a deck that does not exist.
@@ -84,9 +84,9 @@ type dueList struct {
 // add counts a card, and lists it if there is room.
 func (l *dueList) add(c dueCard) {
 	l.All++
-	counted, limit := &l.Old, mostOld
+	counted, limit := &l.Old, maxOld
 	if c.State == 0 {
-		counted, limit = &l.New, mostNew
+		counted, limit = &l.New, maxNew
 	}
 	if *counted < limit {
 		*counted++

@@ -220,8 +220,8 @@ func (w *writer) inlineMultiline(prefix, text string) string {
 	return text
 }
 
-// mostWrapped bounds the lines over which a link or tag may extend.
-const mostWrapped = 20
+// maxWrapped bounds the lines over which a link or tag may extend.
+const maxWrapped = 20
 
 // joinedText returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
 // makes a difference.
@@ -231,7 +231,7 @@ func (w *writer) joinedText(rest string) string {
 	}
 	var all strings.Builder
 	all.WriteString(rest)
-	for n := w.next; n < min(w.next+mostWrapped, len(w.in)) && !w.in[n].code; n++ {
+	for n := w.next; n < min(w.next+maxWrapped, len(w.in)) && !w.in[n].code; n++ {
 		prefix, more := prefixOf(w.in[n].text)
 		if more == "" || strings.Trim(prefix, "> \t") != "" || heading.MatchString(more) || strings.HasPrefix(more, "{:") ||
 			strings.HasPrefix(more, "|") || property.MatchString(more) && w.pg.dialect == logseqDialect {

@@ -120,14 +120,14 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 // ofPrograms are hidden folders in which programs keep settings or deleted files.
 var ofPrograms = map[string]bool{".git": true, ".obsidian": true, ".trash": true, ".logseq": true, ".vscode": true, ".idea": true, ".cache": true, ".stfolder": true, ".stversions": true}
 
-// mostHidden bounds the entries of a hidden folder that are looked at.
-const mostHidden = 2000
+// maxHidden bounds the entries of a hidden folder that are looked at.
+const maxHidden = 2000
 
 // holdsPages reports whether there is Markdown in a hidden folder.
 func (s *source) holdsPages(at string) (found bool) {
 	seen := 0
 	_ = fs.WalkDir(s.root.FS(), at, func(name string, d fs.DirEntry, err error) error { // unreadable entries count as missing
-		if seen++; found || err != nil || seen > mostHidden {
+		if seen++; found || err != nil || seen > maxHidden {
 			return fs.SkipAll
 		}
 		found = !d.IsDir() && isPage(name)

@@ -9,8 +9,8 @@ import (
 // probeList is an attribute list below a paragraph, to test the paragraph as it would be stored.
 const probeList = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
-// mostLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
-const mostLines = 50
+// maxLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
+const maxLines = 50
 
 // escapedParagraph returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added
 // where a line would begin another block. Lute reads some paragraphs that it would not read again once they are stored,
@@ -21,7 +21,7 @@ func escapedParagraph(text string) string {
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if i == mostLines {
+		if i == maxLines {
 			break
 		}
 		if mayStartBlock(line) && !isParagraph(line) || i > 0 && !isParagraph(strings.Join(lines[:i+1], "\n")) {

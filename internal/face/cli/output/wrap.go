@@ -83,11 +83,11 @@ func joinProse(lines []string) string {
 	return text
 }
 
-// mostProse is how wide a line of prose is at most.
-const mostProse = 100
+// maxProse is how wide a line of prose is at most.
+const maxProse = 100
 
 // ProseWidth is how wide lines of prose are at a terminal, 0 where there is none.
-func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), mostProse) }
+func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), maxProse) }
 
 // Hanging breaks the lines of a text in two columns, such as a list of flags, that are too long;
 // what follows stands below the second column.

@@ -69,10 +69,10 @@ type Options struct {
 }
 
 const (
-	sendLimit  = 10 * time.Second // for one note at one place
-	mostQueued = 16               // notes that wait
-	mostText   = 200              // characters of a name
-	title      = "Collie asks you"
+	sendLimit = 10 * time.Second // for one note at one place
+	maxQueued = 16               // notes that wait
+	maxText   = 200              // characters of a name
+	title     = "Collie asks you"
 )
 
 // Notifier sends notes. It is safe for concurrent use. The caller calls Close.
@@ -94,7 +94,7 @@ func New(opts Options) *Notifier {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	n := &Notifier{opts: opts, notes: make(chan Note, mostQueued), stop: stop, client: &http.Client{
+	n := &Notifier{opts: opts, notes: make(chan Note, maxQueued), stop: stop, client: &http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true},
 		// A redirect could lead anywhere, also into a private network.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -283,8 +283,8 @@ func oneLine(text string) string {
 		}
 		return r
 	}, text)
-	if utf8.RuneCountInString(text) > mostText {
-		text = string([]rune(text)[:mostText]) + "…"
+	if utf8.RuneCountInString(text) > maxText {
+		text = string([]rune(text)[:maxText]) + "…"
 	}
 	return text
 }

@@ -18,8 +18,8 @@ const (
 	listJSON = "json"
 )
 
-// mostListed bounds the enum values of an argument in a list of tools.
-const mostListed = 4
+// maxListed bounds the enum values of an argument in a list of tools.
+const maxListed = 4
 
 // inToolList reports whether an argument appears in a list of tools.
 func (a *Action) inToolList(p *Param) bool {
@@ -56,7 +56,7 @@ func (p *Param) listedSchema() json.RawMessage {
 	}
 	o := objectBuilder{}
 	o.addText("type", p.Type)
-	if len(p.Enum) > 0 && len(p.Enum) <= mostListed {
+	if len(p.Enum) > 0 && len(p.Enum) <= maxListed {
 		o.addTexts("enum", p.Enum)
 	}
 	return o.bytes()
@@ -71,7 +71,7 @@ func plain(schema gjson.Result) json.RawMessage {
 	if t := schema.Get("type"); t.Exists() {
 		o.addRaw("type", json.RawMessage(t.Raw))
 	}
-	if e := schema.Get("enum"); e.Exists() && len(e.Array()) <= mostListed {
+	if e := schema.Get("enum"); e.Exists() && len(e.Array()) <= maxListed {
 		o.addRaw("enum", json.RawMessage(e.Raw))
 	}
 	if items := schema.Get("items"); items.Exists() {

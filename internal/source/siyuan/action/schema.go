@@ -38,8 +38,8 @@ func (a *Action) Signature() string {
 	return a.signature(func(*Param) bool { return true })
 }
 
-// mostOptional bounds the optional arguments in a short signature.
-const mostOptional = 3
+// maxOptional bounds the optional arguments in a short signature.
+const maxOptional = 3
 
 // Short returns the signature for a list of tools. It has only arguments that the list declares, with … for the
 // others. If there are required arguments, only few optional ones are named.
@@ -53,7 +53,7 @@ func (a *Action) Short() string {
 			optional++
 		}
 	}
-	all := required == 0 || optional <= mostOptional
+	all := required == 0 || optional <= maxOptional
 	return a.signature(func(p *Param) bool { return p.Required || all && a.inToolList(p) })
 }
 

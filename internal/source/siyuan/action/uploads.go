@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// mostUploads bounds the remembered uploads; the oldest are forgotten first.
-const mostUploads = 4096
+// maxUploads bounds the remembered uploads; the oldest are forgotten first.
+const maxUploads = 4096
 
 // Uploads remembers which assets this process has uploaded, since a new asset belongs to nobody until a note shows
 // it. The zero value is empty. It is safe for concurrent use.
@@ -19,7 +19,7 @@ type Uploads struct {
 func (u *Uploads) Add(path string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.paths) >= mostUploads {
+	if len(u.paths) >= maxUploads {
 		u.paths = slices.Delete(u.paths, 0, 1)
 	}
 	u.paths = append(u.paths, path)

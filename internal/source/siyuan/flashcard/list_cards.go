@@ -42,8 +42,8 @@ type dueList struct {
 	Old        int       `json:"unreviewedOldCardCount" about:"of those, seen before"`
 }
 
-// mostCards are shown with their content at once; the rest comes as these are rated.
-const mostCards = 20
+// maxCards are shown with their content at once; the rest comes as these are rated.
+const maxCards = 20
 
 func listCards() *action.Action {
 	return action.New(action.Spec{
@@ -88,8 +88,8 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 		}
 	}
 	out.Total = len(matching)
-	out.Truncated = out.Total > mostCards
-	matching = matching[:min(len(matching), mostCards)]
+	out.Truncated = out.Total > maxCards
+	matching = matching[:min(len(matching), maxCards)]
 	texts, err := sidesOf(ctx, r, blocksOf(matching))
 	if err != nil {
 		return nil, err
