@@ -43,8 +43,9 @@ func TestBranches(t *testing.T) {
 	s.shows("aside", "Found")
 	s.shows("aside .sessions", "乌龙茶")
 	s.write("[role=search] input", "")
+	s.eval(`window.before = location.hash`)
 	s.click("article.assistant", "Fork")
-	s.until(`document.querySelectorAll('aside .sessions li').length === 2`)
+	s.until(`location.hash !== window.before && document.querySelectorAll('aside .sessions li').length === 2`)
 	s.shows("article.assistant", "green tea")
 
 	s.write(".composer textarea", "half a thought")
