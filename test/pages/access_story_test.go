@@ -1,0 +1,91 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/tidwall/gjson"
+
+	"collie/test/binary"
+	"collie/test/fakellm/provider"
+)
+
+// Every page, in both languages and themes, at a desk and on a phone: axe finds nothing, nothing is wider than the screen, and all that
+// can be clicked can be reached with the keyboard.
+func TestAccess(t *testing.T) {
+	t.Parallel()
+	axe, err := os.ReadFile(filepath.Join(binary.Packages(t, "axe"), "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := tell(t, provider.Turn{Say: "# 茶\n\nA [link](https://example.org), `code` and\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```"})
+	s.signIn()
+	s.say("which tea?")
+	s.shows("article.assistant .acts", "Regenerate")
+	talk := s.eval(`location.hash`).(string)
+	for _, language := range []string{"en", "zh"} {
+		for _, theme := range []string{"light", "dark"} {
+			s.choose("option[value=zh]", language)
+			s.choose("option[value=dark]", theme)
+			for _, width := range []int64{1200, 360} {
+				s.do(chromedp.EmulateViewport(width, 800))
+				for _, page := range s.pages(talk) {
+					name := fmt.Sprintf("%s-%s-%s-%d", strings.Split(page, "/")[1], language, theme, width)
+					s.visit(page)
+					s.look(name)
+					s.eval(string(axe) + ";0")
+					s.accessible(name)
+					if wide := s.eval(`document.documentElement.scrollWidth`).(float64); wide > float64(width) {
+						t.Errorf("%s: %v pixels wide", name, wide)
+					}
+				}
+			}
+		}
+	}
+	s.clean()
+}
+
+// pages are the addresses of all pages, the chat with a conversation.
+func (s *story) pages(talk string) []string {
+	s.Helper()
+	links := strings.Fields(s.eval(`[...document.querySelectorAll('nav a')].map(a => a.getAttribute('href')).join(' ')`).(string))
+	for i, link := range links {
+		if link == "#/chat" {
+			links[i] = talk
+		}
+	}
+	if len(links) == 0 {
+		s.Fatal("the pages are not linked")
+	}
+	return links
+}
+
+// visit goes to a page and waits until it has loaded what it shows.
+func (s *story) visit(page string) {
+	s.Helper()
+	s.eval(fmt.Sprintf(`location.hash = %q`, page))
+	s.until(fmt.Sprintf(`location.hash === %q && document.querySelector('main')?.innerText.trim() && !document.querySelector('main [role=status]')`, page))
+	s.until(`document.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)`)
+}
+
+// choose takes the option with a value of the list that has another option.
+func (s *story) choose(other, value string) {
+	s.Helper()
+	s.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector(%q).closest('select'))`, value, other))
+}
+
+// accessible fails for each rule that axe finds broken.
+func (s *story) accessible(name string) {
+	s.Helper()
+	s.eval(`window.found = undefined; axe.run(document, { resultTypes: ['violations'] }).then(r => window.found = JSON.stringify(r.violations.map(v => ({ id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary) }))), e => window.found = '[{"id":"' + e + '"}]'); 0`)
+	s.until(`window.found`)
+	for _, v := range gjson.Parse(s.eval(`window.found`).(string)).Array() {
+		s.Errorf("%s: %s: %s\n%s", name, v.Get("id"), v.Get("help"), strings.Join(strings.Fields(v.Get("nodes.0").String()), " "))
+	}
+}
