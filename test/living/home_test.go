@@ -83,10 +83,26 @@ func stop(t *testing.T, g *gateway.Gateway) {
 	}
 }
 
-// warm runs a gateway until it knows all lists and has written them to disk.
+// warm runs a gateway until it knows all lists and has written them to disk. A server is ready as soon as its tools are known; its other
+// lists come later, and until then nothing of it is kept.
 func (h *home) warm(t *testing.T) {
 	t.Helper()
-	stop(t, h.started(t))
+	h.warmIn(t, h.cache())
+}
+
+// warmIn is warm where the cache is in another file.
+func (h *home) warmIn(t *testing.T, cache string) {
+	t.Helper()
+	g := h.started(t)
+	await.Until(t, "all lists are in the cache", func() bool {
+		for name, st := range g.Servers(t) {
+			if st.State == tool.StateReady && st.Tools > 0 && !entry(t, cache, name).Exists() {
+				return false
+			}
+		}
+		return true
+	})
+	stop(t, g)
 }
 
 // children returns the running servers, as "pid command line".

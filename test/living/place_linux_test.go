@@ -60,7 +60,7 @@ func TestDiskFull(t *testing.T) {
 	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	h.warm(t)
+	stop(t, h.started(t))
 	free := fill(t, disk)
 	before := identify(t, file)
 

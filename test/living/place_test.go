@@ -80,7 +80,7 @@ func readOnly(t *testing.T, forbid, allow func(t *testing.T, path string)) {
 	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]}, fmt.Sprintf(`"cache":{"file":%q}`, file))
-	h.warm(t)
+	h.warmIn(t, file)
 	forbid(t, file)
 	t.Cleanup(func() { allow(t, file) })
 	before := identify(t, file)
@@ -148,7 +148,7 @@ func TestMissingFolder(t *testing.T) {
 	if err := os.RemoveAll(filepath.Dir(filepath.Dir(file))); err != nil {
 		t.Fatal(err)
 	}
-	h.warm(t)
+	stop(t, h.started(t))
 	verify(t, file)
 }
 
