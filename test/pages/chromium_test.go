@@ -32,6 +32,7 @@ type story struct {
 	programs gateway.Programs
 	settings string
 	gateway  *gateway.Gateway
+	model    *provider.Server
 	tab      context.Context //nolint:containedctx // it is the tab
 
 	mu      sync.Mutex
@@ -60,7 +61,7 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 		at.CloseClientConnections()
 		at.Close()
 	})
-	s := &story{T: t, programs: gateway.Place(t)}
+	s := &story{T: t, programs: gateway.Place(t), model: fake}
 	s.settings = s.programs.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
 		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
 	s.gateway = s.programs.Serve(t, s.settings)
