@@ -3,15 +3,10 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/tidwall/gjson"
 
 	"collie/internal/chat"
 	"collie/internal/llm"
@@ -26,30 +21,29 @@ const (
 	answerGrace = 2 * time.Second
 )
 
-// call is a tool call of a model on its way.
+// call is a tool call that a model has asked for.
 type call struct {
-	id, name, written string // written are the arguments as the model wrote them
+	id, name, rawArgs string // rawArgs is what the model wrote as arguments
 
 	step   int
 	taint  string // see [tool.Request]
 	args   json.RawMessage
-	err    error  // why it is not made
-	key    string // calls with effects on the same key wait for each other; empty for a read
+	err    error  // why it is not executed
+	lane   string // calls in the same lane run one after the other; empty for a call that only reads
 	result llm.Part
-	done   chat.CallState
+	state  chat.CallState
 }
 
-// callAll makes the calls of one step and returns their results in the order of the calls, one for
-// each, whatever happened. What only reads runs side by side; what may change something waits for the
-// call before it on the same source.
+// callAll executes the calls of one step and returns one result for each, in their order, whatever happened. Calls that only read run side by
+// side; a call that may change something waits for the one before it on the same source.
 func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	lanes := map[string][]*call{}
 	var order []string
-	taint := r.outside.String() // what the model had read when it wanted these
+	taint := r.taints.String() // what the model had read when it wanted these
 	for i, c := range calls {
 		c.step, c.taint = step, taint
 		r.prepare(ctx, c)
-		lane := c.key
+		lane := c.lane
 		if lane == "" {
 			lane = fmt.Sprint(i) // sources' names are not numbers: entries begin with a letter
 		}
@@ -65,7 +59,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 		all.Go(func() {
 			for _, c := range lanes[lane] {
 				places <- struct{}{}
-				r.make(ctx, c)
+				r.execute(ctx, c)
 				<-places
 			}
 		})
@@ -73,22 +67,22 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	all.Wait()
 	results, left := make([]llm.Part, len(calls)), maxInStep
 	for i, c := range calls {
-		results[i] = r.shorten(ctx, c.result, left)
+		results[i] = r.truncate(context.WithoutCancel(ctx), c.result, left)
 		left = max(left-len(results[i].Text), 1<<10)
 	}
 	return results
 }
 
-// prepare reads the arguments of c and looks what it would do.
+// prepare parses the arguments of c and resolves it, to learn whether it may change something.
 func (r *run) prepare(ctx context.Context, c *call) {
-	c.args, c.err = readArgs(c.written)
+	c.args, c.err = parseArgs(c.rawArgs)
 	if c.err != nil {
 		c.args = json.RawMessage(`{}`)
 		return
 	}
-	r.made++
+	r.callCount++
 	switch {
-	case r.made > maxCalls:
+	case r.callCount > maxCalls:
 		c.err = &tool.Error{Op: "call", Kind: tool.Busy, Subject: c.name, Message: fmt.Sprintf("this turn has made %d calls, no more are made", maxCalls), Hint: "answer with what is known"}
 	case !r.set.has(c.name):
 		c.err = r.set.unknown(c.name)
@@ -102,81 +96,12 @@ func (r *run) prepare(ctx context.Context, c *call) {
 			c.err = err
 		}
 		if err == nil && resolved.HasEffects() && resolved.Source != nil {
-			c.key = resolved.Source.Name()
+			c.lane = resolved.Source.Name()
 		}
 	}
 }
 
-// readArgs reads what a model wrote as arguments: an object, where nothing and null stand for an empty
-// one. What does not parse is repaired once where only its end is wrong.
-func readArgs(written string) (json.RawMessage, error) {
-	text := strings.TrimSpace(written)
-	switch {
-	case text == "" || text == "null":
-		return json.RawMessage(`{}`), nil
-	case strings.HasPrefix(text, "{") && json.Valid([]byte(text)):
-		return json.RawMessage(text), nil
-	}
-	if mended := mend(text); strings.HasPrefix(mended, "{") && json.Valid([]byte(mended)) {
-		return json.RawMessage(mended), nil
-	}
-	return nil, &tool.Error{
-		Op: "call", Kind: tool.Invalid, Subject: "arguments", Message: "they are not a JSON object; nothing was called",
-		Hint: "call it again with the arguments as one JSON object",
-	}
-}
-
-// mend closes what a JSON text leaves open, and takes out a comma before a closing bracket.
-func mend(text string) string {
-	var out []byte
-	var open []byte
-	quoted, escaped := false, false
-	for i := range len(text) {
-		b := text[i]
-		switch {
-		case escaped:
-			escaped = false
-		case quoted && b == '\\':
-			escaped = true
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '{':
-			open = append(open, '}')
-		case b == '[':
-			open = append(open, ']')
-		case b == '}' || b == ']':
-			out = withoutComma(out)
-			if len(open) > 0 {
-				open = open[:len(open)-1]
-			}
-		}
-		out = append(out, b)
-	}
-	if quoted {
-		out = append(out, '"')
-	}
-	out = withoutComma(out)
-	for _, b := range slices.Backward(open) {
-		out = append(out, b)
-	}
-	return string(out)
-}
-
-func withoutComma(out []byte) []byte {
-	for i, b := range slices.Backward(out) {
-		switch b {
-		case ' ', '\n', '\r', '\t':
-			continue
-		case ',':
-			return out[:i]
-		}
-		break
-	}
-	return out
-}
-
-// request is c for the pipeline.
+// request returns c as a request to the pipeline.
 func (r *run) request(c *call) tool.Request {
 	origin := tool.Chat
 	if r.typed {
@@ -190,21 +115,21 @@ func (r *run) request(c *call) tool.Request {
 	}
 }
 
-// make makes c and tells the conversation how it went.
-func (r *run) make(ctx context.Context, c *call) {
-	begun := time.Now()
+// execute runs c and records the result in the conversation.
+func (r *run) execute(ctx context.Context, c *call) {
+	start := time.Now()
 	var result tool.Result
 	switch {
 	case c.err != nil:
 	case ctx.Err() != nil:
-		c.err, c.done = skipped(ctx), chat.CallSkipped
+		c.err, c.state = skipped(ctx), chat.CallSkipped
 	case c.name == outputTool:
-		result, c.err = r.readOn(ctx, c.args)
+		result, c.err = r.readOutput(ctx, c.args)
 	case c.name == skillTool:
 		result, c.err = r.files.skill(c.args)
 	default:
 		if err := r.sink.Executing(ctx, c.id); err != nil {
-			c.err, c.done = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.name, Message: "it could not be written down that it runs, so it was not run", Err: err}, chat.CallSkipped
+			c.err, c.state = &tool.Error{Op: "call", Kind: tool.Internal, Subject: c.name, Message: "it could not be written down that it runs, so it was not run", Err: err}, chat.CallSkipped
 			break
 		}
 		result, c.err = r.do(ctx, c)
@@ -213,33 +138,31 @@ func (r *run) make(ctx context.Context, c *call) {
 	switch {
 	case c.err != nil:
 		c.result.Text, c.result.IsError = failure(c.err), true
-		if c.done == "" {
-			c.done = stateOf(c.err)
+		if c.state == "" {
+			c.state = stateOf(c.err)
 		}
 	default:
 		c.result.Text, c.result.Files = resultText(result.Raw, r.info.Images)
 		c.result.IsError = result.IsError
-		if c.done = chat.CallDone; result.IsError {
-			c.done = chat.CallFailed
+		if c.state = chat.CallDone; result.IsError {
+			c.state = chat.CallFailed
 		}
 	}
-	kept := r.keep(context.WithoutCancel(ctx), c.result)
+	c.result = r.limitResult(context.WithoutCancel(ctx), c.result)
 	if c.name != skillTool { // the person wrote those
-		kept = r.screen(context.WithoutCancel(ctx), kept)
+		c.result = r.screen(context.WithoutCancel(ctx), c.result)
 	}
-	c.result = kept
-	r.sink.Answered(c.id, c.done, kept, time.Since(begun).Milliseconds())
+	r.sink.Answered(c.id, c.state, c.result, time.Since(start).Milliseconds())
 }
 
-// do sends c through the pipeline. A call that goes on after its turn was cancelled has a moment left to say how it
-// ended.
+// do sends c through the pipeline. If the turn is cancelled meanwhile, do waits answerGrace for the outcome.
 func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	type answer struct {
 		result tool.Result
 		err    error
 	}
 	answered := make(chan answer, 1)
-	first, last := r.said()
+	first, last := r.userTexts()
 	go func() {
 		result, err := r.agent.opts.Pipeline.Do(guardian.Said(ctx, first, last), r.request(c))
 		answered <- answer{result, err}
@@ -259,8 +182,8 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	}
 }
 
-// said returns the first and the last text of the person, for those who judge whether a call fits.
-func (r *run) said() (first, last string) {
+// userTexts returns the first and the last text that the person wrote, against which the guardian judges a call.
+func (r *run) userTexts() (first, last string) {
 	for _, m := range r.turn.Path {
 		if m.Role != llm.RoleUser {
 			continue
@@ -274,87 +197,4 @@ func (r *run) said() (first, last string) {
 		}
 	}
 	return first, last
-}
-
-func skipped(ctx context.Context) error {
-	return &tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended before it began; nothing was done", Err: context.Cause(ctx)}
-}
-
-// failure is what a model is told of an error.
-func failure(err error) string {
-	if e, ok := errors.AsType[*tool.Error](err); ok {
-		return string(e.Payload())
-	}
-	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
-		return `{"error":` + string(e.Raw) + `}`
-	}
-	return string((&tool.Error{Op: "call", Kind: tool.Internal, Err: err}).Payload())
-}
-
-func stateOf(err error) chat.CallState {
-	e, ok := errors.AsType[*tool.Error](err)
-	switch {
-	case ok && e.OutcomeUnknown:
-		return chat.CallUnknown
-	case tool.KindOf(err).Refused():
-		return chat.CallRefused
-	}
-	return chat.CallFailed
-}
-
-// keep leaves of a result what a model sees of it. The rest, up to a bound, is a blob of the session that
-// tool_output reads.
-func (r *run) keep(ctx context.Context, p llm.Part) llm.Part {
-	limit := r.turn.Config.ResultLimit
-	if limit <= 0 {
-		limit = chat.Defaults().ResultLimit
-	}
-	return r.cutTo(ctx, p, limit)
-}
-
-// shorten cuts p further where the results of a step are more than a model gets at once.
-func (r *run) shorten(ctx context.Context, p llm.Part, left int) llm.Part {
-	return r.cutTo(context.WithoutCancel(ctx), p, left)
-}
-
-func (r *run) cutTo(ctx context.Context, p llm.Part, limit int) llm.Part {
-	if len(p.Text) <= limit {
-		return p
-	}
-	full := p.Text
-	at := cut(full, limit)
-	handle, err := r.sink.Blob(ctx, p.Name, "text/plain", []byte(full[:min(len(full), maxStored)]))
-	note := fmt.Sprintf("\n[cut: %d of %d bytes are shown; %s with handle %q and offset %d reads on]", at, len(full), outputTool, handle, at)
-	if err != nil {
-		note = fmt.Sprintf("\n[cut: %d of %d bytes are shown; the rest could not be kept]", at, len(full))
-	}
-	p.Text = full[:at] + note
-	return p
-}
-
-// readOn answers tool_output.
-func (r *run) readOn(ctx context.Context, args json.RawMessage) (tool.Result, error) {
-	in := gjson.ParseBytes(args)
-	handle, offset, limit := in.Get("handle").String(), int(in.Get("offset").Int()), int(in.Get("limit").Int())
-	data, err := r.sink.ReadBlob(ctx, handle)
-	switch {
-	case handle == "" || err != nil:
-		return tool.Result{}, &tool.Error{
-			Op: "call", Kind: tool.NotFound, Subject: "handle", Message: "there is no result of this conversation with that handle",
-			Hint: "take the handle from the end of a result that was cut", Err: err,
-		}
-	case offset < 0 || offset > len(data):
-		return tool.Result{}, &tool.Error{Op: "call", Kind: tool.Invalid, Subject: "offset", Message: fmt.Sprintf("it is %d, expected 0 to %d", offset, len(data))}
-	}
-	if limit <= 0 || limit > chat.Defaults().ResultLimit-256 {
-		limit = chat.Defaults().ResultLimit - 256
-	}
-	rest := string(data[offset:])
-	at := cut(rest, limit)
-	text := rest[:at]
-	if at < len(rest) {
-		text += fmt.Sprintf("\n[%d of %d bytes were read up to here; go on with offset %d]", offset+at, len(data), offset+at)
-	}
-	raw, err := json.Marshal(map[string]any{"content": []map[string]string{{"type": "text", "text": text}}})
-	return tool.Result{Raw: raw}, err
 }

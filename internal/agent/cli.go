@@ -223,7 +223,7 @@ func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, er
 	if own := f.turn.Config.SystemPrompt; own != "" {
 		b.WriteString("\n" + own + "\n")
 	}
-	path := f.screened(ctx, unescaped(f.turn.Path))
+	path := f.screenAttachments(ctx, unescaped(f.turn.Path))
 	if before := transcript(path[:max(0, len(path)-1)]); before != "" {
 		b.WriteString("\n# The conversation so far\n\n" + before)
 	}
@@ -377,7 +377,7 @@ func (f *foreign) close(c *ownCall, state chat.CallState, text string) {
 	c.closed = true
 	f.show(c)
 	result := llm.Part{Kind: llm.PartToolResult, Call: c.id, Name: f.name(&c.Call), Text: text, IsError: state != chat.CallDone}
-	f.sink.Answered(c.id, state, f.keep(context.Background(), result), time.Since(c.begun).Milliseconds())
+	f.sink.Answered(c.id, state, f.limitResult(context.Background(), result), time.Since(c.begun).Milliseconds())
 }
 
 // end closes what the agent left open. Nothing that it says afterwards counts.

@@ -67,7 +67,7 @@ func (r *run) command(ctx context.Context, name string, args json.RawMessage, sh
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
 	r.sink.Proposed(0, chat.ToolCall{ID: c.id, Name: c.name, Args: c.args})
-	r.make(ctx, c)
+	r.execute(ctx, c)
 	if c.err != nil {
 		return c.err
 	}

@@ -27,16 +27,16 @@ type run struct {
 	files files
 	typed bool // the call is a person's own, and not a model's
 
-	set     toolset
-	before  []llm.Message // the conversation up to what is answered
-	since   []llm.Message // what this turn has added
-	repeats repeats
-	outside outside
-	refused map[string]int // calls of a tool that were refused
-	made    int            // calls
-	compact int            // times that the conversation was shortened
-	usage   llm.Usage
-	cost    int64
+	set       toolset
+	before    []llm.Message // the conversation up to what is answered
+	since     []llm.Message // what this turn has added
+	repeats   repeats
+	taints    taints
+	refused   map[string]int // calls of a tool that were refused
+	callCount int            // in this turn
+	compact   int            // times that the conversation was shortened
+	usage     llm.Usage
+	cost      int64
 }
 
 // answer is what a model said in one step.
@@ -67,10 +67,10 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 		agent: a, turn: t, sink: s, model: model, info: info, watch: watch,
 		files: files, refused: map[string]int{},
 	}
-	r.before = r.screened(ctx, unescaped(t.Path))
+	r.before = r.screenAttachments(ctx, unescaped(t.Path))
 	if len(t.Partial) > 0 {
 		r.since = append(chat.Messages(t.Partial, unknown), said("Go on where you stopped; do not repeat what is there."))
-		r.outside.remember(r.since)
+		r.taints.recall(r.since)
 	}
 	r.standing(ctx)
 	r.recall()
@@ -237,7 +237,7 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answ
 			e.ID, e.Name = p.Call, p.Name
 			if e.Kind == llm.EventToolEnd {
 				p.Args, p.Opaque = e.Args, e.Opaque
-				said.calls = append(said.calls, &call{id: p.Call, name: p.Name, written: e.Args})
+				said.calls = append(said.calls, &call{id: p.Call, name: p.Name, rawArgs: e.Args})
 			}
 			said.begun = true
 		case llm.EventUsage:

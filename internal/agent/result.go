@@ -1,15 +1,19 @@
 package agent
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 
+	"collie/internal/chat"
 	"collie/internal/llm"
+	"collie/internal/tool"
 )
 
 // maxStored is how many bytes of a result are stored if the model sees only its beginning.
@@ -87,4 +91,30 @@ func cut(text string, limit int) int {
 		return near + 1
 	}
 	return at
+}
+
+func skipped(ctx context.Context) error {
+	return &tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended before it began; nothing was done", Err: context.Cause(ctx)}
+}
+
+// failure is what a model is told of an error.
+func failure(err error) string {
+	if e, ok := errors.AsType[*tool.Error](err); ok {
+		return string(e.Payload())
+	}
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return `{"error":` + string(e.Raw) + `}`
+	}
+	return string((&tool.Error{Op: "call", Kind: tool.Internal, Err: err}).Payload())
+}
+
+func stateOf(err error) chat.CallState {
+	e, ok := errors.AsType[*tool.Error](err)
+	switch {
+	case ok && e.OutcomeUnknown:
+		return chat.CallUnknown
+	case tool.KindOf(err).Refused():
+		return chat.CallRefused
+	}
+	return chat.CallFailed
 }

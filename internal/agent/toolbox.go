@@ -85,7 +85,7 @@ func newCall() string {
 func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
 	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
-	r.Taint = f.outside.String()
+	r.Taint = f.taints.String()
 	if r.Client == "" {
 		r.Client = f.files.agent.Name
 	}
@@ -110,7 +110,7 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 		if err != nil {
 			return result, err
 		}
-		return f.screenOther(context.WithoutCancel(ctx), r.Name, result)
+		return f.screenRead(context.WithoutCancel(ctx), r.Name, result)
 	}
 	begun := time.Now()
 	f.sink.Proposed(0, chat.ToolCall{ID: id, Name: r.Name, Args: r.Args})
@@ -141,7 +141,7 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 			part.Text, part.Files = screened.Text, nil
 		}
 	}
-	f.sink.Answered(id, state, f.keep(context.WithoutCancel(ctx), part), time.Since(begun).Milliseconds())
+	f.sink.Answered(id, state, f.limitResult(context.WithoutCancel(ctx), part), time.Since(begun).Milliseconds())
 	return result, err
 }
 

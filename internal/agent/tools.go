@@ -120,7 +120,7 @@ func (a *Agent) list(ctx context.Context, profile string) []llm.Tool {
 		out = append(out, llm.Tool{Name: t.Get("name").String(), Description: description, Schema: json.RawMessage(schema)})
 		return true
 	})
-	out, barred := a.harmless(out)
+	out, barred := a.withoutHostile(out)
 	a.tools.Store(&listed{profile, revision, out, barred})
 	return out
 }
