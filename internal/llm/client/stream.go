@@ -62,7 +62,7 @@ type stream struct {
 
 	held        []llm.Event // events before the answer proper, which a retry can still discard
 	notices     []llm.Event
-	answerBegun bool // some of the answer
+	answerBegun bool // a part of the answer has been emitted, so no retry is possible
 	stopped     bool // the consumer left the loop
 	sent        int  // number of requests
 }
@@ -106,7 +106,7 @@ func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 			s.retry(llm.Retry{Reason: a.last.Class, From: a.label, To: lease.Label})
 		}
 		a.label = lease.Label
-		if e, over := a.use(ctx, lease); over {
+		if e, final := a.tryKey(ctx, lease); final {
 			return e
 		}
 	}
@@ -131,8 +131,9 @@ type attempts struct {
 	transient, overloaded, regions int
 }
 
-// use sends the request with one key, repeatedly if that may help. over is false if another key should be tried.
-func (a *attempts) use(ctx context.Context, l keypool.Lease) (err *llm.Error, over bool) {
+// tryKey sends the request with one key, repeatedly if that may help. final is false if another key should be tried, and true if the request
+// has succeeded (err is nil) or failed for good.
+func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error, final bool) {
 	pool := a.client.opts.Pool
 	for {
 		if a.stopped || ctx.Err() != nil {
