@@ -25,14 +25,10 @@ type Chosen interface {
 	Clear() error
 }
 
-// listFrame is the size of an empty list, less one byte: each definition is counted with a comma, and the last one
-// has none.
-const listFrame = len(`{"tools":[]}`) - len(",")
-
 // autoViews holds what auto has chosen, by profile.
 type autoViews struct {
 	store Chosen // nil: choices are not stored
-	run   sync.WaitGroup
+	saves sync.WaitGroup
 
 	mu        sync.Mutex
 	loaded    bool
@@ -75,7 +71,7 @@ func (x *autoViews) set(profile string, c Choice) {
 	}
 	x.byProfile[profile] = c
 	if x.store != nil {
-		x.run.Go(func() { x.save(profile) })
+		x.saves.Go(func() { x.save(profile) })
 	}
 }
 
@@ -107,7 +103,7 @@ func (x *autoViews) close() {
 	x.mu.Lock()
 	x.closed = true
 	x.mu.Unlock()
-	x.run.Wait()
+	x.saves.Wait()
 }
 
 // Rebalance discards the choices of [tool.Auto], so that it chooses anew for every profile, and tells clients that
@@ -148,135 +144,6 @@ func actionsOf(t *tool.Tool) []*tool.Action {
 		out[i] = &t.Actions[i]
 	}
 	return out
-}
-
-// serverSize is a server of the list with its size in each view, for fit.
-type serverSize struct {
-	tool          *tool.Tool
-	view          tool.View
-	flat, grouped int // bytes in these views, commas included
-}
-
-// bytes returns the size of the server's own entries. In the search view it has none: sum adds the shared search
-// tools once.
-func (w *serverSize) bytes() int {
-	switch w.view {
-	case tool.Flat:
-		return w.flat
-	case tool.Grouped:
-		return w.grouped
-	}
-	return 0
-}
-
-// listSize returns the size in bytes of the list of tools with the given servers.
-func listSize(servers []*serverSize) int {
-	total, behind := listFrame, 0
-	for _, w := range servers {
-		total += w.bytes()
-		if w.view == tool.Search {
-			behind++
-		}
-	}
-	if behind > 0 {
-		total += searchBytes + bytesEach*behind + len(",,,")
-	}
-	return total
-}
-
-// choose returns a view for each server whose view no setting fixes. A server keeps the view in kept. New servers are
-// flat if the list then fits the budget; otherwise the largest new ones become grouped, then search, until it fits.
-// fresh reports whether any view is new.
-func (s *snapshot) choose(p *Profile, kept map[string]tool.View) (views map[string]tool.View, fresh bool) {
-	views = map[string]tool.View{}
-	var servers []*tool.Tool
-	for _, o := range s.offers {
-		for i := range o.offer.Tools {
-			t := &o.offer.Tools[i]
-			if len(shownActions(t, p)) == 0 || allOurs(actionsOf(t)) {
-				continue
-			}
-			servers = append(servers, t)
-			if !p.isAutoChosen(t) {
-				continue
-			}
-			if v, ok := kept[t.Name]; ok {
-				views[t.Name] = v
-			} else {
-				fresh = true
-			}
-		}
-	}
-	if !fresh {
-		return views, false
-	}
-	var all, open []*serverSize
-	for i, w := range serverSizes(servers, p) {
-		all = append(all, w)
-		if v, ok := views[servers[i].Name]; ok {
-			w.view = v
-		} else if w.view = p.viewOf(w.tool); p.isAutoChosen(w.tool) {
-			w.view = tool.Flat
-			open = append(open, w)
-		}
-	}
-	fitBudget(all, open, p.Budget)
-	for _, w := range open {
-		views[w.tool.Name] = w.view
-	}
-	return views, true
-}
-
-// serverSizes returns the sizes of servers in the flat and in the grouped view.
-func serverSizes(servers []*tool.Tool, p *Profile) []*serverSize {
-	var want []nameRequest
-	for _, t := range servers {
-		for _, a := range shownActions(t, p) {
-			want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name})
-		}
-	}
-	names := exposedNames(want)
-	out := make([]*serverSize, len(servers))
-	for i, t := range servers {
-		actions := shownActions(t, p)
-		w := &serverSize{tool: t, grouped: len(groupDefinition(t.Name, t, actions)) + len(",")}
-		for _, a := range actions {
-			w.flat += len(withName(a.Definition, a.Name, names[0])) + len(",")
-			names = names[1:]
-		}
-		out[i] = w
-	}
-	return out
-}
-
-// fitBudget changes the views of the servers in open, the largest first, until the list of all fits the budget. It
-// changes no more than necessary.
-func fitBudget(all, open []*serverSize, budget int) {
-	shrink := func(to tool.View, size func(*serverSize) int, gains func(*serverSize) bool) {
-		largest := slices.Clone(open)
-		slices.SortStableFunc(largest, func(a, b *serverSize) int {
-			return cmp.Or(cmp.Compare(size(b), size(a)), cmp.Compare(a.tool.Name, b.tool.Name))
-		})
-		for _, w := range largest {
-			if listSize(all) <= budget {
-				return
-			}
-			if gains(w) {
-				w.view = to
-			}
-		}
-	}
-	shrink(tool.Grouped, func(w *serverSize) int { return w.flat }, func(w *serverSize) bool { return w.grouped < w.flat })
-	before, listed := make([]tool.View, len(open)), listSize(all)
-	for i, w := range open {
-		before[i] = w.view
-	}
-	shrink(tool.Search, (*serverSize).bytes, func(*serverSize) bool { return true })
-	if found := listSize(all); found > budget && found >= listed { // the search tools take more than the tools they replace
-		for i, w := range open {
-			w.view = before[i]
-		}
-	}
 }
 
 // listedForm is how a list shows a Tool, to notice that it is shown otherwise later.
