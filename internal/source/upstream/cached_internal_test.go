@@ -328,7 +328,7 @@ func TestAStartThatEndsIsLive(t *testing.T) {
 	f := listing.NewFeed(nil, false, nil, nil)
 	delete(p.opening, slot{})
 	s.listing.Adopt(f)
-	s.listing.Stand(f)
+	s.listing.MarkLive(f)
 	s.pool.unlock()
 	if !<-live {
 		t.Error("a server that has just been started is not live")

@@ -59,7 +59,7 @@ func (s *Server) open(o *opening) {
 		c.used = o.forCall
 		p.eras.spoken = p.eras.spoken.after(c.Client)
 		p.eras.home = c.Client.Era
-		s.listing.Stand(c.feed)
+		s.listing.MarkLive(c.feed)
 		c.recordStart()
 	} else {
 		if disprovesEras(err) {
@@ -257,7 +257,7 @@ func (s *Server) install(p *slots, key slot, c *conn) (old *conn) {
 		return old
 	}
 	p.put(key, c)
-	s.listing.Stand(c.feed)
+	s.listing.MarkLive(c.feed)
 	if key.session != "" && p.primary == nil && p.opening[slot{}] == nil {
 		c.recordStart()
 	}
@@ -309,7 +309,7 @@ func (c *conn) closeFailed() {
 
 // recordStart records a start that worked.
 func (c *conn) recordStart() {
-	c.server.listing.Spoke(c.Client)
+	c.server.listing.RecordHandshake(c.Client)
 	c.server.supervisor.Tell((*supervise.Machine).Ready)
 }
 

@@ -21,17 +21,17 @@ func (s *serving) openPages() (err error) {
 	return err
 }
 
-// signedIn are the browsers, as the API shows them.
-type signedIn struct{ *serving }
+// browserAPI implements [web.Browsers] over the browsers that are signed in.
+type browserAPI struct{ *serving }
 
 // Link returns the address of a new link. Its secret stands behind the #, which no browser sends to a server.
-func (s signedIn) Link() (address string, until time.Time) {
+func (s browserAPI) Link() (address string, until time.Time) {
 	secret, until := s.browsers.Link()
 	return s.listener.URL() + pages.Path + "#link=" + secret, until
 }
 
 // List returns the browsers that are signed in.
-func (s signedIn) List() []web.Browser {
+func (s browserAPI) List() []web.Browser {
 	out := []web.Browser{}
 	for _, b := range s.browsers.List() {
 		out = append(out, web.Browser(b))
@@ -40,7 +40,7 @@ func (s signedIn) List() []web.Browser {
 }
 
 // End signs a browser out.
-func (s signedIn) End(ctx context.Context, id string) error {
+func (s browserAPI) End(ctx context.Context, id string) error {
 	err := s.browsers.End(ctx, id)
 	if err == nil {
 		s.OnRecord(ctx, s.cfg, "open --end", map[string]any{"browser": id})
@@ -48,11 +48,11 @@ func (s signedIn) End(ctx context.Context, id string) error {
 	return err
 }
 
-// waiting are the calls that wait under a code.
-type waiting struct{ *serving }
+// pendingAPI implements [web.Waiting] over the calls that wait for a person under a code.
+type pendingAPI struct{ *serving }
 
-// List returns those that nobody has answered.
-func (s waiting) List() ([]web.OpenQuestion, error) {
+// List returns the calls that nobody has answered yet.
+func (s pendingAPI) List() ([]web.OpenQuestion, error) {
 	list, err := app.OpenPending(s.cfg).List()
 	out := []web.OpenQuestion{}
 	for i := range list {
@@ -68,7 +68,7 @@ func (s waiting) List() ([]web.OpenQuestion, error) {
 }
 
 // Answer stores a person's answer, as collie confirm does.
-func (s waiting) Answer(ctx context.Context, id string, yes bool) error {
+func (s pendingAPI) Answer(ctx context.Context, id string, yes bool) error {
 	w, err := app.OpenPending(s.cfg).Answer(ctx, id, yes)
 	if err != nil {
 		return err

@@ -274,7 +274,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants:    a.Grants(),
-		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: signedIn{s}, Waiting: waiting{s},
+		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},
 	}))
 	mux.Handle(pages.Path, s.pages)
 	if s.cfg.HTTP.Metrics {

@@ -84,8 +84,8 @@ func (l *Listing) propose(f *Feed, always bool) bool {
 	return f.wanted
 }
 
-// Stand records that a connection is in use. If its lists are the published ones, they are now live.
-func (l *Listing) Stand(f *Feed) {
+// MarkLive records that a connection is in use: its lists, if they are the published ones, are live.
+func (l *Listing) MarkLive(f *Feed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.feed == f {
@@ -103,8 +103,8 @@ func (l *Listing) Drop(f *Feed) {
 	}
 }
 
-// Spoke records what the server said of itself on a new connection.
-func (l *Listing) Spoke(c *mcp.Client) {
+// RecordHandshake records the era, version and name that the server gave on a new connection.
+func (l *Listing) RecordHandshake(c *mcp.Client) {
 	l.mu.Lock()
 	l.meta.hello = handshakeInfo{c.Era.String(), c.Version, NameOf(c.Info)}
 	l.mu.Unlock()

@@ -71,11 +71,11 @@ func TestALateListOfAnOldConnection(t *testing.T) {
 	if got := offered(l); got != "new " || len(l.Offer().Prompts) > 0 {
 		t.Errorf("it offers the tools %s and %d prompts", got, len(l.Offer().Prompts))
 	}
-	l.Stand(before)
+	l.MarkLive(before)
 	if l.Live() {
 		t.Error("an old connection makes the lists live")
 	}
-	l.Stand(now)
+	l.MarkLive(now)
 	l.Drop(before)
 	if !l.Live() {
 		t.Error("the end of an old connection ends the lists of the new one")
