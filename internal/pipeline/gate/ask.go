@@ -90,22 +90,22 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 	if raw, err = caller.Ask(ctx, tool.MethodConfirm, raw); err != nil {
 		return askResult{}, err
 	}
-	said := gjson.ParseBytes(raw)
-	a := answered(&q, said)
-	if a.yes && said.Get("beforehand").Bool() {
+	answer := gjson.ParseBytes(raw)
+	a := answered(&q, answer)
+	if a.yes && answer.Get("beforehand").Bool() {
 		a.by = "beforehand"
 	}
 	return a, nil
 }
 
-// answered is what a person said who filled in confirm and, where q wants that, name. A grant that q does not offer is a
-// no: who makes up grants has not understood the question.
-func answered(q *tool.Question, said gjson.Result) askResult {
-	a := askResult{asked: true, yes: said.Get("confirm").Type == gjson.True, how: "decline"}
-	if a.yes && q.Name != "" && strings.TrimSpace(said.Get("name").String()) != q.Name {
+// answered reads the filled-in form: confirm and, if q demands it, name. A grant that q does not offer counts as a no, since whoever makes one up
+// has not understood the question.
+func answered(q *tool.Question, answer gjson.Result) askResult {
+	a := askResult{asked: true, yes: answer.Get("confirm").Type == gjson.True, how: "decline"}
+	if a.yes && q.Name != "" && strings.TrimSpace(answer.Get("name").String()) != q.Name {
 		a.yes, a.how = false, wrongName
 	}
-	if chosen := said.Get("grant"); a.yes && chosen.Exists() {
+	if chosen := answer.Get("grant"); a.yes && chosen.Exists() {
 		a.grant = chosen.String()
 		if !slices.ContainsFunc(q.Grants, func(o tool.GrantOffer) bool { return o.ID == a.grant }) {
 			a.yes, a.how, a.grant = false, "unknown_grant", ""

@@ -9,8 +9,8 @@ import (
 )
 
 // byCode lets c pass if a person has approved it before; otherwise the call is stored to wait for a person,
-// and refused. It adds to said what the person said.
-func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, said *tool.Decision) *tool.Error {
+// and refused. It writes the outcome into record.
+func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool.Question, record *tool.Decision) *tool.Error {
 	const approver = "code"
 	q.Args = argsText(outline(c.Args))
 	w, isNew, err := s.pending.request(ctx, entry{Binding: callBinding(c, plan), Waiting: Waiting{
@@ -20,16 +20,16 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool
 	case err != nil:
 		return err
 	case w.State == StateApproved:
-		said.Verdict, said.Approver = tool.Allowed, approver
+		record.Verdict, record.Approver = tool.Allowed, approver
 		return nil
 	case w.State == StateDenied:
-		said.Approver = approver
+		record.Approver = approver
 		return declined(c, "decline")
 	}
 	if isNew {
 		s.asked.Publish(Asked{Call: c, Code: w.Code})
 	}
-	said.Verdict = tool.Deferred
+	record.Verdict = tool.Deferred
 	e := notAsked(c, "a person has to confirm this; the call waits for that and did nothing",
 		"ask the person to run: collie confirm "+w.Code+"; then make the same call again")
 	e.Facts = map[string]any{"confirmationCode": w.Code, "expiresAt": w.Expires}

@@ -55,8 +55,7 @@ type Options struct {
 	Grants func(context.Context) (grant.Store, error)
 	// Given is told what a person granted when they were asked about a call; nil tells nobody.
 	Given func(*tool.Call, *grant.Grant)
-	// Touches returns where everything lies that a call touches whose Source does not say so; nil if that is not
-	// known.
+	// Touches returns what a call touches, and where that lies, for a Source that does not say so itself. It returns nil if that is unknown.
 	Touches func(*tool.Call) []tool.Touch
 	Logger  *slog.Logger // nil discards
 }
@@ -140,10 +139,10 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if d.Outcome == decision.Run {
 		return c, nil
 	}
-	said := onRecord(c, d)
+	record := initialRecord(c, d)
 	final := d.Outcome == decision.Deny && !d.Unasked // nobody is asked
 	if final && !grantable {
-		return c, refuse(denied(c, d), &said)
+		return c, refuse(denied(c, d), &record)
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
@@ -152,42 +151,42 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	var about *grant.Asked
 	if grantable {
 		about = &grant.Asked{Call: c, Risk: d.Risk, Touches: s.touched(c, plan)}
-		if said.Grant = s.useGrant(ctx, about); said.Grant != "" {
-			said.Verdict, said.Approver = tool.Allowed, "grant"
-			s.decided(c, said)
+		if record.Grant = s.useGrant(ctx, about); record.Grant != "" {
+			record.Verdict, record.Approver = tool.Allowed, "grant"
+			s.decided(c, record)
 			return withBound(c, bound), nil // what the grant covers is what was bound
 		}
 		if final {
-			return c, refuse(denied(c, d), &said)
+			return c, refuse(denied(c, d), &record)
 		}
 	}
 	offers := s.offers(about)
-	asked, refusal := s.agree(ctx, c, plan, offers, &said)
+	asked, refusal := s.agree(ctx, c, plan, offers, &record)
 	if asked && refusal == nil { // a person takes time; a path, for instance, may mean another document by now
 		var now tool.Plan
 		if now, bound, err = bind(ctx, c); err != nil {
-			said.Grant = ""
-			s.decided(c, said)
+			record.Grant = ""
+			s.decided(c, record)
 			return c, err
 		}
 		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) || !slices.Equal(now.Touches, plan.Touches) ||
-			said.Grant != "" && !slices.Equal(s.touched(c, now), about.Touches) {
-			said.Verdict, said.Grant, refusal = tool.Forbade, "", changed(c)
+			record.Grant != "" && !slices.Equal(s.touched(c, now), about.Touches) {
+			record.Verdict, record.Grant, refusal = tool.Forbade, "", changed(c)
 		}
 	}
 	if refusal != nil {
-		return c, refuse(refusal, &said)
+		return c, refuse(refusal, &record)
 	}
-	if said.Grant != "" && !s.give(ctx, about, offers, said.Grant) {
-		said.Grant = ""
+	if record.Grant != "" && !s.give(ctx, about, offers, record.Grant) {
+		record.Grant = ""
 	}
-	s.decided(c, said)
+	s.decided(c, record)
 	return withBound(c, bound), nil
 }
 
-// refuse returns e with what is on record of it.
-func refuse(e *tool.Error, said *tool.Decision) error {
-	e.Decision = said
+// refuse returns e with its audit record.
+func refuse(e *tool.Error, record *tool.Decision) error {
+	e.Decision = record
 	return e
 }
 
@@ -198,19 +197,19 @@ func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	return &out
 }
 
-// agree has a person asked about c, and adds what the person said to what is on record. asked means that the person was
-// asked just now, and not before.
-func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, said *tool.Decision) (asked bool, refusal *tool.Error) {
+// agree asks a person about c, and writes the outcome into record. asked means that the person was asked just now, so that time has passed since
+// plan was made.
+func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, record *tool.Decision) (asked bool, refusal *tool.Error) {
 	q := question(c, plan, offers)
-	demand(&q, c, plan, said.Risk)
+	demand(&q, c, plan, record.Risk)
 	switch a := s.ask(ctx, c, q); {
 	case a.err != nil:
 		return true, a.err
 	case a.yes:
-		said.Verdict, said.Approver, said.Grant = tool.Allowed, a.by, a.grant
+		record.Verdict, record.Approver, record.Grant = tool.Allowed, a.by, a.grant
 		return true, nil
 	case a.asked:
-		said.Approver = a.by
+		record.Approver = a.by
 		return true, declined(c, a.how)
 	case c.Origin == tool.Direct:
 		return false, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
@@ -222,11 +221,11 @@ func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers 
 	case !s.codes:
 		return false, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
-	return false, s.byCode(ctx, c, plan, q, said)
+	return false, s.byCode(ctx, c, plan, q, record)
 }
 
-// demand adds the risk to q, and for one that is critical the name that a person has to type: that of the target, else
-// that of the action.
+// demand sets the risk of q and, if it is critical, the name that the person has to type: that of the target if it has a usable one, else that of
+// the action.
 func demand(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
 	if q.Risk = risk; risk != tool.RiskCritical {
 		return
@@ -237,20 +236,20 @@ func demand(q *tool.Question, c *tool.Call, plan tool.Plan, risk tool.Risk) {
 	}
 }
 
-// onRecord is what is on record of a call that d does not simply let run: what wanted that. Until a person agrees the
-// call is refused.
-func onRecord(c *tool.Call, d decision.Decision) tool.Decision {
-	said := tool.Decision{Stage: "gate", Rule: d.Rule, Risk: d.Risk, Verdict: tool.Forbade}
+// initialRecord returns the audit record of a call that d does not simply let run: which stage and rule stopped it. It says that the call is refused,
+// until a person agrees.
+func initialRecord(c *tool.Call, d decision.Decision) tool.Decision {
+	record := tool.Decision{Stage: "gate", Rule: d.Rule, Risk: d.Risk, Verdict: tool.Forbade}
 	switch {
 	case c.Finding != nil && c.Finding.Ask:
-		said.Stage, said.Rule = c.Finding.Stage, c.Finding.Rule
+		record.Stage, record.Rule = c.Finding.Stage, c.Finding.Rule
 	case c.Review != nil && (c.Review.Verdict == tool.ReviewFailed || c.Review.Verdict == d.Risk):
-		said.Stage, said.Rule = "guardian", c.Review.Rule
+		record.Stage, record.Rule = "guardian", c.Review.Rule
 	}
-	return said
+	return record
 }
 
-// decide is what becomes of c without a grant, and whether one would let it run instead.
+// decide looks c up in the decision table, without a grant. grantable reports whether a grant would let it run instead.
 func (s *Stage) decide(c *tool.Call) (d decision.Decision, grantable bool) {
 	mustAsk, clients := c.Finding != nil && c.Finding.Ask || c.Action.Asks(c.Args), s.clients()
 	if !mustAsk && !decision.RiskCounts(c.Origin, clients) {
@@ -260,18 +259,18 @@ func (s *Stage) decide(c *tool.Call) (d decision.Decision, grantable bool) {
 	if c.Finding != nil && c.Finding.Risk != tool.RiskUnknown {
 		risk = c.Finding.Risk
 	}
-	of := decision.Case{Origin: c.Origin, Risk: risk, Surface: s.surface(c), MustAsk: mustAsk, Clients: clients}
+	input := decision.Case{Origin: c.Origin, Risk: risk, Surface: s.surface(c), MustAsk: mustAsk, Clients: clients}
 	if r := c.Review; r != nil {
-		of.Guardian, of.Verdict, of.Threshold = decision.Enforce, r.Verdict, r.Threshold
+		input.Guardian, input.Verdict, input.Threshold = decision.Enforce, r.Verdict, r.Threshold
 	}
-	if d = decision.Decide(of); d.Outcome == decision.Run || s.grants == nil || !(&grant.Asked{Call: c, Risk: d.Risk}).Grantable() {
+	if d = decision.Decide(input); d.Outcome == decision.Run || s.grants == nil || !(&grant.Asked{Call: c, Risk: d.Risk}).Grantable() {
 		return d, false
 	}
-	of.Granted = true
-	return d, decision.Decide(of).Outcome == decision.Run
+	input.Granted = true
+	return d, decision.Decide(input).Outcome == decision.Run
 }
 
-// surface is the way on which a person can be asked about c.
+// surface returns the way in which a person can be asked about c.
 func (s *Stage) surface(c *tool.Call) decision.Surface {
 	switch {
 	case c.Caller != nil && (c.Caller.Supports(tool.CanConfirm) || speaksInForms(c.Caller)):
@@ -282,10 +281,10 @@ func (s *Stage) surface(c *tool.Call) decision.Surface {
 	return decision.Nobody
 }
 
-// ofModel reports whether calls of an origin are what a model wants of its own accord.
+// ofModel reports whether calls of an origin are those that a model decides on.
 func ofModel(o tool.Origin) bool { return o == tool.Chat || o == tool.CLIAgent }
 
-// bind is what c would touch, as far as its Source says.
+// bind resolves the targets of c, if its Source can, and returns what c would touch.
 func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	b, ok := c.Source.(tool.Binder)
 	if !ok {
@@ -299,7 +298,7 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// changed is the error for a call that is not the one any more that the person was shown.
+// changed is the error for a call that would no longer do what the person was shown.
 func changed(c *tool.Call) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
