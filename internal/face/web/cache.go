@@ -39,6 +39,7 @@ func (a *api) clearCache(w http.ResponseWriter, r *http.Request) error {
 	if err := a.opts.Cache.Flush(r.Context()); err != nil {
 		return err
 	}
+	a.record(r, "cache clear", map[string]any{"servers": names})
 	return answer(w, cleared{append([]string{}, names...)})
 }
 

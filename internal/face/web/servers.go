@@ -79,6 +79,7 @@ func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	a.record(r, "mcp approve", map[string]any{"server": r.PathValue("name"), "tools": body.Tools})
 	return answer(w, approved{n})
 }
 

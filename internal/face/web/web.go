@@ -88,6 +88,9 @@ type Options struct {
 	Browsers Browsers
 	// Waiting are the calls of clients that wait for a person; nil for none.
 	Waiting Waiting
+	// Record writes into the audit what a person has changed; nil does not. Commands of the command line record what
+	// they change themselves.
+	Record func(ctx context.Context, command string, detail map[string]any)
 	// Admit returns an error to refuse a request to a route of this class; nil admits all.
 	Admit func(*http.Request, Class) error
 	// Streams is called when events of a stream were written; nil is allowed.
@@ -212,6 +215,13 @@ func New(opts Options) http.Handler {
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { noRoute(w, r, mux) })
 	return mux
+}
+
+// record writes into the audit what a person at a page has changed.
+func (a *api) record(r *http.Request, command string, detail map[string]any) {
+	if a.opts.Record != nil && a.opts.Identify(r).Browser {
+		a.opts.Record(r.Context(), command, detail)
+	}
 }
 
 // noRoute answers a request with an unknown path, or with a method that the path does not have.
