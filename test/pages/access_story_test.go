@@ -20,10 +20,6 @@ import (
 // can be clicked can be reached with the keyboard.
 func TestAccess(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(filepath.Join(binary.Packages(t, "axe"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := tell(t, provider.Turn{Say: "# 茶\n\nA [link](https://example.org), `code` and\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```"})
 	s.signIn()
 	s.say("which tea?")
@@ -39,7 +35,7 @@ func TestAccess(t *testing.T) {
 					name := fmt.Sprintf("%s-%s-%s-%d", strings.Split(page, "/")[1], language, theme, width)
 					s.visit(page)
 					s.look(name)
-					s.eval(string(axe) + ";0")
+					s.axe()
 					s.accessible(name)
 					if wide := s.eval(`document.documentElement.scrollWidth`).(float64); wide > float64(width) {
 						t.Errorf("%s: %v pixels wide", name, wide)
@@ -78,6 +74,16 @@ func (s *story) visit(page string) {
 func (s *story) choose(other, value string) {
 	s.Helper()
 	s.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector(%q).closest('select'))`, value, other))
+}
+
+// axe puts axe into the page.
+func (s *story) axe() {
+	s.Helper()
+	axe, err := os.ReadFile(filepath.Join(binary.Packages(s.T, "axe"), "axe-core", "axe.min.js"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.eval(string(axe) + ";0")
 }
 
 // accessible fails for each rule that axe finds broken.

@@ -31,6 +31,7 @@ type story struct {
 	*testing.T
 	programs gateway.Programs
 	settings string
+	sections []string // of the settings
 	gateway  *gateway.Gateway
 	model    *provider.Server
 	tab      context.Context //nolint:containedctx // it is the tab
@@ -62,8 +63,8 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 		at.Close()
 	})
 	s := &story{T: t, programs: gateway.Place(t), model: fake}
-	s.settings = s.programs.Settings(t, nil, `"siyuan":{}`, `"agent":{"model":"fake/m"}`,
-		fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"))
+	s.sections = []string{`"siyuan":{}`, `"agent":{"model":"fake/m"}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1")}
+	s.settings = s.programs.Settings(t, nil, s.sections...)
 	s.gateway = s.programs.Serve(t, s.settings)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")),
 		chromedp.Flag("lang", "en"), chromedp.WindowSize(1200, 800))
@@ -81,6 +82,12 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// servers changes the settings to have these servers, which the gateway takes up.
+func (s *story) servers(list ...gateway.Server) {
+	s.Helper()
+	s.programs.SettingsAt(s, s.settings, list, s.sections...)
 }
 
 // watch notes what a page of ours never does.

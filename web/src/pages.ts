@@ -21,4 +21,5 @@ export interface Loaded {
 
 export const pages: Page[] = [
   { name: 'chat', title: 'Chat', load: () => ({ main: Chat, side: Sessions }) },
+  { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
 ]

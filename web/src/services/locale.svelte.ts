@@ -3,8 +3,9 @@
 
 import { chat } from '../texts/chat'
 import { frame } from '../texts/frame'
+import { servers } from '../texts/servers'
 
-const zh = { ...frame, ...chat }
+const zh = { ...frame, ...chat, ...servers }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

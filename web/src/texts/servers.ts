@@ -1,0 +1,21 @@
+// Texts of the page of MCP servers. The English text is the key.
+export const servers = {
+  'Servers': '服务器', 'No MCP server is set up yet.': '还没有配置 MCP 服务器。', 'All servers': '所有服务器',
+  'The settings have errors, so that older ones are in effect:': '设置有错误，因此仍使用之前的设置：',
+  'There is no server of this name.': '没有这个名称的服务器。',
+  'off': '已关闭', 'wrong settings': '设置有误', 'waiting': '待命', 'starting': '正在启动', 'running': '运行中',
+  'slow to answer': '响应迟缓', 'trying again': '即将重试', 'paused after failures': '多次失败后暂停', 'sign in needed': '需要登录',
+  'cannot run': '无法运行', 'stopping': '正在停止', 'stopped': '已停止',
+  'It is switched off in the settings.': '设置中已将其关闭。', 'Its settings have an error; nothing is started until that is mended.': '它的设置有错误，修正之前不会启动。',
+  'It does not run, and starts by itself at the first call.': '尚未运行，首次调用时自动启动。', 'It is being started.': '正在启动。',
+  'It runs, and can be called.': '正在运行，可以调用。', 'It runs, but does not answer in time when asked whether it is well.': '正在运行，但健康检查未按时得到应答。',
+  'It failed, and is started again by itself.': '启动或运行失败，将自动重新启动。', 'It failed several times in a row: calls are refused until it is tried again.': '连续多次失败：重试之前拒绝调用。',
+  'A person has to sign in before it can be used.': '需要有人登录后才能使用。', 'It cannot run before its settings or its program change.': '在其设置或程序改变之前无法运行。',
+  'It is being stopped.': '正在停止。', 'It was stopped, and starts again at the next call.': '已停止，下次调用时再启动。',
+  'What to do': '处理办法', 'Next try': '下次重试', 'What it says': '详情', 'Tools': '工具', 'Resources': '资源', 'Prompts': '提示词', 'Command': '命令', 'Transport': '传输方式',
+  'Program': '程序', 'Process': '进程', 'Memory': '内存', 'Starts': '启动次数', 'of them after a failure': '其中失败后', 'Lists confirmed': '列表确认时间', 'Protocol': '协议',
+  'Start': '启动', 'Restart': '重启', 'Refresh lists': '刷新列表', 'Log': '日志', 'Nothing has been logged yet.': '还没有日志。', 'Follow new lines': '跟随新日志',
+  'Changed definitions': '已更改的工具定义', 'changed definitions wait for you': '个已更改的定义等待你处理',
+  'These tools are not what they were when first seen. Read what has changed: a description can mislead a model.': '这些工具与首次见到时不同。请阅读更改内容：描述可能误导模型。',
+  'Accept': '接受', 'Accept all': '全部接受',
+} as const
