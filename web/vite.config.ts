@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { defineConfig, type Plugin } from 'vite'
 
-const bundled = ['svelte', 'marked', 'dompurify']
+const bundled = ['svelte', 'marked', 'dompurify', 'virtua']
 
 /** Licenses puts the licences of the libraries in the bundle beside it. */
 function licenses(): Plugin {

@@ -39,11 +39,24 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
   if (node.hasAttribute('class') && node.getAttribute('class') !== 'picture') node.removeAttribute('class')
 })
 
+/** Block is a part of a text that is shown by itself: Markdown, or a listing. */
+export interface Block {
+  kind: 'markdown' | 'code'
+  text: string
+  /** language is the name of the language of a listing, of letters and digits; empty where there is none. */
+  language: string
+}
+
 /** blocks splits a text into its top-level blocks, so that only the last one is rendered anew while a text grows. */
-export function blocks(text: string): string[] {
+export function blocks(text: string): Block[] {
   const tokens = marked.lexer(text)
-  if (Object.keys(tokens.links).length > 0) return [text] // references reach over blocks
-  return tokens.filter((one: Token) => one.type !== 'space').map((one: Token) => one.raw)
+  if (Object.keys(tokens.links).length > 0) return [{ kind: 'markdown', text, language: '' }] // references reach over blocks
+  return tokens.filter((one: Token) => one.type !== 'space').map(blockOf)
+}
+
+function blockOf(one: Token): Block {
+  if (one.type !== 'code') return { kind: 'markdown', text: one.raw, language: '' }
+  return { kind: 'code', text: one.text, language: /^[\w+#-]{1,20}/.exec(one.lang ?? '')?.[0] ?? '' }
 }
 
 /** render returns a block as HTML that is safe to show. */

@@ -1,0 +1,99 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"collie/test/fakellm/provider"
+)
+
+// Bounds of what rendering may cost, five times what is aimed at where a busy machine makes times longer.
+const (
+	mostRows      = 80
+	mostLongTasks = 5 * 1
+	mostDelay     = 5 * 50 // milliseconds from the gateway to the page, of 19 in 20 pieces
+)
+
+// importTalk adds a conversation of n messages through the API and returns its id.
+const importTalk = `(async n => {
+	const messages = []
+	for (let i = 0; i < n; i++) messages.push({ id: 'm' + i, parentId: i ? 'm' + (i - 1) : 'root', role: i % 2 ? 'assistant' : 'user', status: 'complete', index: 0, of: 1,
+		createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', parts: [{ type: 'text', text: 'row ' + i + (i % 2 ? '\n\n- one\n- **two**\n\n' + 'and a sentence. '.repeat(i % 17) : '') }] })
+	const answer = await fetch('/api/v1/sessions/import', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Collie-Browser-Key': localStorage.getItem('collie.browser.key') },
+		body: JSON.stringify({ format: 'collie.session', version: 1, session: { title: 'long', config: {} }, messages }) })
+	window.imported = (await answer.json()).id || 'failed'
+})`
+
+// A conversation of 10,000 messages is as quick as a short one: few rows are in the page, the end is followed only where the person is
+// at it, and an answer that grows changes its own row alone.
+func TestLongConversation(t *testing.T) {
+	t.Parallel()
+	answer := strings.Repeat("word ", 999) + "end!."
+	s := tell(t, provider.Turn{Say: answer, Chunk: 5, Pace: pace / 20})
+	s.signIn()
+	s.eval(importTalk + `(10000); 0`)
+	s.until(`window.imported`)
+	s.eval(`location.hash = '#/chat/' + window.imported; 0`)
+	s.shows("article.assistant", "row 9999")
+	s.until(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 40)(document.querySelector('.messages'))`)
+
+	s.eval(`window.tasks = []; new PerformanceObserver(l => window.tasks.push(...l.getEntries().map(e => e.duration))).observe({ type: 'longtask' });
+		(l => { let n = 0; window.rows = 0; const step = () => { l.scrollTop -= l.scrollHeight / 120; window.rows = Math.max(window.rows, document.querySelectorAll('article').length)
+			if (++n < 100) requestAnimationFrame(step); else setTimeout(() => window.scrolled = true, 300) }; requestAnimationFrame(step) })(document.querySelector('.messages')); 0`)
+	s.until(`window.scrolled`)
+	rows, tasks := s.eval(`window.rows`).(float64), s.eval(`window.tasks`).([]any)
+	t.Logf("scrolling 100 frames through 10,000 messages: at most %v rows, %d tasks over 50 ms %v", rows, len(tasks), tasks)
+	if rows > mostRows || rows < 2 || len(tasks) > mostLongTasks {
+		t.Errorf("at most %d rows and %d long tasks", mostRows, mostLongTasks)
+	}
+	s.click("main", "↓ Jump to the latest")
+	s.shows("article.assistant", "row 9999")
+
+	s.eval(`window.others = 0; window.pieces = []; window.seen = []; const parse = JSON.parse
+		JSON.parse = (...a) => { const v = parse(...a); if (v?.type === 'text.delta') window.pieces.push([v.ts, (window.pieces.at(-1)?.[1] ?? 0) + v.data.text.length]); return v }
+		new MutationObserver(all => {
+			const growing = document.querySelector('[aria-busy=true]')
+			if (growing) window.seen.push([Date.now(), [...growing.querySelectorAll('.markdown')].at(-1)?.textContent.trim().length ?? 0])
+			for (const m of all) { const row = (m.target.closest ? m.target : m.target.parentElement)?.closest('article'); if (row && growing && window.pieces.length && row !== growing) window.others++ }
+		}).observe(document.querySelector('.messages'), { subtree: true, childList: true, characterData: true, attributes: true }); 0`)
+	s.say("count")
+	s.until(`document.querySelector('[aria-busy=true]')?.innerText.includes('word')`)
+	s.until(`!document.querySelector('[aria-busy=true]')`)
+	if got := s.eval(`[...document.querySelectorAll('article.assistant .markdown')].at(-1).innerText`).(string); strings.TrimSpace(got) != strings.TrimSpace(answer) {
+		t.Errorf("the answer is %d letters long, not %d", len(got), len(answer))
+	}
+	delay := s.eval(`(d => d[Math.floor(d.length * 0.95)])(window.pieces.map(([at, n]) => (window.seen.find(s => s[1] >= n - 1)?.[0] ?? Infinity) - at).filter(isFinite).sort((a, b) => a - b)) ?? -1`).(float64)
+	pieces, others := s.eval(`window.pieces.length`), s.eval(`window.others`)
+	t.Logf("%v pieces, 19 of 20 shown within %v ms; other rows changed %v times", pieces, delay, others)
+	if delay > mostDelay || delay < 0 || others != 0.0 {
+		t.Errorf("at most %d ms, and no change in other rows", mostDelay)
+	}
+	if !s.eval(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 40)(document.querySelector('.messages'))`).(bool) {
+		t.Error("the end was not followed")
+	}
+	s.clean()
+}
+
+// A listing is copied, wrapped and downloaded with buttons of its own, also while its fence is still open.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "so:\n\n```go\nfunc main() { println(\"茶 <b>\") }\n```\n\nthat\n\n```\nplain\n```"})
+	s.signIn()
+	s.say("code?")
+	s.shows("article.assistant .acts", "Regenerate")
+	s.shows("figure.code figcaption", "go")
+	s.eval(`navigator.clipboard.writeText = async text => { window.copied = text }; URL.createObjectURL = b => { b.text().then(x => window.kept = x); return '#' }
+		HTMLAnchorElement.prototype.click = function () { window.name_ = this.download }; 0`)
+	s.click("figure.code", "Copy")
+	s.click("figure.code", "Wrap")
+	s.click("figure.code", "Download")
+	s.until(`window.copied && window.kept`)
+	want := "func main() { println(\"茶 <b>\") }"
+	if got := []any{s.eval(`window.copied`), s.eval(`window.kept`), s.eval(`window.name_`)}; got[0] != want || got[1] != want || got[2] != "code.go" {
+		t.Errorf("copied, kept and named %v", got)
+	}
+	s.until(`document.querySelector('figure.code pre.wrap') && getComputedStyle(document.querySelector('figure.code pre')).whiteSpace === 'pre-wrap'`)
+	s.clean()
+}
