@@ -289,6 +289,9 @@ func actions(list []string) []string {
 // off. "NAME@flat", "NAME@grouped" and "NAME@search" mean profile NAME with every Tool in that view.
 func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile) }
 
+// Prompts returns the prompts that a profile shows, for display to people.
+func (a *App) Prompts(profile string) []tool.SourcePrompt { return a.catalog.Prompts(profile) }
+
 // Rebalance chooses the views of servers anew, if that is automatic.
 func (a *App) Rebalance() error { return a.catalog.Rebalance() }
 

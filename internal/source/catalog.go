@@ -318,6 +318,23 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 	return out
 }
 
+// Prompts returns the prompts that a profile shows, for display to people, ordered by source and name.
+func (c *Catalog) Prompts(profile string) []tool.SourcePrompt {
+	s := c.snapshot()
+	p := &s.view(profile).profile
+	out := []tool.SourcePrompt{}
+	for _, o := range s.offers {
+		if !p.showsSource(o.source) {
+			continue
+		}
+		for _, prompt := range o.offer.Prompts {
+			out = append(out, tool.SourcePrompt{Source: o.source.Name(), Prompt: prompt})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b tool.SourcePrompt) int { return strings.Compare(a.FullName(), b.FullName()) })
+	return out
+}
+
 // profile returns the profile of a name, and the key under which its view is kept. "default" means the profile
 // without a name. An unknown name sees nothing: a client must not suddenly see everything because its profile was
 // removed from the settings. "name@flat", "name@grouped" and "name@search" are the profile with every Tool in that

@@ -41,7 +41,7 @@ func (c *Catalog) resolve(call *tool.Call) error {
 	case tool.KindRead:
 		return c.resolveURI(v, call)
 	case tool.KindPrompt:
-		t, ok := v.prompts[call.Name]
+		t, ok := v.prompt(call.Name)
 		if !ok {
 			return unknownName("get prompt", "prompt", call.Name, keys(v.prompts))
 		}
@@ -53,6 +53,20 @@ func (c *Catalog) resolve(call *tool.Call) error {
 		return c.resolveRequest(call)
 	}
 	return &tool.Error{Op: "call", Kind: tool.Internal, Subject: call.Name, Message: fmt.Sprintf("no such kind of call: %q", call.Kind)}
+}
+
+// prompt returns the target of a prompt by its exposed name, or by "SOURCE:PROMPT" in its source's own names.
+func (v *view) prompt(name string) (target, bool) {
+	if t, ok := v.prompts[name]; ok {
+		return t, true
+	}
+	source, original, _ := strings.Cut(name, ":")
+	for _, t := range v.prompts {
+		if t.original == original && t.source.Name() == source {
+			return t, true
+		}
+	}
+	return target{}, false
 }
 
 func (c *Catalog) resolveTool(v *view, call *tool.Call) error {

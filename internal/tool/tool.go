@@ -182,6 +182,15 @@ type Prompt struct {
 	Definition json.RawMessage
 }
 
+// SourcePrompt is a prompt and the Source that offers it.
+type SourcePrompt struct {
+	Source string
+	Prompt
+}
+
+// FullName returns "SOURCE:PROMPT", which names the prompt whatever name the list of a profile gives it.
+func (p *SourcePrompt) FullName() string { return p.Source + ":" + p.Name }
+
 // Offer is everything that a Source offers at one moment. It is immutable.
 type Offer struct {
 	Tools     []Tool

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -35,8 +36,11 @@ func everything(t *testing.T) client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	offered := tooltest.Offer("s", tooltest.Action("echo"))
+	offered.Prompts = []tool.Prompt{{Name: "greet", Definition: json.RawMessage(`{"name":"greet","title":"Greet","arguments":[{"name":"who","required":true}]}`)}}
+	offered.Resources = []tool.Resource{tooltest.Resource("s://a")}
 	catalog := source.New([]tool.Source{
-		tooltest.NewFake("s", tooltest.Offer("s", tooltest.Action("echo"))), tooltest.NewFake("fs", tooltest.Offer("fs", tooltest.Action("write"))),
+		tooltest.NewFake("s", offered), tooltest.NewFake("fs", tooltest.Offer("fs", tooltest.Action("write"))),
 	}, source.Options{})
 	t.Cleanup(func() {
 		catalog.Close()
@@ -46,7 +50,7 @@ func everything(t *testing.T) client {
 	})
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
-		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Cache: &cache{},
+		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
 		Providers: providers{}, Grants: grants{}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
 		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
@@ -166,6 +170,9 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/openapi.json":                         is(example{}),
 		"GET /api/v1/tools":                                is(example{}),
 		"GET /api/v1/lists/{kind}":                         is(example{name: "tools"}),
+		"GET /api/v1/prompts":                              is(example{}),
+		"POST /api/v1/prompts":                             is(example{body: `{"name":"s:greet","args":{"who":"me"}}`}),
+		"POST /api/v1/resources":                           is(example{body: `{"uri":"s://a"}`}),
 		"POST /api/v1/calls":                               is(example{body: `{"name":"s__echo","args":{}}`}),
 		"GET /api/v1/providers":                            s,
 		"POST /api/v1/providers":                           is(example{body: `{"name":"openai","key":{"key":"k"}}`}),

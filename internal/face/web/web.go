@@ -67,6 +67,8 @@ type Options struct {
 	Servers  Servers
 	// Tools returns what a profile sees, for display to people.
 	Tools func(profile string) []tool.Tool
+	// Prompts returns the prompts that a profile shows, for display to people.
+	Prompts func(profile string) []tool.SourcePrompt
 	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance func() error
 	// SettingsProblem returns what is wrong with the present settings, so that older ones are in effect; empty if
@@ -173,6 +175,9 @@ func toolRoutes() []Route {
 		{"GET /api/v1/lists/{kind}", ClassRead, (*api).list, about{
 			summary: "An MCP list as clients get it: tools, resources, resourceTemplates or prompts", out: json.RawMessage{}, query: []string{profile, waits},
 		}},
+		{"GET /api/v1/prompts", ClassRead, (*api).prompts, about{summary: "The prompts of all servers", out: promptList{}, query: []string{profile, waits}}},
+		{"POST /api/v1/prompts", ClassCall, (*api).getPrompt, about{summary: "Fill in a prompt, and answer with its MCP result", in: promptRequest{}, out: json.RawMessage{}}},
+		{"POST /api/v1/resources", ClassCall, (*api).readResource, about{summary: "Read a resource, and answer with its MCP result", in: resourceRequest{}, out: json.RawMessage{}}},
 		{"POST /api/v1/calls", ClassCall, (*api).call, about{summary: "Call an action, and answer with its MCP result", in: callRequest{}, out: callAnswer{}}},
 	}
 }

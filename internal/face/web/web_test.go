@@ -68,7 +68,7 @@ func open(t *testing.T) (h http.Handler, fake *tooltest.Fake) {
 		}
 	})
 	return web.New(web.Options{
-		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools,
+		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts,
 		Identify: func(r *http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: r.Header.Get("Authorization") == "control"}
 		},

@@ -271,7 +271,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
 	mux.Handle("/api/v1/", web.New(web.Options{
-		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants: a.Grants(), Record: s.Recorder(s.cfg),
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},
