@@ -121,3 +121,39 @@ func newest(t *testing.T, p gateway.Programs, home, settings string) string {
 	}
 	return id
 }
+
+// A person uses a prompt of a server and a resource, with completion; the model gets what the server wrote.
+func TestPromptsAndResourcesAtATerminal(t *testing.T) {
+	t.Parallel()
+	p, settings := world(t, provider.Script{Conversations: []provider.Conversation{
+		{When: provider.When{Prompt: "Greet Ada Lovelace in a formal style."}, Turns: []provider.Turn{{Say: "Dear Countess"}, {Say: "it says hello"}}},
+	}}, gateway.Server{Name: "every"})
+	home := t.TempDir()
+	s := terminal.Run(t, terminal.Size{Columns: 100, Rows: 30}, p.Collie, "chat", "--home", home, "--config", settings)
+	s.Shows("collie chat")
+	s.Types("/every:gr")
+	s.Shows("/every:greet  Greets somebody.")
+	s.Types("\t")
+	s.Types("st")
+	s.Shows("style=")
+	s.Types("\tformal\r")
+	s.Shows("name is missing: /every:greet name=… [style=…]")
+	s.Types(` "Ada Lovelace"` + "\r")
+	s.Shows("Dear Countess", "tokens in")
+	s.Types("what is @fake://sta")
+	s.Shows("fake://static/hello  hello")
+	s.Types("tic/hello and @fake://none ?\r")
+	s.Shows("no server has the resource fake://none", "it says hello", "tokens in")
+	s.Types("/every:other\r")
+	s.Shows("no server has that prompt", "every:greet, every:plain")
+	s.Types("\x15\x03\x03")
+	s.Ends(0)
+	exported, stderr, code := p.Run(t, home, "sessions", "export", newest(t, p, home, settings), "--format", "json", "--config", settings)
+	if code != 0 || !strings.Contains(exported, "every:greet.md") || !strings.Contains(exported, `"hello"`) {
+		t.Errorf("exit %d, want both attachments in\n%s\n%s", code, exported, stderr)
+	}
+	_, stderr, code = p.RunOn(t, home, strings.NewReader("/every:greet Ada\\ formal casual too\n"), "chat", "--config", settings)
+	if code != 2 || !strings.Contains(stderr, "is too much") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

@@ -78,6 +78,9 @@ type talk struct {
 	overrides map[string]any
 	editing   string              // the message that the next one takes the place of
 	tools     map[string][]string // and their actions, once they are known
+	prompts   []prompt            // of all servers, once they are known
+	resources []resource
+	learntAll bool // every server has told of its tools, or failed
 }
 
 // id is that of the session.
@@ -171,14 +174,14 @@ func (k *talk) plainly(ctx context.Context) error {
 
 // line runs a command, or has a text answered, and prints what comes of it.
 func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, show *conversation.Printer) error {
-	c, args, found := commandIn(line)
+	run, found := k.commandIn(line)
 	if !found {
 		if line == "/help" {
 			k.print(helpLines())
 		}
 		return k.say(ctx, k.compose(line), asker, show)
 	}
-	o, err := c.run(k, ctx, args)
+	o, err := run(ctx)
 	if err != nil {
 		return err
 	}
@@ -190,8 +193,8 @@ func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, 
 		k.Note("%s", locale.T("the next line takes the place of this one:"))
 		k.print(strings.Split(output.Harmless(o.input), "\n"))
 	}
-	if o.again != "" {
-		return k.say(ctx, message{again: o.again}, asker, show)
+	if o.send != nil {
+		return k.say(ctx, *o.send, asker, show)
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ type outcome struct {
 	lines []string // for the person
 	// input is the text to be changed and sent again.
 	input string
-	// again is the message that is to be answered once more.
-	again string
+	// send is the message that is to be answered.
+	send *message
 	// path are messages to show.
 	path []gjson.Result
 }
@@ -52,18 +52,21 @@ func commands() []command {
 	}
 }
 
-// commandIn returns the command that a line names, and its arguments.
-func commandIn(line string) (c command, args []string, found bool) {
+// commandIn returns what a line does that begins with a command of the chat, or with /SERVER:PROMPT.
+func (k *talk) commandIn(line string) (run func(context.Context) (outcome, error), found bool) {
 	words := strings.Fields(line)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
-		return c, nil, false
+		return nil, false
 	}
 	for _, c := range commands() {
 		if c.name == words[0] && c.run != nil {
-			return c, words[1:], true
+			return func(ctx context.Context) (outcome, error) { return c.run(k, ctx, words[1:]) }, true
 		}
 	}
-	return c, nil, false
+	if strings.Contains(words[0], ":") {
+		return func(ctx context.Context) (outcome, error) { return k.prompt(ctx, line) }, true
+	}
+	return nil, false
 }
 
 // isQuit reports whether a line ends the program.
@@ -75,7 +78,10 @@ func helpLines() []string {
 	for _, c := range commands() {
 		lines = append(lines, fmt.Sprintf("  %-18s %s", strings.TrimSpace(c.name+" "+c.args), c.about))
 	}
-	return append(lines, fmt.Sprintf("  %-18s %s", "@FILE", locale.T("attaches a picture or a text")))
+	return append(lines,
+		fmt.Sprintf("  %-18s %s", "/SERVER:PROMPT", locale.T("uses a prompt of a server; its arguments follow, as NAME=VALUE or in their order")),
+		fmt.Sprintf("  %-18s %s", "@FILE", locale.T("attaches a picture or a text")),
+		fmt.Sprintf("  %-18s %s", "@URI", locale.T("attaches a resource of a server")))
 }
 
 // fresh leaves the session.
@@ -153,7 +159,7 @@ func (k *talk) again(ctx context.Context, _ []string) (outcome, error) {
 	if len(answers) == 0 {
 		return outcome{}, root.Usage("nothing has been answered yet")
 	}
-	return outcome{again: answers[len(answers)-1].String()}, nil
+	return outcome{send: &message{again: answers[len(answers)-1].String()}}, nil
 }
 
 // points returns the places of a path where the conversation has several branches.

@@ -12,10 +12,25 @@ import (
 	"collie/internal/tool"
 )
 
-// learnTools finds out which tools and actions can be completed.
-func (k *talk) learnTools(ctx context.Context) {
+// learnt returns once the tools of all servers have been learnt.
+func (k *talk) learnt(ctx context.Context) {
+	k.mu.Lock()
+	all := k.learntAll
+	k.mu.Unlock()
+	if !all {
+		k.learnTools(ctx, true)
+	}
+}
+
+// learnTools finds out which tools, actions, prompts and resources can be completed. If all is set, it waits until every server has started or
+// failed.
+func (k *talk) learnTools(ctx context.Context, all bool) {
 	var got struct{ Tools []tool.Tool }
-	if k.api.Do(ctx, http.MethodGet, "/tools", nil, &got) != nil {
+	wait := ""
+	if all {
+		wait = "?await=*"
+	}
+	if k.api.Do(ctx, http.MethodGet, "/tools"+wait, nil, &got) != nil {
 		return // nothing is completed then
 	}
 	known := map[string][]string{}
@@ -29,9 +44,10 @@ func (k *talk) learnTools(ctx context.Context) {
 			}
 		}
 	}
+	prompts, resources := k.offered(ctx)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.tools = known
+	k.tools, k.prompts, k.resources, k.learntAll = known, prompts, resources, k.learntAll || all
 }
 
 // knownTools returns the actions of tools; nobody changes them.
@@ -53,9 +69,14 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 	word := text[begin:]
 	switch {
 	case strings.HasPrefix(word, "@"):
-		return begin, k.files(word)
+		return begin, append(k.resourceNames(word), k.files(word)...)
 	case begin == 0 && strings.HasPrefix(word, "/"):
 		return begin, k.names(word)
+	case strings.HasPrefix(text, "/") && strings.Contains(strings.Fields(text)[0], ":"):
+		name, rest, typing := strings.Cut(text, " ")
+		if p, ok := k.promptNamed(name[1:]); ok && typing {
+			return begin, p.argumentNames(quotedWords(rest), word)
+		}
 	case strings.HasPrefix(text, "/") && strings.Count(text, " ") == 1:
 		for _, action := range k.knownTools()[strings.TrimSpace(text[1:begin])] {
 			if strings.HasPrefix(action, word) {
@@ -82,7 +103,7 @@ func (k *talk) names(word string) (list []suggestion) {
 	for _, name := range tools {
 		list = append(list, suggestion{"/" + name + " ", ""})
 	}
-	return list
+	return append(list, k.promptNames(word)...)
 }
 
 // files lists what @PATH may become.

@@ -12,13 +12,15 @@ import (
 	"collie/internal/face/cli/conversation"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
+	"collie/internal/tool"
 )
 
 // message is what a person sends.
 type message struct {
 	text  string
-	edits string // the message that it takes the place of
-	again string // the answer beside which there is to be another; then there is no text
+	files []conversation.File // beside those that the text mentions
+	edits string              // the message that it takes the place of
+	again string              // the answer beside which there is to be another; then there is no text
 }
 
 // compose returns text as the message that is sent next.
@@ -63,13 +65,14 @@ func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, 
 	if err != nil {
 		return nil, err
 	}
+	files = append(files, m.files...)
 	if m.edits != "" {
 		return k.api.Edit(ctx, m.edits, m.text, files, k.config(), asker, event)
 	}
 	return k.api.Say(ctx, session, m.text, files, k.config(), asker, event)
 }
 
-// mention is @FILE or @"FILE" in a message.
+// mention is @FILE or @"FILE" in a message; a resource is named by its URI.
 var mention = regexp.MustCompile(`(?:^|\s)@(?:"([^"\n]+)"|(\S+))`)
 
 // attach has the files kept that a text mentions. Lines for tools are left alone.
@@ -82,10 +85,12 @@ func (k *talk) attach(ctx context.Context, session, text string, note func(strin
 		if found[2] != "" {
 			name = strings.TrimRight(name, ".,;:!?)。，；：！？）")
 		}
-		kept, err := k.attachFile(ctx, session, k.path(name))
+		kept, err := k.attachNamed(ctx, session, name)
 		switch {
 		case os.IsNotExist(err):
 			note(locale.Sprintf("there is no file %s here, so that is sent as text", output.OneLine(name)))
+		case tool.KindOf(err) == tool.NotFound:
+			note(locale.Sprintf("no server has the resource %s, so that is sent as text", output.OneLine(name)))
 		case err != nil:
 			return nil, err
 		default:
@@ -93,6 +98,14 @@ func (k *talk) attach(ctx context.Context, session, text string, note func(strin
 		}
 	}
 	return files, nil
+}
+
+// attachNamed has a resource of a server kept, or a file.
+func (k *talk) attachNamed(ctx context.Context, session, name string) (conversation.File, error) {
+	if k.isResource(ctx, name) {
+		return k.attachResource(ctx, session, name)
+	}
+	return k.attachFile(ctx, session, k.path(name))
 }
 
 func (k *talk) attachFile(ctx context.Context, session, path string) (conversation.File, error) {

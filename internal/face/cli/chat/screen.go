@@ -299,7 +299,9 @@ func (s *screen) opened(o opened) tea.Cmd {
 	}
 	s.api = o.api
 	s.work.Go(func() { // ends with the program at the latest
-		s.learnTools(s.ctx)
+		s.learnTools(s.ctx, false)
+		s.program.Send(learned{})
+		s.learnt(s.ctx)
 		s.program.Send(learned{})
 	})
 	id := s.id()
@@ -431,9 +433,9 @@ func (s *screen) enter() tea.Cmd {
 	}
 	s.input.Reset()
 	s.said(output.Harmless(text))
-	if c, args, found := commandIn(text); found {
+	if run, found := s.commandIn(text); found {
 		return func() tea.Msg {
-			o, err := c.run(s.talk, s.ctx, args)
+			o, err := run(s.ctx)
 			return done{o, text, err}
 		}
 	}
@@ -458,8 +460,8 @@ func (s *screen) done(d *done) tea.Cmd {
 	if d.input != "" {
 		s.input.SetValue(d.input)
 	}
-	if d.again != "" {
-		s.send(message{again: d.again})
+	if d.send != nil {
+		s.send(*d.send)
 	}
 	return nil
 }

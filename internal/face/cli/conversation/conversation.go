@@ -57,7 +57,7 @@ func serveInProcess(p *root.Program, b *root.Local) *API {
 	who := web.Identity{Principal: root.Principal(), Origin: tool.Direct, Manage: true}
 	server := &http.Server{
 		Handler: web.New(web.Options{
-			Pipeline: a.Pipeline, Tools: a.Tools, Prompts: a.Prompts, Chat: a.Conversations, Identify: func(*http.Request) web.Identity { return who },
+			Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Chat: a.Conversations, Identify: func(*http.Request) web.Identity { return who },
 		}),
 		ReadHeaderTimeout: 0, // the only client is this process
 	}
