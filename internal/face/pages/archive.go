@@ -31,7 +31,7 @@ type asset struct {
 // kinds are the types of the files that there are. Those of the system are not asked, since they differ.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
+	".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 }
 
 // unpack returns the files of an archive by their paths.

@@ -19,6 +19,34 @@ const marked = new Marked({
   },
 })
 
+// Formulas stand between $ and $, or $$ and $$, as TeX; what fills them is made where they are shown.
+marked.use({
+  extensions: [
+    {
+      name: 'formula',
+      level: 'block',
+      start: (src) => src.match(/^ {0,3}(?:\$\$|\\\[)/m)?.index,
+      tokenizer(src) {
+        const found = /^ {0,3}(?:\$\$([^$]+?)\$\$|\\\[([^]+?)\\\])[ \t]*(?:\n+|$)/.exec(src)
+        return found ? { type: 'formula', raw: found[0], text: (found[1] ?? found[2])!.trim() } : undefined
+      },
+      renderer: ({ text }) => `<p><span class="math display">${escape(text)}</span></p>`,
+    },
+    {
+      name: 'symbols',
+      level: 'inline',
+      start: (src) => src.match(/\$|\\\(/)?.index,
+      tokenizer(src) {
+        const found = /^(?:\$(?![\s$])((?:\\.|[^\\$\n])+?)(?<!\s)\$(?!\d)|\\\((.+?)\\\))/.exec(src)
+        return found ? { type: 'symbols', raw: found[0], text: (found[1] ?? found[2])! } : undefined
+      },
+      renderer: ({ text }) => `<span class="math">${escape(text)}</span>`,
+    },
+  ],
+})
+
+const classes = ['picture', 'math', 'math display']
+
 const kept = {
   ALLOWED_TAGS: [
     'a', 'blockquote', 'br', 'code', 'del', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr', 'li', 'ol', 'p', 'pre', 'span', 'strong',
@@ -36,7 +64,7 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('rel', 'noopener noreferrer nofollow')
     node.setAttribute('title', node.getAttribute('href') ?? '')
   }
-  if (node.hasAttribute('class') && node.getAttribute('class') !== 'picture') node.removeAttribute('class')
+  if (node.hasAttribute('class') && !classes.includes(node.getAttribute('class')!)) node.removeAttribute('class')
 })
 
 /** Block is a part of a text that is shown by itself: Markdown, or a listing. */
@@ -56,7 +84,8 @@ export function blocks(text: string): Block[] {
 
 function blockOf(one: Token): Block {
   if (one.type !== 'code') return { kind: 'markdown', text: one.raw, language: '' }
-  return { kind: 'code', text: one.text, language: /^[\w+#-]{1,20}/.exec(one.lang ?? '')?.[0] ?? '' }
+  const language = /^[\w+#-]{1,20}/.exec(one.lang ?? '')?.[0] ?? ''
+  return { kind: 'code', text: one.text, language }
 }
 
 /** render returns a block as HTML that is safe to show. */
