@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidwall/gjson"
 
+	"collie/internal/agent/library"
 	"collie/internal/chat"
 	"collie/internal/face/web"
 	llmadmin "collie/internal/llm/admin"
@@ -51,7 +52,7 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
+		Providers: providers{}, Grants: grants{}, Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
 		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
 		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
@@ -72,6 +73,23 @@ func (signedIn) List() []web.Browser {
 	return []web.Browser{{ID: "b", Name: "Firefox, Linux", Host: "127.0.0.1:7420"}}
 }
 func (signedIn) End(context.Context, string) error { return nil }
+
+// agents are the files of agents in a folder.
+type agents struct{ dir string }
+
+func (a agents) Library() *library.Library { return library.Read(library.Places{Config: a.dir}) }
+
+func (a agents) Source(kind library.Kind, name string) (text, file string, err error) {
+	return library.Source(a.dir, kind, name)
+}
+
+func (a agents) Put(_ context.Context, kind library.Kind, name, text string) (file string, err error) {
+	return library.Put(a.dir, kind, name, text)
+}
+
+func (a agents) Delete(_ context.Context, kind library.Kind, name string) (file string, err error) {
+	return library.Delete(a.dir, kind, name)
+}
 
 // grants is one grant.
 type grants struct{}
@@ -145,6 +163,10 @@ func (c client) examples() map[string]func() example {
 	}
 	is := func(e example) func() example { return func() example { return e } }
 	s := is(example{name: "s"})
+	entry := func() example {
+		c.do(200, "PUT", "/agents/context/tea", `{"text":"---\nkeywords: [tea]\n---\ngreen"}`)
+		return example{name: "context/tea"}
+	}
 	return map[string]func() example{
 		"GET /api/v1/mcp/servers":                          is(example{}),
 		"GET /api/v1/mcp/servers/{name}":                   s,
@@ -170,6 +192,11 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/openapi.json":                         is(example{}),
 		"GET /api/v1/tools":                                is(example{}),
 		"GET /api/v1/lists/{kind}":                         is(example{name: "tools"}),
+		"GET /api/v1/agents":                               is(example{}),
+		"GET /api/v1/agents/{kind}/{name}":                 entry,
+		"PUT /api/v1/agents/{kind}/{name}":                 is(example{name: "context/tea", body: `{"text":"---\nkeywords: [tea]\n---\ngreen"}`}),
+		"DELETE /api/v1/agents/{kind}/{name}":              entry,
+		"POST /api/v1/agents/matches":                      is(example{body: `{"text":"tea"}`}),
 		"GET /api/v1/prompts":                              is(example{}),
 		"POST /api/v1/prompts":                             is(example{body: `{"name":"s:greet","args":{"who":"me"}}`}),
 		"POST /api/v1/resources":                           is(example{body: `{"uri":"s://a"}`}),
@@ -235,7 +262,12 @@ func (c client) ask(t *testing.T, method, path string, e example) *httptest.Resp
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	target := variable.ReplaceAllLiteralString(path, e.name) + e.query
+	names := strings.Split(e.name, "/") // the last one stands for all that follow
+	target := variable.ReplaceAllStringFunc(path, func(string) string {
+		name := names[0]
+		names = names[min(1, len(names)-1):]
+		return name
+	}) + e.query
 	r := httptest.NewRequestWithContext(ctx, strings.ToUpper(method), target, strings.NewReader(e.body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

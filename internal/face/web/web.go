@@ -84,6 +84,8 @@ type Options struct {
 	Chat func(context.Context) (*chat.Service, error)
 	// Providers are the providers of language models.
 	Providers Providers
+	// Agents are the files of agents.
+	Agents Agents
 	// Grants are what people have allowed.
 	Grants Grants
 	// Browsers are the browsers in which a person has signed in.
@@ -142,7 +144,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), grantRoutes(), providerRoutes(), chatRoutes(), personRoutes())
+	return slices.Concat(toolRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.
