@@ -59,11 +59,12 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 		run: run{agent: a, turn: t, sink: s, watch: watch, files: files, refused: map[string]int{}}, own: map[string]*ownCall{},
 		whenOver: func(f func()) func() bool { return context.AfterFunc(ctx, f) },
 	}
-	r.recall()
 	command, dir, err := r.command()
 	if err != nil {
 		return out, err
 	}
+	r.standing(ctx)
+	r.recall()
 	s.Emit(0, llm.Event{Kind: llm.EventStart, Provider: engineCLI + "/" + files.agent.Name})
 	session, err := acp.Open(ctx, acp.Options{Command: command, Process: a.opts.Programs.Process, Version: a.opts.Programs.Version, Client: r})
 	if err != nil {

@@ -63,6 +63,26 @@ func TestAnotherAgentAnswers(t *testing.T) {
 	}
 }
 
+// The rules and the memory in the notes are for every agent.
+func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
+	t.Parallel()
+	w, files := notes(t)
+	files["/USER_RULES.md"], files["/AGENTS.md"] = "Never say never.", "The cat is called Tom."
+	if _, err := w.program(t.Context(), chat.Config{}, "all", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"Never say never.", "The cat is called Tom."} {
+		if strings.Count(w.text, part) != 1 {
+			t.Errorf("it was told %q, without %q once", w.text, part)
+		}
+	}
+	for _, c := range w.fake.Calls() {
+		if c.Origin == tool.Direct || !strings.HasPrefix(c.Parent, "t:") {
+			t.Errorf("read as %s, part of %q", c.Origin, c.Parent)
+		}
+	}
+}
+
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {
