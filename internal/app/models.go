@@ -19,6 +19,7 @@ import (
 	"collie/internal/llm/keypool/keydb"
 	"collie/internal/llm/models"
 	secretadmin "collie/internal/secret/admin"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/store"
 	"collie/internal/tool"
@@ -255,13 +256,25 @@ func (a *App) Providers(file func(*config.Config) string, reread func(context.Co
 			models, err := TryProvider(ctx, a.config(), a.env, p)
 			return len(models), err
 		},
-		Changed: func(ctx context.Context, command string, detail map[string]any) error {
-			raw, err := json.Marshal(detail)
-			if err == nil {
-				err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Detail: raw})
-			}
-			return errors.Join(err, reread(ctx))
-		},
+		Changed: a.changed(reread, person),
+	})
+}
+
+// changed returns a function that records a change by a person, and returns once it is in effect.
+func (a *App) changed(reread func(context.Context) error, person string) func(ctx context.Context, command string, detail map[string]any) error {
+	return func(ctx context.Context, command string, detail map[string]any) error {
+		raw, err := json.Marshal(detail)
+		if err == nil {
+			err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Detail: raw})
+		}
+		return errors.Join(err, reread(ctx))
+	}
+}
+
+// Editor returns what changes which servers there are. Its arguments are those of Providers.
+func (a *App) Editor(file func(*config.Config) string, reread func(context.Context) error, person string) *serveradmin.Editor {
+	return serveradmin.NewEditor(serveradmin.EditorOptions{
+		Config: a.config, File: file, Env: a.env, Changed: a.changed(reread, person), Restart: a.Servers.Restart,
 	})
 }
 

@@ -36,7 +36,7 @@ type Process struct {
 func (p Programs) start(tb testing.TB, home string, args ...string) *Process {
 	tb.Helper()
 	cmd := exec.Command(p.Collie, append([]string{"--home", home}, args...)...)
-	cmd.Env = cleanEnv()
+	cmd.Env = append(cleanEnv(), p.Env...)
 	run := &Process{Programs: p, Home: home, cmd: cmd, stderr: &output{grown: make(chan struct{}, 1)}, exited: make(chan struct{})}
 	cmd.Stderr = run.stderr
 	cmd.WaitDelay = time.Second // children that outlive Collie may hold its stderr open
@@ -149,7 +149,7 @@ func (p Programs) RunOn(tb testing.TB, home string, stdin io.Reader, args ...str
 	ctx, cancel := context.WithTimeout(tb.Context(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Collie, append([]string{"--home", home}, args...)...)
-	cmd.Env = cleanEnv()
+	cmd.Env = append(cleanEnv(), p.Env...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

@@ -59,6 +59,7 @@ var suffix = map[string]string{"windows": ".exe"}[runtime.GOOS]
 // recognized.
 type Programs struct {
 	Collie, Fake string
+	Env          []string // variables that are added to those of the test, as NAME=VALUE
 	dir          string
 }
 

@@ -26,6 +26,7 @@ import (
 	"collie/internal/pipeline/gate/grant"
 	"collie/internal/pipeline/gate/grant/granttest"
 	"collie/internal/source"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
 )
@@ -53,6 +54,7 @@ func everything(t *testing.T) client {
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
 		Providers: providers{}, Grants: grants{}, Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
+		Editor:     editor{},
 		CacheStats: func() any { return map[string]int{"entries": 1} },
 		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
 		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
@@ -61,6 +63,29 @@ func everything(t *testing.T) client {
 		},
 	})}
 }
+
+// editor changes nothing.
+type editor struct{}
+
+func (editor) Add(context.Context, *serveradmin.NewServers) (serveradmin.Added, error) {
+	return serveradmin.Added{Servers: []serveradmin.NewServer{{Name: "s", Transport: "stdio", Entry: json.RawMessage(`{"command":"x"}`)}}, Type: "s", Warnings: []string{}}, nil
+}
+func (editor) Remove(context.Context, string) error       { return nil }
+func (editor) Switch(context.Context, string, bool) error { return nil }
+func (editor) Hosts() ([]serveradmin.Host, error) {
+	return []serveradmin.Host{{Name: "cursor", Title: "Cursor", Servers: 1}}, nil
+}
+
+func (editor) Import(context.Context, *serveradmin.Importing) (serveradmin.Imported, error) {
+	return serveradmin.Imported{Added: []string{"s"}, Type: "cursor", Written: true}, nil
+}
+
+func (editor) SignIn(context.Context, string) (serveradmin.SigningIn, error) {
+	return serveradmin.SigningIn{State: "waiting", Address: "https://example.com"}, nil
+}
+func (editor) Answer(context.Context, string, string) error  { return nil }
+func (editor) Signing(string) serveradmin.SigningIn          { return serveradmin.SigningIn{State: "done"} }
+func (editor) SignOut(context.Context, string) (bool, error) { return true, nil }
 
 // signedIn is one browser.
 type signedIn struct{}
@@ -177,6 +202,16 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/mcp/servers/{name}/stop":             s,
 		"POST /api/v1/mcp/servers/{name}/restart":          s,
 		"POST /api/v1/mcp/servers/{name}/refresh":          s,
+		"POST /api/v1/mcp/servers":                         is(example{body: `{"json":"{}","name":"s","dryRun":true}`}),
+		"DELETE /api/v1/mcp/servers/{name}":                s,
+		"POST /api/v1/mcp/servers/{name}/enable":           s,
+		"POST /api/v1/mcp/servers/{name}/disable":          s,
+		"GET /api/v1/mcp/hosts":                            is(example{}),
+		"POST /api/v1/mcp/import":                          is(example{body: `{"from":"cursor","select":["s"]}`}),
+		"POST /api/v1/mcp/servers/{name}/signin":           s,
+		"GET /api/v1/mcp/servers/{name}/signin":            s,
+		"POST /api/v1/mcp/servers/{name}/signin/answer":    is(example{name: "s", body: `{"address":"http://127.0.0.1:1/callback"}`}),
+		"DELETE /api/v1/mcp/servers/{name}/signin":         s,
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),
 		"GET /api/v1/browsers":                             is(example{}),

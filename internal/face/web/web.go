@@ -65,6 +65,8 @@ type Servers interface {
 type Options struct {
 	Pipeline *pipeline.Pipeline
 	Servers  Servers
+	// Editor changes which servers there are.
+	Editor Editor
 	// Tools returns what a profile sees, for display to people.
 	Tools func(profile string) []tool.Tool
 	// Prompts returns the prompts that a profile shows, for display to people.
@@ -144,7 +146,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

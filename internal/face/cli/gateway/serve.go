@@ -272,6 +272,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
 	mux.Handle("/api/v1/", web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
+		Editor:          a.Editor(root.SettingsFile, w.Reread, s.person),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants: a.Grants(), Agents: agentFiles{s}, Record: s.Recorder(s.cfg),
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},

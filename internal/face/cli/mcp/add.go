@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -164,27 +165,24 @@ func (p commands) readSnippet(value string) (name string, text []byte, err error
 // checkServers prints problems of new servers, and refuses those that can never work. A variable that is not
 // set here is only a warning: it may be set where the gateway runs.
 func (p commands) checkServers(cfg *config.Config, servers []config.ServerEntry) error {
+	notes, err := serveradmin.CheckNew(cfg, p.Env, servers)
+	for i := range notes {
+		if notes[i].File == commandLine {
+			notes[i].Line = 0
+		}
+		p.Warn("%s", locale.Sentence(notes[i].Text()))
+	}
+	if bad, ok := errors.AsType[*config.Error](err); ok {
+		for i := range bad.Findings {
+			if bad.Findings[i].File == commandLine {
+				bad.Findings[i].Line = 0
+			}
+		}
+	}
+	if err != nil {
+		return err
+	}
 	with := *cfg
-	with.Servers = slices.Concat(slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {
-		return slices.ContainsFunc(servers, func(n config.ServerEntry) bool { return n.Name == s.Name })
-	}), servers)
-	_, findings := serveradmin.Specs(&with, p.Env)
-	var bad []config.Finding
-	for _, f := range findings {
-		if f.File == commandLine {
-			f.Line = 0
-		}
-		switch {
-		case !slices.ContainsFunc(servers, func(s config.ServerEntry) bool { return s.File == f.File }):
-		case f.Severity == config.SeverityError && f.Rule != serveradmin.RuleUnset:
-			bad = append(bad, f)
-		default:
-			p.Warn("%s", locale.Sentence(f.Text()))
-		}
-	}
-	if len(bad) > 0 {
-		return &config.Error{Findings: bad}
-	}
 	with.Servers = servers
 	for _, prog := range serveradmin.Programs(&with, p.Env) {
 		if prog.Err != nil {

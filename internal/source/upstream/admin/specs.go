@@ -16,8 +16,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// RuleUnset is the rule of a finding about a variable that is not set in this environment.
-const RuleUnset = entry.RuleUnset
+// ruleUnset is the rule of a finding about a variable that is not set in this environment.
+const ruleUnset = entry.RuleUnset
 
 // Specs reads the server entries of cfg, in order. The findings tell their place in the files.
 func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Finding) {

@@ -1,0 +1,353 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"collie/internal/config"
+	secretadmin "collie/internal/secret/admin"
+	"collie/internal/source/upstream/entry"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
+	"collie/internal/tool"
+)
+
+// EditorOptions are the parts that an [Editor] works with; none may be nil.
+type EditorOptions struct {
+	// Config returns the settings in effect, File the settings file that new servers are written to.
+	Config func() *config.Config
+	File   func(*config.Config) string
+	Env    config.Env
+	// Changed records a change in the audit, and returns once it is in effect.
+	Changed func(ctx context.Context, command string, detail map[string]any) error
+	// Restart makes a server use a new sign-in.
+	Restart func(ctx context.Context, name string) (tool.ServerStatus, error)
+}
+
+// Editor changes which servers there are, in the settings of a running gateway, and signs people in to them. It is safe for
+// concurrent use; changes run one at a time.
+type Editor struct {
+	opts     EditorOptions
+	changing sync.Mutex
+
+	mu      sync.Mutex
+	signing map[string]*signingIn
+}
+
+// NewEditor returns an Editor.
+func NewEditor(opts EditorOptions) *Editor {
+	return &Editor{opts: opts, signing: map[string]*signingIn{}}
+}
+
+// NewServers are servers to be added.
+type NewServers struct {
+	// JSON is a text as web pages show it: one entry, or several in {"mcpServers": {…}}. Name is for an entry without one.
+	JSON string `json:"json"`
+	Name string `json:"name,omitempty"`
+	// DryRun only says what would be added.
+	DryRun bool `json:"dryRun,omitempty"`
+	// Typed has to be the names of those that run a command, with ", " between: what a person has typed to agree.
+	Typed string `json:"typed,omitempty"`
+}
+
+// NewServer is a server that is added.
+type NewServer struct {
+	Name      string          `json:"name"`
+	Transport string          `json:"transport"`
+	Entry     json.RawMessage `json:"entry"`
+}
+
+// Added is what was added, or would be.
+type Added struct {
+	Servers []NewServer `json:"servers"`
+	File    string      `json:"file"`
+	// Type is what a person has to type, because commands are run; empty for nothing.
+	Type string `json:"type,omitempty"`
+	// Warnings are sentences about what may not work.
+	Warnings []string `json:"warnings"`
+	Written  bool     `json:"written"`
+}
+
+// Add adds servers to the settings.
+func (e *Editor) Add(ctx context.Context, n *NewServers) (Added, error) {
+	const op = "mcp add"
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	cfg := e.opts.Config()
+	file := e.opts.File(cfg)
+	servers, err := n.read(op, filepath.Dir(file))
+	if err != nil {
+		return Added{}, err
+	}
+	for _, s := range servers {
+		if i := indexOf(cfg, s.Name); i >= 0 && !cfg.Servers[i].Untrusted {
+			return Added{}, &tool.Error{
+				Op: op, Kind: tool.Exists, Subject: s.Name,
+				Message: "a server of that name is defined already in " + cfg.Servers[i].File, Hint: "choose another name, or remove that one",
+			}
+		}
+	}
+	findings, err := CheckNew(cfg, e.opts.Env, servers)
+	if err != nil {
+		return Added{}, err
+	}
+	out := Added{File: file, Warnings: []string{}}
+	for _, f := range findings {
+		out.Warnings = append(out.Warnings, f.Text())
+	}
+	out.describe(servers)
+	if n.DryRun {
+		return out, nil
+	}
+	if strings.TrimSpace(n.Typed) != out.Type {
+		return Added{}, notTyped(op, out.Type)
+	}
+	if err := e.edit(ctx, op, cfg, file, config.Add(servers, false)); err != nil {
+		return Added{}, err
+	}
+	out.Written = true
+	return out, e.opts.Changed(ctx, op, map[string]any{"servers": out.names(), "file": file})
+}
+
+// pasted is the name in messages for a text that a person has pasted.
+const pasted = "what was pasted"
+
+// read returns the servers that are described, with their names.
+func (n *NewServers) read(op, base string) ([]config.ServerEntry, error) {
+	servers, err := config.Snippet(pasted, base, []byte(n.JSON))
+	if err != nil {
+		return nil, err
+	}
+	switch name := strings.TrimSpace(n.Name); {
+	case name != "" && len(servers) > 1:
+		return nil, &tool.Error{Op: op, Kind: tool.Invalid, Subject: name, Message: "the text has several servers, with names of their own", Hint: "leave the name out"}
+	case name != "":
+		servers[0].Name = name
+	case servers[0].Name == "":
+		if servers[0].Name = hostadmin.NameFor(servers[0].Raw); servers[0].Name == "" {
+			return nil, &tool.Error{Op: op, Kind: tool.Invalid, Subject: "name", Message: "the server has no name", Hint: "give it one"}
+		}
+	}
+	return servers, nil
+}
+
+// describe fills in what is added.
+func (a *Added) describe(servers []config.ServerEntry) {
+	var run []string
+	for _, s := range servers {
+		parsed, _ := entry.Parse(s.Name, s.Raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
+		a.Servers = append(a.Servers, NewServer{Name: s.Name, Transport: string(parsed.Transport), Entry: s.Raw})
+		if parsed.Transport == entry.Stdio {
+			run = append(run, s.Name)
+		}
+	}
+	a.Type = strings.Join(run, ", ")
+}
+
+func (a *Added) names() (names []string) {
+	for _, s := range a.Servers {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// notTyped returns the error for a change to which nobody has agreed by typing a name.
+func notTyped(op, name string) error {
+	return &tool.Error{
+		Op: op, Kind: tool.Unconfirmed, Subject: name, Message: "servers that run a command are added when their name is typed", Hint: "type: " + name,
+	}
+}
+
+// CheckNew checks servers that would be added to cfg. The findings are worth knowing; the error is for servers that can never
+// work. A variable that is not set here is only worth knowing: it may be set where the gateway runs.
+func CheckNew(cfg *config.Config, env config.Env, servers []config.ServerEntry) (notes []config.Finding, err error) {
+	with := *cfg
+	with.Servers = slices.Concat(slices.DeleteFunc(slices.Clone(cfg.Servers), func(s config.ServerEntry) bool {
+		return slices.ContainsFunc(servers, func(n config.ServerEntry) bool { return n.Name == s.Name })
+	}), servers)
+	_, findings := Specs(&with, env)
+	var bad []config.Finding
+	for _, f := range findings {
+		switch {
+		case !slices.ContainsFunc(servers, func(s config.ServerEntry) bool { return s.File == f.File }):
+		case f.Severity == config.SeverityError && f.Rule != ruleUnset:
+			bad = append(bad, f)
+		default:
+			notes = append(notes, f)
+		}
+	}
+	if len(bad) > 0 {
+		return notes, &config.Error{Findings: bad}
+	}
+	return notes, nil
+}
+
+// Remove removes a server from the settings.
+func (e *Editor) Remove(ctx context.Context, name string) error {
+	return e.change(ctx, "mcp remove", name, config.Remove(name))
+}
+
+// Switch switches a server on or off in the settings. Switching one on that runs a command makes nothing new run: a person has
+// added it.
+func (e *Editor) Switch(ctx context.Context, name string, on bool) error {
+	return e.change(ctx, map[bool]string{true: "mcp enable", false: "mcp disable"}[on], name, config.Switch(on, name))
+}
+
+// change changes a server in the file that defines it.
+func (e *Editor) change(ctx context.Context, op, name string, change func([]byte) ([]byte, error)) error {
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	cfg := e.opts.Config()
+	i := indexOf(cfg, name)
+	if i < 0 {
+		var known []string
+		for _, s := range cfg.Servers {
+			known = append(known, s.Name)
+		}
+		return unknownServer(op, name, known)
+	}
+	file := cfg.Servers[i].File
+	if cfg.Servers[i].Untrusted {
+		return &tool.Error{Op: op, Kind: tool.Disabled, Subject: name, Message: "it belongs to a project that is not trusted: " + file, Hint: "collie mcp trust shows and trusts it"}
+	}
+	if err := e.edit(ctx, op, cfg, file, change); err != nil {
+		return err
+	}
+	return e.opts.Changed(ctx, op, map[string]any{"servers": []string{name}, "file": file})
+}
+
+func (e *Editor) edit(ctx context.Context, op string, cfg *config.Config, file string, change func([]byte) ([]byte, error)) error {
+	err := cfg.Edit(ctx, file, change)
+	if _, wrong := errors.AsType[*config.Error](err); err == nil || wrong {
+		return err
+	}
+	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: file, Message: "the file was not changed", Err: err}
+}
+
+func indexOf(cfg *config.Config, name string) int {
+	return slices.IndexFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Name == name })
+}
+
+// Importing says which servers of another program are taken over.
+type Importing struct {
+	// From is the name of the program.
+	From string `json:"from"`
+	// Select has their names; a dry run shows all.
+	Select []string `json:"select,omitempty"`
+	DryRun bool     `json:"dryRun,omitempty"`
+	// Typed has to be the name of the program where a server runs a command: what a person has typed to agree.
+	Typed string `json:"typed,omitempty"`
+}
+
+// Imported is what was taken over, or would be.
+type Imported struct {
+	hostadmin.Import
+	File string `json:"file"`
+	// Type is what a person has to type, because commands are run; empty for nothing.
+	Type    string   `json:"type,omitempty"`
+	Added   []string `json:"added"`
+	Written bool     `json:"written"`
+}
+
+// Host is a program that keeps MCP servers in files of its own.
+type Host struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	// Servers is how many of its servers could be taken over.
+	Servers int `json:"servers"`
+}
+
+// Hosts returns the programs whose files were found.
+func (e *Editor) Hosts() ([]Host, error) {
+	out := []Host{}
+	cfg := e.opts.Config()
+	plan, err := hostadmin.PlanImport(cfg, e.opts.Env, hostadmin.ImportOptions{Reserved: cfg.ReservedNames()})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hostadmin.Hosts() {
+		known, fresh := false, 0
+		for _, s := range plan.Servers {
+			if s.Host == h.Name {
+				known = true
+				if s.State == hostadmin.ImportNew {
+					fresh++
+				}
+			}
+		}
+		if known {
+			out = append(out, Host{h.Name, cmp.Or(h.Title, h.Name), fresh})
+		}
+	}
+	return out, nil
+}
+
+// Import takes servers of another program over. Secrets in their text go to the secret store.
+func (e *Editor) Import(ctx context.Context, n *Importing) (Imported, error) {
+	const op = "mcp import"
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	cfg := e.opts.Config()
+	if n.From == "" {
+		return Imported{}, &tool.Error{Op: op, Kind: tool.Invalid, Subject: "from", Message: "from which program?", Hint: "GET /api/v1/mcp/hosts lists them"}
+	}
+	plan, err := hostadmin.PlanImport(cfg, e.opts.Env, hostadmin.ImportOptions{From: n.From, Select: n.Select, Reserved: cfg.ReservedNames()})
+	if err != nil {
+		return Imported{}, err
+	}
+	out := Imported{Import: *plan, File: e.opts.File(cfg), Added: []string{}}
+	for _, s := range plan.Servers {
+		if s.State == hostadmin.ImportNew {
+			out.Added = append(out.Added, s.Name)
+			if s.Transport == string(entry.Stdio) {
+				out.Type = n.From
+			}
+		}
+	}
+	if n.DryRun || len(out.Added) == 0 {
+		return out, nil
+	}
+	if strings.TrimSpace(n.Typed) != out.Type {
+		return Imported{}, notTyped(op, out.Type)
+	}
+	if err := moveSecrets(ctx, cfg, plan); err != nil {
+		return Imported{}, err
+	}
+	entries, err := plan.Entries(pasted, filepath.Dir(out.File))
+	if err == nil {
+		err = e.edit(ctx, op, cfg, out.File, config.Add(entries, false))
+	}
+	if err != nil {
+		return Imported{}, err
+	}
+	out.Written = true
+	return out, e.opts.Changed(ctx, op, map[string]any{"servers": out.Added, "file": out.File, "from": plan.Files})
+}
+
+// moveSecrets moves the secrets of new entries into the secret store.
+func moveSecrets(ctx context.Context, cfg *config.Config, plan *hostadmin.Import) error {
+	if len(plan.Secrets()) == 0 {
+		return nil
+	}
+	store, err := secretadmin.Open(cfg, nil)
+	if err != nil {
+		return err
+	}
+	var broken error
+	stored := func(name string) (string, bool) {
+		value, ok, err := store.Get(ctx, name)
+		broken = errors.Join(broken, err)
+		return value, ok && err == nil
+	}
+	return plan.MoveSecrets(stored, func(name, value string) error {
+		if broken != nil {
+			return broken
+		}
+		return store.Set(ctx, name, value)
+	})
+}

@@ -1,0 +1,125 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"collie/internal/source/upstream/signin"
+	"collie/internal/tool"
+)
+
+// signTime bounds a sign-in that a page has begun; a person has five minutes.
+const signTime = 6 * time.Minute
+
+// signingIn is a sign-in at a server that waits for a person, or has ended.
+type signingIn struct {
+	cancel  context.CancelFunc
+	answers chan string   // what a person has pasted
+	ended   chan struct{} // closed when it has succeeded or failed
+	address string
+	err     error // read once ended is closed
+}
+
+// SigningIn is how a sign-in is.
+type SigningIn struct {
+	// State is waiting, done, failed or none.
+	State string `json:"state"`
+	// Address is where the person signs in; empty if the server needs no person.
+	Address string `json:"address,omitempty"`
+	Problem string `json:"problem,omitempty"` // why it failed
+}
+
+// SignIn begins to sign a person in at a server, and returns where that is done. The browser returns to 127.0.0.1; where it
+// cannot, [Editor.Answer] takes the address at which it ended. A sign-in that waited is given up.
+func (e *Editor) SignIn(_ context.Context, name string) (SigningIn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), signTime) // it outlives the request
+	s := &signingIn{cancel: cancel, answers: make(chan string), ended: make(chan struct{})}
+	e.mu.Lock()
+	if before := e.signing[name]; before != nil {
+		before.cancel()
+		e.mu.Unlock()
+		<-before.ended // its port is free
+		e.mu.Lock()
+	}
+	e.signing[name] = s
+	e.mu.Unlock()
+	shown := make(chan string, 1)
+	go func() {
+		defer cancel()
+		defer close(s.ended)
+		s.err = SignIn(ctx, e.opts.Config(), e.opts.Env, name, SignInOptions{LoginOptions: signin.LoginOptions{
+			ShowURL: func(address string, _ bool) { shown <- address },
+			Answer:  s.answer,
+		}})
+		if s.err != nil {
+			return
+		}
+		if s.err = e.opts.Changed(ctx, "mcp auth", map[string]any{"server": name}); s.err == nil {
+			_, s.err = e.opts.Restart(ctx, name)
+		}
+	}()
+	select {
+	case address := <-shown:
+		e.mu.Lock()
+		s.address = address
+		e.mu.Unlock()
+		return SigningIn{State: "waiting", Address: address}, nil
+	case <-s.ended:
+		return e.Signing(name), s.err
+	}
+}
+
+// answer waits for what a person pastes.
+func (s *signingIn) answer(ctx context.Context, _ string) (string, error) {
+	select {
+	case text := <-s.answers:
+		return text, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// Signing returns how the last sign-in at a server is.
+func (e *Editor) Signing(name string) SigningIn {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.signing[name]
+	if s == nil {
+		return SigningIn{State: "none"}
+	}
+	select {
+	case <-s.ended:
+		if s.err != nil {
+			return SigningIn{State: "failed", Problem: s.err.Error()}
+		}
+		return SigningIn{State: "done"}
+	default:
+		return SigningIn{State: "waiting", Address: s.address}
+	}
+}
+
+// Answer gives a waiting sign-in the address at which the browser ended.
+func (e *Editor) Answer(ctx context.Context, name, text string) error {
+	e.mu.Lock()
+	s := e.signing[name]
+	e.mu.Unlock()
+	if s != nil {
+		select {
+		case s.answers <- text:
+			return nil
+		case <-s.ended:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return &tool.Error{Op: "mcp auth", Kind: tool.NotFound, Subject: name, Message: "no sign-in is waiting", Hint: "begin one"}
+}
+
+// SignOut forgets the tokens of a server. revoked is false if the server could not be told.
+func (e *Editor) SignOut(ctx context.Context, name string) (revoked bool, err error) {
+	revoked, err = SignOut(ctx, e.opts.Config(), e.opts.Env, name, SignInOptions{})
+	if err == nil {
+		err = e.opts.Changed(ctx, "mcp logout", map[string]any{"server": name, "revoked": revoked})
+	}
+	return revoked, err
+}
