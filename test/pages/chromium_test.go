@@ -32,6 +32,7 @@ type story struct {
 	programs gateway.Programs
 	settings string
 	sections []string // of the settings
+	user     string   // the home of the person, in which other programs keep their files
 	gateway  *gateway.Gateway
 	model    *provider.Server
 	tab      context.Context //nolint:containedctx // it is the tab
@@ -63,7 +64,9 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 		at.Close()
 	})
 	s := &story{T: t, programs: gateway.Place(t), model: fake}
-	s.sections = []string{`"siyuan":{}`, `"agent":{"model":"fake/m"}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1")}
+	s.user = t.TempDir()
+	s.programs.Env = []string{"HOME=" + s.user}
+	s.sections = []string{`"siyuan":{}`, `"secrets":{"store":"file"}`, `"agent":{"model":"fake/m"}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1")}
 	s.settings = s.programs.Settings(t, nil, s.sections...)
 	s.gateway = s.programs.Serve(t, s.settings)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")),

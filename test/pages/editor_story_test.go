@@ -1,0 +1,153 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream/signin/signintest"
+	"collie/test/await"
+)
+
+// A person adds servers from the form and from JSON, which run only after the name was typed, takes over those of another program,
+// and removes one.
+func TestAddServers(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	s.click("header nav", "Servers")
+	s.click("main", "Add a server")
+	s.write(".form input[autocomplete]", s.programs.Fake+" --offer echo")
+	s.write("[data-field=name]", "tea")
+	s.click(".form", "Check")
+	s.shows(".preview", "To agree, type: tea")
+	s.page("add")
+	s.until(`document.querySelector('.form .primary').disabled`)
+	s.write("[data-field=typed]", "tea")
+	s.click(".form", "Add")
+	s.until(`location.hash === '#/servers/tea'`)
+	s.shows("main", "Switch off")
+	s.click("main", "Switch off")
+	s.shows("main", "It is switched off in the settings.")
+	s.click("main", "Switch on")
+	s.shows("main", "Switch off")
+
+	// The gateway itself refuses what nobody has typed.
+	s.eval(`location.hash = '#/servers/+add'`)
+	s.eval(`[...document.querySelectorAll('[type=radio]')].at(-1)?.click()`)
+	s.until(`document.querySelector('[type=radio][value=json]')`)
+	s.eval(`document.querySelector('[type=radio][value=json]').click()`)
+	s.write(".form textarea", fmt.Sprintf(`{"mcpServers": {"coffee": {"command": %q, "args": ["--offer", "pid"]}, /* far */ "far": {"url": "http://127.0.0.1:1/mcp"}}}`, s.programs.Fake))
+	s.click(".form", "Check")
+	s.shows(".preview", "To agree, type: coffee")
+	s.eval(`document.querySelector('.form .primary').disabled = false`)
+	s.click(".form", "Add")
+	s.shows("[role=alert]", "type: coffee")
+	s.click("[role=alert]", "Dismiss")
+	s.write("[data-field=typed]", "coffee")
+	s.click(".form", "Add")
+	s.shows("[data-server=coffee]", "stdio")
+	s.shows("[data-server=far]", "http")
+
+	folder := filepath.Join(s.user, ".cursor")
+	entry := fmt.Sprintf(`{"mcpServers": {"milk": {"command": %q, "env": {"API_TOKEN": "sk-0123456789abcdefghij0123"}}, "tea": {"command": %[1]q, "args": ["--offer", "echo"]}}}`, s.programs.Fake)
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, "mcp.json"), []byte(entry), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.click("main", "Take over servers")
+	s.click("main", "Cursor")
+	s.shows("[data-import=milk]", "Secrets that move to the secret store")
+	s.shows("[data-import=tea]", "is there already")
+	s.page("import")
+	s.write("[data-field=typed]", "cursor")
+	s.click(".form", "Take over")
+	s.shows("[data-server=milk]", "stdio")
+	settings, err := os.ReadFile(s.settings)
+	if err != nil || strings.Contains(string(settings), "sk-0123") || !strings.Contains(string(settings), "${secret:") {
+		t.Errorf("the secret is not in the store: %s %v", settings, err)
+	}
+
+	s.eval(`window.confirm = () => true`)
+	s.click("[data-server=milk] h2", "milk")
+	s.click("main", "Remove")
+	s.until(`location.hash === '#/servers' && !document.querySelector('[data-server=milk]')`)
+	all := records(t, s.gateway)
+	for _, name := range []string{"mcp add", "mcp import", "mcp disable", "mcp enable", "mcp remove"} {
+		if !strings.Contains(all, `"`+name+`"`) {
+			t.Errorf("%s is not on record", name)
+		}
+	}
+	s.clean()
+}
+
+// page looks at the page as axe does, at a desk and on a phone.
+func (s *story) page(name string) {
+	s.Helper()
+	for _, width := range []int64{360, 1200} {
+		s.do(chromedp.EmulateViewport(width, 800))
+		s.axe()
+		s.accessible(fmt.Sprintf("%s at %d", name, width))
+		if wide := s.eval(`Math.max(...[...document.querySelectorAll('html, .sheet')].map(e => e.scrollWidth))`).(float64); wide > float64(width) {
+			s.Errorf("%s: %v pixels wide of %d", name, wide, width)
+		}
+		s.look(fmt.Sprintf("%s-%d", name, width))
+	}
+}
+
+// A server that wants a person is signed in to from its page.
+func TestSignInAtServer(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	inner, err := mcptest.Handler("--offer", "echo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := signintest.New(t, signintest.Behaviour{})
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); !p.Valid(token) {
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+p.URL+`/.well-known/oauth-protected-resource/mcp"`)
+			http.Error(w, "sign in first", http.StatusUnauthorized)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		far.CloseClientConnections()
+		far.Close()
+	})
+	p.Change(func(b *signintest.Behaviour) { b.Resource = far.URL + "/mcp" })
+	s.signIn()
+	s.click("header nav", "Servers")
+	s.click("main", "Add a server")
+	s.eval(`document.querySelector('[type=radio][value=address]').click()`)
+	s.write(".form input[type=url]", far.URL+"/mcp")
+	s.write("[data-field=name]", "far")
+	s.click(".form", "Check")
+	s.shows(".form", "This is added to")
+	s.click(".form", "Add")
+	s.shows("main", "A person has to sign in")
+	s.click(".signin-box", "Sign in")
+	s.shows(".signin-box", "Open the page where you sign in")
+	s.page("signin")
+	address := s.eval(`document.querySelector('.signin-box a').href`).(string)
+	if err := p.Browser(nil)(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	s.shows(".signin-box", "You are signed in.")
+	s.shows("main", "It runs, and can be called.")
+	await.Until(t, "its tools are there", func() bool { return s.gateway.Servers(t)["far"].Tools == 1 })
+	s.clean()
+}
