@@ -120,6 +120,8 @@ type foreign struct {
 	index int            // of the part that is being written
 	own   map[string]*ownCall
 	over  bool
+	plan  []string // the steps that were shown last
+	plans int
 
 	whenOver func(f func()) (stop func() bool) // calls f when the turn is to end
 	working  int                               // calls of our tools, and questions to the person
@@ -292,6 +294,8 @@ func (f *foreign) Update(u acp.Update) {
 			kind = llm.EventReasoning
 		}
 		f.sink.Emit(0, llm.Event{Kind: kind, Index: f.index, Text: u.Text})
+	case acp.Plan:
+		f.tellPlan(u.Text)
 	case acp.Called, acp.Progress:
 		f.at = ""
 		c := f.known(u.Call)
@@ -309,6 +313,27 @@ func (f *foreign) Update(u acp.Update) {
 		}
 	}
 }
+
+// maxPlans bounds how often a plan is told of in one turn.
+const maxPlans = 20
+
+// tellPlan shows the plan of the agent when its steps have changed. That a step is done is not worth a notice: what the
+// agent does is shown anyway. The caller holds mu.
+func (f *foreign) tellPlan(text string) {
+	var steps []string
+	for line := range strings.Lines(text) {
+		_, step, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "] ")
+		steps = append(steps, step)
+	}
+	if f.plans == maxPlans || slices.Equal(steps, f.plan) {
+		return
+	}
+	f.plan, f.plans = steps, f.plans+1
+	f.sink.Notice("plan", fmt.Sprintf("the plan of %s:\n%s", f.files.agent.Name, head(text, maxPlan)))
+}
+
+// maxPlan is how many tokens of a plan are shown.
+const maxPlan = 1000
 
 // maxOwn bounds the calls of its own that an agent tells of in one turn.
 const maxOwn = 1000

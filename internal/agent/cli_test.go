@@ -83,6 +83,20 @@ func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 	}
 }
 
+// A person sees what an agent plans, once for each change of its steps.
+func TestAnotherAgentPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	script := "plan in_progress:读信,pending:answer\nplan completed:读信,in_progress:answer\nplan completed:读信,completed:answer,in_progress:send\nsay done"
+	if _, err := w.program(t.Context(), chat.Config{}, script, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"the plan of fake:\n[~] 读信\n[ ] answer", "the plan of fake:\n[x] 读信\n[x] answer\n[~] send"}
+	if diff := cmp.Diff(want, w.told); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {

@@ -206,6 +206,13 @@ func (a *agent) step(verb, rest string) {
 		a.say(rest)
 	case "think":
 		a.update("agent_thought_chunk", map[string]any{"content": map[string]string{"type": "text", "text": rest}})
+	case "plan": // STATUS:STEP, with commas between
+		entries := []map[string]string{}
+		for step := range strings.SplitSeq(rest, ",") {
+			status, content, _ := strings.Cut(step, ":")
+			entries = append(entries, map[string]string{"content": content, "priority": "medium", "status": status})
+		}
+		a.update("plan", map[string]any{"entries": entries})
 	case "call", "open":
 		id := a.begin(kind, title)
 		a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})

@@ -534,7 +534,7 @@ func (s *screen) event(e gjson.Result) {
 		}
 	case "notice":
 		s.flush()
-		s.say("! %s", output.OneLine(d.Get("text").String()))
+		s.say("! %s", conversation.NoticeText(d))
 	case "retry":
 		s.say("! %s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
 	}

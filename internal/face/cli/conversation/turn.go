@@ -308,10 +308,19 @@ func (t *Printer) Event(raw json.RawMessage) {
 		t.Note("%s", t.Dim(strings.Join(words, " ")))
 	case "notice":
 		t.newline()
-		t.Note("%s", output.OneLine(d.Get("text").String()))
+		t.Note("%s", NoticeText(d))
 	case "tool.asking":
 		t.newline()
 	case "retry":
 		t.Note("%s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
 	}
+}
+
+// NoticeText returns the text of a notice for a terminal: one line, but for a plan, which has a line for each step.
+func NoticeText(data gjson.Result) string {
+	text := data.Get("text").String()
+	if data.Get("code").String() == "plan" {
+		return output.Harmless(text)
+	}
+	return output.OneLine(text)
 }
