@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/tailscale/hujson"
@@ -77,3 +78,18 @@ func Rename(from, to string) func(text []byte) ([]byte, error) {
 }
 
 func noServer(name string) error { return fmt.Errorf("there is no server %q in this file", name) }
+
+// SetInServer returns the change that sets a member of a server's entry; path leads to it from there. A missing server is an
+// error.
+func SetInServer(name string, path []string, value json.RawMessage) func(text []byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		at, found, err := serverPlace(text, name)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, noServer(name)
+		}
+		return jsonc.Set(text, append(at, path...), value)
+	}
+}

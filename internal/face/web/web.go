@@ -71,6 +71,8 @@ type Options struct {
 	Tools func(profile string) []tool.Tool
 	// Prompts returns the prompts that a profile shows, for display to people.
 	Prompts func(profile string) []tool.SourcePrompt
+	// Switch switches a tool, or one of its actions, on or off, and returns when that is in effect.
+	Switch func(ctx context.Context, name, action string, on bool) error
 	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance func() error
 	// SettingsProblem returns what is wrong with the present settings, so that older ones are in effect; empty if
@@ -146,7 +148,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -84,7 +84,7 @@ func TestShow(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "笔记": 2, "ab笔记": 3} {
-		if got := tokens([]byte(text)); got != want {
+		if got := tool.Tokens([]byte(text)); got != want {
 			t.Errorf("tokens(%q) = %d, want %d", text, got, want)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -21,24 +20,10 @@ type contextCost struct {
 	Tokens int `json:"tokens"`
 }
 
-func costOf(text []byte) contextCost { return contextCost{len(text), tokens(text)} }
+func costOf(text []byte) contextCost { return contextCost{len(text), tool.Tokens(text)} }
 
 func (c contextCost) add(d contextCost) contextCost {
 	return contextCost{c.Bytes + d.Bytes, c.Tokens + d.Tokens}
-}
-
-// tokens estimates the number of tokens in a text: a quarter of its ASCII bytes plus one for each other
-// character. JSON full of ids may have twice as many.
-func tokens(text []byte) int {
-	ascii, others := 0, 0
-	for _, r := range string(text) {
-		if r <= unicode.MaxASCII {
-			ascii++
-		} else {
-			others++
-		}
-	}
-	return (ascii+3)/4 + others
 }
 
 // sizeRow is the cost of one tool in each view.

@@ -270,9 +270,10 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	a.Endpoints = toolbox.Endpoints(toolbox.Options{Pipeline: a.Pipeline, Version: s.Version, Stdio: []string{root.Self(), "stdio"}, Logger: s.log})
 	mux, end = http.NewServeMux(), func() {}
 	mux.Handle("/mcp", s.guard(tokens.Tools, mcp))
+	editor := a.Editor(root.SettingsFile, w.Reread, s.person)
 	mux.Handle("/api/v1/", web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Editor:          a.Editor(root.SettingsFile, w.Reread, s.person),
+		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants: a.Grants(), Agents: agentFiles{s}, Record: s.Recorder(s.cfg),
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},

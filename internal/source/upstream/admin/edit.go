@@ -351,3 +351,12 @@ func moveSecrets(ctx context.Context, cfg *config.Config, plan *hostadmin.Import
 		return store.Set(ctx, name, value)
 	})
 }
+
+// SwitchTool switches one tool of a server on or off, whatever lists of its tools in the settings say.
+func (e *Editor) SwitchTool(ctx context.Context, server, name string, on bool) error {
+	value, err := json.Marshal(on)
+	if err != nil {
+		return err
+	}
+	return e.change(ctx, "config set", server, config.SetInServer(server, []string{"tools", "override", name, "enabled"}, value))
+}
