@@ -22,4 +22,6 @@ export interface Loaded {
 export const pages: Page[] = [
   { name: 'chat', title: 'Chat', load: () => ({ main: Chat, side: Sessions }) },
   { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
+  { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
+  { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
 ]

@@ -1,0 +1,26 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"testing"
+
+	"collie/test/gateway"
+)
+
+// A person sees what is kept of servers, and clears it.
+func TestCaches(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.servers(gateway.Server{Name: "tea", Flags: []string{"--offer", "echo,pid"}}, gateway.Server{Name: "milk", Flags: []string{"--offer", "echo"}})
+	s.signIn()
+	s.click("header nav", "Cache")
+	s.shows("[data-cached=tea]", "Tools: 2")
+	s.shows("[data-cached=milk]", "Tools: 1")
+	s.page("cache")
+	s.click("[data-cached=tea]", "Clear: tea")
+	s.until(`!document.querySelector('[data-cached=tea]') && document.querySelector('[data-cached=milk]')`)
+	s.click("main", "Clear all lists")
+	s.shows("main", "Nothing is kept.")
+	s.clean()
+}

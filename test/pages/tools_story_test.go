@@ -1,0 +1,82 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/test/await"
+	"collie/test/gateway"
+)
+
+// A person sees which tools there are and what harm they can do, and what is switched is in effect for clients at once: for a tool of
+// a server, and for one of the notes.
+func TestTools(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	definitions := filepath.Join(t.TempDir(), "tools.json")
+	list := `{"tools":[{"name":"pour","description":"Pours a cup.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"delete_cups","description":"Deletes cups.","inputSchema":{"type":"object"}}]}`
+	if err := os.WriteFile(definitions, []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.servers(gateway.Server{Name: "tea", Flags: []string{"--definitions", definitions}})
+	s.signIn()
+	s.click("header nav", "Tools")
+	s.click("[data-tool=tea]", "tea")
+	s.shows("[data-action=pour]", "no risk")
+	s.shows("[data-action=delete_cups]", "high risk")
+	offered := func(name string) bool {
+		_, raw := s.gateway.Ask(t, "GET", "/lists/tools", "")
+		return gjson.GetBytes(raw, fmt.Sprintf(`tools.#(name==%q)`, name)).Exists()
+	}
+	press := func(tool, action string) {
+		t.Helper()
+		s.eval(fmt.Sprintf(`document.querySelector('[data-tool=%s] [data-action=%s] [role=switch]').click()`, tool, action))
+	}
+	await.Until(t, "it is offered", func() bool { return offered("tea__delete_cups") })
+	press("tea", "delete_cups")
+	s.until(`!document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
+	if offered("tea__delete_cups") {
+		t.Error("what is switched off is offered")
+	}
+	press("tea", "delete_cups")
+	s.shows("[data-action=delete_cups]", "To switch it on, type: tea.delete_cups")
+	s.page("tools")
+	if status, _ := s.gateway.Ask(t, "POST", "/tools/switches", `{"tool":"tea","action":"delete_cups","on":true}`); status != 403 {
+		t.Errorf("without its name: %d", status)
+	}
+	s.write("[data-action=delete_cups] form input", "tea.delete_cups")
+	s.click("[data-action=delete_cups] form", "Switch on")
+	s.until(`document.querySelector('[data-action=delete_cups] [role=switch]').checked`)
+	if !offered("tea__delete_cups") {
+		t.Error("what is switched on is not offered")
+	}
+
+	s.click("[data-tool=fs]", "fs")
+	press("fs", "read")
+	s.until(`!document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
+	press("fs", "read")
+	s.until(`document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
+	s.click("[data-tool=fs]", "Switch off")
+	s.shows("[data-tool=fs] summary", "off")
+	if offered("fs") {
+		t.Error("a tool that is switched off is offered")
+	}
+	s.click("[data-tool=fs]", "Switch on")
+	await.Until(t, "it is offered", func() bool { return offered("fs") })
+
+	s.write("[role=search] input", "cups")
+	s.until(`document.querySelectorAll('[data-tool]').length === 1`)
+	s.click(".size", "What the list costs")
+	s.shows(".size", "found by searching")
+	if all := records(t, s.gateway); !strings.Contains(all, "siyuan config set") || !strings.Contains(all, "config set") {
+		t.Errorf("it is not on record: %s", all)
+	}
+	s.clean()
+}
