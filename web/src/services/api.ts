@@ -46,6 +46,11 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return (answer.status === 204 ? undefined : await answer.json()) as T
 }
 
+/** file returns what the API answers as it is. */
+export async function file(path: string): Promise<Blob> {
+  return (await send('GET', '/api/v1' + path)).blob()
+}
+
 /** signIn exchanges the secret of a link. */
 export async function signIn(link: string): Promise<void> {
   const answer = await send('POST', '/pages/session', { link })

@@ -1,7 +1,7 @@
 // Conversations. Components subscribe to the fields that they read, so that a piece of an answer renders the message
 // that it belongs to and nothing else.
 
-import { call, Failure, type ServerEvent } from '../services/api'
+import { call, Failure, file, type ServerEvent } from '../services/api'
 import { go, route } from '../services/route.svelte'
 import { attempt, gateway, on, problemOf, soon, whenConnected } from './gateway.svelte'
 import { loadQuestions } from './questions.svelte'
@@ -24,6 +24,8 @@ class Store {
   view: View | null = $state(null)
   sending: Said | null = $state(null)
   live: Record<string, Live> = $state({})
+  /** picked are the messages that were chosen, by id; null where none are being chosen. */
+  picked: Record<string, boolean> | null = $state(null)
 }
 
 export const store = new Store()
@@ -159,7 +161,7 @@ export function shown(): string {
 /** showRoute shows the session that the address names. */
 export async function showRoute(): Promise<void> {
   const id = shown()
-  if (store.view?.id !== id) store.view = null
+  if (store.view?.id !== id) store.view = store.picked = null
   if (!id || gateway.access !== 'in') return
   try {
     await load(id)
@@ -225,6 +227,24 @@ export const edit = (m: Message, text: string) =>
   onMessage('POST', m, '/edit', { parts: [{ type: 'text', text }, ...(m.parts ?? []).filter((p) => p.type === 'file')] })
 /** removeMessage deletes a message and what follows it. */
 export const removeMessage = (m: Message) => onMessage('DELETE', m, '')
+
+/** removeOnly deletes a message; what follows it stays. */
+export const removeOnly = (m: Message) => onMessage('DELETE', m, '?keepChildren=true')
+
+/** prune deletes all branches of a session but the one that is shown. */
+export async function prune(session: string): Promise<void> {
+  await call('POST', `/sessions/${encodeURIComponent(session)}/prune`)
+  await load(session)
+}
+
+/** exported returns a session as a file: markdown, json or html. */
+export const exported = (session: string, format: string) => file(`/sessions/${encodeURIComponent(session)}/export?format=${format}`)
+
+/** writeNote writes a session into a new document of the notes. */
+export async function writeNote(session: string, path: string): Promise<void> {
+  const answer = await call<{ isError?: boolean; error?: Problem & { type?: string } }>('POST', `/sessions/${encodeURIComponent(session)}/note`, { path })
+  if (answer.error) throw new Failure(200, answer.error.type ?? 'api_error', answer.error.message, answer.error.hint)
+}
 
 /** select goes to another of the messages that answer the same one. */
 export async function select(m: Message, index: number): Promise<void> {

@@ -16,4 +16,8 @@ export const chat = {
   'What the last answer read and wrote, in tokens, and what this branch has cost': '上一个回答读写的令牌数，以及此分支的费用',
   'Search messages': '搜索消息', 'Found': '找到', 'No message has this text.': '没有消息包含这段文字。',
   'Code': '代码', 'Wrap': '自动换行', 'Download': '下载',
+  'Commands': '命令', 'Ctrl+Enter sends, Enter begins a new line.': 'Ctrl+Enter 发送，Enter 换行。', 'Send with': '发送键',
+  'More about this conversation': '此对话的更多操作', 'Choose messages': '选择消息', 'Choose': '选择', 'Chosen messages': '选中的消息', 'Export': '导出',
+  'Write to a note': '写入笔记', 'Path of the new document:': '新文档的路径：', 'Written:': '已写入：', 'Prune branches': '修剪分支',
+  'Delete all branches but the one that is shown?': '删除当前显示以外的所有分支？', 'Delete the chosen messages? What follows them stays.': '删除选中的消息？其后的内容会保留。',
 } as const

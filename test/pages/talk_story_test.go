@@ -1,0 +1,104 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"collie/test/fakellm/provider"
+)
+
+// A line that begins with a slash is completed with the keys, and Enter sends what was typed. While an input method composes, Enter is its own.
+func TestCommandsAndComposition(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "green"}, provider.Turn{Say: "green"}) // the command counts as one
+	s.signIn()
+	s.write(".composer textarea", "/noteb")
+	s.shows("#commands", "/notebook")
+	s.look("commands")
+	s.do(chromedp.KeyEvent("\t"))
+	s.until(`document.querySelector('.composer textarea').value === '/notebook '`)
+	s.write(".composer textarea", "/notebook lis")
+	s.shows("#commands", "/notebook list")
+	s.do(chromedp.KeyEvent(kb.ArrowDown))
+	s.until(`document.querySelector('#commands [aria-selected=true]')`)
+	s.do(chromedp.KeyEvent("\r"))
+	s.until(`document.querySelector('.composer textarea').value.trim() === '/notebook list'`)
+	s.do(chromedp.KeyEvent("\r"))
+	s.shows("article.assistant", "Welcome")
+	if asked := len(s.model.Requests()); asked != 0 {
+		t.Errorf("the model was asked %d times for a command", asked)
+	}
+
+	s.until(`document.querySelector('.composer textarea').value.trim() === ''`)
+	s.do(chromedp.Focus(chromedp.CSS(".composer textarea")))
+	if _, err := chromedp.Call(s.tab, input.ImeSetComposition, input.ImeSetCompositionParams{Text: "lvcha", SelectionStart: 5, SelectionEnd: 5}); err != nil {
+		t.Fatal(err)
+	}
+	s.eval(`document.querySelector('.composer textarea').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: true, bubbles: true, cancelable: true })); 0`)
+	if _, err := chromedp.Call(s.tab, input.InsertText, input.InsertTextParams{Text: "绿茶"}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(`document.querySelector('.composer textarea').value.trim() === '绿茶'`)
+	if rows := s.eval(`document.querySelectorAll('article.user').length`); rows != 1.0 {
+		t.Errorf("%v messages: Enter sent what was being composed", rows)
+	}
+	s.click("main", "More about this conversation")
+	s.choose(".sheet option[value=ctrl]", "ctrl")
+	s.do(chromedp.Focus(chromedp.CSS(".composer textarea")), chromedp.KeyEvent("\r"))
+	s.until(`document.querySelector('.composer textarea').value.includes('\n')`)
+	s.eval(`document.querySelector('.composer textarea').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true })); 0`)
+	s.shows("article.assistant", "green")
+	s.clean()
+}
+
+// A conversation is exported, written to the notes and pruned; messages are chosen, copied and deleted while others stay.
+func TestChooseExportPrune(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "one"}, provider.Turn{Say: "three"})
+	s.signIn()
+	s.say("first?")
+	s.shows("article.assistant", "one")
+	s.click("article.assistant", "Regenerate")
+	s.shows("article.assistant .acts", "2/2")
+	s.say("second?")
+	s.shows("article.assistant", "three")
+	s.until(`document.querySelectorAll('.acts').length === 4`)
+
+	s.eval(`window.files = []; URL.createObjectURL = b => { b.text().then(x => window.files.push(x)); return '#' }; HTMLAnchorElement.prototype.click = function () {}
+		window.confirm = () => true; window.prompt = () => '/Welcome/Talk'; navigator.clipboard.writeText = async x => { window.copied = x }; 0`)
+	for i, want := range []string{"Export: Markdown", "Export: JSON", "Export: HTML"} {
+		s.eval(`document.querySelector('.talk').open = true; 0`)
+		s.click(".sheet", want)
+		s.until(`window.files.length === ` + string(rune('1'+i)))
+	}
+	files := s.eval(`window.files`).([]any)
+	for i, want := range []string{"second?", `"collie.session"`, "<html"} {
+		if text := files[i].(string); !strings.Contains(text, want) || !strings.Contains(text, "three") {
+			t.Errorf("file %d: %s", i, text)
+		}
+	}
+	s.eval(`document.querySelector('.talk').open = true; 0`)
+	s.click(".sheet", "Write to a note")
+	s.shows(".about", "Written: /Welcome/Talk")
+	s.eval(`document.querySelector('.talk').open = true; 0`)
+	s.click(".sheet", "Prune branches")
+	s.until(`!document.querySelector('[aria-label=branch]')`)
+
+	s.eval(`document.querySelector('.talk').open = true; 0`)
+	s.click(".sheet", "Choose messages")
+	s.until(`document.querySelectorAll('.pickone input').length === 4`)
+	s.eval(`document.querySelectorAll('.pickone input')[2].click(); document.querySelectorAll('.pickone input')[3].click(); 0`)
+	s.look("picked")
+	s.click(".picked", "Copy")
+	s.until(`window.copied?.includes('second?') && window.copied.includes('three') && !window.copied.includes('first?')`)
+	s.click(".picked", "Delete")
+	s.until(`document.querySelectorAll('article').length === 2`)
+	s.shows("article.assistant", "one")
+	s.clean()
+}
