@@ -16,7 +16,8 @@ import (
 // A line that begins with a slash is completed with the keys, and Enter sends what was typed. While an input method composes, Enter is its own.
 func TestCommandsAndComposition(t *testing.T) {
 	t.Parallel()
-	s := tell(t, provider.Turn{Say: "green"}, provider.Turn{Say: "green"}) // the command counts as one
+	green := provider.Turn{Say: "green"}
+	s := tell(t, green, green, green) // a command and its answer count as turns of the model
 	s.signIn()
 	s.write(".composer textarea", "/noteb")
 	s.shows("#commands", "/notebook")
