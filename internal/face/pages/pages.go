@@ -232,7 +232,7 @@ func refuse(w http.ResponseWriter, status int, e *tool.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(e.Payload()) //nolint:gosec // our own JSON; an error means that the browser has gone
+	_, _ = w.Write(e.Payload()) // an error means that the browser has gone
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -468,7 +468,7 @@ func answerWith(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(raw) //nolint:gosec // JSON of our own; a client that has gone needs no answer
+	_, _ = w.Write(raw) // a client that has gone needs no answer
 	return nil
 }
 
@@ -581,7 +581,7 @@ func (s *stream) send(data []byte) error {
 		s.deadline = until
 		_ = s.rc.SetWriteDeadline(until) // a connection without deadlines is waited for
 	}
-	if _, err := s.w.Write(data); err != nil { //nolint:gosec // JSON of our own, as a stream of events
+	if _, err := s.w.Write(data); err != nil {
 		return err
 	}
 	return s.rc.Flush()

@@ -331,7 +331,7 @@ func answer(w http.ResponseWriter, v any) error {
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(raw) //nolint:gosec // our own JSON; an error means that the client has gone
+	_, _ = w.Write(raw) // an error means that the client has gone
 	return nil
 }
 
@@ -354,7 +354,7 @@ func refuse(w http.ResponseWriter, err error) {
 func Refuse(w http.ResponseWriter, status int, body json.RawMessage) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // the body is JSON and declared as such; an error means that the client has gone
+	_, _ = w.Write(body) // an error means that the client has gone
 }
 
 // errorBody returns an error in the form of [tool.Error.Payload], or a server's own error under
