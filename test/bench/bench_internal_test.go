@@ -103,7 +103,8 @@ func TestStamps(t *testing.T) {
 func TestFar(t *testing.T) {
 	t.Parallel()
 	far := far([]figure{
-		{what: "slow", unit: ratio, rounds: []float64{7, 8, 9}, bound: atMost(1.5)},
+		{what: "slow", unit: ratio, rounds: []float64{8, 8, 9}, bound: atMost(1.5)},
+		{what: "disturbed", unit: ratio, rounds: []float64{7, 8, 9}, bound: atMost(1.5)},
 		{what: "near", unit: ratio, rounds: []float64{7}, bound: atMost(1.5)},
 		{what: "few", unit: ratio, rounds: []float64{0.2}, bound: atLeast(1.25)},
 		{what: "some", unit: ratio, rounds: []float64{0.3, 0.2, 0.3}, bound: atLeast(1.25)},
