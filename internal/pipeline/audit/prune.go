@@ -105,6 +105,9 @@ type pruner struct {
 	chains  []oldChain
 	former  []prunedDetail // of the records of kind prune that will be removed
 	began   []time.Time    // when the chains that stay began
+	// now is the time of the removal and of its records: a chain begins with its first record, and has to begin before the removal of the chains
+	// that it counted.
+	now time.Time
 }
 
 // oldChain is what is to be removed of a chain.
@@ -195,7 +198,8 @@ func (p *pruner) record(ctx context.Context) error {
 		at, err := time.Parse(timeLayout, d.Time)
 		return err == nil && !slices.ContainsFunc(p.began, func(t time.Time) bool { return t.Before(at) })
 	})
-	stamp, before := time.Now().UTC().Format(timeLayout), p.options.Before.UTC().Format(timeLayout)
+	p.now = time.Now()
+	stamp, before := p.now.UTC().Format(timeLayout), p.options.Before.UTC().Format(timeLayout)
 	for some := range slices.Chunk(p.chains, prunedPerRecord) {
 		d := prunedDetail{Time: stamp, Before: before}
 		for i := range some {
@@ -223,7 +227,7 @@ func (p *pruner) append(ctx context.Context, log *Log, d *prunedDetail) error {
 	if err != nil {
 		return err
 	}
-	return log.AppendSync(ctx, tool.Record{Kind: kindPrune, Origin: p.options.Origin, Detail: text})
+	return log.AppendSync(ctx, tool.Record{Time: p.now, Kind: kindPrune, Origin: p.options.Origin, Detail: text})
 }
 
 // anchor writes the removal into the anchor, which names chains for ever.

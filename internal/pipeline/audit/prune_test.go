@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/pipeline/audit"
 	"collie/internal/tool"
 	"collie/test/await"
@@ -128,8 +130,14 @@ func TestPrune(t *testing.T) {
 			if again := prune(t, dir, audit.PruneOptions{Log: o}); again.Segments != 0 {
 				t.Errorf("pruned again: %+v, want nothing", again)
 			}
-			if found := query(t, dir, audit.Filter{Kind: "prune"}); len(found) != 1 || found[0].Origin != string(tool.Direct) {
-				t.Errorf("%d records of the removal, want 1", len(found))
+			found := query(t, dir, audit.Filter{Kind: "prune"})
+			if len(found) != 1 || found[0].Origin != string(tool.Direct) {
+				t.Fatalf("%d records of the removal, want 1", len(found))
+			}
+			removed, err := time.Parse(time.RFC3339Nano, gjson.GetBytes(found[0].Detail, "time").String())
+			began := slices.IndexFunc(r.Chains, func(c audit.ChainReport) bool { return c.Chain == found[0].Chain })
+			if err != nil || began < 0 || removed.Before(r.Chains[began].First) {
+				t.Errorf("the removal is dated %v (%v), before the chain that counted what is removed: %+v", removed, err, r.Chains)
 			}
 			write(t, dir, 3, &o)
 			if r := verifyAnchored(t, dir, o.Anchor); !r.OK() {
