@@ -101,6 +101,7 @@ type world struct {
 	order    []string
 	notices  []string
 	told     []string // the texts of notices
+	cost     int64    // in millionths of a dollar
 	blobs    map[string][]byte
 	asking   int
 	used     int64 // tokens
@@ -225,9 +226,10 @@ func (w *world) Summarize(_ context.Context, _ int, summary string) ([]llm.Messa
 
 func (w *world) Steered(int) []llm.Message { out := w.steered; w.steered = nil; return out }
 
-func (w *world) Usage(_, _, _ string, u llm.Usage, _ int64) {
+func (w *world) Usage(_, _, _ string, u llm.Usage, cost int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.cost += cost
 	w.used += u.Input + u.Output
 }
 

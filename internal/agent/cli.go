@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -122,6 +124,7 @@ type foreign struct {
 	over  bool
 	plan  []string // the steps that were shown last
 	plans int
+	usage acp.Usage
 
 	whenOver func(f func()) (stop func() bool) // calls f when the turn is to end
 	working  int                               // calls of our tools, and questions to the person
@@ -296,6 +299,8 @@ func (f *foreign) Update(u acp.Update) {
 		f.sink.Emit(0, llm.Event{Kind: kind, Index: f.index, Text: u.Text})
 	case acp.Plan:
 		f.tellPlan(u.Text)
+	case acp.Used:
+		f.usage = u.Usage
 	case acp.Called, acp.Progress:
 		f.at = ""
 		c := f.known(u.Call)
@@ -334,6 +339,29 @@ func (f *foreign) tellPlan(text string) {
 
 // maxPlan is how many tokens of a plan are shown.
 const maxPlan = 1000
+
+// tellUsage shows what the agent said that its answer took. Each answer is a session of its own for an agent, so the figures
+// are those of the turn. Dollars are counted; the tokens of a context are not those that were read and written, so they are
+// only shown. The caller holds mu.
+func (f *foreign) tellUsage() {
+	u, name := f.usage, f.files.agent.Name
+	var said []string
+	switch {
+	case u.Window > 0:
+		said = append(said, fmt.Sprintf("%d of %d tokens in its context", u.Tokens, u.Window))
+	case u.Tokens > 0:
+		said = append(said, fmt.Sprintf("%d tokens in its context", u.Tokens))
+	}
+	if u.Cost > 0 {
+		said = append(said, fmt.Sprintf("cost %s %s", strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64), u.Currency))
+	}
+	if u.Cost > 0 && u.Currency == "USD" {
+		f.sink.Usage(engineCLI+"/"+name, "", "", llm.Usage{}, int64(math.Round(u.Cost*1e6)))
+	}
+	if len(said) > 0 {
+		f.sink.Notice("usage", fmt.Sprintf("%s says of this answer: %s", name, strings.Join(said, ", ")))
+	}
+}
 
 // maxOwn bounds the calls of its own that an agent tells of in one turn.
 const maxOwn = 1000
@@ -411,6 +439,7 @@ func (f *foreign) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over = true
+	f.tellUsage()
 	for _, c := range f.own {
 		if c.shown && !c.closed {
 			f.close(c, chat.CallUnknown, "the turn ended while it ran")

@@ -97,6 +97,31 @@ func TestAnotherAgentPlans(t *testing.T) {
 	}
 }
 
+// What an agent says that its answer took is shown once, as it was last, and dollars are counted. Figures that cannot be are
+// passed over.
+func TestAnotherAgentTakes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		used, want string
+		cost       int64
+	}{
+		{`{"used":1200,"size":200000,"cost":{"amount":0.0315,"currency":"USD"}}`, "1200 of 200000 tokens in its context, cost 0.0315 USD", 31500},
+		{`{"used":1200,"size":0,"cost":{"amount":3,"currency":"credits"}}`, "1200 tokens in its context, cost 3 credits", 0},
+		{`{"used":1200,"size":7,"cost":null}`, "1200 tokens in its context", 0},
+		{`{"used":-1,"size":10,"cost":{"amount":-2,"currency":"USD"}}`, "1 of 2 tokens in its context", 0},
+		{`{"used":99999999999999999999,"size":1e400,"cost":{"amount":1e300,"currency":"USD"}}`, "1 of 2 tokens in its context", 0},
+		{`{"used":"x","cost":{"amount":1,"currency":"a unit whose name is too long"}}`, "1 of 2 tokens in its context", 0},
+	} {
+		w := newWorld(t)
+		if _, err := w.program(t.Context(), chat.Config{}, "used {\"used\":1,\"size\":2}\nused "+c.used+"\nsay done", nil); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"fake says of this answer: " + c.want}, w.told); diff != "" || w.cost != c.cost {
+			t.Errorf("%s: cost %d, want %d\n%s", c.used, w.cost, c.cost, diff)
+		}
+	}
+}
+
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {

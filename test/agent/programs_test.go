@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shirou/gopsutil/v4/process"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/tool"
 	"collie/test/await"
@@ -43,6 +44,7 @@ func TestAgentOfAnotherProgram(t *testing.T) {
 					g.Started(t)
 				}
 				script := `say hello
+used {"used":1200,"size":200000,"cost":{"amount":0.03,"currency":"USD"}}
 call read what it likes
 permit execute make it
 permit edit a.txt
@@ -54,10 +56,13 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 				if code != 0 || !strings.HasPrefix(out, "hello\n[yes]\n[no]\n") || !strings.Contains(out, "Welcome") || strings.Count(out, "Tea") < 2 || !strings.Contains(out, `no person is there`) {
 					t.Errorf("exit %d\n%s\n%s", code, out, stderr)
 				}
-				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here"} {
+				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here", "1200 of 200000 tokens in its context, cost 0.03 USD"} {
 					if !strings.Contains(stderr, part) {
 						t.Errorf("stderr does not say %q:\n%s", part, stderr)
 					}
+				}
+				if used, stderr, _ := p.Run(t, home, "usage", "--json", "--config", settings); gjson.Get(used, "rows.0.provider").String() != "cli/fake" || gjson.Get(used, "rows.0.costMicros").Int() != 30000 {
+					t.Errorf("its usage: %s\n%s", used, stderr)
 				}
 				if left := running(t, mark); len(left) > 0 {
 					t.Errorf("there are still %v", left)

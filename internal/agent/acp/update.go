@@ -14,13 +14,14 @@ import (
 // UpdateKind says what an [Update] is about.
 type UpdateKind string
 
-// The kinds. What else an agent tells (its commands, modes, what it will cost) is dropped.
+// The kinds. What else an agent tells (its commands, modes) is dropped.
 const (
 	Said     UpdateKind = "agent_message_chunk" // Text
 	Thought  UpdateKind = "agent_thought_chunk" // Text
 	Plan     UpdateKind = "plan"                // Text, a line for each step
 	Called   UpdateKind = "tool_call"           // Call, whole
 	Progress UpdateKind = "tool_call_update"    // Call, with what has changed
+	Used     UpdateKind = "usage_update"        // Usage, of the session so far
 )
 
 // Update is something that an agent says while it answers.
@@ -28,6 +29,16 @@ type Update struct {
 	Kind UpdateKind
 	Text string
 	Call Call
+
+	Usage Usage
+}
+
+// Usage is what an agent says that its session has taken so far. Nobody checks it.
+type Usage struct {
+	Tokens   int64   // in its context now
+	Window   int64   // tokens that its context can have; 0 if it does not say
+	Cost     float64 // 0 if it does not say
+	Currency string  // of Cost: USD, or what else the agent counts in, at most 16 bytes
 }
 
 // Call is what an agent does, or wants to do, with a tool of its own.
@@ -104,8 +115,31 @@ func readUpdate(u gjson.Result) (Update, bool) {
 	case Called, Progress:
 		out.Call = readCall(u)
 		return out, out.Call.ID != ""
+	case Used:
+		out.Usage = readUsage(u)
+		return out, out.Usage != Usage{}
 	}
 	return out, false
+}
+
+// Figures beyond these are not believed.
+const (
+	maxTokens = 1 << 40
+	maxCost   = 1e6
+)
+
+func readUsage(u gjson.Result) (out Usage) {
+	if n := u.Get("used").Int(); n > 0 && n < maxTokens {
+		out.Tokens = n
+	}
+	if n := u.Get("size").Int(); out.Tokens > 0 && n >= out.Tokens && n < maxTokens {
+		out.Window = n
+	}
+	amount, unit := u.Get("cost.amount").Float(), u.Get("cost.currency").String()
+	if amount > 0 && amount < maxCost && unit != "" && len(unit) <= 16 {
+		out.Cost, out.Currency = amount, unit
+	}
+	return out
 }
 
 // content is a content block as text.

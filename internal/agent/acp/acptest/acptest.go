@@ -213,6 +213,10 @@ func (a *agent) step(verb, rest string) {
 			entries = append(entries, map[string]string{"content": content, "priority": "medium", "status": status})
 		}
 		a.update("plan", map[string]any{"entries": entries})
+	case "used": // the members of the update as JSON
+		figures := map[string]any{}
+		_ = json.Unmarshal([]byte(rest), &figures)
+		a.update("usage_update", figures)
 	case "call", "open":
 		id := a.begin(kind, title)
 		a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})
