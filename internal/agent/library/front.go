@@ -258,9 +258,9 @@ func (f *fields) done() *Problem {
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "fields"
+		return "fields of its own"
 	case yaml.SequenceNode:
-		return "a list"
+		return "a list of values"
 	case yaml.AliasNode:
 		return "an alias, which is not followed"
 	}

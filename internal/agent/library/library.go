@@ -111,7 +111,11 @@ type Problem struct {
 	name string // what the file would have been called
 }
 
-func (p Problem) Error() string {
+// Error returns where the problem is and what it is, in English.
+func (p Problem) Error() string { return p.Place() + ": " + p.Message }
+
+// Place returns where the problem is: file, line and field, as far as they are known.
+func (p Problem) Place() string {
 	place := p.File
 	if p.Line > 0 {
 		place = fmt.Sprintf("%s:%d", place, p.Line)
@@ -119,7 +123,7 @@ func (p Problem) Error() string {
 	if p.Field != "" {
 		place += ": " + p.Field
 	}
-	return place + ": " + p.Message
+	return place
 }
 
 // defaultBudget is how many tokens of an entry enter the prompt where its file says nothing.
@@ -316,7 +320,7 @@ func (l *Library) Agent(name string) (*Agent, error) {
 	e := &tool.Error{Op: "agent", Kind: tool.NotFound, Code: "no_agent", Subject: strings.ToValidUTF8(name, "?"), Message: "there is no such agent", Hint: "collie agent list shows those that there are"}
 	for _, p := range l.Problems {
 		if p.name == name && filepath.Base(filepath.Dir(p.File)) == agentsFolder {
-			e.Kind, e.Message = tool.Invalid, p.Error()
+			e.Kind, e.Subject, e.Message = tool.Invalid, p.Place(), p.Message
 			return nil, e
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // on: findings, problems, steps and errors. Of the other packages, only messages and hints of errors must be
 // in the catalog.
 var spoken = []string{
-	"app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
+	"agent/library", "app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
 	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
 	"source/upstream/hosts", "source/upstream/hosts/admin", "source/upstream/session", "source/upstream/signin",
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
@@ -32,6 +32,7 @@ var unspoken = regexp.MustCompile(`^(face|mcp|.*test)(/|$)`)
 var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:application|text)/|(?:Basic|Bearer) %s$|SELECT |\{"code"|; it said: $|PRIVATE KEY$|API key$|Library/|Not signed in|Signed in|This is not the` +
 	`|(?:chain|head|anchor) (?:missing|forged)$|newer format$|tool config$|command line$|[A-Z_]{4,} [A-Z_]{4,}|Claude (?:Code|Desktop)$|Gemini CLI$|(?:Kilo|Roo) Code$|Spring AI$|Visual Studio Code$|Application Support$` +
 	`|(?:deno|docker|nerdctl|podman|uv|pipx|npm|pnpm|yarn)(?: container| tool)? (?:run|exec|dlx)$|conflicts %s$|daily note/|date (?:created|modified)$|last modified$|front matter$|json_extract|\{:|\{\{` +
+	`|[a-z-]+ acp$|GitHub Copilot$|Qwen Code$|An agent of %s$|yaml: %v$|(?:permission|disallowedTools): %s$` +
 	`|mcp [a-z]+$|read anchor|(?:export|prune) audit log: %w$|verify export: %w$|cache [a-z]+$|kill container$|login %s$|not here$` +
 	`|(?:use|look at|read|open|find|check|back up|export|import into|export for|restore|salvage|sign) (?:the )?(?:in|tool cache|server|vault|SiYuan)$|%s in %s$)`)
 

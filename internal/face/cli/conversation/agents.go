@@ -49,7 +49,7 @@ func (p commands) listAgents() error {
 	for _, a := range l.Agents {
 		at := where[a.Project]
 		if a.File == "" {
-			at = "PATH"
+			at, a.Description = "PATH", locale.Sentence(a.Description)
 		}
 		rows = append(rows, []string{"agent", a.Name, at, a.Description})
 	}
@@ -63,7 +63,7 @@ func (p commands) listAgents() error {
 		rows = append(rows, []string{"rules", filepath.Base(l.RulesFile), where[true], output.FirstLine(l.Rules)})
 	}
 	for _, w := range l.Problems {
-		p.Warn("%s", w.Error())
+		p.Warn("%s", w.Place()+": "+locale.Sentence(w.Message))
 	}
 	if len(rows) == 0 && len(l.Problems) == 0 {
 		p.Note("there are none yet; collie agent new NAME begins one, collie agent import takes over those of Claude Code and opencode")
@@ -223,7 +223,7 @@ func (p commands) showImports(found []library.Import, force bool) error {
 		state := locale.T("new")
 		switch {
 		case i.Problem != "":
-			state = i.Problem
+			state = locale.Sentence(i.Problem)
 		case i.Exists && force:
 			state = locale.T("overwrites")
 		case i.Exists:
@@ -240,7 +240,7 @@ func (p commands) showImports(found []library.Import, force bool) error {
 	}
 	for _, i := range found {
 		for _, left := range i.Left {
-			p.Note("%s", locale.Sprintf("%s: not taken over: %s", i.Name, output.OneLine(left)))
+			p.Note("%s", locale.Sprintf("%s: not taken over: %s", i.Name, output.OneLine(locale.Sentence(left))))
 		}
 	}
 	return nil
