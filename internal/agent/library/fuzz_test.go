@@ -8,7 +8,7 @@ import (
 	"collie/internal/agent/library"
 )
 
-// Whatever another program's agent says, what is taken over of it is used here as it was shown, and starts no program.
+// Whatever another program's agent or skill says, what is taken over of it is used here as it was shown, and starts no program.
 func FuzzImport(f *testing.F) {
 	for _, text := range []string{
 		"---\nname: reviewer\ndescription: Reviews.\ntools: Read, Grep\nmodel: sonnet\n---\n\nRead first.",
@@ -21,16 +21,17 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		from, config := t.TempDir(), t.TempDir()
-		for _, dir := range []string{"claude/agents", "opencode/agent"} {
-			if err := os.MkdirAll(filepath.Join(from, dir), 0o700); err != nil {
+		for _, file := range []string{"claude/agents/one.md", "opencode/agent/one.md", "claude/skills/one/SKILL.md", "opencode/skill/two/SKILL.md"} {
+			file = filepath.Join(from, filepath.FromSlash(file))
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(from, dir, "one.md"), []byte(text), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 		all := library.Foreign(library.Programs{Claude: filepath.Join(from, "claude"), OpenCode: filepath.Join(from, "opencode")}, config)
-		saved := 0
+		saved := map[string]int{}
 		for i := range all {
 			if all[i].Problem != "" {
 				continue
@@ -41,11 +42,11 @@ func FuzzImport(f *testing.F) {
 			if rel, err := filepath.Rel(config, all[i].File); err != nil || !filepath.IsLocal(rel) {
 				t.Errorf("it is written to %s", all[i].File)
 			}
-			saved++
+			saved[all[i].Kind]++
 		}
 		l := library.Read(library.Places{Config: config})
-		if len(l.Problems) > 0 || saved > 0 && len(l.Agents) == 0 {
-			t.Errorf("%d were taken over, %d are used: %v", saved, len(l.Agents), l.Problems)
+		if len(l.Problems) > 0 || saved["agent"] != len(l.Agents) || saved["skill"] != len(l.Skills) {
+			t.Errorf("%v were taken over, %d agents and %d skills are used: %v", saved, len(l.Agents), len(l.Skills), l.Problems)
 		}
 		for _, a := range l.Agents {
 			if len(a.Command)+len(a.Env) > 0 || a.Engine == "cli" {
