@@ -84,10 +84,12 @@ var drivers = slicesOf(
 	mcpDrivers("mcp prompts/get", tool.KindPrompt), mcpDrivers("mcp completion/complete", tool.KindComplete),
 	mcpDrivers("mcp *", tool.KindRequest),
 	[]driver{
-		{"http POST /api/v1/calls", "control key", tool.KindCall, tool.Direct, false, post("application/json", func(w *world) string { return w.control })},
-		{"http POST /api/v1/calls", "bridge key", tool.KindCall, tool.MCPLocal, false, post("application/json", func(w *world) string { return w.bridge })},
-		{"http POST /api/v1/calls", "token", tool.KindCall, tool.MCPLocal, false, post("application/json", func(w *world) string { return w.token })},
-		{"http POST /api/v1/calls", "dialogue", tool.KindCall, tool.Direct, false, post("application/x-ndjson", func(w *world) string { return w.control })},
+		{"http POST /api/v1/calls", "control key", tool.KindCall, tool.Direct, false, post("calls", "application/json", func(w *world) string { return w.control })},
+		{"http POST /api/v1/calls", "bridge key", tool.KindCall, tool.MCPLocal, false, post("calls", "application/json", func(w *world) string { return w.bridge })},
+		{"http POST /api/v1/calls", "token", tool.KindCall, tool.MCPLocal, false, post("calls", "application/json", func(w *world) string { return w.token })},
+		{"http POST /api/v1/calls", "dialogue", tool.KindCall, tool.Direct, false, post("calls", "application/x-ndjson", func(w *world) string { return w.control })},
+		{"http POST /api/v1/prompts", "token", tool.KindPrompt, tool.MCPLocal, false, post("prompts", "application/json", func(w *world) string { return w.token })},
+		{"http POST /api/v1/resources", "token", tool.KindRead, tool.MCPLocal, false, post("resources", "application/json", func(w *world) string { return w.token })},
 		{"cli call", "through the gateway", tool.KindCall, tool.Direct, true, command("call")},
 		{"cli call", "local", tool.KindCall, tool.Direct, true, command("call", "--local")},
 		{"cli call", "without its name", tool.KindCall, tool.Direct, true, command()},
@@ -146,13 +148,16 @@ func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) erro
 	}
 }
 
-// post returns a function that makes calls over the API.
-func post(media string, key func(*world) string) func(*testing.T, *world) func(attempt) error {
+// post returns a function that sends attempts to a path of the API.
+func post(path, media string, key func(*world) string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()
 		return func(a attempt) error {
 			body := fmt.Sprintf(`{"name":%q,"args":%s}`, a.name, a.args)
-			status, answer, err := w.api(t.Context(), http.MethodPost, "/api/v1/calls", media, key(w), body)
+			if path == "resources" {
+				body = fmt.Sprintf(`{"uri":%q}`, a.name)
+			}
+			status, answer, err := w.api(t.Context(), http.MethodPost, "/api/v1/"+path, media, key(w), body)
 			if err != nil || !json.Valid([]byte(answer)) {
 				return fmt.Errorf("status %d, %s: %w", status, answer, err)
 			}

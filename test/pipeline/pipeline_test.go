@@ -96,6 +96,9 @@ func TestReadsAreNoCalls(t *testing.T) {
 		"resources/unsubscribe": `{"uri":"fake://static/hello"}`,
 		"logging/setLevel":      `{"level":"debug"}`,
 	}
+	if status, answer, err := w.api(t.Context(), http.MethodPut, "/api/v1/agents/agents/s", "application/json", w.control, `{"text":"---\ndescription: answers briefly\n---\n\nBe brief."}`); err != nil || status != http.StatusOK {
+		t.Fatalf("status %d, %s, %v", status, answer, err)
+	}
 	legacy, modern := w.Dial(t, gateway.Legacy, w.token), w.Dial(t, gateway.Modern, w.token)
 	for entry, class := range entries() {
 		way, what, _ := strings.Cut(entry, " ")
@@ -109,6 +112,7 @@ func TestReadsAreNoCalls(t *testing.T) {
 			}
 		case way == "http":
 			method, path, _ := strings.Cut(what, " ")
+			path = strings.Replace(path, "agents/{kind}", "agents/agents", 1)
 			path = strings.NewReplacer("{name}", "s", "{kind}", "tools").Replace(path)
 			if method != http.MethodGet {
 				continue // changes leave records of their own kind
