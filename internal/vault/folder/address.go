@@ -8,7 +8,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// In the vault an asset's address is assets/<name> everywhere. In a folder it is relative to the file, so Export adds
+// In the vault, the address of an asset is always assets/<name>. In a folder it is relative to the file, so Export adds
 // "../" for each level of the file, and Import removes them.
 
 var addressPattern = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
@@ -31,13 +31,13 @@ func withoutUp(text, up string) string {
 	})
 }
 
-// upTo returns the path from a file of an export to its notebook's folder. The file with a notebook's own text is
-// beside that folder.
+// upTo returns the relative path from a file of an export to the folder of its notebook. The file with the notebook's
+// own text lies next to that folder.
 func upTo(file string) string {
 	return strings.Repeat("../", max(strings.Count(file, "/")-1, 0))
 }
 
-// hasAddresses reports whether the text of a block may name assets; in code and formulas it does not.
+// hasAddresses reports whether the text of a block may contain addresses of assets. Code and formulas never do.
 func hasAddresses(b *tree.Block) bool {
 	switch b.Kind {
 	case tree.Code, tree.Math, tree.Embed, tree.Database:
@@ -89,7 +89,8 @@ func assetsOf(b *tree.Block) (list []string) {
 	return list
 }
 
-// changeAddresses changes the addresses in the text of a block. A table is laid out again in its new width.
+// changeAddresses applies change to the addresses in the text of a block. A table gets a new layout, since its columns
+// change width.
 func changeAddresses(b *tree.Block, change func(string) string) {
 	text := change(b.Text)
 	if b.Kind == tree.Table && text != b.Text {

@@ -14,7 +14,7 @@ import (
 type pageOutcome struct {
 	state State
 	// beside is set if another document has the same path.
-	beside bool
+	duplicatePath bool
 }
 
 // isUnchanged marks pages that need not be read again: neither their file nor anything that their links depend on has
@@ -49,7 +49,7 @@ func (im *importer) isUnchanged(pg *page) bool {
 
 // putPage writes a page into the vault. If done is not nil, the caller must call it with the result of the
 // transaction.
-func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome, done func(error), err error) {
+func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome, report func(error), err error) {
 	d := tx.Document(pg.id)
 	switch {
 	case pg.broken && len(pg.children) == 0:
@@ -63,7 +63,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 		if pg.row != nil {
 			out.state = Restored
 		}
-		out.beside = pg.pathTaken
+		out.duplicatePath = pg.pathTaken
 		if tx.Writes() {
 			im.addPage(tx, pg)
 			im.recordPage(tx, pg)
@@ -74,23 +74,23 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 }
 
 // update updates an existing document.
-func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage) (out pageOutcome, done func(error), err error) {
-	held, base, source := heldHash(d.Root.Attrs, d.Root.Children), "", ""
+func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage) (out pageOutcome, report func(error), err error) {
+	current, base, source := contentHash(d.Root.Attrs, d.Root.Children), "", ""
 	if pg.row != nil {
-		base, source = pg.row.Held, pg.row.Source
-	} else if earlier := im.mark.knownFile(pg.file); earlier.Held != "" {
-		base, source = earlier.Held, earlier.File
+		base, source = pg.row.Content, pg.row.Source
+	} else if earlier := im.mark.knownFile(pg.file); earlier.Content != "" {
+		base, source = earlier.Content, earlier.File
 	}
-	if base == "" && pg.load != nil && throughSY(d) == pg.hash {
-		base = held // an archive has the same content in other Markdown
-		pg.hash = held
+	if base == "" && pg.load != nil && hashAfterSY(d) == pg.hash {
+		base = current // an archive has the same content in other Markdown
+		pg.hash = current
 	}
 	switch {
-	case pg.file == "" || pg.hash == held:
+	case pg.file == "" || pg.hash == current:
 		out.state = Unchanged
-	case source != "" && source == pg.source && (pg.hash == base || base != held || pg.row == nil):
+	case source != "" && source == pg.source && (pg.hash == base || base != current || pg.row == nil):
 		out.state = Unchanged // changed only in the vault
-	case base == held:
+	case base == current:
 		out.state = Updated
 	case pg.hash == base:
 		out.state = Unchanged
@@ -107,7 +107,7 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 		return out, nil, nil
 	}
 	if out.state == Overwritten && im.o.Overwriting != nil {
-		if done, err = im.o.Overwriting(d.ID(), pg.path()); err != nil {
+		if report, err = im.o.Overwriting(d.ID(), pg.path()); err != nil {
 			return out, nil, err
 		}
 	}
@@ -116,15 +116,15 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 		merge(tx, d, pg.blocks, pg.linkedIDs())
 		im.setAttrs(pg.page, d)
 	}
-	if pg.row == nil && pg.hash != held && out.state == Unchanged {
+	if pg.row == nil && pg.hash != current && out.state == Unchanged {
 		pg.hash = base // the file's hash when it was written
 	}
 	im.recordPage(tx, pg)
-	return out, done, nil
+	return out, report, nil
 }
 
 // throughSY returns the hash of a document after it was written to an archive and read back.
-func throughSY(d *tree.Document) string {
+func hashAfterSY(d *tree.Document) string {
 	root, err := markup.ParseSY(markup.SY(d))
 	if err != nil {
 		return ""
@@ -132,7 +132,7 @@ func throughSY(d *tree.Document) string {
 	for _, b := range root.Children {
 		b.Walk(func(b *tree.Block) { delete(b.Attrs, "custom-riff-decks") })
 	}
-	return heldHash(root.Attrs, root.Children)
+	return contentHash(root.Attrs, root.Children)
 }
 
 // placeDocument gives a document the title and place of its page, unless a person has changed them in the vault.
@@ -173,12 +173,12 @@ func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 	if pg.from != "" && pg.from != pg.rowPath() {
 		tx.RemoveImported(im.origin.N, pg.from)
 	}
-	if im.origin.Notebook == "" && pg.plan.kept == nil && pg.plan.id != "" {
+	if im.origin.Notebook == "" && pg.plan.exported == nil && pg.plan.id != "" {
 		im.origin.Notebook = pg.plan.id
 		tx.PutOrigin(&im.origin)
 	}
 	row := workspace.Imported{
-		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Held: pg.hash, Names: pg.linkedNames(),
+		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Content: pg.hash, Names: pg.linkedNames(),
 	}
 	tx.PutImported(im.origin.N, row)
 }
@@ -215,20 +215,20 @@ func (im *importer) reportOutcome(pg convertedPage, out pageOutcome) {
 			block.Walk(func(*tree.Block) { im.report.Blocks++ })
 		}
 	}
-	if out.beside {
+	if out.duplicatePath {
 		im.report.problem(pg.path(), 0, codePathTaken, pg.title, "the notebook has a document from elsewhere at this path: now there are two")
 	}
 }
 
 // againAsset returns the address of a file that was imported before, and records its state. ok is false if it needs a
 // new address.
-func (im *importer) againAsset(at string, data []byte, hash string) (address string, ok bool) {
+func (im *importer) reimportAsset(at string, data []byte, hash string) (address string, ok bool) {
 	row := im.memory.rows[at]
 	if row == nil || row.Kind != assetKind {
 		return "", false
 	}
-	held, exists := im.hashAt[row.Target]
-	own := row.Held != "" && !im.memory.shared[row.Target]
+	current, exists := im.assetHashes[row.Target]
+	owned := row.Content != "" && !im.memory.shared[row.Target]
 	switch {
 	case !exists && !im.o.Theirs:
 		im.state(at, assetKind, Removed, row.Target, "")
@@ -236,16 +236,16 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 	case !exists:
 		im.writeAsset(at, row.Target, data, hash, Restored)
 		return row.Target, true
-	case row.Source == hash || held == hash:
+	case row.Source == hash || current == hash:
 		im.state(at, assetKind, Unchanged, row.Target, "")
 		if row.Source != hash {
-			im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: row.Target, Source: hash, Held: row.Held})
+			im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: row.Target, Source: hash, Content: row.Content})
 		}
 		return row.Target, true
-	case own && held == row.Held:
+	case owned && current == row.Content:
 		im.writeAsset(at, row.Target, data, hash, Updated)
 		return row.Target, true
-	case held != row.Source && !im.o.Theirs:
+	case current != row.Source && !im.o.Theirs:
 		im.state(at, assetKind, Conflict, row.Target, "")
 		im.report.problem(at, 0, codeConflict, path.Base(at), "the asset "+row.Target+" was changed here as well: it stays as it is here")
 		return row.Target, true
@@ -257,24 +257,24 @@ func (im *importer) againAsset(at string, data []byte, hash string) (address str
 func (im *importer) writeAsset(at, address string, data []byte, hash string, state State) {
 	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
 	im.batch.bytes += len(data)
-	im.addHeldAsset(address, hash)
-	im.rememberAsset(at, address, hash, hash)
+	im.addVaultAsset(address, hash)
+	im.recordAsset(at, address, hash, hash)
 	im.state(at, assetKind, state, address, "")
 }
 
 // rememberAsset records which asset a file has become. held is "" if the vault had the asset before.
-func (im *importer) rememberAsset(at, address, hash, held string) {
-	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held})
+func (im *importer) recordAsset(at, address, hash, ownHash string) {
+	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash})
 	if earlier := im.memory.rows[at]; earlier != nil { // for the list at the end
 		earlier.Source = hash
 		return
 	}
-	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Held: held}
+	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash}
 }
 
 // assetOf checks an asset that no page read in this import uses.
-func (im *importer) assetOf(at string, row *workspace.Imported, forget *[]string) {
-	_, exists := im.hashAt[row.Target]
+func (im *importer) checkAsset(at string, row *workspace.Imported, forget *[]string) {
+	_, exists := im.assetHashes[row.Target]
 	switch {
 	case slices.ContainsFunc(im.report.States, func(f FileState) bool { return f.Kind == assetKind && f.Path == at }):
 	case !exists && !im.s.has(at):

@@ -88,7 +88,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	}
 	s := &source{files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
 	a.im.s = s
-	folds, claimed := map[string]bool{}, uint64(0)
+	folds, unpacked := map[string]bool{}, uint64(0)
 	for _, f := range r.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		switch mode := f.Mode(); {
@@ -105,22 +105,24 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 		case f.Flags&1 != 0:
 			return fmt.Errorf("the entry %q is encrypted: nothing was imported", f.Name)
 		}
-		top, _, below := strings.Cut(name, "/")
-		if !below || a.top != "" && top != a.top {
+		top, _, inFolder := strings.Cut(name, "/")
+		if !inFolder || a.top != "" && top != a.top {
 			return fmt.Errorf("%w: expected one folder with all in it, there is %q", ErrNoArchive, name)
 		}
 		a.top, folds[name] = top, true
 		s.files[name] = foundFile{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
-		if claimed += min(f.UncompressedSize64, 1<<40); isZipBomb(claimed, uint64(size)) {
-			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", claimed, size)
+		if unpacked += min(f.UncompressedSize64, 1<<40); isZipBomb(unpacked, uint64(size)) {
+			return fmt.Errorf("its entries claim more than %d bytes, and it has %d: nothing was imported", unpacked, size)
 		}
 	}
 	return nil
 }
 
 // isZipBomb reports whether the ratio of unpacked to packed bytes is implausible for notes.
-func isZipBomb(out, in uint64) bool { return out > bombSize && out/bombRatio > in }
+func isZipBomb(unpacked, packed uint64) bool {
+	return unpacked > bombSize && unpacked/bombRatio > packed
+}
 
 // layOut creates the pages of the documents.
 func (a *archiveImport) layOut(name string) error {
@@ -160,7 +162,7 @@ func (a *archiveImport) notebook(pl *notebookPlan) {
 	if err != nil {
 		return
 	}
-	k := keptNotebook{Folder: a.top, Conf: tree.NewConf(a.top)}
+	k := exportedNotebook{Folder: a.top, Conf: tree.NewConf(a.top)}
 	if err := json.Unmarshal(data, &k.Conf); err != nil {
 		a.im.report.problem(a.top+"/.siyuan/conf.json", 0, codeUnreadable, "conf.json", "it is not JSON: the notebook has the settings of a new one")
 		k.Conf = tree.NewConf(a.top)
@@ -176,7 +178,7 @@ func (a *archiveImport) notebook(pl *notebookPlan) {
 	if !tree.ValidID(k.ID) {
 		return // imported into the notebook with that name
 	}
-	pl.kept = &k
+	pl.exported = &k
 }
 
 // page creates the page of a document.
@@ -193,7 +195,7 @@ func (a *archiveImport) page(pl *notebookPlan, at string, sort map[string]int) {
 	pg.front.sort, pg.front.sorted = sort[pg.name], sort[pg.name] != 0
 	im.pages = append(im.pages, pg)
 	a.pages[pg.dir] = pg
-	if pl.kept != nil && pg.name == pl.kept.ID && path.Dir(at) == a.top {
+	if pl.exported != nil && pg.name == pl.exported.ID && path.Dir(at) == a.top {
 		pl.page = pg
 	}
 }
@@ -261,7 +263,7 @@ func (im *importer) archivedBlocks(pg *page) []*tree.Block {
 	for _, b := range root.Children {
 		b.Walk(func(b *tree.Block) {
 			delete(b.Attrs, "custom-riff-decks")
-			im.homeAddresses(pg, b)
+			im.restoreAddresses(pg, b)
 		})
 	}
 	return root.Children
@@ -269,12 +271,12 @@ func (im *importer) archivedBlocks(pg *page) []*tree.Block {
 
 // readPacked reads an entry of at most limit bytes.
 func readPacked(f *zip.File, limit int64) ([]byte, error) {
-	in, err := f.Open()
+	rc, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close()
-	data, err := io.ReadAll(io.LimitReader(in, limit+1))
+	defer rc.Close()
+	data, err := io.ReadAll(io.LimitReader(rc, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = errTooLarge
 	}

@@ -24,7 +24,7 @@ type asset struct {
 
 // asset returns the address under which a file of the folder is stored, "" if it cannot be.
 func (r *reader) asset(at string) string {
-	if address, known := r.im.assets[at]; known {
+	if address, ok := r.im.assets[at]; ok {
 		return address
 	}
 	address, why := r.im.importAsset(at, "")
@@ -60,18 +60,18 @@ func (im *importer) importAsset(at, name string) (address, why string) {
 	}
 	stem, ext := assetStem(path.Base(at))
 	hash := hashOf(data)
-	if address, ok := im.againAsset(at, data, hash); ok {
+	if address, ok := im.reimportAsset(at, data, hash); ok {
 		return address, ""
 	}
 	if address = im.sameAsset(stem, ext, name, hash); address != "" {
-		im.rememberAsset(at, address, hash, "")
+		im.recordAsset(at, address, hash, "")
 		im.state(at, assetKind, Unchanged, address, "")
 		return address, ""
 	}
 	if name == "" && nameID.MatchString(strings.TrimSuffix(path.Base(at), ext)) && nameID.ReplaceAllString(strings.TrimSuffix(path.Base(at), ext), "") == stem {
 		name = path.Base(at) // it was an asset before
 	}
-	if name == "" || im.hashAt["assets/"+name] != "" {
+	if name == "" || im.assetHashes["assets/"+name] != "" {
 		name = stem + "-" + im.newID(tree.Stamp(time.Now())) + ext
 	}
 	address = "assets/" + name
@@ -84,34 +84,35 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sameAsset returns the address of the same bytes under the same name.
+// sameAsset returns the address of an asset in the vault with this hash and name, "" if there is none. With an empty
+// name, stem and ext must match.
 func (im *importer) sameAsset(stem, ext, name, hash string) string {
-	for _, address := range im.held[hash] {
-		held := path.Base(address)
+	for _, address := range im.assetsByHash[hash] {
+		base := path.Base(address)
 		if name != "" && strings.TrimPrefix(address, "assets/") == name ||
-			name == "" && path.Ext(held) == ext && nameID.ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
+			name == "" && path.Ext(base) == ext && nameID.ReplaceAllString(strings.TrimSuffix(base, ext), "") == stem {
 			return address
 		}
 	}
 	return ""
 }
 
-// addHeldAsset records an asset of the vault.
-func (im *importer) addHeldAsset(address, hash string) {
-	im.hashAt[address] = hash
-	im.held[hash] = append(im.held[hash], address)
+// addVaultAsset records an asset of the vault and its hash.
+func (im *importer) addVaultAsset(address, hash string) {
+	im.assetHashes[address] = hash
+	im.assetsByHash[hash] = append(im.assetsByHash[hash], address)
 }
 
-// heldAssets reads which assets the vault has.
-func (im *importer) heldAssets(tx *workspace.Tx) {
+// loadVaultAssets records all assets of the vault.
+func (im *importer) loadVaultAssets(tx *workspace.Tx) {
 	tx.Rows(func(row workspace.Row) bool {
-		im.addHeldAsset(strings.TrimPrefix(row.Text(0), "/data/"), row.Text(1))
+		im.addVaultAsset(strings.TrimPrefix(row.Text(0), "/data/"), row.Text(1))
 		return true
 	}, "SELECT path, hash FROM file WHERE path > '/data/assets/' AND path < '/data/assets0' AND dir = 0 AND size > 0 ORDER BY path")
 }
 
-// leftOut reports files that no page uses.
-func (im *importer) leftOut() {
+// reportUnlinked reports the attachments that no page uses.
+func (im *importer) reportUnlinked() {
 	for at := range im.s.files {
 		if isPage(at) || im.claimed[at] || im.isReferenced(at) {
 			continue
@@ -120,4 +121,4 @@ func (im *importer) leftOut() {
 	}
 }
 
-func (im *importer) isReferenced(at string) bool { _, known := im.assets[at]; return known }
+func (im *importer) isReferenced(at string) bool { _, ok := im.assets[at]; return ok }

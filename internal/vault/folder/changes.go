@@ -2,7 +2,8 @@ package folder
 
 import "slices"
 
-// changeKinds is a set of ways in which a line is written differently in the vault but means the same.
+// changeKinds is a set of harmless differences between a line in the file and in the vault: written differently, with
+// the same meaning.
 type changeKinds uint16
 
 const (
@@ -55,8 +56,8 @@ type Change struct {
 
 // recordChange records that a line of a file is written differently.
 func (im *importer) recordChange(path string, line int, k changeKinds) {
-	for i, known := range kindNames {
-		if k&known.kind != 0 {
+	for i, kind := range kindNames {
+		if k&kind.kind != 0 {
 			im.changes[i]++
 		}
 	}
@@ -67,20 +68,20 @@ func (im *importer) recordChange(path string, line int, k changeKinds) {
 
 // names returns the names of kinds.
 func (k changeKinds) names() []string {
-	var found []string
-	for _, known := range kindNames {
-		if k&known.kind != 0 {
-			found = append(found, known.name)
+	var names []string
+	for _, kind := range kindNames {
+		if k&kind.kind != 0 {
+			names = append(names, kind.name)
 		}
 	}
-	return found
+	return names
 }
 
 // tellChanges reports how many lines are written differently, the most frequent kind first.
-func (im *importer) tellChanges() {
-	for i, known := range kindNames {
+func (im *importer) summarizeChanges() {
+	for i, kind := range kindNames {
 		if im.changes[i] > 0 {
-			im.report.Changes = append(im.report.Changes, Change{known.name, known.why, im.changes[i]})
+			im.report.Changes = append(im.report.Changes, Change{kind.name, kind.why, im.changes[i]})
 		}
 	}
 	slices.SortStableFunc(im.report.Changes, func(a, b Change) int { return b.Lines - a.Lines })

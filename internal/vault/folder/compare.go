@@ -18,7 +18,7 @@ type comparedText struct {
 	at         int
 }
 
-func newSide(text string) *comparedText {
+func newComparedText(text string) *comparedText {
 	s := &comparedText{lines: strings.Split(text, "\n")}
 	s.code = make([]bool, len(s.lines))
 	s.math = make([]bool, len(s.lines))
@@ -27,11 +27,11 @@ func newSide(text string) *comparedText {
 	var f fenceTracker
 	deep := 0
 	for i, l := range s.lines {
-		closed := f.open == ""
+		wasOpen := f.open == ""
 		before := f.open
 		if s.code[i] = f.code(l); s.code[i] {
 			s.math[i] = before == "$$" || f.open == "$$" || before == "" && f.open == "" // opened and closed on one line
-			if closed {
+			if wasOpen {
 				prefix, _ := prefixOf(l)
 				deep = columns(prefix)
 			}
@@ -41,7 +41,7 @@ func newSide(text string) *comparedText {
 	return s
 }
 
-// meaning returns what a line means, independent of how it is written.
+// meaning returns a normal form of line i, which does not depend on how the line is written.
 func (s *comparedText) meaning(i int) string {
 	if s.meanings[i] == "" {
 		switch {
@@ -62,8 +62,8 @@ func (s *comparedText) hasContent(i int) bool {
 	return s.code[i] && !s.math[i] || len(s.meaning(i)) > 1 && s.meaning(i) != "\x01- " // the text of an item may begin on the next line
 }
 
-// nextWithContent goes to the next line with content, and reports whether there is one. passed is called for skipped
-// lines that are not blank.
+// nextWithContent advances to the next line with content, and reports whether there is one. It calls passed for the
+// skipped lines that are not blank.
 func (s *comparedText) nextWithContent(passed func(i int)) bool {
 	for ; s.at < len(s.lines) && (s.lines[s.at] == "" && !s.code[s.at] || !s.hasContent(s.at)); s.at++ {
 		if s.lines[s.at] != "" {
@@ -76,24 +76,25 @@ func (s *comparedText) nextWithContent(passed func(i int)) bool {
 // lookAhead bounds the lines searched for the place where two texts agree again.
 const lookAhead = 100
 
-// compareTexts compares the text to be written with what was meant. It calls onSame for lines that only look different,
-// and onLost for lines whose meaning changed, with their index and the lines that replace them.
-func compareTexts(meant, written string, onSame func(i int), onLost func(i int, instead string)) {
-	if meant == written {
+// compareTexts compares the text got, as it will be written, with the text want. It calls onSame with the index of each
+// line of want that is only written differently, and onLost for each line whose meaning changed, with its index and the
+// text that replaces it.
+func compareTexts(want, got string, onSame func(i int), onLost func(i int, instead string)) {
+	if want == got {
 		return
 	}
-	m, w := newSide(meant), newSide(written)
+	m, w := newComparedText(want), newComparedText(got)
 	var places map[string][]int
 	for {
-		more, rest := m.nextWithContent(onSame), w.nextWithContent(func(int) {})
+		moreWanted, moreGot := m.nextWithContent(onSame), w.nextWithContent(func(int) {})
 		switch {
-		case !more && !rest:
+		case !moreWanted && !moreGot:
 			return
-		case !rest:
+		case !moreGot:
 			onLost(m.at, "")
 			m.at++
 			continue
-		case !more:
+		case !moreWanted:
 			onLost(len(m.lines)-1, w.lines[w.at])
 			return
 		}
@@ -143,11 +144,11 @@ func compareTexts(meant, written string, onSame func(i int), onLost func(i int, 
 	}
 }
 
-// wrappedLines returns how many of the next lines together equal one line of the other text, 0 if none do.
+// wrappedLines returns how many of the next lines, joined, equal one line of the other text; 0 if none do.
 func (s *comparedText) wrappedLines(form string) int {
-	all := ""
-	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(all) <= 2*len(form); n, at = n+1, at+1 {
-		if all += strings.TrimLeft(s.lines[at], " \t>") + " "; n > 1 && "\x01"+textForm(all) == form {
+	joined := ""
+	for n, at := 1, s.at; at < len(s.lines) && s.lines[at] != "" && !s.code[at] && len(joined) <= 2*len(form); n, at = n+1, at+1 {
+		if joined += strings.TrimLeft(s.lines[at], " \t>") + " "; n > 1 && "\x01"+textForm(joined) == form {
 			return n
 		}
 	}
@@ -162,12 +163,12 @@ func (s *comparedText) nextAgreement(from int, places map[string][]int) (i, j in
 		if !s.hasContent(at) {
 			continue
 		}
-		for _, other := range places[s.meaning(at)] {
-			if other < from {
+		for _, candidate := range places[s.meaning(at)] {
+			if candidate < from {
 				continue
 			}
-			if far := at - s.at + other - from; far < best {
-				i, j, best = at, other, far
+			if distance := at - s.at + candidate - from; distance < best {
+				i, j, best = at, candidate, distance
 			}
 			break
 		}
@@ -286,20 +287,21 @@ func isRule(text string) bool {
 	return len(text) >= 3 && strings.Trim(text, text[:1]) == "" && strings.Contains("-*_", text[:1])
 }
 
-// checkWritten compares how a page will be written with what was read.
+// checkWritten compares the Markdown of blocks with the text that they were parsed from, and reports the differences.
+// numbers has the line in the file for each line of text, 0 for lines that the import added.
 func (r *reader) checkWritten(text string, numbers []int, blocks []*tree.Block) {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
 		parts[i] = markup.Kramdown(b)
 	}
-	written := strings.Join(parts, "\n\n")
-	meant := strings.Split(text, "\n")
-	compareTexts(text, written, func(i int) {
+	output := strings.Join(parts, "\n\n")
+	input := strings.Split(text, "\n")
+	compareTexts(text, output, func(i int) {
 		if numbers[i] == 0 {
 			return // added by the import
 		}
 		k := asLayout
-		if strings.Contains(meant[i], zeroWidth) {
+		if strings.Contains(input[i], zeroWidth) {
 			k |= asInvisible
 		}
 		r.im.recordChange(r.pg.path(), numbers[i], k)
@@ -307,11 +309,11 @@ func (r *reader) checkWritten(text string, numbers []int, blocks []*tree.Block) 
 		for r.line = numbers[i]; r.line == 0 && i > 0; r.line = numbers[i] {
 			i--
 		}
-		what := strings.TrimSpace(meant[i])
+		original := strings.TrimSpace(input[i])
 		if instead == "" {
-			r.problem(codeChanged, what, "the vault cannot hold this line as it is")
+			r.problem(codeChanged, original, "the vault cannot hold this line as it is")
 			return
 		}
-		r.problem(codeChanged, what, "the vault holds this as: "+shortenText(strings.TrimSpace(instead)))
+		r.problem(codeChanged, original, "the vault holds this as: "+shortenText(strings.TrimSpace(instead)))
 	})
 }

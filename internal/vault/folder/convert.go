@@ -52,26 +52,26 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 	return strings.Join(lines, "\n"), numbers
 }
 
-// reportChanges reports lines that are written differently than they were read. One without a recorded reason is a
-// problem.
-func (w *writer) reportChanges(read []line, begin int) {
+// reportChanges compares input, lines of the file, with the lines written for them from index begin on. A difference
+// without a recorded kind is a problem.
+func (w *writer) reportChanges(input []line, begin int) {
 	begin = min(begin, len(w.out)) // an anchor replaces blank lines before it
-	now := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o writtenLine) bool { return o.id })
-	if len(now) == len(read) {
+	output := slices.DeleteFunc(slices.Clone(w.out[begin:]), func(o writtenLine) bool { return o.id })
+	if len(output) == len(input) {
 		unchanged := true
-		for i, l := range read {
-			unchanged = unchanged && now[i].text == l.text && l.kinds == 0
+		for i, l := range input {
+			unchanged = unchanged && output[i].text == l.text && l.kinds == 0
 		}
 		if unchanged {
 			return
 		}
 	}
 	if w.kinds == 0 {
-		w.line = read[0].n
-		w.problem(codeChanged, strings.TrimSpace(read[0].text), "the line is written otherwise")
+		w.line = input[0].n
+		w.problem(codeChanged, strings.TrimSpace(input[0].text), "the line is written otherwise")
 		return
 	}
-	for _, l := range read {
+	for _, l := range input {
 		w.im.recordChange(w.pg.path(), l.n, w.kinds)
 		if l.underlined {
 			w.im.recordChange(w.pg.path(), l.n+1, w.kinds)
@@ -79,7 +79,7 @@ func (w *writer) reportChanges(read []line, begin int) {
 	}
 }
 
-// markKind records in what way the current line is written differently.
+// markKind records how the current line is written differently.
 func (r *reader) markKind(k changeKinds) { r.kinds |= k }
 
 var (
@@ -104,7 +104,7 @@ func (w *writer) convert(text string) {
 		if m[2] != "" || strings.Contains(rest[:strings.IndexByte(rest, ']')], "|") {
 			w.problem(codeCallout, rest, "whether a callout is folded, and what stands behind its kind, is not kept")
 		}
-		if !w.quoteGoesOn(prefix) { // only a title: an empty paragraph makes it a callout
+		if !w.quoteContinues(prefix) { // only a title: an empty paragraph makes it a callout
 			created, _ := w.pg.stamps()
 			w.put(prefix + tree.IAL(map[string]string{"id": w.im.newID(created)}))
 		}
@@ -116,14 +116,14 @@ func (w *writer) convert(text string) {
 	}
 }
 
-// convertByProgram lets the converter for the page's original program write the line, if it handles it.
+// convertByProgram lets the program that wrote the page convert the line, and reports whether it did.
 func (w *writer) convertByProgram(prefix, rest string) bool {
-	by := w.im.program
-	return by.line != nil && w.pg.dialect == by.dialect && by.line(w, prefix, rest)
+	program := w.im.program
+	return program.line != nil && w.pg.dialect == program.dialect && program.line(w, prefix, rest)
 }
 
-// quoteGoesOn reports whether the next line has text in the quote that prefix opens.
-func (w *writer) quoteGoesOn(prefix string) bool {
+// quoteContinues reports whether the next line continues the quote that prefix opens, with text.
+func (w *writer) quoteContinues(prefix string) bool {
 	if w.next >= len(w.in) {
 		return false
 	}
@@ -157,34 +157,34 @@ func (w *writer) heading(prefix, rest string) {
 	if w.next < len(w.in) && strings.HasPrefix(strings.TrimLeft(w.in[w.next].text, "> \t"), "{:") {
 		return // it has an attribute list
 	}
-	if id != "" && w.once(id) {
+	if id != "" && w.claimID(id) {
 		containers, _, _ := strings.Cut(prefix, "{:") // the attributes of an item are not part of the containers
 		w.out = append(w.out, writtenLine{n: w.line, text: continuationPrefix(containers) + tree.IAL(map[string]string{"id": id}), id: true})
 	}
 }
 
-// once reports whether an id was not given to a block yet: of equal headings the first gets it.
-func (w *writer) once(id string) bool {
-	if slices.Contains(w.given, id) {
+// claimID marks an id as used, and reports whether it was free: of several equal headings, only the first gets the id.
+func (w *writer) claimID(id string) bool {
+	if slices.Contains(w.usedIDs, id) {
 		return false
 	}
-	w.given = append(w.given, id)
+	w.usedIDs = append(w.usedIDs, id)
 	return true
 }
 
 // text writes a line of text. attrs are the attributes of the item that it begins, nil for none.
 func (w *writer) text(prefix, rest string, attrs map[string]string) {
-	whole := rest
+	original := rest
 	rest, anchor := cutAnchor(rest)
 	if rest == "" && w.isEmpty() {
-		rest, anchor = whole, "" // there is no block before it to name, so it is text
+		rest, anchor = original, "" // there is no block before it to name, so it is text
 	}
 	id := ""
 	if anchor != "" || len(attrs) > 0 {
 		w.markKind(asAttribute)
 	}
 	if anchor != "" {
-		if id = w.pg.anchors[foldName(anchor)]; !w.once(id) {
+		if id = w.pg.anchors[foldName(anchor)]; !w.claimID(id) {
 			id = ""
 		}
 	}
@@ -223,29 +223,29 @@ func (w *writer) inlineMultiline(prefix, text string) string {
 // maxWrapped bounds the lines over which a link or tag may extend.
 const maxWrapped = 20
 
-// joinedText returns the text of a line, joined with the next lines if a link, tag or code span ends there and that
-// makes a difference.
+// joinedText returns the text of a line. If a link, tag or code span is still open at its end, the next lines are
+// joined to it up to where the span closes, provided that conversion then changes the text.
 func (w *writer) joinedText(rest string) string {
 	if !hasUnclosed(rest) {
 		return rest
 	}
-	var all strings.Builder
-	all.WriteString(rest)
+	var joined strings.Builder
+	joined.WriteString(rest)
 	for n := w.next; n < min(w.next+maxWrapped, len(w.in)) && !w.in[n].code; n++ {
-		prefix, more := prefixOf(w.in[n].text)
-		if more == "" || strings.Trim(prefix, "> \t") != "" || heading.MatchString(more) || strings.HasPrefix(more, "{:") ||
-			strings.HasPrefix(more, "|") || property.MatchString(more) && w.pg.dialect == logseqDialect {
+		prefix, next := prefixOf(w.in[n].text)
+		if next == "" || strings.Trim(prefix, "> \t") != "" || heading.MatchString(next) || strings.HasPrefix(next, "{:") ||
+			strings.HasPrefix(next, "|") || property.MatchString(next) && w.pg.dialect == logseqDialect {
 			break
 		}
-		if all.WriteString("\n" + more); hasUnclosed(all.String()) {
+		if joined.WriteString("\n" + next); hasUnclosed(joined.String()) {
 			continue
 		}
-		if w.inlineQuietly(all.String()) == all.String() {
+		if w.inlineQuietly(joined.String()) == joined.String() {
 			break
 		}
 		w.next = n + 1
 		w.markKind(asLayout)
-		return all.String()
+		return joined.String()
 	}
 	return rest
 }

@@ -46,20 +46,21 @@ func Export(ctx context.Context, w *workspace.Workspace, dir string, o ExportOpt
 
 // exporter is one export.
 type exporter struct {
-	ctx    func() error // returns the context's error
-	tx     *workspace.Tx
-	o      ExportOptions
-	to     *destination
-	report *Report
-	mark   exportMarker
-	named  namedThings
-	total  int
-	done   int
-	needed map[string]bool // blocks to which something refers
+	ctx        func() error // returns the context's error
+	tx         *workspace.Tx
+	o          ExportOptions
+	to         *destination
+	report     *Report
+	mark       exportMarker
+	refs       notebookRefs
+	total      int
+	done       int
+	referenced map[string]bool // blocks to which something refers
 }
 
-// namedThings has the things that the documents of the current notebook name.
-type namedThings struct {
+// notebookRefs collects what the documents of one notebook refer to: addresses of assets, ids of databases, and the ids
+// of their own blocks.
+type notebookRefs struct {
 	box       *tree.Notebook
 	folder    string
 	assets    map[string]bool
@@ -78,19 +79,19 @@ func (e *exporter) run() error {
 	if err != nil {
 		return err
 	}
-	e.needed = neededIDs(e.tx)
-	e.mark = exportMarker{Format: markerFormat, Version: markerVersion, Notebooks: []keptNotebook{}, Files: []string{}}
+	e.referenced = referencedIDs(e.tx)
+	e.mark = exportMarker{Format: markerFormat, Version: markerVersion, Notebooks: []exportedNotebook{}, Files: []string{}}
 	lists := make([][]exportedDocument, len(boxes))
 	used := folderNames{}
 	for i, box := range boxes {
 		folder := used.document(box.Conf.Name)
 		conf := box.Conf
 		conf.Sort = 0 // the list has the order
-		e.mark.Notebooks = append(e.mark.Notebooks, keptNotebook{folder, box.ID, conf})
-		lists[i] = laidOut(e.tx.Documents(box), folder)
+		e.mark.Notebooks = append(e.mark.Notebooks, exportedNotebook{folder, box.ID, conf})
+		lists[i] = layOutDocuments(e.tx.Documents(box), folder)
 		e.total += len(lists[i])
 	}
-	e.mark.Files = append(e.mark.Files, sortedKeys(e.to.before)...)
+	e.mark.Files = append(e.mark.Files, sortedKeys(e.to.earlier)...)
 	if err := e.to.replace(MarkerName, e.mark.bytes()); err != nil { // from now on the folder counts as an export
 		return err
 	}
@@ -125,57 +126,58 @@ func selectNotebooks(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	return boxes, tx.Err()
 }
 
-// neededIDs returns the blocks that a reference, a query, an address or a flashcard names.
-func neededIDs(tx *workspace.Tx) map[string]bool {
-	needed := map[string]bool{}
-	take := func(row workspace.Row) bool {
+// referencedIDs returns the ids in references, queries, links and flashcards. The blocks with these ids must keep them.
+func referencedIDs(tx *workspace.Tx) map[string]bool {
+	ids := map[string]bool{}
+	collect := func(row workspace.Row) bool {
 		for _, id := range idInText.FindAllString(row.Text(0), -1) {
-			needed[id] = true
+			ids[id] = true
 		}
 		return true
 	}
-	tx.Rows(take, `SELECT DISTINCT def FROM ref`)
-	tx.Rows(take, `SELECT markdown FROM node WHERE type IN ('p', 'h', 't', 'html', 'query_embed', 'iframe', 'widget')
+	tx.Rows(collect, `SELECT DISTINCT def FROM ref`)
+	tx.Rows(collect, `SELECT markdown FROM node WHERE type IN ('p', 'h', 't', 'html', 'query_embed', 'iframe', 'widget')
 		AND (markdown LIKE '%siyuan://%' OR markdown LIKE '%{{%' OR type = 'query_embed')`)
-	tx.Rows(take, `SELECT value FROM attribute WHERE name NOT IN ('custom-avs', 'custom-riff-decks') AND value GLOB '*[0-9][0-9][0-9][0-9]-[0-9a-z]*'`)
-	tx.Rows(take, `SELECT `+blockOfCard+` FROM record WHERE kind = ?`, cardKind)
-	return needed
+	tx.Rows(collect, `SELECT value FROM attribute WHERE name NOT IN ('custom-avs', 'custom-riff-decks') AND value GLOB '*[0-9][0-9][0-9][0-9]-[0-9a-z]*'`)
+	tx.Rows(collect, `SELECT `+blockOfCard+` FROM record WHERE kind = ?`, cardKind)
+	return ids
 }
 
-// laidOut returns the files of documents below a folder: siblings in manual order, each with a unique name.
-func laidOut(docs []*tree.Document, folder string) (list []exportedDocument) {
-	below := map[*tree.Document][]*tree.Document{}
+// layOutDocuments assigns a file below folder to each document. Siblings are in manual order, and each name is unique
+// in its folder.
+func layOutDocuments(docs []*tree.Document, folder string) (list []exportedDocument) {
+	children := map[*tree.Document][]*tree.Document{}
 	for _, d := range docs {
 		if d.Hidden() {
 			list = append(list, exportedDocument{d, folder + ".md"})
 			continue
 		}
-		below[d.Parent] = append(below[d.Parent], d)
+		children[d.Parent] = append(children[d.Parent], d)
 	}
-	var lay func(parent *tree.Document, dir string)
-	lay = func(parent *tree.Document, dir string) {
+	var layOut func(parent *tree.Document, dir string)
+	layOut = func(parent *tree.Document, dir string) {
 		used := folderNames{}
 		if parent == nil {
-			for _, own := range []string{assetsDir, databasesDir, cardsFile} {
-				used[foldName(own)] = true
+			for _, reserved := range []string{assetsDir, databasesDir, cardsFile} {
+				used[foldName(reserved)] = true
 			}
 		}
-		slices.SortFunc(below[parent], func(a, b *tree.Document) int {
+		slices.SortFunc(children[parent], func(a, b *tree.Document) int {
 			return cmp.Or(cmp.Compare(a.Sort, b.Sort), cmp.Compare(a.ID(), b.ID()))
 		})
-		for _, d := range below[parent] {
+		for _, d := range children[parent] {
 			at := dir + "/" + used.document(d.Title())
 			list = append(list, exportedDocument{d, at + ".md"})
-			lay(d, at)
+			layOut(d, at)
 		}
 	}
-	lay(nil, folder)
+	layOut(nil, folder)
 	return list
 }
 
 // notebook writes one notebook.
 func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDocument) error {
-	e.named = namedThings{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	e.refs = notebookRefs{box, folder, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	e.report.Notebooks++
 	for _, l := range list {
 		if err := e.ctx(); err != nil {
@@ -189,7 +191,7 @@ func (e *exporter) notebook(box *tree.Notebook, folder string, list []exportedDo
 			e.o.Progress(e.done, e.total, l.file)
 		}
 	}
-	for _, address := range sortedKeys(e.named.assets) {
+	for _, address := range sortedKeys(e.refs.assets) {
 		if err := e.asset(address); err != nil {
 			return err
 		}
@@ -206,9 +208,9 @@ func (e *exporter) document(l exportedDocument) error {
 	if root == nil {
 		return e.tx.Err()
 	}
-	up, held := upTo(l.file), heldHash(root.Attrs, root.Children)
+	up, hash := upTo(l.file), contentHash(root.Attrs, root.Children)
 	root.Walk(func(b *tree.Block) {
-		e.named.addFrom(b)
+		e.refs.addFrom(b)
 		if hasAddresses(b) {
 			changeAddresses(b, func(text string) string { return withUp(text, up) })
 		}
@@ -218,7 +220,7 @@ func (e *exporter) document(l exportedDocument) error {
 			}
 		}
 	})
-	text, exact := bodyOf(root, func(id string) bool { return e.needed[id] }, e.o.AllIDs)
+	text, exact := bodyOf(root, func(id string) bool { return e.referenced[id] }, e.o.AllIDs)
 	if !exact {
 		e.report.problem(l.file, 0, codeMarkdown, l.Title(), "Markdown cannot say some block of it exactly: it may come back a little different")
 	}
@@ -235,10 +237,10 @@ func (e *exporter) document(l exportedDocument) error {
 		text = "\n" + text + "\n"
 	}
 	data := []byte(frontOf(root.Attrs, l.Sort) + text)
-	if e.mark.Was == nil {
-		e.mark.Was = map[string]wasHash{}
+	if e.mark.Hashes == nil {
+		e.mark.Hashes = map[string]fileHashes{}
 	}
-	e.mark.Was[l.file] = wasHash{hashOf(data), held}
+	e.mark.Hashes[l.file] = fileHashes{hashOf(data), hash}
 	return e.to.write(l.file, data)
 }
 
@@ -252,8 +254,8 @@ func isPristine(attrs map[string]string) bool {
 	return true
 }
 
-// addFrom records what a block names.
-func (s *namedThings) addFrom(b *tree.Block) {
+// addFrom adds a block and what it refers to.
+func (s *notebookRefs) addFrom(b *tree.Block) {
 	s.blocks[b.ID] = true
 	for _, address := range assetsOf(b) {
 		s.assets[address] = true
@@ -270,8 +272,8 @@ func (s *namedThings) addFrom(b *tree.Block) {
 	}
 }
 
-// storedAsset returns the file in the vault for an address of an asset in a notebook, and its name below assets/; ""
-// if there is none.
+// storedAsset returns the path in the vault of an asset that a notebook addresses, and its name below assets/; "" if
+// the vault does not have it.
 func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 	addresses := []string{address}
 	if plain, err := url.PathUnescape(address); err == nil && plain != address {
@@ -292,9 +294,9 @@ func storedAsset(tx *workspace.Tx, box, address string) (file, name string) {
 
 // asset writes one asset.
 func (e *exporter) asset(address string) error {
-	file, name := storedAsset(e.tx, e.named.box.ID, address)
+	file, name := storedAsset(e.tx, e.refs.box.ID, address)
 	if file == "" {
-		e.report.problem(e.named.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
+		e.report.problem(e.refs.folder, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
 		return e.tx.Err()
 	}
 	for _, extra := range []string{"", ".sya"} { // the annotations of a PDF
@@ -302,7 +304,7 @@ func (e *exporter) asset(address string) error {
 			continue
 		}
 		e.report.Files++
-		if err := e.to.write(e.named.folder+"/"+assetsDir+"/"+name+extra, e.tx.ReadFile(file+extra)); err != nil {
+		if err := e.to.write(e.refs.folder+"/"+assetsDir+"/"+name+extra, e.tx.ReadFile(file+extra)); err != nil {
 			return err
 		}
 	}

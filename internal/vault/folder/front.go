@@ -38,8 +38,8 @@ var plainKeys = []string{"icon", "name", "memo", "bookmark", "title-img", "title
 
 // cutFront splits a file into its front matter and the rest, and counts the lines before the rest.
 func cutFront(text string) (yamlText, body string, lines int, found bool) {
-	first, rest, more := strings.Cut(text, "\n")
-	if !more || strings.TrimRight(first, " \t") != "---" {
+	first, rest, hasMore := strings.Cut(text, "\n")
+	if !hasMore || strings.TrimRight(first, " \t") != "---" {
 		return "", text, 0, false
 	}
 	at := 0
@@ -83,7 +83,7 @@ func parseFront(text string, complain func(line int, key, why string)) (f frontM
 			complain(key.Line, key.Value, "the key is not text: left out")
 			continue
 		}
-		if oddKeys(value) { // such as {{date}} in a template
+		if hasNonTextKeys(value) { // such as {{date}} in a template
 			if line := strings.Split(text, "\n")[value.Line-1]; value.Column <= len(line) && value.Style == yaml.FlowStyle {
 				value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: strings.TrimSpace(line[value.Column-1:]), Line: value.Line}
 			}
@@ -98,16 +98,16 @@ func parseFront(text string, complain func(line int, key, why string)) (f frontM
 	return f, nil
 }
 
-// storeOddKeys adds the values without valid attribute names as one attribute.
-func (f *frontMatter) storeOddKeys() {
+// storeProperties stores the values whose keys are not valid attribute names as one JSON attribute.
+func (f *frontMatter) storeProperties() {
 	if len(f.properties) > 0 {
 		data, _ := json.Marshal(f.properties) // cannot fail; encoding sorts the keys
 		f.attrs[propertiesAttr] = string(data)
 	}
 }
 
-// oddKeys reports whether a mapping has keys that are not text.
-func oddKeys(n *yaml.Node) bool {
+// hasNonTextKeys reports whether a mapping has keys that are not text.
+func hasNonTextKeys(n *yaml.Node) bool {
 	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if n.Content[i].Kind != yaml.ScalarNode {
 			return true
@@ -156,13 +156,13 @@ func (f *frontMatter) set(key string, n *yaml.Node) string {
 		return ""
 	case "created", "date", "created_at", "date created", "created-at", "create":
 		if stamp := parseStamp(value); stamp != "" && (f.created == "" || name == "created") {
-			if f.created = stamp; name == "created" && !saysMore(value) {
+			if f.created = stamp; name == "created" && !isMorePrecise(value) {
 				return ""
 			}
 		}
 	case "updated", "modified", "lastmod", "updated_at", "date modified", "updated-at", "last modified":
 		if stamp := parseStamp(value); stamp != "" && (f.updated == "" || name == "updated") {
-			if f.updated = stamp; name == "updated" && !saysMore(value) {
+			if f.updated = stamp; name == "updated" && !isMorePrecise(value) {
 				return ""
 			}
 		}
@@ -340,8 +340,8 @@ var (
 	unixDigits  = lazyregexp.New(`^(?:\d{10}|\d{13})$`)
 )
 
-// saysMore reports whether a time has more than its stamp can hold: a zone, or fractions of a second.
-func saysMore(text string) bool {
+// isMorePrecise reports whether a time contains more than a stamp can hold: a time zone, or fractions of a second.
+func isMorePrecise(text string) bool {
 	text = strings.TrimSpace(text)
 	if unixDigits.MatchString(text) {
 		return true
@@ -351,8 +351,7 @@ func saysMore(text string) bool {
 	return err == nil || spaced == nil
 }
 
-// parseStamp parses a time as people and programs write it, "" if it is not one. It is local time unless it says
-// otherwise.
+// parseStamp parses a time in one of many common formats, "" if it is not one. Without a time zone it is local time.
 func parseStamp(text string) string {
 	text = strings.TrimSpace(text)
 	if m := stampText.FindStringSubmatch(text); m != nil {

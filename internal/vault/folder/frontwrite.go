@@ -28,9 +28,9 @@ func frontOf(attrs map[string]string, sort int) string {
 	put("tags", yamlList(attrs["tags"]))
 	put("alias", yamlList(attrs["alias"]))
 	if tree.ValidID(id) {
-		put("created", shownStamp(id[:14]))
+		put("created", formatStamp(id[:14]))
 	}
-	put("updated", shownStamp(attrs["updated"]))
+	put("updated", formatStamp(attrs["updated"]))
 	put("sort", strconv.Itoa(sort))
 	nested := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
@@ -39,7 +39,7 @@ func frontOf(attrs map[string]string, sort int) string {
 		case name == propertiesAttr && propertiesOf(value) != nil:
 			properties := propertiesOf(value)
 			for _, key := range slices.Sorted(maps.Keys(properties)) {
-				if fresh := ownKey(key); fresh {
+				if ok := ownKey(key); ok {
 					put(key, yamlScalar(properties[key]))
 					delete(properties, key)
 				}
@@ -62,7 +62,7 @@ func frontOf(attrs map[string]string, sort int) string {
 	return out.String() + "---\n"
 }
 
-// ownKey reports whether a front matter key is read back as that key.
+// ownKey reports whether reading a front matter key stores its value under that same key, without a special meaning.
 func ownKey(key string) bool {
 	f := frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 	name := strings.ToLower(strings.TrimSpace(key))
@@ -77,8 +77,9 @@ func ownKey(key string) bool {
 	return f.properties[key] == "x"
 }
 
-// shownStamp writes yyyyMMddHHmmss in a readable form, and other values so that they read back unchanged.
-func shownStamp(stamp string) string {
+// formatStamp formats a stamp (yyyyMMddHHmmss) for readers. Other values are written so that they are read back
+// unchanged.
+func formatStamp(stamp string) string {
 	if !stampDigits.MatchString(stamp) || parseStamp(stamp) != stamp {
 		return quotedIfSet(stamp)
 	}
@@ -117,7 +118,7 @@ func yamlScalar(text string) string {
 	return quoteYAML(text)
 }
 
-// quoteYAML writes a text in double quotes: YAML has all escapes that Go uses.
+// quoteYAML writes a text in double quotes. strconv.Quote is enough, since YAML has all escapes of Go.
 func quoteYAML(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\ufffd")) }
 
 func quotedIfSet(text string) string {

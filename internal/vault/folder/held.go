@@ -17,8 +17,8 @@ var dynamicRef = lazyregexp.New(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
 // idAsText matches an id in an attribute list that became text.
 var idAsText = lazyregexp.New(`\bid="\d{14}-[0-9a-z]{7}"`)
 
-// ownHere reports whether an attribute is about the use of a block in the vault and not its content.
-func ownHere(name string) bool {
+// isUsageAttr reports whether an attribute describes how the vault uses a block, and not its content.
+func isUsageAttr(name string) bool {
 	switch name {
 	case "id", "updated", "title", "type", "fold", "heading-fold", "custom-avs", "custom-riff-decks", "custom-hidden":
 		return true
@@ -26,21 +26,21 @@ func ownHere(name string) bool {
 	return false
 }
 
-// heldHash returns a hash of a document's content, the same for new blocks and for those in the vault. It ignores
-// ids, times, the text of dynamic references, and attributes about the use of blocks.
-func heldHash(attrs map[string]string, blocks []*tree.Block) string {
+// contentHash returns a hash of a document's content. New blocks and the same blocks in the vault have the same hash:
+// it ignores ids, times, the text of dynamic references, and attributes that only describe use in the vault.
+func contentHash(attrs map[string]string, blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(contentAttrs(blocks[0].Attrs)) == 0 {
 		blocks = nil // the placeholder of an empty document
 	}
 	sum := sha256.New()
-	writeHeld(sum, contentAttrs(attrs)...)
+	writeTexts(sum, contentAttrs(attrs)...)
 	for _, b := range blocks {
 		hashBlock(sum, b)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// blockHash is heldHash for one block with all in it.
+// blockHash is contentHash for one block and everything below it.
 func blockHash(b *tree.Block) string {
 	sum := sha256.New()
 	hashBlock(sum, b)
@@ -55,26 +55,26 @@ func hashBlock(sum hash.Hash, b *tree.Block) {
 	if strings.Contains(text, "{: ") {
 		text = idAsText.ReplaceAllString(text, "id")
 	}
-	writeHeld(sum, b.Kind, b.Marker, b.Task, text)
-	writeHeld(sum, contentAttrs(b.Attrs)...)
+	writeTexts(sum, b.Kind, b.Marker, b.Task, text)
+	writeTexts(sum, contentAttrs(b.Attrs)...)
 	_, _ = fmt.Fprint(sum, len(b.Children), ";")
 	for _, child := range b.Children {
 		hashBlock(sum, child)
 	}
 }
 
-// writeHeld writes texts so that different lists give different bytes.
-func writeHeld(sum hash.Hash, texts ...string) {
+// writeTexts hashes texts with their lengths, so that different lists never give the same bytes.
+func writeTexts(sum hash.Hash, texts ...string) {
 	for _, text := range texts {
 		_, _ = fmt.Fprint(sum, len(text), ":", text)
 	}
 	_, _ = fmt.Fprint(sum, ".")
 }
 
-// contentAttrs returns the attributes that belong to a block's content, as names and values.
+// contentAttrs returns the names and values of the attributes that belong to a block's content, sorted by name.
 func contentAttrs(attrs map[string]string) (list []string) {
 	for _, name := range sortedKeys(attrs) {
-		if value := attrs[name]; value != "" && !ownHere(name) {
+		if value := attrs[name]; value != "" && !isUsageAttr(name) {
 			list = append(list, name, value)
 		}
 	}

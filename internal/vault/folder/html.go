@@ -13,18 +13,18 @@ var (
 	attrPair = lazyregexp.New(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
 )
 
-// imageOf converts an HTML image to Markdown, with an attribute list for its size. It reports what Markdown cannot
-// express. The result is "" without an address.
+// imageOf converts an HTML image to Markdown, with its size in an attribute list. It reports attributes that Markdown
+// cannot express. Without a usable address the result is "".
 func (r *reader) imageOf(tag string) string {
 	values := map[string]string{}
-	var lost []string
+	var dropped []string
 	for _, m := range attrPair.FindAllStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(tag[4:], ">"), "/"), -1) {
 		name, value := strings.ToLower(m[1]), html.UnescapeString(strings.Trim(m[2], `"'`))
 		switch name {
 		case "src", "alt", "title", "width", "height", "style":
 			values[name] = strings.Join(strings.Fields(value), " ")
 		default:
-			lost = append(lost, m[0])
+			dropped = append(dropped, m[0])
 		}
 	}
 	address := values["src"]
@@ -41,9 +41,9 @@ func (r *reader) imageOf(tag string) string {
 	if strings.ContainsAny(address, "()<> \"") && !strings.HasPrefix(address, assetsDir+"/") {
 		return ""
 	}
-	if len(lost) > 0 {
-		slices.Sort(lost)
-		r.problem(codeImageAttrs, strings.Join(lost, " "), "an image of Markdown has no such attributes: left out")
+	if len(dropped) > 0 {
+		slices.Sort(dropped)
+		r.problem(codeImageAttrs, strings.Join(dropped, " "), "an image of Markdown has no such attributes: left out")
 	}
 	r.markKind(asImage)
 	if values["title"] != "" {

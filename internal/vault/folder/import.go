@@ -55,14 +55,14 @@ type ImportOptions struct {
 func Import(ctx context.Context, w *workspace.Workspace, dir string, o ImportOptions) (Report, error) {
 	im := newImporter(w, o)
 	err := im.run(ctx, dir)
-	im.tellChanges()
+	im.summarizeChanges()
 	im.report.sort()
 	return *im.report, err
 }
 
 func newImporter(w *workspace.Workspace, o ImportOptions) *importer {
 	return &importer{
-		w: w, o: o, report: &Report{}, assets: map[string]string{}, held: map[string][]string{}, hashAt: map[string]string{},
+		w: w, o: o, report: &Report{}, assets: map[string]string{}, assetsByHash: map[string][]string{}, assetHashes: map[string]string{},
 		claimed: map[string]bool{}, newIDs: map[string]bool{}, renamed: map[string]string{},
 	}
 }
@@ -82,16 +82,16 @@ type importer struct {
 	// program is the program that wrote the folder, if not us.
 	program foreignProgram
 
-	assets  map[string]string   // addresses by path in the folder, "" for files that cannot be assets
-	held    map[string][]string // addresses of assets in the vault by hash
-	hashAt  map[string]string   // hashes by address
-	claimed map[string]bool     // files that are something other than attachments
-	newIDs  map[string]bool
-	renamed map[string]string // new ids by old ones that the vault has already
-	batch   writeBatch
-	done    int
-	origin  workspace.Origin    // as stored while the import runs
-	changes [len(kindNames)]int // lines by kind
+	assets       map[string]string   // addresses by path in the folder, "" for files that cannot be assets
+	assetsByHash map[string][]string // addresses of assets in the vault by hash
+	assetHashes  map[string]string   // hashes by address
+	claimed      map[string]bool     // files that are something other than attachments
+	newIDs       map[string]bool
+	renamed      map[string]string // new ids by old ones that the vault has already
+	batch        writeBatch
+	done         int
+	origin       workspace.Origin    // as stored while the import runs
+	changes      [len(kindNames)]int // lines by kind
 }
 
 func (im *importer) run(ctx context.Context, dir string) error {
@@ -115,14 +115,14 @@ func (im *importer) run(ctx context.Context, dir string) error {
 // writePages writes the pages that were laid out.
 func (im *importer) writePages(ctx context.Context, place string) error {
 	if err := im.w.View(ctx, func(tx *workspace.Tx) error {
-		im.heldAssets(tx)
+		im.loadVaultAssets(tx)
 		return im.loadMemory(tx, place)
 	}); err != nil {
 		return err
 	}
 	m := im.memory
 	m.state = im.folderHash()
-	if state, _, _ := strings.Cut(m.origin.State, " "); state == m.state && im.nothingToDo() {
+	if state, _, _ := strings.Cut(m.origin.State, " "); state == m.state && im.isUpToDate() {
 		return im.keepPlace(ctx)
 	}
 	for _, pg := range im.pages {
@@ -139,7 +139,7 @@ func (im *importer) writePages(ctx context.Context, place string) error {
 	}); err != nil {
 		return err
 	}
-	m.links = im.resolvedBy()
+	m.links = im.linkHash()
 	im.index = newIndex(im.pages)
 	for _, pl := range im.plans {
 		sortSiblings(pl.top)
@@ -155,7 +155,7 @@ func (im *importer) writePages(ctx context.Context, place string) error {
 	return im.finish(ctx)
 }
 
-// keepPlace records where the folder is now.
+// keepPlace records the current path of the folder.
 func (im *importer) keepPlace(ctx context.Context) error {
 	if im.o.DryRun || im.memory.place == im.memory.origin.Place {
 		return nil
@@ -163,8 +163,9 @@ func (im *importer) keepPlace(ctx context.Context) error {
 	return im.w.Update(ctx, func(tx *workspace.Tx) error { tx.PutOrigin(&im.memory.origin); return nil })
 }
 
-// nothingToDo reports whether everything that was imported is unchanged; if so, it records the state of each file.
-func (im *importer) nothingToDo() bool {
+// isUpToDate reports whether an unchanged folder needs no import at all, and records the state of each file. It is
+// false only if a document or asset is missing in the vault and the options say to recreate it.
+func (im *importer) isUpToDate() bool {
 	m := im.memory
 	for id := range m.byTarget {
 		if _, exists := m.inVault[id]; !exists && im.o.Theirs {
@@ -179,7 +180,7 @@ func (im *importer) nothingToDo() bool {
 		row := m.rows[at]
 		_, exists := m.inVault[row.Target]
 		if row.Kind == assetKind {
-			_, exists = im.hashAt[row.Target]
+			_, exists = im.assetHashes[row.Target]
 			if !exists && im.o.Theirs {
 				return false
 			}
@@ -224,11 +225,11 @@ func (im *importer) finish(ctx context.Context) error {
 		row := m.rows[at]
 		if row.Kind == assetKind {
 			if !im.isReferenced(at) {
-				im.assetOf(at, row, &forget)
+				im.checkAsset(at, row, &forget)
 			}
 			continue
 		}
-		if m.seen[at] {
+		if m.present[at] {
 			continue
 		}
 		if _, exists := m.inVault[row.Target]; exists {
@@ -238,9 +239,9 @@ func (im *importer) finish(ctx context.Context) error {
 		}
 	}
 	if m.wasCompleted() {
-		im.onlyNew()
+		im.keepNewProblems()
 	} else {
-		im.leftOut()
+		im.reportUnlinked()
 	}
 	if im.o.DryRun {
 		return nil
@@ -258,8 +259,8 @@ func (im *importer) finish(ctx context.Context) error {
 	})
 }
 
-// onlyNew keeps only the problems of files that were written, since those of others were reported before.
-func (im *importer) onlyNew() {
+// keepNewProblems drops the problems of files that were not written, since an earlier import reported them.
+func (im *importer) keepNewProblems() {
 	quiet := map[string]bool{}
 	for _, f := range im.report.States {
 		if f.State == Unchanged || f.State == Removed {
@@ -269,7 +270,7 @@ func (im *importer) onlyNew() {
 	im.report.Problems = slices.DeleteFunc(im.report.Problems, func(p Problem) bool { return quiet[p.Path] })
 }
 
-// layOut decides which notebooks there will be, and which file becomes what in them.
+// layOut decides which notebooks to import, and which document each file becomes.
 func (im *importer) layOut(name string) error {
 	if im.o.Notebook != "" {
 		name = im.o.Notebook
@@ -293,7 +294,7 @@ func (im *importer) layOut(name string) error {
 			k := &mark.Notebooks[i]
 			folders[k.Folder] = true
 			pl := &notebookPlan{
-				name: k.Conf.Name, kept: k, assets: k.Folder + "/" + assetsDir + "/", databases: k.Folder + "/" + databasesDir + "/",
+				name: k.Conf.Name, exported: k, assets: k.Folder + "/" + assetsDir + "/", databases: k.Folder + "/" + databasesDir + "/",
 				cards: k.Folder + "/" + cardsFile,
 			}
 			if im.o.Notebook != "" {
@@ -305,28 +306,28 @@ func (im *importer) layOut(name string) error {
 					im.claimed[at] = true
 				}
 			}
-			without := func(at string) bool { return im.claimed[at] }
-			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, without, foreignProgram{dialect: ownDialect})...)
+			exclude := func(at string) bool { return im.claimed[at] }
+			im.pages = append(im.pages, im.s.layOut(pl, k.Folder, exclude, foreignProgram{dialect: ownDialect})...)
 			if at := k.Folder + ".md"; im.s.has(at) {
 				pl.page = &page{file: at, name: stem(at), plan: pl, dialect: ownDialect, modified: im.s.files[at].changed}
 				im.pages = append(im.pages, pl.page)
 			}
 		}
 		inExport = func(at string) bool {
-			top, _, below := strings.Cut(at, "/")
-			return below && folders[top] || !below && folders[stem(at)]
+			top, _, inFolder := strings.Cut(at, "/")
+			return inFolder && folders[top] || !inFolder && folders[stem(at)]
 		}
 	}
-	rest := &notebookPlan{name: name}
-	if pages := im.s.layOut(rest, ".", inExport, im.program); len(pages) > 0 || mark == nil {
+	remaining := &notebookPlan{name: name}
+	if pages := im.s.layOut(remaining, ".", inExport, im.program); len(pages) > 0 || mark == nil {
 		im.pages = append(im.pages, pages...)
-		im.plans = append(im.plans, rest)
+		im.plans = append(im.plans, remaining)
 	}
 	liftDeepPages(im.pages, im.report)
 	return nil
 }
 
-// surveyPage reads what other pages need to know of a page.
+// surveyPage collects from a page what other pages need.
 func (im *importer) surveyPage(pg *page) {
 	if pg.load != nil {
 		im.surveyArchived(pg)
@@ -377,7 +378,7 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 // split separates the front matter from a page.
 func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
 	yamlText, body, n, found := cutFront(text)
-	kept := pg.front.aliases
+	aliases := pg.front.aliases
 	f := frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
 	if found {
 		var err error
@@ -400,13 +401,13 @@ func (im *importer) split(pg *page, text string, first bool, problem func(int, s
 		body, lines = head(&f, body)
 		n += lines
 	}
-	f.storeOddKeys()
+	f.storeProperties()
 	if first {
-		f.aliases = append(f.aliases, kept...)
+		f.aliases = append(f.aliases, aliases...)
 		pg.front = f
 	}
 	if pg.dialect == ownDialect {
-		return normalizedAs(body, n+1)
+		return unchangedLines(body, n+1)
 	}
 	return normalizeLines(body, n+1)
 }
@@ -446,30 +447,30 @@ func (im *importer) tidyTitle(at, title string) string {
 
 const maxTitle = 512
 
-// assignIDs decides on all ids. Pages that the vault has keep the ids of their documents. An id in use by the vault
-// or another page is replaced by a new one.
+// assignIDs assigns all ids. Pages that were imported before keep the ids of their documents. An id that the vault or
+// another page uses is replaced by a new one.
 func (im *importer) assignIDs(tx *workspace.Tx) {
 	seen := map[string]bool{}
-	var all []string
+	var ids []string
 	for _, pg := range im.pages {
 		if pg.front.id != "" {
-			all = append(all, pg.front.id)
+			ids = append(ids, pg.front.id)
 		}
 	}
-	im.memory.findExisting(tx, all)
+	im.memory.findExisting(tx, ids)
 	for _, pg := range im.pages {
-		all = append(all, pg.definedIDs...)
+		ids = append(ids, pg.definedIDs...)
 	}
 	for _, pl := range im.plans {
-		if pl.kept != nil {
-			all = append(all, pl.kept.ID)
+		if pl.exported != nil {
+			ids = append(ids, pl.exported.ID)
 		}
 	}
-	known := im.knownIDs(tx, all)
+	owners := im.documentsOfIDs(tx, ids)
 	assign := func(pg *page, id, what string) string {
-		owner, taken := known[id]
+		owner, inVault := owners[id]
 		switch {
-		case taken && (owner != pg.id || im.o.Copy):
+		case inVault && (owner != pg.id || im.o.Copy):
 			if im.renamed[id] == "" {
 				im.renamed[id] = im.newID(id[:14])
 				im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: "+what+" got a new one")
@@ -482,10 +483,10 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 			seen[id] = true
 			return id
 		}
-		fresh := im.newID(id[:14])
-		pg.renamed[id] = fresh
+		newID := im.newID(id[:14])
+		pg.renamed[id] = newID
 		im.report.problem(pg.path(), 0, codeIDTaken, id, "another block of the folder has this id: "+what+" got a new one")
-		return fresh
+		return newID
 	}
 	for _, pl := range im.plans {
 		im.assignNotebook(tx, pl, seen)
@@ -520,39 +521,39 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 	}
 }
 
-// assignNotebook decides on the notebook of an export: the one in the vault, or a new one.
+// assignNotebook sets the id of an exported notebook: that of the same notebook in the vault, or of a new one.
 func (im *importer) assignNotebook(tx *workspace.Tx, pl *notebookPlan, seen map[string]bool) {
-	if pl.kept == nil || !tree.ValidID(pl.kept.ID) {
+	if pl.exported == nil || !tree.ValidID(pl.exported.ID) {
 		return
 	}
-	pl.id = pl.kept.ID
+	pl.id = pl.exported.ID
 	box := tx.Notebook(pl.id)
 	switch {
 	case box != nil && !im.o.Copy:
 		pl.inVault = true
 	case box != nil || tx.Known(pl.id):
 		im.renamed[pl.id] = im.newID(pl.id[:14])
-		im.report.problem(pl.kept.Folder, 0, codeIDTaken, pl.id, "the vault has this notebook already: the new one got another id")
+		im.report.problem(pl.exported.Folder, 0, codeIDTaken, pl.id, "the vault has this notebook already: the new one got another id")
 		pl.id = im.renamed[pl.id]
 	}
 	seen[pl.id] = true
 }
 
-// knownIDs returns those of ids that the vault has, each with its document.
-func (im *importer) knownIDs(tx *workspace.Tx, ids []string) map[string]string {
-	known := map[string]string{}
-	for some := range slices.Chunk(ids, 5000) {
+// documentsOfIDs looks up which of ids the vault has. It returns the id of the document that contains each.
+func (im *importer) documentsOfIDs(tx *workspace.Tx, ids []string) map[string]string {
+	documents := map[string]string{}
+	for chunk := range slices.Chunk(ids, 5000) {
 		tx.Rows(func(row workspace.Row) bool {
-			known[row.Text(0)] = row.Text(1)
+			documents[row.Text(0)] = row.Text(1)
 			return true
 		}, `SELECT node.id, document.id FROM node JOIN document ON document.n = node.doc
 			WHERE node.id IN (SELECT value FROM json_each(?1))
-			UNION SELECT id, id FROM notebook WHERE id IN (SELECT value FROM json_each(?1))`, mustJSON(some))
+			UNION SELECT id, id FROM notebook WHERE id IN (SELECT value FROM json_each(?1))`, mustJSON(chunk))
 	}
-	return known
+	return documents
 }
 
-// newID returns an unused id with a given time.
+// newID returns an unused id with the given time.
 func (im *importer) newID(stamp string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for {

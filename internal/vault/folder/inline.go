@@ -21,8 +21,8 @@ type reader struct {
 	// quiet reports nothing and imports no files.
 	quiet bool
 	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
-	markup bool
-	given  []string // ids given to blocks of the page
+	markup  bool
+	usedIDs []string // ids given to blocks of the page
 }
 
 func (r *reader) problem(code, what, why string) {
@@ -56,7 +56,7 @@ func (r *reader) inline(text string) string {
 	return out.String()
 }
 
-// kindOf returns how the token that begins a text is written differently.
+// kindOf returns the kind of change that rewriting the token at the start of text makes.
 func kindOf(text string) changeKinds {
 	switch text[0] {
 	case '<':
@@ -71,21 +71,22 @@ func kindOf(text string) changeKinds {
 	return asReference
 }
 
-// token reads the token at a place in a line: its length and its replacement; 0 if it is an ordinary character.
+// token reads the token at index i of a line. It returns its length and what replaces it; length 0 means an ordinary
+// character.
 func (r *reader) token(text string, i int) (n int, replacement string) {
 	rest := text[i:]
-	same := func(n int) (int, string) { return n, rest[:n] }
+	unchanged := func(n int) (int, string) { return n, rest[:n] }
 	switch rest[0] {
 	case '\\':
-		return same(min(2, len(rest)))
+		return unchanged(min(2, len(rest)))
 	case '`':
 		run := len(rest) - len(strings.TrimLeft(rest, "`"))
 		if end := closingBackticks(rest[run:], run); end >= 0 {
-			return same(run + end + run)
+			return unchanged(run + end + run)
 		}
-		return same(run)
+		return unchanged(run)
 	case '$':
-		return same(formulaLength(rest))
+		return unchanged(formulaLength(rest))
 	case '<':
 		return r.element(rest)
 	case '{':
@@ -232,8 +233,7 @@ func (r *reader) parens(text string) (int, string) {
 	return len(m[0]), r.reference(t, "")
 }
 
-// tag reads #tag, which SiYuan closes: #tag#. A # that begins no tag is escaped if it could begin one together with a
-// later #.
+// tag reads #tag, which SiYuan writes as #tag#. A # that begins no tag is escaped if it could form one with a later #.
 func (r *reader) tag(text string, i int) (int, string) {
 	if n, tag := r.ownTag(text, i); n > 0 {
 		return n, tag
@@ -246,8 +246,8 @@ func (r *reader) tag(text string, i int) (int, string) {
 
 func (r *reader) ownTag(text string, i int) (int, string) {
 	if i > 0 {
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		if !unicode.IsSpace(before) && !strings.ContainsRune("(（，。、；：,;*_~>【「", before) {
+		previous, _ := utf8.DecodeLastRuneInString(text[:i])
+		if !unicode.IsSpace(previous) && !strings.ContainsRune("(（，。、；：,;*_~>【「", previous) {
 			return 0, ""
 		}
 	}

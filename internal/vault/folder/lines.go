@@ -96,84 +96,84 @@ var (
 	definition = lazyregexp.New(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
 )
 
-// normalizeLines returns a text as lines, in forms that SiYuan has: underlined headings get number signs, and indented
-// code gets fences.
+// normalizeLines splits a text into lines, in forms that SiYuan has: underlined headings get number signs, and indented
+// code gets fences. first is the number of the first line.
 func normalizeLines(text string, first int) []line {
 	raw := strings.Split(text, "\n")
-	found := make([]line, 0, len(raw))
+	normalized := make([]line, 0, len(raw))
 	var f fenceTracker
-	var in listTracker
+	var list listTracker
 	blank := func(i int) bool { return i < 0 || i >= len(raw) || strings.TrimSpace(raw[i]) == "" }
 	for i := 0; i < len(raw); i++ {
 		l := line{n: first + i, text: raw[i]}
 		opens := f.open == ""
 		if l.code = f.code(l.text); l.code {
 			if opens {
-				prefix, _ := prefixOf(in.unindent(expandTabs(l.text, math.MaxInt)))
+				prefix, _ := prefixOf(list.unindent(expandTabs(l.text, math.MaxInt)))
 				f.openColumn, f.excessIndent = columns(prefix), 0
-				if strings.Trim(prefix, " ") == "" && f.openColumn >= in.textColumn+4 {
-					f.excessIndent = f.openColumn - in.textColumn
+				if strings.Trim(prefix, " ") == "" && f.openColumn >= list.textColumn+4 {
+					f.excessIndent = f.openColumn - list.textColumn
 				}
 			}
-			l.text = in.unindent(expandTabs(l.text, in.listColumn+f.openColumn))
+			l.text = list.unindent(expandTabs(l.text, list.listColumn+f.openColumn))
 			l.text = l.text[min(f.excessIndent, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
 		} else {
 			l.text = expandTabs(l.text, math.MaxInt)
-			in.observe(l.text, blank(i-1))
-			l.text = in.unindent(l.text)
+			list.observe(l.text, blank(i-1))
+			l.text = list.unindent(l.text)
 		}
 		if l.text != raw[i] {
 			l.kinds = asLayout
 		}
 		if l.code {
-			found = append(found, l)
+			normalized = append(normalized, l)
 			continue
 		}
 		switch {
-		case in.code(l.text) && blank(i-1):
+		case list.code(l.text) && blank(i-1):
 			end := i + 1
-			for j := i + 1; j < len(raw) && (blank(j) || in.code(in.unindent(expandTabs(raw[j], math.MaxInt)))); j++ {
+			for j := i + 1; j < len(raw) && (blank(j) || list.code(list.unindent(expandTabs(raw[j], math.MaxInt)))); j++ {
 				if !blank(j) {
 					end = j + 1
 				}
 			}
-			pad, fence := strings.Repeat(" ", in.textColumn), "```"
+			pad, fence := strings.Repeat(" ", list.textColumn), "```"
 			for strings.Contains(strings.Join(raw[i:end], "\n"), fence) {
 				fence += "`"
 			}
-			found = append(found, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
+			normalized = append(normalized, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
 			for ; i < end; i++ {
-				found = append(found, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
-				if text := in.unindent(expandTabs(raw[i], in.listColumn+in.textColumn+4)); len(text) > in.textColumn+4 {
-					found[len(found)-1].text = pad + text[in.textColumn+4:]
+				normalized = append(normalized, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
+				if text := list.unindent(expandTabs(raw[i], list.listColumn+list.textColumn+4)); len(text) > list.textColumn+4 {
+					normalized[len(normalized)-1].text = pad + text[list.textColumn+4:]
 				}
 			}
 			i--
-			found = append(found, line{n: first + i, text: pad + fence, code: true, kinds: asCode})
+			normalized = append(normalized, line{n: first + i, text: pad + fence, code: true, kinds: asCode})
 		case i+1 < len(raw) && underlined.MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
 			mark := "## "
 			if strings.Contains(raw[i+1], "=") {
 				mark = "# "
 			}
 			l.text, l.kinds, l.underlined = mark+strings.TrimSpace(l.text), asHeading, true
-			found = append(found, l)
+			normalized = append(normalized, l)
 			i++
 		default:
-			found = append(found, l)
+			normalized = append(normalized, l)
 		}
 	}
-	return found
+	return normalized
 }
 
-// normalizedAs returns a text written by us as lines, unchanged.
-func normalizedAs(text string, first int) []line {
+// unchangedLines splits a text that Export wrote into lines and leaves them unchanged.
+func unchangedLines(text string, first int) []line {
 	raw := strings.Split(text, "\n")
-	found := make([]line, len(raw))
+	list := make([]line, len(raw))
 	var f fenceTracker
 	for i, text := range raw {
-		found[i] = line{n: first + i, text: text, code: f.code(text)}
+		list[i] = line{n: first + i, text: text, code: f.code(text)}
 	}
-	return found
+	return list
 }
 
 // listTracker follows which list the lines of a text are in.
@@ -185,7 +185,7 @@ type listTracker struct {
 
 var footnote = lazyregexp.New(`^ {0,3}\[\^[^\]]+\]:`)
 
-// observe looks at a line that is not code.
+// observe updates the state for a line that is not code.
 func (p *listTracker) observe(text string, afterBlank bool) {
 	switch {
 	case item.MatchString(text):
@@ -201,8 +201,7 @@ func (p *listTracker) observe(text string, afterBlank bool) {
 	}
 }
 
-// unindent returns a line of a list without the list's indentation: Lute does not read code in a list far from the
-// margin.
+// unindent removes the list's indentation from a line: lute does not recognize code in a list that is indented far.
 func (p *listTracker) unindent(text string) string {
 	if p.listColumn == 0 {
 		return text
@@ -215,8 +214,7 @@ func (p *listTracker) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.textColumn+4 && strings.TrimSpace(text) != ""
 }
 
-// expandTabs returns a line with tabs in its indentation, up to a column, replaced by blanks: Lute miscounts tabs in
-// lists.
+// expandTabs replaces tabs in the indentation of a line, up to a column, by blanks: lute miscounts tabs in lists.
 func expandTabs(text string, to int) string {
 	at, width := 0, 0
 	for at < len(text) && width < to && (text[at] == ' ' || text[at] == '\t') {
@@ -239,27 +237,28 @@ func headingText(text string) bool {
 	return text != "" && prefix == "" && !strings.ContainsAny(text[:1], "#|<{") && !strings.Contains(text, "::") && fenceOf(text) == ""
 }
 
-// cutDefinitions removes the definitions of links, [name]: address, from lines if something uses them.
-func cutDefinitions(list []line, onCut func(line)) (kept []line, defs map[string]string) {
+// cutDefinitions removes link definitions, [name]: address, that some line uses. It returns the remaining lines and the
+// addresses by name.
+func cutDefinitions(list []line, onCut func(line)) (remaining []line, defs map[string]string) {
 	defs = map[string]string{}
-	var all strings.Builder
+	var text strings.Builder
 	for _, l := range list {
 		if definition.MatchString(l.text) && !l.code {
 			for _, l := range list {
 				if !definition.MatchString(l.text) {
-					all.WriteString(foldName(l.text))
+					text.WriteString(foldName(l.text))
 				}
 			}
 			break
 		}
 	}
-	if all.Len() == 0 {
+	if text.Len() == 0 {
 		return list, nil
 	}
 	for _, l := range list {
 		m := definition.FindStringSubmatch(l.text)
-		if m == nil || l.code || !strings.Contains(all.String(), "["+foldName(m[1])+"]") {
-			kept = append(kept, l)
+		if m == nil || l.code || !strings.Contains(text.String(), "["+foldName(m[1])+"]") {
+			remaining = append(remaining, l)
 			continue
 		}
 		onCut(l)
@@ -271,5 +270,5 @@ func cutDefinitions(list []line, onCut func(line)) (kept []line, defs map[string
 			defs[foldName(m[1])] = address
 		}
 	}
-	return kept, defs
+	return remaining, defs
 }

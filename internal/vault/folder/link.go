@@ -52,15 +52,15 @@ var (
 	labelledPage  = lazyregexp.New(`^\(\[\[([^\[\]\n]+)\]\]\)`)
 )
 
-// readLabelled reads what follows the text of a Logseq link to a block, (((uuid))), or a page, ([[page]]).
+// readLabelled reads the target of a Logseq link with a label: (((uuid))) for a block, ([[page]]) for a page.
 func (r *reader) readLabelled(label, rest string) (int, string) {
 	if r.pg.dialect != logseqDialect {
 		return 0, ""
 	}
 	m, t, why := labelledBlock.FindStringSubmatch(rest), target{}, ""
 	if m != nil {
-		var found bool
-		if t, found = r.im.index.byUUID[foldName(m[1])]; !found {
+		var ok bool
+		if t, ok = r.im.index.byUUID[foldName(m[1])]; !ok {
 			why = "no block has this id: kept as it was"
 		}
 	} else if m = labelledPage.FindStringSubmatch(rest); m != nil {
@@ -69,10 +69,10 @@ func (r *reader) readLabelled(label, rest string) (int, string) {
 	if m == nil {
 		return 0, ""
 	}
-	whole := "[" + label + "]" + m[0]
+	original := "[" + label + "]" + m[0]
 	if why != "" {
-		r.problem(codeLinkMissing, whole, why)
-		return len(m[0]), whole
+		r.problem(codeLinkMissing, original, why)
+		return len(m[0]), original
 	}
 	return len(m[0]), r.linkTo(t, r.inline(label), func(address string) string { return "[" + label + "](" + address + ")" })
 }
@@ -87,7 +87,7 @@ type linkParts struct {
 
 // writeLink writes a link or image from its parts.
 func (r *reader) writeLink(p linkParts) string {
-	address, title, whole, image := p.address, p.title, p.source, p.image
+	address, title, original, image := p.address, p.title, p.source, p.image
 	label := p.label
 	if !image {
 		label = r.inline(p.label)
@@ -98,7 +98,7 @@ func (r *reader) writeLink(p linkParts) string {
 			mark = "!"
 		}
 		if to == address && !p.byName { // it stays as it was written
-			return mark + "[" + label + whole[len(mark)+1+len(p.label):]
+			return mark + "[" + label + original[len(mark)+1+len(p.label):]
 		}
 		address := to
 		if title != "" {
@@ -111,17 +111,17 @@ func (r *reader) writeLink(p linkParts) string {
 			if t, why := r.inside(r.pg, unescapeFragment(fragment)); why == "" && t.id != "" {
 				return r.linkTo(t, label, write)
 			}
-			r.problem(codeLinkMissing, whole, "the page has no such heading: kept as it was")
+			r.problem(codeLinkMissing, original, "the page has no such heading: kept as it was")
 		}
 		return write(address)
 	}
 	file, fragment, _ := strings.Cut(address, "#")
 	if !image {
 		if at := relativePath(r.pg.file, file); at != "" {
-			if pg := r.im.index.at(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
+			if pg := r.im.index.pageAt(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
 				t, why := r.inside(pg, unescapeFragment(fragment))
 				if why != "" {
-					r.problem(codeLinkMissing, whole, "the page has no heading or block of this name: the link leads to the page")
+					r.problem(codeLinkMissing, original, "the page has no heading or block of this name: the link leads to the page")
 					t = target{page: pg}
 				}
 				return r.linkTo(t, label, write)
@@ -140,21 +140,22 @@ func (r *reader) writeLink(p linkParts) string {
 	}
 	switch {
 	case relativePath(r.pg.file, file) == "":
-		r.problem(codeLinkMissing, whole, "the link leads out of the folder: kept as it was")
+		r.problem(codeLinkMissing, original, "the link leads out of the folder: kept as it was")
 	case image || path.Ext(file) != "" && !isPage(file):
-		r.problem(codeFileMissing, whole, "the file is not there: the link is kept as it was")
+		r.problem(codeFileMissing, original, "the file is not there: the link is kept as it was")
 	default:
 		if pg := r.im.index.wiki(r.pg, unescapeFragment(file)); pg != nil && !strings.Contains(file, "/") {
 			if t, why := r.inside(pg, unescapeFragment(fragment)); why == "" {
 				return r.linkTo(t, label, write)
 			}
 		}
-		r.problem(codeLinkMissing, whole, "the page is not there: the link is kept as it was")
+		r.problem(codeLinkMissing, original, "the page is not there: the link is kept as it was")
 	}
 	return write(address)
 }
 
-// linkTo writes a link to a document or block: a reference or, around an image or code, a link to its address.
+// linkTo writes a link to a document or block. It is a reference if that can contain the label. A label with an image
+// or another reference gets a link to the block's address instead.
 func (r *reader) linkTo(t target, label string, write func(string) string) string {
 	if strings.Contains(label, "![") || strings.Contains(label, "((") {
 		return write("siyuan://blocks/" + t.ref())

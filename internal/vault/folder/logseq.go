@@ -33,8 +33,8 @@ func (s *source) isLogseq() bool {
 	return false
 }
 
-// placeLogseq places a page of Logseq: one in pages/ by the namespaces in its name, one in journals/ where daily
-// notes of a new notebook are expected.
+// placeLogseq sets the name and folder of a Logseq page. The namespaces in its name become folders; a journal goes
+// where new notebooks keep daily notes.
 func placeLogseq(pg *page) bool {
 	switch path.Dir(pg.file) {
 	case "pages":
@@ -87,7 +87,7 @@ func ordinal(n int) string {
 func pageProperties(f *frontMatter, body string) (rest string, lines int) {
 	rest = body
 	for {
-		first, after, _ := strings.Cut(rest, "\n")
+		first, remaining, _ := strings.Cut(rest, "\n")
 		text := first
 		if lines == 0 || strings.HasPrefix(first, "  ") { // they may belong to a first bullet
 			text = strings.TrimPrefix(first, "- ")
@@ -107,8 +107,8 @@ func pageProperties(f *frontMatter, body string) (rest string, lines int) {
 		} else {
 			f.setText(key, value)
 		}
-		rest, lines = after, lines+1
-		if after == "" {
+		rest, lines = remaining, lines+1
+		if remaining == "" {
 			break
 		}
 	}
@@ -203,7 +203,7 @@ func (w *writer) attribute(attrs map[string]string, key, value string) bool {
 	name := strings.ToLower(strings.NewReplacer("_", "-", "/", "-", ".", "-").Replace(key))
 	switch {
 	case name == "id":
-		if id := w.pg.anchors[foldName(value)]; id != "" && w.once(id) {
+		if id := w.pg.anchors[foldName(value)]; id != "" && w.claimID(id) {
 			attrs["id"] = id
 		}
 		return true

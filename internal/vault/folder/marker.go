@@ -33,30 +33,30 @@ type exportMarker struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Complete is false while an export runs, and after an interrupted one.
-	Complete  bool           `json:"complete"`
-	Notebooks []keptNotebook `json:"notebooks"`
+	Complete  bool               `json:"complete"`
+	Notebooks []exportedNotebook `json:"notebooks"`
 	// Files are all other files of the export.
 	Files []string `json:"files"`
-	// Was has hashes of the documents when they were written, by file.
-	Was map[string]wasHash `json:"was,omitempty"`
+	// Hashes has the hashes of each document and its file at the time of the export, by file.
+	Hashes map[string]fileHashes `json:"was,omitempty"`
 }
 
-// wasHash has hashes of a file and of the document it was written from.
-type wasHash struct {
-	File string `json:"file"`
-	Held string `json:"held"`
+// fileHashes has hashes of a file and of the document that it was written from.
+type fileHashes struct {
+	File    string `json:"file"`
+	Content string `json:"held"`
 }
 
 // knownFile returns the record of an exported file, the zero value if there is none.
-func (m *exportMarker) knownFile(file string) wasHash {
+func (m *exportMarker) knownFile(file string) fileHashes {
 	if m == nil {
-		return wasHash{}
+		return fileHashes{}
 	}
-	return m.Was[file]
+	return m.Hashes[file]
 }
 
-// keptNotebook is a notebook in a marker.
-type keptNotebook struct {
+// exportedNotebook describes a notebook in a marker.
+type exportedNotebook struct {
 	Folder string    `json:"folder"`
 	ID     string    `json:"id"`
 	Conf   tree.Conf `json:"conf"`

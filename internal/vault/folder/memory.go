@@ -17,9 +17,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// converter is incremented when a file would be converted differently than before, so that unchanged files are
-// imported again.
-const converter = "1"
+// converterVersion must be incremented when a file would be converted differently than before, so that unchanged files
+// are imported again.
+const converterVersion = "1"
 
 // The kinds of what was imported.
 const (
@@ -27,13 +27,13 @@ const (
 	assetKind = "asset"
 )
 
-// importMemory holds what earlier imports from a place left behind.
+// importMemory is what the vault recorded in earlier imports of a folder.
 type importMemory struct {
 	origin   workspace.Origin
 	place    string                         // of the origin, when it was last imported
 	rows     map[string]*workspace.Imported // by path
 	byTarget map[string]*workspace.Imported // rows of pages, by document id
-	seen     map[string]bool                // paths that still exist in the folder
+	present  map[string]bool                // paths that still exist in the folder
 	inVault  map[string]bool                // documents of the vault, with true if their notebook is open
 	shared   map[string]bool                // assets that belong to several files
 	state    string                         // to be stored if this import completes
@@ -71,7 +71,7 @@ func PlaceOf(at string) (string, error) {
 // loadMemory reads what earlier imports of the folder have recorded.
 func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
 	m := &importMemory{
-		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, seen: map[string]bool{},
+		rows: map[string]*workspace.Imported{}, byTarget: map[string]*workspace.Imported{}, present: map[string]bool{},
 		inVault: map[string]bool{}, shared: map[string]bool{},
 	}
 	im.memory = m
@@ -95,18 +95,18 @@ func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
 	return nil
 }
 
-// findExisting finds out which documents the vault has.
+// findExisting records which of the documents the vault has, and whether their notebook is open.
 func (m *importMemory) findExisting(tx *workspace.Tx, ids []string) {
-	for some := range slices.Chunk(ids, 5000) {
+	for chunk := range slices.Chunk(ids, 5000) {
 		tx.Rows(func(row workspace.Row) bool {
 			m.inVault[row.Text(0)] = row.Int(1) == 0
 			return true
 		}, `SELECT document.id, closed FROM document JOIN notebook ON notebook.id = document.box
-			WHERE document.id IN (SELECT value FROM json_each(?))`, mustJSON(some))
+			WHERE document.id IN (SELECT value FROM json_each(?))`, mustJSON(chunk))
 	}
 }
 
-// chooseOrigin chooses the origin among the places imported before.
+// chooseOrigin selects the earlier import that this one updates, among all recorded ones.
 func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 	if im.o.Copy {
 		return nil
@@ -118,12 +118,12 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 		return ""
 	}
 	var candidates []workspace.Origin
-	all := tx.Origins()
+	origins := tx.Origins()
 	from := at
 	if im.o.MovedFrom != "" {
 		from = im.o.MovedFrom
 	}
-	for _, o := range all {
+	for _, o := range origins {
 		if o.Place == from {
 			candidates = append(candidates, o)
 		}
@@ -143,18 +143,19 @@ func (im *importer) chooseOrigin(tx *workspace.Tx, at string) error {
 	if im.mark != nil || im.hasIDs {
 		return nil // its documents are found by id wherever they are
 	}
-	return im.movedPlace(tx, all)
+	return im.findMovedPlace(tx, origins)
 }
 
-// movedPlace takes the folder for one that was imported elsewhere if it has most of that place's files.
-func (im *importer) movedPlace(tx *workspace.Tx, all []workspace.Origin) error {
+// findMovedPlace looks for a recorded place whose folder may have been moved here: one with the same content in more
+// than half of this folder's pages. If that folder still exists, this one is a copy: the error wraps [ErrCopy].
+func (im *importer) findMovedPlace(tx *workspace.Tx, origins []workspace.Origin) error {
 	pages := 0
 	for _, pg := range im.pages {
 		if pg.identifiesFolder() {
 			pages++
 		}
 	}
-	for _, o := range all {
+	for _, o := range origins {
 		rows := map[string]string{}
 		for _, row := range tx.Imported(o.N) {
 			rows[row.Path] = row.Source
@@ -218,11 +219,11 @@ func (s *source) hash(at string, limit int64) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// folderHash returns a hash of everything in the folder that matters: names of files, texts of pages, and the imported
-// attachments. If it is the same as last time, there is nothing to do.
+// folderHash returns a hash of everything in the folder that an import depends on: names of files, texts of pages, and
+// the imported attachments. If it has not changed, there is nothing to import.
 func (im *importer) folderHash() string {
 	sum := sha256.New()
-	writeHeld(sum, converter)
+	writeTexts(sum, converterVersion)
 	bySource := map[string]string{}
 	for _, pg := range im.pages {
 		if pg.file != "" {
@@ -234,28 +235,28 @@ func (im *importer) folderHash() string {
 		if row := im.memory.rows[at]; !isPage && (row != nil || im.claimed[at]) {
 			hash = im.s.hash(at, maxAsset)
 		}
-		writeHeld(sum, at, hash)
+		writeTexts(sum, at, hash)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// resolvedBy returns a hash of everything that the targets of links depend on.
-func (im *importer) resolvedBy() string {
+// linkHash returns a hash of everything that decides where links lead.
+func (im *importer) linkHash() string {
 	sum := sha256.New()
-	writeHeld(sum, converter)
+	writeTexts(sum, converterVersion)
 	for _, at := range sortedKeys(im.s.files) {
 		if !isPage(at) {
-			writeHeld(sum, at)
+			writeTexts(sum, at)
 		}
 	}
 	for _, pg := range im.pages {
-		writeHeld(sum, pg.path(), pg.id, pg.title)
-		writeHeld(sum, pg.front.aliases...)
+		writeTexts(sum, pg.path(), pg.id, pg.title)
+		writeTexts(sum, pg.front.aliases...)
 		for _, key := range sortedKeys(pg.headings) {
-			writeHeld(sum, "h", key, pg.headings[key])
+			writeTexts(sum, "h", key, pg.headings[key])
 		}
 		for _, key := range sortedKeys(pg.anchors) {
-			writeHeld(sum, "a", key, pg.anchors[key])
+			writeTexts(sum, "a", key, pg.anchors[key])
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
@@ -269,33 +270,33 @@ func (p *page) rowPath() string {
 	return p.dir + "/"
 }
 
-// match assigns remembered rows to pages: by id, by path, or by the content of a file that is gone.
+// match assigns rows of earlier imports to pages: by id, by path, or by the content of a file that is gone.
 func (im *importer) match() {
 	m := im.memory
-	taken := map[string]bool{}
+	claimed := map[string]bool{}
 	claim := func(pg *page, row *workspace.Imported) bool {
-		if row == nil || row.Kind != pageKind || taken[row.Target] {
+		if row == nil || row.Kind != pageKind || claimed[row.Target] {
 			return false
 		}
 		pg.row = row
-		taken[row.Target] = true
+		claimed[row.Target] = true
 		return true
 	}
 	for _, pg := range im.pages {
 		if pg.front.id != "" {
 			claim(pg, m.byTarget[pg.front.id])
 		} else if claim(pg, m.rows[pg.rowPath()]) {
-			m.seen[pg.rowPath()] = true
+			m.present[pg.rowPath()] = true
 		}
 		if pg.row != nil && m.rows[pg.row.Path] != nil && pg.row.Path != pg.rowPath() {
 			pg.from = pg.row.Path
-			m.seen[pg.row.Path] = true
+			m.present[pg.row.Path] = true
 		}
-		m.seen[pg.rowPath()] = true
+		m.present[pg.rowPath()] = true
 	}
 	missing := map[string][]*workspace.Imported{} // rows of missing files, by hash
 	for _, at := range sortedKeys(m.rows) {
-		if row := m.rows[at]; row.Kind == pageKind && !m.seen[at] && !taken[row.Target] && row.Source != "" {
+		if row := m.rows[at]; row.Kind == pageKind && !m.present[at] && !claimed[row.Target] && row.Source != "" {
 			missing[row.Source] = append(missing[row.Source], row)
 		}
 	}
@@ -306,57 +307,58 @@ func (im *importer) match() {
 			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, but not what was below it
 		case claim(pg, m.rows[pg.dir+"/"]): // a folder that had no file has one now
 			pg.from = pg.row.Path
-			m.seen[pg.from] = true
+			m.present[pg.from] = true
 		case pg.size > 0:
 			im.matchMoved(pg, missing[pg.source], claim)
 		}
 	}
-	im.movedFolders(claim)
+	im.matchMovedFolders(claim)
 }
 
-// matchMoved finds the missing file that a page was before, preferably one of the same name.
+// matchMoved looks among rows with the same content for the one that the page had before it was moved, preferably one
+// with the same file name.
 func (im *importer) matchMoved(pg *page, list []*workspace.Imported, claim func(*page, *workspace.Imported) bool) {
 	for _, sameName := range []bool{true, false} {
 		for _, row := range list {
 			if (path.Base(row.Path) == path.Base(pg.file)) == sameName && claim(pg, row) {
 				pg.from = row.Path
-				im.memory.seen[row.Path] = true
+				im.memory.present[row.Path] = true
 				return
 			}
 		}
 	}
 }
 
-// movedFolders matches folders that moved together with their files.
-func (im *importer) movedFolders(claim func(*page, *workspace.Imported) bool) {
+// matchMovedFolders assigns rows to the folders above moved pages.
+func (im *importer) matchMovedFolders(claim func(*page, *workspace.Imported) bool) {
 	for _, pg := range im.pages {
 		if pg.from == "" || pg.row == nil {
 			continue
 		}
 		oldFolder := path.Dir(strings.TrimSuffix(pg.from, "/"))
 		for up := pg.parent; up != nil && up.row == nil && up.file == "" && oldFolder != "."; up, oldFolder = up.parent, path.Dir(oldFolder) {
-			if im.memory.seen[oldFolder+"/"] || !claim(up, im.memory.rows[oldFolder+"/"]) {
+			if im.memory.present[oldFolder+"/"] || !claim(up, im.memory.rows[oldFolder+"/"]) {
 				break
 			}
 			up.from = oldFolder + "/"
-			im.memory.seen[up.from] = true
+			im.memory.present[up.from] = true
 		}
 	}
 }
 
-// adoptExisting matches pages that have no row with documents at the same path of the target notebook. This is for
-// vaults from before rows existed.
+// adoptExisting matches pages without a row with documents at the same path of the target notebook. This is for vaults
+// from before rows existed.
 func (im *importer) adoptExisting(tx *workspace.Tx) {
 	if im.o.Copy || !im.memory.isFirstImport() {
 		return
 	}
-	taken := map[string]bool{}
+	claimed := map[string]bool{}
 	tx.Rows(func(row workspace.Row) bool {
-		taken[row.Text(0)] = true
+		claimed[row.Text(0)] = true
 		return true
 	}, "SELECT target FROM imported WHERE kind = 'page'")
 	for _, pl := range im.plans {
-		if pl.kept != nil {
+		if pl.exported != nil {
 			continue
 		}
 		box := im.boxOf(tx, pl)
@@ -366,15 +368,15 @@ func (im *importer) adoptExisting(tx *workspace.Tx) {
 		var walk func(list []*page, at string)
 		walk = func(list []*page, at string) {
 			for _, pg := range list {
-				here := at + "/" + pg.title
-				for _, d := range tx.DocumentsByHPath(box.ID, here) {
-					if pg.pathTaken = taken[d.ID()] && pg.file != ""; pg.front.id == "" && !pg.pathTaken && !pg.broken {
-						taken[d.ID()] = true
+				hpath := at + "/" + pg.title
+				for _, d := range tx.DocumentsByHPath(box.ID, hpath) {
+					if pg.pathTaken = claimed[d.ID()] && pg.file != ""; pg.front.id == "" && !pg.pathTaken && !pg.broken {
+						claimed[d.ID()] = true
 						im.adoptOne(tx, pg, d)
 						break
 					}
 				}
-				walk(pg.children, here)
+				walk(pg.children, hpath)
 			}
 		}
 		walk(pl.top, "")
@@ -423,7 +425,7 @@ func (p *page) linkedNames() map[string]string {
 
 // boxOf returns the notebook for the pages of a plan, nil if it has to be created.
 func (im *importer) boxOf(tx *workspace.Tx, pl *notebookPlan) *tree.Notebook {
-	if pl.kept != nil {
+	if pl.exported != nil {
 		return tx.Notebook(pl.id)
 	}
 	if box := tx.Notebook(im.memory.origin.Notebook); box != nil && tx.OpenNotebook(box.ID) != nil {

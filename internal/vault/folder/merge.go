@@ -5,8 +5,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// merger updates a document to the blocks made from its file. Equal blocks stay, and a block in the same place gets
-// the new text, so that references to it remain valid.
+// merger updates a document to the blocks made from its file. Equal blocks stay. A changed block gets its new text in
+// place, so that references to it remain valid.
 type merger struct {
 	tx     *workspace.Tx
 	linked map[string]bool        // ids of new blocks to which links refer
@@ -15,8 +15,8 @@ type merger struct {
 	hash   map[*tree.Block]string
 }
 
-// merge makes blocks the content of the document. linked are the ids among them to which links refer; these ids do not
-// change.
+// merge replaces the content of the document by blocks. linked has the ids among them that links refer to; these ids do
+// not change.
 func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, linked map[string]bool) {
 	m := &merger{tx, linked, map[string]*tree.Block{}, map[*tree.Block]bool{}, map[*tree.Block]string{}}
 	for _, b := range d.Root.Children {
@@ -38,44 +38,44 @@ func merge(tx *workspace.Tx, d *tree.Document, blocks []*tree.Block, linked map[
 }
 
 func (m *merger) hashOf(b *tree.Block) string {
-	h, known := m.hash[b]
-	if !known {
+	h, ok := m.hash[b]
+	if !ok {
 		h = blockHash(b)
 		m.hash[b] = h
 	}
 	return h
 }
 
-// list returns the merged blocks of one container.
+// list merges the blocks of one container.
 func (m *merger) list(before, after []*tree.Block) []*tree.Block {
 	partner := m.matchBlocks(before, after)
-	out := make([]*tree.Block, len(after))
+	merged := make([]*tree.Block, len(after))
 	for i, b := range after {
 		switch old := partner[i]; {
 		case old == nil:
-			out[i] = m.newBlock(b)
+			merged[i] = m.newBlock(b)
 		case m.isEqual(old, b):
-			out[i] = old
+			merged[i] = old
 		default:
 			m.replaceContent(old, b)
-			out[i] = old
+			merged[i] = old
 		}
 	}
-	return out
+	return merged
 }
 
-// blockPosition is the position of a block: the kept block before it, and its own kind.
+// blockPosition identifies a gap between kept blocks: the kept block before it, and the kind of block in it.
 type blockPosition struct {
 	after *tree.Block
 	kind  string
 }
 
-// matchBlocks returns for each new block the old one that it replaces: the one with its id, else an equal one, else one
-// of its kind in the same place.
+// matchBlocks returns for each new block the old one that it replaces, nil for none: the one with its id, else an equal
+// one, else one of its kind at the same position.
 func (m *merger) matchBlocks(before, after []*tree.Block) []*tree.Block {
 	partner := make([]*tree.Block, len(after))
 	byHash := map[string][]*tree.Block{}
-	staying := map[*tree.Block]bool{}
+	matched := map[*tree.Block]bool{}
 	for _, old := range before {
 		if !m.reused[old] {
 			byHash[m.hashOf(old)] = append(byHash[m.hashOf(old)], old)
@@ -94,13 +94,13 @@ func (m *merger) matchBlocks(before, after []*tree.Block) []*tree.Block {
 			}
 		}
 		if partner[i] != nil {
-			staying[partner[i]] = true
+			matched[partner[i]] = true
 		}
 	}
 	open := map[blockPosition][]*tree.Block{}
 	var last *tree.Block
 	for _, old := range before {
-		if staying[old] {
+		if matched[old] {
 			last = old
 		} else if !m.reused[old] {
 			open[blockPosition{last, old.Kind}] = append(open[blockPosition{last, old.Kind}], old)
@@ -150,7 +150,7 @@ func (m *merger) replaceContent(old, b *tree.Block) {
 		attrs = map[string]string{}
 	}
 	for name, value := range old.Attrs {
-		if ownHere(name) && (name != "updated" || attrs[name] == "") {
+		if isUsageAttr(name) && (name != "updated" || attrs[name] == "") {
 			attrs[name] = value
 		}
 	}
@@ -160,7 +160,7 @@ func (m *merger) replaceContent(old, b *tree.Block) {
 	old.Insert(0, children...)
 }
 
-// newBlock returns a new block. Inside it, blocks of the document from elsewhere may be used again.
+// newBlock adds a block as a new one. Blocks of the document that moved into it keep their ids.
 func (m *merger) newBlock(b *tree.Block) *tree.Block {
 	var keep []string
 	b.Walk(func(b *tree.Block) {

@@ -13,7 +13,7 @@ import (
 // destination is the target folder of an export.
 type destination struct {
 	root    *os.Root
-	before  map[string]bool // files of the earlier export
+	earlier map[string]bool // files of the earlier export
 	written []string
 }
 
@@ -28,7 +28,7 @@ func openDestination(dir string, overwrite bool) (*destination, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &destination{root: root, before: map[string]bool{}}
+	d := &destination{root: root, earlier: map[string]bool{}}
 	if err := d.check(dir, overwrite); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -51,13 +51,13 @@ func (d *destination) check(dir string, overwrite bool) error {
 	}
 	for _, at := range m.Files {
 		if fs.ValidPath(at) && at != "." && at != MarkerName {
-			d.before[at] = true
+			d.earlier[at] = true
 		}
 	}
 	return nil
 }
 
-// write writes a file atomically. A file with the same content is not touched.
+// write writes a file atomically. It does not touch a file that has the content already.
 func (d *destination) write(at string, data []byte) error {
 	d.written = append(d.written, at)
 	return d.replace(at, data)
@@ -65,7 +65,7 @@ func (d *destination) write(at string, data []byte) error {
 
 func (d *destination) replace(at string, data []byte) error {
 	if info, err := d.root.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
-		if held, err := d.root.ReadFile(at); err == nil && bytes.Equal(held, data) {
+		if existing, err := d.root.ReadFile(at); err == nil && bytes.Equal(existing, data) {
 			return nil
 		}
 	}
@@ -87,13 +87,13 @@ func (d *destination) replace(at string, data []byte) error {
 
 // removeStale removes the files of the earlier export that are not in this one, and folders that become empty.
 func (d *destination) removeStale(problem func(at string, err error)) {
-	now := map[string]bool{}
+	current := map[string]bool{}
 	for _, at := range d.written {
-		now[at] = true
+		current[at] = true
 	}
 	var removed []string
-	for at := range d.before {
-		if !now[at] {
+	for at := range d.earlier {
+		if !current[at] {
 			removed = append(removed, at)
 		}
 	}

@@ -51,13 +51,13 @@ type page struct {
 
 // notebookPlan is a notebook to be imported.
 type notebookPlan struct {
-	name    string
-	top     []*page // pages at the top of the notebook
-	page    *page   // text of the notebook itself, nil without one
-	kept    *keptNotebook
-	id      string            // of the notebook, once it exists
-	moved   map[string]string // new addresses of assets whose name was taken
-	inVault bool              // the vault has this notebook
+	name     string
+	top      []*page // pages at the top of the notebook
+	page     *page   // text of the notebook itself, nil without one
+	exported *exportedNotebook
+	id       string            // of the notebook, once it exists
+	moved    map[string]string // new addresses of assets whose name was taken
+	inVault  bool              // the vault has this notebook
 	// assets and databases are the folders with them, and cards the file; "" if there is none. Everything in them is
 	// imported.
 	assets, databases, cards string
@@ -107,7 +107,8 @@ var (
 	logseqUUID = lazyregexp.New(`^[ \t]*id::[ \t]*([0-9A-Fa-f-]{36})[ \t]*$`)
 )
 
-// survey collects what other pages may refer to in a page, and gives it ids.
+// survey collects the headings, anchors and ids of a page, to which other pages may refer. Headings and anchors without
+// an id get one from mint, which returns a new id with the given time.
 func (p *page) survey(list []line, mint func(stamp string) string) {
 	p.headings, p.anchors, p.texts = map[string]string{}, map[string]string{}, map[string]string{}
 	created, _ := p.stamps()
@@ -128,8 +129,8 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 		if m := heading.FindStringSubmatch(rest); m != nil {
 			id := ""
 			if i+1 < len(list) {
-				if given := listID.FindStringSubmatch(list[i+1].text); given != nil {
-					id = given[1]
+				if attrs := listID.FindStringSubmatch(list[i+1].text); attrs != nil {
+					id = attrs[1]
 				}
 			}
 			if id == "" {
@@ -156,8 +157,8 @@ func (p *page) survey(list []line, mint func(stamp string) string) {
 			id := mint(created)
 			p.anchors[foldName(m[1])] = id
 			for j := i - 1; j >= 0 && p.texts[id] == ""; j-- { // the bullet above its properties
-				if _, above := prefixOf(list[j].text); property.FindString(above) == "" {
-					p.texts[id] = shownText(above)
+				if _, text := prefixOf(list[j].text); property.FindString(text) == "" {
+					p.texts[id] = shownText(text)
 				}
 			}
 		}
@@ -184,8 +185,8 @@ func cutAnchor(text string) (rest, anchor string) {
 
 var notInHeading = lazyregexp.New(`[^\p{L}\p{N}]+`)
 
-// headingKey returns the key that headings are looked up by: links write headings without marks, and addresses write
-// hyphens for blanks.
+// headingKey returns the key to look up a heading, since links write headings without marks, and addresses with hyphens
+// instead of blanks.
 func headingKey(text string) string {
 	if strings.ContainsAny(text, "*_`[(<") {
 		text = markup.Plain(wikiLink.ReplaceAllString(text, "$1"))
@@ -195,7 +196,7 @@ func headingKey(text string) string {
 
 var wikiLink = lazyregexp.New(`\[\[(?:[^\]|]*\|)?([^\]]*)\]\]`)
 
-// shownText returns the text of a line as references show it.
+// shownText returns the text of a line as a reference to it shows it.
 func shownText(text string) string {
 	_, text = prefixOf(text)
 	text = strings.TrimPrefix(strings.TrimSpace(taskWord.ReplaceAllString(text, "")), "[ ] ")

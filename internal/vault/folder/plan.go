@@ -19,29 +19,29 @@ type planner struct {
 	plan  *notebookPlan
 }
 
-// layOut creates the pages of the Markdown files below base ("." for all), except paths for which without is true.
-func (s *source) layOut(pl *notebookPlan, base string, without func(string) bool, by foreignProgram) []*page {
+// layOut creates pages for the Markdown files below base ("." for all), except those for which exclude is true.
+func (s *source) layOut(pl *notebookPlan, base string, exclude func(string) bool, program foreignProgram) []*page {
 	p := &planner{s: s, byDir: map[string]*page{}, plan: pl}
 	var files []string
 	for at := range s.files {
-		if isPage(at) && (base == "." || strings.HasPrefix(at, base+"/")) && !without(at) {
+		if isPage(at) && (base == "." || strings.HasPrefix(at, base+"/")) && !exclude(at) {
 			files = append(files, at)
 		}
 	}
 	slices.Sort(files)
-	taken := map[string]bool{}
+	exists := map[string]bool{}
 	for _, at := range files {
-		taken[at] = true
+		exists[at] = true
 	}
 	for _, at := range files {
 		pg := &page{
-			file: at, name: stem(at), dir: strings.TrimSuffix(at, path.Ext(at)), plan: pl, dialect: by.dialect,
+			file: at, name: stem(at), dir: strings.TrimSuffix(at, path.Ext(at)), plan: pl, dialect: program.dialect,
 			modified: s.files[at].changed, size: s.files[at].size,
 		}
 		up := path.Dir(at)
 		switch {
-		case by.placePage != nil && by.placePage(pg):
-		case up != base && path.Base(up) == pg.name && !taken[up+".md"] && !taken[up+".markdown"]:
+		case program.placePage != nil && program.placePage(pg):
+		case up != base && path.Base(up) == pg.name && !exists[up+".md"] && !exists[up+".markdown"]:
 			pg.dir = up // the note of its folder
 		}
 		if existing := p.byDir[pg.dir]; existing != nil {
@@ -94,7 +94,7 @@ func (p *planner) folder(dir string) *page {
 	return &page{name: path.Base(dir), dir: dir, plan: p.plan, modified: p.modified(dir)}
 }
 
-// modified returns when the first file in a folder was changed, the zero time if there is none.
+// modified returns the oldest modification time of the files in a folder, the zero time if there are none.
 func (p *planner) modified(dir string) (first time.Time) {
 	for at, f := range p.s.files {
 		if strings.HasPrefix(at, dir+"/") && (first.IsZero() || f.changed.Before(first)) {
@@ -104,7 +104,7 @@ func (p *planner) modified(dir string) (first time.Time) {
 	return first
 }
 
-// liftDeepPages moves pages that are too deep up to the last possible level.
+// liftDeepPages moves pages that are nested too deep up to the deepest level allowed.
 func liftDeepPages(pages []*page, r *Report) {
 	for _, pg := range pages {
 		depth := pg.depth()

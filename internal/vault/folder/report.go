@@ -51,7 +51,7 @@ type Report struct {
 	Files int
 	// States has the state of each file of an import.
 	States []FileState
-	// From is the place that the folder was taken for, because that is gone; "" if it was not.
+	// From is the former path of the folder, if the import recognized it as moved; else "".
 	From string
 	// Problems lists what could not be kept or was changed, by path and line.
 	Problems []Problem
@@ -112,20 +112,20 @@ func rank(code string) int {
 
 // ByFolder returns the problems, with the files to which nothing links counted by folder.
 func (r *Report) ByFolder() []Problem {
-	var found []Problem
+	var problems []Problem
 	counts, at := map[string]int{}, map[string]int{}
 	for _, p := range r.Problems {
 		if p.Code != codeNotLinked {
-			found = append(found, p)
+			problems = append(problems, p)
 			continue
 		}
 		dir := path.Dir(p.Path) + "/"
 		if counts[dir]++; counts[dir] == 1 {
-			at[dir] = len(found)
-			found = append(found, p)
+			at[dir] = len(problems)
+			problems = append(problems, p)
 			continue
 		}
-		found[at[dir]] = Problem{Path: dir, Code: codeNotLinked, What: fmt.Sprintf("%d files", counts[dir]), Why: "no page links to these files: left out"}
+		problems[at[dir]] = Problem{Path: dir, Code: codeNotLinked, What: fmt.Sprintf("%d files", counts[dir]), Why: "no page links to these files: left out"}
 	}
-	return found
+	return problems
 }

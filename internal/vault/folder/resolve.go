@@ -66,24 +66,24 @@ func add(m map[string][]*page, key string, pg *page) {
 	}
 }
 
-// wiki returns the page that [[name]] means in a file: by path, by name (the nearest first), or by title or alias. An
-// empty name is the page itself.
+// wiki returns the page that [[name]] means in the page from: by path, by file name (the nearest first), or by title or
+// alias. An empty name is the page itself.
 func (x *index) wiki(from *page, name string) *page {
 	name = strings.TrimSpace(name)
 	if name == "" {
 		return from
 	}
 	if isPage(name) {
-		if pg := x.at(path.Join(path.Dir(from.file), name)); pg != nil {
+		if pg := x.pageAt(path.Join(path.Dir(from.file), name)); pg != nil {
 			return pg
 		}
 		name = strings.TrimSuffix(name, path.Ext(name))
 	}
 	if strings.Contains(name, "/") {
-		if pg := x.at(path.Join(path.Dir(from.file), name)); pg != nil {
+		if pg := x.pageAt(path.Join(path.Dir(from.file), name)); pg != nil {
 			return pg
 		}
-		if pg := x.at(path.Clean("/" + name)[1:]); pg != nil {
+		if pg := x.pageAt(path.Clean("/" + name)[1:]); pg != nil {
 			return pg
 		}
 	}
@@ -106,26 +106,26 @@ func (x *index) wiki(from *page, name string) *page {
 		return list[0]
 	}
 	if strings.Contains(name, "/") {
-		return x.suffix(name)
+		return x.findBySuffix(name)
 	}
 	return nil
 }
 
-// suffix finds a page by the end of its path.
-func (x *index) suffix(name string) (found *page) {
+// findBySuffix finds a page by the end of its path.
+func (x *index) findBySuffix(name string) (match *page) {
 	name = "/" + foldName(strings.Trim(path.Clean("/"+name), "/"))
 	for at, list := range x.folded {
-		if strings.HasSuffix(at, name) && (found == nil || nearestFirst(list[0].path(), found.path()) < 0) {
-			found = list[0]
+		if strings.HasSuffix(at, name) && (match == nil || nearestFirst(list[0].path(), match.path()) < 0) {
+			match = list[0]
 		}
 	}
-	return found
+	return match
 }
 
-// at returns the page with a path, with or without extension; nil if there is none.
-func (x *index) at(at string) *page {
-	for _, p := range []string{strings.TrimSuffix(at, path.Ext(at)), at} {
-		if p != at && !isPage(at) {
+// pageAt returns the page at a path, with or without extension; nil if there is none.
+func (x *index) pageAt(byPathOrFile string) *page {
+	for _, p := range []string{strings.TrimSuffix(byPathOrFile, path.Ext(byPathOrFile)), byPathOrFile} {
+		if p != byPathOrFile && !isPage(byPathOrFile) {
 			continue
 		}
 		if pg := x.byPath[p]; pg != nil {
@@ -138,8 +138,8 @@ func (x *index) at(at string) *page {
 	return nil
 }
 
-// fragmentTarget returns the heading or block of a page for the text after # in a link. For a path of headings it is the
-// last.
+// fragmentTarget resolves the part of a link after # to the id of a heading or block. For a path of headings, the last
+// one counts.
 func (p *page) fragmentTarget(fragment string) (id string, ok bool) {
 	if rest, found := strings.CutPrefix(strings.TrimSpace(fragment), "^"); found {
 		id = p.anchors[foldName(rest)]
@@ -174,7 +174,8 @@ func relativePath(from, address string) string {
 	return plain
 }
 
-// file finds an attachment: by its path from the page, from the top, or by its name alone, the nearest first.
+// file finds an attachment and returns its path, "" if there is none. It tries the path relative to the page and to the
+// top, and with byName also the file name alone, the nearest first.
 func (s *source) file(from *page, address string, byName bool) string {
 	for _, try := range []string{address, strings.SplitN(address, "?", 2)[0]} {
 		if at := relativePath(from.file, try); at != "" && s.has(at) {

@@ -85,7 +85,7 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	case at == ".":
 		return nil
 	case d.IsDir() && isSkipped(at):
-		if strings.HasPrefix(path.Base(at), ".") && !ofPrograms[path.Base(at)] && s.holdsPages(at) {
+		if strings.HasPrefix(path.Base(at), ".") && !settingsFolders[path.Base(at)] && s.containsPages(at) {
 			r.problem(at, 0, codeHidden, path.Base(at), "hidden folders are left out, and this one holds Markdown: give it a name without a dot to import it")
 		}
 		return fs.SkipDir
@@ -117,26 +117,26 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	return nil
 }
 
-// ofPrograms are hidden folders in which programs keep settings or deleted files.
-var ofPrograms = map[string]bool{".git": true, ".obsidian": true, ".trash": true, ".logseq": true, ".vscode": true, ".idea": true, ".cache": true, ".stfolder": true, ".stversions": true}
+// settingsFolders are hidden folders in which programs keep settings or deleted files. They need no warning.
+var settingsFolders = map[string]bool{".git": true, ".obsidian": true, ".trash": true, ".logseq": true, ".vscode": true, ".idea": true, ".cache": true, ".stfolder": true, ".stversions": true}
 
-// maxHidden bounds the entries of a hidden folder that are looked at.
+// maxHidden bounds how many entries of a hidden folder are inspected.
 const maxHidden = 2000
 
-// holdsPages reports whether there is Markdown in a hidden folder.
-func (s *source) holdsPages(at string) (found bool) {
+// containsPages reports whether there is Markdown in a hidden folder.
+func (s *source) containsPages(at string) (ok bool) {
 	seen := 0
 	_ = fs.WalkDir(s.root.FS(), at, func(name string, d fs.DirEntry, err error) error { // unreadable entries count as missing
-		if seen++; found || err != nil || seen > maxHidden {
+		if seen++; ok || err != nil || seen > maxHidden {
 			return fs.SkipAll
 		}
-		found = !d.IsDir() && isPage(name)
+		ok = !d.IsDir() && isPage(name)
 		return nil
 	})
-	return found
+	return ok
 }
 
-// plainError returns an error without the path, which the problem names already.
+// plainError returns the text of an error without the path, which the problem has already.
 func plainError(err error) string {
 	if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
 		return wrong.Err.Error()

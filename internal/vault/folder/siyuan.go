@@ -27,7 +27,7 @@ func ExportSiYuan(ctx context.Context, w *workspace.Workspace, notebook string, 
 			return err
 		}
 		a := &archive{tx: tx, zip: pack, box: boxes[0], report: &report, top: safeName(boxes[0].Conf.Name)}
-		a.named = namedThings{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+		a.refs = notebookRefs{boxes[0], a.top, map[string]bool{}, map[string]bool{}, map[string]bool{}}
 		return a.write(ctx)
 	})
 	report.sort()
@@ -41,7 +41,7 @@ type archive struct {
 	box    *tree.Notebook
 	report *Report
 	top    string // the one folder at its top
-	named  namedThings
+	refs   notebookRefs
 }
 
 func (a *archive) write(ctx context.Context) error {
@@ -103,7 +103,7 @@ func (a *archive) document(d *tree.Document) error {
 		return nil
 	}
 	root.Walk(func(b *tree.Block) {
-		a.named.addFrom(b)
+		a.refs.addFrom(b)
 		if b.Attrs["custom-riff-decks"] != "" {
 			a.report.problem(d.HPath(), 0, codeCard, b.ID, "the archive holds no flashcards: SiYuan will not know this one")
 		}
@@ -125,8 +125,8 @@ func validPath(d *tree.Document) bool {
 }
 
 func (a *archive) writeAssets() error {
-	done := map[string]bool{}
-	for _, address := range sortedKeys(a.named.assets) {
+	written := map[string]bool{}
+	for _, address := range sortedKeys(a.refs.assets) {
 		file, name := storedAsset(a.tx, a.box.ID, address)
 		if file == "" {
 			a.report.problem(a.top, 0, codeFileMissing, address, "a document names this asset, and the vault does not have it")
@@ -134,10 +134,10 @@ func (a *archive) writeAssets() error {
 		}
 		for _, extra := range []string{"", ".sya"} {
 			f := a.tx.Stat(file + extra)
-			if f == nil || done[name+extra] {
+			if f == nil || written[name+extra] {
 				continue
 			}
-			done[name+extra] = true
+			written[name+extra] = true
 			a.report.Files++
 			if err := a.add(assetsDir+"/"+name+extra, a.tx.ReadFile(file+extra), f.Changed); err != nil {
 				return err
@@ -148,13 +148,13 @@ func (a *archive) writeAssets() error {
 }
 
 func (a *archive) writeDatabases() error {
-	found, missing := addRelated(a.tx, a.named.databases)
+	databases, missing := databasesWithRelated(a.tx, a.refs.databases)
 	for _, id := range missing {
 		a.report.problem(a.top, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}
-	for _, id := range sortedKeys(found) {
+	for _, id := range sortedKeys(databases) {
 		a.report.Files++
-		if err := a.add("storage/av/"+id+".json", found[id], a.tx.Stat(siyuanapi.DatabasePath(id)).Changed); err != nil {
+		if err := a.add("storage/av/"+id+".json", databases[id], a.tx.Stat(siyuanapi.DatabasePath(id)).Changed); err != nil {
 			return err
 		}
 	}

@@ -20,35 +20,36 @@ const (
 	blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
 )
 
-// keptRecord is a record in cards.json.
-type keptRecord struct {
+// exportedRecord is a record in cards.json.
+type exportedRecord struct {
 	ID    string          `json:"id"`
 	Owner string          `json:"deck,omitempty"`
 	At    int64           `json:"at"`
 	Body  json.RawMessage `json:"body"`
 }
 
-// keptCards is cards.json: the flashcards of a notebook and their decks.
-type keptCards struct {
-	Decks []keptRecord `json:"decks"`
-	Cards []keptRecord `json:"cards"`
+// exportedCards is the content of cards.json: the flashcards of a notebook and their decks.
+type exportedCards struct {
+	Decks []exportedRecord `json:"decks"`
+	Cards []exportedRecord `json:"cards"`
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// confinedAsset reports whether an address names a file below assets/ with a name that is valid on every system.
+// confinedAsset reports whether an address stays below assets/ and has a name that is valid on every system.
 func confinedAsset(address string) bool {
 	return strings.HasPrefix(address, assetsDir+"/") && fs.ValidPath(address) && path.Clean(address) == address &&
 		!strings.ContainsAny(address, `:\`+"\x00")
 }
 
-// addRelated adds the databases to which databases have relations.
-func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte, missing []string) {
-	found = map[string][]byte{}
+// databasesWithRelated reads the databases with these ids and all that they relate to, directly or not. missing has
+// those of ids that the vault does not have.
+func databasesWithRelated(tx *workspace.Tx, ids map[string]bool) (databases map[string][]byte, missing []string) {
+	databases = map[string][]byte{}
 	for queue := sortedKeys(ids); len(queue) > 0; {
 		id := queue[0]
 		queue = queue[1:]
-		if found[id] != nil || !tree.ValidID(id) {
+		if databases[id] != nil || !tree.ValidID(id) {
 			continue
 		}
 		f := tx.Stat(siyuanapi.DatabasePath(id))
@@ -58,8 +59,8 @@ func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte,
 			}
 			continue
 		}
-		found[id] = tx.ReadFile(siyuanapi.DatabasePath(id))
-		var others struct {
+		databases[id] = tx.ReadFile(siyuanapi.DatabasePath(id))
+		var content struct {
 			KeyValues []struct {
 				Key struct {
 					Relation struct {
@@ -68,29 +69,29 @@ func addRelated(tx *workspace.Tx, ids map[string]bool) (found map[string][]byte,
 				} `json:"key"`
 			} `json:"keyValues"`
 		}
-		if json.Unmarshal(found[id], &others) != nil {
+		if json.Unmarshal(databases[id], &content) != nil {
 			continue
 		}
-		for _, column := range others.KeyValues {
+		for _, column := range content.KeyValues {
 			queue = append(queue, column.Key.Relation.AvID)
 		}
 	}
-	return found, missing
+	return databases, missing
 }
 
 // writeDatabases writes the databases of the current notebook in the vault's format.
 func (e *exporter) writeDatabases() error {
-	found, missing := addRelated(e.tx, e.named.databases)
+	databases, missing := databasesWithRelated(e.tx, e.refs.databases)
 	for _, id := range missing {
-		e.report.problem(e.named.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
+		e.report.problem(e.refs.folder, 0, codeDatabase, id, "a document shows this database, and the vault does not have it")
 	}
-	for _, id := range sortedKeys(found) {
-		if !json.Valid(found[id]) {
-			e.report.problem(e.named.folder, 0, codeDatabase, id, "its file is not JSON: left out")
+	for _, id := range sortedKeys(databases) {
+		if !json.Valid(databases[id]) {
+			e.report.problem(e.refs.folder, 0, codeDatabase, id, "its file is not JSON: left out")
 			continue
 		}
 		e.report.Files++
-		if err := e.to.write(e.named.folder+"/"+databasesDir+"/"+id+".json", found[id]); err != nil {
+		if err := e.to.write(e.refs.folder+"/"+databasesDir+"/"+id+".json", databases[id]); err != nil {
 			return err
 		}
 	}
@@ -99,11 +100,11 @@ func (e *exporter) writeDatabases() error {
 
 // writeCards writes the flashcards of blocks in the current notebook.
 func (e *exporter) writeCards() error {
-	cards := keptCards{Decks: []keptRecord{}, Cards: []keptRecord{}}
+	cards := exportedCards{Decks: []exportedRecord{}, Cards: []exportedRecord{}}
 	decks := map[string]bool{}
 	e.tx.Rows(func(row workspace.Row) bool {
-		if e.named.blocks[row.Text(4)] {
-			cards.Cards = append(cards.Cards, keptRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
+		if e.refs.blocks[row.Text(4)] {
+			cards.Cards = append(cards.Cards, exportedRecord{row.Text(0), row.Text(1), row.Int(2), json.RawMessage(row.Text(3))})
 			decks[row.Text(1)] = true
 		}
 		return true
@@ -113,14 +114,14 @@ func (e *exporter) writeCards() error {
 	}
 	for _, id := range sortedKeys(decks) {
 		if r := e.tx.Record(deckKind, id); r != nil {
-			cards.Decks = append(cards.Decks, keptRecord{r.ID, r.Owner, r.At, json.RawMessage(r.Body)})
+			cards.Decks = append(cards.Decks, exportedRecord{r.ID, r.Owner, r.At, json.RawMessage(r.Body)})
 		}
 	}
 	data, err := json.MarshalIndent(cards, "", "  ")
 	if err != nil {
-		e.report.problem(e.named.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
+		e.report.problem(e.refs.folder, 0, codeCard, cardsFile, "a flashcard cannot be read: all are left out")
 		return nil //nolint:nilerr // the report says it
 	}
 	e.report.Files++
-	return e.to.write(e.named.folder+"/"+cardsFile, append(data, '\n'))
+	return e.to.write(e.refs.folder+"/"+cardsFile, append(data, '\n'))
 }

@@ -8,15 +8,15 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// bodyOf writes the blocks of a document for a folder. A block has an attribute list if its id is needed or if it has
-// attributes. If Markdown without further lists would be read back differently, all blocks have one. exact is false
-// if even that is read back differently.
-func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text string, exact bool) {
-	if !all {
+// bodyOf writes the blocks of a document as Markdown for a folder. A block gets an attribute list if its id is
+// referenced or if it has attributes of its own. If that would be read back differently, or if allIDs is set, all
+// blocks get one. exact is false if the result is read back differently even so.
+func bodyOf(root *tree.Block, isReferenced func(id string) bool, allIDs bool) (text string, exact bool) {
+	if !allIDs {
 		lean := root.Clone()
 		lean.Walk(func(b *tree.Block) {
 			if b != lean {
-				b.Attrs = attrsFor(b, func(id string) bool { return needed(id) || needsAttrList(b) })
+				b.Attrs = attrsFor(b, func(id string) bool { return isReferenced(id) || needsAttrList(b) })
 			}
 		})
 		if text = renderText(lean); readsAs(text, lean) {
@@ -33,8 +33,8 @@ func bodyOf(root *tree.Block, needed func(id string) bool, all bool) (text strin
 	return text, readsAs(text, full)
 }
 
-// needsAttrList reports whether a block without an attribute list would be read differently: as nothing, or as one list
-// instead of two.
+// needsAttrList reports whether a block would be misread without an attribute list: as nothing, or as one list with the
+// one before it.
 func needsAttrList(b *tree.Block) bool {
 	switch b.Kind {
 	case tree.Paragraph:
@@ -47,7 +47,7 @@ func needsAttrList(b *tree.Block) bool {
 }
 
 // attrsFor returns the attributes with which a block is written, nil for none.
-func attrsFor(b *tree.Block, needed func(id string) bool) map[string]string {
+func attrsFor(b *tree.Block, isReferenced func(id string) bool) map[string]string {
 	attrs := maps.Clone(b.Attrs)
 	if b.Kind == tree.Table && strings.Trim(attrs["colgroup"], "|") == "" {
 		delete(attrs, "colgroup") // it follows from the table
@@ -55,13 +55,13 @@ func attrsFor(b *tree.Block, needed func(id string) bool) map[string]string {
 	if attrs["updated"] == b.Created() {
 		delete(attrs, "updated")
 	}
-	own := len(attrs)
+	meaningful := len(attrs)
 	for _, name := range []string{"id", "updated"} {
-		if _, found := attrs[name]; found {
-			own--
+		if _, ok := attrs[name]; ok {
+			meaningful--
 		}
 	}
-	if own == 0 && !needed(b.ID) {
+	if meaningful == 0 && !isReferenced(b.ID) {
 		return nil
 	}
 	attrs["id"] = b.ID
@@ -76,7 +76,7 @@ func renderText(root *tree.Block) string {
 	return strings.ToValidUTF8(strings.Trim(strings.Join(parts, "\n\n"), "\n"), "\ufffd")
 }
 
-// readsAs reports whether a text is read as the blocks below root.
+// readsAs reports whether a text is parsed as the blocks below root.
 func readsAs(text string, root *tree.Block) bool {
 	return sameBlocks(markup.Parse(text), root.Children, true)
 }

@@ -14,7 +14,7 @@ func (r *reader) wikiLink(text string) (int, string) {
 	if end < 0 {
 		return 0, ""
 	}
-	whole, inner := text[:end+2], text[2:end]
+	original, inner := text[:end+2], text[2:end]
 	name, label := cutShown(inner)
 	t, why := r.find(name)
 	if why != "" {
@@ -23,22 +23,22 @@ func (r *reader) wikiLink(text string) (int, string) {
 				if label == "" {
 					label = path.Base(at)
 				}
-				return len(whole), "[" + linkText(label) + "](" + asset + ")"
+				return len(original), "[" + linkText(label) + "](" + asset + ")"
 			}
 		}
-		r.problem(codeLinkMissing, whole, why)
-		return len(whole), whole
+		r.problem(codeLinkMissing, original, why)
+		return len(original), original
 	}
-	return len(whole), r.reference(t, label)
+	return len(original), r.reference(t, label)
 }
 
-// cutShown splits the content of double brackets at its bar, which is escaped in tables.
+// cutShown splits the content of double brackets at its bar. In tables the bar is escaped.
 func cutShown(inner string) (name, label string) {
 	name, label, _ = strings.Cut(strings.ReplaceAll(inner, `\|`, "|"), "|")
 	return strings.TrimSpace(name), strings.TrimSpace(label)
 }
 
-// find returns the page, heading or block that a wiki link names. If there is none, why says what is missing.
+// find resolves the name in a wiki link to a page, heading or block. If there is none, why says what is missing.
 func (r *reader) find(name string) (t target, why string) {
 	name, fragment, _ := strings.Cut(name, "#")
 	pg := r.im.index.wiki(r.pg, name)
@@ -61,8 +61,8 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 	return t, ""
 }
 
-// reference writes a reference to a document or block. With a label its text is fixed; otherwise it is the target's
-// text, and follows it.
+// reference writes a reference to a document or block. With a label, its text is fixed; without one, it follows the
+// text of the target.
 func (r *reader) reference(t target, label string) string {
 	id, text := t.ref(), t.text()
 	if label == "" || label == text {
@@ -78,10 +78,10 @@ func (r *reader) withoutBars(text string) string {
 	return text
 }
 
-// anchorText returns text in a form that is valid between the quotes of a reference.
-func anchorText(text, quote, other string) string {
+// anchorText makes a text valid between the quotes of a reference, by replacing quote with substitute.
+func anchorText(text, quote, substitute string) string {
 	text = strings.Join(strings.Fields(markup.Plain(text)), " ")
-	text = strings.NewReplacer(quote, other, "))", ") )", "\\", "＼").Replace(text)
+	text = strings.NewReplacer(quote, substitute, "))", ") )", "\\", "＼").Replace(text)
 	if text == "" {
 		return "*"
 	}
@@ -99,23 +99,23 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 	if end < 0 {
 		return 0, ""
 	}
-	whole := text[:end+2]
+	original := text[:end+2]
 	name, label := cutShown(text[3:end])
 	if t, why := r.find(name); why == "" {
-		return len(whole), r.reference(t, label)
+		return len(original), r.reference(t, label)
 	} else if r.im.index.wiki(r.pg, strings.SplitN(name, "#", 2)[0]) != nil {
-		r.problem(codeLinkMissing, whole, why)
-		return len(whole), whole
+		r.problem(codeLinkMissing, original, why)
+		return len(original), original
 	}
 	file, fragment, _ := strings.Cut(name, "#")
 	at := r.im.s.file(r.pg, file, true)
 	if at == "" || isPage(at) {
-		r.problem(codeFileMissing, whole, "no file has this name: kept as it was")
-		return len(whole), whole
+		r.problem(codeFileMissing, original, "no file has this name: kept as it was")
+		return len(original), original
 	}
 	asset := r.asset(at)
 	if asset == "" {
-		return len(whole), whole
+		return len(original), original
 	}
 	if !isImage(at) {
 		if page, found := strings.CutPrefix(fragment, "page="); found && page != "" {
@@ -124,10 +124,10 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 		if label == "" {
 			label = path.Base(at)
 		}
-		return len(whole), "[" + linkText(label) + "](" + asset + ")"
+		return len(original), "[" + linkText(label) + "](" + asset + ")"
 	}
 	alt, style := imageSize(label, stem(at))
-	return len(whole), "![" + linkText(alt) + "](" + asset + ")" + style
+	return len(original), "![" + linkText(alt) + "](" + asset + ")" + style
 }
 
 var size = lazyregexp.New(`^(\d{1,5})(?:x(\d{1,5}))?$`)

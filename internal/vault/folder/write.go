@@ -45,7 +45,7 @@ func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 	if err := im.transact(ctx, func(tx *workspace.Tx) error {
 		if box := tx.Notebook(pl.id); pl.inVault && box != nil {
 			closed = box.Conf.Closed
-		} else if im.memory.isFirstImport() && !im.hasIDs || pl.kept != nil {
+		} else if im.memory.isFirstImport() && !im.hasIDs || pl.exported != nil {
 			im.makeNotebook(tx, pl)
 		}
 		return nil
@@ -54,12 +54,12 @@ func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 	}
 	im.report.Notebooks++
 	if closed {
-		im.report.problem(pl.kept.Folder, 0, codeNotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
+		im.report.problem(pl.exported.Folder, 0, codeNotebookClosed, pl.name, "the notebook is closed: open it first; nothing in it was touched")
 		im.skipPage(pl)
 		return nil
 	}
 	if pl.assets != "" {
-		if err := im.keptAssets(ctx, pl); err != nil {
+		if err := im.importAssets(ctx, pl); err != nil {
 			return err
 		}
 	}
@@ -81,10 +81,10 @@ func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 		if !tx.Writes() {
 			return nil
 		}
-		im.keptDatabases(tx, pl)
-		im.keptCards(tx, pl)
-		if box := tx.Notebook(pl.id); !pl.inVault && pl.kept != nil && box != nil {
-			box.Conf.Closed = pl.kept.Conf.Closed
+		im.importDatabases(tx, pl)
+		im.importCards(tx, pl)
+		if box := tx.Notebook(pl.id); !pl.inVault && pl.exported != nil && box != nil {
+			box.Conf.Closed = pl.exported.Conf.Closed
 		}
 		return nil
 	})
@@ -132,7 +132,7 @@ func (im *importer) makeNotebook(tx *workspace.Tx, pl *notebookPlan) *tree.Noteb
 	if !tx.Writes() {
 		return nil
 	}
-	if pl.kept == nil {
+	if pl.exported == nil {
 		box := tx.CreateNotebook(pl.name)
 		pl.id = box.ID
 		return box
@@ -140,10 +140,10 @@ func (im *importer) makeNotebook(tx *workspace.Tx, pl *notebookPlan) *tree.Noteb
 	if pl.id == "" {
 		pl.id = tx.NewID()
 	}
-	for _, other := range tx.Notebooks() {
-		other.Conf.Sort++
+	for _, existing := range tx.Notebooks() {
+		existing.Conf.Sort++
 	}
-	conf := pl.kept.Conf
+	conf := pl.exported.Conf
 	conf.Name, conf.Closed, conf.Sort = pl.name, false, 0
 	box := &tree.Notebook{ID: pl.id, Conf: conf}
 	tx.AddNotebook(box)
@@ -165,7 +165,7 @@ func (im *importer) queue(ctx context.Context, pg *page) error {
 		return nil
 	}
 	r := convertedPage{page: pg, blocks: im.blocks(pg)}
-	r.hash = heldHash(im.rootAttrs(pg), r.blocks)
+	r.hash = contentHash(im.rootAttrs(pg), r.blocks)
 	im.batch.pages = append(im.batch.pages, r)
 	im.batch.bytes += int(pg.size)
 	if len(im.batch.pages) >= batchPages || im.batch.bytes >= batchBytes {
@@ -181,7 +181,7 @@ func (im *importer) progress(pg *page) {
 	}
 }
 
-// blocks reads a page a second time, when all links can be resolved.
+// blocks reads a page again, now that all links can be resolved, and returns its blocks.
 func (im *importer) blocks(pg *page) []*tree.Block {
 	if pg.file == "" || pg.broken {
 		return nil
@@ -223,17 +223,17 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 	return blocks
 }
 
-// rename replaces ids that were taken.
+// rename returns text with the new ids of those that were in use already.
 func (im *importer) rename(pg *page, text string) string {
 	if len(im.renamed)+len(pg.renamed) == 0 {
 		return text
 	}
 	return idInText.ReplaceAllStringFunc(text, func(id string) string {
-		if fresh := pg.renamed[id]; fresh != "" {
-			return fresh
+		if newID := pg.renamed[id]; newID != "" {
+			return newID
 		}
-		if fresh := im.renamed[id]; fresh != "" {
-			return fresh
+		if newID := im.renamed[id]; newID != "" {
+			return newID
 		}
 		return id
 	})
@@ -247,7 +247,7 @@ func (im *importer) flush(ctx context.Context) error {
 		return nil
 	}
 	var results []pageOutcome
-	var told []func(error)
+	var reports []func(error)
 	err := im.transact(ctx, func(tx *workspace.Tx) error {
 		if tx.Writes() {
 			for _, a := range b.assets {
@@ -259,9 +259,9 @@ func (im *importer) flush(ctx context.Context) error {
 		}
 		results = nil
 		for _, pg := range b.pages {
-			r, done, err := im.putPage(tx, pg)
-			if done != nil {
-				told = append(told, done)
+			r, report, err := im.putPage(tx, pg)
+			if report != nil {
+				reports = append(reports, report)
 			}
 			if err = errors.Join(err, tx.Err()); err != nil {
 				return err
@@ -270,8 +270,8 @@ func (im *importer) flush(ctx context.Context) error {
 		}
 		return nil
 	})
-	for _, done := range told {
-		done(err)
+	for _, report := range reports {
+		report(err)
 	}
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func (im *importer) flush(ctx context.Context) error {
 	return nil
 }
 
-// addPage adds the document of a page.
+// addPage adds a document for a page.
 func (im *importer) addPage(tx *workspace.Tx, pg convertedPage) {
 	var box *tree.Notebook
 	var parent *tree.Document
@@ -317,7 +317,7 @@ func (im *importer) setAttrs(pg *page, d *tree.Document) {
 		}
 	}
 	for name := range d.Root.Attrs {
-		if !ownHere(name) {
+		if !isUsageAttr(name) {
 			delete(d.Root.Attrs, name)
 		}
 	}
@@ -325,7 +325,7 @@ func (im *importer) setAttrs(pg *page, d *tree.Document) {
 	d.Root.Attrs["updated"] = updated
 }
 
-// rootAttrs returns the attributes that a page gives its document.
+// rootAttrs returns the attributes of a page's document.
 func (im *importer) rootAttrs(pg *page) map[string]string {
 	attrs := map[string]string{}
 	for name, value := range pg.front.attrs {
@@ -340,7 +340,7 @@ func (im *importer) rootAttrs(pg *page) map[string]string {
 	return attrs
 }
 
-// dailyNotes returns the day of which a page of Logseq is the daily note.
+// dailyNotes returns the day (yyyyMMdd) whose daily note a Logseq page is, as a set; nil for other pages.
 func dailyNotes(pg *page) map[string]bool {
 	if pg.dialect != logseqDialect || path.Dir(pg.file) != "journals" {
 		return nil
@@ -359,21 +359,21 @@ func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
 	}
 	blocks := markup.Parse(im.rename(pg, strings.Trim(strings.Join(text, "\n"), "\n")))
 	for _, b := range blocks {
-		b.Walk(func(b *tree.Block) { im.homeAddresses(pg, b) })
+		b.Walk(func(b *tree.Block) { im.restoreAddresses(pg, b) })
 	}
 	return blocks
 }
 
-// homeAddresses reverses Export's change of the addresses of assets in a block.
-func (im *importer) homeAddresses(pg *page, b *tree.Block) {
+// restoreAddresses reverses Export's change of asset addresses in a block.
+func (im *importer) restoreAddresses(pg *page, b *tree.Block) {
 	up := upTo(pg.file)
-	home := func(text string) string { return im.replaceAddresses(pg, withoutUp(text, up)) }
+	restore := func(text string) string { return im.replaceAddresses(pg, withoutUp(text, up)) }
 	if hasAddresses(b) {
-		changeAddresses(b, home)
+		changeAddresses(b, restore)
 	}
 	for name, value := range b.Attrs {
 		if name != "id" && name != "updated" {
-			b.Attrs[name] = home(value)
+			b.Attrs[name] = restore(value)
 		}
 	}
 }
@@ -387,7 +387,7 @@ func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	}
 }
 
-// replaceAddresses replaces the addresses of assets whose name was taken.
+// replaceAddresses replaces the addresses of assets that got a new name because theirs was taken.
 func (im *importer) replaceAddresses(pg *page, text string) string {
 	if len(pg.plan.moved) == 0 || !strings.Contains(text, assetsDir+"/") {
 		return text
@@ -398,8 +398,8 @@ func (im *importer) replaceAddresses(pg *page, text string) string {
 	return text
 }
 
-// keptAssets imports the assets of a notebook that Export wrote, under their own names.
-func (im *importer) keptAssets(ctx context.Context, pl *notebookPlan) error {
+// importAssets imports the assets of an exported notebook, under their own names where these are free.
+func (im *importer) importAssets(ctx context.Context, pl *notebookPlan) error {
 	pl.moved = map[string]string{}
 	dir := pl.assets
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
@@ -424,8 +424,8 @@ func (im *importer) keptAssets(ctx context.Context, pl *notebookPlan) error {
 	return im.flush(ctx)
 }
 
-// keptDatabases imports the databases of a notebook that Export wrote.
-func (im *importer) keptDatabases(tx *workspace.Tx, pl *notebookPlan) {
+// importDatabases imports the databases of an exported notebook.
+func (im *importer) importDatabases(tx *workspace.Tx, pl *notebookPlan) {
 	dir := pl.databases
 	for _, at := range slices.Sorted(maps.Keys(im.s.files)) {
 		name, inside := strings.CutPrefix(at, dir)
@@ -450,22 +450,22 @@ func (im *importer) keptDatabases(tx *workspace.Tx, pl *notebookPlan) {
 	}
 }
 
-// keptCards imports the flashcards of a notebook that Export wrote.
-func (im *importer) keptCards(tx *workspace.Tx, pl *notebookPlan) {
+// importCards imports the flashcards of an exported notebook.
+func (im *importer) importCards(tx *workspace.Tx, pl *notebookPlan) {
 	at := pl.cards
 	if at == "" || !im.s.has(at) {
 		return
 	}
-	var kept keptCards
+	var cards exportedCards
 	data, err := im.s.read(at, maxAsset)
 	if err == nil {
-		err = json.Unmarshal(data, &kept)
+		err = json.Unmarshal(data, &cards)
 	}
 	if err != nil {
 		im.report.problem(at, 0, codeCard, cardsFile, "it cannot be read: left out: "+err.Error())
 		return
 	}
-	put := func(kind string, list []keptRecord) {
+	put := func(kind string, list []exportedRecord) {
 		for _, k := range list {
 			if tx.Record(kind, k.ID) == nil && tree.ValidID(k.ID) {
 				var body bytes.Buffer
@@ -474,6 +474,6 @@ func (im *importer) keptCards(tx *workspace.Tx, pl *notebookPlan) {
 			}
 		}
 	}
-	put(deckKind, kept.Decks)
-	put(cardKind, kept.Cards)
+	put(deckKind, cards.Decks)
+	put(cardKind, cards.Cards)
 }

@@ -27,7 +27,7 @@ type Imported struct {
 	// Title and Parent are those given to the document; Parent is an id, "" at the top of the notebook.
 	Title, Parent string
 	// Source is a hash of the file, Held one of the document made of it.
-	Source, Held string
+	Source, Content string
 	// Names are the ids of headings and blocks to which links refer.
 	Names map[string]string
 }
@@ -64,7 +64,7 @@ func (tx *Tx) Imported(origin int64) (list []Imported) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		i := Imported{
 			Path: s.ColumnText(0), Kind: s.ColumnText(1), Target: s.ColumnText(2), Title: s.ColumnText(3), Parent: s.ColumnText(4),
-			Source: s.ColumnText(5), Held: s.ColumnText(6),
+			Source: s.ColumnText(5), Content: s.ColumnText(6),
 		}
 		if names := s.ColumnText(7); names != "" {
 			_ = json.Unmarshal([]byte(names), &i.Names) // on failure links get new ids
@@ -86,7 +86,7 @@ func (tx *Tx) PutImported(origin int64, i Imported) {
 		names = string(data)
 	}
 	tx.exec(`INSERT OR REPLACE INTO imported (origin, path, kind, target, title, parent, source, held, names)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, origin, i.Path, i.Kind, i.Target, i.Title, i.Parent, i.Source, i.Held, names)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, origin, i.Path, i.Kind, i.Target, i.Title, i.Parent, i.Source, i.Content, names)
 }
 
 // RemoveImported forgets a file of an origin.

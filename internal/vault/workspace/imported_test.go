@@ -65,7 +65,7 @@ func TestImported(t *testing.T) {
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 	o := workspace.Origin{Place: "/notes", Notebook: "n"}
 	want := workspace.Imported{
-		Path: "a.md", Kind: "page", Target: "20240131120000-abcdefg", Title: "a", Parent: "p", Source: "s", Held: "h",
+		Path: "a.md", Kind: "page", Target: "20240131120000-abcdefg", Title: "a", Parent: "p", Source: "s", Content: "h",
 		Names: map[string]string{"h": "20240131120000-abcdefh"},
 	}
 	if err := w.Update(t.Context(), func(tx *workspace.Tx) error {
