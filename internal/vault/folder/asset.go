@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,3 +123,71 @@ func (im *importer) reportUnlinked() {
 }
 
 func (im *importer) isReferenced(at string) bool { _, ok := im.assets[at]; return ok }
+
+// againAsset returns the address of a file that was imported before, and records its state. ok is false if it needs a
+// new address.
+func (im *importer) reimportAsset(at string, data []byte, hash string) (address string, ok bool) {
+	row := im.memory.rows[at]
+	if row == nil || row.Kind != assetKind {
+		return "", false
+	}
+	current, exists := im.assetHashes[row.Target]
+	owned := row.Content != "" && !im.memory.shared[row.Target]
+	switch {
+	case !exists && !im.o.Theirs:
+		im.state(at, assetKind, Removed, row.Target, "")
+		return row.Target, true
+	case !exists:
+		im.writeAsset(at, row.Target, data, hash, Restored)
+		return row.Target, true
+	case row.Source == hash || current == hash:
+		im.state(at, assetKind, Unchanged, row.Target, "")
+		if row.Source != hash {
+			im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: row.Target, Source: hash, Content: row.Content})
+		}
+		return row.Target, true
+	case owned && current == row.Content:
+		im.writeAsset(at, row.Target, data, hash, Updated)
+		return row.Target, true
+	case current != row.Source && !im.o.Theirs:
+		im.state(at, assetKind, Conflict, row.Target, "")
+		im.report.problem(at, 0, codeConflict, path.Base(at), "the asset "+row.Target+" was changed here as well: it stays as it is here")
+		return row.Target, true
+	}
+	return "", false
+}
+
+// writeAsset adds a file to the batch.
+func (im *importer) writeAsset(at, address string, data []byte, hash string, state State) {
+	im.batch.assets = append(im.batch.assets, asset{at, address, data, im.s.files[at].changed})
+	im.batch.bytes += len(data)
+	im.addVaultAsset(address, hash)
+	im.recordAsset(at, address, hash, hash)
+	im.state(at, assetKind, state, address, "")
+}
+
+// rememberAsset records which asset a file has become. held is "" if the vault had the asset before.
+func (im *importer) recordAsset(at, address, hash, ownHash string) {
+	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash})
+	if earlier := im.memory.rows[at]; earlier != nil { // for the list at the end
+		earlier.Source = hash
+		return
+	}
+	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash}
+}
+
+// assetOf checks an asset that no page read in this import uses.
+func (im *importer) checkAsset(at string, row *workspace.Imported, forget *[]string) {
+	_, exists := im.assetHashes[row.Target]
+	switch {
+	case slices.ContainsFunc(im.report.States, func(f FileState) bool { return f.Kind == assetKind && f.Path == at }):
+	case !exists && !im.s.has(at):
+		*forget = append(*forget, at)
+	case !exists:
+		im.state(at, assetKind, Removed, row.Target, "")
+	case !im.s.has(at):
+		im.state(at, assetKind, Gone, row.Target, "")
+	default:
+		im.state(at, assetKind, Unchanged, row.Target, "")
+	}
+}

@@ -1,0 +1,130 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"collie/internal/vault/tree"
+)
+
+// surveyPage collects from a page what other pages need.
+func (im *importer) surveyPage(pg *page) {
+	if pg.load != nil {
+		im.surveyArchived(pg)
+		return
+	}
+	list, ok := im.open(pg, true)
+	if !ok {
+		pg.broken = true
+		return
+	}
+	pg.title = im.titleOf(pg)
+	pg.survey(list, im.newID)
+}
+
+// open reads the lines of a page without its front matter. Problems are reported the first time only.
+func (im *importer) open(pg *page, first bool) ([]line, bool) {
+	if pg.file == "" {
+		return nil, true
+	}
+	problem := func(line int, code, what, why string) {
+		if first {
+			im.report.problem(pg.file, line, code, what, why)
+		}
+	}
+	data, err := im.s.read(pg.file, maxPage)
+	switch {
+	case errors.Is(err, errTooLarge):
+		problem(0, codeTooLarge, path.Base(pg.file), fmt.Sprintf("the file has more than %d MiB: left out", maxPage>>20))
+		return nil, false
+	case err != nil:
+		problem(0, codeUnreadable, path.Base(pg.file), plainError(err)+": left out")
+		return nil, false
+	}
+	text, guessed, code := decode(data)
+	switch {
+	case code == codeBinary:
+		problem(0, code, path.Base(pg.file), "the file holds no text: left out")
+		return nil, false
+	case code == codeEncoding:
+		problem(0, code, path.Base(pg.file), "the text is neither UTF-8 nor UTF-16 nor GB18030: left out; convert it to UTF-8")
+		return nil, false
+	case guessed != "":
+		problem(0, codeEncodingGuessed, path.Base(pg.file), "the text is not UTF-8: read as "+guessed)
+	}
+	return im.split(pg, text, first, problem), true
+}
+
+// split separates the front matter from a page.
+func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
+	yamlText, body, n, found := cutFront(text)
+	aliases := pg.front.aliases
+	f := frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
+	if found {
+		var err error
+		f, err = parseFront(yamlText, func(line int, key, why string) { problem(line+1, codeFrontMatterKey, key, why) })
+		if err != nil {
+			problem(1, codeFrontMatter, "front matter", err.Error()+": kept as code")
+			fence := "```"
+			for strings.Contains(yamlText, fence) {
+				fence += "`"
+			}
+			f = frontMatter{attrs: map[string]string{}, properties: map[string]string{}}
+			body, n = fence+"yaml\n"+strings.TrimSuffix(yamlText, "\n")+"\n"+fence+"\n"+body, n-strings.Count(yamlText, "\n")-2
+		}
+	}
+	if pg.dialect == ownDialect && f.id == "" {
+		pg.dialect = plain // a person put it there
+	}
+	if head := im.program.cutHead; head != nil && pg.dialect == im.program.dialect {
+		var lines int
+		body, lines = head(&f, body)
+		n += lines
+	}
+	f.storeProperties()
+	if first {
+		f.aliases = append(f.aliases, aliases...)
+		pg.front = f
+	}
+	if pg.dialect == ownDialect {
+		return unchangedLines(body, n+1)
+	}
+	return normalizeLines(body, n+1)
+}
+
+// titleOf returns the title of a page: from its front matter, or its name.
+func (im *importer) titleOf(pg *page) string {
+	title := pg.front.title
+	if title == "" {
+		title = pg.name
+	}
+	if pg.dialect == ownDialect {
+		return title
+	}
+	return im.tidyTitle(pg.path(), title)
+}
+
+// tidyTitle returns a valid title, and reports if it had to be changed.
+func (im *importer) tidyTitle(at, title string) string {
+	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if tree.Unseen(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(title, ""))), " ")
+	clean = strings.ReplaceAll(clean, "/", "-")
+	if runes := []rune(clean); len(runes) > maxTitle {
+		clean = string(runes[:maxTitle])
+	}
+	if clean == "" {
+		clean = "Untitled"
+	}
+	if clean != title {
+		im.report.problem(at, 0, codeTitleChanged, title, "a title has one line of at most 512 characters and no slash")
+	}
+	return clean
+}
+
+const maxTitle = 512
