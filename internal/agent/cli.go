@@ -359,7 +359,7 @@ func (f *foreign) tellUsage() {
 		f.sink.Usage(engineCLI+"/"+name, "", "", llm.Usage{}, int64(math.Round(u.Cost*1e6)))
 	}
 	if len(said) > 0 {
-		f.sink.Notice("usage", fmt.Sprintf("%s says of this answer: %s", name, strings.Join(said, ", ")))
+		f.sink.Notice("usage", fmt.Sprintf("%s says of this answer: %s", name, strings.Join(said, "; ")))
 	}
 }
 

@@ -105,8 +105,8 @@ func TestAnotherAgentTakes(t *testing.T) {
 		used, want string
 		cost       int64
 	}{
-		{`{"used":1200,"size":200000,"cost":{"amount":0.0315,"currency":"USD"}}`, "1200 of 200000 tokens in its context, cost 0.0315 USD", 31500},
-		{`{"used":1200,"size":0,"cost":{"amount":3,"currency":"credits"}}`, "1200 tokens in its context, cost 3 credits", 0},
+		{`{"used":1200,"size":200000,"cost":{"amount":0.0315,"currency":"USD"}}`, "1200 of 200000 tokens in its context; cost 0.0315 USD", 31500},
+		{`{"used":1200,"size":0,"cost":{"amount":3,"currency":"credits"}}`, "1200 tokens in its context; cost 3 credits", 0},
 		{`{"used":1200,"size":7,"cost":null}`, "1200 tokens in its context", 0},
 		{`{"used":-1,"size":10,"cost":{"amount":-2,"currency":"USD"}}`, "1 of 2 tokens in its context", 0},
 		{`{"used":99999999999999999999,"size":1e400,"cost":{"amount":1e300,"currency":"USD"}}`, "1 of 2 tokens in its context", 0},

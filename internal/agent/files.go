@@ -226,7 +226,7 @@ func (r *run) recall() {
 	}
 	if len(taken) > 0 {
 		r.files.context = "What the person has written down about this:\n\n" + strings.TrimSpace(b.String())
-		r.sink.Notice("context", "context entries before this message: "+strings.Join(taken, ", "))
+		r.sink.Notice("context", fmt.Sprintf("context entries before this message: %s", strings.Join(taken, ", ")))
 	}
 	if len(left) > 0 {
 		r.sink.Notice("context_full", fmt.Sprintf("context entries left out, since all together have %d tokens at most: %s", maxContext, strings.Join(left, ", ")))

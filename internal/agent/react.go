@@ -111,7 +111,7 @@ func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 		r.set = r.agent.toolset(ctx, r.turn, &r.files)
 		if len(r.set.tools) > 0 && !r.info.Tools {
 			if step == 0 {
-				r.sink.Notice("no_tools", "the model "+r.info.Name+" cannot call tools; it answers without")
+				r.sink.Notice("no_tools", fmt.Sprintf("the model %s cannot call tools; it answers without", r.info.Name))
 			}
 			r.set = toolset{}
 		}

@@ -56,7 +56,7 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 				if code != 0 || !strings.HasPrefix(out, "hello\n[yes]\n[no]\n") || !strings.Contains(out, "Welcome") || strings.Count(out, "Tea") < 2 || !strings.Contains(out, `no person is there`) {
 					t.Errorf("exit %d\n%s\n%s", code, out, stderr)
 				}
-				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here", "1200 of 200000 tokens in its context, cost 0.03 USD"} {
+				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here", "1200 of 200000 tokens in its context; cost 0.03 USD"} {
 					if !strings.Contains(stderr, part) {
 						t.Errorf("stderr does not say %q:\n%s", part, stderr)
 					}

@@ -44,6 +44,10 @@ func TestServers(t *testing.T) {
 	s.shows("[data-server=gone]", "cannot run")
 	s.shows("[data-server=off]", "It is switched off in the settings.")
 	s.look("servers")
+	s.choose("option[value=zh]", "zh")
+	s.shows("[data-server=gone]", "找不到命令")
+	s.choose("option[value=en]", "en")
+	s.shows("[data-server=gone]", "command not found")
 
 	s.click("[data-server=tea]", "Stop")
 	s.shows("[data-server=tea]", "It was stopped")

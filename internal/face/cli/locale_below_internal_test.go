@@ -101,6 +101,9 @@ func below(t *testing.T) map[string]string {
 				if unseen.MatchString(called(x)) {
 					return false
 				}
+				if byHelp && strings.HasSuffix(called(x), ".Notice") && len(x.Args) == 2 {
+					says(x.Args[1])
+				}
 				for _, at := range takes[qualified(called(x), dir)] {
 					if byHelp && at < len(x.Args) {
 						says(x.Args[at])

@@ -58,7 +58,8 @@ func everything(t *testing.T) client {
 		Switch:     func(context.Context, string, string, bool) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
 		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
-		Chat: func(context.Context) (*chat.Service, error) { return service, nil },
+		Chat:      func(context.Context) (*chat.Service, error) { return service, nil },
+		Translate: func(language, text string) string { return language + " " + text },
 		Identify: func(*http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 		},
@@ -223,6 +224,7 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/questions":                            is(example{}),
 		"POST /api/v1/questions/{id}":                      is(example{name: "K7RM4T", body: `{"yes":true,"name":"Diary"}`}),
 		"POST /api/v1/settings/reread":                     is(example{}),
+		"POST /api/v1/translations":                        is(example{body: `{"language":"zh","texts":["a"]}`}),
 		"GET /api/v1/toolcache/stats":                      is(example{}),
 		"POST /api/v1/toolcache/clear":                     is(example{body: `{"servers":["a"]}`}),
 		"POST /api/v1/toolcache/flush":                     is(example{}),

@@ -96,6 +96,9 @@ type Options struct {
 	Browsers Browsers
 	// Waiting are the calls of clients that wait for a person; nil for none.
 	Waiting Waiting
+	// Translate returns an English text of the gateway in a language such as zh; texts that it does not know, and all
+	// in languages that it does not have, as they are.
+	Translate func(language, text string) string
 	// Record writes into the audit what a person has changed; nil does not. Commands of the command line record what
 	// they change themselves.
 	Record func(ctx context.Context, command string, detail map[string]any)
@@ -148,7 +151,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -17,6 +17,7 @@ export interface Session {
 export interface Part {
   type: string
   text?: string
+  code?: string
   callId?: string
   name?: string
   args?: string

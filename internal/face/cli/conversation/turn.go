@@ -316,11 +316,13 @@ func (t *Printer) Event(raw json.RawMessage) {
 	}
 }
 
-// NoticeText returns the text of a notice for a terminal: one line, but for a plan, which has a line for each step.
+// NoticeText returns the text of a notice in the language of the terminal: one line, but for a plan, which has a line for
+// each step in the words of the agent.
 func NoticeText(data gjson.Result) string {
 	text := data.Get("text").String()
-	if data.Get("code").String() == "plan" {
-		return output.Harmless(text)
+	if data.Get("code").String() != "plan" {
+		return output.OneLine(locale.Sentence(text))
 	}
-	return output.OneLine(text)
+	head, steps, _ := strings.Cut(output.Harmless(text), "\n")
+	return locale.Sentence(head+"\n") + steps
 }
