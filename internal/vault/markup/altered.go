@@ -9,17 +9,17 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// reportAlteration reports what happened to a node, if anything did.
+// reportAlteration passes on why a node was altered, if it was and somebody wants to know.
 func (c converter) reportAlteration(n *ast.Node, why string) {
-	if c.altered != nil && why != "" {
-		c.altered(n.ID, why)
+	if c.onAltered != nil && why != "" {
+		c.onAltered(n.ID, why)
 	}
 }
 
 // holdsBlocks reports whether a node contains blocks.
 func holdsBlocks(n *ast.Node) bool { return n.FirstChild != nil && n.FirstChild.IsBlock() }
 
-// flattenReason returns what happens to a container that is left out.
+// flattenReason returns why a container is left out, as a text for the user. known says whether its type is known.
 func flattenReason(n *ast.Node, known bool) string {
 	if n.Type != ast.NodeDocument && known {
 		return fmt.Sprintf("a container below %d others is left out: what it holds stays, one level up", maxDepth)
@@ -35,22 +35,22 @@ func typeOf(n *ast.Node) string {
 	return n.Type.String()
 }
 
-// alterationReason returns how a block differs from the node it was made from, "" if it does not.
+// alterationReason returns how block b differs from the node n that it was made from, "" if it does not.
 func alterationReason(n *ast.Node, b *tree.Block) string {
 	if tree.KindOf(n.Type.String()) == "" {
 		return "a block of the type " + typeOf(n) + " is a paragraph here"
 	}
-	is := newNode(&tree.Block{Kind: b.Kind, ID: b.ID, Text: b.Text, Marker: b.Marker, Task: b.Task})
+	converted := newNode(&tree.Block{Kind: b.Kind, ID: b.ID, Text: b.Text, Marker: b.Marker, Task: b.Task})
 	switch {
-	case b.Kind == tree.Callout && calloutText(n) != calloutText(is):
-		return fmt.Sprintf("a callout of the kind %q is %q here", calloutText(n), calloutText(is))
-	case !b.Container() && leafMeaning(n) != leafMeaning(is):
+	case b.Kind == tree.Callout && calloutText(n) != calloutText(converted):
+		return fmt.Sprintf("a callout of the kind %q is %q here", calloutText(n), calloutText(converted))
+	case !b.Container() && leafMeaning(n) != leafMeaning(converted):
 		return "the text cannot be kept as it is"
 	}
 	return ""
 }
 
-// calloutText returns what the first line of a callout shows.
+// calloutText returns the first line of a callout as it is shown.
 func calloutText(n *ast.Node) string {
 	kind, icon, title := n.CalloutType, n.CalloutIcon, n.CalloutTitle
 	if icon == "" {
@@ -62,7 +62,8 @@ func calloutText(n *ast.Node) string {
 	return strings.Join(strings.Fields(removeStandIns(kind+"] "+icon+" "+title)), " ")
 }
 
-// leafMeaning returns the meaning of a leaf, without blanks, for comparison.
+// leafMeaning returns a form of a leaf for comparison. Leaves with the same meaning have the same form, whatever blanks
+// they contain.
 func leafMeaning(leaf *ast.Node) string {
 	var out strings.Builder
 	ast.Walk(leaf, func(n *ast.Node, entering bool) ast.WalkStatus {
@@ -71,7 +72,7 @@ func leafMeaning(leaf *ast.Node) string {
 		}
 		switch n.Type {
 		case ast.NodeParagraph, ast.NodeHeading, ast.NodeTableCell:
-			out.WriteString(withoutBlanks(nodesMeaning(n)) + "\n")
+			out.WriteString(removeBlanks(nodesMeaning(n)) + "\n")
 		case ast.NodeLinkDest, ast.NodeLinkTitle, ast.NodeCodeBlockCode, ast.NodeMathBlockContent, ast.NodeBlockQueryEmbedScript,
 			ast.NodeHTMLBlock, ast.NodeIFrame, ast.NodeVideo, ast.NodeAudio, ast.NodeWidget:
 			out.Write(n.Tokens)
@@ -87,9 +88,9 @@ func leafMeaning(leaf *ast.Node) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(removeStandIns(out.String()), zeroWidth, "")), " ")
 }
 
-// withoutBlanks returns an outline without blanks, since it is invisible whether a blank between words is inside a
+// removeBlanks removes the blanks from an outline: nobody sees whether a blank between words is inside or outside a
 // mark.
-func withoutBlanks(outline string) string {
+func removeBlanks(outline string) string {
 	var out strings.Builder
 	last := ""
 	parts := strings.Split("\x02\x02"+outline, "\x02")

@@ -8,28 +8,28 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// givenAttrs collects the attribute lists of a text by id. Lute invents ids and times where they are missing; this
-// tells them from given ones.
-func givenAttrs(markdown string) map[string]map[string]string {
-	given := map[string]map[string]string{}
+// attrListsByID collects the attribute lists in a text by id. Lute invents missing ids and times; an attribute that is
+// not in these lists is invented.
+func attrListsByID(markdown string) map[string]map[string]string {
+	lists := map[string]map[string]string{}
 	for rest := markdown; ; {
 		_, after, found := strings.Cut(rest, "{:")
 		if !found {
-			return given
+			return lists
 		}
 		list, _, closed := strings.Cut(after, "}")
 		if !closed {
-			return given
+			return lists
 		}
 		rest = after
 		if strings.Contains(list, `id="`) {
 			attrs := tree.ParseIAL(list)
-			given[attrs["id"]] = attrs
+			lists[attrs["id"]] = attrs
 		}
 	}
 }
 
-// attrs returns the attributes that were given to a node, nil for none.
+// attrs returns the attributes of a node without those that lute invented, nil for none.
 func (c converter) attrs(n *ast.Node) map[string]string {
 	var attrs map[string]string
 	for _, pair := range n.KramdownIAL {
@@ -49,13 +49,13 @@ func (c converter) attrs(n *ast.Node) map[string]string {
 func (c converter) isInvented(n *ast.Node, name, value string) bool {
 	switch name {
 	case "id":
-		return c.given != nil && c.given[value] == nil
+		return c.sourceAttrs != nil && c.sourceAttrs[value] == nil
 	case "updated":
-		if c.given == nil {
+		if c.sourceAttrs == nil {
 			return false
 		}
-		if given := c.given[n.ID]; given != nil {
-			return given["updated"] == ""
+		if attrs := c.sourceAttrs[n.ID]; attrs != nil {
+			return attrs["updated"] == ""
 		}
 		return len(n.ID) > 14 && value == n.ID[:14]
 	}

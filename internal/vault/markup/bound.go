@@ -6,13 +6,14 @@ import "strings"
 // lute minutes, since it checks all open containers for every line.
 const maxDepth = 200
 
-// maxMarks bounds the $ in a line, since lute searches for the other half of each.
+// maxMarks bounds the number of $ in a line, since lute searches for the closing one of each.
 const maxMarks = 5000
 
-// maxAnds bounds the & in a word, since lute searches from each to the end of the word.
+// maxAnds bounds the number of & in a word, since lute searches from each to the end of the word.
 const maxAnds = 500
 
-// isTooDeep reports whether containers or links nest deeper than in any real note.
+// isTooDeep reports whether a text nests containers or links deeper than any real note, or repeats one of the
+// characters for which lute takes quadratic time.
 func isTooDeep(text string) bool {
 	open, links := 0, 0
 	for line := range strings.Lines(text) {
@@ -38,17 +39,17 @@ func isTooDeep(text string) bool {
 	return false
 }
 
-// countMarkers counts the containers that the beginning of a line opens or continues.
+// countMarkers counts the containers that the start of a line opens or continues.
 func countMarkers(line string) int {
-	found := 0
+	count := 0
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
 		case c == ' ' || c == '\t':
 		case c >= '0' && c <= '9':
 		case c == '>', c == '-', c == '*', c == '+', c == '.', c == ')':
-			found++
+			count++
 		default:
-			return found
+			return count
 		}
 	}
 	return 0 // not text: a thematic break, or markers without content

@@ -100,7 +100,7 @@ func Plain(text string) string {
 // headingText returns a heading without its number signs.
 func headingText(text string) string { return strings.TrimSpace(strings.TrimLeft(text, "#")) }
 
-// calloutParts returns kind, icon and title that a callout shows.
+// calloutParts splits a callout's marker into the kind, icon and title to show, with the defaults of the kind.
 func calloutParts(marker string) (kind, icon, title string) {
 	kind, title = tree.CutCallout(marker)
 	icon = ast.GetCalloutIcon(kind)
@@ -124,18 +124,18 @@ func isIcon(word string) bool {
 }
 
 func tableContent(text string) string {
-	var found []string
+	var texts []string
 	for i, line := range strings.Split(text, "\n") {
 		if i == 1 {
 			continue
 		}
 		for _, cell := range cells(line) {
 			if cell != "" {
-				found = append(found, Plain(cell))
+				texts = append(texts, Plain(cell))
 			}
 		}
 	}
-	return strings.Join(found, " ")
+	return strings.Join(texts, " ")
 }
 
 // diagramLanguages are the languages of code that is shown as a picture.

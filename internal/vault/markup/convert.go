@@ -13,18 +13,18 @@ import (
 
 // converter converts lute's syntax tree to blocks.
 type converter struct {
-	// given has the attribute lists of the text by id; nil if all ids and attributes of the tree are genuine.
-	given map[string]map[string]string
+	// sourceAttrs has the attribute lists in the text by id; nil if lute has invented none of the ids and attributes.
+	sourceAttrs map[string]map[string]string
 	// literal says that text stays text even if it looks like Markdown.
 	literal bool
 	// fromEditor says that text comes from the editor, where Markdown may be typed but a tag is shown as it is.
 	fromEditor bool
-	// altered, if not nil, is called for blocks that differ from their nodes.
-	altered func(id, why string)
+	// onAltered, if not nil, is called for each block that differs from its node.
+	onAltered func(id, why string)
 }
 
-// children converts what is below a node. Containers that are nested too deep or of an unknown kind, and nested
-// documents, are left out, but their content stays.
+// children converts the nodes below n. Nested documents, and containers that are too deep or of an unknown kind, are
+// replaced by their content.
 func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 	var found []*tree.Block
 	for child := n.FirstChild; child != nil; child = child.Next {
@@ -44,7 +44,7 @@ func (c converter) children(n *ast.Node, depth int) []*tree.Block {
 			continue
 		}
 		b := c.block(child, depth)
-		if found = append(found, b); c.altered != nil {
+		if found = append(found, b); c.onAltered != nil {
 			c.reportAlteration(child, alterationReason(child, b))
 		}
 	}
@@ -92,21 +92,21 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 	return b
 }
 
-// strayList matches an attribute list as secured writes it at the beginning of a paragraph.
+// strayList matches an attribute list that escapeParagraph has escaped at the start of a paragraph.
 var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
-// isStrayList reports whether the text of an item is only an attribute list that lute invented, as it does for an item
+// isStrayList reports whether the text of an item is just an attribute list that lute invented. It does so for an item
 // that begins with a numbered item.
 func (c converter) isStrayList(n *ast.Node, text string) bool {
-	if c.given == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
+	if c.sourceAttrs == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
 		return false
 	}
 	m := strayList.FindStringSubmatch(text)
-	return m != nil && c.given[m[1]] == nil
+	return m != nil && c.sourceAttrs[m[1]] == nil
 }
 
-// needsText reports whether an item lacks a paragraph that it needs: it is empty, begins with a list, or has a task
-// box followed by something other than text.
+// needsText reports whether an item must get an empty paragraph at its start: it is empty, begins with a list, or has a
+// task box followed by something other than text.
 func needsText(item *tree.Block) bool {
 	if len(item.Children) == 0 {
 		return true
@@ -134,11 +134,11 @@ func itemMarker(n *ast.Node) (marker, task string) {
 	return marker, task
 }
 
-// isNumbered reports whether a marker is a number. Lute takes 1. [a](b) for a task and then finds no box.
+// isNumbered reports whether a marker is a number. Lute takes "1. [a](b)" for a task and then finds no box.
 func isNumbered(marker []byte) bool { return len(marker) > 0 && marker[0] >= '0' && marker[0] <= '9' }
 
-// calloutMarker returns the kind of a callout as [tree.CutCallout] splits it off, followed by icon and title unless
-// they are the kind's defaults.
+// calloutMarker returns the kind of a callout in a form that [tree.CutCallout] splits off, followed by icon and title
+// where they differ from the kind's defaults.
 func calloutMarker(n *ast.Node) string {
 	icon, title := n.CalloutIcon, removeStandIns(n.CalloutTitle)
 	if icon == ast.GetCalloutIcon(n.CalloutType) {
@@ -161,7 +161,7 @@ func calloutMarker(n *ast.Node) string {
 func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	switch n.Type {
 	case ast.NodeParagraph:
-		return escapedParagraph(withoutBlankLines(strings.TrimLeft(strings.TrimRight(c.inline(n), " \t\n"), "\n")))
+		return escapeParagraph(removeBlankLines(strings.TrimLeft(strings.TrimRight(c.inline(n), " \t\n"), "\n")))
 	case ast.NodeHeading:
 		level := min(max(n.HeadingLevel, 1), 6)
 		text := strings.ReplaceAll(strings.TrimSpace(c.inline(n)), "\n", " ")
@@ -185,11 +185,11 @@ func (c converter) leaf(b *tree.Block, n *ast.Node) string {
 	case ast.NodeCustomBlock:
 		return ";;;" + n.CustomBlockInfo + "\n" + strings.Trim(string(n.Tokens), "\n") + "\n;;;"
 	}
-	return withoutBlankLines(strings.TrimSpace(string(n.Tokens)))
+	return removeBlankLines(strings.TrimSpace(string(n.Tokens)))
 }
 
-// withoutBlankLines removes blank lines from a text that they would end.
-func withoutBlankLines(text string) string {
+// removeBlankLines removes blank lines from a text that must not contain any, since they would end its block.
+func removeBlankLines(text string) string {
 	for strings.Contains(text, "\n\n") {
 		text = strings.ReplaceAll(text, "\n\n", "\n")
 	}

@@ -13,14 +13,14 @@ import (
 // DOM returns a block and all below it in the form of getBlockDOM, with data-node-index="1" on the block itself.
 func DOM(b *tree.Block) string { return DOMs([]*tree.Block{b}) }
 
-// DOMs returns several blocks in the form in which a write echoes them, numbered from 1. A document has no element of
-// its own, so its blocks stand for it.
+// DOMs returns several blocks as the kernel returns them after a write, numbered from 1. A document has no element of
+// its own, so its blocks are returned instead.
 func DOMs(blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Doc {
 		blocks = blocks[0].Children
 	}
 	var out string
-	err := recovered(func() {
+	err := catchPanic(func() {
 		r := render.NewProtyleRenderer(newTree(blocks...), luteEngine().RenderOptions, luteEngine().ParseOptions)
 		out = string(r.Render())
 	})
@@ -30,7 +30,7 @@ func DOMs(blocks []*tree.Block) string {
 	return restoreDOM(out)
 }
 
-// plainDOM replaces DOMs for what lute cannot render: paragraphs with the text.
+// plainDOM is DOMs for blocks that lute cannot render: paragraphs with their Markdown.
 func plainDOM(blocks []*tree.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {
@@ -44,15 +44,15 @@ func plainDOM(blocks []*tree.Block) string {
 // tags matches the tags of a DOM.
 var tags = lazyregexp.New(`<[^<>]*>`)
 
-// ParseDOM splits the editor's DOM into blocks, which keep data-node-id and attributes. It always returns a block, an
-// empty paragraph if there is nothing else. Text typed as Markdown is Markdown.
+// ParseDOM splits the editor's DOM into blocks, which keep data-node-id and attributes. It always returns at least one
+// block, an empty paragraph if need be. Markdown typed as text is parsed.
 func ParseDOM(dom string) []*tree.Block {
 	dom = cleanNode(dom)
 	if isDOMTooDeep(dom) {
 		return []*tree.Block{{Kind: tree.Paragraph, Text: removeStandIns(strings.TrimSpace(tags.ReplaceAllString(dom, " ")))}}
 	}
 	var blocks []*tree.Block
-	err := recovered(func() {
+	err := catchPanic(func() {
 		if t := luteEngine().BlockDOM2Tree(dom); t != nil {
 			unwrapDocuments(t.Root)
 			blocks = converter{fromEditor: true}.children(t.Root, 0)
@@ -60,7 +60,7 @@ func ParseDOM(dom string) []*tree.Block {
 	})
 	if err != nil || len(blocks) == 0 {
 		text := ""
-		if recovered(func() { text = luteEngine().BlockDOM2Text(dom) }) != nil {
+		if catchPanic(func() { text = luteEngine().BlockDOM2Text(dom) }) != nil {
 			text = dom
 		}
 		return []*tree.Block{{Kind: tree.Paragraph, Text: removeStandIns(strings.TrimSpace(text))}}

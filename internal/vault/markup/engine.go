@@ -8,8 +8,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// luteEngine is lute with the settings of SiYuan's kernel. It is shared by all, since making one costs more than parsing
-// a paragraph; nothing changes it afterwards, and lute only reads its options.
+// luteEngine is lute with the settings of SiYuan's kernel. One engine is shared, since making one costs more than
+// parsing a paragraph. Nothing changes it after that, so it is safe for concurrent use.
 var luteEngine = sync.OnceValue(newEngine)
 
 func newEngine() *lute.Lute {
@@ -42,8 +42,8 @@ func newEngine() *lute.Lute {
 	return e
 }
 
-// recovered calls f and turns a panic of lute into an error.
-func recovered(f func()) (err error) {
+// catchPanic calls f and turns a panic of lute into an error.
+func catchPanic(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("lute: %v", p)
@@ -53,10 +53,10 @@ func recovered(f func()) (err error) {
 	return nil
 }
 
-// parseTree parses Markdown with lute; nil if lute cannot.
+// parseTree parses Markdown with lute; nil if lute panics.
 func parseTree(markdown string) *parse.Tree {
 	var t *parse.Tree
-	if recovered(func() { t = parse.Parse("", []byte(markdown), luteEngine().ParseOptions) }) != nil {
+	if catchPanic(func() { t = parse.Parse("", []byte(markdown), luteEngine().ParseOptions) }) != nil {
 		return nil
 	}
 	unwrapDocuments(t.Root)

@@ -6,21 +6,21 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Lute loses some text that people write: the id of a reference in a code span, and an unclosed formatting tag. So it
-// gets other characters in their place, which restore replaces again.
+// Lute loses some text that people write, such as the id of a reference in a code span or an unclosed formatting tag.
+// So it gets private-use characters in its place, which removeStandIns replaces by the originals.
 const (
 	bracketStandIn = "\U000F0028" // for ( in code
 	closingStandIn = "\U000F0029" // for ) in an address between brackets
 	blankStandIn   = "\U000F0020" // for blanks after the language of code, where lute stops reading
 	braceStandIn   = "\U000F007B" // for { of text that only looks like an attribute list
-	tagStandIn     = "\U000F003C" // for < of a tag without its other half
+	tagStandIn     = "\U000F003C" // for < of a tag that has no counterpart
 	titleStandIn   = "\U000F0021" // before the title of a callout, since lute takes a first word such as book for an emoji
 )
 
-// formatTag matches a formatting tag, or one that occurs in formatted text.
+// formatTag matches a tag for formatting, or one that occurs in formatted text.
 var formatTag = lazyregexp.New(`(?i)</?(b|i|u|s|em|strong|strike|del|kbd|sub|sup|mark|a|span|font|br|code|small|big|ins|cite|q)\b[^<>\n]*>`)
 
-// bracketAddress matches an address between brackets, as Logseq writes them; lute would lose one bracket.
+// bracketAddress matches an address in double parentheses, as Logseq writes them; lute would lose one.
 var bracketAddress = lazyregexp.New(`\]\(\(+[^()\n]*\)+\)`)
 
 // calloutTitle matches the first line of a callout up to the first word of its title.
@@ -28,10 +28,10 @@ var calloutTitle = lazyregexp.New(`(?m)^([^\n\[]*>[ \t]*\[![^\]\n]*\][ \t]*)([^ 
 
 var bracketAfterLink = strings.NewReplacer("(", bracketStandIn, ")", closingStandIn)
 
-// fenceInfo matches a fence with more after it than the name of a language.
+// fenceInfo matches a fence whose info has more than the name of a language.
 var fenceInfo = lazyregexp.New("(?m)^[ \\t>]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*(?:\\{:[^}\\n]*\\})?(?:```+|~~~+)[ \\t]*([^\\s`~]+ [^`\\n]*[^`\\s])[ \\t]*$")
 
-// someList matches what lute may take for an attribute list, properList a real one.
+// someList matches whatever lute may take for an attribute list, properList only a real one.
 var (
 	someList   = lazyregexp.New(`\{:[^{}\n]*\}`)
 	properList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z0-9_:.-]+[ \t]*=[ \t]*"[^"\n]*")*[ \t]*\}$`)
@@ -84,7 +84,7 @@ func shieldTitle(line string) string {
 	return line[:at] + titleStandIn + line[at:]
 }
 
-// inCode matches what lute takes for the beginning of a reference, an address or a tag even in code spans.
+// inCode replaces what lute takes for the start of a reference, an address or a tag even in code spans.
 var inCode = strings.NewReplacer("(", bracketStandIn, "<", tagStandIn)
 
 // shieldCode inserts stand-ins in code spans. A span ends with as many backticks as it begins with, in the same
@@ -115,7 +115,7 @@ func shieldCode(markdown string) string {
 // countBackticks returns the number of backticks at the beginning of a text.
 func countBackticks(text string) int { return len(text) - len(strings.TrimLeft(text, "`")) }
 
-// paragraphEnd returns where a paragraph ends: before a line that is blank or may begin a block.
+// paragraphEnd returns where the paragraph at the start of text ends: before a line that is blank or may begin a block.
 func paragraphEnd(text string) int {
 	for at := 0; ; {
 		next := strings.IndexByte(text[at:], '\n')
@@ -129,7 +129,7 @@ func paragraphEnd(text string) int {
 	}
 }
 
-// closingBackticks returns where a run of exactly n backticks begins in the rest of a paragraph, -1 if there is none.
+// closingBackticks returns the index of the next run of exactly n backticks in the same paragraph, -1 if there is none.
 func closingBackticks(text string, n int) int {
 	text = text[:paragraphEnd(text)]
 	for from := 0; ; {
@@ -146,13 +146,13 @@ func closingBackticks(text string, n int) int {
 	}
 }
 
-// protectTags inserts stand-ins for tags that have no other half in their paragraph.
+// protectTags inserts stand-ins for tags without a counterpart in their paragraph.
 func protectTags(paragraph string) string {
 	tags := formatTag.FindAllStringSubmatchIndex(paragraph, -1)
 	if len(tags) == 0 {
 		return paragraph
 	}
-	lone := map[int]bool{} // offsets of tags without their other half
+	lone := map[int]bool{} // offsets of tags without a counterpart
 	open := map[string][]int{}
 	for _, at := range tags {
 		tag, name := paragraph[at[0]:at[1]], strings.ToLower(paragraph[at[2]:at[3]])

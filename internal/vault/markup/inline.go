@@ -7,18 +7,19 @@ import (
 	"github.com/88250/lute/parse"
 )
 
-// parseInline parses the text of a leaf with lute; nil if lute cannot. The nodes are below the result.
+// parseInline parses the text of a leaf with lute. The result has the inline nodes as children; it is nil if lute
+// panics.
 func parseInline(text string) *ast.Node {
 	var t *parse.Tree
-	if recovered(func() { t = parse.Inline("", []byte(text), luteEngine().ParseOptions) }) != nil {
+	if catchPanic(func() { t = parse.Inline("", []byte(text), luteEngine().ParseOptions) }) != nil {
 		return nil
 	}
 	unwrapDocuments(t.Root)
 	return t.Root.FirstChild
 }
 
-// unwrapDocuments replaces nested documents below a node by their content. Lute makes some for ~ between other marks,
-// and code that walks the nodes does not look into them.
+// unwrapDocuments replaces nested documents below a node by their content. Lute creates some for a ~ between other
+// marks, and code that walks the nodes does not descend into them.
 func unwrapDocuments(n *ast.Node) {
 	for c := n.FirstChild; c != nil; {
 		next := c.Next
@@ -36,27 +37,28 @@ func unwrapDocuments(n *ast.Node) {
 	}
 }
 
-// inline writes the text of a leaf from its nodes in a form that stays the same when it is read and written again:
-// marks next to each other may mean something else than their nodes.
+// inline writes the text of a leaf from its nodes, in a form that does not change when it is read and written again.
+// One pass is not always enough, since adjacent marks may mean something else than their nodes.
 func (c converter) inline(leaf *ast.Node) string {
 	table := leaf.Type == ast.NodeTableCell
-	text, sure := c.once(leaf, table)
+	text, stable := c.writeLeaf(leaf, table)
 	for range 4 {
-		if sure {
+		if stable {
 			break
 		}
 		parsed := parseInline(insertStandIns(text))
 		if parsed == nil {
 			break
 		}
-		again, _ := converter{}.once(parsed, table)
-		text, sure = again, removeStandIns(again) == removeStandIns(text)
+		rewritten, _ := converter{}.writeLeaf(parsed, table)
+		text, stable = rewritten, removeStandIns(rewritten) == removeStandIns(text)
 	}
 	return text
 }
 
-// once writes the text of a leaf, and reports whether it is certain to be written in the same way after it is read.
-func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
+// writeLeaf writes the text of a leaf. stable reports whether reading and writing that text is sure to give the same
+// text.
+func (c converter) writeLeaf(leaf *ast.Node, table bool) (text string, stable bool) {
 	w := writer{table: table, tag: c.tag(leaf), literalMarks: true}
 	w.children(leaf, nil)
 	text = w.markdown()
@@ -66,8 +68,8 @@ func (c converter) once(leaf *ast.Node, table bool) (text string, sure bool) {
 	return text, !w.rewrote
 }
 
-// tag returns how to write the < of a tag that was typed as text. Lute takes everything from a & to the next ; for an
-// entity.
+// tag returns what to write for the < of a tag that was typed as text, "" to leave tags alone. Lute takes everything
+// from a & to the next ; for an entity.
 func (c converter) tag(leaf *ast.Node) string {
 	switch {
 	case !c.fromEditor:
@@ -78,12 +80,12 @@ func (c converter) tag(leaf *ast.Node) string {
 	return "&lt;"
 }
 
-// readBackText returns text if it is read as the nodes of leaf. Otherwise it returns the first of these that is: with
-// the text of marks escaped, if that makes a difference; with <span> elements, which can express what Markdown cannot;
-// with all text escaped; or with both.
+// readBackText returns a text that is read as the nodes of leaf: text itself, or else the first of these that is. (1)
+// With the text of marks escaped, if that makes a difference; (2) with <span> elements, which can express what Markdown
+// cannot; (3) with all text escaped; (4) with both. If none is, it returns the last.
 func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool) string {
-	ours := flattenMarks(leaf)
-	meaning := nodesMeaning(ours)
+	flat := flattenMarks(leaf)
+	meaning := nodesMeaning(flat)
 	if hasMeaning(text, meaning) {
 		return text
 	}
@@ -92,7 +94,7 @@ func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool
 			continue
 		}
 		w.table, w.tag = table, c.tag(leaf)
-		w.children(ours, nil)
+		w.children(flat, nil)
 		if text = w.markdown(); hasMeaning(text, meaning) {
 			break
 		}
@@ -100,7 +102,7 @@ func (c converter) readBackText(leaf *ast.Node, text string, table, escaped bool
 	return text
 }
 
-// hasMeaning reports whether text is read as a leaf with this meaning.
+// hasMeaning reports whether text is parsed as a leaf with this meaning.
 func hasMeaning(text, meaning string) bool {
 	leaf := parseInline(insertStandIns(text))
 	return leaf != nil && removeStandIns(nodesMeaning(flattenMarks(leaf))) == removeStandIns(meaning)
@@ -109,7 +111,7 @@ func hasMeaning(text, meaning string) bool {
 // flattenMarks returns leaf with nested marks as a sequence of text marks, as the kernel stores them.
 func flattenMarks(leaf *ast.Node) *ast.Node {
 	t := &parse.Tree{Root: leaf, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}
-	_ = recovered(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
+	_ = catchPanic(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) }) // on failure leaf stays as it is
 	for image := leaf.FirstChild; image != nil; image = image.Next {
 		if image.Type == ast.NodeImage {
 			removeImageMarks(image)
@@ -118,17 +120,17 @@ func flattenMarks(leaf *ast.Node) *ast.Node {
 	return leaf
 }
 
-// removeImageMarks removes the text marks that lute adds around the text of an image in marks.
+// removeImageMarks removes the text marks that lute adds for the text of an image inside marks.
 func removeImageMarks(image *ast.Node) {
 	for c := image.FirstChild; c != nil; c = c.Next {
-		if before := c.Previous; c.Type == ast.NodeLinkText && before.Type == ast.NodeTextMark &&
-			unescapeHTML(before.TextMarkTextContent) == string(c.Tokens) {
-			before.Unlink()
+		if previous := c.Previous; c.Type == ast.NodeLinkText && previous.Type == ast.NodeTextMark &&
+			unescapeHTML(previous.TextMarkTextContent) == string(c.Tokens) {
+			previous.Unlink()
 		}
 	}
 }
 
-// nodesMeaning returns the meaning of a leaf's nodes as text, for comparison.
+// nodesMeaning returns a form of a leaf's nodes for comparison: stretches of text, each after its mark between \x02.
 func nodesMeaning(leaf *ast.Node) string {
 	var out strings.Builder
 	last := ""

@@ -70,7 +70,7 @@ func (w *writer) reference(n *ast.Node) {
 	w.put(newReference(id, tokensOf(text), "s"))
 }
 
-// escapeBarsInTable returns content with bars escaped if a table needs it.
+// escapeBarsInTable escapes the bars in content if it is inside a table.
 func (w *writer) escapeBarsInTable(content string) string {
 	if w.table {
 		return escapeBars(content)

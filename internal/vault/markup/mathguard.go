@@ -6,10 +6,11 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// dollarStandIn replaces signs of formulas that lute would not end in the right place.
+// dollarStandIn replaces the signs of formulas that lute would end in the wrong place.
 const dollarStandIn = "\U000F0024"
 
-// beforeText matches what may precede the text of a line: marks of quotes and items.
+// beforeText matches what may come before the text of a line: the marks of quotes and items, an attribute list and a
+// task box.
 var beforeText = lazyregexp.New(`^(?:[ \t]*>)*[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?:\{:[^}\n]*\})?(?:\[[^\]\n]\][ \t]+)?`)
 
 // shieldMath keeps block formulas from swallowing the text after them. For lute, a formula that begins a line ends
@@ -18,52 +19,83 @@ func shieldMath(markdown string) string {
 	if !strings.Contains(markdown, "$$") {
 		return markdown
 	}
-	lines := strings.Split(markdown, "\n")
-	changed, fence := false, ""
-	columns := map[int]bool{} // columns in which the texts of the items above begin
-	hide := func(from, to int) {
-		for i := from; i <= to; i++ {
-			lines[i] = strings.ReplaceAll(lines[i], "$$", dollarStandIn+dollarStandIn)
-		}
-		changed = true
-	}
-	for i := 0; i < len(lines); i++ {
-		rest := lines[i][len(beforeText.FindString(lines[i])):]
-		if before := lines[i][:len(lines[i])-len(rest)]; strings.Trim(before, " \t") != "" {
-			columns[len(before)] = true
-		} else if before == "" && rest != "" {
-			clear(columns)
-		}
-		switch {
-		case fence != "":
-			if strings.HasPrefix(rest, fence) && strings.Trim(rest, fence[:1]+" \t") == "" {
-				fence = ""
-			}
-		case strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~"):
-			fence = rest[:len(rest)-len(strings.TrimLeft(rest, rest[:1]))]
-		case strings.HasPrefix(rest, "$$"):
-			if bare := strings.TrimRight(rest, " \t\\"); bare != rest && strings.HasSuffix(bare, "$$") && len(bare) > 2 {
-				lines[i], rest, changed = strings.TrimSuffix(lines[i], rest[len(bare):]), bare, true // a block needs no line break
-			}
-			end, closed := mathEnd(lines, i, rest[2:])
-			pad := strings.TrimSuffix(lines[i], rest)
-			switch {
-			case !closed:
-				hide(i, max(end, i))
-			case end == i && pad != "" && strings.Trim(pad, " \t") == "" && !columns[len(pad)]: // lute loses text of such a line
-				hide(i, i)
-			}
-			i = max(end, i)
+	s := mathShield{lines: strings.Split(markdown, "\n"), columns: map[int]bool{}}
+	for i := 0; i < len(s.lines); i++ {
+		text := s.textOf(i)
+		if !s.isCode(text) && strings.HasPrefix(text, "$$") {
+			i = s.formula(i, text)
 		}
 	}
-	if !changed {
+	if !s.changed {
 		return markdown
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(s.lines, "\n")
 }
 
-// mathEnd returns the line in which all formulas that begin in line at have ended, -1 if they never end. closed reports
-// that a single formula began and ended with that line.
+// mathShield goes through lines and changes those with formulas that lute would misread.
+type mathShield struct {
+	lines   []string
+	changed bool
+	fence   string       // the open code fence, "" for none
+	columns map[int]bool // columns in which the texts of the items above begin
+}
+
+// textOf returns the text of a line, after the marks of its quotes and items, and records the column of that text.
+func (s *mathShield) textOf(i int) string {
+	line := s.lines[i]
+	prefix := beforeText.FindString(line)
+	text := line[len(prefix):]
+	if strings.Trim(prefix, " \t") != "" {
+		s.columns[len(prefix)] = true
+	} else if prefix == "" && text != "" {
+		clear(s.columns)
+	}
+	return text
+}
+
+// isCode reads the next line and reports whether it is code or a fence.
+func (s *mathShield) isCode(text string) bool {
+	switch {
+	case s.fence != "":
+		if strings.HasPrefix(text, s.fence) && strings.Trim(text, s.fence[:1]+" \t") == "" {
+			s.fence = ""
+		}
+		return true
+	case strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~"):
+		s.fence = text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
+		return true
+	}
+	return false
+}
+
+// formula hides the formula whose text begins line i, if lute would misread it. It returns the last line of the formula.
+func (s *mathShield) formula(i int, text string) int {
+	trimmed := strings.TrimRight(text, " \t\\")
+	if trimmed != text && strings.HasSuffix(trimmed, "$$") && len(trimmed) > 2 { // a block needs no line break
+		s.lines[i], text, s.changed = strings.TrimSuffix(s.lines[i], text[len(trimmed):]), trimmed, true
+	}
+	end, closed := mathEnd(s.lines, i, text[2:])
+	pad := strings.TrimSuffix(s.lines[i], text)
+	isIndented := pad != "" && strings.Trim(pad, " \t") == ""
+	switch {
+	case !closed:
+		s.hide(i, max(end, i))
+	case end == i && isIndented && !s.columns[len(pad)]: // lute loses text of such a line
+		s.hide(i, i)
+	}
+	return max(end, i)
+}
+
+// hide replaces the signs of formulas in lines by stand-ins. Both ends are included.
+func (s *mathShield) hide(from, to int) {
+	for i := from; i <= to; i++ {
+		s.lines[i] = strings.ReplaceAll(s.lines[i], "$$", dollarStandIn+dollarStandIn)
+	}
+	s.changed = true
+}
+
+// mathEnd returns the line with which the last open formula ends, if one begins in line at; -1 if it never ends. closed
+// reports whether that line also ends with the formula's $$, and no other formula began meanwhile.
 func mathEnd(lines []string, at int, rest string) (end int, closed bool) {
 	signs := 1
 	for i := at; i < len(lines); i++ {

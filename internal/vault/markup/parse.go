@@ -24,21 +24,21 @@ func Parse(markdown string) []*tree.Block {
 	return blocks
 }
 
-// parsePiece parses a part of a text.
+// parsePiece parses one part of a text.
 func parsePiece(markdown string) (blocks []*tree.Block) {
 	t := parseTree(markdown)
 	if t == nil {
 		return plainParagraphs(markdown)
 	}
-	c := converter{given: givenAttrs(markdown)}
-	if recovered(func() { blocks = c.children(t.Root, 0) }) != nil {
+	c := converter{sourceAttrs: attrListsByID(markdown)}
+	if catchPanic(func() { blocks = c.children(t.Root, 0) }) != nil {
 		return plainParagraphs(markdown)
 	}
 	return blocks
 }
 
-// caretChar is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets another
-// one in its place.
+// caretChar is the character that lute takes for the cursor. In a note it is an ordinary character, so lute gets
+// caretStandIn instead.
 const (
 	caretChar    = "\u2038"
 	caretStandIn = "\U000F2038"
@@ -46,13 +46,13 @@ const (
 
 var cleaner = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u200b", "")
 
-// cleanText brings text into the parser's form: lines that end in \n, valid UTF-8, and no zero-width spaces, which
+// cleanText returns text as the parser expects it: lines that end in \n, valid UTF-8, and no zero-width spaces, which
 // SiYuan adds around marks and removes again.
 func cleanText(text string) string {
 	return cleaner.Replace(strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// removeStandIns replaces the stand-ins again.
+// removeStandIns replaces the stand-ins by the characters that they stand for.
 func removeStandIns(text string) string {
 	if !strings.Contains(text, standInLead) {
 		return text
@@ -75,8 +75,8 @@ const standInLead = "\xf3"
 
 var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
 
-// plainParagraphs replaces Parse for text that lute must not get: the text between blank lines becomes paragraphs, with
-// the attribute lists below them.
+// plainParagraphs is Parse for text that lute cannot or must not parse. The text between blank lines becomes
+// paragraphs, with the attribute lists below them.
 func plainParagraphs(markdown string) []*tree.Block {
 	var found []*tree.Block
 	for part := range strings.SplitSeq(markdown, "\n\n") {

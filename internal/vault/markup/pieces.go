@@ -2,13 +2,13 @@ package markup
 
 import "strings"
 
-// pieceSize is how many bytes of Markdown lute gets at a time: its tree takes some hundred times the memory of the
-// text.
+// pieceSize is how many bytes of Markdown lute gets at a time, since its tree takes about a hundred times the memory of
+// the text.
 const pieceSize = 64 << 10
 
-// splitMarkdown cuts Markdown into parts, each at least size bytes long, that mean the same alone as together, as far as
-// single lines tell. It cuts after a top-level paragraph or heading, if the next line is neither its attribute list
-// nor indented, and never where something may be open that continues after a blank line.
+// splitMarkdown cuts Markdown into parts of at least size bytes that can be parsed one by one with the same result. It
+// decides by single lines: it cuts after a top-level paragraph or heading, if the next line is neither its attribute
+// list nor indented, and never where something may be open that continues after a blank line.
 func splitMarkdown(markdown string, size int) []string {
 	if len(markdown) < 2*size {
 		return []string{markdown}
@@ -29,7 +29,7 @@ func splitMarkdown(markdown string, size int) []string {
 		case line == "":
 			blank = true
 		default:
-			if blank && plain && at-begin >= size && startsAnew(line) {
+			if blank && plain && at-begin >= size && isIndependent(line) {
 				parts, begin = append(parts, markdown[begin:at]), at
 			}
 			if mayOpen(line) {
@@ -46,12 +46,12 @@ func splitMarkdown(markdown string, size int) []string {
 	return append(parts, markdown[begin:])
 }
 
-// startsAnew reports whether a line after a blank one is independent of a paragraph before that.
-func startsAnew(line string) bool {
+// isIndependent reports whether a line after a blank one cannot belong to the block before.
+func isIndependent(line string) bool {
 	return line[0] != ' ' && line[0] != '\t' && !strings.HasPrefix(line, "{:")
 }
 
-// mayOpen reports whether a line may open something that ends after a blank line, other than a top-level fence.
+// mayOpen reports whether a line may open something that continues after a blank line, other than a top-level fence.
 func mayOpen(line string) bool {
 	inside := strings.TrimLeft(line, " \t>-*+.)0123456789[]xX")
 	for _, mark := range []string{"<", "{{", "}}", "$$", "%%"} {

@@ -22,7 +22,7 @@ func Markdown(b *tree.Block) string {
 // Kramdown returns a block with attribute lists; for a document, its blocks and then its own list.
 func Kramdown(b *tree.Block) string { return renderer{lists: true}.block(b) }
 
-// Textmark is Kramdown with formatted text as the editor's <span> marks.
+// Textmark is Kramdown with formatted text as the <span> elements of the editor.
 func Textmark(b *tree.Block) string { return renderer{lists: true, marks: true}.block(b) }
 
 // Export returns the Markdown of a document's blocks without attribute lists.
@@ -77,7 +77,7 @@ func (r renderer) block(b *tree.Block) string {
 	return r.close(b, b.Text)
 }
 
-// close ends a block with its attribute list.
+// close appends the attribute list of a block to its text.
 func (r renderer) close(b *tree.Block, text string) string {
 	switch {
 	case !r.lists || len(b.Attrs) == 0:
@@ -99,7 +99,7 @@ func (r renderer) item(b *tree.Block) string {
 	}
 	text := indent(r.blocks(b.Children, "\n\n"), pad)
 	if r.lists && b.Task != "" && len(b.Children) > 0 && b.Children[0].Text == "" && b.Children[0].Kind == tree.Paragraph {
-		head += "\n" + pad // right behind the box the list would be text
+		head += "\n" + pad // right after the box, the list would be text
 	}
 	return head + text
 }

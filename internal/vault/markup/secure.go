@@ -6,16 +6,16 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// probeList is an attribute list below a paragraph, to test the paragraph as it would be stored.
+// probeList is appended to a paragraph to test whether the text is read back as that paragraph.
 const probeList = "\n{: id=\"20060102150405-1a2b3c4\"}"
 
-// maxLines is up to how many lines of a paragraph secured tests each. In longer ones it escapes all.
+// maxLines bounds how many lines of a paragraph escapeParagraph tests one by one. If escaping those is not enough, it
+// escapes all lines.
 const maxLines = 50
 
-// escapedParagraph returns the text of a paragraph in a form that is read back as that paragraph: a backslash is added
-// where a line would begin another block. Lute reads some paragraphs that it would not read again once they are stored,
-// such as an unclosed {{{.
-func escapedParagraph(text string) string {
+// escapeParagraph returns the text of a paragraph in a form that is read back as that paragraph: it adds a backslash to
+// a line that would begin another block. Lute's tree may contain such paragraphs, for example after an unclosed {{{.
+func escapeParagraph(text string) string {
 	if !mayStartBlock(text) || isTooDeep(text) || isParagraph(text) {
 		return text
 	}
@@ -48,7 +48,7 @@ func mayStartBlock(text string) bool {
 	return strings.Contains(text, "|") || strings.Contains(text, "{:")
 }
 
-// isParagraph reports whether text is read as one paragraph with that text.
+// isParagraph reports whether text is parsed as a single paragraph with that text.
 func isParagraph(text string) bool {
 	t := parseTree(text + probeList)
 	if t == nil {

@@ -15,8 +15,8 @@ type Span struct {
 // markChars are the characters of marks; text without any of them is plain.
 const markChars = "\\`*_~=#^$<>[]!(){}&:"
 
-// Spans splits the text of a leaf. Their Markdown, concatenated, is the text. Nested marks have kinds such as "strong
-// em". Links, images, tags, code, formulas and references inside of marks are spans of their own.
+// Spans splits the text of a leaf. The Markdown of all spans, concatenated, is the text. Nested marks have kinds such
+// as "strong em". Links, images, tags, code, formulas and references inside marks are separate spans.
 func Spans(text string) []Span {
 	switch {
 	case text == "":
@@ -29,7 +29,7 @@ func Spans(text string) []Span {
 		return []Span{{Content: text, Markdown: text}}
 	}
 	for _, w := range []writer{{}, {spans: true}} {
-		if recovered(func() { w.children(leaf, nil) }) != nil {
+		if catchPanic(func() { w.children(leaf, nil) }) != nil {
 			break
 		}
 		for i, p := range w.pieces {
@@ -47,7 +47,7 @@ func Spans(text string) []Span {
 	return []Span{{Content: text, Markdown: text}}
 }
 
-// joinSpans adds the edges of marks to the text next to them, and joins neighbours of the same kind.
+// joinSpans merges the edges of marks into the text next to them, and joins neighbours of the same kind.
 func joinSpans(pieces []Span) []Span {
 	found := make([]Span, 0, len(pieces))
 	var content, markdown strings.Builder // of the last span
@@ -81,9 +81,9 @@ func joinSpans(pieces []Span) []Span {
 			add(Span{Markdown: open}, true)
 			add(p, p.Kind == "")
 		default:
-			fresh := open != "" // marks begin here, so it does not continue the last span
+			begins := open != "" // marks begin here, so it does not continue the last span
 			p.Markdown = open + p.Markdown
-			add(p, !fresh && (p.Kind == "" || isStyle(p.Kind)))
+			add(p, !begins && (p.Kind == "" || isStyle(p.Kind)))
 		}
 		open = ""
 	}
@@ -101,8 +101,8 @@ func isStyle(kind string) bool {
 	return false
 }
 
-// sameMarkdown reports whether the spans' Markdown is exactly text. It is not if the text is written in another way than
-// ours.
+// sameMarkdown reports whether the Markdown of all spans, concatenated, is text. It is not if text writes some mark in
+// another way than we do.
 func sameMarkdown(spans []Span, text string) bool {
 	for _, s := range spans {
 		tail, found := strings.CutPrefix(text, s.Markdown)
@@ -114,7 +114,8 @@ func sameMarkdown(spans []Span, text string) bool {
 	return text == ""
 }
 
-// realignSpans keeps, in order, the spans whose Markdown occurs in the text. The text between them is plain.
+// realignSpans returns the spans whose Markdown occurs in the text, in order, with the text between them as plain
+// spans.
 func realignSpans(spans []Span, text string) []Span {
 	var found []Span
 	plain := func(stretch string) {

@@ -10,13 +10,13 @@ import (
 	"github.com/88250/lute/render"
 )
 
-// syVersion is the version of the .sy format that is written.
+// syVersion is the version of the .sy format that we write.
 const syVersion = "2"
 
 // SY returns a loaded document as a .sy file: the document's node as one JSON object on one line.
 func SY(d *tree.Document) []byte {
 	var out []byte
-	err := recovered(func() {
+	err := catchPanic(func() {
 		t := newTree()
 		t.Root = newNode(d.Root)
 		t.Root.Spec = syVersion
@@ -29,7 +29,7 @@ func SY(d *tree.Document) []byte {
 	return []byte(removeStandIns(string(out)))
 }
 
-// plainSY replaces SY for what lute cannot render: a document with its Markdown in one paragraph.
+// plainSY is SY for a document that lute cannot render: its Markdown in one paragraph.
 func plainSY(d *tree.Document) []byte {
 	file := map[string]any{
 		"ID": d.Root.ID, "Spec": syVersion, "Type": tree.NodeType(tree.Doc), "Properties": d.Root.Attrs,
@@ -45,10 +45,10 @@ func plainSY(d *tree.Document) []byte {
 // ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong in the file.
 func ParseSY(data []byte) (*tree.Block, error) { return ReadSY(data, nil) }
 
-// ReadSY is [ParseSY] that calls altered, if not nil, for each block that a note cannot hold as it is in the file:
-// with the block's id, which may be "", and what was changed.
+// ReadSY is [ParseSY] that calls altered, unless it is nil, for each block that a note cannot hold as the file has it.
+// It gets the block's id, which may be "", and what was changed.
 func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
-	if tooMany(data) {
+	if hasTooManyNodes(data) {
 		return nil, fmt.Errorf("the .sy file has more than %d nodes", maxNodes)
 	}
 	var root ast.Node
@@ -62,9 +62,9 @@ func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 		return nil, fmt.Errorf("the .sy file has the ID %q, expected one like 20240131120000-abcdefg", root.ID)
 	}
 	var b *tree.Block
-	err := recovered(func() {
+	err := catchPanic(func() {
 		convertFileNode(&root)
-		b = converter{literal: true, altered: altered}.block(&root, 0)
+		b = converter{literal: true, onAltered: altered}.block(&root, 0)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the .sy file cannot be read: %w", err)
@@ -72,11 +72,11 @@ func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	return b, nil
 }
 
-// maxNodes bounds the nodes of a file: a node takes two bytes there, but over a kilobyte in memory.
+// maxNodes bounds the nodes of a file: a node may take just two bytes there, but over a kilobyte in memory.
 const maxNodes = 500_000
 
-// tooMany reports whether JSON has more objects than maxNodes.
-func tooMany(data []byte) bool {
+// hasTooManyNodes reports whether JSON has more than maxNodes objects.
+func hasTooManyNodes(data []byte) bool {
 	n, quoted := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -91,8 +91,8 @@ func tooMany(data []byte) bool {
 	return n > maxNodes
 }
 
-// convertFileNode turns the node of a file into a node of a tree: files have children as lists, types as names, and
-// tokens as text.
+// convertFileNode converts a node from a file, and those below it, to a node of lute's tree. Files have children as
+// lists, types as names, and tokens as text.
 func convertFileNode(n *ast.Node) {
 	n.Type = ast.Str2NodeType(n.TypeStr)
 	n.Tokens = []byte(cleanNode(n.Data))

@@ -23,7 +23,7 @@ func escapeMarks(text string) string {
 // plainBackslash matches a backslash written by escapeMarks that is not needed.
 var plainBackslash = lazyregexp.New(`\\\\([^!-/:-@\[-\x60{-~])`)
 
-// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would split.
+// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would end.
 func escapeInTag(text string) string {
 	return plainBackslash.ReplaceAllString(escapeMarks(text), `\$1`)
 }
@@ -31,7 +31,7 @@ func escapeInTag(text string) string {
 // tagStart matches the beginning of a tag.
 var tagStart = lazyregexp.New(`<([A-Za-z/!?])`)
 
-// codeSpan returns code between more backticks than it contains in a row.
+// codeSpan returns code between backticks, more of them than the code has in a row.
 func codeSpan(content string) string {
 	fence := "`"
 	for strings.Contains(content, fence) {
@@ -56,10 +56,11 @@ func linkDestination(target, title string) string {
 	return target + " " + quote + title + quote
 }
 
-// Dynamic returns the Markdown of a reference whose text follows the text of the block.
+// Dynamic returns the Markdown of a reference whose text follows the text of its block.
 func Dynamic(id, text string) string { return newReference(id, text, "d").Markdown }
 
-// newReference returns a reference to a block. Its anchor is fixed text ("s"), or follows the block's text ("d").
+// newReference returns a reference to a block. subtype "s" means that its text is fixed, "d" that it follows the
+// block's text.
 func newReference(id, text, subtype string) Span {
 	if text == "" {
 		text = id

@@ -9,10 +9,10 @@ import (
 // zeroWidth is the space that the kernel adds around marks as a place for the cursor.
 const zeroWidth = "\u200b"
 
-// addKernelSpaces adds what the kernel's files have and Markdown has not: zero-width spaces beside code, keys, tags and
+// addKernelSpaces adds what the kernel's files have and Markdown lacks: zero-width spaces beside code, keys, tags and
 // images, and the names of HTML elements on the parts of tables.
 func addKernelSpaces(root *ast.Node) {
-	var spaced []*ast.Node
+	var needSpace []*ast.Node
 	ast.Walk(root, func(n *ast.Node, entering bool) ast.WalkStatus {
 		if !entering {
 			return ast.WalkContinue
@@ -20,13 +20,13 @@ func addKernelSpaces(root *ast.Node) {
 		switch n.Type {
 		case ast.NodeTextMark:
 			if n.ContainTextMarkTypes("code", "tag", "kbd") {
-				spaced = append(spaced, n)
+				needSpace = append(needSpace, n)
 			}
 		case ast.NodeParagraph, ast.NodeHeading:
 			joinLines(n)
 		case ast.NodeImage:
 			n.Tokens = []byte("span")
-			spaced = append(spaced, n)
+			needSpace = append(needSpace, n)
 			for c := n.FirstChild; c != nil; c = c.Next {
 				switch c.Type {
 				case ast.NodeBang, ast.NodeOpenBracket, ast.NodeCloseBracket, ast.NodeOpenParen, ast.NodeCloseParen, ast.NodeLinkSpace:
@@ -46,7 +46,7 @@ func addKernelSpaces(root *ast.Node) {
 		}
 		return ast.WalkContinue
 	})
-	for _, n := range spaced {
+	for _, n := range needSpace {
 		if n.Type == ast.NodeImage && (n.Previous == nil || n.Previous.Type != ast.NodeText) {
 			n.InsertBefore(&ast.Node{Type: ast.NodeText, Tokens: []byte(zeroWidth)})
 		}

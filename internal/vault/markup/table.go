@@ -6,7 +6,7 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// columns counts the columns of a table.
+// columns returns the number of columns of a table.
 func columns(table *ast.Node) int {
 	count := 0
 	if row := table.FirstChild.FirstChild; row != nil {
@@ -23,7 +23,7 @@ func columns(table *ast.Node) int {
 func (c converter) table(n *ast.Node) string {
 	var rows [][]string
 	var aligns []int
-	take := func(row *ast.Node) {
+	addRow := func(row *ast.Node) {
 		var cells []string
 		for cell := row.FirstChild; cell != nil; cell = cell.Next {
 			if cell.Type != ast.NodeTableCell {
@@ -44,10 +44,10 @@ func (c converter) table(n *ast.Node) string {
 		switch part.Type {
 		case ast.NodeTableHead:
 			for row := part.FirstChild; row != nil; row = row.Next {
-				take(row)
+				addRow(row)
 			}
 		case ast.NodeTableRow:
-			take(part)
+			addRow(part)
 		}
 	}
 	if len(rows) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/88250/lute/ast"
 )
 
-// enclosingMarks are the marks written around a text, by their name in a text mark.
+// enclosingMarks are the marks written around a text, by kind.
 var enclosingMarks = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
 
 // elementMarks are the marks written as HTML elements. Lute reads no other marks inside them.
@@ -27,31 +27,31 @@ func (w *writer) mark(n *ast.Node) {
 		w.put(s)
 		return
 	}
-	opened := markStack{}
-	opened.change(w, enclosingOf(kinds), nil)
+	stack := markStack{}
+	stack.change(w, enclosingOf(kinds), nil)
 	w.put(s)
-	opened.change(w, nil, nil)
+	stack.change(w, nil, nil)
 }
 
-// run writes consecutive text marks and returns the last. They share marks where they can: **a *b* c** is three text
-// marks.
+// run writes consecutive text marks and returns the last. They share enclosing marks where they can: **a *b* c** is
+// three text marks.
 func (w *writer) run(n *ast.Node) *ast.Node {
-	opened := markStack{}
+	stack := markStack{}
 	for ; ; n = n.Next {
 		kinds := markKinds(n)
 		s, plain := w.writeInnermost(n, kinds)
 		listed := n.Next != nil && n.Next.Type == ast.NodeKramdownSpanIAL
 		switch {
 		case listed || !plain:
-			opened.change(w, nil, nil)
+			stack.change(w, nil, nil)
 			w.mark(n)
 		default:
 			w.marks++
-			opened.change(w, enclosingOf(kinds), n)
+			stack.change(w, enclosingOf(kinds), n)
 			w.put(s)
 		}
 		if n.Next == nil || n.Next.Type != ast.NodeTextMark {
-			opened.change(w, nil, nil)
+			stack.change(w, nil, nil)
 			return n
 		}
 	}
@@ -66,33 +66,34 @@ func markKinds(n *ast.Node) []string {
 	return kinds
 }
 
-// markStack has the enclosing marks that are open, outermost first.
+// markStack is the stack of open enclosing marks, outermost first.
 type markStack []string
 
-// change closes and opens marks until exactly wanted are open. Marks that last longest from n on are opened first.
-func (open *markStack) change(w *writer, wanted []string, n *ast.Node) {
+// change closes and opens marks until exactly those in want are open. A mark that continues in more of the text marks
+// from n on is opened first.
+func (open *markStack) change(w *writer, want []string, n *ast.Node) {
 	keep := 0
-	for keep < len(*open) && slices.Contains(wanted, (*open)[keep]) {
+	for keep < len(*open) && slices.Contains(want, (*open)[keep]) {
 		keep++
 	}
 	for _, kind := range slices.Backward((*open)[keep:]) {
 		w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: enclosingMarks[kind]})
 	}
 	*open = (*open)[:keep]
-	var fresh []string
-	for _, kind := range wanted {
+	var missing []string
+	for _, kind := range want {
 		if !slices.Contains(*open, kind) {
-			fresh = append(fresh, kind)
+			missing = append(missing, kind)
 		}
 	}
-	slices.SortStableFunc(fresh, func(a, b string) int { return runLength(n, b) - runLength(n, a) })
-	for _, kind := range fresh {
+	slices.SortStableFunc(missing, func(a, b string) int { return runLength(n, b) - runLength(n, a) })
+	for _, kind := range missing {
 		w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: enclosingMarks[kind]})
 		*open = append(*open, kind)
 	}
 }
 
-// runLength returns for how many consecutive text marks a kind continues.
+// runLength returns how many consecutive text marks from n on have a kind.
 func runLength(n *ast.Node, kind string) int {
 	count := 0
 	for ; n != nil && n.Type == ast.NodeTextMark && n.IsTextMarkType(kind); n = n.Next {
@@ -111,7 +112,7 @@ func enclosingOf(kinds []string) []string {
 	return found
 }
 
-// markKind returns the kind that Spans gives a text mark: what it refers to first, then its look.
+// markKind returns the [Span.Kind] of a text mark: what it refers to if anything, else its style.
 func markKind(kinds []string) string {
 	for _, kind := range []string{"block-ref", "file-annotation-ref", "a", "tag", "inline-math", "inline-memo", "code"} {
 		if slices.Contains(kinds, kind) {
@@ -126,7 +127,7 @@ func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 	text := strings.ReplaceAll(unescapeHTML(n.TextMarkTextContent), zeroWidth, "")
 	s := Span{Content: text}
 	rest := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return enclosingMarks[kind] != "" })
-	is := func(kind string) bool {
+	take := func(kind string) bool {
 		at := slices.Index(rest, kind)
 		if at >= 0 {
 			rest = slices.Delete(rest, at, at+1)
@@ -134,23 +135,23 @@ func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 		return at >= 0
 	}
 	switch {
-	case is("inline-math"):
+	case take("inline-math"):
 		s.Content = strings.ReplaceAll(unescapeHTML(n.TextMarkInlineMathContent), "_esc_newline_", "\n")
 		s.Markdown = "$" + w.escapeBarsInTable(s.Content) + "$"
-	case is("block-ref"):
+	case take("block-ref"):
 		s = newReference(n.TextMarkBlockRefID, text, n.TextMarkBlockRefSubtype)
-	case is("file-annotation-ref"):
+	case take("file-annotation-ref"):
 		s = newAnnotation(n.TextMarkFileAnnotationRefID, text)
-	case is("a"):
+	case take("a"):
 		s.Target, s.Title = unescapeHTML(n.TextMarkAHref), unescapeHTML(n.TextMarkATitle)
 		inner := w.inMark(text, escapeMarks)
-		if is("code") {
+		if take("code") {
 			inner = codeSpan(text)
 		}
 		s.Markdown = "[" + w.escapeBarsInTable(inner) + "](" + linkDestination(s.Target, s.Title) + ")"
-	case is("tag"):
+	case take("tag"):
 		s.Markdown = "#" + w.escapeBarsInTable(w.inMark(text, escapeInTag)) + "#"
-	case is("code"):
+	case take("code"):
 		s.Markdown = codeSpan(w.escapeBarsInTable(text))
 	case len(rest) == 1 && slices.Contains(elementMarks, rest[0]):
 		s.Markdown = "<" + rest[0] + ">" + w.escapeBarsInTable(textEscapes.Replace(text)) + "</" + rest[0] + ">"
@@ -162,7 +163,7 @@ func (w *writer) writeInnermost(n *ast.Node, kinds []string) (Span, bool) {
 	return s, len(rest) == 0 && s.Content != ""
 }
 
-// inMark returns the text of a mark, escaped unless bare is set.
+// inMark returns the text of a mark, escaped unless literalMarks is set.
 func (w *writer) inMark(text string, escape func(string) string) string {
 	escaped := escape(text)
 	w.escaped = w.escaped || escaped != text
@@ -172,7 +173,7 @@ func (w *writer) inMark(text string, escape func(string) string) string {
 	return escaped
 }
 
-// spanElement writes a text mark as the element that lute reads back as the same mark.
+// spanElement writes a text mark as a <span> element that lute reads back as that mark.
 func spanElement(n *ast.Node) string {
 	var out strings.Builder
 	attr := func(name, value string) {

@@ -108,7 +108,7 @@ func fillLeaf(n *ast.Node, b *tree.Block) {
 	case tree.Code:
 		fence, info, code := codeParts(b.Text)
 		n.IsFencedCodeBlock = true
-		if noNewline(info) {
+		if isDiagram(info) {
 			code = strings.TrimSuffix(code, "\n")
 		}
 		n.AppendChild(&ast.Node{Type: ast.NodeCodeBlockFenceOpenMarker, Tokens: []byte(fence)})
@@ -134,8 +134,8 @@ func fillLeaf(n *ast.Node, b *tree.Block) {
 	}
 }
 
-// noNewline reports whether code is a diagram, which the kernel stores without a line feed at its end.
-func noNewline(language string) bool {
+// isDiagram reports whether a language of code is that of a diagram. The kernel stores these without a final line feed.
+func isDiagram(language string) bool {
 	switch language {
 	case "mermaid", "echarts", "mindmap", "flowchart", "graphviz", "plantuml", "abc":
 		return true
@@ -143,7 +143,7 @@ func noNewline(language string) bool {
 	return false
 }
 
-// moveInline moves the inline nodes of a text below n.
+// moveInline parses a text and moves its inline nodes below n.
 func moveInline(n *ast.Node, text string) {
 	if text == "" {
 		return
@@ -162,20 +162,21 @@ func moveInline(n *ast.Node, text string) {
 	}
 }
 
-// joinMark joins a text mark with an equal one before it, and brings it into the form of the kernel's files.
+// joinMark merges a text mark with the one before it if they have the same kinds, and brings it into the form of the
+// kernel's files.
 func joinMark(n *ast.Node) {
 	if n.Type != ast.NodeTextMark {
 		return
 	}
 	n.TextMarkType = sortedWords(n.TextMarkType)
 	n.TextMarkInlineMathContent = unescapeHTML(n.TextMarkInlineMathContent)
-	before := n.Previous
-	if before == nil || before.Type != ast.NodeTextMark || n.TextMarkType != before.TextMarkType || len(enclosingOf(strings.Fields(n.TextMarkType))) == 0 {
+	previous := n.Previous
+	if previous == nil || previous.Type != ast.NodeTextMark || n.TextMarkType != previous.TextMarkType || len(enclosingOf(strings.Fields(n.TextMarkType))) == 0 {
 		return
 	}
-	if n.IsSameTextMarkType(before) && n.TextMarkInlineMathContent == "" && n.TextMarkFileAnnotationRefID == before.TextMarkFileAnnotationRefID {
-		n.TextMarkTextContent = before.TextMarkTextContent + n.TextMarkTextContent
-		before.Unlink()
+	if n.IsSameTextMarkType(previous) && n.TextMarkInlineMathContent == "" && n.TextMarkFileAnnotationRefID == previous.TextMarkFileAnnotationRefID {
+		n.TextMarkTextContent = previous.TextMarkTextContent + n.TextMarkTextContent
+		previous.Unlink()
 	}
 }
 
@@ -191,7 +192,7 @@ func fillTable(n *ast.Node, text string) {
 		n.AppendChild(&ast.Node{Type: ast.NodeText, Tokens: []byte(text)})
 		return
 	}
-	_ = recovered(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
+	_ = catchPanic(func() { parse.NestedInlines2FlattedSpansHybrid(t, false) })
 	for _, cell := range table.ChildrenByType(ast.NodeTableCell) {
 		for c := cell.FirstChild; c != nil; c = c.Next {
 			joinMark(c)

@@ -9,8 +9,8 @@ import (
 // delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-// widenTables returns text with tables that have as many columns as their widest row: lute would drop cells beyond those
-// of the head.
+// widenTables gives each table as many columns as its widest row has, since lute would drop the cells beyond those of
+// the head.
 func widenTables(markdown string) string {
 	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {
 		return markdown
@@ -35,7 +35,7 @@ func widenTables(markdown string) string {
 // codeFence is the fence of the code block that the lines read so far have opened; empty outside of one.
 type codeFence string
 
-// covers takes the next line and reports whether it belongs to a fenced code block, its fences included.
+// covers reads the next line and reports whether it belongs to a fenced code block, fences included.
 func (f *codeFence) covers(line string) bool {
 	text := strings.TrimLeft(line, " \t>-*+.)0123456789") // quotes and lists may contain code blocks
 	open := string(*f)
@@ -59,7 +59,8 @@ func isDelimiterRow(lines []string, i int) bool {
 		delimiterRow.MatchString(line) && rowWidth(lines[i-1]) == rowWidth(line)
 }
 
-// widenTable adds columns to the head and the delimiter row of the table whose delimiter row is line i. It returns the last line of the table.
+// widenTable adds columns to the head and the delimiter row of the table whose delimiter row is line i, as far as its
+// rows need them. It returns the last line of the table.
 func widenTable(lines []string, i int) (end int, changed bool) {
 	columns, widest := rowWidth(lines[i]), 0
 	if barsAbove(lines[:i-1]) { // lute would take lines of the paragraph above for rows
@@ -77,7 +78,7 @@ func widenTable(lines []string, i int) (end int, changed bool) {
 	return end, changed
 }
 
-// barsAbove reports whether the paragraph right above contains a bar.
+// barsAbove reports whether the paragraph at the end of lines contains a bar.
 func barsAbove(lines []string) bool {
 	for i := len(lines) - 1; i >= 0 && strings.Trim(lines[i], " \t>") != ""; i-- {
 		if strings.Contains(lines[i], "|") {
@@ -90,11 +91,11 @@ func barsAbove(lines []string) bool {
 // rowWidth counts the cells of a row.
 func rowWidth(row string) int { return len(cells(strings.TrimLeft(row, " \t\n>"))) }
 
-// widenRow returns a row with more cells at its end.
-func widenRow(row, cell string, more int) string {
+// widenRow appends count cells to a row.
+func widenRow(row, cell string, count int) string {
 	row = strings.TrimRight(row, " \t")
 	if !strings.HasSuffix(row, "|") {
 		row += "|"
 	}
-	return row + strings.Repeat(cell+" |", more)
+	return row + strings.Repeat(cell+" |", count)
 }

@@ -16,18 +16,18 @@ type writer struct {
 	spans bool
 	// escape escapes text that looks like marks.
 	escape bool
-	// literalMarks leaves the text of marks as it is even if it looks like marks; escaped reports that there was such
-	// text.
+	// literalMarks leaves the text of marks unescaped even if it looks like marks; escaped reports whether there was
+	// such text.
 	literalMarks, escaped bool
-	// tag is written for a < that would begin a tag; "" leaves tags as they are.
+	// tag is what to write for a < that would begin a tag; "" leaves tags as they are.
 	tag string
-	// rewrote reports that a mark was written in another way than it was read.
+	// rewrote reports that a mark was written differently than it was read.
 	rewrote bool
 	// marks counts text marks.
 	marks int
 }
 
-// The kinds of pieces that are only the beginning or end of marks around others.
+// The kinds of pieces that only open or close a mark around other pieces.
 const (
 	edgeOpen  = "\x00open"
 	edgeClose = "\x00close"
@@ -46,7 +46,7 @@ func (w *writer) markdown() string {
 
 func (w *writer) put(s Span) { w.pieces = append(w.pieces, s) }
 
-// text adds plain text, which inside of marks has their kinds.
+// text adds plain text; kinds are the marks around it.
 func (w *writer) text(kinds []string, content, markdown string) {
 	w.put(Span{Kind: strings.Join(kinds, " "), Content: content, Markdown: markdown})
 }
@@ -151,14 +151,14 @@ func (w *writer) childrenText(n *ast.Node) string {
 	return inner.markdown()
 }
 
-// writeEnclosed writes what is inside of marks between them.
+// writeEnclosed writes the children of n between an opening and a closing mark.
 func (w *writer) writeEnclosed(n *ast.Node, kinds []string, kind, open, closing string) {
 	w.pieces = append(w.pieces, Span{Kind: edgeOpen, Markdown: open})
 	w.children(n, append(slices.Clip(kinds), kind))
 	w.pieces = append(w.pieces, Span{Kind: edgeClose, Markdown: closing})
 }
 
-// attach adds the attribute list of the mark before it.
+// attach appends an attribute list to the mark that was written last.
 func (w *writer) attach(list string) {
 	if len(w.pieces) == 0 {
 		w.text(nil, list, list)
