@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// refreshAnchors updates dynamic anchors, ((id 'text')), of definitions that changed, and reports whether any was
-// stale. SiYuan does this some moments after the change.
+// refreshAnchors updates the dynamic anchors, ((id 'text')), of definitions that changed, and reports whether any was
+// stale. SiYuan does this a moment after the change.
 func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
 		for _, b := range tx.referringBlocks(def.ID) {

@@ -14,8 +14,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// Backup writes a consistent, compacted copy of the file to path while others read and write. The new file is
-// readable by its owner only; an existing file is refused. On an error nothing is left behind.
+// Backup writes a consistent, compacted copy of the file to path. Others may read and write meanwhile. Only the owner
+// can read the new file. If path exists, the error wraps [os.ErrExist]. After an error no file is left at path.
 func (w *Workspace) Backup(ctx context.Context, path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
 		if err == nil {
@@ -23,11 +23,11 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 		}
 		return fmt.Errorf("back up the vault to %s: %w", path, err)
 	}
-	dir, done, err := TempDir(filepath.Dir(path), ".collie-backup-")
+	dir, cleanup, err := TempDir(filepath.Dir(path), ".collie-backup-")
 	if err != nil {
 		return fmt.Errorf("back up the vault: %w", err)
 	}
-	defer done()
+	defer cleanup()
 	part := filepath.Join(dir, "vault.db")
 	err = w.withConn(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		tx := newTx(w, conn, false)
@@ -58,16 +58,16 @@ func (w *Workspace) Backup(ctx context.Context, path string) error {
 	return nil
 }
 
-// unlockedFor is how long a folder without a lock must be unchanged before its process counts as dead.
-const unlockedFor = 10 * time.Minute
+// staleAfter is how long a folder without a lock must be unchanged before its process counts as dead.
+const staleAfter = 10 * time.Minute
 
-// TempDir creates a folder below dir for temporary work; done removes it. It first removes folders of the same prefix
-// whose work was killed: nobody holds their lock, a file in them.
-func TempDir(dir, prefix string) (path string, done func(), err error) {
+// TempDir creates a folder below dir for temporary work; cleanup removes it. First it removes folders with the same
+// prefix whose process has died: nobody holds the lock in them.
+func TempDir(dir, prefix string) (path string, cleanup func(), err error) {
 	entries, _ := os.ReadDir(dir)
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), prefix) {
-			dropStale(filepath.Join(dir, entry.Name()))
+			removeIfStale(filepath.Join(dir, entry.Name()))
 		}
 	}
 	for {
@@ -80,7 +80,7 @@ func TempDir(dir, prefix string) (path string, done func(), err error) {
 			return "", nil, errors.Join(err, os.RemoveAll(path))
 		}
 		if !free {
-			continue // another caller came between the folder and its lock, and removes it
+			continue // another caller took the lock before us, and removes the folder
 		}
 		if _, err := os.Lstat(lock); err != nil { // removed before there was a lock
 			unlock()
@@ -96,8 +96,8 @@ func TempDir(dir, prefix string) (path string, done func(), err error) {
 // lockName is the lock in a folder of [TempDir].
 const lockName = "lock"
 
-// dropStale removes a folder in which nobody works any more.
-func dropStale(part string) {
+// removeIfStale removes a folder that no process works in any more.
+func removeIfStale(part string) {
 	f, err := os.Lstat(part)
 	if err != nil || !f.IsDir() {
 		return
@@ -105,25 +105,25 @@ func dropStale(part string) {
 	lock := filepath.Join(part, lockName)
 	if f, err := os.Lstat(lock); err == nil && f.Mode().IsRegular() {
 		if unlock, free, err := atomicfile.TryLock(lock); err == nil && free {
-			_ = os.RemoveAll(part) // still locked, or a process that has just created it would take it for its own
+			_ = os.RemoveAll(part) // before unlocking: a process that has just created it might take the lock and go on
 			unlock()
 			_ = os.RemoveAll(part) // for systems where an open file cannot be removed
 		}
 		return
 	}
-	last := f.ModTime() // just created, or by an older Collie, which has no locks
+	lastChange := f.ModTime() // no lock: just created, or written by an older Collie
 	entries, _ := os.ReadDir(part)
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
+		if info, err := entry.Info(); err == nil && info.ModTime().After(lastChange) {
+			lastChange = info.ModTime()
 		}
 	}
-	if time.Since(last) > unlockedFor {
+	if time.Since(lastChange) > staleAfter {
 		_ = os.RemoveAll(part)
 	}
 }
 
-// syncFile writes a file to the disk, since a backup must survive a crash of the machine.
+// syncFile flushes a file to the disk, since a backup must survive a crash of the machine.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -143,11 +143,11 @@ type Info struct {
 	Blocks    int   `json:"blocks"`    // without documents
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
-	// Changed is when a document last changed, the zero time in an empty workspace.
+	// Changed is the time of the last change to a document, the zero time if there is none.
 	Changed time.Time `json:"changed,omitzero"`
 }
 
-// Info counts what the workspace holds.
+// Info counts what is in the workspace.
 func (w *Workspace) Info(ctx context.Context) (Info, error) {
 	info := Info{Path: w.path, Version: w.version}
 	for _, suffix := range []string{"", "-wal"} {

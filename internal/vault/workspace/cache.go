@@ -8,13 +8,14 @@ import (
 )
 
 // cache keeps the trees of recently used documents, each with its revision. A transaction takes a tree out for its
-// exclusive use, and puts it back at its end; if there is none it reads the document. It is safe for concurrent use.
+// exclusive use, and puts it back at its end. A tree that is not cached must be read from the file. It is safe for
+// concurrent use.
 type cache struct {
 	mu        sync.Mutex
-	maxBlocks int // blocks
+	maxBlocks int
 	blocks    int
 	byDoc     map[int64]*list.Element
-	order     *list.List // of *rest, most recent first
+	order     *list.List // of *cachedTree, most recent first
 	closed    bool
 }
 
@@ -26,8 +27,8 @@ type cachedTree struct {
 	index    map[string]*tree.Block // of a large document, see [indexFrom]
 }
 
-func newCache(maxSize int) *cache {
-	return &cache{maxBlocks: maxSize, byDoc: map[int64]*list.Element{}, order: list.New()}
+func newCache(maxBlocks int) *cache {
+	return &cache{maxBlocks: maxBlocks, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
 // pop removes and returns the tree of a document at a revision, nil if it is not there.
@@ -45,7 +46,8 @@ func (c *cache) pop(doc, rev int64) *cachedTree {
 	return entry
 }
 
-// put adds the tree of a document, unless a newer revision is cached. The tree added last stays, however large it is.
+// put adds the tree of a document, unless a newer revision is cached. It evicts the oldest trees if there are too many
+// blocks, but never the one just added.
 func (c *cache) put(r *cachedTree) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +74,7 @@ func (c *cache) drop(e *list.Element) *cachedTree {
 	return entry
 }
 
-// empty forgets all trees.
+// empty drops all trees.
 func (c *cache) empty() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,9 +22,9 @@ func (p Problem) String() string { return p.Subject + ": " + p.Text }
 // maxProblems bounds the problems that Check collects; with more, the file as a whole is broken.
 const maxProblems = 1000
 
-// Check checks all invariants of the file in one snapshot: SQLite finds its pages sound, trees are trees, the full
-// text index and the derived tables match the blocks, and files match their hashes. A sound file has no problems.
-// progress may be nil; it counts documents. Check changes nothing and may run while others write.
+// Check checks all invariants of the file in one snapshot: SQLite finds its pages sound, trees are trees, the full text
+// index and the derived tables match the blocks, and files match their hashes. A sound file has no problems. progress,
+// which may be nil, gets the number of documents checked. Check changes nothing and may run while others write.
 func (w *Workspace) Check(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -54,7 +54,8 @@ func (c *checker) report(subject, format string, args ...any) {
 	}
 }
 
-// reportRows reports a problem for every row of a statement: the first column is the subject, a second one a detail.
+// reportRows reports a problem for each row of a statement. The first column is the subject; a second one, if any, goes
+// into text.
 func (c *checker) reportRows(text, statement string) {
 	c.tx.query(func(s *sqlite.Stmt) bool {
 		detail := text
@@ -78,7 +79,7 @@ func (c *checker) pages() {
 	}, "PRAGMA integrity_check(100)")
 }
 
-// findOrphans finds rows that name missing rows.
+// findOrphans reports rows that refer to missing rows.
 func (c *checker) findOrphans() {
 	c.reportRows("the document lies in notebook %s, which is not there", `SELECT id, box FROM document WHERE box NOT IN (SELECT id FROM notebook)`)
 	c.reportRows("the document lies below one that is not in its notebook", `SELECT d.id FROM document AS d
@@ -96,7 +97,7 @@ func (c *checker) findOrphans() {
 	}
 }
 
-// fullText checks which blocks are in the full text index: those of open notebooks. documents checks their texts.
+// fullText checks that the full text index has exactly the blocks of open notebooks. documents checks their texts.
 func (c *checker) fullText() {
 	c.reportRows("the block is not in the full text index", `SELECT id FROM open_row WHERE n NOT IN (SELECT id FROM blocks_fts_docsize)`)
 	c.reportRows("the full text index holds a block that is not there, or that is closed", `SELECT 'row ' || id FROM blocks_fts_docsize
@@ -105,24 +106,24 @@ func (c *checker) fullText() {
 
 // documents reads every tree and compares stored data with what is derived from it.
 func (c *checker) documents() {
-	var all []int64
+	var numbers []int64
 	c.tx.query(func(s *sqlite.Stmt) bool {
-		all = append(all, s.ColumnInt64(0))
+		numbers = append(numbers, s.ColumnInt64(0))
 		return true
 	}, "SELECT n FROM document ORDER BY n")
-	for i, n := range all {
+	for i, n := range numbers {
 		if c.tx.err != nil || len(c.problems) >= maxProblems {
 			return
 		}
 		c.document(n)
-		c.progress(i+1, len(all))
+		c.progress(i+1, len(numbers))
 	}
 }
 
 func (c *checker) document(n int64) {
 	d := c.tx.docByN(n)
 	if d == nil {
-		return // reported by orphans
+		return // reported by findOrphans
 	}
 	row := storedRow(d)
 	for up, steps := d, 0; up != nil; up, steps = up.Parent, steps+1 {
@@ -145,7 +146,7 @@ func (c *checker) document(n int64) {
 	d.Root.Walk(func(b *tree.Block) { delete(c.tx.blocks, b.ID) })
 }
 
-// block compares the row of a block with what is derived from the block.
+// block compares the stored row of a block with what is derived from the block.
 func (c *checker) block(b *tree.Block) {
 	r := b.Stored.(*nodeRow)
 	switch {
@@ -193,13 +194,13 @@ func difference(got, want derivedColumns) string {
 	}
 	names := []string{"subtype", "ial", "updated", "fcontent", "markdown", "hash", "length and sort", "name", "alias", "memo", "tag", "content"}
 	a, b := texts(got), texts(want)
-	var found []string
+	var differences []string
 	for i, name := range names {
 		if a[i] != b[i] {
-			found = append(found, fmt.Sprintf("%s is %.80q, want %.80q", name, a[i], b[i]))
+			differences = append(differences, fmt.Sprintf("%s is %.80q, want %.80q", name, a[i], b[i]))
 		}
 	}
-	return strings.Join(found, "; ")
+	return strings.Join(differences, "; ")
 }
 
 func (c *checker) files() {

@@ -18,25 +18,25 @@ const documentColumns = `SELECT document.n, document.id, document.box, document.
 	document.sort, document.changed, document.rev, node.n, node.ial, document.size, ` + nodeSize + `
 	FROM document JOIN node ON node.doc = document.n AND node.type = 'd' `
 
-// listDocs returns the documents of a query that begins with documentColumns, not loaded, without those removed
-// since.
+// listDocs returns the documents that a query selects, not loaded, except those removed in this transaction. condition
+// follows documentColumns.
 func (tx *Tx) listDocs(condition string, args ...any) []*tree.Document {
-	type found struct {
+	type row struct {
 		d      *tree.Document
 		parent int64
 		box    string
 	}
-	var list []found
+	var list []row
 	tx.query(func(s *sqlite.Stmt) bool {
 		n := s.ColumnInt64(0)
 		if d := tx.docs[n]; d != nil {
 			if !storedRow(d).removed {
-				list = append(list, found{d: d})
+				list = append(list, row{d: d})
 			}
 			return true
 		}
 		d := readDocument(s)
-		list = append(list, found{d, s.ColumnInt64(3), s.ColumnText(2)})
+		list = append(list, row{d, s.ColumnInt64(3), s.ColumnText(2)})
 		return true
 	}, documentColumns+condition, args...)
 	docs := make([]*tree.Document, 0, len(list))
@@ -46,7 +46,7 @@ func (tx *Tx) listDocs(condition string, args ...any) []*tree.Document {
 	return slices.DeleteFunc(docs, func(d *tree.Document) bool { return d == nil })
 }
 
-// readDocument reads a row of documentColumns, without notebook and parent.
+// readDocument returns the document in a row of documentColumns. Its notebook and parent are not set.
 func readDocument(s *sqlite.Stmt) *tree.Document {
 	id, attrs := s.ColumnText(1), tree.ParseIAL(s.ColumnText(10))
 	n := s.ColumnInt64(0)
@@ -61,11 +61,12 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 	return d
 }
 
-// join sets notebook and parent of a document just read, and registers it in this transaction.
+// join sets the notebook and parent of a document just read, and registers it in this transaction. It returns the
+// registered one if there is one already, and nil if the notebook or parent is missing.
 func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document {
 	n := storedRow(d).n
-	if held := tx.docs[n]; held != nil {
-		return held
+	if joined := tx.docs[n]; joined != nil {
+		return joined
 	}
 	if d.Box = tx.Notebook(boxID); d.Box == nil {
 		return nil
@@ -93,7 +94,7 @@ func (tx *Tx) docByN(n int64) *tree.Document {
 	return nil
 }
 
-// DocumentTaken reports whether a document has this id, in any notebook.
+// DocumentTaken reports whether a document with this id exists in any notebook.
 func (tx *Tx) DocumentTaken(id string) bool {
 	if b := tx.attachedBlock(id); b != nil && b.Kind == tree.Doc {
 		return true
@@ -141,8 +142,8 @@ func (tx *Tx) documentAt(box, at string, load bool) *tree.Document {
 	return d
 }
 
-// DocumentsByHPath returns the documents of an open notebook with a path by titles, oldest first, not loaded.
-// "/" is the page.
+// DocumentsByHPath returns the documents of an open notebook with a given path of titles, oldest first, not loaded. "/"
+// is the path of the notebook's own page.
 func (tx *Tx) DocumentsByHPath(box, hpath string) []*tree.Document {
 	if b := tx.Notebook(box); b == nil || b.Conf.Closed {
 		return nil
@@ -151,8 +152,8 @@ func (tx *Tx) DocumentsByHPath(box, hpath string) []*tree.Document {
 	return tx.listDocs("WHERE document.box = ? AND document.hpath = ? ORDER BY document.id", box, hpath)
 }
 
-// Children returns the documents directly below parent, or at the top of box if parent is nil, in manual order, not
-// loaded. The page and documents with malformed ids are left out.
+// Children returns the documents directly below parent, or at the top of box if parent is nil. They are in manual order
+// and not loaded. The notebook's page and documents with malformed ids are left out.
 func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Document {
 	tx.Flush()
 	n := int64(0)
@@ -164,8 +165,8 @@ func (tx *Tx) Children(box *tree.Notebook, parent *tree.Document) []*tree.Docume
 	return slices.DeleteFunc(list, func(d *tree.Document) bool { return !tree.ValidID(d.ID()) })
 }
 
-// CountChildren returns how many documents Children would return, for many parents at once, by id of the parent; a
-// notebook's id means its top. Parents without children are missing.
+// CountChildren counts the documents directly below each of many parents at once. parents are ids of documents or, for
+// the top of a notebook, of notebooks. Those without children are missing in the result.
 func (tx *Tx) CountChildren(parents []string) map[string]int {
 	tx.Flush()
 	counts := map[string]int{}
@@ -206,8 +207,8 @@ func (tx *Tx) Below(d *tree.Document) []*tree.Document {
 	return found
 }
 
-// Documents returns the documents of open notebooks, or of box if it is not nil, oldest first, pages included, not
-// loaded.
+// Documents returns the documents of open notebooks, or of box unless it is nil, with the notebooks' pages. They are
+// sorted by creation, oldest first, and not loaded.
 func (tx *Tx) Documents(b *tree.Notebook) []*tree.Document {
 	tx.Flush()
 	if b != nil {
@@ -216,8 +217,9 @@ func (tx *Tx) Documents(b *tree.Notebook) []*tree.Document {
 	return tx.listDocs("JOIN notebook ON notebook.id = document.box WHERE notebook.closed = 0 ORDER BY document.n")
 }
 
-// AddDocument adds a document after its siblings. blocks must come from Identify; without any it gets an empty
-// paragraph. A title of "" becomes Untitled, and one of more than 512 characters is cut. id may be "".
+// AddDocument adds a document after its siblings. blocks must come from Identify; if there are none, the document gets
+// an empty paragraph. An empty title becomes Untitled, a title of more than 512 characters is cut. If id is "", the
+// document gets a new one.
 func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id string, blocks []*tree.Block) *tree.Document {
 	if id == "" {
 		id = tx.NewID()
@@ -239,8 +241,8 @@ func (tx *Tx) AddDocument(box *tree.Notebook, parent *tree.Document, title, id s
 		parentN = storedRow(parent).n
 	}
 	tx.flushOrder(d, parentN)
-	last, some := tx.number("SELECT max(sort) FROM document WHERE box = ? AND parent = ? AND id <> box HAVING count(*) > 0", box.ID, parentN)
-	if some {
+	last, hasSiblings := tx.number("SELECT max(sort) FROM document WHERE box = ? AND parent = ? AND id <> box HAVING count(*) > 0", box.ID, parentN)
+	if hasSiblings {
 		d.Sort = int(last) + 1
 	}
 	tx.insertDocument(d, blocks)
@@ -255,7 +257,7 @@ func truncate(text string, n int) string {
 	return string([]rune(text)[:n])
 }
 
-// insertDocument adds a document except for its blocks, which the next flush writes.
+// insertDocument inserts the row of a document and its blocks.
 func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	d.Loaded, d.Changed, d.Root.Doc = true, time.Now(), d
 	row := &docRow{path: d.Path(), hpath: d.HPath(), box: d.Box.ID, sort: d.Sort}
@@ -272,50 +274,50 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	}
 	tx.docs[row.n] = d
 	tx.blocks[d.ID()] = d.Root
-	if tx.isAllNew(d) { // lists join documents with their root
+	if tx.isAllNew(d) { // written at once, since queries for documents join them with their root block
 		tx.flushNew(d)
 	} else {
 		tx.Flush()
 	}
 }
 
-// flushOrder writes the order among d's future siblings, as far as documents are loaded.
+// flushOrder writes the sort values of d's future siblings, as far as they are loaded and changed.
 func (tx *Tx) flushOrder(d *tree.Document, parent int64) {
-	for _, other := range tx.docs {
-		row := storedRow(other)
-		if !row.removed && row.sort != other.Sort && row.parent == parent && other.Box == d.Box {
-			tx.flushPlaces([]*tree.Document{other})
+	for _, sibling := range tx.docs {
+		row := storedRow(sibling)
+		if !row.removed && row.sort != sibling.Sort && row.parent == parent && sibling.Box == d.Box {
+			tx.flushPlaces([]*tree.Document{sibling})
 		}
 	}
 }
 
-// isAllNew reports whether no block of a document was ever anywhere else.
+// isAllNew reports whether none of a document's blocks was in the workspace before.
 func (tx *Tx) isAllNew(d *tree.Document) bool {
-	all := true
+	isNew := true
 	d.Root.Walk(func(b *tree.Block) {
-		if all && b.Stored != nil {
-			all = false
+		if isNew && b.Stored != nil {
+			isNew = false
 		}
-		if all {
+		if isNew {
 			_, found := tx.number("SELECT 1 FROM node WHERE id = ?", b.ID)
-			all = !found
+			isNew = !found
 		}
 	})
-	return all
+	return isNew
 }
 
-// RemoveDocument removes d with all below it, without saving it into the history.
+// RemoveDocument removes d and all documents below it. It does not save them in the history.
 func (tx *Tx) RemoveDocument(d *tree.Document) {
 	tx.Flush()
-	for _, gone := range tx.Below(d) {
-		tx.eraseDocument(storedRow(gone).n)
+	for _, doc := range tx.Below(d) {
+		tx.eraseDocument(storedRow(doc).n)
 	}
 }
 
-// eraseDocument removes the rows of one document. Everything else must be flushed before.
+// eraseDocument deletes the rows of one document. The caller has flushed everything else.
 func (tx *Tx) eraseDocument(n int64) {
 	tx.query(func(s *sqlite.Stmt) bool {
-		tx.keepLostAttrs(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
+		tx.recordLostAttrs(&nodeRow{id: s.ColumnText(0), attrs: attrList(tree.ParseIAL(s.ColumnText(1)))})
 		return true
 	}, "SELECT DISTINCT node.id, node.ial FROM node JOIN attribute ON attribute.node = node.n WHERE node.doc = ?", n)
 	tx.unindex("doc = ?", n)
@@ -333,8 +335,8 @@ func (tx *Tx) eraseDocument(n int64) {
 	}
 }
 
-// MoveDocument moves d, with all below it, under parent or to the top of box. The caller has checked that parent is
-// not below d. A changed Sort or title needs no call.
+// MoveDocument moves d, with all documents below it, under parent or to the top of box. The caller has checked that
+// parent is not below d. A change of only Sort or the title needs no call.
 func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Document) {
 	moved := tx.Below(d)
 	elsewhere := d.Box != box && d.Box.Conf.Closed != box.Conf.Closed
@@ -357,7 +359,7 @@ func (tx *Tx) MoveDocument(d *tree.Document, box *tree.Notebook, parent *tree.Do
 	}
 }
 
-// flushPlaces writes where documents are, parents first.
+// flushPlaces writes the notebooks, parents, paths and sort values of documents that changed. list has parents first.
 func (tx *Tx) flushPlaces(list []*tree.Document) {
 	for _, d := range list {
 		row := storedRow(d)

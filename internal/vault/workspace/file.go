@@ -16,7 +16,7 @@ func readFileRow(s *sqlite.Stmt) File {
 	return File{Path: s.ColumnText(0), Dir: s.ColumnBool(1), Size: s.ColumnInt64(2), Changed: time.UnixMilli(s.ColumnInt64(3))}
 }
 
-// File is a file or folder of the workspace outside of the tree. Its path is absolute, such as /data/assets/a.png.
+// File is a file or folder that is stored beside the notes. Its path is absolute, such as /data/assets/a.png.
 type File struct {
 	Path    string
 	Dir     bool
@@ -44,7 +44,7 @@ func (tx *Tx) ReadFile(at string) (data []byte) {
 	return data
 }
 
-// WriteFile replaces a file, and creates folders above it. The zero time means now.
+// WriteFile creates or replaces a file, and creates the folders above it. A zero time means now.
 func (tx *Tx) WriteFile(at string, data []byte, changed time.Time) {
 	if changed.IsZero() {
 		changed = time.Now()
@@ -64,7 +64,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// MakeDir makes a folder and those above it.
+// MakeDir creates a folder and those above it, if they are missing.
 func (tx *Tx) MakeDir(at string) {
 	for ; at != "/" && at != "."; at = path.Dir(at) {
 		tx.exec(`INSERT INTO file (path, parent, dir, size, hash, changed) VALUES (?, ?, 1, 0, '', ?) ON CONFLICT (path) DO NOTHING`,
@@ -75,7 +75,7 @@ func (tx *Tx) MakeDir(at string) {
 	}
 }
 
-// pathRange returns the range of paths below a folder: from and to are exclusive.
+// pathRange returns the exclusive bounds of the paths below a folder.
 func pathRange(at string) (from, to string) {
 	at = strings.TrimSuffix(at, "/")
 	return at + "/", at + "0" // '0' follows '/'
@@ -87,7 +87,7 @@ func (tx *Tx) RemoveFile(at string) {
 	tx.exec("DELETE FROM file WHERE path = ? OR path > ? AND path < ?", at, from, to)
 }
 
-// RenameFile moves a file, or a folder with everything in it, and creates folders above the new place.
+// RenameFile moves a file, or a folder with everything in it, and creates the folders above the new path.
 func (tx *Tx) RenameFile(from, to string) {
 	tx.MakeDir(path.Dir(to))
 	lo, hi := pathRange(from)
@@ -96,22 +96,22 @@ func (tx *Tx) RenameFile(from, to string) {
 	tx.exec("UPDATE file SET path = ?, parent = ? WHERE path = ?", to, path.Dir(to), from)
 }
 
-// Files returns what is directly below a folder, by name.
+// Files returns the files and folders directly below a folder, by name.
 func (tx *Tx) Files(dir string) []File { return tx.files(dir, false) }
 
 // FilesBelow returns everything below a folder, by path.
 func (tx *Tx) FilesBelow(dir string) []File { return tx.files(dir, true) }
 
-func (tx *Tx) files(dir string, below bool) (list []File) {
-	each := func(s *sqlite.Stmt) bool {
+func (tx *Tx) files(dir string, deep bool) (list []File) {
+	add := func(s *sqlite.Stmt) bool {
 		list = append(list, readFileRow(s))
 		return true
 	}
-	if !below {
-		tx.query(each, fileColumns+"WHERE parent = ? ORDER BY path", dir)
+	if !deep {
+		tx.query(add, fileColumns+"WHERE parent = ? ORDER BY path", dir)
 		return list
 	}
 	from, to := pathRange(dir)
-	tx.query(each, fileColumns+"WHERE path > ? AND path < ? ORDER BY path", from, to)
+	tx.query(add, fileColumns+"WHERE path > ? AND path < ? ORDER BY path", from, to)
 	return list
 }

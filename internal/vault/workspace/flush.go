@@ -10,10 +10,12 @@ import (
 // posGap is the distance between positions of neighbours, so that blocks can be inserted without moving others.
 const posGap = 1 << 20
 
-// maxAnchorRounds bounds how far a changed text spreads through anchors of blocks that are themselves referred to.
+// maxAnchorRounds bounds how far a change of text spreads: a block whose dynamic anchor changes may itself be the
+// target of dynamic anchors.
 const maxAnchorRounds = 8
 
-// Flush writes changes to trees so far, within the transaction, so that Rows sees them. In a View it does nothing.
+// Flush writes the changes made to trees so far, within the transaction, so that Rows sees them. In a View it does
+// nothing.
 func (tx *Tx) Flush() {
 	if !tx.write || tx.err != nil {
 		return
@@ -24,11 +26,11 @@ func (tx *Tx) Flush() {
 		if len(changed) == 0 || !tx.refreshAnchors(changed) {
 			return
 		}
-		changed = tx.flushTrees() // also in the last round: unwritten changes would reach others through the cache
+		changed = tx.flushTrees() // also in the last round, or the cache would pass on changes that were never written
 	}
 }
 
-// flushTrees writes the changed blocks, and returns existing blocks whose text changed.
+// flushTrees writes the changed blocks, and returns those existing blocks whose text changed.
 func (tx *Tx) flushTrees() []*tree.Block {
 	docs := tx.loadedDocs()
 	var changed []*tree.Document
@@ -50,7 +52,7 @@ func (tx *Tx) flushTrees() []*tree.Block {
 			if r.keptAt != f.number {
 				f.lostChild[r.parent] = true
 				f.erase(r.n)
-				tx.keepLostAttrs(r)
+				tx.recordLostAttrs(r)
 				tx.erased[r] = true
 			}
 		}
@@ -63,7 +65,7 @@ func (tx *Tx) flushTrees() []*tree.Block {
 	return f.redefined
 }
 
-// flushNew writes a new document whose blocks come from no other document. All other documents wait for a full flush.
+// flushNew writes a new document whose blocks come from no other document. Changes in other documents are not written.
 func (tx *Tx) flushNew(d *tree.Document) {
 	if tx.err != nil {
 		return
@@ -83,28 +85,30 @@ func (tx *Tx) differs(d *tree.Document) bool {
 	return !matchesRows(d.Root, row.rows, &i) || i != len(row.rows)
 }
 
-// matchesRows walks a tree along the rows it was made from.
+// matchesRows compares a tree with the rows it was made from. i is the index of the row of b; it is advanced past the
+// rows of all blocks in b.
 func matchesRows(b *tree.Block, rows []*nodeRow, i *int) bool {
 	if *i >= len(rows) || b.Stored != rows[*i] || !rows[*i].matches(b) {
 		return false
 	}
-	own := rows[*i]
+	row := rows[*i]
 	*i++
 	for _, child := range b.Children {
-		// The order of all blocks does not tell where the former last block of a container has gone.
-		if *i < len(rows) && rows[*i].parent != own.n || !matchesRows(child, rows, i) {
+		// Parents are compared too: if the last block of a container moves to right after it, the order stays the same.
+		if *i < len(rows) && rows[*i].parent != row.n || !matchesRows(child, rows, i) {
 			return false
 		}
 	}
 	return true
 }
 
-// matches reports whether a row matches its block.
+// matches reports whether a row has the content and attributes of a block.
 func (r *nodeRow) matches(b *tree.Block) bool {
 	return r.kind == b.Kind && r.text == b.Text && r.marker == b.Marker && r.task == b.Task && r.hasAttrs(b.Attrs)
 }
 
-// flushMoved writes where documents are if titles or orders changed, including documents below.
+// flushMoved writes the paths and sort values of documents whose title or place changed, and the paths of the documents
+// below them.
 func (tx *Tx) flushMoved(docs []*tree.Document) {
 	for _, d := range docs {
 		row := storedRow(d)
@@ -124,10 +128,10 @@ func (tx *Tx) flushMoved(docs []*tree.Document) {
 type flusher struct {
 	tx     *Tx
 	number uint64 // unique among flushes of this process
-	// changed are the documents to write, and before their rows in the file, by id; nil until needed.
+	// changed are the documents to write. oldRows are their rows in the file by id; nil until needed.
 	changed []*tree.Document
-	before  map[string]*nodeRow
-	// lostChild are the rows that lost a child, by n.
+	oldRows map[string]*nodeRow
+	// lostChild has the numbers of rows that lost a child.
 	lostChild map[int64]bool
 	// redefined are existing blocks whose text changed.
 	redefined []*tree.Block
@@ -146,8 +150,8 @@ func (tx *Tx) newFlusher(changed []*tree.Document) *flusher {
 	return &flusher{tx: tx, number: flusherCount.Add(1), changed: changed, lostChild: map[int64]bool{}, indexed: map[int64]indexChange{}}
 }
 
-// adoptRow reuses the row of an old block for a new block with the same id, and records which rows stay and which lost
-// a child.
+// adoptRow gives each new block of a document the row of the old block with its id, so that this row is updated. It
+// records which rows stay, and which lost a child.
 func (f *flusher) adoptRow(d *tree.Document) {
 	if !d.Loaded {
 		f.keepRow(d.Root)
@@ -158,7 +162,7 @@ func (f *flusher) adoptRow(d *tree.Document) {
 
 func (f *flusher) keepRow(b *tree.Block) {
 	r, _ := b.Stored.(*nodeRow)
-	if r != nil && f.tx.erased[r] { // it was cut, flushed, and inserted again
+	if r != nil && f.tx.erased[r] { // it was removed, flushed, and inserted again
 		r, b.Stored = nil, nil
 	}
 	if r == nil {
@@ -180,20 +184,20 @@ func (f *flusher) keepRow(b *tree.Block) {
 	}
 }
 
-// rowOf returns the row that a block of the changed documents had, nil if it had none.
+// rowOf returns the row of a block in the changed documents before this flush, nil if there was none.
 func (f *flusher) rowOf(id string) *nodeRow {
-	if f.before == nil {
+	if f.oldRows == nil {
 		if _, found := f.tx.number("SELECT 1 FROM node WHERE id = ?", id); !found {
 			return nil
 		}
-		f.before = map[string]*nodeRow{}
+		f.oldRows = map[string]*nodeRow{}
 		for _, d := range f.changed {
 			for _, r := range storedRow(d).rows {
-				f.before[r.id] = r
+				f.oldRows[r.id] = r
 			}
 		}
 	}
-	return f.before[id]
+	return f.oldRows[id]
 }
 
 // document writes the rows of one document.
@@ -214,7 +218,7 @@ type blockPosition struct {
 	parentID    string
 }
 
-// block writes b and what is inside it, and reports whether any text changed. Inner blocks come first, since a
+// block writes b and all blocks inside it, and reports whether any text changed. Inner blocks come first, since a
 // container's text is derived from them.
 func (f *flusher) block(b *tree.Block, at blockPosition) (textChanged bool) {
 	old, _ := b.Stored.(*nodeRow)
@@ -238,30 +242,31 @@ func (f *flusher) block(b *tree.Block, at blockPosition) (textChanged bool) {
 	textChanged = inside || f.lostChild[n] || old == nil ||
 		old.kind != b.Kind || old.text != b.Text || old.marker != b.Marker || old.task != b.Task ||
 		b.Kind == tree.Doc && old.attr("title") != b.Attrs["title"]
-	fresh := &nodeRow{
+	row := &nodeRow{
 		n: n, doc: f.doc, parent: at.parent, pos: at.pos, above: at.parentID,
 		id: b.ID, kind: b.Kind, marker: b.Marker, task: b.Task, text: b.Text,
 	}
 	if unchanged && !textChanged {
-		fresh.attrs, fresh.size = old.attrs, old.size
-		f.tx.moveNode(fresh)
+		row.attrs, row.size = old.attrs, old.size
+		f.tx.moveNode(row)
 	} else {
-		fresh.attrs = attrList(b.Attrs)
-		f.node(b, fresh, old == nil)
+		row.attrs = attrList(b.Attrs)
+		f.node(b, row, old == nil)
 	}
-	f.rows[index], b.Stored = fresh, fresh
+	f.rows[index], b.Stored = row, row
 	if textChanged && old != nil {
 		f.redefined = append(f.redefined, b)
 	}
 	return textChanged
 }
 
-// isAt reports whether a row has a given place in a document.
+// isAt reports whether a row is at a position in a document.
 func (r *nodeRow) isAt(doc int64, at blockPosition) bool {
 	return r.doc == doc && r.parent == at.parent && r.pos == at.pos && r.above == at.parentID
 }
 
-// children writes the children of b, and reports whether any of their texts changed, or which blocks they are.
+// children writes the children of b, which has number n. It reports whether the text of any changed, or the list of
+// children itself.
 func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
 	if len(b.Children) == 0 {
 		return false
@@ -286,7 +291,8 @@ func (f *flusher) children(b *tree.Block, n int64) (textChanged bool) {
 	return textChanged
 }
 
-// aboveLevel drops the headings that do not contain child: for a heading those of its level or deeper.
+// aboveLevel removes from a stack of headings those that cannot contain child: if it is a heading, those of its level
+// or a deeper one.
 func aboveLevel(headings []*tree.Block, child *tree.Block) []*tree.Block {
 	if child.Kind != tree.Heading {
 		return headings
@@ -297,9 +303,10 @@ func aboveLevel(headings []*tree.Block, child *tree.Block) []*tree.Block {
 	return headings
 }
 
-// positionsOf keeps the positions of children that are in order, and returns new ones for the others.
+// positionsOf returns increasing positions for children. A child that is in order already keeps its position; others
+// get one between their neighbours.
 func positionsOf(children []*tree.Block, parent int64) []int64 {
-	held := func(b *tree.Block) int64 {
+	position := func(b *tree.Block) int64 {
 		if r, _ := b.Stored.(*nodeRow); r != nil && r.parent == parent {
 			return r.pos
 		}
@@ -308,20 +315,20 @@ func positionsOf(children []*tree.Block, parent int64) []int64 {
 	positions := make([]int64, len(children))
 	last := int64(0)
 	for i := 0; i < len(children); {
-		if pos := held(children[i]); pos > last {
+		if pos := position(children[i]); pos > last {
 			positions[i], last = pos, pos
 			i++
 			continue
 		}
 		end := i + 1
-		for end < len(children) && held(children[end]) <= last {
+		for end < len(children) && position(children[end]) <= last {
 			end++
 		}
 		step := int64(posGap)
 		if end < len(children) {
-			step = (held(children[end]) - last) / int64(end-i+1)
+			step = (position(children[end]) - last) / int64(end-i+1)
 		}
-		if step == 0 { // no room, so all get new ones
+		if step == 0 { // no room between them, so all get new positions
 			for j := range positions {
 				positions[j] = int64(j+1) * posGap
 			}

@@ -13,28 +13,29 @@ type Origin struct {
 	Place string
 	// Notebook is the id of the notebook for new documents.
 	Notebook string
-	// State is a hash of everything that the last complete import read, "" before that.
+	// State is a hash of everything that the last complete import read, "" until an import was completed.
 	State string
 }
 
-// Imported is what one file of an origin has become.
+// Imported is what one file of an origin became in the vault.
 type Imported struct {
 	Path string
 	// Kind is "page" or "asset".
 	Kind string
 	// Target is the id of the document, or the address of the asset.
 	Target string
-	// Title and Parent are those given to the document; Parent is an id, "" at the top of the notebook.
+	// Title and Parent are what the import gave to the document. Parent is an id, "" at the top of the notebook.
 	Title, Parent string
-	// Source is a hash of the file, Held one of the document made of it.
+	// Source is a hash of the file. Content is one of the document or asset made from it, "" for an asset that the
+	// vault had before.
 	Source, Content string
-	// Names are the ids of headings and blocks to which links refer.
+	// Names has the ids of headings and blocks that links refer to, by name.
 	Names map[string]string
 }
 
 // Origins returns the origins, oldest first.
 func (tx *Tx) Origins() (list []Origin) {
-	if tx.old {
+	if tx.noImports {
 		return nil
 	}
 	tx.query(func(s *sqlite.Stmt) bool {
@@ -56,9 +57,9 @@ func (tx *Tx) PutOrigin(o *Origin) {
 	tx.exec("UPDATE origin SET place = ?, notebook = ?, state = ? WHERE n = ?", o.Place, o.Notebook, o.State, o.N)
 }
 
-// Imported returns what the files of an origin have become, by path.
+// Imported returns the records of an origin's files, by path.
 func (tx *Tx) Imported(origin int64) (list []Imported) {
-	if tx.old {
+	if tx.noImports {
 		return nil
 	}
 	tx.query(func(s *sqlite.Stmt) bool {
@@ -75,7 +76,7 @@ func (tx *Tx) Imported(origin int64) (list []Imported) {
 	return list
 }
 
-// PutImported stores what a file of an origin has become.
+// PutImported adds or replaces the record of a file of an origin.
 func (tx *Tx) PutImported(origin int64, i Imported) {
 	names := ""
 	if len(i.Names) > 0 {
@@ -89,7 +90,7 @@ func (tx *Tx) PutImported(origin int64, i Imported) {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, origin, i.Path, i.Kind, i.Target, i.Title, i.Parent, i.Source, i.Content, names)
 }
 
-// RemoveImported forgets a file of an origin.
+// RemoveImported removes the record of a file of an origin.
 func (tx *Tx) RemoveImported(origin int64, path string) {
 	tx.exec("DELETE FROM imported WHERE origin = ? AND path = ?", origin, path)
 }

@@ -9,12 +9,12 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Keys has what a search needs of each of its hits: document, kind, order of kinds, and time of the last change, for
-// all blocks that a transaction sees. They are immutable.
+// Keys has what a search needs to sort and filter its hits: document, kind, rank of the kind, and time of the last
+// change, for all blocks that a transaction sees. Keys are immutable.
 type Keys struct {
 	revs   []docRev         // revisions of the documents they cover, by number
 	chunks []*[keyChunk]key // by number of the block; nil if it has none
-	kinds  []string         // what key.kind counts
+	kinds  []string         // by key.kind
 	odd    map[int64]string // times of blocks that are not valid stamps
 }
 
@@ -23,7 +23,7 @@ type Key struct {
 	Doc  int64
 	Kind int // see [Keys.Kinds]
 	Sort int
-	// Stamp and Odd sort like the texts of times, Stamp first. Odd is empty for a regular time.
+	// Stamp and Odd sort, Stamp first, like the texts of times do. Odd is "" for a regular time.
 	Stamp uint64
 	Odd   string
 }
@@ -41,49 +41,50 @@ const (
 	keyChunk = 1024
 	// maxKeys bounds block numbers, at 16 bytes each.
 	maxKeys = 2_000_000
-	// maxKinds bounds the kinds of blocks that key has numbers for.
+	// maxKinds bounds the kinds of blocks, since key.kind is a byte.
 	maxKinds = 256
 )
 
-// keyCache keeps the last Keys. It is safe for concurrent use.
+// keyCache keeps the last Keys and those that each connection saw. It is safe for concurrent use.
 type keyCache struct {
 	last atomic.Pointer[Keys]
-	// seen are the Keys of what a connection saw at a version of its data, by *sqlite.Conn.
-	seen sync.Map
+	// byConn has a versionedKeys by *sqlite.Conn: what that connection saw at a version of its data.
+	byConn sync.Map
 }
 
-type seenKeys struct {
+type versionedKeys struct {
 	version int64
 	keys    *Keys
 }
 
 func (k *keyCache) empty() {
 	k.last.Store(nil)
-	k.seen.Clear()
+	k.byConn.Clear()
 }
 
-// Keys returns the keys of the blocks that a View sees. They are derived from the last ones by reading documents
-// whose revision changed. It is nil in an Update, and if there are too many blocks.
+// Keys returns the keys of the blocks that a View sees. They are derived from the last ones by reading only documents
+// whose revision changed. The result is nil in an Update, after an error, and if there are too many blocks.
 func (tx *Tx) Keys() *Keys {
 	if tx.write || tx.err != nil {
 		return nil
 	}
-	ring := &tx.ws.keys
+	cached := &tx.ws.keys
 	version, _ := tx.number("PRAGMA data_version")
-	if seen, ok := ring.seen.Load(tx.conn); ok && seen.(seenKeys).version == version {
-		return seen.(seenKeys).keys
+	if seen, ok := cached.byConn.Load(tx.conn); ok && seen.(versionedKeys).version == version {
+		return seen.(versionedKeys).keys
 	}
-	keys := tx.makeKeys(ring.last.Load())
+	keys := tx.makeKeys(cached.last.Load())
 	if keys == nil || tx.err != nil {
 		return nil
 	}
-	ring.last.Store(keys)
-	ring.seen.Store(tx.conn, seenKeys{version, keys})
+	cached.last.Store(keys)
+	cached.byConn.Store(tx.conn, versionedKeys{version, keys})
 	return keys
 }
 
-// makeKeys returns the keys of what tx sees, derived from earlier ones, which may be nil.
-func (tx *Tx) makeKeys(from *Keys) *Keys {
+// makeKeys returns the keys of what tx sees. They are derived from base, which may be nil; the result may be base
+// itself.
+func (tx *Tx) makeKeys(base *Keys) *Keys {
 	if last, _ := tx.number("SELECT max(n) FROM node"); last >= maxKeys {
 		return nil
 	}
@@ -92,80 +93,81 @@ func (tx *Tx) makeKeys(from *Keys) *Keys {
 		builder.revs = append(builder.revs, docRev{s.ColumnInt64(0), s.ColumnInt64(1)})
 		return true
 	}, "SELECT n, rev FROM document ORDER BY n")
-	if from == nil {
+	if base == nil {
 		tx.query(builder.read, keyColumns+" INDEXED BY node_hit")
-		return builder.done(tx.err)
+		return builder.build(tx.err)
 	}
-	stale, removed := staleDocuments(from.revs, builder.revs)
+	stale, removed := staleDocuments(base.revs, builder.revs)
 	if len(stale) == 0 && len(removed) == 0 {
-		return from
+		return base
 	}
-	builder.chunks, builder.kinds, builder.odd = slices.Clone(from.chunks), slices.Clone(from.kinds), maps.Clone(from.odd)
+	builder.chunks, builder.kinds, builder.odd = slices.Clone(base.chunks), slices.Clone(base.kinds), maps.Clone(base.odd)
 	builder.forget(removed)
 	for _, doc := range stale {
 		tx.query(builder.read, keyColumns+" WHERE doc = ?", doc)
 	}
-	return builder.done(tx.err)
+	return builder.build(tx.err)
 }
 
-// keyBuilder makes Keys that share chunks with earlier ones.
+// keyBuilder builds Keys that share unchanged chunks with earlier ones.
 type keyBuilder struct {
 	Keys
-	own []bool // chunks that only these Keys use
+	owned []bool // chunks that are not shared, by index
 }
 
-func (k *keyBuilder) done(err error) *Keys {
+func (k *keyBuilder) build(err error) *Keys {
 	if err != nil || len(k.kinds) > maxKinds {
 		return nil
 	}
 	return &k.Keys
 }
 
-// chunk returns a chunk for writing.
+// chunk returns a chunk for writing. It copies one that is shared.
 func (k *keyBuilder) chunk(at int) *[keyChunk]key {
 	for len(k.chunks) <= at {
 		k.chunks = append(k.chunks, nil)
 	}
-	for len(k.own) <= at {
-		k.own = append(k.own, false)
+	for len(k.owned) <= at {
+		k.owned = append(k.owned, false)
 	}
 	switch {
-	case k.own[at]:
+	case k.owned[at]:
 	case k.chunks[at] == nil:
 		k.chunks[at] = &[keyChunk]key{}
 	default:
 		copied := *k.chunks[at]
 		k.chunks[at] = &copied
 	}
-	k.own[at] = true
+	k.owned[at] = true
 	return k.chunks[at]
 }
 
 const keyColumns = "SELECT n, doc, type, sort, updated FROM node"
 
-// staleDocuments returns the documents to read, and those whose keys are outdated; the latter include removed documents.
-func staleDocuments(before, now []docRev) (stale []int64, removed map[int64]bool) {
+// staleDocuments compares the revisions of documents. stale are those to read; removed are those whose earlier keys
+// must be dropped, which includes the changed ones.
+func staleDocuments(old, current []docRev) (stale []int64, removed map[int64]bool) {
 	removed = map[int64]bool{}
-	for len(before) > 0 || len(now) > 0 {
+	for len(old) > 0 || len(current) > 0 {
 		switch {
-		case len(now) == 0 || len(before) > 0 && before[0].n < now[0].n:
-			removed[before[0].n] = true
-			before = before[1:]
-		case len(before) == 0 || now[0].n < before[0].n:
-			stale = append(stale, now[0].n)
-			now = now[1:]
+		case len(current) == 0 || len(old) > 0 && old[0].n < current[0].n:
+			removed[old[0].n] = true
+			old = old[1:]
+		case len(old) == 0 || current[0].n < old[0].n:
+			stale = append(stale, current[0].n)
+			current = current[1:]
 		default:
-			if before[0].rev != now[0].rev {
-				stale = append(stale, now[0].n)
-				removed[now[0].n] = true
+			if old[0].rev != current[0].rev {
+				stale = append(stale, current[0].n)
+				removed[current[0].n] = true
 			}
-			before, now = before[1:], now[1:]
+			old, current = old[1:], current[1:]
 		}
 	}
 	return stale, removed
 }
 
-// forget drops the keys of documents.
+// forget removes the keys of the blocks in docs.
 func (k *keyBuilder) forget(docs map[int64]bool) {
 	if len(docs) == 0 {
 		return
@@ -187,14 +189,14 @@ func (k *keyBuilder) forget(docs map[int64]bool) {
 		}
 		if remaining == 0 {
 			k.chunks[at] = nil
-			if at < len(k.own) {
-				k.own[at] = false
+			if at < len(k.owned) {
+				k.owned[at] = false
 			}
 		}
 	}
 }
 
-// read adds a row of keyColumns.
+// read adds the key from a row of keyColumns.
 func (k *keyBuilder) read(s *sqlite.Stmt) bool {
 	n, name := s.ColumnInt64(0), s.ColumnText(2)
 	kind := slices.Index(k.kinds, name)
@@ -215,17 +217,17 @@ func (k *keyBuilder) read(s *sqlite.Stmt) bool {
 // Kinds returns the kinds of blocks by [Key.Kind].
 func (k *Keys) Kinds() []string { return k.kinds }
 
-// At returns the key of a block by its number.
+// At returns the key of a block by the block's number.
 func (k *Keys) At(n int64) (key Key, found bool) {
 	at := int(n / keyChunk)
 	if n < 0 || at >= len(k.chunks) || k.chunks[at] == nil {
 		return Key{}, false
 	}
-	held := &k.chunks[at][n%keyChunk]
-	if held.doc == 0 {
+	entry := &k.chunks[at][n%keyChunk]
+	if entry.doc == 0 {
 		return Key{}, false
 	}
-	key = Key{Doc: int64(held.doc), Kind: int(held.kind), Sort: int(held.sort), Stamp: held.stamp}
+	key = Key{Doc: int64(entry.doc), Kind: int(entry.kind), Sort: int(entry.sort), Stamp: entry.stamp}
 	if len(k.odd) > 0 {
 		key.Odd = k.odd[n]
 	}
@@ -235,8 +237,8 @@ func (k *Keys) At(n int64) (key Key, found bool) {
 // stampDigits is the length of a time as text.
 const stampDigits = 14
 
-// stampOf converts the text of a time to a number with the same order. A text that is not a time gets the number of
-// the last time before it, and is returned as odd.
+// stampOf converts the text of a time to a number that sorts like it. A text that is not a time gets the number of the
+// last time before it, and is also returned as odd, which decides between equal numbers.
 func stampOf(text string) (stamp uint64, odd string) {
 	value, i := uint64(0), 0
 	for i < len(text) && i < stampDigits && '0' <= text[i] && text[i] <= '9' {
@@ -249,14 +251,14 @@ func stampOf(text string) (stamp uint64, odd string) {
 		}
 		return value + 1, odd
 	}
-	behind := i < len(text) && text[i] > '9' // after all times with the same beginning
+	sortsAfter := i < len(text) && text[i] > '9' // it sorts after all times with the same beginning
 	for range stampDigits - i {
 		value *= 10
-		if behind {
+		if sortsAfter {
 			value += 9
 		}
 	}
-	if behind {
+	if sortsAfter {
 		value++
 	}
 	if text == "" {

@@ -9,11 +9,11 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// indexFrom is from how many blocks on a document's tree is cached with an index of its blocks by id. Smaller ones
-// are added to the transaction's index each time.
+// indexFrom is the number of blocks from which on a document's tree is cached with an index of its blocks by id. The
+// blocks of smaller trees are added to the transaction's index each time.
 const indexFrom = 256
 
-// Load loads the blocks of a document, unless they are. Lists return documents without blocks.
+// Load loads the blocks of a document, unless they are loaded. Methods that list documents return them without blocks.
 func (tx *Tx) Load(d *tree.Document) {
 	if d == nil || d.Loaded || tx.err != nil {
 		return
@@ -35,7 +35,7 @@ func (tx *Tx) Load(d *tree.Document) {
 	tx.build(d, rows)
 }
 
-// attachCached takes the blocks of a document from the cache.
+// attachCached gives a document its blocks from the cache.
 func (tx *Tx) attachCached(d *tree.Document, r *cachedTree) {
 	storedRow(d).rows = r.rows
 	d.Loaded = true
@@ -54,7 +54,7 @@ func (tx *Tx) attachCached(d *tree.Document, r *cachedTree) {
 	}
 }
 
-// cacheTrees returns trees to the cache, at the end of a view and after a commit.
+// cacheTrees puts the trees back into the cache, at the end of a view and after a commit.
 func (tx *Tx) cacheTrees() {
 	if tx.err != nil {
 		return
@@ -68,12 +68,12 @@ func (tx *Tx) cacheTrees() {
 		if row.changed || r.index == nil {
 			r.index = updateTreeIndex(r)
 		}
-		d.Root.Children = nil // so that whoever kept the document does not see later changes
+		d.Root.Children = nil // so that code that still has the document does not see later changes
 		tx.ws.cache.put(r)
 	}
 }
 
-// checkTrees panics, if asked for, unless the trees match their rows and, after a write, the file.
+// checkTrees panics if [Options.CheckTrees] is set and a tree does not match its rows or, after a write, the file.
 func (tx *Tx) checkTrees() {
 	for n, d := range tx.docs {
 		row := storedRow(d)
@@ -89,8 +89,8 @@ func (tx *Tx) checkTrees() {
 		if !tx.write {
 			continue // the file's version stays
 		}
-		read := tx.readNodes(n)
-		if tx.err == nil && !slices.EqualFunc(read, row.rows, (*nodeRow).equal) {
+		stored := tx.readNodes(n)
+		if tx.err == nil && !slices.EqualFunc(stored, row.rows, (*nodeRow).equal) {
 			panic("vault: a transaction leaves document " + d.ID() + " unlike the file")
 		}
 	}
@@ -101,13 +101,13 @@ func (r *nodeRow) equal(other *nodeRow) bool {
 	return r.n == other.n && r.id == other.id && r.size == other.size && r.isAt(other.doc, at) && r.matches(other.block())
 }
 
-// updateTreeIndex updates the index of a tree.
+// updateTreeIndex returns the index of a tree, updated; nil for a small tree.
 func updateTreeIndex(r *cachedTree) map[string]*tree.Block {
 	if len(r.rows) < indexFrom {
 		return nil
 	}
 	index := r.index
-	enter := func() {
+	addAll := func() {
 		for _, child := range r.children {
 			child.Walk(func(b *tree.Block) {
 				if index[b.ID] != b {
@@ -117,11 +117,11 @@ func updateTreeIndex(r *cachedTree) map[string]*tree.Block {
 		}
 	}
 	if index != nil {
-		enter()
+		addAll()
 	}
 	if len(index) != len(r.rows)-1 { // blocks were removed
 		index = make(map[string]*tree.Block, len(r.rows))
-		enter()
+		addAll()
 	}
 	return index
 }
@@ -148,7 +148,7 @@ func (tx *Tx) build(d *tree.Document, rows []*nodeRow) {
 	}
 }
 
-// block returns a block as it is in the file.
+// block returns a new block from its row.
 func (r *nodeRow) block() *tree.Block {
 	attrs := make(map[string]string, len(r.attrs))
 	for _, a := range r.attrs {
@@ -159,7 +159,7 @@ func (r *nodeRow) block() *tree.Block {
 
 // readNodes reads the rows of a document, parents before children and children in order.
 func (tx *Tx) readNodes(doc int64) []*nodeRow {
-	below := map[int64][]*nodeRow{}
+	children := map[int64][]*nodeRow{}
 	count := 0
 	tx.query(func(s *sqlite.Stmt) bool {
 		r := &nodeRow{
@@ -170,19 +170,19 @@ func (tx *Tx) readNodes(doc int64) []*nodeRow {
 		if !(&tree.Block{Kind: r.kind}).Container() {
 			r.text = s.ColumnText(9)
 		}
-		below[r.parent] = append(below[r.parent], r)
+		children[r.parent] = append(children[r.parent], r)
 		count++
 		return true
 	}, `SELECT n, id, parent, pos, above, type, marker, task, ial, markdown, `+nodeSize+` FROM node WHERE doc = ? ORDER BY pos, n`, doc)
 	rows := make([]*nodeRow, 0, count)
-	var take func(parent int64)
-	take = func(parent int64) {
-		for _, r := range below[parent] {
+	var collect func(parent int64)
+	collect = func(parent int64) {
+		for _, r := range children[parent] {
 			rows = append(rows, r)
-			take(r.n)
+			collect(r.n)
 		}
 	}
-	take(0)
+	collect(0)
 	if len(rows) != count {
 		tx.fail(fmt.Errorf("document %d: %d of %d blocks lie in none: run collie vault check", doc, count-len(rows), count))
 	}

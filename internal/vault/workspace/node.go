@@ -21,12 +21,12 @@ func (tx *Tx) nextNode() int64 {
 	return tx.lastNode
 }
 
-// moveNode writes the place of a block that is otherwise unchanged.
+// moveNode writes the position of a block that is otherwise unchanged.
 func (tx *Tx) moveNode(r *nodeRow) {
 	tx.exec("UPDATE node SET doc = ?, parent = ?, pos = ?, above = ? WHERE n = ?", r.doc, r.parent, r.pos, r.above, r.n)
 }
 
-// The size of a node is approximately what it takes in a .sy file; nodeSize computes that of a row.
+// The size of a node is approximately the number of bytes it takes in a .sy file; nodeSize computes it from a row.
 const (
 	nodeOverhead = 120
 	nodeSize     = "octet_length(node.ial) + octet_length(node.markdown) + 120"
@@ -40,7 +40,7 @@ func sizeOf(rows []*nodeRow) (size int64) {
 	return size
 }
 
-// derivedColumns has the columns of a block's row that are derived from the block and what is inside it.
+// derivedColumns are the columns of a block's row that are derived from the block and the blocks inside it.
 type derivedColumns struct {
 	subtype, ial, updated string
 	indexed               [5]string // name, alias, memo, tag and content
@@ -67,7 +67,7 @@ func derive(b *tree.Block) derivedColumns {
 	return d
 }
 
-// node writes the row of a new or changed block, and what is derived from it.
+// node writes the row of a new or changed block, and the rows derived from it.
 func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 	tx, d := f.tx, derive(b)
 	if !isNew {
@@ -92,26 +92,26 @@ func (f *flusher) node(b *tree.Block, r *nodeRow, isNew bool) {
 	}
 }
 
-// erase removes the row of a block and what is derived from it. Inner blocks are removed separately.
+// erase deletes the row of a block and the rows derived from it. Blocks inside it are erased separately.
 func (f *flusher) erase(n int64) {
 	f.unindex(n)
 	f.tx.eraseDerived(n)
 	f.tx.exec("DELETE FROM node WHERE n = ?", n)
 }
 
-// unindex records that a node leaves the index, where it is as given.
+// unindex records that the current texts of a node are to be removed from the index.
 func (f *flusher) unindex(n int64) {
-	f.indexed[n] = indexChange{out: f.tx.indexedTexts(n)}
+	f.indexed[n] = indexChange{removed: f.tx.indexedTexts(n)}
 }
 
-// index records that a node enters the index with these texts, unless it has them there.
+// index records that these texts of a node are to be added to the index, unless it has the same ones already.
 func (f *flusher) index(n int64, texts [5]string) {
-	out := f.indexed[n].out
+	out := f.indexed[n].removed
 	switch {
 	case out != nil && *out == texts:
 		delete(f.indexed, n)
 	case f.open:
-		f.indexed[n] = indexChange{out: out, in: &texts}
+		f.indexed[n] = indexChange{removed: out, added: &texts}
 	}
 }
 
@@ -215,7 +215,7 @@ func blockTags(b *tree.Block) string {
 	return ""
 }
 
-// indexedAttribute reports whether an attribute has a row in the table attributes.
+// indexedAttribute reports whether an attribute has a row in the table attribute.
 func indexedAttribute(name string) bool {
 	switch name {
 	case "id", "updated", "type", "title", "fold":

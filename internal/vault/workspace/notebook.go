@@ -51,7 +51,7 @@ func (tx *Tx) Notebook(id string) *tree.Notebook {
 	return nil
 }
 
-// OpenNotebook returns the open notebook with an id that has a page, or nil.
+// OpenNotebook returns the notebook with an id if it is open and has a page, else nil.
 func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
 	box := tx.Notebook(id)
 	if box == nil || box.Conf.Closed || !tx.DocumentTaken(id) {
@@ -60,7 +60,7 @@ func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
 	return box
 }
 
-// CreateNotebook adds an open notebook before the others, with a page that has an empty paragraph.
+// CreateNotebook adds an open notebook before the others. Its page has an empty paragraph.
 func (tx *Tx) CreateNotebook(name string) *tree.Notebook {
 	for _, other := range tx.Notebooks() {
 		other.Conf.Sort++
@@ -74,8 +74,8 @@ func (tx *Tx) CreateNotebook(name string) *tree.Notebook {
 	return box
 }
 
-// AddNotebook adds a notebook as it is; if it is closed it gets no page: a ghost that only has a configuration.
-// Changes to Conf of a notebook from tx are found like those of trees and need no call.
+// AddNotebook adds a notebook as it is, without a page. A closed notebook without a page is a ghost, which has only a
+// configuration. Changes to the Conf of a notebook from tx are detected like those of trees and need no call.
 func (tx *Tx) AddNotebook(b *tree.Notebook) {
 	tx.loadBoxes()
 	conf := confJSON(b)
@@ -83,7 +83,8 @@ func (tx *Tx) AddNotebook(b *tree.Notebook) {
 	tx.boxes[b.ID] = &box{Notebook: b, stored: conf}
 }
 
-// flushNotebooks writes the configurations that changed.
+// flushNotebooks writes the configurations that changed, and adds or removes the notebook's blocks in the full text
+// index if it was opened or closed.
 func (tx *Tx) flushNotebooks() {
 	for _, b := range tx.boxes {
 		conf := confJSON(b.Notebook)
@@ -110,7 +111,7 @@ func confJSON(b *tree.Notebook) string {
 	return string(data)
 }
 
-// RemoveNotebook removes a notebook with its documents; files below its folder stay.
+// RemoveNotebook removes a notebook with its documents. The files below its folder stay.
 func (tx *Tx) RemoveNotebook(b *tree.Notebook) {
 	tx.Flush()
 	var docs []int64

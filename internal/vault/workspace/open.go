@@ -48,14 +48,14 @@ type Workspace struct {
 
 	writer  sqliteconn.Pool // the one connection that writes
 	readers sqliteconn.Pool
-	trimAt  int64 // size of the log at which it is trimmed, for whoever holds writer
+	trimAt  int64 // size of the log at which it is trimmed; guarded by the connection in writer
 	close   sync.Once
 	closed  chan struct{}
 }
 
-// Open opens the workspace in the file at path, which is created if it is missing, readable by its owner only. A file
-// of an older version is migrated, or read as it is; one of a newer version, or of another program, is refused. The
-// caller closes it.
+// Open opens the workspace in the file at path. A missing file is created, readable by its owner only. A file of an
+// older version is migrated, or read as it is with ReadOnly. One of a newer version, or of another program, is refused;
+// see [TroubleOf]. The caller closes the workspace.
 func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	w := &Workspace{
 		path: path, readOnly: o.ReadOnly, checkTrees: o.CheckTrees, cache: newCache(cacheBlocks),
@@ -64,7 +64,7 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 		readers: sqliteconn.NewPool(cmp.Or(o.Readers, defaultReaders)),
 		closed:  make(chan struct{}),
 	}
-	w.idle = time.AfterFunc(restFor, w.dropCaches)
+	w.idle = time.AfterFunc(idleTime, w.dropCaches)
 	if err := w.prepareBusyFile(ctx); err != nil {
 		w.idle.Stop()
 		return nil, fmt.Errorf("open the vault %s: %w", path, err)
@@ -72,8 +72,8 @@ func Open(ctx context.Context, path string, o Options) (*Workspace, error) {
 	return w, nil
 }
 
-// restFor is how long unused trees and keys are kept.
-const restFor = time.Minute
+// idleTime is how long unused trees and keys are cached.
+const idleTime = time.Minute
 
 // dropCaches drops everything that is cached between transactions.
 func (w *Workspace) dropCaches() {
@@ -81,14 +81,14 @@ func (w *Workspace) dropCaches() {
 	w.keys.empty()
 }
 
-// prepareBusyFile repeats prepareFile for as long as a writer may wait: while the last process with the file is
-// closing it, SQLite answers busy at once.
+// prepareBusyFile repeats prepareFile while SQLite answers busy, for up to busyTimeout. SQLite does so at once while
+// the last other process with the file is closing it.
 func (w *Workspace) prepareBusyFile(ctx context.Context) error {
 	pause := time.NewTicker(25 * time.Millisecond)
 	defer pause.Stop()
-	for begun := time.Now(); ; {
+	for start := time.Now(); ; {
 		err := w.prepareFile(ctx)
-		if err == nil || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(begun) > busyTimeout {
+		if err == nil || sqlite.ErrCode(err).ToPrimary() != sqlite.ResultBusy || time.Since(start) > busyTimeout {
 			return err
 		}
 		select {
@@ -99,7 +99,7 @@ func (w *Workspace) prepareBusyFile(ctx context.Context) error {
 	}
 }
 
-// prepareFile creates or migrates the file, and leaves a connection to it in the pool.
+// prepareFile creates or migrates the file, and puts a connection to it into the pool.
 func (w *Workspace) prepareFile(ctx context.Context) error {
 	if !w.readOnly {
 		if err := createFile(w.path); err != nil {
@@ -110,7 +110,7 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.bringUp(ctx, conn); err != nil {
+	if err := w.migrate(ctx, conn); err != nil {
 		return errors.Join(err, sqliteconn.Close(conn))
 	}
 	if w.file, err = os.Stat(w.path); err != nil {
@@ -124,8 +124,8 @@ func (w *Workspace) prepareFile(ctx context.Context) error {
 	return nil
 }
 
-// createFile creates an empty file, readable by its owner only, unless there is one. An existing file is not opened,
-// since closing it would release the locks of this process's other connections.
+// createFile creates an empty file, readable by its owner only, unless it exists. An existing file is not opened, since
+// closing it would release the locks of this process's other connections.
 func createFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -137,14 +137,15 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// bringUp prepares the first connection and migrates the schema. It does not touch a file of another program.
-func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
+// migrate configures the first connection and brings the schema up to date. It does not touch a file of another
+// program.
+func (w *Workspace) migrate(ctx context.Context, conn *sqlite.Conn) error {
 	version, err := recognize(conn)
 	switch {
 	case err != nil:
 		return err
 	case version > len(migrations):
-		return newerFile(version)
+		return newerFileError(version)
 	case version == 0 && w.readOnly:
 		return errors.New("it is empty: open it once for writing")
 	}
@@ -170,16 +171,16 @@ func (w *Workspace) bringUp(ctx context.Context, conn *sqlite.Conn) error {
 	return nil
 }
 
-// newerFile is the error for a file of a version that is not known yet.
-func newerFile(version int) error {
+// newerFileError returns the error for a file of a later version than this program knows.
+func newerFileError(version int) error {
 	return &troubleError{fmt.Sprintf("it was written by a newer Collie (version %d, this one knows %d): update Collie", version, len(migrations)), Newer}
 }
 
-// inPlace returns an error if the file was moved or replaced since it was opened: writes would be lost when the last
-// process closes it.
-func (w *Workspace) inPlace() error {
-	now, err := os.Stat(w.path)
-	if err == nil && !os.SameFile(w.file, now) {
+// checkInPlace returns an error if the file was moved or replaced since it was opened: writes would be lost when the
+// last process closes it.
+func (w *Workspace) checkInPlace() error {
+	info, err := os.Stat(w.path)
+	if err == nil && !os.SameFile(w.file, info) {
 		err = errors.New("another file is there")
 	}
 	if err != nil {
@@ -188,7 +189,7 @@ func (w *Workspace) inPlace() error {
 	return nil
 }
 
-// recognize returns how many migrations a file has had, or an error if it is another program's.
+// recognize returns how many migrations a file has had. The error says if it belongs to another program.
 func recognize(conn *sqlite.Conn) (version int, err error) {
 	var app, tables int
 	for _, question := range []struct {
@@ -215,7 +216,7 @@ func recognize(conn *sqlite.Conn) (version int, err error) {
 	return version, nil
 }
 
-// connect opens a connection. Readers see only committed data and can change nothing.
+// connect opens and configures a connection. One for reading sees only committed data and can change nothing.
 func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	conn, err := w.openConn(write)
 	if err != nil {
@@ -227,7 +228,7 @@ func (w *Workspace) connect(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// openConn opens a connection without using it.
+// openConn opens a connection without accessing the file's content.
 func (w *Workspace) openConn(write bool) (*sqlite.Conn, error) {
 	flags := sqlite.OpenReadWrite
 	if !write {
@@ -241,9 +242,9 @@ func (w *Workspace) openConn(write bool) (*sqlite.Conn, error) {
 	return conn, nil
 }
 
-// configure sets the settings of a connection.
+// configure applies our settings to a connection.
 func configure(conn *sqlite.Conn, write bool) error {
-	// NORMAL: a commit does not wait for the disk. A crash of the process loses nothing; a crash of the machine at
+	// NORMAL: a commit does not wait for the disk. A crash of the process loses nothing, a crash of the machine at
 	// most the last moments, and never the order of changes.
 	pragmas := []string{"PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -2000", "PRAGMA temp_store = MEMORY"}
 	if write {
@@ -260,7 +261,8 @@ func configure(conn *sqlite.Conn, write bool) error {
 // Path returns the path of the file.
 func (w *Workspace) Path() string { return w.path }
 
-// Close waits for running transactions and closes the file. Later ones return [os.ErrClosed]. It may be called twice.
+// Close waits for running transactions and closes the file. Transactions after that fail with [os.ErrClosed]. It may be
+// called twice.
 func (w *Workspace) Close() error {
 	var errs []error
 	w.close.Do(func() {

@@ -6,9 +6,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Peek returns the root of the document with an id, in any notebook, with its blocks as they are in the file; nil if
-// there is none. The tree is for reading only and does not belong to tx, so many documents can be read one after the
-// other without being kept. Changes in trees are seen after Flush.
+// Peek returns the root of the document with an id, in any notebook, with its blocks as the file has them; nil if there
+// is none. The tree is for reading only and does not belong to tx, so that many documents can be read one after the
+// other without staying in memory. It has changes to trees only after Flush.
 func (tx *Tx) Peek(id string) *tree.Block {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", id)
 	if !found {

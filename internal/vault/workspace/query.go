@@ -22,13 +22,13 @@ type (
 // first use.
 func registerFunctions(conn *sqlite.Conn) error { return sqlguard.Prepare(conn) }
 
-// Select runs a user's statement over the tables SiYuan documents: blocks, attributes, spans, refs, assets,
-// file_annotation_refs, stat and blocks_fts. It only reads, runs for at most 10 s and returns at most 16 MiB. If the
-// statement has no LIMIT of its own, at most limit rows are returned; 0 returns all. It sees changes in trees, and
-// must not be called from within Rows.
+// Select runs a user's statement over the tables that SiYuan documents: blocks, attributes, spans, refs, assets,
+// file_annotation_refs, stat and blocks_fts. It can only read, runs for at most 10 s and returns at most 16 MiB. If the
+// statement has no LIMIT of its own, at most limit rows are returned; 0 means all. It sees changes to trees. It must
+// not be called from within Rows.
 //
-// The error is a *[Refused] or a *[StatementError]; it does not end the transaction. A failure of the storage is kept
-// as for the other methods, and the Result is then empty.
+// The error is a *[Refused] or a *[StatementError]; the transaction goes on. An error of the storage is kept in tx,
+// like those of the other methods, and the Result is then empty.
 func (tx *Tx) Select(statement string, limit int) (Result, error) {
 	tx.Flush()
 	if tx.err != nil {
@@ -36,15 +36,15 @@ func (tx *Tx) Select(statement string, limit int) (Result, error) {
 	}
 	result, err := tx.ws.guard.Select(tx.conn, statement, limit)
 	var refused *Refused
-	var wrong *StatementError
-	if err == nil || errors.As(err, &refused) || errors.As(err, &wrong) {
+	var statementErr *StatementError
+	if err == nil || errors.As(err, &refused) || errors.As(err, &statementErr) {
 		return result, err
 	}
 	tx.fail(err)
 	return Result{}, nil
 }
 
-// Statements splits a text into its statements, without separators; comments alone are not statements.
+// Statements splits a text into its statements, without separators. Comments alone are not statements.
 func Statements(text string) []string { return sqlguard.Split(text) }
 
 // ReadOnly reports whether a statement begins with SELECT or WITH.

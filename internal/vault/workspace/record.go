@@ -9,8 +9,8 @@ func readRecord(s *sqlite.Stmt) Record {
 	return r
 }
 
-// Record is data that a family of endpoints stores for itself, such as a card or a snapshot. Kind and ID identify it;
-// lists use Owner and At.
+// Record is data that a family of endpoints stores, such as a card or a snapshot. Kind and ID identify it; lists are
+// sorted by At, and may be restricted to an Owner.
 type Record struct {
 	Kind, ID string
 	Owner    string
@@ -36,21 +36,21 @@ func (tx *Tx) PutRecord(r Record) {
 	tx.exec("INSERT OR REPLACE INTO record (kind, id, owner, at, body) VALUES (?, ?, ?, ?, ?)", r.Kind, r.ID, r.Owner, r.At, r.Body)
 }
 
-// RemoveRecord removes a record if it is there.
+// RemoveRecord removes a record if it exists.
 func (tx *Tx) RemoveRecord(kind, id string) {
 	tx.exec("DELETE FROM record WHERE kind = ? AND id = ?", kind, id)
 }
 
-// Records returns the records of a kind, or of one owner if owner is not "", by At and then by ID.
+// Records returns the records of a kind, sorted by At and ID. If owner is not "", it returns only those of that owner.
 func (tx *Tx) Records(kind, owner string) (list []Record) {
-	each := func(s *sqlite.Stmt) bool {
+	add := func(s *sqlite.Stmt) bool {
 		list = append(list, readRecord(s))
 		return true
 	}
 	if owner == "" {
-		tx.query(each, "SELECT kind, id, owner, at, body FROM record WHERE kind = ? ORDER BY at, id", kind)
+		tx.query(add, "SELECT kind, id, owner, at, body FROM record WHERE kind = ? ORDER BY at, id", kind)
 		return list
 	}
-	tx.query(each, "SELECT kind, id, owner, at, body FROM record WHERE kind = ? AND owner = ? ORDER BY at, id", kind, owner)
+	tx.query(add, "SELECT kind, id, owner, at, body FROM record WHERE kind = ? AND owner = ? ORDER BY at, id", kind, owner)
 	return list
 }

@@ -11,35 +11,35 @@ func (tx *Tx) exec(statement string, args ...any) {
 	tx.query(func(*sqlite.Stmt) bool { return true }, statement, args...)
 }
 
-// query calls each for every row until it returns false. After the first error of a transaction it does nothing.
+// query calls each for every row until each returns false. After the first error of a transaction it does nothing.
 func (tx *Tx) query(each func(*sqlite.Stmt) bool, statement string, args ...any) {
 	if tx.err != nil {
 		return
 	}
-	stmt, done, err := tx.prepare(statement)
+	stmt, release, err := tx.prepare(statement)
 	if err != nil {
 		tx.fail(fmt.Errorf("prepare %q: %w", statement, err))
 		return
 	}
-	defer done()
+	defer release()
 	for i, arg := range args {
 		bind(stmt, i+1, arg)
 	}
 	for {
-		more, err := stmt.Step()
+		hasRow, err := stmt.Step()
 		if err != nil {
 			tx.fail(fmt.Errorf("run %q: %w", statement, err))
 			return
 		}
-		if !more || !each(stmt) {
+		if !hasRow || !each(stmt) {
 			return
 		}
 	}
 }
 
-// prepare compiles a statement, or takes one compiled before. One that is asked again from within itself is compiled
-// anew: to prepare it would begin the outer one again.
-func (tx *Tx) prepare(statement string) (stmt *sqlite.Stmt, done func(), err error) {
+// prepare compiles a statement, or takes a compiled one from the connection. A statement that is used again while its
+// rows are being read is compiled a second time, since the connection would reset the first one.
+func (tx *Tx) prepare(statement string) (stmt *sqlite.Stmt, release func(), err error) {
 	if tx.running[statement] {
 		stmt, _, err = tx.conn.PrepareTransient(statement)
 		return stmt, func() { _ = stmt.Finalize() }, err
@@ -52,7 +52,7 @@ func (tx *Tx) prepare(statement string) (stmt *sqlite.Stmt, done func(), err err
 	}, err
 }
 
-// fail keeps the first error.
+// fail records an error, unless there is one already.
 func (tx *Tx) fail(err error) {
 	if tx.err == nil {
 		tx.err = err
@@ -80,7 +80,7 @@ func bind(stmt *sqlite.Stmt, param int, arg any) {
 	}
 }
 
-// number is the first column of the only row of a statement, 0 without a row.
+// number returns the first column of the first row of a statement; found is false if there is no row.
 func (tx *Tx) number(statement string, args ...any) (n int64, found bool) {
 	tx.query(func(s *sqlite.Stmt) bool {
 		n, found = s.ColumnInt64(0), true
@@ -89,7 +89,7 @@ func (tx *Tx) number(statement string, args ...any) (n int64, found bool) {
 	return n, found
 }
 
-// resultRow is a Row over a statement that runs.
+// resultRow is the current row of a running statement.
 type resultRow struct{ stmt *sqlite.Stmt }
 
 func (r resultRow) Text(column int) string { return r.stmt.ColumnText(column) }
@@ -119,19 +119,19 @@ func (r resultRow) Value(column int) any {
 	return nil
 }
 
-// Row is one row of a result, valid until the function it was given to returns.
+// Row is one row of a result. It is valid until the function that got it returns.
 type Row interface {
-	// Text and Int return the value of a column, counted from 0.
+	// Text and Int return the value of a column. Columns count from 0.
 	Text(column int) string
 	Int(column int) int64
-	// Names are the columns.
+	// Names returns the names of the columns.
 	Names() []string
-	// Value is a column as SQLite holds it: nil, int64, float64, string or []byte.
+	// Value returns a column as SQLite stores it: nil, int64, float64, string or []byte.
 	Value(column int) any
 }
 
-// Rows calls each for every row of a statement of ours until it returns false. It sees what fn given to Update has
-// changed in trees only after Flush.
+// Rows calls each for every row of a statement until each returns false. The statement must be our own, not a user's:
+// see [Tx.Select]. Changes to trees are visible only after Flush.
 func (tx *Tx) Rows(each func(Row) bool, statement string, args ...any) {
 	tx.query(func(s *sqlite.Stmt) bool { return each(resultRow{s}) }, statement, args...)
 }

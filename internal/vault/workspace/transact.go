@@ -13,9 +13,9 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// View runs fn in a snapshot: it sees one state of the file whatever others write meanwhile. Trees it gets are handed
-// on to others when it ends, so it must not change them, nor keep them. The error is fn's, or that of the storage,
-// which the methods of Tx keep to themselves.
+// View runs fn in a snapshot: fn sees one state of the file, whatever others write meanwhile. The trees that fn gets go
+// back to the cache when it ends, so it must neither change nor keep them. The error is that of fn, or the first error
+// of the storage, which the methods of Tx do not return.
 func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 	return w.withConn(ctx, w.readers, false, func(conn *sqlite.Conn) error {
 		if err := sqlitex.ExecuteTransient(conn, "BEGIN", nil); err != nil {
@@ -25,14 +25,14 @@ func (w *Workspace) View(ctx context.Context, fn func(*Tx) error) error {
 		tx := newTx(w, conn, false)
 		err := run(tx, fn)
 		tx.checkTrees()
-		tx.cacheTrees() // not when fn panics: nobody knows what it did to the trees
+		tx.cacheTrees() // not after a panic: fn may have changed the trees
 		return err
 	})
 }
 
-// Update runs fn alone: no other process or goroutine writes meanwhile. What fn changed in trees it got from tx, and
-// what it did with the methods of tx, is committed when fn returns nil, and undone otherwise. It survives the end of
-// the process at any moment after Update has returned.
+// Update runs fn alone: no other process or goroutine writes meanwhile. If fn returns nil, its changes to trees from tx
+// and those made with methods of tx are committed; otherwise they are rolled back. After Update has returned, the
+// changes survive the end of the process.
 func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 	if w.readOnly {
 		return errReadOnly
@@ -48,8 +48,8 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 				_ = sqliteconn.Rollback(conn)
 			}
 		}()
-		if version, known := tx.number("PRAGMA user_version"); known && int(version) != len(migrations) {
-			return fmt.Errorf("the vault %s: %w", w.path, newerFile(int(version))) // another process has migrated the file since
+		if version, ok := tx.number("PRAGMA user_version"); ok && int(version) != len(migrations) {
+			return fmt.Errorf("the vault %s: %w", w.path, newerFileError(int(version))) // another process has migrated the file since we opened it
 		}
 		if err := run(tx, fn); err != nil {
 			return err
@@ -68,14 +68,15 @@ func (w *Workspace) Update(ctx context.Context, fn func(*Tx) error) error {
 }
 
 const (
-	// maxLog bounds the log of changes, in bytes, before a writer waits for readers so that it can be merged.
+	// maxLog is the size of the write-ahead log, in bytes, from which on a writer waits for readers so that it can be
+	// merged.
 	maxLog = 64 << 20
 	// trimWait bounds that wait.
 	trimWait = time.Second
 )
 
-// trimLog merges the log into the file if it has grown too large. Without a moment with no reader, SQLite itself only
-// appends to it. If a reader stays for long, it tries again after as much growth.
+// trimLog merges the log into the file if it has grown too large. As long as there is always some reader, SQLite itself
+// only appends to the log. If a reader does not finish in time, trimLog tries again after as much growth.
 func (w *Workspace) trimLog(conn *sqlite.Conn) {
 	size := func() int64 {
 		f, err := os.Stat(w.path + "-wal")
@@ -89,33 +90,33 @@ func (w *Workspace) trimLog(conn *sqlite.Conn) {
 	}
 	conn.SetInterrupt(nil) // the change is committed
 	conn.SetBusyTimeout(trimWait)
-	_ = sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // reports whether it could; it is tried again later
+	_ = sqlitex.ExecuteTransient(conn, "PRAGMA wal_checkpoint(TRUNCATE)", nil) // may fail; it is tried again later
 	conn.SetBusyTimeout(busyTimeout)
 	w.trimAt = size() + maxLog
 }
 
-// run calls fn and, if it succeeds, writes what it changed.
+// run calls fn and, if that succeeds, writes the changes to trees.
 func run(tx *Tx, fn func(*Tx) error) error {
 	if err := fn(tx); err != nil {
 		return errors.Join(err, tx.err)
 	}
 	tx.Flush()
-	for range maxErasing {
-		if len(tx.lost) == 0 || tx.err != nil || tx.ws.whenErased == nil {
+	for range maxErasedRounds {
+		if len(tx.lostAttrs) == 0 || tx.err != nil || tx.ws.whenErased == nil {
 			break
 		}
-		lost := tx.lost
-		tx.lost = map[string]map[string]string{}
-		tx.ws.whenErased(tx, lost)
+		attrs := tx.lostAttrs
+		tx.lostAttrs = map[string]map[string]string{}
+		tx.ws.whenErased(tx, attrs)
 		tx.Flush()
 	}
 	return tx.err
 }
 
-// maxErasing bounds how often reactions to erased blocks may erase others.
-const maxErasing = 3
+// maxErasedRounds bounds how often the reaction to erased blocks may itself erase blocks.
+const maxErasedRounds = 3
 
-// withConn takes a connection out of a pool for as long as fn runs. fn is interrupted when ctx ends.
+// withConn runs fn with a connection from a pool, which is opened if need be. fn is interrupted when ctx ends.
 func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bool, fn func(*sqlite.Conn) error) error {
 	select {
 	case <-w.closed:
@@ -127,10 +128,10 @@ func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bo
 		return err
 	}
 	defer func() {
-		w.idle.Reset(restFor)
+		w.idle.Reset(idleTime)
 		from.Release(w.usableConn(conn))
 	}()
-	if err := w.inPlace(); err != nil {
+	if err := w.checkInPlace(); err != nil {
 		return err
 	}
 	if conn == nil {
@@ -147,12 +148,12 @@ func (w *Workspace) withConn(ctx context.Context, from sqliteconn.Pool, write bo
 	return err
 }
 
-// usableConn returns conn, or nil if its transaction could not be ended, so that another is opened.
+// usableConn returns conn, or nil if its transaction could not be ended. The pool then opens another one.
 func (w *Workspace) usableConn(conn *sqlite.Conn) *sqlite.Conn {
 	if conn == nil || conn.AutocommitEnabled() {
 		return conn
 	}
-	w.keys.seen.Delete(conn)
+	w.keys.byConn.Delete(conn)
 	_ = sqliteconn.Close(conn)
 	return nil
 }

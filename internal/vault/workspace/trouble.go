@@ -6,10 +6,10 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Trouble is a problem with the file itself. Nothing was written then.
+// Trouble is a kind of problem with the file itself. Nothing was written then.
 type Trouble string
 
-// What can be the matter.
+// The kinds of trouble.
 const (
 	Damaged   Trouble = "damaged"
 	Newer     Trouble = "newer"     // written by a later Collie
@@ -28,7 +28,7 @@ type troubleError struct {
 
 func (t *troubleError) Error() string { return t.text }
 
-// TroubleOf returns what an error of a workspace means for its file, "" if nothing.
+// TroubleOf returns the trouble that an error of a workspace is about, "" for none.
 func TroubleOf(err error) Trouble {
 	if e, ok := errors.AsType[*troubleError](err); ok {
 		return e.trouble

@@ -11,24 +11,24 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Tx is one transaction. Its methods return no errors: the first error of the storage is kept, later methods answer
-// as if the workspace were empty, and View or Update returns the error. A Tx is for one goroutine and ends with the
-// function it was given to.
+// Tx is one transaction. Its methods return no errors: the first error of the storage is kept, from then on methods
+// answer as if the workspace were empty, and View or Update returns the error. A Tx is for one goroutine, and must not
+// be used after the function that got it has returned.
 type Tx struct {
-	ws      *Workspace
-	conn    *sqlite.Conn
-	write   bool
-	old     bool // the file has no table of imports yet
-	err     error
-	running map[string]bool // statements that are in the middle of their rows
+	ws        *Workspace
+	conn      *sqlite.Conn
+	write     bool
+	noImports bool // the file has no table of imports yet
+	err       error
+	running   map[string]bool // statements that are in the middle of their rows
 
-	boxes    map[string]*box // nil until needed
-	docs     map[int64]*tree.Document
-	blocks   map[string]*tree.Block           // loaded or new ones; some may have been cut since
-	indexes  map[int64]map[string]*tree.Block // blocks of large documents, which are not in blocks
-	lastNode int64                            // largest number of a node, 0 until a block is added
-	lost     map[string]map[string]string     // attributes of erased blocks, see [Workspace.WhenErased]
-	erased   map[*nodeRow]bool                // rows erased from the file, though their blocks may come back
+	boxes     map[string]*box // nil until needed
+	docs      map[int64]*tree.Document
+	blocks    map[string]*tree.Block           // loaded or new ones; some may have been cut since
+	indexes   map[int64]map[string]*tree.Block // blocks of large documents, which are not in blocks
+	lastNode  int64                            // largest number of a node, 0 until a block is added
+	lostAttrs map[string]map[string]string     // attributes of erased blocks, see [Workspace.WhenErased]
+	erased    map[*nodeRow]bool                // rows erased from the file, though their blocks may come back
 }
 
 // box is a notebook with its state in the file.
@@ -50,7 +50,7 @@ type docRow struct {
 	changed     bool // blocks were written in this transaction
 }
 
-// nodeRow is the state of a block in the file. It is immutable, except for live.
+// nodeRow is the state of a block in the file. It is immutable, except for size, which the flush sets, and keptAt.
 type nodeRow struct {
 	n, doc, parent, pos      int64
 	id, above                string
@@ -60,17 +60,18 @@ type nodeRow struct {
 	keptAt                   uint64 // number of the last flush that kept it
 }
 
-// keepLostAttrs keeps the attributes of a block that is erased, for [Workspace.WhenErased], if it has custom ones.
-func (tx *Tx) keepLostAttrs(r *nodeRow) {
+// recordLostAttrs records the attributes of a block that is being erased, for [Workspace.WhenErased], if any of them is
+// custom.
+func (tx *Tx) recordLostAttrs(r *nodeRow) {
 	for _, a := range r.attrs {
 		if strings.HasPrefix(a.name, "custom-") {
-			tx.lost[r.id] = r.block().Attrs
+			tx.lostAttrs[r.id] = r.block().Attrs
 			return
 		}
 	}
 }
 
-// attr is an attribute. For the two or three of most blocks a list is smaller than a map.
+// attr is an attribute. Most blocks have two or three, for which a list takes less memory than a map.
 type attr struct{ name, value string }
 
 func attrList(attrs map[string]string) []attr {
@@ -81,7 +82,7 @@ func attrList(attrs map[string]string) []attr {
 	return list
 }
 
-// hasAttrs reports whether a row matches a block's attributes.
+// hasAttrs reports whether a row has exactly these attributes.
 func (r *nodeRow) hasAttrs(attrs map[string]string) bool {
 	if len(r.attrs) != len(attrs) {
 		return false
@@ -106,18 +107,18 @@ func (r *nodeRow) attr(name string) string {
 // Err returns the first error of the storage, nil if there is none. Only loops that might otherwise not end need it.
 func (tx *Tx) Err() error { return tx.err }
 
-// Abandon ends the transaction for a reason, which View or Update returns: from now on its methods answer as if the
-// workspace were empty, and all changes are dropped. Only the first reason counts, including an error of the storage.
+// Abandon ends the transaction with an error, which View or Update returns: all changes are dropped, and from now on
+// methods answer as if the workspace were empty. After an error, of the storage or an earlier Abandon, it does nothing.
 func (tx *Tx) Abandon(reason error) { tx.fail(reason) }
 
-// Writes reports whether tx may change the workspace: it is one of Update.
+// Writes reports whether tx belongs to Update and so may change the workspace.
 func (tx *Tx) Writes() bool { return tx.write }
 
 func newTx(w *Workspace, conn *sqlite.Conn, write bool) *Tx {
 	return &Tx{
-		ws: w, conn: conn, write: write, old: w.version < 2, running: map[string]bool{},
+		ws: w, conn: conn, write: write, noImports: w.version < 2, running: map[string]bool{},
 		docs: map[int64]*tree.Document{}, blocks: map[string]*tree.Block{}, erased: map[*nodeRow]bool{},
-		indexes: map[int64]map[string]*tree.Block{}, lost: map[string]map[string]string{},
+		indexes: map[int64]map[string]*tree.Block{}, lostAttrs: map[string]map[string]string{},
 	}
 }
 
@@ -130,7 +131,7 @@ func (tx *Tx) forget() {
 
 func storedRow(d *tree.Document) *docRow { return d.Stored.(*docRow) }
 
-// loadedDocs returns the loaded documents, oldest first.
+// loadedDocs returns the documents that this transaction has read, oldest first.
 func (tx *Tx) loadedDocs() []*tree.Document {
 	list := make([]*tree.Document, 0, len(tx.docs))
 	for _, d := range tx.docs {
@@ -140,8 +141,8 @@ func (tx *Tx) loadedDocs() []*tree.Document {
 	return list
 }
 
-// Try runs fn and undoes its changes, including those of trees, if it returns false. Pointers from before an undo no
-// longer belong to tx: look them up again by id.
+// Try runs fn. If fn returns false, its changes are undone, also those to trees; blocks and documents from before then
+// no longer belong to tx and must be looked up again by id.
 func (tx *Tx) Try(fn func() bool) {
 	tx.Flush()
 	tx.exec("SAVEPOINT try")
@@ -154,7 +155,8 @@ func (tx *Tx) Try(fn func() bool) {
 	tx.forget()
 }
 
-// NewID returns an id that no block, document or notebook has.
+// NewID returns an id that no block, document or notebook has. It is random, and the unique index of ids guards against
+// a collision with a block that is not loaded.
 func (tx *Tx) NewID() string {
 	for {
 		if id := tree.RandomID(); tx.lastWithID(id) == nil {
@@ -163,7 +165,7 @@ func (tx *Tx) NewID() string {
 	}
 }
 
-// Known reports whether a block has this id, in any notebook.
+// Known reports whether any notebook has a block with this id.
 func (tx *Tx) Known(id string) bool {
 	if tx.attachedBlock(id) != nil {
 		return true
@@ -172,7 +174,7 @@ func (tx *Tx) Known(id string) bool {
 	return found
 }
 
-// EmptyParagraph returns the block of a document without text.
+// EmptyParagraph returns a new paragraph without text, for a document without blocks.
 func (tx *Tx) EmptyParagraph() *tree.Block {
 	id := tx.NewID()
 	b := &tree.Block{ID: id, Kind: tree.Paragraph, Attrs: map[string]string{"id": id, "updated": id[:14]}}
@@ -180,9 +182,9 @@ func (tx *Tx) EmptyParagraph() *tree.Block {
 	return b
 }
 
-// Identify gives parsed blocks, and those below them, missing ids and times, and returns them. An id from the input
-// is kept unless it is taken. A block that replaces another, as in an update, has its id in keep, and gets the
-// current time.
+// Identify gives parsed blocks, and all blocks in them, the ids and times that they lack, and returns them. An id from
+// the input is kept unless another block has it. keep has the ids of blocks that are to be replaced, as in an update:
+// the new block keeps the id and gets the current time.
 func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {
@@ -190,14 +192,14 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 				b.Attrs = map[string]string{}
 			}
 			id := b.Attrs["id"]
-			kept := slices.Contains(keep, id)
-			if !tree.ValidID(id) || !kept && tx.isTaken(id, b) {
+			isReplaced := slices.Contains(keep, id)
+			if !tree.ValidID(id) || !isReplaced && tx.isTaken(id, b) {
 				id = tx.NewID()
 			}
 			b.ID, b.Attrs["id"] = id, id
 			tx.blocks[id] = b
 			switch {
-			case kept:
+			case isReplaced:
 				b.Attrs["updated"] = tree.Stamp(time.Now())
 			case b.Attrs["updated"] == "":
 				b.Attrs["updated"] = id[:14]
@@ -210,12 +212,12 @@ func (tx *Tx) Identify(blocks []*tree.Block, keep ...string) []*tree.Block {
 	return blocks
 }
 
-// isTaken reports whether another block than b has an id, or was just given it.
+// isTaken reports whether a block other than b has an id, including one that was just given it.
 func (tx *Tx) isTaken(id string, b *tree.Block) bool {
 	if tx.attachedBlock(id) != nil {
 		return true
 	}
-	if other := tx.lastWithID(id); other != nil && other != b && other.Doc == nil && other.Stored == nil {
+	if last := tx.lastWithID(id); last != nil && last != b && last.Doc == nil && last.Stored == nil {
 		return true // new, and not inserted yet
 	}
 	doc, found := tx.number("SELECT doc FROM node WHERE id = ?", id)
@@ -223,10 +225,11 @@ func (tx *Tx) isTaken(id string, b *tree.Block) bool {
 		return false
 	}
 	d := tx.docs[doc]
-	return d == nil || !d.Loaded // of a loaded document: it was cut, or attached would have found it
+	return d == nil || !d.Loaded // of a loaded document: it was removed, or attachedBlock would have found it
 }
 
-// lastWithID returns the block that last had an id in this transaction, wherever it is now, or nil.
+// lastWithID returns the block that last had an id in this transaction, even if it is no longer in a tree; nil if there
+// is none.
 func (tx *Tx) lastWithID(id string) *tree.Block {
 	if b := tx.blocks[id]; b != nil {
 		return b
@@ -264,7 +267,7 @@ func (tx *Tx) isAttached(b *tree.Block) bool {
 	return top == b.Doc.Root
 }
 
-// Block returns a block of an open notebook, with its document loaded, or nil.
+// Block returns the block with an id in an open notebook, with its document loaded, or nil.
 func (tx *Tx) Block(id string) *tree.Block {
 	b := tx.find(id)
 	if b == nil || b.Doc == nil || b.Doc.Box.Conf.Closed {
@@ -273,12 +276,12 @@ func (tx *Tx) Block(id string) *tree.Block {
 	return b
 }
 
-// find returns a block of any notebook, with its document loaded.
+// find returns the block with an id in any notebook, with its document loaded, or nil.
 func (tx *Tx) find(id string) *tree.Block {
 	if b := tx.attachedBlock(id); b != nil && b.Doc.Loaded {
 		return b
 	}
-	for _, d := range tx.docs { // a copy with the same id may have replaced it
+	for _, d := range tx.docs { // a block with the same id may have replaced it
 		if !tx.write || !d.Loaded || storedRow(d).removed {
 			continue // in a view nothing replaces another block
 		}
@@ -298,7 +301,7 @@ func (tx *Tx) find(id string) *tree.Block {
 		return nil
 	}
 	if d := tx.docs[n]; d != nil && d.Loaded {
-		return nil // it was there, and was cut
+		return nil // it was removed in this transaction
 	}
 	d := tx.docByN(n)
 	if d == nil {
@@ -311,15 +314,15 @@ func (tx *Tx) find(id string) *tree.Block {
 // Referrers returns the blocks of open notebooks that refer to one of ids, with their documents loaded, oldest first.
 func (tx *Tx) Referrers(ids ...string) []*tree.Block {
 	tx.Flush()
-	seen := map[int64]string{}
+	idByNumber := map[int64]string{}
 	for _, id := range ids {
 		tx.query(func(s *sqlite.Stmt) bool {
-			seen[s.ColumnInt64(0)] = s.ColumnText(1)
+			idByNumber[s.ColumnInt64(0)] = s.ColumnText(1)
 			return true
 		}, "SELECT node.n, node.id FROM ref JOIN node ON node.n = ref.node WHERE ref.def = ?", id)
 	}
 	var found []*tree.Block
-	for _, id := range seen {
+	for _, id := range idByNumber {
 		if b := tx.Block(id); b != nil {
 			found = append(found, b)
 		}

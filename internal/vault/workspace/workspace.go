@@ -4,7 +4,7 @@ import "errors"
 
 // Options say how a workspace is opened. The zero value works.
 type Options struct {
-	// ReadOnly opens the file for reading; Update answers errReadOnly.
+	// ReadOnly opens the file for reading; Update then fails.
 	ReadOnly bool
 	// Readers bounds how many views run at once; 0 means 4.
 	Readers int
@@ -13,11 +13,11 @@ type Options struct {
 	CheckTrees bool
 }
 
-// errReadOnly is what Update returns on a workspace opened for reading.
+// errReadOnly is the error of Update on a workspace that was opened for reading.
 var errReadOnly = errors.New("the workspace is opened for reading only")
 
-// WhenErased calls do at the end of each Update that has erased blocks with custom attributes, with those attributes
-// by block id. The block may exist again by then. Set it before the workspace is used.
+// WhenErased sets a function that is called at the end of each Update that has erased blocks with custom attributes. It
+// gets those attributes by block id. The block may exist again by then. Set it before the workspace is used.
 func (w *Workspace) WhenErased(do func(tx *Tx, erased map[string]map[string]string)) {
 	w.whenErased = do
 }
