@@ -14,12 +14,12 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// maxTitle is how many characters the title of a document has at most.
+// maxTitle is the limit for the title of a document, in characters.
 const maxTitle = 512
 
 var attributeName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
-// getBlockAttrs lists the attributes of a block; one that does not exist has none.
+// getBlockAttrs returns the attributes of a block, none if there is no such block.
 func getBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 	if b := tx.Block(req.ID("id")); b != nil {
 		return api.OK(shownAttributes(tx, b, databaseNames{}))
@@ -27,15 +27,15 @@ func getBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]string{})
 }
 
-// batchGetBlockAttrs lists the attributes of many blocks; those that do not exist are left out.
+// batchGetBlockAttrs returns the attributes of many blocks. Blocks that do not exist are left out.
 func batchGetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
-	found, names := map[string]map[string]string{}, databaseNames{}
+	attrs, names := map[string]map[string]string{}, databaseNames{}
 	for _, id := range req.Strs("ids") {
 		if b := tx.Block(id); b != nil {
-			found[id] = shownAttributes(tx, b, names)
+			attrs[id] = shownAttributes(tx, b, names)
 		}
 	}
-	return api.OK(found)
+	return api.OK(attrs)
 }
 
 func setBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
@@ -64,8 +64,8 @@ func batchSetBlockAttrs(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// setAttributes merges attributes into those of b; "" and null remove one. It returns what is wrong with them, and has
-// then changed nothing.
+// setAttributes merges attributes into those of b; "" and null remove one. If one of them is invalid, it changes
+// nothing and returns the text for the user.
 func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complaint string) {
 	changes, complaint := readAttributes(b, attrs)
 	if complaint != "" {
@@ -92,7 +92,8 @@ func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complai
 	return ""
 }
 
-// readAttributes returns the changes a request wants: by name, "" to remove.
+// readAttributes checks the attributes in a request for b and returns them by name, "" to remove one; or else the text
+// for the user.
 func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]string, complaint string) {
 	changes = map[string]string{}
 	attrs.ForEach(func(key, value gjson.Result) bool {
@@ -107,16 +108,16 @@ func readAttributes(b *tree.Block, attrs gjson.Result) (changes map[string]strin
 		changes[name] = value.Str
 		return complaint == ""
 	})
-	delete(changes, "id") // stays as it is, without a word
+	delete(changes, "id") // ignored: an id never changes
 	for _, name := range []string{"updated", "type"} {
 		if changes[name] == "" && (name == "updated" || b.Kind == tree.Doc) {
-			delete(changes, name) // may be set, but every block has it
+			delete(changes, name) // may be changed but not removed
 		}
 	}
 	return changes, complaint
 }
 
-// renameByAttribute renames a document, and with its page the notebook, as renameDoc does.
+// renameByAttribute renames a document as renameDoc does. The page of a notebook renames the notebook too.
 func renameByAttribute(root *tree.Block, title string) {
 	if title = strings.ReplaceAll(title, "/", ""); title == "" {
 		title = "Untitled"

@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// backlinkDoc is a document whose blocks refer to something or mention it.
+// backlinkDoc is a document with blocks that refer to something or mention it.
 type backlinkDoc struct {
 	ID       string `json:"id"`
 	Box      string `json:"box"`
@@ -21,22 +21,22 @@ type backlinkDoc struct {
 	NodeType string `json:"nodeType"`
 	SubType  string `json:"subType"`
 	Depth    int    `json:"depth"`
-	Count    int    `json:"count"` // blocks that do
+	Count    int    `json:"count"` // of these blocks
 	Folded   bool   `json:"folded"`
 	Updated  string `json:"updated"`
 	Created  string `json:"created"`
 }
 
-// documentColumns are what a list of backlinks reads of each row; others follow from column firstOwn on.
+// documentColumns are the columns that each query for backlinks begins with. Its own columns follow from ownColumn on.
 const (
 	documentColumns = "document.id, document.box, json_extract(notebook.conf, '$.name'), document.hpath, root.content, root.updated"
-	firstOwn        = 6
+	ownColumn       = 6
 )
 
-// backlinks are documents in the order of their rows, each counting its rows.
+// backlinks are documents in the order of their rows. Each counts its rows.
 type backlinks []*backlinkDoc
 
-// add counts a row, which follows the others of its document.
+// add counts a row. The rows of a document must come one after the other.
 func (l *backlinks) add(row workspace.Row) {
 	if n := len(*l); n > 0 && (*l)[n-1].ID == row.Text(0) {
 		(*l)[n-1].Count++
@@ -49,9 +49,9 @@ func (l *backlinks) add(row workspace.Row) {
 	})
 }
 
-// getBacklink2 lists the documents that refer to a block, or to anything in a document, and those that mention the
-// title of a document. With containChildren the blocks below another block count as well. Of what refers, k must be in
-// the text, and mk of what mentions.
+// getBacklink2 lists the documents that refer to a block, or to any block in a document, and the documents that mention
+// the title of a document. With containChildren, references to blocks below the block count as well. Only blocks whose
+// text contains k count as references, and only those that contain mk as mentions.
 func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
 	def := tx.Block(req.Str("id"))
 	k, mk := req.OptStr("k"), req.OptStr("mk")
@@ -67,12 +67,12 @@ func getBacklink2(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// targetsOf returns the ids that count as the definition: for a document the ids of all its blocks, otherwise its
-// own.
-func targetsOf(def *tree.Block, below bool) []string {
+// targetsOf returns the ids to which references count: that of def, and with deep or for a document those of the blocks
+// below it.
+func targetsOf(def *tree.Block, deep bool) []string {
 	ids := []string{def.ID}
 	add := func(b *tree.Block) { ids = append(ids, b.ID) }
-	if def.Kind == tree.Doc || below {
+	if def.Kind == tree.Doc || deep {
 		for _, b := range def.Children {
 			b.Walk(add)
 		}
@@ -83,16 +83,16 @@ func targetsOf(def *tree.Block, below bool) []string {
 	return ids
 }
 
-// linkingDocs lists the documents of the blocks that refer to one of targets and have the keyword. refs counts those
-// blocks but for the ones in list items, which SiYuan shows with their document.
+// linkingDocs lists the documents with blocks that refer to one of targets and contain the keyword. refs is the number
+// of these blocks except those in list items: SiYuan does not count them.
 func linkingDocs(tx *workspace.Tx, targets []string, keyword string) (list backlinks, refs int) {
 	list = backlinks{}
 	tx.Rows(func(row workspace.Row) bool {
-		if !contains(row.Text(firstOwn+1), keyword) {
+		if !contains(row.Text(ownColumn+1), keyword) {
 			return true
 		}
 		list.add(row)
-		if row.Text(firstOwn+2) != tree.Item {
+		if row.Text(ownColumn+2) != tree.Item {
 			refs++
 		}
 		return true
@@ -110,35 +110,35 @@ func jsonOf(texts []string) string {
 	return string(data)
 }
 
-// getBacklinkDoc shows the blocks of one document that refer to a block, or to anything in a document.
+// getBacklinkDoc returns the blocks of one document that refer to a block, or to any block in a document.
 func getBacklinkDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	def, d := tx.Block(req.Str("defID")), tx.Document(req.Str("refTreeID"))
-	keyword, below := req.Str("keyword"), req.OptFlag("containChildren", false)
-	found := []shownBlock{}
+	keyword, deep := req.Str("keyword"), req.OptFlag("containChildren", false)
+	list := []shownBlock{}
 	if def != nil && d != nil {
-		for _, b := range linksIn(d, targetsOf(def, below)) {
-			found = appendShown(found, b, keyword, "")
+		for _, b := range linksIn(d, targetsOf(def, deep)) {
+			list = appendShown(list, b, keyword, "")
 		}
 	}
-	return api.OK(map[string]any{"backlinks": found, "keywords": []string{}})
+	return api.OK(map[string]any{"backlinks": list, "keywords": []string{}})
 }
 
 // linksIn returns the blocks of a document that refer to one of targets.
 func linksIn(d *tree.Document, targets []string) []*tree.Block {
-	wanted := make(map[string]bool, len(targets))
+	isTarget := make(map[string]bool, len(targets))
 	for _, id := range targets {
-		wanted[id] = true
+		isTarget[id] = true
 	}
-	var found []*tree.Block
+	var links []*tree.Block
 	d.Root.Walk(func(b *tree.Block) {
-		if slices.ContainsFunc(markup.References(b), func(s markup.Span) bool { return wanted[s.Target] }) {
-			found = append(found, b)
+		if slices.ContainsFunc(markup.References(b), func(s markup.Span) bool { return isTarget[s.Target] }) {
+			links = append(links, b)
 		}
 	})
-	return found
+	return links
 }
 
-// contains reports whether text has the keyword, in upper or lower case; "" is in every text.
+// contains reports whether text contains the keyword, ignoring case.
 func contains(text, keyword string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
 }

@@ -7,7 +7,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// child is a block as getChildBlocks shows it; empty texts are left out.
+// child is a block in the answer of getChildBlocks; empty texts are left out.
 type child struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -16,7 +16,7 @@ type child struct {
 	Markdown string `json:"markdown,omitempty"`
 }
 
-// getChildBlocks lists the blocks in a container, or those under a heading. Other blocks have none.
+// getChildBlocks lists the blocks in a container or under a heading. Other blocks have no children.
 func getChildBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []child{}
 	if b := tx.Block(req.ID("id")); b != nil {
@@ -29,7 +29,7 @@ func getChildBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
-// childrenOf returns the blocks in a container, those under a heading.
+// childrenOf returns the blocks in a container or under a heading.
 func childrenOf(b *tree.Block) []*tree.Block {
 	if b.Kind == tree.Heading {
 		return b.Section()

@@ -1,10 +1,9 @@
-// Package block answers what is about blocks: reading, writing and moving them (/api/block), their attributes
-// (/api/attr), whole transactions (/api/transactions), who refers to a block or names a document (/api/ref), and the
-// DOM of typed text (/api/lute). What a change does to a tree is in package edit; this package reads requests, finds
-// blocks, checks, and answers.
+// Package block implements the endpoints for blocks: reading, writing and moving them (/api/block), their attributes
+// (/api/attr), whole transactions (/api/transactions), references and mentions (/api/ref), and the DOM of typed text
+// (/api/lute). This package reads and checks requests, finds blocks, and answers; package edit changes the trees.
 //
-// Whatever one request asks for happens as a whole or not at all. So batches are stricter than SiYuan's, which keep
-// what came before the entry that failed, and deleteBlock has deleted when it answers.
+// A request is carried out as a whole or not at all. So batches are stricter than in SiYuan, which keeps the entries
+// before one that failed, and deleteBlock has deleted the block when it answers.
 //
 // Entry point: [Register].
 package block
@@ -14,7 +13,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Register adds the routes of this package to mux, and the operations of /api/transactions that are about blocks.
+// Register adds the routes of this package to mux, and its operations for /api/transactions.
 func Register(mux *api.Mux) {
 	registerReads(mux)
 	registerWrites(mux)

@@ -10,7 +10,7 @@ import (
 
 // docInfo is a document as getDocInfo describes it.
 type docInfo struct {
-	ID           string            `json:"id"` // as asked for: of any block in the document
+	ID           string            `json:"id"` // from the request: of any block in the document
 	RootID       string            `json:"rootID"`
 	Name         string            `json:"name"`
 	RefCount     int               `json:"refCount"`
@@ -24,36 +24,37 @@ type docInfo struct {
 // getDocInfo describes the document of a block.
 func getDocInfo(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
-	found := docInfos(tx, []string{id}, true)
-	if found == nil {
+	infos := docInfos(tx, []string{id}, true)
+	if infos == nil {
 		return unknownBlock(id)
 	}
-	return api.OK(found[0])
+	return api.OK(infos[0])
 }
 
-// getDocsInfo describes the documents of blocks, in their order; one that does not exist fails all.
+// getDocsInfo describes the documents of several blocks, in the order of the request. It fails if one of the blocks
+// does not exist.
 func getDocsInfo(tx *workspace.Tx, req api.Request) api.Reply {
-	ids, counted := req.Strs("ids"), req.Flag("refCount")
-	req.Flag("av") // must be there
-	found := docInfos(tx, ids, counted)
-	if found == nil {
+	ids, countRefs := req.Strs("ids"), req.Flag("refCount")
+	req.Flag("av") // required, though unused
+	infos := docInfos(tx, ids, countRefs)
+	if infos == nil {
 		return unknownBlock(fmt.Sprint(ids))
 	}
-	return api.OK(found)
+	return api.OK(infos)
 }
 
-// docInfos describes the documents of blocks, nil if one of them does not exist. It reads rows: a list of documents
-// must not load the blocks of them all.
-func docInfos(tx *workspace.Tx, ids []string, counted bool) []docInfo {
+// docInfos describes the documents of blocks; nil if one of the blocks does not exist. It queries rows, since many
+// documents must not all be loaded.
+func docInfos(tx *workspace.Tx, ids []string, countRefs bool) []docInfo {
 	list := make([]docInfo, 0, len(ids))
 	roots := make([]string, 0, len(ids))
 	for _, id := range ids {
-		info, known := rowOfDocument(tx, id)
-		if !known {
+		info, exists := readDocInfo(tx, id)
+		if !exists {
 			return nil
 		}
-		if counted {
-			info.RefIDs = referringTo(tx, info.RootID)
+		if countRefs {
+			info.RefIDs = referrersOf(tx, info.RootID)
 			info.RefCount = len(info.RefIDs)
 		}
 		list, roots = append(list, info), append(roots, info.RootID)
@@ -65,24 +66,24 @@ func docInfos(tx *workspace.Tx, ids []string, counted bool) []docInfo {
 	return list
 }
 
-// rowOfDocument reads the document of a block of an open notebook.
-func rowOfDocument(tx *workspace.Tx, id string) (info docInfo, known bool) {
+// readDocInfo reads the row of the document that contains a block, in an open notebook.
+func readDocInfo(tx *workspace.Tx, id string) (info docInfo, exists bool) {
 	tx.Rows(func(row workspace.Row) bool {
 		attrs := tree.ParseIAL(row.Text(1))
 		info = docInfo{
 			ID: id, RootID: row.Text(0), Name: attrs["title"], RefIDs: []string{}, IAL: attrs, Icon: attrs["icon"],
 		}
-		known = true
+		exists = true
 		return false
 	}, `SELECT root.id, root.ial FROM node JOIN document ON document.n = node.doc
 		JOIN node AS root ON root.id = document.id JOIN notebook ON notebook.id = document.box
 		WHERE node.id = ? AND notebook.closed = 0`, id)
-	return info, known
+	return info, exists
 }
 
-// referringTo returns the ids of the blocks that refer to anything in a document, the oldest first. A block in a list
-// item is returned as the item.
-func referringTo(tx *workspace.Tx, document string) []string {
+// referrersOf returns the ids of the blocks that refer to a document or any block in it, oldest first. For a block in a
+// list item, it is the id of the item.
+func referrersOf(tx *workspace.Tx, document string) []string {
 	ids := []string{}
 	seen := map[string]bool{}
 	tx.Rows(func(row workspace.Row) bool {

@@ -12,7 +12,7 @@ import (
 func appendBlock(tx *workspace.Tx, req api.Request) api.Reply  { return addChild(tx, req, true) }
 func prependBlock(tx *workspace.Tx, req api.Request) api.Reply { return addChild(tx, req, false) }
 
-// addChild puts blocks first or last into a container.
+// addChild inserts blocks at the start or end of a container.
 func addChild(tx *workspace.Tx, req api.Request, last bool) api.Reply {
 	data, dataType, parentID := req.Str("data"), req.Str("dataType"), req.ID("parentID")
 	parent := tx.Block(parentID)
@@ -25,7 +25,7 @@ func addChild(tx *workspace.Tx, req api.Request, last bool) api.Reply {
 	return api.Transacted(edit.Place(tx, dataType, data, parent, last))
 }
 
-// refuseLeaf returns the answer to blocks that are put into a leaf.
+// refuseLeaf returns the error for inserting blocks into a leaf.
 func refuseLeaf(b *tree.Block) api.Reply {
 	if b.Kind == tree.Heading {
 		return api.Fail(-1, fmt.Sprintf("heading [%s] is a leaf block and cannot have children; to place a block below this heading, "+
@@ -35,13 +35,13 @@ func refuseLeaf(b *tree.Block) api.Reply {
 		"use previousID to place the block as its sibling instead", b.ID, b.Kind))
 }
 
-// insertBlock puts blocks where its anchor is. Without one that exists it answers code 0 with an empty id and writes
+// insertBlock inserts blocks at an anchor. If the anchor does not exist, it answers code 0 with an empty id and writes
 // nothing, as SiYuan does.
 func insertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Transacted(insert(tx, req))
 }
 
-// batchInsertBlock is insertBlock for several entries, each of which must have an anchor that exists.
+// batchInsertBlock is insertBlock for several entries. It fails if one of the anchors does not exist.
 func batchInsertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	var ops []api.DoOperation
 	for i, entry := range req.List("blocks") {
@@ -57,18 +57,19 @@ func batchInsertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Transacted(ops...)
 }
 
-// insert carries out one insertion and returns its echo, whose id is empty where nothing was written.
+// insert makes one insertion and returns its operation for the answer. The id in it is empty if there was nowhere to
+// insert.
 func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 	data, dataType := req.Str("data"), req.Str("dataType")
-	to := insertAnchor{parent: optID(req, "parentID"), previous: optID(req, "previousID"), next: optID(req, "nextID")}
+	anchor := insertAnchor{parent: optID(req, "parentID"), previous: optID(req, "previousID"), next: optID(req, "nextID")}
 	blocks := tx.Identify(edit.Parse(dataType, data))
 	op := api.DoOperation{
 		Action: "insert", Data: edit.Echo(dataType, data, blocks), ID: blocks[0].ID,
-		ParentID: to.parent, PreviousID: to.previous, NextID: to.next,
+		ParentID: anchor.parent, PreviousID: anchor.previous, NextID: anchor.next,
 	}
-	parent, at := to.find(tx)
+	parent, at := anchor.find(tx)
 	switch {
-	case parent == nil && to.afterDocument(tx): // echoed with an id, and yet nothing is written
+	case parent == nil && anchor.afterDocument(tx): // SiYuan answers with an id, but writes nothing
 	case parent == nil:
 		op.ID = ""
 	case !parent.Container():
@@ -80,7 +81,7 @@ func insert(tx *workspace.Tx, req api.Request) api.DoOperation {
 	return op
 }
 
-// optID returns the id at key, "" when there is none.
+// optID returns the id at key, "" if there is none. A malformed id ends the request.
 func optID(req api.Request, key string) string {
 	id := req.OptStr(key)
 	if id != "" && !tree.ValidID(id) {
@@ -90,12 +91,12 @@ func optID(req api.Request, key string) string {
 	return id
 }
 
-// insertAnchor says where blocks go: before next, else behind previous, else first into parent. Only the first of them
-// that is given counts, also when it does not exist.
+// insertAnchor is where to insert blocks: before next, else after previous, else at the start of parent. Only the first
+// of these that is set counts, even if that block does not exist.
 type insertAnchor struct{ parent, previous, next string }
 
-// find returns the parent and the place among its children, nil if the anchor does not exist or is a document to put
-// something beside. The parent may be a leaf.
+// find returns the parent and the index to insert at. The parent is nil if the anchor does not exist, or if it is a
+// document and next or previous. It may be a leaf.
 func (a insertAnchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
 	switch {
 	case a.next != "":
@@ -112,7 +113,7 @@ func (a insertAnchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
 	return tx.Block(a.parent), 0
 }
 
-// afterDocument reports whether a wants something behind a document, which no block can be.
+// afterDocument reports whether previous is a document, after which there can be no block.
 func (a insertAnchor) afterDocument(tx *workspace.Tx) bool {
 	if a.next != "" || a.previous == "" {
 		return false

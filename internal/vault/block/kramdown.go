@@ -7,7 +7,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// getBlockKramdown shows a block with its attribute lists; one that does not exist is "".
+// getBlockKramdown returns a block as Markdown with attribute lists, "" if it does not exist.
 func getBlockKramdown(tx *workspace.Tx, req api.Request) api.Reply {
 	id, render, text := req.ID("id"), renderer(req), ""
 	if b := tx.Block(id); b != nil {
@@ -16,19 +16,20 @@ func getBlockKramdown(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"id": id, "kramdown": text})
 }
 
-// getBlockKramdowns shows many blocks; those that do not exist are left out.
+// getBlockKramdowns is getBlockKramdown for several blocks. Those that do not exist are left out.
 func getBlockKramdowns(tx *workspace.Tx, req api.Request) api.Reply {
 	ids, render := req.Strs("ids"), renderer(req)
-	found := map[string]string{}
+	texts := map[string]string{}
 	for _, id := range ids {
 		if b := tx.Block(id); b != nil {
-			found[id] = render(b)
+			texts[id] = render(b)
 		}
 	}
-	return api.OK(found)
+	return api.OK(texts)
 }
 
-// renderer returns how the mode of a request wants blocks: with Markdown's own marks, or with those of the editor.
+// renderer returns the function that renders blocks in the mode of a request: with marks in Markdown, or as elements of
+// the editor.
 func renderer(req api.Request) func(*tree.Block) string {
 	switch req.OptStr("mode") {
 	case "", "md":
@@ -40,7 +41,7 @@ func renderer(req api.Request) func(*tree.Block) string {
 	return markup.Kramdown
 }
 
-// getBlockDOM shows a block as the editor does; one that does not exist is "".
+// getBlockDOM returns a block as DOM, "" if it does not exist.
 func getBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := req.ID("id"), ""
 	if b := tx.Block(id); b != nil {
@@ -49,18 +50,18 @@ func getBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"dom": dom, "id": id})
 }
 
-// getBlockDOMs is getBlockDOM for many blocks; those that do not exist are left out.
+// getBlockDOMs is getBlockDOM for several blocks. Those that do not exist are left out.
 func getBlockDOMs(tx *workspace.Tx, req api.Request) api.Reply {
-	found := map[string]string{}
+	doms := map[string]string{}
 	for _, id := range req.Strs("ids") {
 		if b := tx.Block(id); b != nil {
-			found[id] = markup.DOM(b)
+			doms[id] = markup.DOM(b)
 		}
 	}
-	return api.OK(found)
+	return api.OK(doms)
 }
 
-// spinBlockDOM turns the DOM of typed blocks into the DOM that would be saved.
+// spinBlockDOM converts the DOM of typed blocks to the DOM that would be saved.
 func spinBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	blocks := tx.Identify(markup.ParseDOM(req.Str("dom")))
 	return api.OK(map[string]any{"dom": markup.DOMs(blocks)})

@@ -12,19 +12,19 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Attributes of a block that is a row of databases. The first is stored and lists their ids with commas; the second is
-// only shown, and names them as HTML.
+// Attributes of a block that is a row in databases. databaseIDs is stored and has their ids, separated by commas.
+// shownNames is added when attributes are read, and has their names as HTML.
 const (
 	databaseIDs = "custom-avs"
 	shownNames  = "av-names"
 )
 
-// shownAttributes returns the attributes of a block as they are read: with the names of the databases it is a row of.
+// shownAttributes returns the attributes of a block for an answer: with the names of the databases that it is a row in.
 func shownAttributes(tx *workspace.Tx, b *tree.Block, names databaseNames) map[string]string {
 	attrs := maps.Clone(b.Attrs)
 	var links []string
 	for id := range strings.SplitSeq(attrs[databaseIDs], ",") {
-		if name, found := names.of(tx, id); found {
+		if name, exists := names.nameOf(tx, id); exists {
 			links = append(links, `<span data-av-id="`+id+`" data-popover-url="/api/av/getMirrorDatabaseBlocks" class="popover__block">`+
 				html.EscapeString(name)+"</span>")
 		}
@@ -35,13 +35,13 @@ func shownAttributes(tx *workspace.Tx, b *tree.Block, names databaseNames) map[s
 	return attrs
 }
 
-// databaseNames are the names of databases that were asked for before, by id; "" of one that is not there.
+// databaseNames caches the names of databases by id; "" for one that does not exist.
 type databaseNames map[string]string
 
-// of returns the name of a database.
-func (n databaseNames) of(tx *workspace.Tx, id string) (name string, found bool) {
-	name, known := n[id]
-	if !known && tree.ValidID(id) {
+// nameOf returns the name of a database; exists is false if there is no such database.
+func (n databaseNames) nameOf(tx *workspace.Tx, id string) (name string, exists bool) {
+	name, ok := n[id]
+	if !ok && tree.ValidID(id) {
 		if data := tx.ReadFile(siyuanapi.DatabasePath(id)); data != nil {
 			if name = gjson.GetBytes(data, "name").String(); name == "" {
 				name = "Untitled"

@@ -11,23 +11,25 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// indexedLength is how many characters a text needs to be looked up in the full text index.
+// indexedLength is the number of characters from which on a text can be looked up in the full text index.
 const indexedLength = 3
 
-// mentioningDocs lists the other documents whose paragraphs name a document in plain text and have the keyword.
+// mentioningDocs lists the other documents with paragraphs that have the title of a document in plain text, and contain
+// the keyword.
 func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	list := backlinks{}
 	title := mentionName(def)
 	if title == "" {
 		return list
 	}
+	const markdownColumn, contentColumn = ownColumn, ownColumn + 1
 	from, condition, value := "node", "instr(node.content, ?) > 0", title
 	if utf8.RuneCountInString(title) >= indexedLength {
 		from, condition = "blocks_fts CROSS JOIN node ON node.n = blocks_fts.rowid", "blocks_fts MATCH ?"
 		value = `content : "` + strings.ReplaceAll(title, `"`, `""`) + `"`
 	}
 	tx.Rows(func(row workspace.Row) bool {
-		if mentionsTitle(row.Text(firstOwn), title) && contains(row.Text(firstOwn+1), keyword) {
+		if mentionsTitle(row.Text(markdownColumn), title) && contains(row.Text(contentColumn), keyword) {
 			list.add(row)
 		}
 		return true
@@ -39,7 +41,7 @@ func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks
 	return list
 }
 
-// mentionName returns the name that def may be mentioned by, "" for what is not a document.
+// mentionName returns the name by which def is mentioned, "" if def is not a document.
 func mentionName(def *tree.Block) string {
 	if def.Kind != tree.Doc {
 		return ""
@@ -47,14 +49,14 @@ func mentionName(def *tree.Block) string {
 	return def.Attrs["title"]
 }
 
-// mentionsTitle reports whether the text of a leaf has a title outside of marks and links.
+// mentionsTitle reports whether the text of a leaf contains a title outside of marks and links.
 func mentionsTitle(text, title string) bool {
 	return slices.ContainsFunc(markup.Spans(text), func(s markup.Span) bool {
 		return s.Kind == "" && strings.Contains(s.Content, title)
 	})
 }
 
-// getBackmentionDoc shows the paragraphs of one document that name another.
+// getBackmentionDoc returns the paragraphs of one document that mention another document.
 func getBackmentionDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	def, d := tx.Block(req.Str("defID")), tx.Document(req.Str("refTreeID"))
 	keyword := req.Str("keyword")
@@ -62,24 +64,24 @@ func getBackmentionDoc(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.OK(map[string]any{"backmentions": []shownBlock{}, "keywords": nil})
 	}
 	title := def.Attrs["title"]
-	found := []shownBlock{}
+	list := []shownBlock{}
 	for _, b := range mentionsIn(d, def) {
-		found = appendShown(found, b, keyword, title)
+		list = appendShown(list, b, keyword, title)
 	}
-	return api.OK(map[string]any{"backmentions": found, "keywords": []string{title}})
+	return api.OK(map[string]any{"backmentions": list, "keywords": []string{title}})
 }
 
-// mentionsIn returns the paragraphs of a document that name def in plain text.
+// mentionsIn returns the paragraphs of a document that have the title of def in plain text.
 func mentionsIn(d *tree.Document, def *tree.Block) []*tree.Block {
 	title := mentionName(def)
 	if title == "" || d.Root == def || d.Hidden() {
 		return nil
 	}
-	var found []*tree.Block
+	var mentions []*tree.Block
 	d.Root.Walk(func(b *tree.Block) {
 		if b.Kind == tree.Paragraph && mentionsTitle(b.Text, title) {
-			found = append(found, b)
+			mentions = append(mentions, b)
 		}
 	})
-	return found
+	return mentions
 }

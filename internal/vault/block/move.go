@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// moveBlock puts a block behind another or first into a container. Into itself or below itself it stays where it is;
-// documents stay too.
+// moveBlock moves a block after another one or to the start of a container. A block that would end up inside itself
+// stays where it is, and so does a document.
 func moveBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	id, parentID, previousID := req.ID("id"), req.OptStr("parentID"), req.OptStr("previousID")
 	b := tx.Block(id)
@@ -34,7 +34,8 @@ func moveBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// deleteBlock removes a block with all in it. One that does not exist is not an error, and a document stays.
+// deleteBlock removes a block with everything in it. It is no error if the block does not exist. A document is not
+// removed.
 func deleteBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
 	remove(tx, id)

@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// domDataType is the data type of operations.
+// domDataType is the data type of all operations.
 const domDataType = "dom"
 
 func registerTransactions(mux *api.Mux) {
@@ -32,12 +32,12 @@ func insertOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool
 		return false
 	}
 	blocks := tx.Identify(markup.ParseDOM(data))
-	op.ID = blocks[0].ID // as asked for, unless that was taken
+	op.ID = blocks[0].ID // the requested id, unless another block has it
 	edit.Put(tx, parent, at, blocks)
 	return true
 }
 
-// childOperation is appendInsert and prependInsert, which are echoed as insert.
+// childOperation returns the operation appendInsert (last) or prependInsert. Both are answered as an insert.
 func childOperation(last bool) api.Operation {
 	return func(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 		data, isText := op.Data.(string)
@@ -84,7 +84,7 @@ func setAttrsOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bo
 	return b != nil && isText && gjson.Valid(text) && setAttributes(tx, b, gjson.Parse(text)) == ""
 }
 
-// updatedOperation dates a block. One that does not exist is not a failure.
+// updatedOperation sets when a block was updated. It is no failure if the block does not exist.
 func updatedOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 	at, isText := op.Data.(string)
 	if b := tx.Block(op.ID); b != nil && isText && at != "" {

@@ -12,12 +12,12 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// unknownBlock returns the answer of what must know a block. id is what the request named.
+// unknownBlock returns the error for a block that does not exist. id is from the request.
 func unknownBlock(id string) api.Reply {
 	return api.Fail(-1, fmt.Sprintf("Content block with id [%s] not found", id))
 }
 
-// getBlockInfo names the document and the notebook of a block.
+// getBlockInfo returns the document and the notebook of a block.
 func getBlockInfo(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
 	b := tx.Block(id)
@@ -34,7 +34,7 @@ func getBlockInfo(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// crumb is one step on the way from a document down to a block.
+// crumb is one step on the path from a document down to a block.
 type crumb struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -43,9 +43,9 @@ type crumb struct {
 	Children any    `json:"children"` // always null
 }
 
-// getBlockBreadcrumb lists the document, the headings and the list items a block lies in, and the block, which has no
-// name. In an item no headings are looked for, and other containers are passed over. The parameter excludeTypes has no
-// effect, as in SiYuan.
+// getBlockBreadcrumb lists the document, headings and list items that contain a block, and the block itself, without a
+// name. Headings inside of list items and other containers are skipped. The parameter excludeTypes has no effect, as in
+// SiYuan.
 func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
 	list := []crumb{}
 	b := tx.Block(req.ID("id"))
@@ -71,7 +71,7 @@ func newCrumb(b *tree.Block, last bool) crumb {
 	case b.Kind == tree.Doc:
 		name = b.Doc.Box.Conf.Name + b.Doc.HPath()
 	case last:
-	case b.Kind == tree.Item && len(b.Children) > 0: // not what lies in it below that
+	case b.Kind == tree.Item && len(b.Children) > 0: // its own text without that of further blocks in it
 		name = markup.Content(b.Children[0])
 	default:
 		name = markup.Content(b)
@@ -80,7 +80,7 @@ func newCrumb(b *tree.Block, last bool) crumb {
 	return c
 }
 
-// position is where a block is among others; texts are empty where there is nothing.
+// position is the place of a block among others. Fields are empty where there is no such block.
 type position struct {
 	ID           string `json:"id"`
 	Type         string `json:"type"`
@@ -92,19 +92,19 @@ type position struct {
 	NextType     string `json:"nextType"`
 }
 
-// getBlockTreeInfos tells where blocks are; those that do not exist are left out.
+// getBlockTreeInfos returns the positions of blocks. Blocks that do not exist are left out.
 func getBlockTreeInfos(tx *workspace.Tx, req api.Request) api.Reply {
-	found := map[string]position{}
+	positions := map[string]position{}
 	for _, id := range req.Strs("ids") {
 		b := tx.Block(id)
 		if b == nil {
 			continue
 		}
 		previous, next := b.Sibling(-1), b.Sibling(1)
-		found[id] = position{
+		positions[id] = position{
 			ID: id, Type: typeOf(b), ParentID: idOf(b.Parent), ParentType: typeOf(b.Parent),
 			PreviousID: idOf(previous), PreviousType: typeOf(previous), NextID: idOf(next), NextType: typeOf(next),
 		}
 	}
-	return api.OK(found)
+	return api.OK(positions)
 }

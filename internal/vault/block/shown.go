@@ -7,34 +7,36 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// shownBlock is a block that refers or mentions, as the editor shows it.
+// shownBlock is a block that refers to or mentions something, in the form for the editor.
 type shownBlock struct {
 	DOM        string `json:"dom"`
 	BlockPaths []any  `json:"blockPaths"` // always empty
 	Expand     bool   `json:"expand"`     // always true
 }
 
-// appendShown adds a leaf to list, or the list item it stands in, unless it lacks the keyword. A mention is marked.
+// appendShown adds a leaf, or the list item that contains it, to list if it contains the keyword. A mention in it is
+// marked.
 func appendShown(list []shownBlock, b *tree.Block, keyword, mention string) []shownBlock {
 	if !contains(markup.Content(b), keyword) {
 		return list
 	}
-	dom := markup.DOM(shownAs(b))
+	dom := markup.DOM(itemOrSelf(b))
 	if mention != "" {
 		dom = markFirst(dom, mention)
 	}
 	return append(list, shownBlock{DOM: dom, BlockPaths: []any{}, Expand: true})
 }
 
-// shownAs returns the block that stands for a leaf in lists: the item it lies in, or the leaf itself.
-func shownAs(b *tree.Block) *tree.Block {
+// itemOrSelf returns the block that is listed for a leaf: the item that contains it, or else the leaf.
+func itemOrSelf(b *tree.Block) *tree.Block {
 	if b.Parent != nil && b.Parent.Kind == tree.Item {
 		return b.Parent
 	}
 	return b
 }
 
-// markFirst marks the first place of a text in DOM, outside of tags. DOM that shows the text in parts stays as it is.
+// markFirst marks the first occurrence of text in a DOM, outside of tags. If the text is split by tags, the DOM stays
+// as it is.
 func markFirst(dom, text string) string {
 	for at := 0; ; {
 		open := strings.IndexByte(dom[at:], '>')
@@ -54,18 +56,18 @@ func markFirst(dom, text string) string {
 	}
 }
 
-// find returns where escaped HTML shows a text, and how long it is there; -1 if it does not.
+// find returns the index of a text in escaped HTML and its length there; -1 if it is missing.
 func find(escaped, text string) (at, length int) {
 	for _, escape := range escapedForms {
-		shown := escape.Replace(text)
-		if at := strings.Index(escaped, shown); at >= 0 {
-			return at, len(shown)
+		pattern := escape.Replace(text)
+		if at := strings.Index(escaped, pattern); at >= 0 {
+			return at, len(pattern)
 		}
 	}
 	return -1, 0
 }
 
-// escapedForms are the ways in which text stands between tags.
+// escapedForms are the ways to escape text between tags.
 var escapedForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;"),
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),

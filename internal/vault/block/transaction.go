@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// performTransactions answers with the operations it was given, whether they succeeded or not. If an operation fails,
-// its whole transaction is undone; the other transactions stay.
+// performTransactions returns the operations of the request, whether they succeeded or not. If an operation fails, its
+// transaction is undone; the other transactions stay.
 func performTransactions(mux *api.Mux) api.Handler {
 	return func(tx *workspace.Tx, req api.Request) api.Reply {
 		list := req.NeedList("transactions")
@@ -21,18 +21,18 @@ func performTransactions(mux *api.Mux) api.Handler {
 		answer := make([]api.Transaction, 0, len(list))
 		for _, t := range list {
 			steps := t.Get("doOperations").Array()
-			ops := answeredOperations(steps)
+			ops := parseOperations(steps)
 			tx.Try(func() bool { return performOperations(tx, mux.Operations(), ops, steps) })
 			answer = append(answer, api.Transaction{
-				Timestamp: stamp.Int(), DoOperations: ops, UndoOperations: answeredOperations(t.Get("undoOperations").Array()),
+				Timestamp: stamp.Int(), DoOperations: ops, UndoOperations: parseOperations(t.Get("undoOperations").Array()),
 			})
 		}
 		return api.OK(answer)
 	}
 }
 
-// answeredOperations reads operations as they are answered.
-func answeredOperations(steps []gjson.Result) []api.DoOperation {
+// parseOperations parses operations in the form in which they are answered.
+func parseOperations(steps []gjson.Result) []api.DoOperation {
 	ops := make([]api.DoOperation, len(steps))
 	for i, step := range steps {
 		_ = json.Unmarshal([]byte(step.Raw), &ops[i]) // keys of another type are left out
@@ -40,10 +40,11 @@ func answeredOperations(steps []gjson.Result) []api.DoOperation {
 	return ops
 }
 
-// performOperations carries out operations up to the first that fails. Unknown actions do nothing.
-func performOperations(tx *workspace.Tx, known map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
+// performOperations executes operations up to the first that fails, and reports whether all succeeded. An unknown
+// action does nothing and succeeds.
+func performOperations(tx *workspace.Tx, handlers map[string]api.Operation, ops []api.DoOperation, steps []gjson.Result) bool {
 	for i := range ops {
-		if do := known[ops[i].Action]; do != nil && !do(tx, &ops[i], steps[i]) {
+		if do := handlers[ops[i].Action]; do != nil && !do(tx, &ops[i], steps[i]) {
 			return false
 		}
 	}

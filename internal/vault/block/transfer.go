@@ -10,9 +10,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// transferBlockRef makes references to one block refer to another, in all blocks or in the given ones. Static anchors
-// stay, dynamic ones show the other block. A list item counts with the blocks in it. The block referred to so far need
-// not exist any more. If the other block does not exist, nothing is transferred and there is no error.
+// transferBlockRef makes references to one block refer to another, in all blocks or in those of refIDs. Static anchors
+// stay, dynamic ones show the text of the new target. A list item in refIDs includes the blocks in it. The old target
+// need not exist any more. If the new one does not exist, nothing is changed and there is no error.
 func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.ID("fromID"), req.ID("toID")
 	only := req.OptStrs("refIDs")
@@ -21,11 +21,11 @@ func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Done()
 	}
 	for _, b := range tx.Referrers(from) {
-		if only != nil && !slices.Contains(only, b.ID) && !slices.Contains(only, shownAs(b).ID) {
+		if only != nil && !slices.Contains(only, b.ID) && !slices.Contains(only, itemOrSelf(b).ID) {
 			continue
 		}
 		for _, ref := range markup.References(b) {
-			if anchor, found := strings.CutPrefix(ref.Markdown, "(("+from); found { // embedded queries stay
+			if anchor, isReference := strings.CutPrefix(ref.Markdown, "(("+from); isReference { // embedded queries stay
 				edit.KeepBefore(tx, b.Doc)
 				b.Text = strings.ReplaceAll(b.Text, ref.Markdown, "(("+to+anchor)
 			}

@@ -6,7 +6,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// updateBlock replaces a block by the first block of data. For a document it replaces all blocks by those of data.
+// updateBlock replaces a block by the first block in data. For a document it replaces all blocks by those in data.
 func updateBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK([]api.Transaction{{DoOperations: update(tx, req)}})
 }

@@ -6,7 +6,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// getBlocksWordCount counts what is in blocks together. blockCount is of the blocks that were named only.
+// getBlocksWordCount counts words and more in blocks and returns the sums. blockCount is just the number of blocks in
+// the request that exist.
 func getBlocksWordCount(tx *workspace.Tx, req api.Request) api.Reply {
 	var s edit.Stat
 	for _, id := range req.Strs("ids") {

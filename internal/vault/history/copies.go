@@ -38,7 +38,7 @@ func parseCopy(p string) (documentCopy, bool) {
 	return documentCopy{path: p, created: at.Unix(), op: steps[2][len(timeLayout)+1:], box: steps[3], doc: id, inBox: "/" + steps[4]}, true
 }
 
-// findCopy reads the copy at a path; data is nil if there is none.
+// findCopy reads the copy of a document at a path; data is nil if there is none.
 func findCopy(tx *workspace.Tx, p string) (c documentCopy, data []byte) {
 	c, ok := parseCopy(p)
 	if !ok {
@@ -47,10 +47,10 @@ func findCopy(tx *workspace.Tx, p string) (c documentCopy, data []byte) {
 	return c, tx.ReadFile(p)
 }
 
-// The kind of a search by document id; others search texts.
+// byID is the type of a search by document id. Other types search for text.
 const byID = 3
 
-// matchingCopies returns the copies that a request asks for, newest first.
+// matchingCopies returns the copies that match a request, newest first.
 func matchingCopies(tx *workspace.Tx, req api.Request) []documentCopy {
 	query, op := req.OptStr("query"), req.OptStr("op")
 	box := strings.ReplaceAll(req.OptStr("notebook"), "%", "")
@@ -58,20 +58,20 @@ func matchingCopies(tx *workspace.Tx, req api.Request) []documentCopy {
 	if req.OptNum("type", 0) == byID {
 		suffix, text = "/"+query+".sy", ""
 	}
-	var found []documentCopy
+	var copies []documentCopy
 	tx.Rows(func(row workspace.Row) bool {
 		c, ok := parseCopy(row.Text(0))
 		if ok && (op == "" || op == "all" || op == c.op) && (box == "" || box == c.box) {
-			found = append(found, c)
+			copies = append(copies, c)
 		}
 		return true
 	}, `SELECT path FROM file WHERE path > '/history/' AND path < '/history0' AND substr(path, -length(?1)) = ?1
 		ORDER BY path DESC`, suffix)
 	if text == "" {
-		return found
+		return copies
 	}
 	var matching []documentCopy
-	for _, c := range found {
+	for _, c := range copies {
 		if containsText(tx.ReadFile(c.path), text) {
 			matching = append(matching, c)
 		}
@@ -79,9 +79,9 @@ func matchingCopies(tx *workspace.Tx, req api.Request) []documentCopy {
 	return matching
 }
 
-// containsText reports whether the title or text of a copy contains text, which is in lower case.
+// containsText reports whether the title or text of a copy contains text, ignoring case. text must be in lower case.
 func containsText(data []byte, text string) bool {
-	if strings.Contains(strings.ToLower(title(data)), text) {
+	if strings.Contains(strings.ToLower(titleOf(data)), text) {
 		return true
 	}
 	root, err := markup.ParseSY(data)
@@ -89,4 +89,4 @@ func containsText(data []byte, text string) bool {
 }
 
 // title returns the title of a .sy file.
-func title(data []byte) string { return gjson.GetBytes(data, "Properties.title").Str }
+func titleOf(data []byte) string { return gjson.GetBytes(data, "Properties.title").Str }

@@ -26,14 +26,14 @@ func (f *file) shown() shownFile {
 	return shownFile{ID: f.ID, Title: f.Title, Path: f.Path, HSize: humanSize(f.Size), Updated: f.Updated}
 }
 
-// side names one of the compared snapshots.
+// side identifies one of the compared snapshots.
 type side struct {
 	ID      string `json:"id"`
 	Created int64  `json:"created"`
 }
 
-// comparison is the difference of two snapshots, seen from right to left. Changed files have the same order on both
-// sides.
+// comparison is the difference of two snapshots. The JSON names describe how the left one is reached from the right
+// one. Changed files have the same order on both sides.
 type comparison struct {
 	OnlyRight    []shownFile `json:"addsLeft"`
 	Left         side        `json:"left"`
@@ -58,19 +58,19 @@ func diffSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 		Left: side{left.ID, left.Created}, Right: side{right.ID, right.Created},
 	}
 	inLeft, inRight := left.files(tx), right.files(tx)
-	before := byPath(filesNotIn(tx, inRight, inLeft))
+	onlyRight := byPath(filesNotIn(tx, inRight, inLeft))
 	for _, f := range filesNotIn(tx, inLeft, inRight) {
-		other, both := before[f.Path]
-		if !both {
+		rightFile, inBoth := onlyRight[f.Path]
+		if !inBoth {
 			out.OnlyLeft = append(out.OnlyLeft, f.shown())
 			continue
 		}
-		delete(before, f.Path)
-		if f.Object != other.Object || f.Title != other.Title {
-			out.ChangedLeft, out.ChangedRight = append(out.ChangedLeft, f.shown()), append(out.ChangedRight, other.shown())
+		delete(onlyRight, f.Path)
+		if f.Object != rightFile.Object || f.Title != rightFile.Title {
+			out.ChangedLeft, out.ChangedRight = append(out.ChangedLeft, f.shown()), append(out.ChangedRight, rightFile.shown())
 		}
 	}
-	for _, f := range before {
+	for _, f := range onlyRight {
 		out.OnlyRight = append(out.OnlyRight, f.shown())
 	}
 	sorting.By(out.OnlyRight, func(a, b shownFile) int { return strings.Compare(a.Path, b.Path) })
@@ -79,17 +79,17 @@ func diffSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 
 // filesNotIn returns the files of one list that are not in another, by path. Both lists are sorted.
 func filesNotIn(tx *workspace.Tx, list, excluded []string) []file {
-	var rest []file
+	var missing []file
 	for _, id := range list {
-		if _, both := slices.BinarySearch(excluded, id); both {
+		if _, isExcluded := slices.BinarySearch(excluded, id); isExcluded {
 			continue
 		}
 		if f, err := findFile(tx, id); err == nil {
-			rest = append(rest, f)
+			missing = append(missing, f)
 		}
 	}
-	sorting.By(rest, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
-	return rest
+	sorting.By(missing, func(a, b file) int { return cmp.Compare(a.Path, b.Path) })
+	return missing
 }
 
 func byPath(list []file) map[string]file {
@@ -100,7 +100,7 @@ func byPath(list []file) map[string]file {
 	return m
 }
 
-// openFile shows a document of a snapshot in the editor's form; for other files only the title.
+// openFile returns a document of a snapshot as read-only DOM; for other files it returns only the title.
 func openFile(tx *workspace.Tx, req api.Request) api.Reply {
 	f, err := findFile(tx, req.NeedText("id"))
 	if err != nil {
@@ -112,12 +112,12 @@ func openFile(tx *workspace.Tx, req api.Request) api.Reply {
 		if err != nil {
 			return api.Fail(-1, err.Error())
 		}
-		dom = keptDOM(root)
+		dom = readOnlyDOM(root)
 	}
 	return api.OK(map[string]any{"content": dom, "displayInText": false, "title": f.Title, "updated": f.Updated})
 }
 
-// rollbackFile restores a document or file of a snapshot to its place.
+// rollbackFile restores a document or file from a snapshot to its path.
 func rollbackFile(tx *workspace.Tx, req api.Request) api.Reply {
 	f, err := findFile(tx, req.NeedText("id"))
 	switch {

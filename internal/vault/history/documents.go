@@ -14,7 +14,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// pageSize is how many entries a page of a list has.
+// pageSize is the number of entries on a page of a list.
 const pageSize = 32
 
 // createCopy saves a copy of a block's document.
@@ -27,7 +27,7 @@ func createCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// searchCopies answers with the times of the requested copies, newest first.
+// searchCopies returns the times of the matching copies, newest first.
 func searchCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	times, last := []string{}, int64(-1)
 	for _, c := range matchingCopies(tx, req) {
@@ -42,12 +42,12 @@ func searchCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	})
 }
 
-// pageStart returns where the requested page begins in a list of n entries.
+// pageStart returns the index of the first entry of the requested page in a list of n entries.
 func pageStart(req api.Request, n int) int {
 	return min(min(max(req.OptNum("page", 1), 1)-1, n)*pageSize, n)
 }
 
-// pages returns how many pages n entries take.
+// pages returns the number of pages for n entries.
 func pages(n int) int { return (n + pageSize - 1) / pageSize }
 
 type item struct {
@@ -57,24 +57,24 @@ type item struct {
 	Notebook string `json:"notebook"`
 }
 
-// listCopies lists the copies of one time.
+// listCopies lists the matching copies made at one time.
 func listCopies(tx *workspace.Tx, req api.Request) api.Reply {
 	created := req.NeedText("created")
 	list := []item{}
 	for _, c := range matchingCopies(tx, req) {
 		if strconv.FormatInt(c.created, 10) == created {
-			list = append(list, item{title(tx.ReadFile(c.path)), c.path, c.op, c.box})
+			list = append(list, item{titleOf(tx.ReadFile(c.path)), c.path, c.op, c.box})
 		}
 	}
 	return api.OK(map[string]any{"items": list})
 }
 
-// copyContent shows a copy in the editor's form; a missing one is empty.
+// copyContent returns a copy as read-only DOM, "" if there is none.
 func copyContent(tx *workspace.Tx, req api.Request) api.Reply {
 	id, dom := "", ""
 	c, data := findCopy(tx, req.NeedText("historyPath"))
 	if root, err := markup.ParseSY(data); data != nil && err == nil {
-		id, dom = c.doc, keptDOM(root)
+		id, dom = c.doc, readOnlyDOM(root)
 		if req.OptFlag("highlight", false) {
 			dom = highlight(dom, req.OptStr("k"))
 		}
@@ -82,28 +82,29 @@ func copyContent(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"content": dom, "id": id, "isLargeDoc": false, "rootID": id})
 }
 
-// keptDOM returns the read-only DOM of a saved document.
-func keptDOM(root *tree.Block) string {
+// readOnlyDOM returns the DOM of a saved document, in which nothing can be edited.
+func readOnlyDOM(root *tree.Block) string {
 	return strings.ReplaceAll(markup.DOMs(root.Children), `contenteditable="true"`, `contenteditable="false"`)
 }
 
 var domPiece = lazyregexp.New(`<[^>]*>|[^<]+`)
 
-// highlight marks a text in the visible text of a DOM, ignoring case.
+// highlight marks each occurrence of text in the visible text of a DOM, ignoring case.
 func highlight(dom, text string) string {
 	if text == "" {
 		return dom
 	}
-	found := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(html.EscapeString(text)))
+	pattern := regexp.MustCompile(`(?i)` + regexp.QuoteMeta(html.EscapeString(text)))
 	return domPiece.ReplaceAllStringFunc(dom, func(piece string) string {
 		if piece[0] == '<' {
 			return piece
 		}
-		return found.ReplaceAllString(piece, `<span data-type="search-mark">$0</span>`)
+		return pattern.ReplaceAllString(piece, `<span data-type="search-mark">$0</span>`)
 	})
 }
 
-// rollbackCopy restores a copy: into its document or, if that was removed, as a document of the given notebook.
+// rollbackCopy restores a copy into its document. If the document was removed, it is created again in the notebook of
+// the request.
 func rollbackCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	at, box := req.NeedText("historyPath"), req.NeedText("notebook")
 	c, data := findCopy(tx, at)

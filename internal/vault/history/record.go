@@ -12,7 +12,7 @@ import (
 const (
 	repoKind     = "repo"          // a single record, once the repository exists
 	snapshotKind = "snapshot"      // by time
-	listKind     = "snapshot-list" // content of a snapshot, under the snapshot's id
+	listKind     = "snapshot-list" // ids of a snapshot's file records, under the snapshot's id
 	fileKind     = "snapshot-file" // one file in one state, under its id
 	objectKind   = "snapshot-object"
 	tagKind      = "snapshot-tag" // under the tag's name, with the snapshot as owner
@@ -43,7 +43,7 @@ type file struct {
 	Updated int64  `json:"updated"` // Unix milliseconds
 	Object  string `json:"object"`  // hexadecimal SHA-256 of its bytes
 	Doc     bool   `json:"doc"`     // a document, whose bytes are a .sy file
-	Derived bool   `json:"derived"` // a file that SiYuan stores, and that is derived from the tree here
+	Derived bool   `json:"derived"` // SiYuan stores this file; the vault makes it up from its tables
 }
 
 func readSnapshot(r *workspace.Record) *snapshot {
@@ -52,7 +52,7 @@ func readSnapshot(r *workspace.Record) *snapshot {
 	return s
 }
 
-// findSnapshot returns the snapshot with an id, or the kernel's error if there is none.
+// findSnapshot returns the snapshot with an id. If there is none, the error has the kernel's text.
 func findSnapshot(tx *workspace.Tx, id string) (*snapshot, error) {
 	if r := tx.Record(snapshotKind, id); r != nil {
 		return readSnapshot(r), nil
@@ -69,7 +69,7 @@ func (s *snapshot) files(tx *workspace.Tx) []string {
 	return ids
 }
 
-// findFile returns the file with an id, or the kernel's error if there is none.
+// findFile returns the file record with an id. If there is none, the error has the kernel's text.
 func findFile(tx *workspace.Tx, id string) (file, error) {
 	r := tx.Record(fileKind, id)
 	if r == nil {
@@ -91,7 +91,7 @@ func (f *file) bytes(tx *workspace.Tx) []byte {
 // repoExists reports whether the repository exists.
 func repoExists(tx *workspace.Tx) bool { return tx.Record(repoKind, repoKind) != nil }
 
-// recordExists reports whether there is a record, without reading it.
+// recordExists reports whether a record exists, without reading its body.
 func recordExists(tx *workspace.Tx, kind, id string) (found bool) {
 	tx.Rows(func(workspace.Row) bool {
 		found = true

@@ -10,9 +10,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// restoreDocument restores the document of a .sy file, including its times. If the document exists, its blocks are
-// replaced, wherever it is now. Otherwise it is created at a path of a notebook, or at the top if the document above is
-// gone. Blocks keep their ids, except ids that are in another document now.
+// restoreDocument restores a document, with its times, from a .sy file. If the document exists, its blocks are
+// replaced, wherever it is now. Otherwise it is created at a path of a notebook, or at the top of the notebook if the
+// document above is gone. Blocks keep their ids, except those that another document has by now.
 func restoreDocument(tx *workspace.Tx, boxID, at string, data []byte) api.Reply {
 	root, err := markup.ParseSY(data)
 	if err != nil {

@@ -18,7 +18,8 @@ const (
 	badCharacter = `Do not include symbols \ / : * ? &quot; &#039; &lt; &gt; |`
 )
 
-// initializeRepo creates the repository with a first snapshot. The key is empty, since nothing is encrypted here.
+// initializeRepo creates the repository with a first snapshot. It returns an empty key, since the vault encrypts
+// nothing.
 func initializeRepo(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !repoExists(tx) {
 		tx.PutRecord(workspace.Record{Kind: repoKind, ID: repoKind, At: time.Now().UnixMilli()})
@@ -66,7 +67,7 @@ func (s *snapshot) shown() shownSnapshot {
 
 func clock(milli int64) string { return time.UnixMilli(milli).Format(time.DateTime) }
 
-// humanSize returns a size as the kernel writes it: 362 B, 42.46 kB.
+// humanSize formats a number of bytes as the kernel does: 362 B, 42.46 kB.
 func humanSize(n int64) string {
 	if n < 1000 {
 		return fmt.Sprintf("%d B", n)
@@ -78,7 +79,7 @@ func humanSize(n int64) string {
 	return fmt.Sprintf("%.2f %cB", f, "kMGT"[unit])
 }
 
-// listSnapshots answers a page of the snapshots, the newest first.
+// listSnapshots returns a page of the snapshots, newest first.
 func listSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 	if !req.Get("page").Exists() {
 		return api.Fail(-1, "Field [page] is required")
@@ -86,12 +87,12 @@ func listSnapshots(tx *workspace.Tx, req api.Request) api.Reply {
 	if !repoExists(tx) {
 		return api.Fail(-1, noKey)
 	}
-	all := tx.Records(snapshotKind, "")
-	total := len(all)
+	records := tx.Records(snapshotKind, "")
+	total := len(records)
 	from := pageStart(req, total)
-	shown := []shownSnapshot{}
+	list := []shownSnapshot{}
 	for i := from; i < min(from+pageSize, total); i++ {
-		shown = append(shown, readSnapshot(&all[total-1-i]).shown())
+		list = append(list, readSnapshot(&records[total-1-i]).shown())
 	}
-	return api.OK(map[string]any{"snapshots": shown, "pageCount": pages(total), "totalCount": total})
+	return api.OK(map[string]any{"snapshots": list, "pageCount": pages(total), "totalCount": total})
 }

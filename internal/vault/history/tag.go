@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// tag tags a snapshot. An existing tag of that name moves.
+// tag gives a snapshot a tag. A tag with that name on another snapshot is moved.
 func tag(tx *workspace.Tx, req api.Request) api.Reply {
 	id, name := req.NeedText("id"), req.NeedStr("name")
 	switch {
@@ -26,20 +26,20 @@ func tag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// listTags answers the tags by name, each with its snapshot.
+// listTags returns the tags by name, each with its snapshot.
 func listTags(tx *workspace.Tx, _ api.Request) api.Reply {
 	if !repoExists(tx) {
 		return api.Fail(-1, noKey)
 	}
 	tags := tx.Records(tagKind, "")
 	sorting.By(tags, func(a, b workspace.Record) int { return strings.Compare(a.ID, b.ID) })
-	shown := []shownSnapshot{}
+	list := []shownSnapshot{}
 	for _, r := range tags {
 		if s, err := findSnapshot(tx, r.Owner); err == nil {
 			entry := s.shown()
 			entry.Tag, entry.HTagged = r.ID, clock(r.At)
-			shown = append(shown, entry)
+			list = append(list, entry)
 		}
 	}
-	return api.OK(map[string]any{"snapshots": shown})
+	return api.OK(map[string]any{"snapshots": list})
 }

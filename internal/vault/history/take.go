@@ -16,39 +16,39 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// takeSnapshot takes a snapshot of the workspace, unless nothing has changed since the last one.
+// takeSnapshot stores a snapshot of the workspace, unless nothing has changed since the last one.
 func takeSnapshot(tx *workspace.Tx, memo string) {
-	found := sources(tx)
-	ids := make([]string, len(found))
-	for i, s := range found {
+	contents := sources(tx)
+	ids := make([]string, len(contents))
+	for i, s := range contents {
 		ids[i] = s.id()
 	}
 	slices.Sort(ids)
 	last := lastSnapshot(tx)
 	created := time.Now().UnixMilli()
-	known := map[string]bool{}
+	stored := map[string]bool{}
 	if last != nil {
 		lastFiles := last.files(tx)
 		if slices.Equal(lastFiles, ids) {
 			return
 		}
 		for _, id := range lastFiles {
-			known[id] = true
+			stored[id] = true
 		}
 		created = max(created, last.Created+1)
 	}
-	for _, s := range found {
-		if id := s.id(); !known[id] && !recordExists(tx, fileKind, id) {
-			store(tx, id, s)
+	for _, s := range contents {
+		if id := s.id(); !stored[id] && !recordExists(tx, fileKind, id) {
+			storeFile(tx, id, s)
 		}
 	}
 	list := api.MustJSON(ids)
-	taken := snapshot{ID: name("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(found)}
-	tx.PutRecord(workspace.Record{Kind: listKind, ID: taken.ID, Body: list})
-	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: taken.ID, At: created, Body: api.MustJSON(taken)})
+	next := snapshot{ID: hashName("snapshot", memo, created, string(list)), Memo: memo, Count: len(ids), Size: size(tx, list), Types: types(contents)}
+	tx.PutRecord(workspace.Record{Kind: listKind, ID: next.ID, Body: list})
+	tx.PutRecord(workspace.Record{Kind: snapshotKind, ID: next.ID, At: created, Body: api.MustJSON(next)})
 }
 
-// lastSnapshot is the newest snapshot, or nil.
+// lastSnapshot returns the newest snapshot, or nil.
 func lastSnapshot(tx *workspace.Tx) *snapshot {
 	id := ""
 	tx.Rows(func(row workspace.Row) bool {
@@ -61,8 +61,8 @@ func lastSnapshot(tx *workspace.Tx) *snapshot {
 	return nil
 }
 
-// store stores the current state of a file, and its bytes unless another file has the same.
-func store(tx *workspace.Tx, id string, s source) {
+// storeFile stores the current state of a file under id, and its bytes unless another file has the same.
+func storeFile(tx *workspace.Tx, id string, s source) {
 	f, data := s.read(tx)
 	sum := sha256.Sum256(data)
 	f.Path, f.Size, f.Object = s.path, int64(len(data)), hex.EncodeToString(sum[:])
@@ -72,8 +72,8 @@ func store(tx *workspace.Tx, id string, s source) {
 	tx.PutRecord(workspace.Record{Kind: fileKind, ID: id, Body: api.MustJSON(f)})
 }
 
-// name returns a name derived from everything that distinguishes a thing.
-func name(parts ...any) string {
+// hashName returns a name that is derived from parts, which must distinguish the thing from all others.
+func hashName(parts ...any) string {
 	encoded, _ := json.Marshal(parts) // texts and numbers
 	return hex.EncodeToString(sha1Hex(encoded))
 }
@@ -93,10 +93,10 @@ func size(tx *workspace.Tx, list []byte) (n int64) {
 	return n
 }
 
-// types counts files by their extension, the most frequent first.
-func types(found []source) []typeCount {
+// types counts files by extension, the most frequent first.
+func types(contents []source) []typeCount {
 	counts := map[string]int{}
-	for _, s := range found {
+	for _, s := range contents {
 		counts[cmp.Or(path.Ext(s.path), "NoExt")]++
 	}
 	list := make([]typeCount, 0, len(counts))
