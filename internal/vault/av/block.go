@@ -14,20 +14,20 @@ import (
 
 // Attributes of blocks.
 const (
-	// databasesAttr lists the databases a block is a row of, with commas.
+	// databasesAttr has the ids of the databases that a block is a row in, separated by commas.
 	databasesAttr = "custom-avs"
-	// shownView is the view that a block of a database shows.
+	// shownView has the id of the view that a database block shows.
 	shownView = "custom-sy-av-view"
 )
 
-// addMembership notes in a block that it is a row of a database.
+// addMembership records in a block that it is a row in a database.
 func addMembership(b *tree.Block, database string) {
 	if ids := membershipsOf(b); !slices.Contains(ids, database) {
 		b.Attrs[databasesAttr] = strings.Join(append(ids, database), ",")
 	}
 }
 
-// removeMembership takes back what enroll noted.
+// removeMembership reverses addMembership.
 func removeMembership(b *tree.Block, database string) {
 	ids := slices.DeleteFunc(membershipsOf(b), func(id string) bool { return id == database })
 	if len(ids) == 0 {
@@ -37,11 +37,11 @@ func removeMembership(b *tree.Block, database string) {
 	b.Attrs[databasesAttr] = strings.Join(ids, ",")
 }
 
-// removeErasedRows removes the rows of blocks that are gone from the databases they were in.
+// removeErasedRows removes rows bound to blocks that were erased. erased has the attributes of these blocks by id.
 func removeErasedRows(tx *workspace.Tx, erased map[string]map[string]string) {
 	s := newDatabases(tx)
 	for _, id := range slices.Sorted(maps.Keys(erased)) {
-		if erased[id][databasesAttr] == "" || tx.Known(id) { // it was put back
+		if erased[id][databasesAttr] == "" || tx.Known(id) { // it exists again
 			continue
 		}
 		for _, database := range membershipsOf(&tree.Block{Attrs: erased[id]}) {
@@ -59,8 +59,8 @@ func membershipsOf(b *tree.Block) []string {
 	return strings.FieldsFunc(b.Attrs[databasesAttr], func(r rune) bool { return r == ',' })
 }
 
-// refreshBoundRows gives bound rows the text their blocks have now. A row whose block is in a closed notebook keeps the
-// text it had.
+// refreshBoundRows updates the text of bound rows from their blocks. If the block is in a closed notebook, the row
+// keeps its text.
 func (db *database) refreshBoundRows(tx *workspace.Tx) {
 	bound := map[string]*cell{}
 	var ids []string
@@ -78,9 +78,9 @@ func (db *database) refreshBoundRows(tx *workspace.Tx) {
 		c := bound[row.Text(0)]
 		db.changes[row.Text(0)] = tree.IDTime(row.Text(2))
 		if v := c.get(); v.Block.Content != row.Text(1) {
-			fresh, block := *v, *v.Block
-			block.Content, fresh.Block = row.Text(1), &block
-			c.set(&fresh)
+			updated, block := *v, *v.Block
+			block.Content, updated.Block = row.Text(1), &block
+			c.set(&updated)
 		}
 		return true
 	}, `SELECT id, content, updated FROM blocks WHERE id IN (SELECT value FROM json_each(?))`, string(api.MustJSON(ids)))
@@ -91,25 +91,26 @@ type shownBlock struct {
 	id, database, box, hpath, ial string
 }
 
-// databaseBlocks returns the blocks of open notebooks that show a database, oldest first: all of them, or those of
-// one database.
+// databaseBlocks returns the blocks of open notebooks that show a database, oldest first. If database is not "", it
+// returns only those that show that one.
 func databaseBlocks(tx *workspace.Tx, database string) []shownBlock {
 	tx.Flush()
-	var found []shownBlock
+	var list []shownBlock
 	tx.Rows(func(row workspace.Row) bool {
 		b := shownBlock{id: row.Text(0), database: databaseOf(row.Text(1)), box: row.Text(2), hpath: row.Text(3), ial: row.Text(4)}
 		if b.database != "" && (database == "" || b.database == database) {
-			found = append(found, b)
+			list = append(list, b)
 		}
 		return true
 	}, selectDatabaseBlocks)
-	return found
+	return list
 }
 
-// selectDatabaseBlocks reads through an index that holds these blocks alone: nearly every call on databases runs it.
+// selectDatabaseBlocks selects all blocks that show a database. An index has only these blocks, since nearly every call
+// for databases runs this query.
 const selectDatabaseBlocks = `SELECT id, markdown, box, hpath, ial FROM blocks WHERE type = 'av' ORDER BY id`
 
-// viewOf returns the view that a block of a database shows, "" when it shows the current one or is not among blocks.
+// viewOf returns the view that a database block shows, "" if it shows the current one or is not in blocks.
 func viewOf(blocks []shownBlock, block string) string {
 	for _, b := range blocks {
 		if b.id == block {
@@ -119,12 +120,12 @@ func viewOf(blocks []shownBlock, block string) string {
 	return ""
 }
 
-// databaseOf returns the database that the Markdown of a block names.
+// databaseOf returns the id of the database in the Markdown of a block, "" for none.
 func databaseOf(markdown string) string {
 	_, rest, _ := strings.Cut(markdown, `data-av-id="`)
 	id, _, _ := strings.Cut(rest, `"`)
 	return id
 }
 
-// textOf returns the text a row bound to b shows.
+// textOf returns the text of a row that is bound to b.
 func textOf(b *tree.Block) string { return markup.Content(b) }

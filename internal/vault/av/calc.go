@@ -8,14 +8,14 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// calculate returns the result of a calculation over the values of a column, nil for no operator or an unknown one.
-// The operators are those of the editor's menus. Sums and the like skip values that are not numbers and are 0 without
-// any number, as recorded.
+// calculate returns the result of a calculation over the values of a column; nil for an unknown operator. Operators
+// have the names of the editor's menus. Sums and other statistics skip values that are not numbers. Without any number
+// they are 0, as recorded.
 func calculate(operator string, values []*value, format string) *value {
 	numbers := numbersOf(values)
-	full := 0
+	filled := 0
 	for _, v := range values {
-		full += btoi(!v.isEmpty())
+		filled += btoi(!v.isEmpty())
 	}
 	switch operator {
 	case "Count all":
@@ -25,13 +25,13 @@ func calculate(operator string, values []*value, format string) *value {
 	case "Count unique values":
 		return numberOf(float64(len(unique(values))), "")
 	case "Count empty":
-		return numberOf(float64(len(values)-full), "")
+		return numberOf(float64(len(values)-filled), "")
 	case "Count not empty":
-		return numberOf(float64(full), "")
+		return numberOf(float64(filled), "")
 	case "Percent empty":
-		return percentage(len(values)-full, len(values))
+		return percentage(len(values)-filled, len(values))
 	case "Percent not empty":
-		return percentage(full, len(values))
+		return percentage(filled, len(values))
 	case "Percent unique values":
 		return percentage(len(unique(values)), len(values))
 	case "Checked":
@@ -62,7 +62,7 @@ func calculate(operator string, values []*value, format string) *value {
 	return nil
 }
 
-// unique returns the values whose text did not come before; empty ones are left out.
+// unique returns the first value of each text, without empty values.
 func unique(values []*value) []*value {
 	var distinct []*value
 	seen := map[string]bool{}
@@ -75,7 +75,7 @@ func unique(values []*value) []*value {
 	return distinct
 }
 
-// countValues counts what cells hold: a cell may hold several options, files or rows.
+// countValues counts the items in cells: a cell may contain several options, files or rows.
 func countValues(values []*value) int {
 	n := 0
 	for _, v := range values {
@@ -103,7 +103,7 @@ func countChecked(values []*value) int {
 	return n
 }
 
-// numbersOf returns the numbers in values, those in rollups too, in ascending order.
+// numbersOf returns the numbers in values, including those in rollups, in ascending order.
 func numbersOf(values []*value) []float64 {
 	var numbers []float64
 	for _, v := range values {
@@ -118,7 +118,7 @@ func numbersOf(values []*value) []float64 {
 	return numbers
 }
 
-// momentsOf returns the times in values in ascending order; a range counts with both ends.
+// momentsOf returns the times in values, in ascending order. Of a range it returns both ends.
 func momentsOf(values []*value) []time.Time {
 	var moments []time.Time
 	for _, v := range values {
@@ -137,7 +137,7 @@ func momentsOf(values []*value) []time.Time {
 	return moments
 }
 
-// statistic returns one number made of sorted ones.
+// statistic computes one number from a sorted list, 0 from an empty one.
 func statistic(operator string, numbers []float64) float64 {
 	if len(numbers) == 0 {
 		return 0
@@ -165,7 +165,7 @@ func statistic(operator string, numbers []float64) float64 {
 	return 0
 }
 
-// roundBinary drops what adding binary fractions leaves behind: 0.1 + 0.2 is 0.3.
+// roundBinary removes the error of adding binary fractions, so that 0.1 + 0.2 is 0.3.
 func roundBinary(n float64) float64 {
 	const digits = 1e10
 	if r := math.Round(n*digits) / digits; !math.IsInf(r, 0) && !math.IsNaN(r) {
@@ -185,7 +185,7 @@ func percentage(part, total int) *value {
 	return numberOf(math.Round(float64(part)/float64(total)*1e4)/1e4, "percent")
 }
 
-// dateRange returns a time, or a range of two.
+// dateRange returns the value of a range, or of a single time if until is zero.
 func dateRange(from, until time.Time) *value {
 	d := &siyuanapi.Date{Content: from.UnixMilli(), NotEmpty: true}
 	if !until.IsZero() {

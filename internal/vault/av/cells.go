@@ -8,13 +8,13 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// computedTypes are the types of columns whose cells hold nothing.
+// computedTypes are the types of columns whose cells are computed and never stored.
 var computedTypes = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber}
 
-// setCell merges data into the value of a cell; an unknown column changes nothing, data of another form is an error.
-// Neither the row nor the type in data is checked, and a text may come into a cell of numbers. What is stored keeps the
-// type of its column, so that it can be read back as what the column shows; a cell that is computed, and the name of a
-// row that is not there, are not stored at all.
+// setCell merges data into the value of a cell. An unknown column changes nothing; data of the wrong form is an error.
+// Neither the row nor the type in data is checked, so a cell for numbers may get a text. The value is stored with the
+// type of its column, so that it is read back as what the column shows. Cells that are computed, and the primary cell
+// of a row that does not exist, are not stored.
 func (s *databases) setCell(db *database, id, row string, data []byte) error {
 	c := db.column(id)
 	if c == nil {
@@ -24,8 +24,8 @@ func (s *databases) setCell(db *database, id, row string, data []byte) error {
 	stored := c.cell(row)
 	v := &value{ID: s.tx.NewID(), KeyID: id, BlockID: row, Type: c.kind(), CreatedAt: now}
 	if stored != nil && row != "" {
-		old := *stored.get()
-		v = &old
+		current := *stored.get()
+		v = &current
 	} else {
 		stored = nil
 	}
@@ -48,7 +48,7 @@ func (s *databases) setCell(db *database, id, row string, data []byte) error {
 	return nil
 }
 
-// normalize makes a new value consistent in itself and with what it leads to.
+// normalize makes a new value v of a cell consistent, and updates the related rows and blocks. before is the old value.
 func (s *databases) normalize(db *database, c *column, before, v *value) {
 	if v.Number != nil {
 		n := *v.Number
@@ -68,7 +68,7 @@ func (s *databases) normalize(db *database, c *column, before, v *value) {
 	if c.kind() == siyuanapi.ColumnSelect && len(v.MSelect) > 1 {
 		v.MSelect = v.MSelect[:1]
 	}
-	v.Rollup = nil // is computed, and could be nested without end
+	v.Rollup = nil // it is computed; stored, it could be nested without end
 	v.MSelect = slices.DeleteFunc(v.MSelect, func(o siyuanapi.Option) bool { return o.Content == "" })
 	if v.Relation != nil {
 		v.Relation.Contents = nil
@@ -88,25 +88,25 @@ func (v *value) related() []string {
 	return v.Relation.BlockIDs
 }
 
-// touchRow notes that a row was changed.
+// touchRow sets when a row was last changed.
 func (db *database) touchRow(row string, now int64) {
 	db.changed = true
-	held := db.primary().cell(row)
-	if held == nil || row == "" {
+	primary := db.primary().cell(row)
+	if primary == nil || row == "" {
 		return
 	}
-	v := *held.get()
+	v := *primary.get()
 	v.UpdatedAt = now
 	if v.Block != nil {
 		block := *v.Block
 		block.Updated = now
 		v.Block = &block
 	}
-	held.set(&v)
+	primary.set(&v)
 }
 
-// rebind updates the blocks when the primary value of a row is bound to another block. It does not bind a block that
-// does not exist or is already a row of the database.
+// rebind updates the memberships of blocks when the primary value of a row gets bound to another block. If that block
+// does not exist, or is a row of the database already, the binding does not change.
 func (s *databases) rebind(db *database, before, v *value) {
 	if v.Block == nil {
 		v.Block = &valueBlock{}
@@ -114,21 +114,21 @@ func (s *databases) rebind(db *database, before, v *value) {
 	if v.IsDetached {
 		v.Block.ID = ""
 	}
-	old := ""
+	oldID := ""
 	if before.Block != nil {
-		old = before.Block.ID
+		oldID = before.Block.ID
 	}
-	if v.Block.ID == old {
+	if v.Block.ID == oldID {
 		return
 	}
 	if b := s.tx.Block(v.Block.ID); b != nil && db.rowOf(v.Block.ID) == "" {
 		addMembership(b, db.id)
 		v.Block.Content, v.IsDetached = textOf(b), false
 	} else if v.Block.ID != "" {
-		v.Block.ID, v.IsDetached = old, before.IsDetached
+		v.Block.ID, v.IsDetached = oldID, before.IsDetached
 		return
 	}
-	if b := s.tx.Block(old); tree.ValidID(old) && b != nil {
+	if b := s.tx.Block(oldID); tree.ValidID(oldID) && b != nil {
 		removeMembership(b, db.id)
 	}
 }

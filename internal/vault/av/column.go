@@ -11,21 +11,21 @@ import (
 	"collie/internal/vault/api"
 )
 
-// addableTypes are the types a column can be added with. There is one primary column, which no other can join.
+// addableTypes are the types of columns that can be added. There is exactly one primary column.
 var addableTypes = []string{
 	siyuanapi.ColumnText, siyuanapi.ColumnNumber, siyuanapi.ColumnDate, siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect, siyuanapi.ColumnURL, siyuanapi.ColumnEmail, siyuanapi.ColumnPhone, siyuanapi.ColumnMAsset, siyuanapi.ColumnTemplate,
 	siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnCheckbox, siyuanapi.ColumnRelation, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber,
 }
 
-// column is a column with the cells that somebody touched.
+// column is a column with its stored cells. A cell that nobody has touched is not stored.
 type column struct {
 	Key   object
 	cells []*cell
-	// byRow finds cells, nil until it is asked for.
+	// byRow has the cells by row; nil until it is needed.
 	byRow map[string]*cell
 }
 
-// cell is a stored cell. Its JSON is read only when its value is asked for.
+// cell is a stored cell. Its JSON is parsed when its value is first needed.
 type cell struct {
 	row   string
 	raw   string
@@ -40,7 +40,7 @@ func (c *column) id() string   { return c.Key.str("id") }
 func (c *column) kind() string { return c.Key.str("type") }
 func (c *column) name() string { return c.Key.str("name") }
 
-// parseColumn reads a column of a database's file, nil for one without an id.
+// parseColumn parses a column in the file of a database; nil if it has no id.
 func parseColumn(from gjson.Result) *column {
 	c := &column{Key: asObject(from.Get("key").Value())}
 	if c.id() == "" {
@@ -55,17 +55,17 @@ func parseColumn(from gjson.Result) *column {
 	return c
 }
 
-// write writes a column as the file of its database holds it.
+// write writes a column in the form of the database's file.
 func (c *column) write(out *bytes.Buffer) {
 	out.WriteString(`{"key":`)
 	out.Write(api.MustJSON(c.Key))
-	for i, held := range c.cells {
+	for i, rowCell := range c.cells {
 		if i == 0 {
 			out.WriteString(`,"values":[`)
 		} else {
 			out.WriteByte(',')
 		}
-		out.WriteString(held.raw)
+		out.WriteString(rowCell.raw)
 	}
 	if len(c.cells) > 0 {
 		out.WriteByte(']')
@@ -73,7 +73,8 @@ func (c *column) write(out *bytes.Buffer) {
 	out.WriteByte('}')
 }
 
-// get returns the value of a cell. One that cannot be read, from a file somebody else wrote, has no content.
+// get returns the value of a cell. If its JSON cannot be parsed, since another program wrote the file, the value is
+// empty.
 func (c *cell) get() *value {
 	if c.value == nil {
 		var v value
@@ -91,42 +92,42 @@ func (c *cell) set(v *value) { c.value, c.raw = v, string(v.encode()) }
 // block returns the block that a primary cell is bound to, "" for a detached one.
 func (c *cell) block() string { return gjson.Get(c.raw, "block.id").Str }
 
-// cell returns the cell of a row, nil when nobody has touched it.
+// cell returns the stored cell of a row, nil if there is none.
 func (c *column) cell(row string) *cell {
 	if c.byRow == nil {
 		c.byRow = make(map[string]*cell, len(c.cells))
-		for _, held := range c.cells {
-			if _, taken := c.byRow[held.row]; !taken {
-				c.byRow[held.row] = held
+		for _, rowCell := range c.cells {
+			if _, exists := c.byRow[rowCell.row]; !exists {
+				c.byRow[rowCell.row] = rowCell
 			}
 		}
 	}
 	return c.byRow[row]
 }
 
-// stored returns the value of a row's cell, nil when nobody has touched it.
+// stored returns the stored value of a row's cell, nil if there is none.
 func (c *column) stored(row string) *value {
-	held := c.cell(row)
-	if held == nil {
+	rowCell := c.cell(row)
+	if rowCell == nil {
 		return nil
 	}
-	return held.get()
+	return rowCell.get()
 }
 
-// add puts the value of a new cell into the column.
+// add adds a cell for a value of another row.
 func (c *column) add(v *value) {
-	held := &cell{row: v.BlockID}
-	held.set(v)
-	c.cells, c.byRow = append(c.cells, held), nil
+	rowCell := &cell{row: v.BlockID}
+	rowCell.set(v)
+	c.cells, c.byRow = append(c.cells, rowCell), nil
 }
 
 // dropCells removes the cells of rows.
 func (c *column) dropCells(rows map[string]bool) {
-	c.cells = slices.DeleteFunc(c.cells, func(held *cell) bool { return rows[held.row] })
+	c.cells = slices.DeleteFunc(c.cells, func(rowCell *cell) bool { return rows[rowCell.row] })
 	c.byRow = nil
 }
 
-// optionIndex returns the place of an option among those of the column, behind them all when it is not among them.
+// optionIndex returns the index of an option in the column, or the number of options if it is not one of them.
 func (c *column) optionIndex(name string) int {
 	options := c.Key.objects("options")
 	if at := slices.IndexFunc(options, func(o object) bool { return o.str("name") == name }); at >= 0 {
@@ -135,37 +136,37 @@ func (c *column) optionIndex(name string) int {
 	return len(options)
 }
 
-// learnOptions adds the options of a value that the column does not have.
+// learnOptions adds to the column those options of a value that it does not have.
 func (c *column) learnOptions(v *value) {
 	if kind := c.kind(); kind != siyuanapi.ColumnSelect && kind != siyuanapi.ColumnMSelect {
 		return
 	}
 	for _, chosen := range v.MSelect {
-		if known := c.Key.objects("options"); c.optionIndex(chosen.Content) == len(known) {
+		if options := c.Key.objects("options"); c.optionIndex(chosen.Content) == len(options) {
 			c.Key["options"] = append(c.Key.list("options"), object{"name": chosen.Content, "color": chosen.Color, "desc": ""})
 		}
 	}
 }
 
-// setOptions replaces the options. Known ones keep their place, as the recorded kernel has it.
+// setOptions replaces the options. Those that existed keep their order, as recorded; new ones follow.
 func (c *column) setOptions(options []object) {
-	wanted := map[string]object{}
+	byName := map[string]object{}
 	var ordered []any
 	for _, o := range options {
 		if o.str("name") != "" {
-			wanted[o.str("name")] = object{"name": o.str("name"), "color": o.str("color"), "desc": o.str("desc")}
+			byName[o.str("name")] = object{"name": o.str("name"), "color": o.str("color"), "desc": o.str("desc")}
 		}
 	}
-	for _, known := range c.Key.objects("options") {
-		if o := wanted[known.str("name")]; o != nil {
+	for _, existing := range c.Key.objects("options") {
+		if o := byName[existing.str("name")]; o != nil {
 			ordered = append(ordered, o)
-			delete(wanted, known.str("name"))
+			delete(byName, existing.str("name"))
 		}
 	}
 	for _, o := range options {
-		if fresh := wanted[o.str("name")]; fresh != nil {
-			ordered = append(ordered, fresh)
-			delete(wanted, o.str("name"))
+		if option := byName[o.str("name")]; option != nil {
+			ordered = append(ordered, option)
+			delete(byName, o.str("name"))
 		}
 	}
 	c.Key["options"] = ordered

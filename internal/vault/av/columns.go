@@ -6,8 +6,9 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// addColumn puts a column behind another one, first without one. Galleries and kanbans get it last then, as recorded.
-// Little is checked: a column of an unknown type and a second primary one are ignored.
+// addColumn adds a column after another one. If previous is not in a view, it becomes the first column of a table, and
+// the last one of a gallery or kanban, as recorded. A column without an id, of an unknown type or a second primary one
+// is ignored.
 func (db *database) addColumn(c *column, previous string) {
 	if c.id() == "" || !slices.Contains(addableTypes, c.kind()) {
 		return
@@ -23,22 +24,22 @@ func (db *database) addColumn(c *column, previous string) {
 	})
 }
 
-// appendColumn puts a column behind all others.
+// appendColumn adds a column after all others.
 func (db *database) appendColumn(c *column) {
 	db.columns = append(db.columns, c)
 	db.changed = true
 	db.eachLayout(func(layout string, places []any) []any { return append(places, newPlace(layout, c.id())) })
 }
 
-// eachLayout calls each for the layouts of all views with their columns, which it may replace.
-func (db *database) eachLayout(each func(layout string, places []any) []any) {
+// eachLayout calls visit for each layout of all views, with its columns; visit returns those that replace them.
+func (db *database) eachLayout(visit func(layout string, places []any) []any) {
 	for _, v := range db.views {
-		view{v}.eachLayout(each)
+		view{v}.eachLayout(visit)
 	}
 }
 
-// removeColumn removes a column with its cells, unless it is the primary one. The other end of a two way relation goes
-// too if the caller wants that, and becomes an ordinary relation otherwise.
+// removeColumn removes a column with its cells, unless it is the primary one. If it is a two-way relation, its back
+// column is removed if the request says so, and otherwise becomes an ordinary relation.
 func (c *operation) removeColumn() bool {
 	db, removed := c.db, c.db.column(c.op.ID)
 	if removed == nil || removed.kind() == siyuanapi.ColumnBlock {
@@ -57,7 +58,8 @@ func (c *operation) removeColumn() bool {
 	return true
 }
 
-// dropColumn takes a column out of the database. A second column of the same id keeps its place in the views.
+// dropColumn removes a column from the database and its views. If another column has the same id, the views do not
+// change.
 func (db *database) dropColumn(c *column) {
 	db.columns = slices.DeleteFunc(db.columns, func(one *column) bool { return one == c })
 	db.changed = true
@@ -77,7 +79,7 @@ func (db *database) dropColumn(c *column) {
 	}
 }
 
-// setCalc sets what a view calculates of a column.
+// setCalc sets which calculation a view shows for a column; an empty operator removes it.
 func (v view) setCalc(column string, calc object) {
 	for _, p := range v.places(v.layout()) {
 		if p.str("id") == column {

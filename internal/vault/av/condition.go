@@ -7,7 +7,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// compareValues reports whether a value stands in a relation to another one.
+// compareValues reports whether a value meets a condition: operator compares it with want. Conditions without an
+// operand are met by all values.
 func compareValues(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":
@@ -35,14 +36,14 @@ func compareValues(v, want *value, operator string) bool {
 	return textHolds(v.text(), want.text(), operator)
 }
 
-// isBlank reports whether an operand says nothing.
+// isBlank reports whether an operand is empty.
 func (v *value) isBlank() bool {
 	return v.text() == "" && (v.Number == nil || !v.Number.NotEmpty) && (v.Date == nil || !v.Date.NotEmpty) &&
 		(v.Created == nil || !v.Created.NotEmpty) && (v.Updated == nil || !v.Updated.NotEmpty) &&
 		len(v.MSelect) == 0 && v.relationText() == "" && (v.Rollup == nil || len(v.Rollup.Contents) == 0)
 }
 
-// relationText returns what an operand on a relation looks for.
+// relationText returns the text that an operand on a relation compares with.
 func (v *value) relationText() string {
 	if v.Relation == nil {
 		return ""
@@ -76,27 +77,27 @@ func numberHolds(v *value, want float64, operator string) bool {
 	if v.isEmpty() {
 		return operator == "!="
 	}
-	have := v.Number.Content
+	number := v.Number.Content
 	switch operator {
 	case "=":
-		return have == want
+		return number == want
 	case "!=":
-		return have != want
+		return number != want
 	case ">":
-		return have > want
+		return number > want
 	case ">=":
-		return have >= want
+		return number >= want
 	case "<":
-		return have < want
+		return number < want
 	case "<=":
-		return have <= want
+		return number <= want
 	}
 	return true
 }
 
-// timeHolds compares days when the operand is one without a time of day, as a filter of the editor is.
+// timeHolds compares times. An operand without a time of day, as in the editor's filters, stands for the whole day.
 func timeHolds(v, want *value, operator string) bool {
-	have, ok := v.time()
+	at, ok := v.time()
 	if !ok {
 		return operator == "!="
 	}
@@ -108,28 +109,28 @@ func timeHolds(v, want *value, operator string) bool {
 	if want.Date != nil && !want.Date.DateOnly && (from.Hour() > 0 || from.Minute() > 0) {
 		until = from.Add(time.Minute)
 	}
-	inside := !have.Before(from) && have.Before(until)
+	inside := !at.Before(from) && at.Before(until)
 	switch operator {
 	case "=":
 		return inside
 	case "!=":
 		return !inside
 	case ">":
-		return !have.Before(until)
+		return !at.Before(until)
 	case ">=":
-		return !have.Before(from)
+		return !at.Before(from)
 	case "<":
-		return have.Before(from)
+		return at.Before(from)
 	case "<=":
-		return have.Before(until)
+		return at.Before(until)
 	case "Is between":
 		end := want.end()
-		return !have.Before(from) && (end.IsZero() || have.Before(end.AddDate(0, 0, 1)))
+		return !at.Before(from) && (end.IsZero() || at.Before(end.AddDate(0, 0, 1)))
 	}
 	return true
 }
 
-// time returns the moment a value stands for.
+// time returns the time in a value; false if there is none.
 func (v *value) time() (time.Time, bool) {
 	switch {
 	case v.Date != nil && v.Date.NotEmpty:
@@ -142,7 +143,7 @@ func (v *value) time() (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// end returns the second moment of a range.
+// end returns the end of a range, the zero time if there is none.
 func (v *value) end() time.Time {
 	switch {
 	case v.Date != nil && v.Date.NotEmpty2:
@@ -155,12 +156,12 @@ func (v *value) end() time.Time {
 	return time.Time{}
 }
 
-// choiceHolds compares chosen options: one in common is enough.
+// choiceHolds compares options. Two lists are equal if they have one option in common.
 func choiceHolds(v, want *value, operator string) bool {
 	common := false
 	for _, option := range v.MSelect {
-		for _, wanted := range want.MSelect {
-			common = common || option.Content == wanted.Content
+		for _, other := range want.MSelect {
+			common = common || option.Content == other.Content
 		}
 	}
 	switch operator {

@@ -17,28 +17,28 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// database is one database. What is changed in it is written by the [databases] it comes from.
+// database is one database. It belongs to a [databases], which writes its changes.
 type database struct {
 	id, name string
 	spec     int
 	columns  []*column
-	// keyIDs is the order of the columns in the editor's forms, nil until somebody changes it.
+	// keyIDs is the order of columns in the editor's forms, nil until somebody changes it.
 	keyIDs []string
-	// viewID names the current view.
+	// viewID is the id of the current view.
 	viewID string
 	views  []object
-	// otherMembers is what else the file holds.
+	// otherMembers has all other members of the file, which are kept as they are.
 	otherMembers map[string]json.RawMessage
 
-	// changes is when the blocks of bound rows were last changed, by block.
+	// changes is when the blocks of bound rows were last changed, by block id.
 	changes map[string]time.Time
 	changed bool
-	// size is how long the file was, in bytes.
+	// size is the length of the file when it was read, in bytes.
 	size int
 }
 
-// parseDatabase reads the file of a database; nil if it is none. Columns without an id and views that are not objects
-// are left out. Databases may be large and are read by every operation on them, so cells are only cut out here.
+// parseDatabase parses the file of a database; nil if it is invalid. Columns without an id and views that are not
+// objects are left out. Cells are not parsed yet, since databases may be large and every operation reads them.
 func parseDatabase(data []byte) *database {
 	data = bytes.ToValidUTF8(data, []byte("\uFFFD"))
 	if tooDeep(data) || !gjson.ValidBytes(data) {
@@ -83,8 +83,7 @@ func parseDatabase(data []byte) *database {
 	return db
 }
 
-// maxNesting is how deep the JSON of a database may be nested. Parsers and writers of JSON call themselves for each
-// level.
+// maxNesting bounds how deep the JSON of a database may be nested, since parsers and encoders recurse for each level.
 const maxNesting = 1000
 
 func tooDeep(data []byte) bool {
@@ -107,7 +106,7 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// MarshalJSON writes a database in the form of its file.
+// MarshalJSON encodes a database in the form of its file.
 func (db *database) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(db.size + 4096)
@@ -143,7 +142,7 @@ func (db *database) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// column returns the column with an id, the first one if there are several; nil when there is none.
+// column returns the first column with an id, nil if there is none.
 func (db *database) column(id string) *column {
 	for _, c := range db.columns {
 		if c.id() == id {
@@ -153,7 +152,7 @@ func (db *database) column(id string) *column {
 	return nil
 }
 
-// primary returns the column that names the rows, an empty one in a database that lost it.
+// primary returns the column with the names of the rows, or an empty one if the database has lost it.
 func (db *database) primary() *column {
 	for _, c := range db.columns {
 		if c.kind() == siyuanapi.ColumnBlock {
@@ -163,10 +162,10 @@ func (db *database) primary() *column {
 	return &column{Key: object{"type": siyuanapi.ColumnBlock}}
 }
 
-// hasRow reports whether there is such a row.
+// hasRow reports whether a row exists.
 func (db *database) hasRow(row string) bool { return db.primary().cell(row) != nil }
 
-// rowOf returns the row that is bound to a block, "" when there is none.
+// rowOf returns the row that is bound to a block, "" if there is none.
 func (db *database) rowOf(block string) string {
 	for _, c := range db.primary().cells {
 		if block != "" && c.block() == block {
@@ -176,7 +175,7 @@ func (db *database) rowOf(block string) string {
 	return ""
 }
 
-// newDatabase makes a database with the two columns that every new one has.
+// newDatabase returns a new database with the two columns that SiYuan gives to each.
 func newDatabase(tx *workspace.Tx, id string) *database {
 	primary, choice := tx.NewID(), tx.NewID()
 	view := newView(tx, tx.NewID(), "Table", layoutTable)
@@ -191,18 +190,18 @@ func newDatabase(tx *workspace.Tx, id string) *database {
 func databaseIDs(tx *workspace.Tx) []string {
 	var ids []string
 	for _, f := range tx.Files(siyuanapi.Databases) {
-		if id, is := strings.CutSuffix(path.Base(f.Path), ".json"); is && !f.Dir && tree.ValidID(id) {
+		if id, isJSON := strings.CutSuffix(path.Base(f.Path), ".json"); isJSON && !f.Dir && tree.ValidID(id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// databases hands out the databases of one call, each of them once, and puts back those that were changed.
+// databases reads the databases that one call needs, each only once, and writes those that changed.
 type databases struct {
 	tx   *workspace.Tx
 	open map[string]*database
-	// templates is how long the templates of columns have taken.
+	// templates is how long the templates of columns have run in this call.
 	templates time.Duration
 }
 
@@ -210,9 +209,9 @@ func newDatabases(tx *workspace.Tx) *databases {
 	return &databases{tx: tx, open: map[string]*database{}}
 }
 
-// database reads a database, nil when there is none.
+// database returns a database, nil if there is none.
 func (s *databases) database(id string) *database {
-	if db, known := s.open[id]; known {
+	if db, ok := s.open[id]; ok {
 		return db
 	}
 	db := parseDatabase(s.read(id))
@@ -231,7 +230,8 @@ func (s *databases) read(id string) []byte {
 	return s.tx.ReadFile(siyuanapi.DatabasePath(id))
 }
 
-// mustDatabase returns database for a call that makes no sense without: it ends, and goes on with one that is empty.
+// mustDatabase returns a database. If there is none, it ends the request with an error, and returns an empty one for
+// the code that still runs.
 func (s *databases) mustDatabase(id string) *database {
 	if db := s.database(id); db != nil {
 		return db
@@ -246,11 +246,11 @@ func (s *databases) add(db *database) {
 	db.changed = true
 }
 
-// save writes what was changed.
+// save writes the databases that changed.
 func (s *databases) save() {
 	for _, id := range slices.Sorted(maps.Keys(s.open)) {
 		if db := s.open[id]; db != nil && db.changed {
-			data, _ := db.MarshalJSON() // which has no errors
+			data, _ := db.MarshalJSON() // never fails
 			s.tx.WriteFile(siyuanapi.DatabasePath(id), data, time.Time{})
 			db.changed = false
 		}

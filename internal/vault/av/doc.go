@@ -1,20 +1,20 @@
-// Package av answers the endpoints below /api/av and the operations of /api/transactions that work on databases, which
-// SiYuan calls attribute views.
+// Package av implements the endpoints below /api/av and the operations of /api/transactions on databases, which SiYuan
+// calls attribute views.
 //
-// A database is a file, /data/storage/av/<id>.json, in the form kernel 3.7.3 writes, so that it can be taken to
-// a real SiYuan and back: columns with the cells that somebody touched, and views that hold the order of rows. What a
-// file holds beyond what is known here is kept as it came. Rows are bound to blocks or stand alone ("detached"); the
-// text of a bound row is always that of its block, and the block's attribute custom-avs lists the databases it is in.
+// A database is a file, /data/storage/av/<id>.json, in the form that kernel 3.7.3 writes, so that databases can be
+// moved to a real SiYuan and back. It has columns with the cells that somebody touched, and views with the order of
+// rows. Unknown members of the file are kept as they are. A row is bound to a block or "detached". The text of a bound
+// row is always that of its block, and the block's attribute custom-avs lists the databases that it is a row in.
 //
-// What a table shows beyond what is stored (relations, rollups, templates, times, calculations, filters, sorts, groups)
-// is computed by every rendering.
+// Everything else that a table shows (relations, rollups, templates, times, calculations, filters, sorts, groups) is
+// computed each time it is rendered.
 //
 // Entry point: [Register].
 package av
 
 import "collie/internal/vault/api"
 
-// Register adds the endpoints and operations that Collie's tools call.
+// Register adds to mux the endpoints and operations that Collie's tools call.
 func Register(mux *api.Mux) {
 	mux.Read("/api/av/getAttributeView", getAttributeView)
 	mux.Read("/api/av/getAttributeViewKeysByAvID", getAttributeViewKeysByAvID)

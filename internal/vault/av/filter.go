@@ -7,12 +7,13 @@ import (
 	"collie/internal/vault/api"
 )
 
-// noFilter returns the filter of a view that shows all rows: one empty group.
+// noFilter returns the filter of a view that shows all rows: an empty group.
 func noFilter() object {
 	return object{"column": "", "operator": "", "value": nil, "combination": "and"}
 }
 
-// filters returns the filter of a view without conditions on columns that are gone, as the API shows it: one group.
+// filters returns the filter of a view as one group, as the API does, without conditions on columns that no longer
+// exist.
 func (db *database) filters(v view) []any {
 	root, conditions := noFilter(), v.objects("filters")
 	if len(conditions) == 1 && isGroup(conditions[0]) {
@@ -28,32 +29,32 @@ func (db *database) filters(v view) []any {
 }
 
 func (db *database) pruneFilters(conditions []object) []any {
-	var kept []any
+	var pruned []any
 	for _, condition := range conditions {
 		if isGroup(condition) {
 			if inner := db.pruneFilters(condition.objects("filters")); len(inner) > 0 {
-				kept = append(kept, condition.with(object{"filters": inner}))
+				pruned = append(pruned, condition.with(object{"filters": inner}))
 			}
 		} else if db.column(condition.str("column")) != nil {
-			kept = append(kept, condition.with(object{"value": completeOperand(condition["value"])}))
+			pruned = append(pruned, condition.with(object{"value": completeOperand(condition["value"])}))
 		}
 	}
-	return kept
+	return pruned
 }
 
 func isGroup(condition object) bool {
 	return condition.str("column") == "" || len(condition.objects("filters")) > 0
 }
 
-// operand returns the value a condition compares with, of a type unless it says its own; nil when there is none or it
-// cannot be read.
+// operand returns the value that a condition compares with; nil if there is none or it cannot be parsed. kind is its
+// type unless it has its own.
 func operand(condition object, kind string) *value {
-	given := condition.at("value")
-	if given == nil {
+	stored := condition.at("value")
+	if stored == nil {
 		return nil
 	}
 	var v value
-	if json.Unmarshal(api.MustJSON(given), &v) != nil {
+	if json.Unmarshal(api.MustJSON(stored), &v) != nil {
 		return nil
 	}
 	if v.Type == "" {
@@ -62,21 +63,20 @@ func operand(condition object, kind string) *value {
 	return &v
 }
 
-// completeOperand returns a value of a condition with all members its parts have.
-func completeOperand(given any) any {
-	v := operand(object{"value": given}, "")
+// completeOperand returns the operand of a condition with all members that its type has.
+func completeOperand(stored any) any {
+	v := operand(object{"value": stored}, "")
 	if v == nil {
-		return given
+		return stored
 	}
 	var out object
 	if json.Unmarshal(v.encode(), &out) != nil {
-		return given
+		return stored
 	}
 	return map[string]any(out)
 }
 
-// passesFilter reports whether a row meets a filter. A condition that says nothing, or that is not understood, hides
-// nothing.
+// passesFilter reports whether a row passes a filter. A condition that is incomplete or unknown hides nothing.
 func (s *sheet) passesFilter(condition object, row string) bool {
 	if !isGroup(condition) {
 		return s.meetsCondition(condition, row)
@@ -107,7 +107,7 @@ func (s *sheet) meetsCondition(condition object, row string) bool {
 	return compareValues(v, want, operator)
 }
 
-// rollupMeets asks the gathered values: some of them has to meet the condition.
+// rollupMeets reports whether any of the values in a rollup meets a condition.
 func (s *sheet) rollupMeets(v, want *value, operator string) bool {
 	switch operator {
 	case "Is empty":

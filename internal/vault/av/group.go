@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/api"
 )
 
-// defaultGroup is the value of the group whose rows have nothing in the column the view is grouped by.
+// defaultGroup is the value of the group for rows that have no value in the column by which the view is grouped.
 const defaultGroup = "_@default@_"
 
 // group is a group of a view with its rows.
@@ -22,7 +22,7 @@ type group struct {
 	rows  []string
 }
 
-// groupColumn returns the column a view is grouped by, nil when it is not grouped.
+// groupColumn returns the column by which a view is grouped, nil if it is not grouped.
 func (db *database) groupColumn(v view) *column {
 	if field := v.at("group").str("field"); field != "" && len(v.objects("groups")) > 0 {
 		return db.column(field)
@@ -30,21 +30,21 @@ func (db *database) groupColumn(v view) *column {
 	return nil
 }
 
-// groups distributes rows over the groups of a view, each in the order of rows. Of columns whose groups follow from a
-// value alone it asks the value; of others, such as ranges of numbers, what the view remembers. What belongs nowhere
-// goes to the group without a value, or else to the last one.
+// groups assigns rows to the groups of a view; each group keeps their order. For options and checkboxes the value of a
+// row decides. For other columns, such as ranges of numbers, the list of rows in the stored group decides. The
+// remaining rows go to the group for rows without a value or, if there is none, to the last group.
 func (s *sheet) groups(v view, c *column, rows []string) []*group {
 	var groups []*group
 	for _, o := range v.objects("groups") {
 		groups = append(groups, &group{view: view{o}, value: groupValue(o)})
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(a.rank(c), b.rank(c)) })
-	rest := groups[len(groups)-1]
+	fallback := groups[len(groups)-1]
 	members := map[*group]map[string]bool{}
 	for _, g := range groups {
 		g.name = g.value.text()
 		if g.isFallback() {
-			g.name, rest = fmt.Sprintf("Field [%s] is empty", c.name()), g
+			g.name, fallback = fmt.Sprintf("Field [%s] is empty", c.name()), g
 		}
 		members[g] = setOf(g.view.strs("groupItemIds"))
 	}
@@ -56,13 +56,13 @@ func (s *sheet) groups(v view, c *column, rows []string) []*group {
 			}
 		}
 		if !placed {
-			rest.rows = append(rest.rows, row)
+			fallback.rows = append(fallback.rows, row)
 		}
 	}
 	return groups
 }
 
-// groupValue returns the value that a group stands for, nothing if it cannot be read.
+// groupValue returns the value of a group, an empty one if it cannot be parsed.
 func groupValue(o object) *value {
 	var v value
 	if json.Unmarshal(api.MustJSON(o["groupVal"]), &v) != nil {
@@ -71,10 +71,11 @@ func groupValue(o object) *value {
 	return &v
 }
 
-// isFallback reports whether g is the group of rows without a value.
+// isFallback reports whether g is the group for rows without a value.
 func (g *group) isFallback() bool { return g.value.Text != nil && g.value.Text.Content == defaultGroup }
 
-// rank orders groups: by options where there are some, then as the view has it, the one without a value last.
+// rank returns the sort key of a group: the index of its option, or its position in the view; the group without a value
+// comes last.
 func (g *group) rank(c *column) int {
 	switch {
 	case g.isFallback():
@@ -85,15 +86,15 @@ func (g *group) rank(c *column) int {
 	return g.view.num("groupSort", 0)
 }
 
-// accepts reports whether a row with a value is in g; remembered is what the view says.
-func (g *group) accepts(v *value, remembered bool) bool {
+// accepts reports whether a row with a value belongs into g. isMember is whether the stored group lists the row.
+func (g *group) accepts(v *value, isMember bool) bool {
 	switch {
 	case len(g.value.MSelect) > 0:
 		return choiceHolds(v, g.value, "=")
 	case g.value.Checkbox != nil && v.Checkbox != nil:
 		return g.value.Checkbox.Checked == v.Checkbox.Checked
 	}
-	return remembered
+	return isMember
 }
 
 func setOf(texts []string) map[string]bool {

@@ -2,8 +2,8 @@ package av
 
 import "collie/internal/siyuanapi"
 
-// renderView returns a view, or one of its groups, in the layout of the view: rows are all it has, page those that are
-// sent.
+// renderView returns a view, or one of its groups, in the layout of the view. rows are all its rows, page those to
+// return.
 func (r *rendering) renderView(v view, rows, page []string) object {
 	layout := r.view.layout()
 	settings := r.view.at(layout)
@@ -43,7 +43,7 @@ type placedColumn struct {
 	place object
 }
 
-// columns returns the columns in the order of the layout. Those it does not list come last.
+// columns returns all columns in the order of a layout. Those that it does not list come last.
 func (r *rendering) columns(layout string) []placedColumn {
 	var columns []placedColumn
 	seen := map[*column]bool{}
@@ -60,7 +60,7 @@ func (r *rendering) columns(layout string) []placedColumn {
 	return columns
 }
 
-// renderColumn returns a column as a layout shows it, with the calculation over its rows.
+// renderColumn returns a column in a layout, with the result of its calculation over rows.
 func (r *rendering) renderColumn(layout string, c placedColumn, rows []string) object {
 	out := object{"wrap": c.place.flag("wrap"), "hidden": c.place.flag("hidden"), "calc": r.columnResult(c, rows)}.with(c.Key)
 	if layout == layoutTable {
@@ -72,13 +72,13 @@ func (r *rendering) renderColumn(layout string, c placedColumn, rows []string) o
 	return out
 }
 
-// rollupSettings returns what a rollup column gathers, with all members.
+// rollupSettings returns the settings of a rollup column with all members.
 func rollupSettings(o object) object {
 	calc := object{"operator": o.at("calc").str("operator"), "result": nil}
 	return object{"relationKeyID": o.str("relationKeyID"), "keyID": o.str("keyID"), "calc": calc}
 }
 
-// columnResult returns the calculation of a column with its result, nil when there is none.
+// columnResult returns the calculation of a column with its result, nil if it has none.
 func (r *rendering) columnResult(c placedColumn, rows []string) any {
 	operator := c.place.at("calc").str("operator")
 	if operator == "" {
@@ -99,7 +99,7 @@ func (r *rendering) columnResult(c placedColumn, rows []string) any {
 	return out
 }
 
-// renderRow returns a row of a table or a card.
+// renderRow returns a row of a table, or a card.
 func (r *rendering) renderRow(layout string, columns []placedColumn, row string) object {
 	cells := make([]any, len(columns))
 	for i, c := range columns {

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// merge takes over what data has of a value: members that are not there stay as they are, lists are replaced.
+// merge sets the members of v that are in data. Other members stay as they are; lists are replaced. The identity and
+// times of v do not change.
 func (v *value) merge(data []byte) error {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
 		return err
 	}
 	merged := *v
-	for name := range members { // what is decoded into must be neither shared nor appended to
-		merged.ownMember(name)
+	for name := range members { // json.Unmarshal would write into members shared with *v, and keep old items of lists
+		merged.detachMember(name)
 	}
 	if err := json.Unmarshal(data, &merged); err != nil {
 		return err
@@ -24,19 +25,19 @@ func (v *value) merge(data []byte) error {
 	return nil
 }
 
-// ownMember makes the member of a name v's own, and empties it if it is a list.
-func (v *value) ownMember(name string) {
-	ownPointer(name, "block", &v.Block)
-	ownPointer(name, "text", &v.Text)
-	ownPointer(name, "number", &v.Number)
-	ownPointer(name, "date", &v.Date)
-	ownPointer(name, "url", &v.URL)
-	ownPointer(name, "email", &v.Email)
-	ownPointer(name, "phone", &v.Phone)
-	ownPointer(name, "template", &v.Template)
-	ownPointer(name, "created", &v.Created)
-	ownPointer(name, "updated", &v.Updated)
-	ownPointer(name, "checkbox", &v.Checkbox)
+// detachMember replaces the member with a name by a copy, or by nothing if it is a list.
+func (v *value) detachMember(name string) {
+	detachPointer(name, "block", &v.Block)
+	detachPointer(name, "text", &v.Text)
+	detachPointer(name, "number", &v.Number)
+	detachPointer(name, "date", &v.Date)
+	detachPointer(name, "url", &v.URL)
+	detachPointer(name, "email", &v.Email)
+	detachPointer(name, "phone", &v.Phone)
+	detachPointer(name, "template", &v.Template)
+	detachPointer(name, "created", &v.Created)
+	detachPointer(name, "updated", &v.Updated)
+	detachPointer(name, "checkbox", &v.Checkbox)
 	switch {
 	case strings.EqualFold(name, "mSelect"):
 		v.MSelect = nil
@@ -49,7 +50,7 @@ func (v *value) ownMember(name string) {
 	}
 }
 
-func ownPointer[T any](name, member string, at **T) {
+func detachPointer[T any](name, member string, at **T) {
 	if *at != nil && strings.EqualFold(name, member) {
 		c := **at
 		*at = &c

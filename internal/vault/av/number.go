@@ -8,13 +8,13 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// currencySymbols are the formats of numbers that stand for a currency.
+// currencySymbols are the symbols of the number formats for currencies.
 var currencySymbols = map[string]string{
 	"usDollar": "$", "yuan": "CN¥", "euro": "€", "pound": "£", "yen": "JP¥", "ruble": "₽", "rupee": "₹", "won": "₩",
 	"canadianDollar": "CA$", "franc": "CHF",
 }
 
-// formatNumber writes a number in one of the formats of a number column; unknown ones are as none.
+// formatNumber formats a number in one of the formats of a number column; an unknown format is ignored.
 func formatNumber(n float64, format string) string {
 	switch symbol := currencySymbols[format]; {
 	case symbol != "":
@@ -33,12 +33,12 @@ func formatNumber(n float64, format string) string {
 
 func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// groupThousands puts commas into a written number.
+// groupThousands inserts commas into a formatted number.
 func groupThousands(text string) string {
-	whole, fraction, hasFraction := strings.Cut(text, ".")
-	digits := strings.TrimPrefix(whole, "-")
+	integer, fraction, hasFraction := strings.Cut(text, ".")
+	digits := strings.TrimPrefix(integer, "-")
 	var out strings.Builder
-	out.WriteString(whole[:len(whole)-len(digits)])
+	out.WriteString(integer[:len(integer)-len(digits)])
 	for i, d := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
 			out.WriteByte(',')
@@ -51,7 +51,7 @@ func groupThousands(text string) string {
 	return out.String()
 }
 
-// numberValue returns a computed number.
+// numberValue returns a computed number, an empty one for NaN and infinity.
 func numberValue(n float64, format string) *siyuanapi.Number {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
 		return &siyuanapi.Number{}

@@ -2,22 +2,23 @@ package av
 
 import "maps"
 
-// object is a JSON object whose members are not all known here: columns and views, which are kept as they came.
+// object is a JSON object with members that this package may not know, such as a column or view. They are kept as they
+// are.
 type object map[string]any
 
-// str returns the text at a key, "" when there is none.
+// str returns the text at a key, "" if there is none.
 func (o object) str(key string) string {
 	text, _ := o[key].(string)
 	return text
 }
 
-// flag is the boolean at a key, false when there is none.
+// flag returns the boolean at a key, false if there is none.
 func (o object) flag(key string) bool {
-	on, _ := o[key].(bool)
-	return on
+	b, _ := o[key].(bool)
+	return b
 }
 
-// num returns the number at a key, or otherwise when there is none.
+// num returns the number at a key, or otherwise if there is none.
 func (o object) num(key string, otherwise int) int {
 	switch n := o[key].(type) {
 	case float64:
@@ -28,44 +29,44 @@ func (o object) num(key string, otherwise int) int {
 	return otherwise
 }
 
-// at returns the object at a key, nil when there is none.
+// at returns the object at a key, nil if there is none.
 func (o object) at(key string) object { return asObject(o[key]) }
 
-// list returns the list at a key, nil when there is none.
+// list returns the list at a key, nil if there is none.
 func (o object) list(key string) []any {
 	list, _ := o[key].([]any)
 	return list
 }
 
-// objects returns the objects of the list at a key.
+// objects returns the objects in the list at a key.
 func (o object) objects(key string) []object {
-	var found []object
+	var list []object
 	for _, item := range o.list(key) {
 		if inner := asObject(item); inner != nil {
-			found = append(found, inner)
+			list = append(list, inner)
 		}
 	}
-	return found
+	return list
 }
 
-// strs returns the texts of the list at a key.
+// strs returns the texts in the list at a key.
 func (o object) strs(key string) []string {
-	var found []string
+	var texts []string
 	for _, item := range o.list(key) {
-		if text, is := item.(string); is {
-			found = append(found, text)
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
 		}
 	}
-	return found
+	return texts
 }
 
-// with returns a copy of o with the members of more.
-func (o object) with(more ...object) object {
+// with returns a copy of o to which the members of others were added.
+func (o object) with(others ...object) object {
 	c := maps.Clone(o)
 	if c == nil {
 		c = object{}
 	}
-	for _, other := range more {
+	for _, other := range others {
 		maps.Copy(c, other)
 	}
 	return c
@@ -81,7 +82,7 @@ func asObject(v any) object {
 	return nil
 }
 
-// anys returns texts as they stand in the list of an object.
+// anys returns texts as a list in an object.
 func anys(texts []string) []any {
 	list := make([]any, len(texts))
 	for i, text := range texts {

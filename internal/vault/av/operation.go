@@ -18,13 +18,13 @@ type operation struct {
 	raw api.Request
 }
 
-// data returns the member data of an operation that is an object.
+// data returns the member data of the operation, nil if it is not an object.
 func (c *operation) data() object { return asObject(c.raw.Get("data").Value()) }
 
-// registerOperations adds the actions of /api/transactions on databases. An unknown database, column or view changes
-// nothing; data that cannot be stored undoes the transaction.
+// registerOperations adds the operations on databases for /api/transactions. One on an unknown database, column or view
+// changes nothing; one with data that cannot be stored undoes the transaction.
 func registerOperations(mux *api.Mux) {
-	on := func(action string, do func(*operation) bool) {
+	register := func(action string, do func(*operation) bool) {
 		mux.Operation(action, func(tx *workspace.Tx, op *api.DoOperation, raw gjson.Result) bool {
 			id := op.AvID
 			if action == "setAttrViewName" {
@@ -42,19 +42,19 @@ func registerOperations(mux *api.Mux) {
 			return changed
 		})
 	}
-	on("setAttrViewName", (*operation).rename)
-	on("insertAttrViewBlock", (*operation).insertRows)
-	on("removeAttrViewBlock", (*operation).removeRows)
-	on("updateAttrViewCell", (*operation).updateCell)
-	on("addAttrViewCol", (*operation).addColumn)
-	on("removeAttrViewCol", (*operation).removeColumn)
-	on("addAttrViewView", (*operation).addView)
-	on("setAttrViewColCalc", (*operation).setCalc)
-	onColumn := func(action string, do func(*operation, *column)) {
-		on(action, func(c *operation) bool {
+	register("setAttrViewName", (*operation).rename)
+	register("insertAttrViewBlock", (*operation).insertRows)
+	register("removeAttrViewBlock", (*operation).removeRows)
+	register("updateAttrViewCell", (*operation).updateCell)
+	register("addAttrViewCol", (*operation).addColumn)
+	register("removeAttrViewCol", (*operation).removeColumn)
+	register("addAttrViewView", (*operation).addView)
+	register("setAttrViewColCalc", (*operation).setCalc)
+	registerForColumn := func(action string, do func(*operation, *column)) {
+		register(action, func(c *operation) bool {
 			id := c.op.ID
 			if action == "updateAttrViewColRelation" {
-				id = c.op.KeyID // id names the other database
+				id = c.op.KeyID // id is that of the other database
 			}
 			if col := c.db.column(id); col != nil {
 				do(c, col)
@@ -63,19 +63,19 @@ func registerOperations(mux *api.Mux) {
 			return true
 		})
 	}
-	onColumn("updateAttrViewCol", (*operation).updateColumn)
-	onColumn("updateAttrViewColOptions", (*operation).updateOptions)
-	onColumn("updateAttrViewColTemplate", func(c *operation, col *column) {
-		if source, is := c.op.Data.(string); is && c.op.Type == siyuanapi.ColumnTemplate { // else it is not taken, as recorded
+	registerForColumn("updateAttrViewCol", (*operation).updateColumn)
+	registerForColumn("updateAttrViewColOptions", (*operation).updateOptions)
+	registerForColumn("updateAttrViewColTemplate", func(c *operation, col *column) {
+		if source, isText := c.op.Data.(string); isText && c.op.Type == siyuanapi.ColumnTemplate { // the type is required, as recorded
 			col.Key["template"] = source
 		}
 	})
-	onColumn("updateAttrViewColNumberFormat", func(c *operation, col *column) { col.Key["numberFormat"], _ = c.op.Data.(string) })
-	onColumn("updateAttrViewColRelation", (*operation).updateRelation)
-	onColumn("updateAttrViewColRollup", (*operation).updateRollup)
-	on("setAttrViewViewName", func(c *operation) bool {
+	registerForColumn("updateAttrViewColNumberFormat", func(c *operation, col *column) { col.Key["numberFormat"], _ = c.op.Data.(string) })
+	registerForColumn("updateAttrViewColRelation", (*operation).updateRelation)
+	registerForColumn("updateAttrViewColRollup", (*operation).updateRollup)
+	register("setAttrViewViewName", func(c *operation) bool {
 		for _, v := range c.db.views {
-			if name, is := c.op.Data.(string); is && v.str("id") == c.op.ID {
+			if name, isText := c.op.Data.(string); isText && v.str("id") == c.op.ID {
 				v["name"], c.db.changed = name, true
 			}
 		}
@@ -84,9 +84,9 @@ func registerOperations(mux *api.Mux) {
 }
 
 func (c *operation) rename() bool {
-	name, is := c.op.Data.(string)
-	c.db.changed = c.db.changed || is && c.db.name != name
-	if is {
+	name, isText := c.op.Data.(string)
+	c.db.changed = c.db.changed || isText && c.db.name != name
+	if isText {
 		c.db.name = name
 	}
 	return true
@@ -96,9 +96,9 @@ func (c *operation) insertRows() bool {
 	if !c.raw.Get("srcs").IsArray() {
 		return true
 	}
-	view := c.db.view(c.op.ViewID, c.shownIn(c.op.BlockID))
+	view := c.db.view(c.op.ViewID, c.viewOfBlock(c.op.BlockID))
 	if c.op.GroupID != "" && !slices.ContainsFunc(view.objects("groups"), func(g object) bool { return g.str("id") == c.op.GroupID }) {
-		return true // rows for a group that the view has not are dropped, as observed
+		return true // rows for an unknown group are dropped, as observed
 	}
 	c.addRows(c.db, rowsToAdd{
 		sources: c.raw.List("srcs"), previous: c.op.PreviousID, withoutPreset: c.op.IgnoreDefaultFill, group: c.op.GroupID, view: view,
@@ -106,8 +106,8 @@ func (c *operation) insertRows() bool {
 	return true
 }
 
-// shownIn returns the view that a block of the database shows.
-func (c *operation) shownIn(block string) string {
+// viewOfBlock returns the view that a database block shows, "" for the current one.
+func (c *operation) viewOfBlock(block string) string {
 	if b := c.tx.Block(block); block != "" && b != nil {
 		return b.Attrs[shownView]
 	}
@@ -135,7 +135,7 @@ func (c *operation) addColumn() bool {
 	return true
 }
 
-// updateColumn renames a column and changes its type. The primary column stays one, and others do not become one.
+// updateColumn changes the name and the type of a column. A primary column stays primary, and no other becomes it.
 func (c *operation) updateColumn(col *column) {
 	if c.op.Name != "" {
 		col.Key["name"] = c.op.Name
@@ -165,7 +165,7 @@ func (c *operation) updateRollup(col *column) {
 	}
 }
 
-// addView adds a view with the columns and rows of the one the block shows, and shows it there.
+// addView adds a view with the columns and rows of the view that the block shows. The block then shows the new view.
 func (c *operation) addView() bool {
 	layout := c.op.Layout
 	if layoutNames[layout] == "" {
@@ -176,7 +176,7 @@ func (c *operation) addView() bool {
 			return true
 		}
 	}
-	from := c.db.view(c.shownIn(c.op.BlockID))
+	from := c.db.view(c.viewOfBlock(c.op.BlockID))
 	added := newView(c.tx, c.op.ID, layoutNames[layout], layout)
 	var places []any
 	for _, p := range from.places(from.layout()) {
@@ -189,7 +189,7 @@ func (c *operation) addView() bool {
 	return true
 }
 
-// setCurrentView makes a view the current one, and that of a block.
+// setCurrentView makes a view the current one and shows it in a block.
 func (db *database) setCurrentView(s *databases, block, view string) {
 	db.viewID, db.changed = view, true
 	if b := s.tx.Block(block); block != "" && b != nil {
@@ -199,7 +199,7 @@ func (db *database) setCurrentView(s *databases, block, view string) {
 }
 
 func (c *operation) setCalc() bool {
-	c.db.view(c.op.ViewID, c.shownIn(c.op.BlockID)).setCalc(c.op.ID, c.data())
+	c.db.view(c.op.ViewID, c.viewOfBlock(c.op.BlockID)).setCalc(c.op.ID, c.data())
 	c.db.changed = true
 	return true
 }

@@ -45,7 +45,7 @@ func getMirrorDatabaseBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"refDefs": refs})
 }
 
-// blocksOf is databaseBlocks for an id that may be "".
+// blocksOf is databaseBlocks for one database; there are none for "".
 func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 	if id == "" {
 		return nil
@@ -72,7 +72,7 @@ func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Rep
 	}})
 }
 
-// searchAttributeView finds databases by name among those that some block shows.
+// searchAttributeView finds databases by name. Databases that no block shows are left out.
 func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	keyword, excludes := strings.ToLower(req.Str("keyword")), setOf(req.OptStrs("excludes"))
 	blocks := map[string][]shownBlock{}
@@ -92,7 +92,7 @@ func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"results": results})
 }
 
-// foundDatabase returns a hit of the search, with the views in each block as children.
+// foundDatabase returns a search hit for a database, with each view in each block as a child.
 func foundDatabase(tx *workspace.Tx, id, name string, views []gjson.Result, blocks []shownBlock) object {
 	hit := func(b shownBlock, view gjson.Result) object {
 		notebook := ""

@@ -7,48 +7,48 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// relation returns what a relation cell shows: the related rows that exist, with their primary values.
+// relation returns the value of a relation cell: the related rows that exist, with their primary values.
 func (s *sheet) relation(c *column, row string) *valueRelation {
 	r := &valueRelation{}
 	v := c.stored(row)
 	if v == nil || v.Relation == nil {
 		return r
 	}
-	other := s.relatedSheet(c)
-	if other == nil {
+	related := s.relatedSheet(c)
+	if related == nil {
 		r.BlockIDs = v.Relation.BlockIDs
 		return r
 	}
-	primary := other.db.primary()
+	primary := related.db.primary()
 	for _, id := range v.Relation.BlockIDs {
-		if other.db.hasRow(id) {
+		if related.db.hasRow(id) {
 			r.BlockIDs = append(r.BlockIDs, id)
-			r.Contents = append(r.Contents, other.cell(primary, id))
+			r.Contents = append(r.Contents, related.cell(primary, id))
 		}
 	}
 	return r
 }
 
-// rollup gathers the values that the related rows have in a column, or calculates with them; nil for none.
+// rollup returns the values of a column in the related rows, or the result of a calculation over them; nil for none.
 func (s *sheet) rollup(c *column, row string) []*value {
 	settings := c.Key.at("rollup")
 	relation := s.db.column(settings.str("relationKeyID"))
 	if relation == nil || relation.kind() != siyuanapi.ColumnRelation {
 		return nil
 	}
-	other := s.relatedSheet(relation)
-	if other == nil {
+	related := s.relatedSheet(relation)
+	if related == nil {
 		return nil
 	}
-	from := other.db.column(settings.str("keyID"))
+	from := related.db.column(settings.str("keyID"))
 	if from == nil {
 		return nil
 	}
 	var values []*value
 	if v := relation.stored(row); v != nil && v.Relation != nil {
 		for _, id := range v.Relation.BlockIDs {
-			if other.db.hasRow(id) {
-				values = append(values, other.cell(from, id))
+			if related.db.hasRow(id) {
+				values = append(values, related.cell(from, id))
 			}
 		}
 	}
@@ -62,7 +62,8 @@ func (s *sheet) rollup(c *column, row string) []*value {
 	return values
 }
 
-// mirrorRelation notes in the other database of a two way relation that a row's related rows are now others.
+// mirrorRelation updates the back column of a two-way relation after the related rows of row changed from before to
+// after.
 func (s *databases) mirrorRelation(c *column, row string, before, after []string) {
 	related, backColumn := s.otherEnd(c)
 	if backColumn == nil {
@@ -87,7 +88,8 @@ func (s *databases) mirrorRelation(c *column, row string, before, after []string
 	}
 }
 
-// otherEnd returns the other end of a two way relation, nil for other columns and where it is missing.
+// otherEnd returns the back column of a two-way relation and its database; nil for other columns, and if it does not
+// exist.
 func (s *databases) otherEnd(c *column) (*database, *column) {
 	settings := c.Key.at("relation")
 	if c.kind() != siyuanapi.ColumnRelation || !settings.flag("isTwoWay") {
@@ -104,7 +106,7 @@ func (s *databases) otherEnd(c *column) (*database, *column) {
 	return related, backColumn
 }
 
-// changeRelated changes the related rows of a cell.
+// changeRelated replaces the related rows in a cell of a relation column.
 func (db *database) changeRelated(c *column, row string, change func([]string) []string) {
 	stored := c.cell(row)
 	v := untouchedOr(c, row)
@@ -121,23 +123,23 @@ func (db *database) changeRelated(c *column, row string, change func([]string) [
 	db.changed = true
 }
 
-// relationTarget is where a relation column is to lead.
+// relationTarget is the new target of a relation column.
 type relationTarget struct {
 	database string
 	twoWay   bool
-	back     string // the column at the other end, which is made
+	back     string // id of the back column, which is created if need be
 	backName string
 }
 
-// setRelation lets a relation column lead to a database. The other end of a two way relation it had becomes an ordinary
-// relation.
+// setRelation makes a relation column lead to another database. If it was a two-way relation, its former back column
+// becomes an ordinary relation.
 func (s *databases) setRelation(db *database, c *column, to relationTarget) {
 	related := s.database(to.database)
 	if c.kind() != siyuanapi.ColumnRelation || related == nil {
 		return
 	}
-	if _, old := s.otherEnd(c); old != nil && old.id() != to.back {
-		old.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
+	if _, backColumn := s.otherEnd(c); backColumn != nil && backColumn.id() != to.back {
+		backColumn.Key["relation"] = object{"avID": db.id, "isTwoWay": false, "backKeyID": ""}
 		s.database(c.Key.at("relation").str("avID")).changed = true
 	}
 	if to.back == "" {
@@ -160,9 +162,9 @@ func (s *databases) setRelation(db *database, c *column, to relationTarget) {
 		backColumn.Key["relation"] = object{"avID": db.id, "isTwoWay": true, "backKeyID": c.id()}
 		related.changed = true
 	}
-	for _, held := range c.cells {
-		if v := held.get(); v.Relation != nil && tree.ValidID(held.row) {
-			s.mirrorRelation(c, held.row, nil, v.Relation.BlockIDs)
+	for _, rowCell := range c.cells {
+		if v := rowCell.get(); v.Relation != nil && tree.ValidID(rowCell.row) {
+			s.mirrorRelation(c, rowCell.row, nil, v.Relation.BlockIDs)
 		}
 	}
 }

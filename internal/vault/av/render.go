@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// renderAttributeView computes what a view shows. It makes the database when there is none, unless it is told not to.
+// renderAttributeView computes what a view shows. It creates a missing database, unless the request says not to.
 func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	if !hasValidTypes(req) {
 		return api.File([]byte{}, "application/json; charset=utf-8") // SiYuan loses its answer here
@@ -35,7 +35,7 @@ func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(newRendering(s, db, req).reply())
 }
 
-// hasValidTypes reports whether the parameters have the types they need.
+// hasValidTypes reports whether all parameters have the right types.
 func hasValidTypes(req api.Request) bool {
 	if req.Get("id").Type != gjson.String {
 		return false
@@ -58,13 +58,13 @@ func hasValidTypes(req api.Request) bool {
 	return true
 }
 
-// rendering is one answer in the making.
+// rendering computes one answer.
 type rendering struct {
 	*sheet
 	view       view
 	mirrors    int
 	query      string
-	page, size int // size 0 leaves it to the view
+	page, size int // size 0 means that of the view
 	paging     gjson.Result
 	ignoreRows bool
 }
@@ -84,21 +84,21 @@ func (r *rendering) reply() object {
 		views[i] = viewHeading(view{v}).with(object{"type": view{v}.layout()})
 	}
 	return object{
-		"defaultTemplateID": restOr(r.db, "defaultTemplateID", ""), "id": r.db.id, "isMirror": r.mirrors > 1, "name": r.db.name,
-		"newItemTemplates": restOr(r.db, "newItemTemplates", nil), "view": r.renderWhole(), "viewID": r.view.str("id"),
+		"defaultTemplateID": memberOr(r.db, "defaultTemplateID", ""), "id": r.db.id, "isMirror": r.mirrors > 1, "name": r.db.name,
+		"newItemTemplates": memberOr(r.db, "newItemTemplates", nil), "view": r.renderWhole(), "viewID": r.view.str("id"),
 		"viewType": r.view.layout(), "views": views,
 	}
 }
 
-// restOr returns a member of the database that is kept as it came, or otherwise.
-func restOr(db *database, name string, otherwise any) any {
-	if raw, stored := db.otherMembers[name]; stored {
+// memberOr returns an unknown member of a database's file, or otherwise if there is none.
+func memberOr(db *database, name string, otherwise any) any {
+	if raw, ok := db.otherMembers[name]; ok {
 		return raw
 	}
 	return otherwise
 }
 
-// viewHeading returns what is said of a view in a list of views.
+// viewHeading returns the members of a view in a list of views.
 func viewHeading(v view) object {
 	return object{
 		"id": v.str("id"), "icon": v.str("icon"), "name": v.str("name"), "desc": v.str("desc"),
@@ -106,31 +106,31 @@ func viewHeading(v view) object {
 	}
 }
 
-// renderWhole returns the view with its rows, or with its groups and theirs.
+// renderWhole returns the view with its rows, or with its groups and their rows.
 func (r *rendering) renderWhole() object {
 	rows := r.rows()
-	by := r.db.groupColumn(r.view)
-	if by == nil {
+	groupBy := r.db.groupColumn(r.view)
+	if groupBy == nil {
 		return r.renderView(r.view, rows, r.pageOf(rows, r.page, r.size))
 	}
 	out := r.renderView(r.view, rows, nil)
 	out["group"] = r.view.at("group")
 	groups := []object{}
-	for _, g := range r.groups(r.view, by, rows) {
+	for _, g := range r.groups(r.view, groupBy, rows) {
 		paging := r.paging.Get(g.view.str("id"))
 		page, size := 1, r.size
 		if paging.Get("page").Exists() {
 			page, size = int(paging.Get("page").Int()), int(paging.Get("pageSize").Int())
 		}
 		part := r.renderView(g.view, g.rows, r.pageOf(g.rows, page, size))
-		part["name"], part["groupKey"], part["groupValue"] = g.name, by.Key, g.value
+		part["name"], part["groupKey"], part["groupValue"] = g.name, groupBy.Key, g.value
 		groups = append(groups, part)
 	}
 	out["groups"] = groups
 	return out
 }
 
-// rows returns the rows a view shows on all its pages.
+// rows returns the rows that a view shows, on all its pages.
 func (r *rendering) rows() []string {
 	if r.ignoreRows {
 		return nil
@@ -145,7 +145,7 @@ func (r *rendering) rows() []string {
 	return rows
 }
 
-// matchesQuery reports whether the query stands in a row.
+// matchesQuery reports whether any cell of a row contains the query.
 func (r *rendering) matchesQuery(row string) bool {
 	if r.query == "" {
 		return true
@@ -158,7 +158,7 @@ func (r *rendering) matchesQuery(row string) bool {
 	return false
 }
 
-// pageOf returns a page of rows; pages begin with 1.
+// pageOf returns a page of rows. Pages count from 1.
 func (r *rendering) pageOf(rows []string, page, size int) []string {
 	if size < 1 {
 		size = max(r.view.num("pageSize", 50), 1)
@@ -166,7 +166,7 @@ func (r *rendering) pageOf(rows []string, page, size int) []string {
 	return pageItems(rows, page, size)
 }
 
-// pageItems returns a page of a list; pages begin with 1.
+// pageItems returns a page of a list. Pages count from 1.
 func pageItems[T any](list []T, page, size int) []T {
 	page, size = max(page, 1)-1, max(size, 1)
 	if page > len(list)/size {

@@ -9,31 +9,32 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// rowsToAdd holds what to add, and where.
+// rowsToAdd says which rows to add, and where.
 type rowsToAdd struct {
-	// sources name blocks, or the texts of detached rows.
+	// sources are blocks, or the texts of detached rows.
 	sources []api.Request
-	// previous is the row to put them after; they come first without one.
+	// previous is the row after which to add them, "" to add them first.
 	previous string
-	// view is the view they are added in: they get the values its filter asks for, unless bare is set.
+	// view is the view in which they are added. They get the values that its filter asks for, unless withoutPreset is
+	// set.
 	view          view
 	withoutPreset bool
-	// group is the group they are added to, "" for none.
+	// group is the group of the view to which they are added, "" for none.
 	group string
 }
 
-// addRows adds rows in the order of their sources. A block that is a row already, or is not there, is left out.
+// addRows adds rows in the order of their sources. Blocks that do not exist or are rows already are left out.
 func (s *databases) addRows(db *database, a rowsToAdd) {
 	bound := map[string]bool{}
 	for _, c := range db.primary().cells {
 		bound[c.block()] = true
 	}
 	var values []*value
-	taken := map[string]bool{}
+	added := map[string]bool{}
 	for _, src := range a.sources {
 		v := s.newRow(db, src, bound)
-		if v != nil && !taken[v.BlockID] && !db.hasRow(v.BlockID) {
-			taken[v.BlockID] = true
+		if v != nil && !added[v.BlockID] && !db.hasRow(v.BlockID) {
+			added[v.BlockID] = true
 			values = append(values, v)
 		}
 	}
@@ -47,7 +48,7 @@ func (s *databases) addRows(db *database, a rowsToAdd) {
 			addMembership(s.tx.Block(v.Block.ID), db.id)
 		}
 	}
-	for _, v := range slices.Backward(values) { // each is put before the others, so they are made from behind
+	for _, v := range slices.Backward(values) { // SiYuan puts each before the others and so creates the last one first
 		db.primary().add(v)
 	}
 	db.placeRows(rows, a.previous)
@@ -59,7 +60,7 @@ func (s *databases) addRows(db *database, a rowsToAdd) {
 	db.changed = true
 }
 
-// newRow returns the primary value of a new row, nil when its source names no block that can be bound.
+// newRow returns the primary value of a new row, nil if its source is not a block that can be bound.
 func (s *databases) newRow(db *database, src api.Request, bound map[string]bool) *value {
 	now := time.Now().UnixMilli()
 	v := &value{
@@ -81,7 +82,7 @@ func (s *databases) newRow(db *database, src api.Request, bound map[string]bool)
 	return v
 }
 
-// placeRows puts rows into every view, behind a row or first.
+// placeRows inserts rows into each view after the row previous, or first.
 func (db *database) placeRows(rows []string, previous string) {
 	for _, v := range db.views {
 		items := v.list("itemIds")
@@ -90,7 +91,7 @@ func (db *database) placeRows(rows []string, previous string) {
 	}
 }
 
-// presetRow gives a new row the values that the filter of the view and the group it was added to ask for.
+// presetRow gives a new row the values that the filter of the view and the group ask for.
 func (s *databases) presetRow(db *database, a rowsToAdd, row string) {
 	root := asObject(db.filters(a.view)[0])
 	if root.str("combination") != "or" {
@@ -113,15 +114,15 @@ func (s *databases) presetRow(db *database, a rowsToAdd, row string) {
 	}
 }
 
-// presetCell gives an untouched cell a value, without anything for computed ones and the name.
-func (db *database) presetCell(id, row string, given *value) {
+// presetCell sets the value of a cell that nobody has touched, except in primary, relation and computed columns.
+func (db *database) presetCell(id, row string, preset *value) {
 	c := db.column(id)
-	if c == nil || given == nil || given.isBlank() && given.Checkbox == nil || c.cell(row) != nil ||
+	if c == nil || preset == nil || preset.isBlank() && preset.Checkbox == nil || c.cell(row) != nil ||
 		c.kind() == siyuanapi.ColumnBlock || c.kind() == siyuanapi.ColumnRelation || slices.Contains(computedTypes, c.kind()) {
 		return
 	}
 	v := untouchedValue(c, row)
-	if v.merge(given.encode()) != nil {
+	if v.merge(preset.encode()) != nil {
 		return
 	}
 	v.Type = c.kind()
@@ -129,7 +130,7 @@ func (db *database) presetCell(id, row string, given *value) {
 	c.learnOptions(v)
 }
 
-// removeRows removes rows by their own ids; the id of a block that one is bound to does nothing.
+// removeRows removes rows by their ids. The id of a block to which a row is bound has no effect.
 func (s *databases) removeRows(db *database, rows []string) {
 	removed := setOf(rows)
 	delete(removed, "")

@@ -7,7 +7,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// maxDepth is how many databases a computed cell may look through, one from the other: relations may form circles.
+// maxDepth is how many relations to other databases a computed cell may follow, since relations may form cycles.
 const maxDepth = 3
 
 // sheet computes what the cells of a database show.
@@ -19,7 +19,8 @@ type sheet struct {
 
 func newSheet(s *databases, db *database) *sheet { return &sheet{dbs: s, db: db} }
 
-// relatedSheet returns the sheet of a database that a relation leads to, nil when there is none or the way was too long.
+// relatedSheet returns the sheet of the database that a relation leads to; nil if there is none, or after maxDepth
+// relations.
 func (s *sheet) relatedSheet(relation *column) *sheet {
 	if s.depth == maxDepth {
 		return nil
@@ -33,7 +34,7 @@ func (s *sheet) relatedSheet(relation *column) *sheet {
 	return o
 }
 
-// cell returns what a cell shows: what is stored, with all members its type has, and what is computed.
+// cell returns what a cell shows: the stored value, with all members of its type, or the computed one.
 func (s *sheet) cell(c *column, row string) *value {
 	v := untouchedOr(c, row)
 	switch v.Type = c.kind(); v.Type {
@@ -62,7 +63,7 @@ func (s *sheet) cell(c *column, row string) *value {
 	return v
 }
 
-// untouchedOr returns a copy of the stored value, or else what an untouched cell has.
+// untouchedOr returns a copy of the stored value of a cell, or the value of an untouched one.
 func untouchedOr(c *column, row string) *value {
 	stored := c.stored(row)
 	if stored == nil {
@@ -73,7 +74,7 @@ func untouchedOr(c *column, row string) *value {
 	return &v
 }
 
-// format returns the format of a number: its own, or that of the column.
+// format returns the format of a number: its own or that of the column.
 func (c *column) format(n *siyuanapi.Number) string {
 	if n != nil && n.Format != "" {
 		return n.Format
@@ -81,7 +82,7 @@ func (c *column) format(n *siyuanapi.Number) string {
 	return c.Key.str("numberFormat")
 }
 
-// boundBlock returns the block a row is bound to, "" for a detached row.
+// boundBlock returns the block that a row is bound to, "" for a detached row.
 func (s *sheet) boundBlock(row string) string {
 	if v := s.db.primary().stored(row); v != nil && v.Block != nil && !v.IsDetached {
 		return v.Block.ID
@@ -89,7 +90,7 @@ func (s *sheet) boundBlock(row string) string {
 	return ""
 }
 
-// created returns when the block of a row was made, or the row if it is detached.
+// created returns when a row's block was created; for a detached row, when the row was.
 func (s *sheet) created(row string) time.Time {
 	if block := s.boundBlock(row); block != "" {
 		return tree.IDTime(block)
@@ -97,10 +98,10 @@ func (s *sheet) created(row string) time.Time {
 	return tree.IDTime(row)
 }
 
-// updated returns when the block of a row was changed, or the row if it is detached.
+// updated returns when a row's block was last changed; for a detached row, when the row was.
 func (s *sheet) updated(row string) time.Time {
-	if changed := s.db.changes[s.boundBlock(row)]; !changed.IsZero() {
-		return changed
+	if at := s.db.changes[s.boundBlock(row)]; !at.IsZero() {
+		return at
 	}
 	if v := s.db.primary().stored(row); v != nil && v.Block != nil && v.Block.Updated > 0 {
 		return time.UnixMilli(v.Block.Updated)

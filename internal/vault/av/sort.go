@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// viewSorts returns the sorts of a view, [] when it has none.
+// viewSorts returns the sorts of a view, an empty list if there are none.
 func viewSorts(v view) []any {
 	if list := v.list("sorts"); list != nil {
 		return list
@@ -16,27 +16,27 @@ func viewSorts(v view) []any {
 	return []any{}
 }
 
-// sort brings rows into the order of a view's sorts. Empty cells come last, whatever the direction; where no sort
-// decides, rows come as they are stored, as recorded.
+// sort sorts rows by the sorts of a view. Empty cells come last in either direction. Rows that no sort tells apart stay
+// in the order in which they are stored, as recorded.
 func (s *sheet) sort(v view, rows []string) {
-	type by struct {
+	type criterion struct {
 		column     *column
 		descending bool
 	}
-	var order []by
+	var order []criterion
 	for _, one := range v.objects("sorts") {
 		if c := s.db.column(one.str("column")); c != nil {
-			order = append(order, by{c, one.str("order") == "DESC"})
+			order = append(order, criterion{c, one.str("order") == "DESC"})
 		}
 	}
 	if len(order) == 0 {
 		return
 	}
-	stored := make(map[string]int, len(rows))
+	position := make(map[string]int, len(rows))
 	for i, c := range s.db.primary().cells {
-		stored[c.row] = i
+		position[c.row] = i
 	}
-	slices.SortFunc(rows, func(a, b string) int { return cmp.Compare(stored[a], stored[b]) })
+	slices.SortFunc(rows, func(a, b string) int { return cmp.Compare(position[a], position[b]) })
 	keys := make(map[string][]*value, len(rows))
 	for _, row := range rows {
 		for _, o := range order {
@@ -65,7 +65,7 @@ func (s *sheet) sort(v view, rows []string) {
 	})
 }
 
-// compare orders two values of a column that are not empty.
+// compare compares two values of a column that are not empty.
 func compare(c *column, a, b *value) int {
 	switch a.Type {
 	case siyuanapi.ColumnNumber:
@@ -91,7 +91,7 @@ func compare(c *column, a, b *value) int {
 	return cmp.Compare(strings.ToLower(a.text()), strings.ToLower(b.text()))
 }
 
-// single returns the one value of a rollup, nil when there are none or more.
+// single returns the value of a rollup with exactly one, else nil.
 func (r *valueRollup) single() *value {
 	if r == nil || len(r.Contents) != 1 {
 		return nil

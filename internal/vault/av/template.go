@@ -8,18 +8,19 @@ import (
 	"collie/internal/vault/template"
 )
 
-// maxTemplates is how long the templates of one call may take, all rows together. What comes later shows nothing.
+// maxTemplates is how long all templates in one call may run together. After that, cells show the source of their
+// template.
 const maxTemplates = 2 * time.Second
 
-// execute returns what the template of a column makes of a row: nothing where it has a mistake in it.
+// execute returns the result of a column's template for a row, "" if the template has an error.
 func (s *sheet) execute(c *column, row string) string {
 	source := c.Key.str("template")
 	if !strings.Contains(source, template.ActionLeft) || s.dbs.templates > maxTemplates {
 		return source
 	}
-	begun := time.Now()
+	start := time.Now()
 	text, err := s.runTemplate(source, row)
-	s.dbs.templates += time.Since(begun)
+	s.dbs.templates += time.Since(start)
 	if err != nil {
 		return ""
 	}
@@ -33,7 +34,7 @@ func (s *sheet) runTemplate(source, row string) (string, error) {
 	})
 }
 
-// templateValues returns the values a template may use: the cells of its row by column name, and the row's id, title,
+// templateValues returns the values for the template of a row: its cells by column name, and the row's id, title,
 // created and updated.
 func (s *sheet) templateValues(row string) map[string]any {
 	values := map[string]any{
@@ -51,7 +52,7 @@ func (s *sheet) templateValues(row string) map[string]any {
 	return values
 }
 
-// plain returns a value as templates count with it: a number, a truth value, or its text.
+// plain returns a value for calculations in templates: a number, a boolean, or its text.
 func (v *value) plain() any {
 	switch {
 	case v.Type == siyuanapi.ColumnCheckbox:

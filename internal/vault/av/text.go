@@ -8,7 +8,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// isEmpty reports whether a value of a type holds nothing.
+// isEmpty reports whether a value is empty. What that means depends on its type.
 func (v *value) isEmpty() bool {
 	if v == nil {
 		return true
@@ -28,7 +28,7 @@ func (v *value) isEmpty() bool {
 	return strings.TrimSpace(v.text()) == ""
 }
 
-// text returns a value as somebody reads it, "" when it is empty.
+// text returns a value as text for readers, "" if it is empty.
 func (v *value) text() string {
 	if v == nil {
 		return ""
@@ -112,7 +112,7 @@ func dateText(d *siyuanapi.Date) string {
 	return text
 }
 
-// shownMoment returns a time as created and updated cells show it; the zero time shows nothing.
+// shownMoment returns a time as cells of created and updated columns show it, an empty one for the zero time.
 func shownMoment(t time.Time) *siyuanapi.Moment {
 	if t.IsZero() {
 		return &siyuanapi.Moment{}

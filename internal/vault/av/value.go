@@ -12,7 +12,7 @@ import (
 type value struct {
 	ID         string              `json:"id,omitempty"`
 	KeyID      string              `json:"keyID,omitempty"`
-	BlockID    string              `json:"blockID,omitempty"` // of the row, whatever the name says
+	BlockID    string              `json:"blockID,omitempty"` // id of the row, in spite of the name
 	Type       string              `json:"type,omitempty"`
 	IsDetached bool                `json:"isDetached,omitempty"`
 	CreatedAt  int64               `json:"createdAt,omitempty"`
@@ -35,7 +35,7 @@ type value struct {
 }
 
 type valueBlock struct {
-	ID      string `json:"id,omitempty"` // none in a detached row
+	ID      string `json:"id,omitempty"` // "" in a detached row
 	Icon    string `json:"icon,omitempty"`
 	Content string `json:"content"`
 	Created int64  `json:"created"`
@@ -44,18 +44,18 @@ type valueBlock struct {
 
 type valueRelation struct {
 	BlockIDs []string `json:"blockIDs"` // rows of the other database
-	Contents []*value `json:"contents"` // their primary values, in what is rendered
+	Contents []*value `json:"contents"` // their primary values; set when rendered
 }
 
 type valueRollup struct {
 	Contents []*value `json:"contents"`
 }
 
-// encode writes a value; it holds nothing that cannot be written.
+// encode returns the JSON of a value. It never fails.
 func (v *value) encode() json.RawMessage { return api.MustJSON(v) }
 
-// untouchedValue returns what a cell shows that nobody has touched. Its id and times come from the row, so that they are
-// the same each time it is shown.
+// untouchedValue returns the value of a cell that nobody has touched. Its id and times are derived from the row, so
+// that they are always the same.
 func untouchedValue(c *column, row string) *value {
 	created := tree.IDTime(row)
 	v := &value{ID: tree.DerivedID(row, c.id()), KeyID: c.id(), BlockID: row, Type: c.kind()}
@@ -69,7 +69,7 @@ func untouchedValue(c *column, row string) *value {
 	return v
 }
 
-// complete gives a value the member its type stands for.
+// complete adds the member that belongs to the type of a value, if it is missing.
 func (v *value) complete() {
 	switch v.Type {
 	case siyuanapi.ColumnBlock:

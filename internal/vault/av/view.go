@@ -13,13 +13,13 @@ const (
 	layoutKanban  = "kanban"
 )
 
-// layoutNames are all layouts with the names new views get.
+// layoutNames are all layouts, with the names for new views.
 var layoutNames = map[string]string{layoutTable: "Table", layoutGallery: "Card", layoutKanban: "Kanban"}
 
-// view is one view of a database. It keeps the settings of each layout it ever had.
+// view is one view of a database. It keeps the settings of each layout that it ever had.
 type view struct{ object }
 
-// newView makes a view without columns.
+// newView returns a new view without columns.
 func newView(tx *workspace.Tx, id, name, layout string) view {
 	return view{object{
 		"id": id, "icon": "", "name": name, "hideAttrViewName": false, "desc": "", "filters": []any{noFilter()}, "pageSize": 50,
@@ -28,7 +28,7 @@ func newView(tx *workspace.Tx, id, name, layout string) view {
 	}}
 }
 
-// newLayout makes the settings of a layout.
+// newLayout returns the settings of a new layout.
 func newLayout(tx *workspace.Tx, layout string) object {
 	o := object{"spec": 0, "id": tx.NewID(), "showIcon": true, "wrapField": false, placesKey(layout): []any{}}
 	if layout == layoutTable {
@@ -44,7 +44,7 @@ func newLayout(tx *workspace.Tx, layout string) object {
 	return o
 }
 
-// placesKey returns where a layout lists its columns.
+// placesKey returns the key of the columns in a layout's settings.
 func placesKey(layout string) string {
 	if layout == layoutTable {
 		return "columns"
@@ -52,7 +52,7 @@ func placesKey(layout string) string {
 	return "fields"
 }
 
-// newPlace returns how a layout lists a column.
+// newPlace returns an entry for a column in a layout.
 func newPlace(layout, column string) object {
 	if layout == layoutTable {
 		return object{"id": column, "wrap": false, "hidden": false, "pin": false, "width": ""}
@@ -60,7 +60,7 @@ func newPlace(layout, column string) object {
 	return object{"id": column, "wrap": false, "hidden": false}
 }
 
-// layout returns the layout a view has now; one that is not known shows as a table.
+// layout returns the current layout of a view; an unknown one counts as a table.
 func (v view) layout() string {
 	if layout := v.str("type"); layoutNames[layout] != "" {
 		return layout
@@ -68,37 +68,37 @@ func (v view) layout() string {
 	return layoutTable
 }
 
-// places returns the columns as a layout of v lists them.
+// places returns the entries of columns in a layout of v.
 func (v view) places(layout string) []object { return v.at(layout).objects(placesKey(layout)) }
 
-// eachLayout calls each for the layouts v ever had with their columns, which it may replace.
-func (v view) eachLayout(each func(layout string, places []any) []any) {
+// eachLayout calls visit for each layout that v ever had, with its columns; visit returns those that replace them.
+func (v view) eachLayout(visit func(layout string, places []any) []any) {
 	for layout := range layoutNames {
 		if settings := v.at(layout); settings != nil {
-			settings[placesKey(layout)] = each(layout, settings.list(placesKey(layout)))
+			settings[placesKey(layout)] = visit(layout, settings.list(placesKey(layout)))
 		}
 	}
 }
 
-// placeIndex returns the place of a column in a list, -1 when it is not there.
+// placeIndex returns the index of a column in a list of entries, -1 if it is missing.
 func placeIndex(places []any, column string) int {
 	return slices.IndexFunc(places, func(p any) bool { return asObject(p).str("id") == column })
 }
 
-// view returns the first view that is there of those with an id, and else the current one.
-func (db *database) view(wanted ...string) view {
-	for _, id := range append(wanted, db.viewID) {
+// view returns the first view that exists among those with ids, or else the current view.
+func (db *database) view(ids ...string) view {
+	for _, id := range append(ids, db.viewID) {
 		if at := slices.IndexFunc(db.views, func(v object) bool { return v.str("id") == id }); at >= 0 && id != "" {
 			return view{db.views[at]}
 		}
 	}
-	if len(db.views) == 0 { // somebody else wrote this
+	if len(db.views) == 0 { // written by another program
 		return view{object{"id": db.viewID, "name": layoutNames[layoutTable], "type": layoutTable, "filters": []any{noFilter()}}}
 	}
 	return view{db.views[0]}
 }
 
-// rows returns the rows in the order of a view. Those it does not list come last.
+// rows returns the rows in the order of a view. Those that it does not list come last.
 func (db *database) rows(v view) []string {
 	primary := db.primary()
 	rows, seen := make([]string, 0, len(primary.cells)), map[string]bool{}
