@@ -113,7 +113,7 @@ func (a insertAnchor) find(tx *workspace.Tx) (parent *tree.Block, at int) {
 	return tx.Block(a.parent), 0
 }
 
-// afterDocument reports whether previous is a document, after which there can be no block.
+// afterDocument reports whether previous is a document, after which no block can follow.
 func (a insertAnchor) afterDocument(tx *workspace.Tx) bool {
 	if a.next != "" || a.previous == "" {
 		return false

@@ -34,7 +34,7 @@ func moveBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// deleteBlock removes a block with everything in it. It is no error if the block does not exist. A document is not
+// deleteBlock removes a block with everything in it. It is not an error if the block does not exist. A document is not
 // removed.
 func deleteBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")

@@ -84,7 +84,7 @@ func setAttrsOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bo
 	return b != nil && isText && gjson.Valid(text) && setAttributes(tx, b, gjson.Parse(text)) == ""
 }
 
-// updatedOperation sets when a block was updated. It is no failure if the block does not exist.
+// updatedOperation sets when a block was updated. It is not a failure if the block does not exist.
 func updatedOperation(tx *workspace.Tx, op *api.DoOperation, _ gjson.Result) bool {
 	at, isText := op.Data.(string)
 	if b := tx.Block(op.ID); b != nil && isText && at != "" {
