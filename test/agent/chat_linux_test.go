@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -156,4 +157,24 @@ func TestPromptsAndResourcesAtATerminal(t *testing.T) {
 	if code != 2 || !strings.Contains(stderr, "is too much") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+}
+
+// While an answer is on its way a message waits for its end, and /steer tells the model at its next step.
+func TestSteerAndQueueAtATerminal(t *testing.T) {
+	t.Parallel()
+	slow := calls("fs", `{"action":"ls","path":"/"}`)
+	slow.Say, slow.Chunk, slow.Pace = strings.Repeat("word ", 60), 5, provider.Duration(30*time.Millisecond)
+	p, settings := world(t, answers(slow, provider.Turn{Say: "short it is"}, provider.Turn{Say: "that one waited"}))
+	s := terminal.Run(t, terminal.Size{Columns: 100, Rows: 40}, p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+	s.Shows("collie chat")
+	s.Types("tell me all\r")
+	s.Shows("word word")
+	s.Types("then the next\r")
+	s.Shows("it waits until the answer is finished")
+	s.Types("/steer be short\r")
+	s.Shows("fs ls", "path: /", "the model was told: be short", "short it is", "tokens in", "that one waited", "tokens in")
+	s.Types("/steer\r")
+	s.Shows("expected what the model is to be told")
+	s.Types("\x03\x03")
+	s.Ends(0)
 }

@@ -48,6 +48,7 @@ func commands() []command {
 			return k.choose("model", args)
 		}},
 		{"/new", "", locale.T("begin a new conversation"), (*talk).fresh},
+		{"/steer", "TEXT", locale.T("tell the model something while it answers"), (*talk).steer},
 		{"/quit", "", locale.T("leave"), nil},
 	}
 }
@@ -89,6 +90,14 @@ func (k *talk) fresh(context.Context, []string) (outcome, error) {
 	k.setID("")
 	k.setEditing("")
 	return outcome{lines: []string{locale.T("a new conversation begins with what you say next")}}, nil
+}
+
+// steer sends a message that the running answer takes up. Without one it is a message like others.
+func (k *talk) steer(_ context.Context, args []string) (outcome, error) {
+	if len(args) == 0 {
+		return outcome{}, root.Usage("expected what the model is to be told: /steer TEXT")
+	}
+	return outcome{send: &message{text: strings.Join(args, " "), steer: true}}, nil
 }
 
 // choose sets what the following messages are answered with.

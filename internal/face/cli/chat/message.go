@@ -20,6 +20,7 @@ type message struct {
 	text  string
 	files []conversation.File // beside those that the text mentions
 	edits string              // the message that it takes the place of
+	steer bool                // the model that is answering is told it, at its next step
 	again string              // the answer beside which there is to be another; then there is no text
 }
 
@@ -58,8 +59,12 @@ func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, 
 	if err != nil {
 		return nil, err
 	}
+	config := k.config()
+	if m.steer {
+		config["busyPolicy"] = "steer"
+	}
 	if m.again != "" {
-		return k.api.Again(ctx, m.again, k.config(), asker, event)
+		return k.api.Again(ctx, m.again, config, asker, event)
 	}
 	files, err := k.attach(ctx, session, m.text, note)
 	if err != nil {
@@ -67,9 +72,9 @@ func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, 
 	}
 	files = append(files, m.files...)
 	if m.edits != "" {
-		return k.api.Edit(ctx, m.edits, m.text, files, k.config(), asker, event)
+		return k.api.Edit(ctx, m.edits, m.text, files, config, asker, event)
 	}
-	return k.api.Say(ctx, session, m.text, files, k.config(), asker, event)
+	return k.api.Say(ctx, session, m.text, files, config, asker, event)
 }
 
 // mention is @FILE or @"FILE" in a message; a resource is named by its URI.

@@ -34,7 +34,10 @@ type (
 		api *conversation.API
 		err error
 	}
-	event struct{ body json.RawMessage }
+	event struct {
+		of   *turn
+		body json.RawMessage
+	}
 	ended struct {
 		of    *turn
 		said  message
@@ -167,12 +170,15 @@ type screen struct {
 }
 
 // turn is an answer that is written, or waits to be.
-type turn struct{ cancel context.CancelFunc }
+type turn struct {
+	cancel context.CancelFunc
+	since  time.Time // when its first event came; zero before
+}
 
 // card is a tool call that runs.
 type card struct {
-	id, name, target, state string
-	since                   time.Time
+	id, title, args, state string
+	since                  time.Time
 }
 
 func newScreen(ctx context.Context, k *talk) *screen {
@@ -274,6 +280,9 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		s.asking = append(s.asking, msg)
 		return nil
 	case event:
+		if msg.of.since.IsZero() {
+			msg.of.since = time.Now()
+		}
 		s.event(gjson.ParseBytes(msg.body))
 		return nil
 	case ended:
@@ -347,11 +356,14 @@ func (s *screen) history(path []gjson.Result) {
 					s.block(text)
 				}
 			case "tool_call":
-				s.say("✓ %s  %s", s.bold(output.OneLine(p.Get("name").String())), output.Truncate(output.OneLine(p.Get("args").String()), s.width))
+				title, args := conversation.CallTitle(p.Get("name").String(), p.Get("args").String())
+				s.say("✓ %s  %s", s.bold(title), output.Truncate(args, s.width))
 			case "file":
 				s.say("  @%s", output.OneLine(p.Get("file.name").String()))
+			case "steer":
+				s.say("%s", s.Dim(locale.Sprintf("the model was told: %s", output.OneLine(text))))
 			case "notice":
-				s.say("! %s", output.OneLine(text))
+				s.say("! %s", conversation.NoticeText(p))
 			}
 		}
 	}
@@ -478,14 +490,17 @@ func (s *screen) fail(err error) {
 // text comes back.
 func (s *screen) send(m message) {
 	ctx, cancel := context.WithCancel(s.ctx)
-	t := &turn{cancel}
+	if len(s.turns) > 0 && !m.steer {
+		s.say("%s", s.Dim(locale.T("it waits until the answer is finished; /steer TEXT tells the model at once")))
+	}
+	t := &turn{cancel: cancel}
 	s.turns = append(s.turns, t)
 	s.work.Go(func() { // ends with the turn, or with ctx
 		defer cancel()
 		e := ended{of: t, said: m}
 		e.turn, e.err = s.answer(ctx, m, s.asker, func(text string) { s.program.Send(notice{"! " + text}) }, func(body json.RawMessage) {
 			e.began = true
-			s.program.Send(event{body})
+			s.program.Send(event{t, body})
 		})
 		s.program.Send(e)
 	})
@@ -510,7 +525,9 @@ func (s *screen) event(e gjson.Result) {
 			return
 		}
 		s.flush()
-		s.cards = append(s.cards, &card{d.Get("callId").String(), d.Get("name").String(), output.OneLine(d.Get("args").String()), locale.T("waits"), time.Now()})
+		c := &card{id: d.Get("callId").String(), state: locale.T("waits"), since: time.Now()}
+		c.title, c.args = conversation.CallTitle(d.Get("name").String(), d.Get("args").String())
+		s.cards = append(s.cards, c)
 	case "tool.start", "tool.asking":
 		if c := s.card(d); c != nil {
 			c.state = map[bool]string{true: locale.T("runs"), false: locale.T("asks you")}[e.Get("type").String() == "tool.start"]
@@ -525,8 +542,8 @@ func (s *screen) event(e gjson.Result) {
 		if !d.Get("ok").Bool() {
 			mark = "✗"
 		}
-		s.say("%s %s  %s", s.Painter(s.Out).Mark(mark), s.bold(output.OneLine(c.name)), took(d.Get("durationMs").Int()))
-		s.say("  %s", output.Truncate(c.target, max(s.width-2, 1)))
+		s.say("%s %s  %s", s.Painter(s.Out).Mark(mark), s.bold(c.title), took(d.Get("durationMs").Int()))
+		s.say("  %s", output.Truncate(c.args, max(s.width-2, 1)))
 		s.say("  %s", output.Truncate(output.OneLine(d.Get("preview").String()), max(s.width-2, 1)))
 	case "turn.start":
 		if d.Get("ownTools").Bool() {
@@ -535,10 +552,16 @@ func (s *screen) event(e gjson.Result) {
 	case "notice":
 		s.flush()
 		s.say("! %s", conversation.NoticeText(d))
+	case "steer":
+		s.flush()
+		s.say("%s", s.Dim(locale.Sprintf("the model was told: %s", output.OneLine(d.Get("text").String()))))
 	case "retry":
 		s.say("! %s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
 	}
 }
+
+// elapsed is how long something has taken so far, in whole seconds.
+func elapsed(since time.Time) string { return time.Since(since).Truncate(time.Second).String() }
 
 func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
@@ -584,12 +607,24 @@ func (s *screen) ended(e ended) {
 		err = conversation.Ended(e.turn)
 		t := gjson.ParseBytes(e.turn)
 		if t.Get("usage.input").Int() > 0 {
-			s.say("%s", s.Dim(locale.Sprintf("%s tokens in, %s out", t.Get("usage.input").String(), t.Get("usage.output").String())))
+			s.say("%s", s.Dim(cost(t)+" · "+time.Since(e.of.since).Round(100*time.Millisecond).String()))
 		}
 	}
 	if err != nil {
 		s.fail(conversation.NoModel(s.ctx, s.Program, s.flags.model, err))
 	}
+}
+
+// cost says who answered in a turn, and what that took.
+func cost(turn gjson.Result) string {
+	text := locale.Sprintf("%s tokens in, %s out", turn.Get("usage.input").String(), turn.Get("usage.output").String())
+	if model := turn.Get("model").String(); model != "" {
+		text = output.OneLine(model) + " · " + text
+	}
+	if micros := turn.Get("costMicros").Int(); micros > 0 {
+		text += fmt.Sprintf(" · $%.4f", float64(micros)/1e6)
+	}
+	return text
 }
 
 // key takes a key that was pressed, and reports whether that answers the question, with what would have been typed to
@@ -636,7 +671,7 @@ func (s *screen) View() tea.View {
 		lines = lines[min(s.shown, len(lines)):]
 	}
 	for _, c := range s.cards {
-		lines = append(lines, output.Truncate("… "+c.name+"  "+c.state+"  "+time.Since(c.since).Truncate(time.Second).String()+"  "+c.target, s.width))
+		lines = append(lines, output.Truncate("… "+c.title+"  "+c.state+"  "+elapsed(c.since)+"  "+c.args, s.width))
 	}
 	if len(s.asking) > 0 {
 		lines = append(lines, strings.Split(lipgloss.Wrap(call.QuestionText(&s.asking[0].Question)+s.asking[0].prompt(), s.width, ""), "\n")...)
@@ -656,6 +691,9 @@ func (s *screen) View() tea.View {
 		status = locale.Sprintf("answering, %s wait", fmt.Sprint(len(s.turns)-1))
 	case len(s.turns) > 0:
 		status = locale.T("answering, Ctrl-C ends it")
+		if since := s.turns[0].since; !since.IsZero() {
+			status = elapsed(since) + "  " + status
+		}
 	}
 	lines = append(lines, s.Dim(output.Truncate(strings.Repeat("─", 2)+" "+status, s.width)))
 	drawn := strings.Join(slices.Concat(lines, []string{s.input.View()}, below), "\n")

@@ -295,9 +295,9 @@ func (t *Printer) Event(raw json.RawMessage) {
 			return
 		}
 		t.newline()
-		name := d.Get("name").String()
-		t.toolNames[d.Get("callId").String()] = name
-		t.Note("%s", t.Dim("→ "+output.Truncate(output.OneLine(name+" "+d.Get("args").String()), 120)))
+		title, args := CallTitle(d.Get("name").String(), d.Get("args").String())
+		t.toolNames[d.Get("callId").String()] = title
+		t.Note("%s", t.Dim("→ "+output.Truncate(title+"  "+args, 120)))
 	case "tool.result":
 		t.newline()
 		mark := "✓"
@@ -314,6 +314,26 @@ func (t *Printer) Event(raw json.RawMessage) {
 	case "retry":
 		t.Note("%s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
 	}
+}
+
+// CallTitle returns what is called, the name of a tool with that of its action, and its arguments as people read them, such as
+// path: /a, deep: true. Arguments that are not a JSON object come back as they are. Both are one line.
+func CallTitle(name, args string) (title, arguments string) {
+	title = output.OneLine(name)
+	parsed := gjson.Parse(args)
+	if !gjson.Valid(args) || !parsed.IsObject() {
+		return title, output.OneLine(args)
+	}
+	var words []string
+	parsed.ForEach(func(key, value gjson.Result) bool {
+		if key.String() == "action" && value.Type == gjson.String {
+			title += " " + output.OneLine(value.String())
+		} else {
+			words = append(words, key.String()+": "+value.String())
+		}
+		return true
+	})
+	return title, output.OneLine(strings.Join(words, ", "))
 }
 
 // NoticeText returns the text of a notice in the language of the terminal: one line, but for a plan, which has a line for
