@@ -8,15 +8,15 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// FoundBlock is a block as searches, bookmarks, outlines, card lists and the recent list show it. Lists that show less
-// of it, or mark words in its texts, change the fields.
+// FoundBlock is a block in searches, bookmarks, outlines, card lists and the recent list. Lists that show less, or mark
+// words in texts, change its fields.
 type FoundBlock struct {
 	Box        string            `json:"box"`
 	Path       string            `json:"path"`
 	HPath      string            `json:"hPath"` // of its document, without the notebook's name
 	ID         string            `json:"id"`
 	RootID     string            `json:"rootID"`
-	ParentID   string            `json:"parentID"` // the heading or container it lies under
+	ParentID   string            `json:"parentID"` // the heading or container above it
 	Name       string            `json:"name"`
 	Alias      string            `json:"alias"`
 	Memo       string            `json:"memo"`
@@ -43,11 +43,11 @@ type FoundBlock struct {
 	RiffCard   any               `json:"riffCard"`
 }
 
-// Found shows a block of a document. Created and Updated stay empty, as they do in SiYuan; the values are in IAL and
-// in the id. IAL is a copy.
+// Found returns a block of a document for an answer. Created and Updated stay empty, as in SiYuan; IAL and the id have
+// these times. IAL is a copy.
 func Found(b *tree.Block) *FoundBlock {
 	d := b.Doc
-	found := &FoundBlock{
+	block := &FoundBlock{
 		Box: d.Box.ID, Path: d.Path(), HPath: d.HPath(), ID: b.ID, RootID: d.ID(),
 		Name: b.Attrs["name"], Alias: b.Attrs["alias"], Memo: b.Attrs["memo"], Tag: strings.Join(tags(b), " "),
 		Content: markup.Content(b), FContent: markup.FirstContent(b), Markdown: markup.Markdown(b),
@@ -55,25 +55,25 @@ func Found(b *tree.Block) *FoundBlock {
 		Sort: tree.Sort(b.Kind),
 	}
 	if above := b.Above(); above != nil {
-		found.ParentID = above.ID
+		block.ParentID = above.ID
 	}
-	return found
+	return block
 }
 
-// tags returns the tags of a block as blocks.tag holds them: those in the text of a leaf, those of a document in its
-// attribute.
+// tags returns the tags of a block, as in blocks.tag: those in the text of a leaf, or those in the attribute of a
+// document.
 func tags(b *tree.Block) []string {
 	switch b.Kind {
 	case tree.Paragraph, tree.Heading, tree.Table:
 		return markup.Tags(b.Text)
 	case tree.Doc:
-		var found []string
+		var list []string
 		for tag := range strings.SplitSeq(b.Attrs["tags"], ",") {
 			if tag = strings.TrimSpace(tag); tag != "" {
-				found = append(found, "#"+tag+"#")
+				list = append(list, "#"+tag+"#")
 			}
 		}
-		return found
+		return list
 	}
 	return nil
 }

@@ -8,15 +8,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Handler answers one call. It reads parameters through the methods of [Request], finds what the call is about through
-// tx, and answers with [OK], [Done], [Fail], [Notice] or [File], or from further down with [End].
+// Handler handles one call. It reads parameters with the methods of [Request], works on tx, and returns [OK], [Done],
+// [Fail], [Notice] or [File]. Functions that it calls may end the call with [End].
 type Handler func(tx *workspace.Tx, req Request) Reply
 
-// Operation carries out one step of /api/transactions. raw is the step as sent. What it changes in op is echoed; false
-// undoes the whole transaction.
+// Operation executes one operation of /api/transactions. raw is the operation in the request. Changes to op appear in
+// the answer. If it returns false, the whole transaction is undone.
 type Operation func(tx *workspace.Tx, op *DoOperation, raw gjson.Result) bool
 
-// Mux answers the kernel's API over a workspace. It is safe for concurrent use once all routes are added.
+// Mux serves the kernel's API for a workspace. It is safe for concurrent use once all routes are added.
 type Mux struct {
 	workspace  *workspace.Workspace
 	log        *slog.Logger
@@ -29,7 +29,7 @@ type route struct {
 	access  access
 }
 
-// access is what kind of transaction a route runs in.
+// access is the kind of transaction that a route runs in.
 type access int
 
 const (
@@ -38,7 +38,7 @@ const (
 	readFirst
 )
 
-// New makes a Mux without routes. A nil log discards.
+// New returns a Mux without routes. A nil log discards.
 func New(w *workspace.Workspace, log *slog.Logger) *Mux {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -46,19 +46,19 @@ func New(w *workspace.Workspace, log *slog.Logger) *Mux {
 	return &Mux{workspace: w, log: log, routes: map[string]route{}, operations: map[string]Operation{}}
 }
 
-// Read adds the handler of the POST requests to path, which changes nothing.
+// Read adds a handler for POST requests to path that change nothing.
 func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, readAccess}) }
 
-// Write adds the handler of the POST requests to path, which may change the workspace.
+// Write adds a handler for POST requests to path that may change the workspace.
 func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writeAccess}) }
 
-// ReadFirst adds a handler of POST requests to path, for calls most of which change nothing. The handler runs first
-// like that of Read. If it calls [NeedWrite], it runs again from the start like that of Write. So what it does before
+// ReadFirst adds a handler for POST requests to path of which most change nothing. The handler first runs like one of
+// Read. If it calls [NeedWrite], it runs again from the start, like one of Write. So everything that it does before
 // NeedWrite must be safe to do twice.
 func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readFirst}) }
 
-// NeedWrite is for the handler of a route added with [Mux.ReadFirst], which calls it before it changes anything. False
-// means that this run counts for nothing: the call is run again, as a write.
+// NeedWrite must be called by the handler of a route added with [Mux.ReadFirst] before it changes anything. If it
+// returns false, the answer of this run is discarded, and the call runs again as a write.
 func NeedWrite(tx *workspace.Tx) bool {
 	if !tx.Writes() {
 		tx.Abandon(errNeedsWrite)
@@ -66,7 +66,7 @@ func NeedWrite(tx *workspace.Tx) bool {
 	return tx.Writes()
 }
 
-// add keeps a route. Two for one path are a mistake of the families.
+// add adds a route. It panics if the path has one already, which is a mistake in the packages of endpoints.
 func (m *Mux) add(path string, r route) {
 	if _, exists := m.routes[path]; exists {
 		panic("vault: two handlers for " + path)
@@ -74,7 +74,8 @@ func (m *Mux) add(path string, r route) {
 	m.routes[path] = r
 }
 
-// Operation adds an action of /api/transactions. Unknown actions are echoed and do nothing.
+// Operation adds an operation of /api/transactions. Unknown actions are echoed and do nothing. It panics if the action
+// exists already.
 func (m *Mux) Operation(action string, do Operation) {
 	if m.operations[action] != nil {
 		panic("vault: two operations " + action)
@@ -82,17 +83,18 @@ func (m *Mux) Operation(action string, do Operation) {
 	m.operations[action] = do
 }
 
-// WhenErased has do called in each write that removes blocks with custom attributes, at its end.
+// WhenErased sets a function that runs at the end of each write that erases blocks with custom attributes; see
+// [workspace.Workspace.WhenErased].
 func (m *Mux) WhenErased(do func(tx *workspace.Tx, erased map[string]map[string]string)) {
 	if m.workspace != nil {
 		m.workspace.WhenErased(do)
 	}
 }
 
-// Operations returns the table of what Operation added, for the handler of /api/transactions.
+// Operations returns all operations by action, for the handler of /api/transactions.
 func (m *Mux) Operations() map[string]Operation { return m.operations }
 
-// Routes returns the paths that are answered, in no order.
+// Routes returns the paths of all routes, in no order.
 func (m *Mux) Routes() []string {
 	paths := make([]string, 0, len(m.routes))
 	for path := range m.routes {

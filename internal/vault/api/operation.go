@@ -1,6 +1,6 @@
 package api
 
-// DoOperation is one step of a transaction as the kernel echoes it.
+// DoOperation is one operation of a transaction in the form in which the kernel answers it.
 type DoOperation struct {
 	Action            string `json:"action"`
 	Data              any    `json:"data"`
@@ -33,14 +33,14 @@ type DoOperation struct {
 	Context           any    `json:"context"`
 }
 
-// Transaction is what a write of blocks answers.
+// Transaction is the answer to a write of blocks.
 type Transaction struct {
 	Timestamp      int64         `json:"timestamp"`
 	DoOperations   []DoOperation `json:"doOperations"`
 	UndoOperations any           `json:"undoOperations"`
 }
 
-// Transacted answers each operation as a transaction of its own.
+// Transacted returns a reply with each operation in a transaction of its own.
 func Transacted(ops ...DoOperation) Reply {
 	list := make([]Transaction, len(ops))
 	for i, op := range ops {
@@ -50,9 +50,9 @@ func Transacted(ops ...DoOperation) Reply {
 }
 
 const (
-	// Version is the version of the kernel whose answers were recorded, and what the vault reports as its own.
+	// Version is the version of the kernel that was recorded. The vault reports it as its own.
 	Version = "3.7.3"
-	// Root is the folder in which the workspace lies, as answers and errors show it. There is none: a path below it
-	// names a file of the workspace.
+	// Root is the path of the workspace in answers and errors. No such folder exists: a path below it is that of a file
+	// in the workspace.
 	Root = "/workspace"
 )

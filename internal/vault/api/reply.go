@@ -5,37 +5,37 @@ import (
 	"net/http"
 )
 
-// Reply is what a handler answers. The zero value is code 0 with data null.
+// Reply is the answer of a handler. The zero value is code 0 with data null.
 type Reply struct {
 	// Status is the HTTP status; 0 means 200.
 	Status int
 	Code   int
 	Msg    string
 	Data   any
-	// Raw replaces the JSON envelope by these bytes when it is not nil.
+	// Raw is sent instead of the JSON envelope, unless it is nil.
 	Raw         []byte
 	ContentType string
 }
 
-// OK answers code 0 with data.
+// OK returns a reply with code 0 and data.
 func OK(data any) Reply { return Reply{Data: data} }
 
-// Done answers code 0 with data null, which is success for most writes.
+// Done returns a reply with code 0 and data null, which means success for most writes.
 func Done() Reply { return Reply{} }
 
-// Fail answers an error the way most handlers do: HTTP 200, data null.
+// Fail returns the error reply of most handlers: HTTP status 200, data null.
 func Fail(code int, msg string) Reply { return Reply{Code: code, Msg: msg} }
 
-// Notice answers an error that the kernel also shows in its own window for ms milliseconds.
+// Notice returns an error reply for an error that the kernel also shows in its own window for ms milliseconds.
 func Notice(msg string, ms int) Reply {
 	return Reply{Code: -1, Msg: msg, Data: map[string]any{"closeTimeout": ms}}
 }
 
-// File answers the bytes of a file.
+// File returns a reply with the bytes of a file.
 func File(data []byte, contentType string) Reply { return Reply{Raw: data, ContentType: contentType} }
 
-// body renders r as it goes on the wire.
-func (r Reply) body() []byte {
+// encode returns the body of the HTTP response.
+func (r Reply) encode() []byte {
 	if r.Raw != nil {
 		return r.Raw
 	}
@@ -53,7 +53,7 @@ func (r Reply) httpStatus() int {
 	return r.Status
 }
 
-// MustJSON encodes v, which is always built from plain maps, slices and structs.
+// MustJSON encodes v, which must consist of plain maps, slices and structs. It panics if v cannot be encoded.
 func MustJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

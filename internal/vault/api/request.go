@@ -11,13 +11,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Request is one parsed call: the JSON object of its body, or its multipart form. Its readers come in two kinds, as
-// SiYuan has two generations of handlers. The plain ones (Str, Strs, Flag, Num) end the call when a key is missing or
-// of the wrong type: nothing is done, code 0, data null. The checked ones (Need...) end it with "Field [x] ...".
+// Request is one parsed call: the JSON object in its body, or its multipart form. There are two kinds of methods to
+// read parameters, since SiYuan has two generations of handlers. With the plain ones (Str, Strs, Flag, Num), a key that
+// is missing or of the wrong type ends the call with code 0 and data null, and nothing is done. The checked ones
+// (Need...) end it with "Field [x] ...".
 //
-// A call that has ended runs on to the end of its handler, in a workspace that seems empty; readers return zero values,
-// and what the handler answers does not count. So it needs no check after each of them, only care that a zero value
-// does not break what follows.
+// After a call has ended, its handler goes on to the end, in a workspace that seems empty. Methods return zero values,
+// and what the handler returns is discarded. So a handler need not check after each parameter; it only must not fail on
+// zero values.
 type Request struct {
 	gjson.Result
 	// Form is the multipart form, nil for JSON.
@@ -26,22 +27,22 @@ type Request struct {
 	tx *workspace.Tx
 }
 
-// In returns a value within a call as a request of its own.
+// In returns a value in a request as a request of its own, for the same call.
 func In(tx *workspace.Tx, value gjson.Result) Request { return Request{Result: value, tx: tx} }
 
-// abortedError is why a transaction was abandoned: the answer of its call is certain.
+// abortedError abandons a transaction because the answer of its call is final.
 type abortedError struct{ reply Reply }
 
 func (e *abortedError) Error() string { return "the call has ended: " + e.reply.Msg }
 
-// End ends the call with an answer, from wherever the handler is. Nothing the call changed is kept. Only the first end
-// counts.
+// End ends the call with an answer. It can be called anywhere in a handler. All changes of the call are undone. Only
+// the first End counts.
 func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&abortedError{rep}) }
 
-// End is [End] for what has the request at hand.
+// End is [End] for the call of r.
 func (r Request) End(rep Reply) { End(r.tx, rep) }
 
-// Str returns the text at key.
+// Str returns the text at key. Anything else ends the call.
 func (r Request) Str(key string) string {
 	v := r.Get(escapeKey(key))
 	if v.Type != gjson.String {
@@ -51,7 +52,7 @@ func (r Request) Str(key string) string {
 	return v.Str
 }
 
-// OptStr returns the text at key, "" when it is absent; another type ends the call.
+// OptStr returns the text at key, "" if it is missing or null. Another type ends the call.
 func (r Request) OptStr(key string) string {
 	if v := r.Get(escapeKey(key)); !v.Exists() || v.Type == gjson.Null {
 		return ""
@@ -59,7 +60,7 @@ func (r Request) OptStr(key string) string {
 	return r.Str(key)
 }
 
-// Flag is the boolean at key.
+// Flag returns the boolean at key. Anything else ends the call.
 func (r Request) Flag(key string) bool {
 	v := r.Get(escapeKey(key))
 	if !v.IsBool() {
@@ -69,7 +70,7 @@ func (r Request) Flag(key string) bool {
 	return v.Bool()
 }
 
-// OptFlag is the boolean at key, or otherwise when it is absent.
+// OptFlag returns the boolean at key, or otherwise if it is missing. Another type ends the call.
 func (r Request) OptFlag(key string, otherwise bool) bool {
 	if !r.Get(escapeKey(key)).Exists() {
 		return otherwise
@@ -77,7 +78,7 @@ func (r Request) OptFlag(key string, otherwise bool) bool {
 	return r.Flag(key)
 }
 
-// OptNum returns the number at key, or otherwise when it is absent.
+// OptNum returns the number at key, or otherwise if it is missing. Another type ends the call.
 func (r Request) OptNum(key string, otherwise int) int {
 	v := r.Get(escapeKey(key))
 	if !v.Exists() {
@@ -90,7 +91,8 @@ func (r Request) OptNum(key string, otherwise int) int {
 	return int(v.Int())
 }
 
-// Strs returns the list of texts at key; elements of another type are left out, as the kernel does.
+// Strs returns the list of texts at key. Elements of another type are left out, as the kernel does. Anything but a list
+// ends the call.
 func (r Request) Strs(key string) []string {
 	list := r.List(key)
 	texts := make([]string, 0, len(list))
@@ -102,7 +104,7 @@ func (r Request) Strs(key string) []string {
 	return texts
 }
 
-// OptStrs returns the list of texts at key, nil when it is absent.
+// OptStrs returns the list of texts at key, nil if it is missing.
 func (r Request) OptStrs(key string) []string {
 	if !r.Get(escapeKey(key)).Exists() {
 		return nil
@@ -110,7 +112,7 @@ func (r Request) OptStrs(key string) []string {
 	return r.Strs(key)
 }
 
-// List returns the list at key.
+// List returns the list at key. Anything else ends the call.
 func (r Request) List(key string) []Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsArray() {
@@ -125,7 +127,7 @@ func (r Request) List(key string) []Request {
 	return list
 }
 
-// Object returns the object at key.
+// Object returns the object at key. Anything else ends the call.
 func (r Request) Object(key string) Request {
 	v := r.Get(escapeKey(key))
 	if !v.IsObject() {
@@ -135,7 +137,7 @@ func (r Request) Object(key string) Request {
 	return In(r.tx, v)
 }
 
-// ID returns the text at key when it has the form of an id; a missing key ends the call, another text is "invalid ID
+// ID returns the id at key. A missing key ends the call with nothing done, a text that is not an id with "invalid ID
 // argument".
 func (r Request) ID(key string) string {
 	id := r.Str(key)
@@ -146,7 +148,7 @@ func (r Request) ID(key string) string {
 	return id
 }
 
-// NeedStr returns the text at key, which newer handlers check and trim.
+// NeedStr returns the text at key. Anything else ends the call with an error.
 func (r Request) NeedStr(key string) string {
 	v := r.Get(escapeKey(key))
 	switch {
@@ -160,7 +162,7 @@ func (r Request) NeedStr(key string) string {
 	return ""
 }
 
-// NeedText is NeedStr that must not be blank.
+// NeedText is NeedStr for a text that must not be blank.
 func (r Request) NeedText(key string) string {
 	text := r.NeedStr(key)
 	if strings.TrimSpace(text) == "" {
@@ -169,7 +171,7 @@ func (r Request) NeedText(key string) string {
 	return text
 }
 
-// NeedID is NeedText that must have the form of an id.
+// NeedID is NeedText for a text that must be an id.
 func (r Request) NeedID(key string) string {
 	id := r.NeedText(key)
 	if !tree.ValidID(id) {
@@ -179,7 +181,7 @@ func (r Request) NeedID(key string) string {
 	return id
 }
 
-// NeedList returns the list at key, which must hold something.
+// NeedList returns the list at key, which must not be empty.
 func (r Request) NeedList(key string) []Request {
 	v := r.Get(escapeKey(key))
 	switch {
@@ -193,7 +195,7 @@ func (r Request) NeedList(key string) []Request {
 	return r.List(key)
 }
 
-// Field returns the text of a part of the multipart form, "" when there is none.
+// Field returns the text of a field in the multipart form, "" if there is none.
 func (r Request) Field(name string) string {
 	if r.Form == nil || len(r.Form.Value[name]) == 0 {
 		return ""
@@ -201,7 +203,7 @@ func (r Request) Field(name string) string {
 	return strings.ToValidUTF8(r.Form.Value[name][0], "\uFFFD")
 }
 
-// escapeKey makes a key literal for gjson's path syntax.
+// escapeKey escapes a key for gjson's path syntax.
 func escapeKey(key string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(key)
 }

@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	// maxBody is the largest body that is read, in bytes, and maxJSON the largest that is not a form: it is held in
-	// memory more than once. SiYuan has no limit.
+	// maxBody bounds the body of a request, in bytes. maxJSON bounds one that is not a form, since it is in memory more
+	// than once. SiYuan has no limit.
 	maxBody = 256 << 20
 	maxJSON = 64 << 20
-	// maxForm is what a multipart form may keep in memory, in bytes.
+	// maxForm bounds the memory for a multipart form, in bytes; larger parts go to files.
 	maxForm = 64 << 20
 )
 
-// openGET lists the routes that also answer GET.
+// openGET has the routes that also accept GET.
 var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
-// bodylessRoutes lists the routes that read no body, so that an empty one is not an error.
+// bodylessRoutes has the routes that read no body, for which an empty body is not an error.
 var bodylessRoutes = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
@@ -39,11 +39,12 @@ var bodylessRoutes = map[string]bool{
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
-// repeatErrorRoutes lists the routes that write the error of an empty body two times, so that it is not one JSON value.
+// repeatErrorRoutes has the routes that write the error for an empty body twice, so that the answer is not a single
+// JSON value.
 var repeatErrorRoutes = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
-// ServeHTTP answers one call the way the recorded kernel did. A panic of a handler or of the storage is logged and
-// answered like [WriteError]: one bad request must not end the program.
+// ServeHTTP handles one call as the recorded kernel did. A panic of a handler or of the storage is logged and answered
+// by [WriteError]: one bad request must not end the program.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
 	defer func() {
@@ -54,7 +55,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	if trimmed, ok := strings.CutSuffix(at, "/"); ok {
-		if _, known := m.routes[trimmed]; known {
+		if _, exists := m.routes[trimmed]; exists {
 			http.Redirect(w, r, trimmed, http.StatusTemporaryRedirect) //nolint:gosec // to a path of this server
 			return
 		}
@@ -70,12 +71,12 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	route, known := m.routes[at]
-	if !known || r.Method != http.MethodPost && (r.Method != http.MethodGet || !openGET[at]) {
+	route, exists := m.routes[at]
+	if !exists || r.Method != http.MethodPost && (r.Method != http.MethodGet || !openGET[at]) {
 		refuseRoute(w, r)
 		return
 	}
-	if r.ContentLength > maxBody { // known before any of it is read
+	if r.ContentLength > maxBody { // refused without reading any of it
 		write(w, parseFailure(at, &http.MaxBytesError{Limit: maxBody}))
 		return
 	}
@@ -100,11 +101,11 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, rep)
 }
 
-// TroubleHeader says in an answer what is the matter with the file of the vault.
+// TroubleHeader is the header of an answer that says what is wrong with the file of the vault.
 const TroubleHeader = "Vault-Trouble"
 
-// WriteError answers that the vault itself failed: status 500, code -1. A client takes the outcome of a write for
-// unknown, unless TroubleHeader tells that nothing was written.
+// WriteError answers a call for which the vault itself failed: status 500, code -1. A client then cannot know whether a
+// write was done, unless TroubleHeader is set: it means that nothing was written.
 func WriteError(w http.ResponseWriter, err error) {
 	if t := workspace.TroubleOf(err); t != "" {
 		w.Header().Set(TroubleHeader, string(t))
@@ -113,9 +114,9 @@ func WriteError(w http.ResponseWriter, err error) {
 }
 
 var (
-	// errRefused makes Update undo what a call did that did not answer code 0.
+	// errRefused makes Update roll back a call that did not answer code 0.
 	errRefused = errors.New("refused")
-	// errNeedsWrite ends a view whose handler has to change something.
+	// errNeedsWrite ends a View whose handler has to change something.
 	errNeedsWrite = errors.New("the call changes the workspace")
 )
 
@@ -139,7 +140,7 @@ func runHandler(ctx context.Context, run transaction, h Handler, req Request) (r
 		if tx.Err() == nil && rep.Code != 0 {
 			return errRefused
 		}
-		return nil // an error of tx is returned by run itself; to the handler the workspace seemed empty
+		return nil // run itself returns an error of tx, for which the handler did not look
 	})
 	if aborted, ok := errors.AsType[*abortedError](err); ok {
 		return aborted.reply, nil
@@ -153,8 +154,8 @@ func runHandler(ctx context.Context, run transaction, h Handler, req Request) (r
 // transaction is Workspace.View or Workspace.Update.
 type transaction func(context.Context, func(*workspace.Tx) error) error
 
-// refuseRoute answers an unknown route or method. With gzip, which Go's client asks for by default, SiYuan loses both
-// the status and the text.
+// refuseRoute answers an unknown route or method. If the client accepts gzip, as Go's does by default, SiYuan sends
+// neither the status nor the text.
 func refuseRoute(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && strings.HasPrefix(r.URL.Path, "/api/") {
@@ -166,13 +167,13 @@ func refuseRoute(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "404 page not found")
 }
 
-// serveFile answers a static file of the workspace.
+// serveFile serves a static file of the workspace.
 func (m *Mux) serveFile(w http.ResponseWriter, r *http.Request, at string) {
 	var data []byte
-	found := false
+	isFile := false
 	err := m.workspace.View(r.Context(), func(tx *workspace.Tx) error {
 		if f := tx.Stat(at); f != nil && !f.Dir {
-			found, data = true, tx.ReadFile(at)
+			isFile, data = true, tx.ReadFile(at)
 		}
 		return nil
 	})
@@ -180,7 +181,7 @@ func (m *Mux) serveFile(w http.ResponseWriter, r *http.Request, at string) {
 	case err != nil:
 		m.log.Error("the vault could not answer", "path", at, "error", err)
 		w.WriteHeader(http.StatusInternalServerError)
-	case !found:
+	case !isFile:
 		w.WriteHeader(http.StatusNotFound)
 	default:
 		w.Header().Set("Content-Type", ContentType(at, data))
@@ -188,7 +189,7 @@ func (m *Mux) serveFile(w http.ResponseWriter, r *http.Request, at string) {
 	}
 }
 
-// ContentType returns the media type of a file by its name, or else by what it holds.
+// ContentType returns the media type of a file by its extension, or else by its content.
 func ContentType(name string, data []byte) string {
 	if byName := mime.TypeByExtension(path.Ext(name)); byName != "" {
 		return byName
@@ -196,8 +197,8 @@ func ContentType(name string, data []byte) string {
 	return http.DetectContentType(data)
 }
 
-// readRequest parses a body: a multipart form, or the first JSON value of anything else. The content type is ignored
-// otherwise, and so is text after the value.
+// readRequest parses a body: a multipart form, or else the first JSON value. Other content types are ignored, and so is
+// text after the value.
 func readRequest(r *http.Request) (Request, error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		if err := r.ParseMultipartForm(maxForm); err != nil { //nolint:gosec // the body is bounded before
@@ -209,7 +210,7 @@ func readRequest(r *http.Request) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	data = bytes.ToValidUTF8(data, []byte("\uFFFD")) // as a decoder of JSON has it
+	data = bytes.ToValidUTF8(data, []byte("\uFFFD")) // as a JSON decoder does
 	var object map[string]json.RawMessage
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(&object); err != nil {
@@ -222,14 +223,14 @@ func parseFailure(at string, err error) Reply {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the request body is empty or truncated (%w)", err)
 	}
-	// The kernel reads a body into a map of anything, and says so.
+	// The kernel decodes the body into a map of interface {}, which appears in its messages.
 	message := strings.ReplaceAll(err.Error(), "json.RawMessage", "interface {}")
 	rep := Fail(-1, fmt.Sprintf("Parses request [%s] failed: %s", at, message))
 	if at == "/api/file/getFile" {
 		rep.Status = http.StatusAccepted
 	}
 	if repeatErrorRoutes[at] {
-		rep.Raw = append(rep.body(), rep.body()...)
+		rep.Raw = append(rep.encode(), rep.encode()...)
 		rep.ContentType = "application/json; charset=utf-8"
 	}
 	return rep
@@ -239,7 +240,7 @@ func write(w http.ResponseWriter, rep Reply) {
 	if rep.Raw == nil {
 		rep.ContentType = "application/json; charset=utf-8"
 	}
-	body := rep.body() // first: if it panics, the status is still to be told
+	body := rep.encode() // before the header: if it panics, another status can still be sent
 	w.Header().Set("Content-Type", rep.ContentType)
 	w.WriteHeader(rep.httpStatus())
 	_, _ = w.Write(body)

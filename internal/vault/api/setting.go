@@ -6,13 +6,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// settings is the kind of the records that hold what a call leaves in the configuration, by its place in it.
+// settings is the kind of records for values that a call sets in SiYuan's configuration. Their ids are the paths of
+// these values.
 const settings = "setting"
 
-// tagSort is the place of the order of tags.
+// tagSort is the path of the order of tags.
 const tagSort = "tag.sort"
 
-// TagSort returns conf.tag.sort, the order that tags were last listed in; 0 before.
+// TagSort returns conf.tag.sort, the order in which tags were last listed; 0 if they never were.
 func TagSort(tx *workspace.Tx) int {
 	r := tx.Record(settings, tagSort)
 	if r == nil {
@@ -25,8 +26,8 @@ func TagSort(tx *workspace.Tx) int {
 	return order
 }
 
-// SetTagSort stores the order in which tags are listed. The route must be a Write or a [Mux.ReadFirst]; the latter
-// fits, since most calls name the order that is already stored.
+// SetTagSort stores the order in which tags are listed. The route must be a Write or a [Mux.ReadFirst]. The latter is
+// better, since most calls do not change the order.
 func SetTagSort(tx *workspace.Tx, order int) {
 	if order != TagSort(tx) && NeedWrite(tx) {
 		tx.PutRecord(workspace.Record{Kind: settings, ID: tagSort, Body: []byte(strconv.Itoa(order))})

@@ -33,7 +33,7 @@ func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// removeDocByID removes a document with all below it; each is kept in the history.
+// removeDocByID saves a document and those below it in the history, and removes them.
 func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	switch {
@@ -46,8 +46,8 @@ func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// duplicateDoc copies a document next to itself, without the documents below it. The hPath it answers is not exact:
-// two blanks in the title become one, as recorded.
+// duplicateDoc copies a document next to itself, without the documents below it. The hPath in the answer is not exact:
+// it has two blanks where the title has one, as recorded.
 func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	if d == nil {
@@ -58,26 +58,27 @@ func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 		blocks[i] = edit.Copy(tx, b)
 	}
 	mark := "(Duplicated " + time.Now().Format(time.DateTime) + ")"
-	answered := "/" + d.Title() + "  " + mark
+	hpath := "/" + d.Title() + "  " + mark
 	if d.Parent != nil {
-		answered = d.Parent.HPath() + answered
+		hpath = d.Parent.HPath() + hpath
 	}
 	c := tx.AddDocument(d.Box, d.Parent, d.Title()+" "+mark, "", blocks)
 	for name, value := range d.Root.Attrs {
-		if _, isSet := c.Root.Attrs[name]; !isSet && !notCopied(name) {
+		if _, isSet := c.Root.Attrs[name]; !isSet && !isUnique(name) {
 			c.Root.Attrs[name] = value
 		}
 	}
-	return api.OK(map[string]any{"hPath": answered, "id": c.ID(), "notebook": c.Box.ID, "path": c.Path()})
+	return api.OK(map[string]any{"hPath": hpath, "id": c.ID(), "notebook": c.Box.ID, "path": c.Path()})
 }
 
-// notCopied reports whether an attribute of a document is about this one document.
-func notCopied(name string) bool {
+// isUnique reports whether an attribute belongs to one document only and must not be copied.
+func isUnique(name string) bool {
 	return name == "custom-hidden" || name == "title-empty" ||
 		strings.HasPrefix(name, "custom-dailynote-") || name == "custom-riff-decks"
 }
 
-// changeSort puts the named documents first and numbers their siblings behind them in the order of their ids.
+// changeSort moves the documents in paths to the front and numbers their siblings after them, in the order of their
+// ids.
 func changeSort(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, paths := req.Str("notebook"), req.Strs("paths")
 	if len(paths) == 0 {

@@ -19,7 +19,7 @@ func getNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"box": id, "conf": box.Conf, "name": box.Conf.Name})
 }
 
-// setNotebookConf changes the keys of a configuration that conf has; unknown ones are ignored.
+// setNotebookConf changes those keys of a notebook's configuration that conf has. Unknown keys are ignored.
 func setNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
 	box, changes := anyNotebook(tx, req.ID("notebook")), req.Object("conf")
 	conf := box.Conf
@@ -42,8 +42,8 @@ func setNotebookIcon(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// anyNotebook returns a notebook that may not exist: SiYuan makes a closed one without a page when its icon or
-// configuration is set, and lists it from then on.
+// anyNotebook returns the notebook with an id. If there is none, it creates a closed one without a page, as SiYuan does
+// when an icon or configuration is set; it is listed from then on.
 func anyNotebook(tx *workspace.Tx, id string) *tree.Notebook {
 	box := tx.Notebook(id)
 	if box == nil {

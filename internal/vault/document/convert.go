@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// heading2Doc makes a heading, with what lies under it, a document that keeps the heading's id.
+// heading2Doc converts a heading and the blocks under it to a document. It has the id of the heading.
 func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	h := tx.Block(req.ID("srcHeadingID"))
 	if h == nil || h.Kind != tree.Heading {
@@ -34,17 +34,17 @@ func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(h), "/", ""))
 	blocks := slices.Clone(h.Section())
 	edit.KeepBefore(tx, h.Doc)
-	for _, below := range blocks {
-		below.Cut()
+	for _, block := range blocks {
+		block.Cut()
 	}
 	edit.Detach(tx, h)
 	tx.AddDocument(box, parent, title, h.ID, blocks)
 	return api.Done()
 }
 
-// doc2Heading makes a document a section beside a block of another document, with the document's id as the heading's.
-// SiYuan destroys a document that is named as the target itself, and drops documents below the source; both are
-// refused here.
+// doc2Heading converts a document to a section beside a block of another document. The heading has the id of the
+// document. In SiYuan a document that is its own target is destroyed, and documents below the source are lost; here
+// both are refused.
 func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
 	after := req.Flag("after")
 	d, target := tx.Document(req.ID("srcID")), tx.Block(req.ID("targetID"))
@@ -77,8 +77,8 @@ func doc2Heading(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(answer)
 }
 
-// levelAt returns the level of the heading that a document becomes next to a block: the block's own level if it is a
-// heading, otherwise one below the heading above it in its container.
+// levelAt returns the level for a new heading next to a block: the level of the block if it is a heading, otherwise one
+// below the heading above it in its container.
 func levelAt(target *tree.Block) int {
 	if target.Kind == tree.Heading {
 		return target.Level()
@@ -89,8 +89,8 @@ func levelAt(target *tree.Block) int {
 	return 1
 }
 
-// asSection returns a copy of what d holds as a section: a heading of a level and d's blocks, with their headings below
-// it.
+// asSection returns a copy of the content of d as a section: a heading of a level, and d's blocks, with their headings
+// below that level.
 func asSection(d *tree.Document, level int) []*tree.Block {
 	attrs := map[string]string{"id": d.ID(), "updated": tree.Stamp(time.Now())}
 	blocks := []*tree.Block{{ID: d.ID(), Kind: tree.Heading, Text: strings.Repeat("#", level) + " " + d.Title(), Attrs: attrs}}
@@ -101,7 +101,7 @@ func asSection(d *tree.Document, level int) []*tree.Block {
 	return blocks
 }
 
-// shiftHeadings brings the headings among blocks to the levels below one.
+// shiftHeadings shifts the headings in blocks to the levels below level.
 func shiftHeadings(blocks []*tree.Block, level int) {
 	top := 7
 	for _, b := range blocks {

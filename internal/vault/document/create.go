@@ -33,7 +33,7 @@ func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(d.ID())
 }
 
-// createDoc makes a document at a storage path. The document above it must exist.
+// createDoc creates a document at a storage path. The document above it must exist.
 func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, path, title, text := req.Str("notebook"), req.Str("path"), req.Str("title"), req.Str("md")
 	box := tx.OpenNotebook(notebook)
@@ -41,35 +41,35 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(-1, notebookFailed)
 	}
 	ids := strings.Split(strings.Trim(strings.TrimSuffix(path, ".sy"), "/"), "/")
-	last := len(ids) - 1
+	lastIndex := len(ids) - 1
 	var parent *tree.Document
-	for _, id := range ids[:last] {
+	for _, id := range ids[:lastIndex] {
 		if parent = tx.Document(id); parent == nil || parent.Box.ID != box.ID {
 			return api.Fail(-1, "block not found")
 		}
 	}
 	switch {
-	case !tree.ValidID(ids[last]):
-		return api.Fail(-1, "invalid ID argument") // where a kernel makes a document that no list shows
-	case tx.DocumentTaken(ids[last]):
+	case !tree.ValidID(ids[lastIndex]):
+		return api.Fail(-1, "invalid ID argument") // SiYuan creates a document that no list shows
+	case tx.DocumentTaken(ids[lastIndex]):
 		return api.Fail(-1, "Duplicated filename")
 	case len(ids) > tree.MaxDepth:
 		return api.Fail(-1, treeTooDeep)
 	}
-	d := tx.AddDocument(box, parent, cleanTitle(title), ids[last], tx.Identify(markup.Parse(text)))
+	d := tx.AddDocument(box, parent, cleanTitle(title), ids[lastIndex], tx.Identify(markup.Parse(text)))
 	return api.OK(map[string]string{"id": d.ID()})
 }
 
-// create makes a document at a path by titles, with the parents that are missing. A path that is taken is not an
-// obstacle: two documents may share it. id may be "". It returns nil when the document would lie too deep.
+// create creates a document at a path of titles, and its parents where they are missing. Another document may have the
+// same path. id may be "". It returns nil if the document would be too deep.
 func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.Document {
 	titles := strings.Split(strings.Trim(visibleText(hpath), "/"), "/")
 	if len(titles) > tree.MaxDepth {
 		return nil
 	}
-	last := len(titles) - 1
+	lastIndex := len(titles) - 1
 	var parent *tree.Document
-	for _, title := range titles[:last] {
+	for _, title := range titles[:lastIndex] {
 		next := childTitled(tx, box, parent, title)
 		if next == nil {
 			next = tx.AddDocument(box, parent, title, "", nil)
@@ -77,17 +77,17 @@ func create(tx *workspace.Tx, box *tree.Notebook, hpath, text, id string) *tree.
 		}
 		parent = next
 	}
-	return tx.AddDocument(box, parent, titles[last], id, tx.Identify(markup.Parse(text)))
+	return tx.AddDocument(box, parent, titles[lastIndex], id, tx.Identify(markup.Parse(text)))
 }
 
-// childTitled returns the oldest document with a title right below parent, or nil.
+// childTitled returns the oldest document with a title directly below parent, or nil.
 func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, title string) *tree.Document {
-	above := ""
+	parentPath := ""
 	if parent != nil {
-		above = parent.HPath()
+		parentPath = parent.HPath()
 	}
-	for _, d := range tx.DocumentsByHPath(box.ID, above+"/"+title) {
-		// A title may hold a slash, so the path alone does not tell.
+	for _, d := range tx.DocumentsByHPath(box.ID, parentPath+"/"+title) {
+		// A title may contain a slash, so the path alone is ambiguous.
 		if d.Parent == parent && d.Title() == title && !d.Hidden() && tree.ValidID(d.ID()) {
 			return d
 		}
@@ -95,7 +95,7 @@ func childTitled(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, ti
 	return nil
 }
 
-// cleanTitle returns a title in the form in which it is stored.
+// cleanTitle returns a title in the form in which it is stored, Untitled for an empty one.
 func cleanTitle(title string) string {
 	if title = visibleText(strings.ReplaceAll(title, "/", "")); title == "" {
 		return "Untitled"
@@ -103,7 +103,7 @@ func cleanTitle(title string) string {
 	return title
 }
 
-// visibleText returns a text without the characters that nobody sees, but for those that join emoji.
+// visibleText removes invisible characters from a text, except the one that joins emoji.
 func visibleText(text string) string {
 	return strings.Map(func(c rune) rune {
 		const joiner, hardSpace = '\u200d', '\u00a0'

@@ -20,7 +20,7 @@ func createDailyNote(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"id": d.ID()})
 }
 
-// addToDailyNote puts blocks first or last into the note of today.
+// addToDailyNote inserts blocks at the start or end of today's note.
 func addToDailyNote(tx *workspace.Tx, req api.Request, last bool) api.Reply {
 	notebook, data, dataType := req.Str("notebook"), req.Str("data"), req.Str("dataType")
 	d, refused := dailyNote(tx, notebook)
@@ -31,8 +31,8 @@ func addToDailyNote(tx *workspace.Tx, req api.Request, last bool) api.Reply {
 	return api.Transacted(edit.Place(tx, dataType, data, d.Root, last))
 }
 
-// dailyNote finds or makes today's note of a notebook; without one, the reply says why. The note is marked with the
-// attribute custom-dailynote-<yyyyMMdd>.
+// dailyNote returns today's note of a notebook, which it creates if need be. If it cannot, it returns nil and the
+// reply. The note gets the attribute custom-dailynote-<yyyyMMdd>.
 func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
 	box := tx.OpenNotebook(notebook)
 	switch {
@@ -48,8 +48,8 @@ func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
 	}
 	hpath = "/" + strings.Trim(hpath, "/")
 	d := (*tree.Document)(nil)
-	if found := tx.DocumentsByHPath(notebook, hpath); len(found) > 0 && !found[0].Hidden() {
-		d = found[0]
+	if existing := tx.DocumentsByHPath(notebook, hpath); len(existing) > 0 && !existing[0].Hidden() {
+		d = existing[0]
 	} else {
 		body, err := dailyBody(tx, box, hpath)
 		if err != nil {
@@ -64,7 +64,7 @@ func dailyNote(tx *workspace.Tx, notebook string) (*tree.Document, api.Reply) {
 	return d, api.Done()
 }
 
-// dailyBody returns the Markdown of a new daily note: that of the notebook's template, if it has one.
+// dailyBody returns the Markdown for a new daily note from the notebook's template, "" if it has none.
 func dailyBody(tx *workspace.Tx, box *tree.Notebook, hpath string) (string, error) {
 	if box.Conf.DailyNoteTemplatePath == "" {
 		return "", nil

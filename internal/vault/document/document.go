@@ -1,9 +1,9 @@
-// Package document answers what is asked about notebooks and documents as wholes: notebooks and their configuration,
-// lists and trees of documents, paths, making, renaming, moving and removing documents, sections that become documents
-// and documents that become sections, daily notes and outlines.
+// Package document implements the endpoints for notebooks and whole documents: notebooks and their configuration, lists
+// and trees of documents, paths, creating, renaming, moving and removing documents, converting sections to documents
+// and back, daily notes and outlines.
 //
-// What lies inside a document is for the package block. Lists read the tables of the workspace rather than trees, so
-// that their cost is that of what they show.
+// Package block handles the content of documents. Lists query the tables of the workspace instead of loading trees, so
+// that they cost only what they show.
 //
 // Entry point: [Register].
 package document
@@ -43,13 +43,13 @@ func Register(mux *api.Mux) {
 	mux.Read("/api/outline/getDocOutline", getDocOutline)
 }
 
-// How long the kernel's window would show an error, in milliseconds.
+// How long the kernel's window shows an error, in milliseconds.
 const (
 	shortError = 5000
 	longError  = 7000
 )
 
-// What several endpoints answer.
+// Errors of several endpoints.
 const (
 	notebookFailed = "Query notebook failed"
 	treeNotFound   = "tree not found"
@@ -59,10 +59,11 @@ const (
 	treeTooDeep    = "The current settings do not allow the creation of sub-documents under a document 7 levels deep"
 )
 
-// maxTitle is how many characters a title or the name of a notebook may have.
+// maxTitle is the limit for a title and the name of a notebook, in characters.
 const maxTitle = 512
 
-// fitsDepth reports whether a document with levels of documents, itself included, may lie below parent.
+// fitsDepth reports whether a document may be placed below parent. levels is the number of levels of documents that it
+// has, including itself.
 func fitsDepth(parent *tree.Document, levels int) bool {
 	return parent == nil || parent.Depth()+levels <= tree.MaxDepth
 }

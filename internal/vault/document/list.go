@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// listedDocument is a document as listDocsByPath shows it.
+// listedDocument is a document in the answer of listDocsByPath.
 type listedDocument struct {
 	Path              string `json:"path"`
 	Name              string `json:"name"` // its title
@@ -56,7 +56,7 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"box": id, "files": files, "path": path})
 }
 
-// listedAt returns the document at a path, with .sy behind it or without, or nil. It need not be loaded.
+// listedAt returns the document at a path, with or without .sy, or nil. It may not be loaded.
 func listedAt(tx *workspace.Tx, box, path string) *tree.Document {
 	return tx.ListedAt(box, strings.TrimSuffix(path, ".sy")+".sy")
 }
@@ -66,7 +66,7 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	for i, d := range list {
 		ids[i] = d.ID()
 	}
-	below, sizes := tx.CountChildren(ids), documentSizes(tx, ids)
+	children, sizes := tx.CountChildren(ids), documentSizes(tx, ids)
 	references := countReferences(tx, ids)
 	files := make([]listedDocument, len(list))
 	for i, d := range list {
@@ -75,13 +75,13 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 			Path: d.Path(), Name: d.Title(), Icon: attrs["icon"], Name1: attrs["name"], Alias: attrs["alias"],
 			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Count: references[d.ID()], Size: size, HSize: humanSize(size),
 			MTime: d.Changed.Unix(), CTime: created.Unix(), HMTime: humanTime(d.Changed), HCTime: humanTime(created),
-			Sort: d.Sort, SubFileCount: below[d.ID()], TitleEmpty: attrs["title-empty"] == "true",
+			Sort: d.Sort, SubFileCount: children[d.ID()], TitleEmpty: attrs["title-empty"] == "true",
 		}
 	}
 	return files
 }
 
-// countReferences returns how many references there are to each of some documents; those without are missing.
+// countReferences returns the number of references to each of ids. Documents without references are missing.
 func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	counts := map[string]int{}
 	tx.Rows(func(row workspace.Row) bool {
@@ -92,18 +92,19 @@ func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	return counts
 }
 
-// documentSizes returns about how many bytes documents take.
+// documentSizes returns the approximate sizes of documents in bytes.
 func documentSizes(tx *workspace.Tx, ids []string) map[string]int64 {
-	found := make(map[string]int64, len(ids))
+	sizeByID := make(map[string]int64, len(ids))
 	tx.Rows(func(row workspace.Row) bool {
-		found[row.Text(0)] = row.Int(1)
+		sizeByID[row.Text(0)] = row.Int(1)
 		return true
 	}, "SELECT document.id, document.size FROM json_each(?) AS wanted JOIN document ON document.id = wanted.value",
 		string(api.MustJSON(ids)))
-	return found
+	return sizeByID
 }
 
-// sortDocuments puts documents in one of the orders of the file tree; 6 and 15 are the manual one they come in.
+// sortDocuments sorts documents in one of the orders of the file tree. 6 and 15 are the manual order, which list has
+// already.
 func sortDocuments(list []*tree.Document, mode int) {
 	byTitle := func(a, b *tree.Document) int {
 		return strings.Compare(strings.ToLower(a.Title()), strings.ToLower(b.Title()))
@@ -111,19 +112,19 @@ func sortDocuments(list []*tree.Document, mode int) {
 	byChange := func(a, b *tree.Document) int { return a.Changed.Compare(b.Changed) }
 	byID := func(a, b *tree.Document) int { return cmp.Compare(a.ID(), b.ID()) }
 	type order func(a, b *tree.Document) int
-	reverse := func(by order) order {
-		return func(a, b *tree.Document) int { return by(b, a) }
+	reverse := func(compare order) order {
+		return func(a, b *tree.Document) int { return compare(b, a) }
 	}
 	orders := map[int]order{
 		0: byTitle, 1: reverse(byTitle), 2: byChange, 3: reverse(byChange), 4: byTitle, 5: reverse(byTitle),
 		9: byID, 10: reverse(byID),
 	}
-	if by := orders[mode]; by != nil {
-		sorting.Stable(list, by)
+	if compare := orders[mode]; compare != nil {
+		sorting.Stable(list, compare)
 	}
 }
 
-// humanSize returns a number of bytes the way listings show it.
+// humanSize formats a number of bytes for a listing.
 func humanSize(n int64) string {
 	switch {
 	case n < 1000:
@@ -134,12 +135,12 @@ func humanSize(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// humanTime returns a time the way listings show it.
+// humanTime formats a time for a listing.
 func humanTime(t time.Time) string {
 	return t.Format(time.DateTime) + ", " + relativeTime(time.Since(t))
 }
 
-// relativeTime returns how long ago something was, in the largest unit that fits.
+// relativeTime says how long ago something was, in the largest unit that fits.
 func relativeTime(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, unit := range []struct {

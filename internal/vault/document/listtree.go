@@ -9,13 +9,13 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// docNode is a document of listDocTree with those below it.
+// docNode is a document in the answer of listDocTree, with those below it.
 type docNode struct {
 	ID       string     `json:"id"`
 	Children []*docNode `json:"children,omitempty"`
 }
 
-// listDocTree answers everything below one document. The top of a notebook is refused, as SiYuan does.
+// listDocTree returns everything below one document. The top of a notebook is refused, as in SiYuan.
 func listDocTree(tx *workspace.Tx, req api.Request) api.Reply {
 	box, path := req.Str("notebook"), req.Str("path")
 	if strings.Contains(path, "..") {
@@ -31,7 +31,7 @@ func listDocTree(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"tree": docNodes(tx, box, top)})
 }
 
-// documentRow returns document.n of a document of an open notebook.
+// documentRow returns the number (document.n) of the document at a path in an open notebook.
 func documentRow(tx *workspace.Tx, box, path string) (n int64, found bool) {
 	tx.Rows(func(row workspace.Row) bool {
 		n, found = row.Int(0), true
@@ -41,15 +41,15 @@ func documentRow(tx *workspace.Tx, box, path string) (n int64, found bool) {
 	return n, found
 }
 
-// idOf returns the id of the document a path leads to.
+// idOf returns the id of the document at a path.
 func idOf(path string) string {
 	return strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy")
 }
 
-// docNodes returns the documents below one, in manual order.
+// docNodes returns the documents below the one with number top, in manual order.
 func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
 	root := &docNode{Children: []*docNode{}}
-	known := map[int64]*docNode{top: root}
+	nodes := map[int64]*docNode{top: root}
 	type edge struct {
 		n, parent int64
 		id        string
@@ -58,7 +58,7 @@ func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
 	tx.Rows(func(row workspace.Row) bool {
 		if e := (edge{row.Int(0), row.Int(1), row.Text(2)}); tree.ValidID(e.id) {
 			edges = append(edges, e)
-			known[e.n] = &docNode{ID: e.id}
+			nodes[e.n] = &docNode{ID: e.id}
 		}
 		return true
 	}, `WITH RECURSIVE below(n, parent, id, sort) AS (
@@ -69,8 +69,8 @@ func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
 		)
 		SELECT n, parent, id FROM below ORDER BY sort, substr(id, 1, 14) DESC, n DESC`, box, top)
 	for _, e := range edges {
-		if above := known[e.parent]; above != nil {
-			above.Children = append(above.Children, known[e.n])
+		if parent := nodes[e.parent]; parent != nil {
+			parent.Children = append(parent.Children, nodes[e.n])
 		}
 	}
 	return root.Children

@@ -7,34 +7,34 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// blockPlace is where a block lies.
-type blockPlace struct{ box, path, hpath string }
+// blockLocation is the document that contains a block.
+type blockLocation struct{ box, path, hpath string }
 
-// placeOf finds the document a block of an open notebook lies in, without loading it.
-func placeOf(tx *workspace.Tx, id string) (at blockPlace, found bool) {
+// locationOf finds the document that contains a block, in an open notebook, without loading it.
+func locationOf(tx *workspace.Tx, id string) (loc blockLocation, found bool) {
 	tx.Rows(func(row workspace.Row) bool {
-		at, found = blockPlace{row.Text(0), row.Text(1), row.Text(2)}, true
+		loc, found = blockLocation{row.Text(0), row.Text(1), row.Text(2)}, true
 		return false
 	}, `SELECT document.box, document.path, document.hpath
 		FROM node JOIN document ON document.n = node.doc JOIN notebook ON notebook.id = document.box
 		WHERE node.id = ? AND notebook.closed = 0`, id)
-	return at, found
+	return loc, found
 }
 
 func getHPathByID(tx *workspace.Tx, req api.Request) api.Reply {
-	at, found := placeOf(tx, req.ID("id"))
+	loc, found := locationOf(tx, req.ID("id"))
 	if !found {
 		return api.Fail(-1, treeNotFound)
 	}
-	return api.OK(at.hpath)
+	return api.OK(loc.hpath)
 }
 
 func getPathByID(tx *workspace.Tx, req api.Request) api.Reply {
-	at, found := placeOf(tx, req.ID("id"))
+	loc, found := locationOf(tx, req.ID("id"))
 	if !found {
 		return api.Fail(-1, treeNotFound)
 	}
-	return api.OK(map[string]any{"notebook": at.box, "path": at.path})
+	return api.OK(map[string]any{"notebook": loc.box, "path": loc.path})
 }
 
 func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
@@ -46,10 +46,10 @@ func getIDsByHPath(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(ids)
 }
 
-// manyBlocks is how many blocks an editor loads at once; it scrolls to see more.
+// manyBlocks is the number of blocks that an editor loads at a time; it loads more while scrolling.
 const manyBlocks = 192
 
-// getDoc answers the DOM of all blocks of a document. It ignores the requested size.
+// getDoc returns the DOM of all blocks in a document. It ignores the requested size.
 func getDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.Str("id"))
 	if b == nil {

@@ -8,16 +8,16 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// moveDocsByID moves documents, with all below them, under a document or to the top of a notebook.
+// moveDocsByID moves documents, with all documents below them, under a document or to the top of a notebook.
 func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 	from, to := req.Strs("fromIDs"), req.ID("toID")
-	var moved []*tree.Document
+	var docs []*tree.Document
 	for _, id := range from {
 		d := tx.Document(id)
 		if d == nil {
 			return api.Notice(treeNotFound, longError)
 		}
-		moved = append(moved, d)
+		docs = append(docs, d)
 	}
 	box, parent := tx.OpenNotebook(to), (*tree.Document)(nil)
 	if box == nil {
@@ -26,7 +26,7 @@ func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 		box = parent.Box
 	}
-	for _, d := range moved {
+	for _, d := range docs {
 		if rep := move(tx, d, box, parent); rep.Code != 0 {
 			return rep
 		}
@@ -34,7 +34,7 @@ func moveDocsByID(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// move hangs d under parent. Under itself it stays where it is, which is not an error.
+// move moves d under parent. If parent is inside d, it does nothing, without an error.
 func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.Document) api.Reply {
 	switch {
 	case d.Hidden():
@@ -48,11 +48,11 @@ func move(tx *workspace.Tx, d *tree.Document, box *tree.Notebook, parent *tree.D
 	return api.Done()
 }
 
-// levels returns how many levels of documents d has, itself included.
+// levels returns the number of levels of documents in d, including d itself.
 func levels(tx *workspace.Tx, d *tree.Document) int {
 	deepest := d.Depth()
-	for _, below := range tx.Below(d) {
-		deepest = max(deepest, below.Depth())
+	for _, doc := range tx.Below(d) {
+		deepest = max(deepest, doc.Depth())
 	}
 	return deepest - d.Depth() + 1
 }

@@ -23,7 +23,7 @@ func registerNotebooks(mux *api.Mux) {
 	mux.Write("/api/notebook/removeNotebook", removeNotebook)
 }
 
-// listedNotebook is a notebook as lists show it.
+// listedNotebook is a notebook in a list.
 type listedNotebook struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
@@ -31,7 +31,7 @@ type listedNotebook struct {
 	Sort              int    `json:"sort"`
 	SortMode          int    `json:"sortMode"`
 	Closed            bool   `json:"closed"`
-	SubFileCount      int    `json:"subFileCount"` // documents at its top; 0 while it is closed
+	SubFileCount      int    `json:"subFileCount"` // documents at its top; 0 if it is closed
 	NewFlashcardCount int    `json:"newFlashcardCount"`
 	DueFlashcardCount int    `json:"dueFlashcardCount"`
 	FlashcardCount    int    `json:"flashcardCount"`
@@ -46,7 +46,7 @@ func newListed(box *tree.Notebook, documents int) listedNotebook {
 	}
 }
 
-// lsNotebooks lists the notebooks; those with flashcards were recorded as null.
+// lsNotebooks lists the notebooks. The list of those with flashcards is null, as recorded.
 func lsNotebooks(tx *workspace.Tx, req api.Request) api.Reply {
 	if req.OptFlag("flashcard", false) {
 		return api.OK(map[string]any{"boxDocEnabled": true, "notebooks": nil})
@@ -93,7 +93,7 @@ func renameNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// syncPageTitle gives the page of a notebook the notebook's name and icon.
+// syncPageTitle copies the name and icon of a notebook to its page.
 func syncPageTitle(tx *workspace.Tx, box *tree.Notebook) {
 	page := tx.Page(box)
 	if page == nil {

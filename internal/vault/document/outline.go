@@ -10,13 +10,13 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// heading is a heading with those under it.
+// heading is a heading with the headings under it.
 type heading struct {
 	*tree.Block
-	below []*heading
+	children []*heading
 }
 
-// headings builds the tree of a document's own headings; those in quotes and lists do not count.
+// headings returns the tree of the headings of a document, without those in quotes and lists.
 func headings(root *tree.Block) []*heading {
 	stack := []*heading{{}}
 	for _, b := range root.Children {
@@ -26,18 +26,18 @@ func headings(root *tree.Block) []*heading {
 		for len(stack) > 1 && stack[len(stack)-1].Level() >= b.Level() {
 			stack = stack[:len(stack)-1]
 		}
-		h, above := &heading{Block: b}, stack[len(stack)-1]
-		above.below = append(above.below, h)
+		h, parent := &heading{Block: b}, stack[len(stack)-1]
+		parent.children = append(parent.children, h)
 		stack = append(stack, h)
 	}
-	return stack[0].below
+	return stack[0].children
 }
 
 // outlineEntry is a heading at the top of an outline.
 type outlineEntry struct {
 	ID       string            `json:"id"`
 	Box      string            `json:"box"`
-	Name     string            `json:"name"` // escaped for HTML, as all names in outlines
+	Name     string            `json:"name"` // escaped for HTML, like all names in outlines
 	HPath    string            `json:"hPath"`
 	Type     string            `json:"type"`
 	NodeType string            `json:"nodeType"`
@@ -50,8 +50,8 @@ type outlineEntry struct {
 	Blocks   []*api.FoundBlock `json:"blocks,omitempty"` // the headings under it
 }
 
-// getDocOutline answers the headings of the document a block lies in: null when there are none, and an empty list for
-// a block that does not exist. With preview the title comes first.
+// getDocOutline returns the headings of the document that contains a block: null if there are none, and an empty list
+// if the block does not exist. With preview the title comes first.
 func getDocOutline(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.Str("id"))
 	if b == nil {
@@ -60,11 +60,11 @@ func getDocOutline(tx *workspace.Tx, req api.Request) api.Reply {
 	d := b.Doc
 	var list []outlineEntry
 	if req.OptFlag("preview", false) {
-		list = append(list, newOutlined(d, d.ID(), d.Title(), "h1"))
+		list = append(list, newEntry(d, d.ID(), d.Title(), "h1"))
 	}
 	for _, h := range headings(d.Root) {
-		entry := newOutlined(d, h.ID, markup.Content(h.Block), h.Subtype())
-		entry.Blocks = foundHeadings(h.below, 1)
+		entry := newEntry(d, h.ID, markup.Content(h.Block), h.Subtype())
+		entry.Blocks = foundHeadings(h.children, 1)
 		entry.Count = len(entry.Blocks)
 		list = append(list, entry)
 	}
@@ -74,29 +74,29 @@ func getDocOutline(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
-func newOutlined(d *tree.Document, id, name, subtype string) outlineEntry {
+func newEntry(d *tree.Document, id, name, subtype string) outlineEntry {
 	return outlineEntry{
 		ID: id, Box: d.Box.ID, Name: escapeHTML(name), Type: "outline", NodeType: tree.NodeType(tree.Heading),
 		SubType: subtype,
 	}
 }
 
-// foundHeadings returns the headings below the top of an outline.
+// foundHeadings returns headings below the top of an outline, with those under them.
 func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 	var blocks []*api.FoundBlock
 	for _, h := range list {
-		found := api.Found(h.Block)
-		found.HPath, found.ParentID, found.Name, found.Alias, found.Memo, found.Tag = "", "", "", "", "", ""
-		found.FContent, found.Markdown, found.IAL, found.Sort = "", "", nil, 0
-		found.Content, found.Depth = escapeHTML(found.Content), depth
-		found.Children = foundHeadings(h.below, depth+1)
-		found.Count = len(found.Children)
-		blocks = append(blocks, found)
+		block := api.Found(h.Block)
+		block.HPath, block.ParentID, block.Name, block.Alias, block.Memo, block.Tag = "", "", "", "", "", ""
+		block.FContent, block.Markdown, block.IAL, block.Sort = "", "", nil, 0
+		block.Content, block.Depth = escapeHTML(block.Content), depth
+		block.Children = foundHeadings(h.children, depth+1)
+		block.Count = len(block.Children)
+		blocks = append(blocks, block)
 	}
 	return blocks
 }
 
-// escapeHTML returns a heading escaped for HTML, blanks included.
+// escapeHTML escapes a heading for HTML, including blanks.
 func escapeHTML(text string) string {
 	return strings.ReplaceAll(html.EscapeString(text), " ", "&nbsp;")
 }

@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// hit is a document, or the top of a notebook, as searchDocs shows it.
+// hit is a document, or the top of a notebook, in the answer of searchDocs.
 type hit struct {
 	Box     string `json:"box"`
 	BoxIcon string `json:"boxIcon"`
@@ -19,52 +19,52 @@ type hit struct {
 	Path    string `json:"path"`
 }
 
-// maxHits is how many documents a search finds at most, in all notebooks together. SiYuan has it in its settings.
+// maxHits is the limit for the hits in all notebooks together. In SiYuan it is a setting.
 const maxHits = 64
 
-// searchDocs finds documents whose title contains k, ignoring case. Without k it answers the notebooks.
+// searchDocs finds documents whose title contains k, ignoring case. If k is empty, it returns the notebooks.
 func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 	query, exclude := strings.ToLower(req.Str("k")), req.OptStrs("excludeIDs")
-	found := []hit{}
+	hits := []hit{}
 	if req.OptFlag("flashcard", false) {
-		return api.OK(found) // of documents with flashcards none was recorded
+		return api.OK(hits) // documents with flashcards were not recorded
 	}
-	var titled map[string][]hit
+	var hitsByBox map[string][]hit
 	if query != "" {
-		titled = searchTitles(tx, query, exclude)
+		hitsByBox = searchTitles(tx, query, exclude)
 	}
 	for _, box := range tx.Notebooks() {
 		switch {
 		case box.Conf.Closed:
 		case query == "":
-			found = append(found, newHit(box, "/", "/"))
+			hits = append(hits, newHit(box, "/", "/"))
 		default:
-			for _, h := range titled[box.ID] {
-				found = append(found, newHit(box, h.HPath, h.Path))
+			for _, h := range hitsByBox[box.ID] {
+				hits = append(hits, newHit(box, h.HPath, h.Path))
 			}
 		}
 	}
-	return api.OK(found[:min(len(found), maxHits)])
+	return api.OK(hits[:min(len(hits), maxHits)])
 }
 
 func newHit(box *tree.Notebook, hpath, path string) hit {
 	return hit{Box: box.ID, BoxIcon: box.Conf.Icon, HPath: box.Conf.Name + hpath, Path: path}
 }
 
-// searchTitles finds documents by title: by notebook, in the order of their paths by titles.
+// searchTitles finds documents by title. It returns them by notebook, sorted by their paths of titles.
 func searchTitles(tx *workspace.Tx, query string, exclude []string) map[string][]hit {
-	found := map[string][]hit{}
+	hitsByBox := map[string][]hit{}
 	tx.Rows(func(row workspace.Row) bool {
 		id, box := row.Text(0), row.Text(1)
 		if strings.Contains(strings.ToLower(row.Text(2)), query) && !slices.Contains(exclude, id) {
-			found[box] = append(found[box], hit{HPath: row.Text(3), Path: row.Text(4)})
+			hitsByBox[box] = append(hitsByBox[box], hit{HPath: row.Text(3), Path: row.Text(4)})
 		}
 		return true
 	}, `SELECT document.id, document.box, node.content, document.hpath, document.path
 		FROM node JOIN document ON document.n = node.doc
 		WHERE node.type = 'd' AND document.id <> document.box`)
-	for _, hits := range found {
+	for _, hits := range hitsByBox {
 		sorting.By(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.HPath, b.HPath), cmp.Compare(a.Path, b.Path)) })
 	}
-	return found
+	return hitsByBox
 }

@@ -22,8 +22,8 @@ func Parse(dataType, data string) []*tree.Block {
 	return []*tree.Block{{Kind: tree.Paragraph}}
 }
 
-// Echo returns the data for the operation that answers a write: the blocks' DOM if data was Markdown, else data
-// itself. blocks are what Parse and Tx.Identify made of data, not inserted yet.
+// Echo returns the data for the operation that answers a write: the DOM of blocks if data was Markdown, else data
+// itself. blocks are what Parse and Tx.Identify returned for data; they must not be inserted yet.
 func Echo(dataType, data string, blocks []*tree.Block) string {
 	if dataType != markdown {
 		return data

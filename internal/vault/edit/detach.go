@@ -5,8 +5,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Detach removes blocks, each with all below it, from their documents. A container left empty is removed too, and a
-// document left empty gets an empty paragraph. Documents and blocks without a parent are skipped.
+// Detach removes blocks, each with everything below it, from their documents. A container that becomes empty is removed
+// too; a document that becomes empty gets an empty paragraph. Documents and blocks without a parent are skipped.
 func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	remaining := make([]*tree.Block, 0, len(blocks))
 	for _, b := range blocks {
@@ -21,7 +21,7 @@ func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	}
 }
 
-// repairContainer repairs the container from which blocks were removed.
+// repairContainer removes or fills a container from which blocks were removed, if it is empty.
 func repairContainer(tx *workspace.Tx, b *tree.Block) {
 	for len(b.Children) == 0 && b.Kind != tree.Doc && b.Parent != nil {
 		parent := b.Parent
@@ -34,26 +34,26 @@ func repairContainer(tx *workspace.Tx, b *tree.Block) {
 	b.Stamp()
 }
 
-// Move puts b after target or, if after is false, first into target, which must be a container. It does nothing if
-// that is b itself, below b, or after a document.
+// Move moves b after target or, if after is false, to the start of target, which must be a container. It does nothing
+// if b would end up inside itself or after a document.
 func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	if b.Parent == nil || target.Inside(b) || after && target.Parent == nil {
 		return
 	}
 	KeepBefore(tx, b.Doc)
 	KeepBefore(tx, target.Doc)
-	from := b.Parent
+	oldParent := b.Parent
 	b.Cut()
 	into, at := target, 0
 	if after {
 		into, at = target.Parent, target.Index()+1
 	}
-	whole := b
+	inserted := b
 	if into.Kind == tree.List && b.Kind == tree.List {
-		whole = asItem(tx, into, b) // Put would take b apart
+		inserted = asItem(tx, into, b) // Put would insert the items of b
 	}
-	Put(tx, into, at, []*tree.Block{whole})
+	Put(tx, into, at, []*tree.Block{inserted})
 	b.Stamp()
 	// Only now, since b may leave target empty.
-	repairContainer(tx, from)
+	repairContainer(tx, oldParent)
 }

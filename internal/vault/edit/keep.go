@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The operations before which a document is saved, as the history names them.
+// The operations before which a document is saved, by their names in the history.
 const (
 	Updated = "update"
 	deleted = "delete"
@@ -19,19 +19,19 @@ const (
 const folderTime = "2006-01-02-150405"
 
 const (
-	// keepEvery is how long a document may change without another copy, keepFor how long copies stay: SiYuan's
+	// minInterval is how long a document may change without another copy, maxAge how long copies are kept: SiYuan's
 	// defaults.
-	keepEvery = 10 * time.Minute
-	keepFor   = 30 * 24 * time.Hour
-	// dropAtOnce bounds the folders of old copies that are removed at once.
-	dropAtOnce = 64
-	// keptKind is the kind of the records, by document id, of when a document was last saved.
-	keptKind = "kept"
+	minInterval = 10 * time.Minute
+	maxAge      = 30 * 24 * time.Hour
+	// maxDropped bounds how many folders of old copies are removed at a time.
+	maxDropped = 64
+	// copyKind is the kind of records that have, by document id, when a document was last saved.
+	copyKind = "kept"
 )
 
 // Keep saves the current state of a document into the history and returns the path of the copy,
-// /history/<time>-<op>/<notebook>/<path>.sy. The time is local, yyyy-MM-dd-HHmmss; if a copy has that name already,
-// the new one is dated some seconds later. Copies older than 30 days are removed. op is Updated or Deleted.
+// /history/<time>-<op>/<notebook>/<path>.sy. The time is local, yyyy-MM-dd-HHmmss. If there is such a copy already, the
+// new one is dated some seconds later. Copies older than 30 days are removed. op is Updated or "delete".
 func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	tx.Load(d)
 	now := time.Now()
@@ -41,48 +41,48 @@ func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 			break
 		}
 	}
-	dropBefore(tx, now.Add(-keepFor))
+	dropBefore(tx, now.Add(-maxAge))
 	tx.WriteFile(path, markup.SY(d), now)
 	if op == Updated {
-		tx.PutRecord(workspace.Record{Kind: keptKind, ID: d.ID(), At: now.UnixMilli()})
+		tx.PutRecord(workspace.Record{Kind: copyKind, ID: d.ID(), At: now.UnixMilli()})
 	}
 	return path
 }
 
-// KeepBefore saves the current state of a document before its blocks, title or attributes change, unless that was
-// done in the last ten minutes, or the document is younger than that. A nil document is ignored. The functions of
-// this package call it themselves.
+// KeepBefore saves the current state of a document before its blocks, title or attributes change, unless a copy was
+// made in the last ten minutes or the document is younger than that. It ignores a nil document. The functions of this
+// package call it themselves.
 func KeepBefore(tx *workspace.Tx, d *tree.Document) {
 	if d == nil || !d.Loaded {
 		return
 	}
 	last := tree.IDTime(d.ID())
-	if r := tx.Record(keptKind, d.ID()); r != nil {
+	if r := tx.Record(copyKind, d.ID()); r != nil {
 		last = time.UnixMilli(r.At)
 	}
-	if time.Since(last) >= keepEvery {
+	if time.Since(last) >= minInterval {
 		Keep(tx, d, Updated)
 	}
 }
 
-// dropBefore removes copies made before a time; if there are many, only some of them.
+// dropBefore removes copies made before a time, but at most maxDropped folders.
 func dropBefore(tx *workspace.Tx, before time.Time) {
-	var old []string
+	var dirs []string
 	tx.Rows(func(row workspace.Row) bool {
-		old = append(old, row.Text(0))
+		dirs = append(dirs, row.Text(0))
 		return true
 	}, `SELECT path FROM file WHERE path > '/history/' AND path < ? AND parent = '/history' LIMIT ?`,
-		"/history/"+before.Format(folderTime), dropAtOnce)
-	for _, dir := range old {
+		"/history/"+before.Format(folderTime), maxDropped)
+	for _, dir := range dirs {
 		tx.RemoveFile(dir)
 	}
 }
 
-// Remove removes a document with all below it, and saves each into the history.
+// Remove saves a document and all documents below it into the history, and removes them.
 func Remove(tx *workspace.Tx, d *tree.Document) {
-	for _, gone := range tx.Below(d) {
-		Keep(tx, gone, deleted)
-		tx.RemoveRecord(keptKind, gone.ID())
+	for _, doc := range tx.Below(d) {
+		Keep(tx, doc, deleted)
+		tx.RemoveRecord(copyKind, doc.ID())
 	}
 	tx.RemoveDocument(d)
 }
@@ -92,7 +92,7 @@ func RemoveNotebook(tx *workspace.Tx, box *tree.Notebook) {
 	now := time.Now()
 	for _, d := range tx.Documents(box) {
 		Keep(tx, d, deleted)
-		tx.RemoveRecord(keptKind, d.ID())
+		tx.RemoveRecord(copyKind, d.ID())
 	}
 	tx.RemoveNotebook(box)
 	from, to := "/data/"+box.ID, "/history/"+now.Format(folderTime)+"-"+deleted+"/"+box.ID

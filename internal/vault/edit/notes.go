@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// workspaceNotes gives templates access to a workspace: the blocks of open notebooks. Statements pass the same guard as
-// those of users.
+// workspaceNotes gives templates access to the blocks in open notebooks. Their statements pass the same guard as those
+// of users.
 type workspaceNotes struct{ tx *workspace.Tx }
 
 func (n workspaceNotes) Select(statement string) ([]map[string]any, error) {
@@ -70,7 +70,7 @@ func (n workspaceNotes) Stat(id string) map[string]any {
 	}
 }
 
-// RenderIn runs a template that may read notes.
+// RenderIn executes a template that may read notes.
 func RenderIn(tx *workspace.Tx, text string, o template.Options) (string, error) {
 	o.Notes = workspaceNotes{tx}
 	return template.Execute(text, o)

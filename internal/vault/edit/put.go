@@ -6,9 +6,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Put inserts blocks at index at of a container's children. The blocks come from Tx.Identify or Cut. In a list, the
-// items of lists among them are inserted directly, and each other block in an item of its own. Elsewhere, items without
-// a list get one.
+// Put inserts blocks at index at into a container. The blocks come from Tx.Identify or were cut. In a list, items are
+// inserted as they are, lists are replaced by their items, and each other block gets an item of its own. Elsewhere, a
+// list is made around items without one.
 func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
 	KeepBefore(tx, parent.Doc)
 	if parent.Kind == tree.List {
@@ -20,7 +20,7 @@ func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
 	parent.Stamp()
 }
 
-// asItems returns blocks as the items of a list.
+// asItems converts blocks to items of a list.
 func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.Block {
 	var items []*tree.Block
 	for _, b := range blocks {
@@ -36,7 +36,7 @@ func asItems(tx *workspace.Tx, list *tree.Block, blocks []*tree.Block) []*tree.B
 	return items
 }
 
-// asItem returns b as an item of a list, with the marker of the list's first item.
+// asItem wraps b in an item of a list, with the marker of the list's first item.
 func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
 	item := wrapIn(tx, tree.Item, b)
 	item.Marker = "-"
@@ -46,7 +46,7 @@ func asItem(tx *workspace.Tx, list, b *tree.Block) *tree.Block {
 	return item
 }
 
-// asBlocks returns blocks with a list around each run of bare items.
+// asBlocks wraps each run of bare items in a list.
 func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 	converted := make([]*tree.Block, 0, len(blocks))
 	var list *tree.Block // list of the items just before b; nil after another block
@@ -64,7 +64,7 @@ func asBlocks(tx *workspace.Tx, blocks []*tree.Block) []*tree.Block {
 	return converted
 }
 
-// wrapIn returns a new container with b in it.
+// wrapIn returns a new container around b.
 func wrapIn(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	id := tx.NewID()
 	c := &tree.Block{ID: id, Kind: kind, Attrs: map[string]string{"id": id, "updated": id[:14]}}
@@ -72,8 +72,8 @@ func wrapIn(tx *workspace.Tx, kind string, b *tree.Block) *tree.Block {
 	return c
 }
 
-// Place parses data as Parse does and inserts the blocks at the beginning or end of a container. It returns the
-// operation that appendBlock and prependBlock answer.
+// Place parses data as Parse does and inserts the blocks at the start or end of a container. It returns the operation
+// for the answer of appendBlock and prependBlock.
 func Place(tx *workspace.Tx, dataType, data string, parent *tree.Block, last bool) api.DoOperation {
 	blocks := tx.Identify(Parse(dataType, data))
 	op := api.DoOperation{
@@ -88,7 +88,7 @@ func Place(tx *workspace.Tx, dataType, data string, parent *tree.Block, last boo
 	}
 	Put(tx, parent, at, blocks)
 	if parent.Kind == tree.List {
-		// For a list, the answer names the item that contains the block; for items it names nothing.
+		// For a list, the answer has the item that contains the block; if items were inserted, it has no parent.
 		op.ParentID, op.PreviousID = "", ""
 		if item := blocks[0].Parent; item != nil && item.Kind == tree.Item {
 			op.ParentID = item.ID

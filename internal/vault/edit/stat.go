@@ -18,7 +18,7 @@ type Stat struct {
 	BlockCount int `json:"blockCount"` // set by the caller
 }
 
-// Add counts the leaves of b; titles of documents do not count.
+// Add counts the leaves in b. Titles of documents do not count.
 func (s *Stat) Add(b *tree.Block) {
 	b.Walk(func(b *tree.Block) {
 		if b.Container() {
@@ -40,11 +40,11 @@ func (s *Stat) Add(b *tree.Block) {
 	})
 }
 
-// zeroWidth is in SiYuan's trees before code, keys, tags and images, and after one that begins a block or is an image.
-// There it counts as a character and a word.
+// zeroWidth is a space that SiYuan's trees have before code, keys, tags and images, and a second time if one of these
+// begins a block or is an image. Each counts as a character and a word.
 const zeroWidth = "\u200b"
 
-// countedText returns the text of a leaf that is counted: what it shows, except HTML and content from elsewhere.
+// countedText returns the text of a leaf that is counted: what it shows, except HTML and content of other origin.
 func countedText(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Table, tree.Code, tree.Math:
@@ -54,7 +54,7 @@ func countedText(b *tree.Block) string {
 		return ""
 	}
 	var out strings.Builder
-	for i, span := range markup.Spans(withoutHeadingMarks(b)) {
+	for i, span := range markup.Spans(textWithoutMarks(b)) {
 		switch span.Kind {
 		case "tag", "code", "kbd", "img":
 			out.WriteString(zeroWidth)
@@ -67,8 +67,8 @@ func countedText(b *tree.Block) string {
 	return out.String()
 }
 
-// withoutHeadingMarks returns the text of a leaf without the marks of a heading.
-func withoutHeadingMarks(b *tree.Block) string {
+// textWithoutMarks returns the text of a leaf without the number signs of a heading.
+func textWithoutMarks(b *tree.Block) string {
 	if b.Kind == tree.Heading {
 		return strings.TrimLeft(strings.TrimLeft(b.Text, "#"), " ")
 	}

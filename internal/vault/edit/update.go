@@ -7,32 +7,32 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Update replaces b by the first block of data, parsed as by Parse. b keeps its id, and loses other attributes unless
-// data has them; inner blocks keep the ids in data. For a document it replaces all blocks. It returns the operations
-// that updateBlock answers.
+// Update replaces b by the first block of data, which is parsed as by Parse. b keeps its id but no other attributes,
+// unless data has them; inner blocks have the ids in data. For a document all blocks are replaced. It returns the
+// operations for the answer of updateBlock.
 func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOperation {
 	KeepBefore(tx, b.Doc)
 	if b.Kind == tree.Doc {
 		return updateDocument(tx, b, dataType, data)
 	}
 	parsed := Parse(dataType, data)
-	fresh := replacementFor(b, parsed[0])
-	if fresh.Attrs == nil {
-		fresh.Attrs = map[string]string{}
+	replacement := replacementFor(b, parsed[0])
+	if replacement.Attrs == nil {
+		replacement.Attrs = map[string]string{}
 	}
-	fresh.Attrs["id"] = b.ID
-	delete(fresh.Attrs, "updated")
-	parsed[0] = fresh
+	replacement.Attrs["id"] = b.ID
+	delete(replacement.Attrs, "updated")
+	parsed[0] = replacement
 	tx.Identify(parsed, idsBelow(b)...)
 	op := api.DoOperation{Action: "update", Data: data, ID: b.ID}
 	if dataType == markdown {
 		op.Data = markup.DOMs(parsed) // including the blocks that are dropped, as in SiYuan
 	}
-	replace(b, fresh)
+	replace(b, replacement)
 	return []api.DoOperation{op}
 }
 
-// replacementFor returns the block that replaces b: an item stays an item, and elsewhere a bare item gets a list.
+// replacementFor returns the block that replaces b: an item remains an item, and elsewhere a bare item gets a list.
 func replacementFor(b, parsed *tree.Block) *tree.Block {
 	switch {
 	case b.Kind != tree.Item && parsed.Kind == tree.Item:
@@ -68,24 +68,24 @@ func updateDocument(tx *workspace.Tx, root *tree.Block, dataType, data string) [
 	})
 }
 
-// replace moves the content of fresh, which has b's id, into b.
-func replace(b, fresh *tree.Block) {
+// replace moves the content of replacement, which has b's id, into b.
+func replace(b, replacement *tree.Block) {
 	for len(b.Children) > 0 {
 		b.Children[0].Cut()
 	}
-	b.Kind, b.Text, b.Marker, b.Task, b.Attrs = fresh.Kind, fresh.Text, fresh.Marker, fresh.Task, fresh.Attrs
-	b.Insert(0, fresh.Children...)
+	b.Kind, b.Text, b.Marker, b.Task, b.Attrs = replacement.Kind, replacement.Text, replacement.Marker, replacement.Task, replacement.Attrs
+	b.Insert(0, replacement.Children...)
 	b.Stamp()
 }
 
-// idsBelow returns the ids of b and all below it.
+// idsBelow returns the ids of b and of all blocks below it.
 func idsBelow(b *tree.Block) []string {
 	var ids []string
 	b.Walk(func(c *tree.Block) { ids = append(ids, c.ID) })
 	return ids
 }
 
-// Copy returns a copy of b and all below it with new ids, which is in no document.
+// Copy returns a copy of b and all blocks below it with new ids. It belongs to no document.
 func Copy(tx *workspace.Tx, b *tree.Block) *tree.Block {
 	c := b.Clone()
 	c.Walk(func(c *tree.Block) {
