@@ -167,6 +167,8 @@ type screen struct {
 	part  int64
 	shown int // lines of its layout that have scrolled away
 	cards []*card
+
+	thinking time.Time // since when the model reasons; zero if it does not
 }
 
 // turn is an answer that is written, or waits to be.
@@ -509,7 +511,13 @@ func (s *screen) send(m message) {
 // event is what the turn tells.
 func (s *screen) event(e gjson.Result) {
 	d := e.Get("data")
-	switch e.Get("type").String() {
+	kind := e.Get("type").String()
+	if kind == "reasoning.delta" && s.thinking.IsZero() {
+		s.thinking = time.Now()
+	} else if kind != "reasoning.delta" && !s.thinking.IsZero() {
+		s.thought()
+	}
+	switch kind {
 	case "text.delta":
 		if part := d.Get("partIndex").Int(); part != s.part {
 			s.flush()
@@ -530,7 +538,7 @@ func (s *screen) event(e gjson.Result) {
 		s.cards = append(s.cards, c)
 	case "tool.start", "tool.asking":
 		if c := s.card(d); c != nil {
-			c.state = map[bool]string{true: locale.T("runs"), false: locale.T("asks you")}[e.Get("type").String() == "tool.start"]
+			c.state = map[bool]string{true: locale.T("runs"), false: locale.T("asks you")}[kind == "tool.start"]
 		}
 	case "tool.result":
 		c := s.card(d)
@@ -558,6 +566,14 @@ func (s *screen) event(e gjson.Result) {
 	case "retry":
 		s.say("! %s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
 	}
+}
+
+// thought is the end of reasoning, which is told where a person had to wait for it.
+func (s *screen) thought() {
+	if took := elapsed(s.thinking); took != "0s" {
+		s.say("%s", s.Dim(locale.Sprintf("thought for %s", took)))
+	}
+	s.thinking = time.Time{}
 }
 
 // elapsed is how long something has taken so far, in whole seconds.
@@ -596,7 +612,7 @@ func (s *screen) layout(text string) []string {
 // ended is the end of a turn.
 func (s *screen) ended(e ended) {
 	s.flush()
-	s.cards = nil
+	s.cards, s.thinking = nil, time.Time{}
 	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool { return t == e.of })
 	err := e.err
 	if err != nil && !e.began && s.input.Value() == "" {
@@ -691,6 +707,9 @@ func (s *screen) View() tea.View {
 		status = locale.Sprintf("answering, %s wait", fmt.Sprint(len(s.turns)-1))
 	case len(s.turns) > 0:
 		status = locale.T("answering, Ctrl-C ends it")
+		if !s.thinking.IsZero() {
+			status = locale.T("thinking, Ctrl-C ends it")
+		}
 		if since := s.turns[0].since; !since.IsZero() {
 			status = elapsed(since) + "  " + status
 		}
