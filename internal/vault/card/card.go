@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// cardKind is the kind of the records that are cards. At of such a record is its due time in nanoseconds. Cards
-	// made by one request are due one nanosecond apart, which keeps their order.
+	// cardKind is the kind of records that are cards. Record.At is the due time in nanoseconds. Cards made by one
+	// request are due one nanosecond apart, which keeps their order.
 	cardKind = "card"
 	// decksAttr is the attribute of a block that lists its decks.
 	decksAttr = "custom-riff-decks"
 )
 
-// card is a block's card in one deck, as its record holds it.
+// card is the card of a block in one deck, in the form of its record.
 type card struct {
 	ID    string `json:"-"`
 	Deck  string `json:"-"`
 	Block string `json:"block"`
-	// Placed says that the block existed when the card was made. A card for an id that no block ever had is listed. A
-	// card whose block is gone is not listed; it comes back, with its schedule, when the block does.
+	// Placed says whether the block existed when the card was made. A card for an id that no block ever had is listed.
+	// A card whose block is gone is not listed; it comes back, with its schedule, when the block does.
 	Placed   bool      `json:"placed"`
 	Schedule fsrs.Card `json:"schedule"`
 }
 
-// blockOfCard is the block of a record that is a card.
+// blockOfCard is an SQL expression for the block in the record of a card.
 const blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
 
 func readCard(id, deck string, body []byte) card {
@@ -55,8 +55,8 @@ func findCard(tx *workspace.Tx, deck, id string) *card {
 	return &c
 }
 
-// add makes cards of those blocks that have none in the deck yet. It accepts ids that are not blocks, and it marks
-// blocks even if the deck does not exist: both as recorded.
+// add makes cards of those blocks that have none in the deck yet. It accepts ids without a block, and it marks blocks
+// even if the deck does not exist: both as recorded.
 func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	d := useDeck(tx, deckID)
 	for _, id := range blocks {
@@ -67,13 +67,13 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	if d == nil {
 		return api.Done()
 	}
-	have := blocksOf(tx, deckID)
+	isCard := blocksOf(tx, deckID)
 	now := time.Now()
 	for i, id := range blocks {
-		if have[id] {
+		if isCard[id] {
 			continue
 		}
-		have[id] = true
+		isCard[id] = true
 		c := card{ID: tx.NewID(), Deck: deckID, Block: id, Placed: tx.Known(id), Schedule: newSchedule(now.Add(time.Duration(i)))}
 		c.put(tx)
 	}
@@ -81,17 +81,17 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	return api.OK(d.shown(tx))
 }
 
-// blocksOf returns the blocks that are cards of a deck.
+// blocksOf returns the ids of the blocks with a card in a deck.
 func blocksOf(tx *workspace.Tx, deckID string) map[string]bool {
-	have := map[string]bool{}
+	isCard := map[string]bool{}
 	tx.Rows(func(row workspace.Row) bool {
-		have[row.Text(0)] = true
+		isCard[row.Text(0)] = true
 		return true
 	}, `SELECT `+blockOfCard+` FROM record WHERE kind = ? AND owner = ?`, cardKind, deckID)
-	return have
+	return isCard
 }
 
-// remove makes cards plain blocks again, in every deck where deckID is empty.
+// remove removes the cards of blocks from a deck, or from all decks if deckID is empty.
 func remove(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	var removed []string
 	tx.Rows(func(row workspace.Row) bool {
@@ -121,7 +121,7 @@ func addDeck(b *tree.Block, deckID string) {
 	}
 }
 
-// removeDeck takes a deck, or all if deckID is empty, out of what a block says of itself.
+// removeDeck removes a deck from a block's attribute, or all decks if deckID is empty.
 func removeDeck(b *tree.Block, deckID string) {
 	remaining := slices.DeleteFunc(decksOf(b), func(other string) bool { return deckID == "" || other == deckID })
 	if len(remaining) == 0 {

@@ -9,10 +9,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// deckKind is the kind of the records that are decks; they lie in the order they were made.
+// deckKind is the kind of records that are decks; Record.At is their creation time.
 const deckKind = "deck"
 
-// deck is a deck as its record holds it. Two may have the same name, which may be empty.
+// deck is a deck in the form of its record. Names need not be unique, and may be empty.
 type deck struct {
 	ID      string    `json:"-"`
 	Name    string    `json:"name"`
@@ -36,7 +36,7 @@ func findDeck(tx *workspace.Tx, id string) *deck {
 	return &d
 }
 
-// useDeck is findDeck, which makes the built-in deck when it is used first.
+// useDeck is findDeck, but creates the built-in deck when it is first used.
 func useDeck(tx *workspace.Tx, id string) *deck {
 	if d := findDeck(tx, id); d != nil || id != siyuanapi.BuiltInDeck {
 		return d
@@ -55,13 +55,13 @@ func (d *deck) put(tx *workspace.Tx) {
 	tx.PutRecord(workspace.Record{Kind: deckKind, ID: d.ID, At: d.Created.UnixNano(), Body: api.MustJSON(d)})
 }
 
-// markChanged notes that the deck has changed.
+// markChanged sets when the deck last changed.
 func (d *deck) markChanged(tx *workspace.Tx) {
 	d.Updated = time.Now()
 	d.put(tx)
 }
 
-// shownDeck is a deck as answers show it. Cards whose block is gone count.
+// shownDeck is a deck in an answer. Its size includes cards whose block is gone.
 type shownDeck struct {
 	Created string `json:"created"`
 	ID      string `json:"id"`
@@ -80,14 +80,14 @@ func (d *deck) shown(tx *workspace.Tx) shownDeck {
 }
 
 func listDecks(tx *workspace.Tx, _ api.Request) api.Reply {
-	shown := []shownDeck{}
+	decks := []shownDeck{}
 	for _, r := range tx.Records(deckKind, "") {
 		if r.ID != siyuanapi.BuiltInDeck {
 			d := readDeck(&r)
-			shown = append(shown, d.shown(tx))
+			decks = append(decks, d.shown(tx))
 		}
 	}
-	return api.OK(shown)
+	return api.OK(decks)
 }
 
 func createDeck(tx *workspace.Tx, req api.Request) api.Reply {

@@ -1,11 +1,10 @@
-// Package card answers the endpoints of flashcards, /api/riff/..., and the operations of /api/transactions that make
-// and remove cards. When a card comes back is for the FSRS scheduler to say.
+// Package card implements the endpoints for flashcards, /api/riff/..., and the operations of /api/transactions that
+// make and remove cards. The FSRS scheduler decides when a card is due.
 //
-// A card is a block in a deck. Decks and cards are records of the workspace: a deck by its id, a card by its own id with
-// the deck as the owner and the time it is due as the place in lists, so that what is due is found without reading the
-// rest. A block says in the attribute custom-riff-decks which decks it is in. Which endpoints exist, and what they
-// answer, is what the recordings of kernel 3.7.3 show; decks are made, renamed and removed by people, so no tool asks
-// for that.
+// A card is a block in a deck. Decks and cards are records of the workspace. A card has its own id, its deck is the
+// owner, and its due time is At, so that due cards are found without reading the others. The attribute
+// custom-riff-decks of a block lists its decks. Endpoints and answers follow the recordings of kernel 3.7.3. People
+// rename and remove decks, so no tool needs endpoints for that.
 //
 // Entry point: [Register].
 package card

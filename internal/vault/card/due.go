@@ -9,14 +9,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// scope selects blocks: those of a notebook, or those of a document in it with all documents below. The zero value
-// selects all blocks of open notebooks.
+// scope selects blocks: those of a notebook, or those of a document and the documents below it. The zero value selects
+// all blocks of open notebooks.
 type scope struct {
 	box string
 	dir string // of the document, without a trailing slash
 }
 
-// dueInDeck answers what is due in a deck. An empty id means the built-in deck, not all of them.
+// dueInDeck returns the due cards of a deck. An empty id means the built-in deck, not all decks.
 func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
 	id := cmp.Or(req.Str("deckID"), siyuanapi.BuiltInDeck)
 	checkReviewed(req)
@@ -26,7 +26,7 @@ func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(listDue(tx, id, scope{}, time.Now()))
 }
 
-// dueInNotebook answers what is due of the built-in deck in a notebook. All notebooks are meant by a closed one, as
+// dueInNotebook returns the due cards of the built-in deck in a notebook. A closed notebook means all notebooks, as
 // observed.
 func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.Str("notebook")
@@ -42,7 +42,7 @@ func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(listDue(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
-// dueInTree answers with the due cards of the built-in deck in a document and in those below it. An unknown document
+// dueInTree returns the due cards of the built-in deck in a document and the documents below it. An unknown document
 // means all documents, as recorded.
 func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 	var s scope
@@ -56,8 +56,8 @@ func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(listDue(tx, siyuanapi.BuiltInDeck, s, time.Now()))
 }
 
-// checkReviewed reads the cards the session has seen, as far as the kernel checks them. What is listed does not depend
-// on them; the kernel takes them off its count, which no tool asks it for.
+// checkReviewed checks the parameter reviewedCards as the kernel does: the cards that were seen in this session. The
+// kernel subtracts them from a count that no tool uses, so they have no effect here.
 func checkReviewed(req api.Request) {
 	if !req.Get("reviewedCards").Exists() {
 		return
@@ -67,21 +67,21 @@ func checkReviewed(req api.Request) {
 	}
 }
 
-// How many cards an answer has at most, by kind: what SiYuan's settings have for one round if nobody changed them.
+// The limits for the cards in an answer, by kind: SiYuan's defaults for one round.
 const (
 	maxNew = 20
 	maxOld = 200
 )
 
-// dueList is what is due. Cards is null for a deck that does not exist.
+// dueList is the answer with due cards. Cards is null for a deck that does not exist.
 type dueList struct {
 	Cards []dueCard `json:"cards"`
-	All   int       `json:"unreviewedCount"` // listed or not; the others count what is listed
+	All   int       `json:"unreviewedCount"` // also those not listed; the other counts are of listed ones
 	New   int       `json:"unreviewedNewCardCount"`
 	Old   int       `json:"unreviewedOldCardCount"`
 }
 
-// add counts a card, and lists it if there is room.
+// add counts a card, and lists it unless the limit for its kind is reached.
 func (l *dueList) add(c dueCard) {
 	l.All++
 	counted, limit := &l.Old, maxOld
@@ -105,20 +105,20 @@ type dueCard struct {
 	NextDues   map[string]string `json:"nextDues"`   // by rating
 }
 
-// listDue lists the due cards of a deck whose block is in an open notebook, the longest overdue first, up to the daily
+// listDue lists the due cards of a deck whose block is in an open notebook, the longest overdue first, up to the
 // limits.
 func listDue(tx *workspace.Tx, deckID string, s scope, now time.Time) dueList {
 	list := dueList{Cards: []dueCard{}}
-	fresh := nextDues(newSchedule(now), now)
+	newCardDues := nextDues(newSchedule(now), now)
 	tx.Rows(func(row workspace.Row) bool {
 		body, _ := row.Value(1).([]byte)
 		c := readCard(row.Text(0), deckID, body)
-		shown := c.due()
-		shown.NextDues = fresh // FSRS tells new cards from each other by nothing
-		if shown.State != 0 {
-			shown.NextDues = nextDues(c.Schedule, now)
+		entry := c.due()
+		entry.NextDues = newCardDues // FSRS treats all new cards alike
+		if entry.State != 0 {
+			entry.NextDues = nextDues(c.Schedule, now)
 		}
-		list.add(shown)
+		list.add(entry)
 		return true
 	}, `SELECT record.id, record.body FROM record
 		CROSS JOIN node ON node.id = `+blockOfCard+`

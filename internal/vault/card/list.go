@@ -10,8 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// listCardsSQL are the ids of the cards of deck ?2, of all decks where it is empty, in the order of lists: deck after
-// deck, by when they are due, those whose block cannot be seen last. Cards that have lost their block are left out.
+// listCardsSQL selects the ids of the cards in deck ?2, or in all decks if it is empty. They are sorted by deck and due
+// time; cards whose block cannot be seen come last in their deck. Cards whose block is gone are left out.
 const listCardsSQL = `SELECT record.id FROM record
 	CROSS JOIN record AS deck ON deck.kind = 'deck' AND deck.id = record.owner
 	LEFT JOIN node ON node.id = ` + blockOfCard + `
@@ -21,8 +21,7 @@ const listCardsSQL = `SELECT record.id FROM record
 		AND (node.n IS NOT NULL OR NOT json_extract(CAST(record.body AS TEXT), '$.placed'))
 	ORDER BY deck.at, deck.id, notebook.closed IS NOT 0, record.at, record.id`
 
-// list answers a page of the cards of a deck, of all decks where the id is empty: by when they are due, those whose
-// block cannot be seen last.
+// list returns a page of the cards in a deck, or in all decks if the id is empty, in the order of listCardsSQL.
 func list(tx *workspace.Tx, req api.Request) api.Reply {
 	id, page, size := req.Str("id"), number(req, "page"), req.OptNum("pageSize", 20)
 	var ids []string
@@ -44,7 +43,7 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"blocks": blocks, "total": total, "pageCount": (total + size - 1) / size})
 }
 
-// number returns the number at key. A call without it does nothing.
+// number returns the number at key. Anything else ends the call, with nothing done.
 func number(req api.Request, key string) int {
 	if req.Get(key).Type != gjson.Number {
 		req.End(api.Done())
@@ -53,7 +52,7 @@ func number(req api.Request, key string) int {
 	return req.OptNum(key, 0)
 }
 
-// shownSchedule is what lists show of a card beside its block.
+// shownSchedule is the schedule of a card in a list.
 type shownSchedule struct {
 	Due        time.Time `json:"due"`
 	Reps       uint64    `json:"reps"`
@@ -62,8 +61,8 @@ type shownSchedule struct {
 	LastReview time.Time `json:"lastReview"`
 }
 
-// foundBlock returns the card's block as lists show it; one that cannot be seen has nothing but an id and a text that
-// says so.
+// foundBlock returns the block of a card for a list. A block that cannot be seen has only its id and a text that says
+// so.
 func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
 	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
 	tx.Rows(func(row workspace.Row) bool {
@@ -79,8 +78,8 @@ func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
 	return b
 }
 
-// foundRow shows a row of the table blocks. Reading the row and not the tree, a page of cards loads no documents. The
-// attribute that names the decks is left out, as recorded.
+// foundRow returns a block from a row of the table blocks, so that lists of cards need not load documents. The
+// attribute with the decks is left out, as recorded.
 func foundRow(row workspace.Row) api.FoundBlock {
 	attrs := tree.ParseIAL(row.Text(15))
 	delete(attrs, decksAttr)

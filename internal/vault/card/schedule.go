@@ -8,15 +8,15 @@ import (
 	fsrs "github.com/open-spaced-repetition/go-fsrs/v3"
 )
 
-// newSchedule returns the schedule of a card that was never reviewed: it is due at once.
+// newSchedule returns the schedule of a new card, which is due at once.
 func newSchedule(now time.Time) fsrs.Card {
 	c := fsrs.NewCard()
 	c.Due = now
 	return c
 }
 
-// rateCard returns the schedule of a card after a review at now with a rating of 1 (again) to 4 (easy). Any other rating
-// takes the card's past away, as recorded; our tools never send one.
+// rateCard returns the schedule of a card after a review at now with a rating from 1 (again) to 4 (easy). Any other
+// rating resets the card, as recorded; our tools never send one.
 func rateCard(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {
 		return newSchedule(now)
@@ -24,7 +24,7 @@ func rateCard(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	return scheduler().Next(c, notBefore(c, now), fsrs.Rating(rating)).Card
 }
 
-// nextDues says for every rating, in words, when a card rated so now would come back.
+// nextDues returns, by rating, in how long a card would be due again if it were rated now, in words.
 func nextDues(c fsrs.Card, now time.Time) map[string]string {
 	now = notBefore(c, now)
 	dues := map[string]string{}
@@ -34,12 +34,12 @@ func nextDues(c fsrs.Card, now time.Time) map[string]string {
 	return dues
 }
 
-// scheduler has the settings SiYuan comes with, which are the defaults of FSRS: nine of ten cards are to be
-// remembered, and no chance moves a due time. It is for one goroutine.
+// scheduler returns a scheduler with SiYuan's default settings, which are those of FSRS: the aim is to remember nine of
+// ten cards, and due times are not randomized. It is for one goroutine.
 func scheduler() *fsrs.FSRS { return fsrs.NewFSRS(fsrs.DefaultParam()) }
 
-// notBefore returns now, or the last review if the clock has been set back since: FSRS counts the time between as a
-// number without a sign.
+// notBefore returns now, or the time of the last review if the clock was set back since then: FSRS computes the time
+// between them as an unsigned number.
 func notBefore(c fsrs.Card, now time.Time) time.Time {
 	if now.Before(c.LastReview) {
 		return c.LastReview
@@ -47,7 +47,7 @@ func notBefore(c fsrs.Card, now time.Time) time.Time {
 	return now
 }
 
-// inWords writes a span as the kernel does: 10 minutes, 16 days. FSRS deals in whole minutes and whole days.
+// inWords formats a duration as the kernel does: 10 minutes, 16 days. FSRS uses whole minutes and whole days.
 func inWords(d time.Duration) string {
 	const day = 24 * time.Hour
 	n, unit := int(d/time.Minute), "minute"

@@ -20,10 +20,9 @@ import (
 
 const (
 	exports = "/temp/export"
-	// exportAge is how long an archive is kept: until the first export a day later.
+	// exportAge is how old an archive must be for the next export to remove it.
 	exportAge = 24 * time.Hour
-	// maxArchive is what an archive may hold, in bytes before packing. It is a value in the file of the vault, and
-	// these have a limit.
+	// maxArchive bounds the unpacked size of an archive in bytes, since the file of the vault has a limit for values.
 	maxArchive = 256 << 20
 )
 
@@ -37,7 +36,7 @@ func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
 	refused := func(msg string) api.Reply {
 		return api.Reply{Code: 1, Msg: msg, Data: map[string]any{"closeTimeout": 7000}}
 	}
-	pack := newPack(tx)
+	archive := newZipExport(tx)
 	for _, raw := range req.Strs("paths") {
 		p := path.Clean("/" + raw)
 		e := lookup(tx, p)
@@ -47,11 +46,11 @@ func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
 		case e == nil:
 			return refused("Export failed: lstat " + api.Root + p + ": no such file or directory")
 		}
-		if err := pack.add(p, pack.freeName(path.Base(p)), e); err != nil {
+		if err := archive.add(p, archive.freeName(path.Base(p)), e); err != nil {
 			return refused("Export failed: " + err.Error())
 		}
 	}
-	data, err := pack.close()
+	data, err := archive.close()
 	if err != nil {
 		return refused("Export failed: " + err.Error())
 	}
@@ -65,7 +64,7 @@ func exportResources(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"path": strings.TrimPrefix(p, "/")})
 }
 
-// archiveName returns the name of an archive: a sum over what it holds, and what the caller calls it.
+// archiveName returns the name of an archive: a hash of its content, and the name from the request.
 func archiveName(data []byte, name string) string {
 	if name = strings.Trim(foldName(name), " ."); name == "" {
 		name = "export-" + time.Now().Format("2006-01-02_15-04-05")
@@ -74,7 +73,7 @@ func archiveName(data []byte, name string) string {
 	return hex.EncodeToString(sum[:16]) + "-" + tree.Cut(name, maxStem-32) + ".zip"
 }
 
-// zipExport is an archive that is being made.
+// zipExport is an archive being made.
 type zipExport struct {
 	tx    *workspace.Tx
 	buf   bytes.Buffer
@@ -83,25 +82,25 @@ type zipExport struct {
 	size  int
 }
 
-func newPack(tx *workspace.Tx) *zipExport {
+func newZipExport(tx *workspace.Tx) *zipExport {
 	p := &zipExport{tx: tx, names: map[string]bool{}}
 	p.zip = zip.NewWriter(&p.buf)
 	return p
 }
 
-// freeName returns a name at the top of the archive that nothing has yet: files of one name may come from several
-// folders.
+// freeName returns a name that is free at the top of the archive, since files from several folders may have the same
+// name.
 func (k *zipExport) freeName(name string) string {
 	ext := path.Ext(name)
-	found := name
-	for n := 2; k.names[found]; n++ {
-		found = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext)
+	free := name
+	for n := 2; k.names[free]; n++ {
+		free = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), n, ext)
 	}
-	k.names[found] = true
-	return found
+	k.names[free] = true
+	return free
 }
 
-// add packs a file, or a folder with all in it, under a name.
+// add packs a file, or a folder with everything in it, under a name.
 func (k *zipExport) add(p, name string, e *entry) error {
 	if e.dir {
 		return k.addFolder(p, name)
@@ -119,9 +118,9 @@ func (k *zipExport) add(p, name string, e *entry) error {
 }
 
 func (k *zipExport) addFolder(p, name string) error {
-	found := entries(k.tx, p)
-	for _, below := range slices.Sorted(maps.Keys(found)) {
-		if err := k.add(path.Join(p, below), name+"/"+below, found[below]); err != nil {
+	children := entries(k.tx, p)
+	for _, base := range slices.Sorted(maps.Keys(children)) {
+		if err := k.add(path.Join(p, base), name+"/"+base, children[base]); err != nil {
 			return err
 		}
 	}

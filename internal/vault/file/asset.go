@@ -14,24 +14,24 @@ func getDocAssets(tx *workspace.Tx, req api.Request) api.Reply { return docAsset
 
 func getDocImageAssets(tx *workspace.Tx, req api.Request) api.Reply { return docAssets(tx, req, "img") }
 
-// docAssets lists the assets that the spans of some kinds in a block's document name, each once, in order.
+// docAssets returns the addresses of assets in the document of a block, in spans of some kinds: each once, in order.
 func docAssets(tx *workspace.Tx, req api.Request, kinds ...string) api.Reply {
 	b := tx.Block(req.Str("id"))
 	if b == nil {
 		return api.Fail(-1, "tree not found")
 	}
-	found := []string{}
+	targets := []string{}
 	b.Doc.Root.Walk(func(b *tree.Block) {
 		for _, target := range assetsOf(b, kinds) {
-			if !slices.Contains(found, target) {
-				found = append(found, target)
+			if !slices.Contains(targets, target) {
+				targets = append(targets, target)
 			}
 		}
 	})
-	return api.OK(found)
+	return api.OK(targets)
 }
 
-// assetsOf returns the addresses of assets in the text of a leaf.
+// assetsOf returns the addresses of assets in the spans of a leaf that have one of kinds.
 func assetsOf(b *tree.Block, kinds []string) (targets []string) {
 	switch b.Kind {
 	case tree.Paragraph, tree.Heading, tree.Table:

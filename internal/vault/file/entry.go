@@ -11,13 +11,13 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// entry is a file or folder as it is shown.
+// entry is a file or folder as a client sees it.
 type entry struct {
 	dir     bool
 	changed time.Time
-	// data reads a file.
+	// data returns the content of a file.
 	data func() []byte
-	// note says that it stands for something of the tree, or for a place every workspace has: it cannot be written.
+	// note says that it represents notes, or that every workspace has it: it cannot be written.
 	note bool
 }
 
@@ -30,7 +30,7 @@ var standardFolders = []string{
 // lockFile marks the folder of a workspace.
 const lockFile = "/.lock"
 
-// lookup finds what is at a confined path, nil when nothing is.
+// lookup returns the entry at a confined path, nil if there is none.
 func lookup(tx *workspace.Tx, p string) *entry {
 	if !readable(p) {
 		return nil
@@ -58,22 +58,22 @@ func storedEntry(tx *workspace.Tx, f workspace.File) *entry {
 	return &entry{dir: f.Dir, changed: f.Changed, data: func() []byte { return tx.ReadFile(f.Path) }}
 }
 
-// entries returns what lies right below a folder, by name.
+// entries returns the entries directly in a folder, by name.
 func entries(tx *workspace.Tx, dir string) map[string]*entry {
-	found := map[string]*entry{}
+	byName := map[string]*entry{}
 	for _, f := range tx.Files(dir) {
-		found[path.Base(f.Path)] = storedEntry(tx, f)
+		byName[path.Base(f.Path)] = storedEntry(tx, f)
 	}
 	for _, p := range append(standardFolders[1:len(standardFolders):len(standardFolders)], lockFile) {
 		if path.Dir(p) == dir {
-			found[path.Base(p)] = lookup(tx, p)
+			byName[path.Base(p)] = lookup(tx, p)
 		}
 	}
-	maps.Copy(found, noteEntries(tx, dir))
-	return found
+	maps.Copy(byName, noteEntries(tx, dir))
+	return byName
 }
 
-// blockingFile returns the file that lies where a path needs a folder, "" when there is none.
+// blockingFile returns the file that is where a path needs a folder, "" if there is none.
 func blockingFile(tx *workspace.Tx, p string) string {
 	for up := path.Dir(p); up != "/"; up = path.Dir(up) {
 		if e := lookup(tx, up); e != nil {
@@ -86,7 +86,7 @@ func blockingFile(tx *workspace.Tx, p string) string {
 	return ""
 }
 
-// splitNote cuts a path into a notebook's id and what follows it, "" or from its slash.
+// splitNote splits a path in /data into the id of a notebook and the rest, which is "" or begins with a slash.
 func splitNote(p string) (box, rest string, ok bool) {
 	box, inData := strings.CutPrefix(p, "/data/")
 	if at := strings.IndexByte(box, '/'); at >= 0 {

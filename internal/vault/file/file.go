@@ -1,18 +1,17 @@
-// Package file answers what is asked of the vault as if it were a folder of files: the file API, assets, templates,
+// Package file implements the endpoints that see the vault as a folder of files: the file API, assets, templates,
 // archives, Markdown exports and the indexing of .sy files.
 //
-// Files are rows of the workspace; nothing of the machine's own files is ever seen or touched. Paths are of the
-// workspace: absolute, with slashes, taken as they are written (an escape such as %2e is three characters). Notebooks
-// and documents appear as the files they would be in a SiYuan workspace, but only to be read: they are changed through
-// their own endpoints. Where SiYuan removes whatever a path leads to (removeUnusedAsset), the vault refuses
-// everything but assets.
+// Files are rows of the workspace; files of the machine are never accessed. Paths are those of the workspace: absolute,
+// with slashes, taken literally (an escape such as %2e is three characters). Notebooks and documents appear as the
+// files that they are in a SiYuan workspace, but are read-only: they are changed through their own endpoints. Where
+// SiYuan removes any file (removeUnusedAsset), the vault refuses everything but assets.
 //
 // Entry point: [Register].
 package file
 
 import "collie/internal/vault/api"
 
-// Register adds the routes of the family.
+// Register adds the routes of this package to mux.
 func Register(mux *api.Mux) {
 	mux.Read("/api/file/getFile", getFile)
 	mux.Write("/api/file/putFile", putFile)

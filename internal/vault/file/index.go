@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// upsertIndexes takes .sy files that were written as files into the tree. Paths begin with the notebook:
-// /<notebook>/<document>.sy. What cannot be taken is passed over, as it always was.
+// upsertIndexes adds .sy files that were written as files to the tree of notes. Paths begin with the notebook:
+// /<notebook>/<document>.sy. Files that cannot be added are ignored, as in SiYuan.
 func upsertIndexes(tx *workspace.Tx, req api.Request) api.Reply {
 	paths := req.Strs("paths")
 	slices.Sort(paths) // parents before children
@@ -25,7 +25,7 @@ func upsertIndexes(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// adoptAsDocument converts a file to a document, which replaces it.
+// adoptAsDocument replaces a .sy file by the document in it.
 func adoptAsDocument(tx *workspace.Tx, p string) {
 	boxID, rest, ok := splitNote(p)
 	f := tx.Stat(p)
@@ -50,8 +50,8 @@ func adoptAsDocument(tx *workspace.Tx, p string) {
 	}
 	d := tx.AddDocument(box, parent, root.Attrs["title"], root.ID, tx.Identify(blocks))
 	attrs := maps.Clone(root.Attrs)
-	for _, own := range []string{"id", "title", "type"} {
-		delete(attrs, own)
+	for _, name := range []string{"id", "title", "type"} {
+		delete(attrs, name)
 	}
 	maps.Copy(d.Root.Attrs, attrs)
 }

@@ -11,19 +11,19 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// What becomes of references and embedded queries in an export, as refMode and embedMode say.
+// What an export does with references (refMode) and with embedded queries (embedMode).
 const (
 	refLinks     = 2 // [anchor](siyuan://blocks/<id>)
 	refAnchors   = 3 // the anchor alone
 	refFootnotes = 4
-	embedBlocks  = 0 // as if they stood there
+	embedBlocks  = 0 // as plain blocks
 	embedQuotes  = 1
 )
 
-// blockLink is how a link to a block begins; an export takes it for a reference.
+// blockLink is the prefix of a link to a block, which an export treats like a reference.
 const blockLink = "siyuan://blocks/"
 
-// exportMdContent answers the whole document a block lies in as Markdown for other programs.
+// exportMdContent returns the whole document that contains a block as Markdown for other programs.
 func exportMdContent(tx *workspace.Tx, req api.Request) api.Reply {
 	b := tx.Block(req.NeedStr("id"))
 	if b == nil {
@@ -57,14 +57,14 @@ func frontMatter(d *tree.Document) string {
 
 func yamlTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// export turns the blocks of one document into Markdown.
+// export converts the blocks of one document to Markdown.
 type export struct {
 	tx           *workspace.Tx
 	refs, embeds int
 	footnoteIDs  []string // ids of the blocks that have a footnote, in order
 }
 
-// Bounds of what an export adds to a document.
+// Bounds for what an export adds to a document.
 const (
 	maxEmbedded  = 64       // blocks of one query
 	maxFootnotes = 1000     // of one document
@@ -83,7 +83,7 @@ func (e *export) document(d *tree.Document) string {
 	return text
 }
 
-// resolveEmbeds puts what embedded queries find in their place. Queries in what was found are left as they are.
+// resolveEmbeds replaces embedded queries by the blocks that they find. Queries in those blocks stay as they are.
 func (e *export) resolveEmbeds(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
 		if child.Kind != tree.Embed {
@@ -92,19 +92,20 @@ func (e *export) resolveEmbeds(b *tree.Block) {
 		}
 		at := child.Index()
 		child.Cut()
-		for _, found := range e.queryResults(child.Text) {
+		for _, blocks := range e.queryResults(child.Text) {
 			if e.embeds == embedQuotes {
 				quote := &tree.Block{Kind: tree.Quote, Attrs: map[string]string{}}
-				quote.Insert(0, found...)
-				found = []*tree.Block{quote}
+				quote.Insert(0, blocks...)
+				blocks = []*tree.Block{quote}
 			}
-			b.Insert(at, found...)
-			at += len(found)
+			b.Insert(at, blocks...)
+			at += len(blocks)
 		}
 	}
 }
 
-// queryResults returns the blocks an embedded query finds, copied; those of a document are its own.
+// queryResults returns copies of the blocks that an embedded query finds. For a document it returns the document's
+// blocks.
 func (e *export) queryResults(text string) (list [][]*tree.Block) {
 	statement := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "{{"), "}}")
 	result, err := e.tx.Select(strings.TrimSpace(statement), maxEmbedded)
@@ -130,23 +131,23 @@ func (e *export) queryResults(text string) (list [][]*tree.Block) {
 	return list
 }
 
-// unwrapSuperBlocks puts what super blocks below b hold in their place: other programs know none.
+// unwrapSuperBlocks replaces super blocks below b by their content, since other programs do not know them.
 func unwrapSuperBlocks(b *tree.Block) {
 	for _, child := range append([]*tree.Block{}, b.Children...) {
 		unwrapSuperBlocks(child)
 		if child.Kind != tree.Super {
 			continue
 		}
-		at, held := child.Index(), append([]*tree.Block{}, child.Children...)
-		for _, inner := range held {
+		at, children := child.Index(), append([]*tree.Block{}, child.Children...)
+		for _, inner := range children {
 			inner.Cut()
 		}
 		child.Cut()
-		b.Insert(at, held...)
+		b.Insert(at, children...)
 	}
 }
 
-// rewriteReferences writes the references below a block the way the export wants them.
+// rewriteReferences writes the references in a block and below it in the mode of the export.
 func (e *export) rewriteReferences(b *tree.Block) {
 	b.Walk(func(b *tree.Block) {
 		switch b.Kind {
@@ -182,7 +183,7 @@ func (e *export) rewriteText(text string) string {
 	return out.String()
 }
 
-// footnoteMark returns the footnote mark for a block, "" when there is no such block.
+// footnoteMark returns the footnote mark for a block, "" if there is no such block or there are too many footnotes.
 func (e *export) footnoteMark(id string) string {
 	if len(e.footnoteIDs) >= maxFootnotes || e.tx.Block(id) == nil {
 		return ""
@@ -196,7 +197,8 @@ func (e *export) footnoteMark(id string) string {
 	return fmt.Sprintf("[^%d]", len(e.footnoteIDs))
 }
 
-// footnotes returns the blocks that were referred to. References in them stay anchors.
+// footnotes returns the text of all footnotes: the blocks that are referred to. References in them become plain
+// anchors.
 func (e *export) footnotes() string {
 	var out strings.Builder
 	inner := export{tx: e.tx, refs: refAnchors, embeds: e.embeds}
@@ -213,7 +215,7 @@ func (e *export) footnotes() string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// footnoteText returns what a footnote says: a block, or the title and the blocks of a document.
+// footnoteText returns the text of a footnote: a block, or the title and blocks of a document.
 func (e *export) footnoteText(b *tree.Block) string {
 	root := &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
 	if b.Kind == tree.Doc {

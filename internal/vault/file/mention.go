@@ -11,15 +11,15 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// mentioned returns those of the given assets (assets/...) that some text of the workspace names: blocks of any kind,
-// also in closed notebooks, attributes and databases. With escaped, names written with escapes count as well. It
-// reads every text that names an asset, so only rare calls should use it.
-func mentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool {
+// findMentioned returns those of assets (assets/...) that some text of the workspace mentions: blocks of any kind, also
+// in closed notebooks, attributes and databases. With escaped, names written with escapes count as well. It reads every
+// text that contains the address of an asset, so only rare calls should use it.
+func findMentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool {
 	want, found := map[string]bool{}, map[string]bool{}
 	for _, a := range assets {
 		want[a] = true
 	}
-	look := func(text string) { mentions(text, want, escaped, found) }
+	look := func(text string) { collectMentions(text, want, escaped, found) }
 	tx.Rows(func(row workspace.Row) bool {
 		look(row.Text(0))
 		look(html.UnescapeString(row.Text(1)))
@@ -33,12 +33,12 @@ func mentioned(tx *workspace.Tx, assets []string, escaped bool) map[string]bool 
 	return found
 }
 
-// maxAddress is how far an address is read, in bytes.
+// maxAddress bounds the length of an address, in bytes.
 const maxAddress = 1024
 
-// mentions adds the wanted assets that a text names to found. An address may end at any mark, since names hold spaces
-// and brackets.
-func mentions(text string, want map[string]bool, escaped bool, found map[string]bool) {
+// collectMentions adds the assets in want that a text mentions to found. Names may contain spaces and brackets, so an
+// address is tried up to each byte at which it may end.
+func collectMentions(text string, want map[string]bool, escaped bool, found map[string]bool) {
 	for {
 		at := strings.Index(text, "assets/")
 		if at < 0 {
@@ -57,9 +57,9 @@ func mentions(text string, want map[string]bool, escaped bool, found map[string]
 			if !escaped {
 				continue
 			}
-			for _, read := range readings(name) {
-				if want[read] {
-					found[read] = true
+			for _, reading := range readings(name) {
+				if want[reading] {
+					found[reading] = true
 				}
 			}
 		}
@@ -67,7 +67,7 @@ func mentions(text string, want map[string]bool, escaped bool, found map[string]
 	}
 }
 
-// readings returns what an address with escapes may mean.
+// readings returns the addresses that an address with escapes may mean.
 func readings(address string) []string {
 	var list []string
 	if strings.Contains(address, "&") {
@@ -79,13 +79,13 @@ func readings(address string) []string {
 	return list
 }
 
-// isNameByte reports whether a name surely goes on with a byte.
+// isNameByte reports whether a byte can only continue a name, so that no address ends before it.
 func isNameByte(b byte) bool {
 	return b >= 0x80 || b == '_' || b == '-' || b == '.' || b == '%' || '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z'
 }
 
-// spellings matches every way to write the address of an asset: plain, or with any character escaped for a URL or for
-// HTML. replaceAddress checks what surrounds a match.
+// spellings returns a pattern for every way to write the address of an asset: plain, or with any character escaped for
+// a URL or for HTML. replaceAddress checks the bytes around a match.
 func spellings(address string) *regexp.Regexp {
 	var pattern strings.Builder
 	for _, r := range address {
@@ -113,19 +113,20 @@ func hexOf(b byte) string {
 	return string([]byte{digits[b>>4], digits[b&15]})
 }
 
-// replaceAddress puts what spell answers in place of each address in a text. Longer names that contain it stay.
+// replaceAddress replaces each match of address in a text by what spell returns for it. A match inside a longer name
+// stays.
 func replaceAddress(text string, address *regexp.Regexp, spell func(old string) string) string {
 	var out strings.Builder
-	done := 0
+	copied := 0
 	for _, at := range address.FindAllStringIndex(text, -1) {
 		before := at[0] > 0 && (isNameByte(text[at[0]-1]) || text[at[0]-1] == '/')
 		after := at[1] < len(text) && isNameByte(text[at[1]])
 		if before || after {
 			continue
 		}
-		out.WriteString(text[done:at[0]] + spell(text[at[0]:at[1]]))
-		done = at[1]
+		out.WriteString(text[copied:at[0]] + spell(text[at[0]:at[1]]))
+		copied = at[1]
 	}
-	out.WriteString(text[done:])
+	out.WriteString(text[copied:])
 	return out.String()
 }

@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// lookupNote returns the entry for a path that belongs to a notebook: the notebook's folder, its configuration or order,
-// a document, or the folder of a document's children; nil if there is none.
+// lookupNote returns the entry at a path in a notebook: the notebook's folder, its configuration or order, a document,
+// or the folder of a document's children; nil if there is none.
 func lookupNote(tx *workspace.Tx, p string) *entry {
 	id, rest, ok := splitNote(p)
 	if !ok {
@@ -45,69 +45,69 @@ func lookupNote(tx *workspace.Tx, p string) *entry {
 	return &entry{note: true, changed: d.changed, data: func() []byte { return documentFile(tx, box, at) }}
 }
 
-// noteEntries returns the entries of a folder that belong to notebooks.
+// noteEntries returns those entries of a folder that represent notes.
 func noteEntries(tx *workspace.Tx, dir string) map[string]*entry {
-	found := map[string]*entry{}
+	byName := map[string]*entry{}
 	if dir == "/data" {
 		for _, box := range tx.Notebooks() {
-			found[box.ID] = lookupNote(tx, "/data/"+box.ID)
+			byName[box.ID] = lookupNote(tx, "/data/"+box.ID)
 		}
-		return found
+		return byName
 	}
 	id, rest, ok := splitNote(dir)
 	if !ok || tx.Notebook(id) == nil {
-		return found
+		return byName
 	}
 	box := tx.Notebook(id)
 	switch rest {
 	case "":
-		found[".siyuan"] = lookupNote(tx, dir+"/.siyuan")
-		addDocuments(tx, found, box, 0)
+		byName[".siyuan"] = lookupNote(tx, dir+"/.siyuan")
+		addDocuments(tx, byName, box, 0)
 	case "/.siyuan":
 		for _, name := range []string{"conf.json", "sort.json"} {
-			found[name] = lookupNote(tx, dir+"/"+name)
+			byName[name] = lookupNote(tx, dir+"/"+name)
 		}
 	default:
 		if up := statDocument(tx, box, rest+".sy"); up != nil {
-			addDocuments(tx, found, box, up.n)
+			addDocuments(tx, byName, box, up.n)
 		}
 	}
-	return found
+	return byName
 }
 
-// addDocuments adds the documents right below one, or at the top of a notebook when parent is 0, and the folders of
-// those that have children.
-func addDocuments(tx *workspace.Tx, found map[string]*entry, box *tree.Notebook, parent int64) {
+// addDocuments adds entries for the documents directly below a document, or at the top of a notebook if parent is 0,
+// and for the folders of those that have children.
+func addDocuments(tx *workspace.Tx, byName map[string]*entry, box *tree.Notebook, parent int64) {
 	tx.Rows(func(row workspace.Row) bool {
 		at, changed := row.Text(0), time.UnixMilli(row.Int(1))
-		found[path.Base(at)] = &entry{note: true, changed: changed, data: func() []byte { return documentFile(tx, box, at) }}
+		byName[path.Base(at)] = &entry{note: true, changed: changed, data: func() []byte { return documentFile(tx, box, at) }}
 		if row.Int(2) != 0 {
-			found[strings.TrimSuffix(path.Base(at), ".sy")] = &entry{dir: true, note: true, changed: changed}
+			byName[strings.TrimSuffix(path.Base(at), ".sy")] = &entry{dir: true, note: true, changed: changed}
 		}
 		return true
 	}, `SELECT d.path, d.changed, EXISTS (SELECT 1 FROM document AS c WHERE c.box = d.box AND c.parent = d.n)
 		FROM document AS d WHERE d.box = ? AND d.parent = ?`, box.ID, parent)
 }
 
-// place is where a document lies.
-type place struct {
-	n       int64 // as the storage counts documents
+// documentRow is the row of a document.
+type documentRow struct {
+	n       int64 // its number in the table
 	changed time.Time
 	parent  bool // it has documents below it
 }
 
-// statDocument finds the document at a path, /<id>/<id>.sy, without loading it; nil when there is none.
-func statDocument(tx *workspace.Tx, box *tree.Notebook, at string) (found *place) {
+// statDocument returns the row of the document at a path, /<id>/<id>.sy, nil if there is none.
+func statDocument(tx *workspace.Tx, box *tree.Notebook, at string) (found *documentRow) {
 	tx.Rows(func(row workspace.Row) bool {
-		found = &place{row.Int(0), time.UnixMilli(row.Int(1)), row.Int(2) != 0}
+		found = &documentRow{row.Int(0), time.UnixMilli(row.Int(1)), row.Int(2) != 0}
 		return false
 	}, `SELECT d.n, d.changed, EXISTS (SELECT 1 FROM document AS c WHERE c.box = d.box AND c.parent = d.n)
 		FROM document AS d WHERE d.id = ? AND d.box = ? AND d.path = ?`, strings.TrimSuffix(path.Base(at), ".sy"), box.ID, at)
 	return found
 }
 
-// documentAt returns the document at a path, loaded, also in a closed notebook, whose files can be read like any
-// others.
+// documentAt returns the document at a path, loaded, or nil. It also works in closed notebooks, whose files can be read
+// too.
 func documentAt(tx *workspace.Tx, box *tree.Notebook, at string) *tree.Document {
 	if !box.Conf.Closed {
 		return tx.DocumentAt(box.ID, at)
@@ -150,7 +150,7 @@ func confFile(box *tree.Notebook) []byte {
 	return data
 }
 
-// sortFile returns the manual order of a notebook's documents, by id.
+// sortFile returns the file with the manual order of a notebook's documents, by id.
 func sortFile(tx *workspace.Tx, box *tree.Notebook) []byte {
 	sorted := map[string]int64{}
 	tx.Rows(func(row workspace.Row) bool {
@@ -160,7 +160,7 @@ func sortFile(tx *workspace.Tx, box *tree.Notebook) []byte {
 	return api.MustJSON(sorted)
 }
 
-// boxTime returns when the page of a notebook was changed, or else when the notebook was made.
+// boxTime returns when the page of a notebook last changed; without a page, when the notebook was created.
 func boxTime(tx *workspace.Tx, box *tree.Notebook) time.Time {
 	changed := tree.IDTime(box.ID)
 	tx.Rows(func(row workspace.Row) bool {

@@ -16,8 +16,8 @@ const (
 	maxPath = 4096 // bytes of a path
 )
 
-// confine makes the path of a call absolute within the workspace. One that leads out of it, even to come back, ends the
-// call.
+// confine makes the path of a request absolute within the workspace. A path that leads out of it, even if it comes
+// back, ends the call.
 func confine(req api.Request, p string) string {
 	if escapes(p) {
 		req.End(api.Fail(http.StatusForbidden, "permission denied"))
@@ -26,7 +26,7 @@ func confine(req api.Request, p string) string {
 	return path.Clean("/" + p)
 }
 
-// escapes reports whether a path leads above where it begins.
+// escapes reports whether a path leads above its start.
 func escapes(p string) bool {
 	depth := 0
 	for part := range strings.SplitSeq(p, "/") {
@@ -43,11 +43,11 @@ func escapes(p string) bool {
 	return false
 }
 
-// reserved are the names that are devices on Windows, whatever follows a dot.
+// reserved matches the names of devices on Windows, whatever follows a dot.
 var reserved = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
-// storable reports whether a file may be made at a confined path: every system must be able to hold it, since a
-// workspace may be taken out of the vault.
+// storable reports whether a file can be created at a confined path. Its names must be valid on every system, since a
+// workspace may be exported from the vault.
 func storable(p string) bool {
 	if len(p) > maxPath || !utf8.ValidString(p) {
 		return false
@@ -61,18 +61,19 @@ func storable(p string) bool {
 	return true
 }
 
-// hidden are characters that no path may hold. SiYuan takes a byte order mark in one.
+// hidden reports whether a character is invisible and must not be in a path. A byte order mark is allowed, as in
+// SiYuan.
 func hidden(r rune) bool {
 	return tree.Unseen(r) && r != '\ufeff'
 }
 
-// readable reports whether there can be something at a path at all.
+// readable reports whether a path is valid, so that there can be a file at it.
 func readable(p string) bool {
 	return len(p) <= maxPath && utf8.ValidString(p) && !strings.ContainsRune(p, 0)
 }
 
-// assetFile returns the path of the file an address such as assets/a.png names, below data/assets or the folder
-// assets of a notebook or document; ok is false for everything else, the folders themselves included.
+// assetFile returns the path of the file with an address such as assets/a.png, below data/assets or the folder assets
+// of a notebook or document. ok is false for anything else, including these folders themselves.
 func assetFile(address string) (p string, ok bool) {
 	if strings.HasPrefix(address, "/") || address != path.Clean(address) {
 		return "", false
@@ -81,27 +82,27 @@ func assetFile(address string) (p string, ok bool) {
 	return p, storable(p) && inAssets(p) && !isAssetFolder(p)
 }
 
-// inAssets reports whether a confined path is a folder of assets or lies in one.
+// inAssets reports whether a confined path is in, or is, a folder of assets.
 func inAssets(p string) bool {
 	rest, inData := strings.CutPrefix(p, "/data/")
 	for inData && rest != "" {
-		name, below, _ := strings.Cut(rest, "/")
+		name, remaining, _ := strings.Cut(rest, "/")
 		if name == "assets" {
 			return true
 		}
 		if !tree.ValidID(name) {
 			return false
 		}
-		rest = below
+		rest = remaining
 	}
 	return false
 }
 
-// isAssetFolder reports whether a path that inAssets knows is the folder assets itself.
+// isAssetFolder reports whether a path for which inAssets is true is the folder assets itself.
 func isAssetFolder(p string) bool { return path.Base(p) == "assets" && !inAssets(path.Dir(p)) }
 
-// fromShown returns the workspace path for a path that an answer has shown, such as that of a template.
-func fromShown(p string) (inside string, ok bool) {
+// fromAnswer returns the workspace path for a path from an answer, such as that of a template.
+func fromAnswer(p string) (inside string, ok bool) {
 	inside, ok = strings.CutPrefix(path.Clean(p), api.Root+"/")
 	return "/" + inside, ok && !escapes(p)
 }

@@ -33,21 +33,21 @@ func readDir(tx *workspace.Tx, req api.Request) api.Reply {
 	case !e.dir:
 		return api.Fail(http.StatusConflict, "path is not a directory")
 	}
-	type shown struct {
+	type dirEntry struct {
 		IsDir     bool   `json:"isDir"`
 		IsSymlink bool   `json:"isSymlink"` // there are none
 		Name      string `json:"name"`
 		Updated   int64  `json:"updated"` // seconds
 	}
-	found := entries(tx, p)
-	list := make([]shown, 0, len(found))
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		e := found[name]
+	byName := entries(tx, p)
+	list := make([]dirEntry, 0, len(byName))
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		e := byName[name]
 		updated := int64(0)
 		if !e.changed.IsZero() {
 			updated = e.changed.Unix()
 		}
-		list = append(list, shown{IsDir: e.dir, Name: name, Updated: updated})
+		list = append(list, dirEntry{IsDir: e.dir, Name: name, Updated: updated})
 	}
 	return api.OK(list)
 }

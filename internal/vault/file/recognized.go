@@ -5,10 +5,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// textRecord is the kind of the records that hold what was recognised in images, by asset.
+// textRecord is the kind of records with the text recognized in images, by the image's path.
 const textRecord = "ocr"
 
-// getImageOCRText answers what was recognised in an image, "" for an image nobody has looked at and for no image.
+// getImageOCRText returns the text recognized in an image, "" if none was stored or there is no such image.
 func getImageOCRText(tx *workspace.Tx, req api.Request) api.Reply {
 	text := ""
 	if p, ok := assetFile(req.OptStr("path")); ok {
@@ -33,10 +33,10 @@ func setImageOCRText(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// annotationExt is what the name of a PDF gets for the file of what was marked in it.
+// annotationExt is appended to the name of a PDF for the file with its annotations.
 const annotationExt = ".sya"
 
-// noAsset answers that an address names no asset.
+// noAsset returns the error for an address that is not that of an asset.
 func noAsset(address string) api.Reply {
 	return api.Notice("Query asset failed ["+address+"]", 5000)
 }

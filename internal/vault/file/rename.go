@@ -15,49 +15,49 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// renameAsset gives an asset a new name with a new id, and rewrites everything that names it: documents of open and
-// closed notebooks, however they write the address, attributes and databases. An asset that is not there is no error,
-// and nothing is rewritten then. One in the folder of a notebook is meant by what documents write, assets/a.png; by its
-// whole path none is, as observed.
+// renameAsset gives an asset a new name with a new id, and rewrites its address everywhere: in documents of open and
+// closed notebooks, however they spell it, in attributes and in databases. If the asset does not exist, nothing is
+// rewritten and there is no error. An asset in the folder of a notebook must be given as documents write it,
+// assets/a.png; its full path finds nothing, as observed.
 func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
-	old, name := req.Str("oldPath"), req.Str("newName")
-	from, ok := assetFile(old)
+	oldAddress, name := req.Str("oldPath"), req.Str("newName")
+	from, ok := assetFile(oldAddress)
 	switch {
 	case name == "":
 		return api.OK(map[string]any{"newPath": ""})
 	case !ok:
-		return noAsset(old)
+		return noAsset(oldAddress)
 	}
-	ext := path.Ext(old)
+	ext := path.Ext(oldAddress)
 	stem := tree.Cut(strings.Trim(foldName(name), " "), maxStem)
 	if stem == "" {
 		return api.OK(map[string]any{"newPath": ""})
 	}
-	renamed := path.Dir(old) + "/" + stem + "-" + tx.NewID() + ext
-	if from = meant(tx, old, from); from != "" {
-		moveAsset(tx, from, path.Join(path.Dir(from), path.Base(renamed)))
-		rewriteUses(tx, old, renamed)
+	newAddress := path.Dir(oldAddress) + "/" + stem + "-" + tx.NewID() + ext
+	if from = fileOf(tx, oldAddress, from); from != "" {
+		moveAsset(tx, from, path.Join(path.Dir(from), path.Base(newAddress)))
+		rewriteUses(tx, oldAddress, newAddress)
 	}
-	return api.OK(map[string]any{"newPath": renamed})
+	return api.OK(map[string]any{"newPath": newAddress})
 }
 
-// resolveAssetPath tells which file an address means, by its path on the machine of SiYuan's kernel.
+// resolveAssetPath returns the file for an address, with the path that it has on the machine of SiYuan's kernel.
 func resolveAssetPath(tx *workspace.Tx, req api.Request) api.Reply {
 	address := req.Str("path")
 	common, ok := assetFile(address)
 	if !ok || !strings.HasPrefix(address, "assets/") {
 		return api.Notice("["+address+"] is not an asset path (must start with assets/)", 3000)
 	}
-	found := meant(tx, address, common)
-	if found == "" {
+	file := fileOf(tx, address, common)
+	if file == "" {
 		return api.Notice("Query asset failed ["+address+"]", 3000)
 	}
-	return api.OK(api.Root + found)
+	return api.OK(api.Root + file)
 }
 
-// meant returns the file that an address in documents refers to: the one in the common folder, otherwise one in the
+// fileOf returns the file that an address in documents refers to: the one in the common folder, otherwise one in the
 // folder of a notebook or document; "" if there is none.
-func meant(tx *workspace.Tx, address, common string) (found string) {
+func fileOf(tx *workspace.Tx, address, common string) (found string) {
 	if !strings.HasPrefix(address, "assets/") {
 		return ""
 	}
@@ -74,7 +74,7 @@ func meant(tx *workspace.Tx, address, common string) (found string) {
 	return found
 }
 
-// moveAsset moves a file, with its annotations and its stored text.
+// moveAsset moves a file, with its annotations and recognized text.
 func moveAsset(tx *workspace.Tx, from, to string) {
 	tx.RenameFile(from, to)
 	if tx.Stat(from+annotationExt) != nil {
@@ -87,16 +87,16 @@ func moveAsset(tx *workspace.Tx, from, to string) {
 	}
 }
 
-// rewriteUses puts a new address in place of an old one everywhere.
-func rewriteUses(tx *workspace.Tx, old, renamed string) {
-	address := spellings(old)
+// rewriteUses replaces an old address by a new one everywhere.
+func rewriteUses(tx *workspace.Tx, oldAddress, newAddress string) {
+	address := spellings(oldAddress)
 	spell := func(found string) string {
-		if strings.Contains(found, "%") || !stands(renamed) {
-			return (&url.URL{Path: renamed}).EscapedPath()
+		if strings.Contains(found, "%") || !isPlain(newAddress) {
+			return (&url.URL{Path: newAddress}).EscapedPath()
 		}
-		return renamed
+		return newAddress
 	}
-	for _, u := range usesOf(tx, old) {
+	for _, u := range usesOf(tx, oldAddress) {
 		if b := blockAt(tx, u); b != nil {
 			edit.KeepBefore(tx, b.Doc)
 			rewriteBlock(b, address, spell)
@@ -107,14 +107,14 @@ func rewriteUses(tx *workspace.Tx, old, renamed string) {
 			continue
 		}
 		data := string(tx.ReadFile(f.Path))
-		if changed := replaceAddress(data, address, spell); changed != data {
-			tx.WriteFile(f.Path, []byte(changed), time.Time{})
+		if updated := replaceAddress(data, address, spell); updated != data {
+			tx.WriteFile(f.Path, []byte(updated), time.Time{})
 		}
 	}
 }
 
-// stands reports whether an address can be written into Markdown without escapes.
-func stands(address string) bool {
+// isPlain reports whether an address can be written in Markdown without escapes.
+func isPlain(address string) bool {
 	spans := markup.Spans("![](" + address + ")")
 	return len(spans) == 1 && spans[0].Kind == "img" && spans[0].Target == address
 }
@@ -130,10 +130,10 @@ func rewriteBlock(b *tree.Block, address *regexp.Regexp, spell func(string) stri
 	}
 }
 
-// blockUse is a block that may name an asset.
+// blockUse is a block that may contain the address of an asset.
 type blockUse struct{ id, box, path string }
 
-// usesOf finds the blocks whose text or attributes hold the part of an address that is never escaped.
+// usesOf finds the blocks whose text or attributes contain that part of an address which is never escaped.
 func usesOf(tx *workspace.Tx, address string) (uses []blockUse) {
 	needle := ""
 	for _, run := range strings.FieldsFunc(path.Base(address), func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) || r == '%' }) {
@@ -149,7 +149,7 @@ func usesOf(tx *workspace.Tx, address string) (uses []blockUse) {
 	return uses
 }
 
-// blockAt returns a block, also one of a closed notebook.
+// blockAt returns a block, even in a closed notebook; nil if it is missing.
 func blockAt(tx *workspace.Tx, u blockUse) (found *tree.Block) {
 	if b := tx.Block(u.id); b != nil {
 		return b

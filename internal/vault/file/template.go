@@ -18,16 +18,16 @@ const (
 	templateExt = ".md"
 )
 
-// searchTemplate lists the templates whose name below data/templates holds a word, all of them for "".
+// searchTemplate lists the templates whose name below data/templates contains a word. "" lists all.
 func searchTemplate(tx *workspace.Tx, req api.Request) api.Reply {
-	type shown struct {
+	type foundTemplate struct {
 		Path         string `json:"path"`
 		RelativePath string `json:"relativePath"`
 		Content      string `json:"content"`
 	}
 	word := req.Str("k")
 	mark := regexp.MustCompile("(?i)" + regexp.QuoteMeta(word))
-	found := []shown{}
+	list := []foundTemplate{}
 	for _, f := range tx.FilesBelow(templates) {
 		if f.Dir || path.Ext(f.Path) != templateExt {
 			continue
@@ -43,33 +43,34 @@ func searchTemplate(tx *workspace.Tx, req api.Request) api.Reply {
 		if word != "" {
 			name = mark.ReplaceAllString(name, "<mark>$0</mark>")
 		}
-		found = append(found, shown{api.Root + f.Path, rel, name})
+		list = append(list, foundTemplate{api.Root + f.Path, rel, name})
 	}
-	return api.OK(map[string]any{"k": word, "templates": found})
+	return api.OK(map[string]any{"k": word, "templates": list})
 }
 
-// templateFile returns the file of a template by the path that searchTemplate shows. Only templates have one.
-func templateFile(shown string) (p string, ok bool) {
-	p, ok = fromShown(shown)
+// templateFile returns the file of a template for a path from the answer of searchTemplate. ok is false if it is not a
+// template.
+func templateFile(answered string) (p string, ok bool) {
+	p, ok = fromAnswer(answered)
 	return p, ok && strings.HasPrefix(p, templates+"/") && path.Ext(p) == templateExt && readable(p)
 }
 
-// render renders a template for a block as DOM.
+// render executes a template for a block and returns the result as DOM.
 func render(tx *workspace.Tx, req api.Request) api.Reply {
-	id, shown := req.ID("id"), req.Str("path")
-	if _, ok := fromShown(shown); !ok {
-		return api.Fail(-1, "Path ["+shown+"] is not in workspace")
+	id, given := req.ID("id"), req.Str("path")
+	if _, ok := fromAnswer(given); !ok {
+		return api.Fail(-1, "Path ["+given+"] is not in workspace")
 	}
-	p, ok := templateFile(shown)
+	p, ok := templateFile(given)
 	if !ok {
-		return api.Fail(-1, "Path ["+shown+"] is not a template")
+		return api.Fail(-1, "Path ["+given+"] is not a template")
 	}
 	b := tx.Block(id)
 	if b == nil {
 		return api.Fail(-1, "tree not found")
 	}
 	if f := tx.Stat(p); f == nil || f.Dir {
-		return api.Fail(-1, "open "+shown+": no such file or directory")
+		return api.Fail(-1, "open "+given+": no such file or directory")
 	}
 	out, err := edit.RenderIn(tx, string(tx.ReadFile(p)), template.Options{
 		Left: template.ActionLeft, Right: template.ActionRight,
@@ -78,10 +79,10 @@ func render(tx *workspace.Tx, req api.Request) api.Reply {
 	if err != nil {
 		return templateFailure(err)
 	}
-	return api.OK(map[string]any{"path": shown, "content": markup.DOMs(tx.Identify(markup.Parse(out)))})
+	return api.OK(map[string]any{"path": given, "content": markup.DOMs(tx.Identify(markup.Parse(out)))})
 }
 
-// renderSprig renders a text with actions in {{ }}.
+// renderSprig executes a text with actions in {{ }}.
 func renderSprig(tx *workspace.Tx, req api.Request) api.Reply {
 	out, err := edit.RenderIn(tx, req.Str("template"), template.Options{})
 	if err != nil {
@@ -94,7 +95,7 @@ func templateFailure(err error) api.Reply {
 	return api.Fail(-1, "Parse template failed: "+html.EscapeString(err.Error()))
 }
 
-// fields returns the rows of a result by the names of columns.
+// fields returns the rows of a result, each by column name.
 func fields(result workspace.Result) []map[string]any {
 	rows := make([]map[string]any, len(result.Rows))
 	for i, values := range result.Rows {

@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// maxUnused is how many unused assets are named and removed at once.
+// maxUnused bounds how many unused assets are listed and removed at a time.
 const maxUnused = 512
 
 func getUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
@@ -20,11 +20,11 @@ func getUnusedAssets(tx *workspace.Tx, _ api.Request) api.Reply {
 	return api.OK(items)
 }
 
-// unusedAssets returns the paths of the files in asset folders, and of the folders below data/assets, that nothing
-// names. As in SiYuan, a use written with an escape does not count. The annotations of a PDF go with it.
+// unusedAssets returns the paths of files in asset folders, and of folders below data/assets, that no text mentions. As
+// in SiYuan, an address written with an escape does not count. The annotations of a used PDF are used too.
 func unusedAssets(tx *workspace.Tx) []string {
 	var files, folders []string
-	used := map[string]bool{} // addresses as documents write them; the folders of used files as well
+	used := map[string]bool{} // by address as in documents; also the folders of used files
 	tx.Rows(func(row workspace.Row) bool {
 		a := strings.TrimPrefix(row.Text(0), "/data/")
 		switch {
@@ -42,7 +42,7 @@ func unusedAssets(tx *workspace.Tx) []string {
 	}, `SELECT path, dir, EXISTS (SELECT 1 FROM asset WHERE asset.path = substr(file.path, instr(file.path, '/assets/') + 1))
 			OR EXISTS (SELECT 1 FROM annotation WHERE annotation.path = substr(file.path, instr(file.path, '/assets/') + 1)) FROM file
 		WHERE path > '/data/' AND path < '/data0' AND instr(path, '/assets/') > 0 ORDER BY path`)
-	for a := range mentioned(tx, addresses(files), false) {
+	for a := range findMentioned(tx, addresses(files), false) {
 		markUsed(used, a)
 	}
 	unused := slices.DeleteFunc(append(files, folders...), func(a string) bool {
@@ -52,7 +52,7 @@ func unusedAssets(tx *workspace.Tx) []string {
 	return unused[:min(len(unused), maxUnused)]
 }
 
-// address returns how documents write the path of an asset below data/: from the folder assets on.
+// address returns the address that documents use for the path of an asset: from the folder assets on.
 func address(p string) string { return p[max(strings.Index("/"+p, "/assets/"), 0):] }
 
 func addresses(paths []string) []string {
@@ -63,23 +63,23 @@ func addresses(paths []string) []string {
 	return list
 }
 
-// markUsed notes an asset and the folders above it.
+// markUsed marks an asset and the folders above it as used.
 func markUsed(used map[string]bool, asset string) {
 	for ; asset != "."; asset = path.Dir(asset) {
 		used[asset] = true
 	}
 }
 
-// removeUnusedAsset removes an asset whether it is used or not, because its callers ask for both. SiYuan would remove
-// any file; the vault accepts only a file among the assets, or a folder of assets none of which is used.
+// removeUnusedAsset removes an asset, whether it is used or not: callers use it for both. SiYuan removes any file; the
+// vault accepts only a file among the assets, or a folder of assets of which none is used.
 func removeUnusedAsset(tx *workspace.Tx, req api.Request) api.Reply {
-	named := req.Str("path")
-	p, ok := assetFile(named)
+	raw := req.Str("path")
+	p, ok := assetFile(raw)
 	if !ok {
-		return api.Fail(-1, "Path ["+named+"] is not an asset")
+		return api.Fail(-1, "Path ["+raw+"] is not an asset")
 	}
-	if f := tx.Stat(p); f != nil && f.Dir && len(mentioned(tx, assetsBelow(tx, p), true)) > 0 {
-		return api.Fail(-1, "Path ["+named+"] holds assets that are used")
+	if f := tx.Stat(p); f != nil && f.Dir && len(findMentioned(tx, assetsBelow(tx, p), true)) > 0 {
+		return api.Fail(-1, "Path ["+raw+"] holds assets that are used")
 	}
 	removeAsset(tx, p)
 	return api.OK(map[string]any{"path": api.Root + p})
@@ -95,7 +95,7 @@ func assetsBelow(tx *workspace.Tx, p string) (assets []string) {
 	return assets
 }
 
-// removeAsset removes a file or folder, with its annotations and its stored text.
+// removeAsset removes a file or folder, with its annotations and recognized text.
 func removeAsset(tx *workspace.Tx, p string) {
 	for _, f := range append(tx.FilesBelow(p), workspace.File{Path: p}) {
 		tx.RemoveRecord(textRecord, f.Path)

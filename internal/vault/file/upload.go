@@ -13,8 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// upload stores the files of a form. A file that is there already, with the same name and bytes, is not stored twice,
-// whatever the folder.
+// upload stores the files of a form. If the same bytes are stored already under the same name, in any folder, they are
+// not stored twice.
 func upload(tx *workspace.Tx, req api.Request) api.Reply {
 	if req.Form == nil {
 		return api.Fail(-1, "request Content-Type isn't multipart/form-data")
@@ -40,7 +40,7 @@ func upload(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"errFiles": failed, "succMap": stored})
 }
 
-// storeAsset finds the file that holds the same bytes under the same name, or makes one. Empty files are never the
+// storeAsset returns the path of the file with the same bytes and name, or of a new one. Empty files are never the
 // same.
 func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 	stem, ext := assetName(name)
@@ -54,15 +54,15 @@ func storeAsset(tx *workspace.Tx, dir, name string, data []byte) string {
 	return p
 }
 
-// nameID is the id behind the name of an asset.
+// nameID matches the id at the end of an asset's name.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
-// sameAsset returns a file in the folder of all assets or below it.
+// sameAsset returns the file with the same bytes and name in or below data/assets, "" if there is none.
 func sameAsset(tx *workspace.Tx, stem, ext string, data []byte) (found string) {
 	sum := sha256.Sum256(data)
 	tx.Rows(func(row workspace.Row) bool {
-		held := path.Base(row.Text(0))
-		if path.Ext(held) == ext && nameID.ReplaceAllString(strings.TrimSuffix(held, ext), "") == stem {
+		base := path.Base(row.Text(0))
+		if path.Ext(base) == ext && nameID.ReplaceAllString(strings.TrimSuffix(base, ext), "") == stem {
 			found = row.Text(0)
 		}
 		return found == ""
@@ -79,7 +79,8 @@ const (
 	maxStem = maxName - maxExt - 1 - 22 // leaves room for -<id> and the extension
 )
 
-// assetName folds a name into what a file and a link may hold, cut to what fits with an id behind it.
+// assetName splits the name of a file into stem and extension, without characters that a file name or link cannot have,
+// and short enough that an id fits between them.
 func assetName(name string) (stem, ext string) {
 	name = foldName(name)
 	ext = path.Ext(name)
@@ -89,5 +90,5 @@ func assetName(name string) (stem, ext string) {
 	return tree.Cut(strings.TrimLeft(strings.TrimSuffix(name, ext), " "), maxStem), strings.TrimRight(ext, " .")
 }
 
-// foldName replaces the characters that some system or Markdown cannot have in a name.
+// foldName replaces the characters that cannot be in a name on some system or in Markdown.
 func foldName(name string) string { return linkable.Replace(tree.PlainName(name)) }

@@ -14,8 +14,8 @@ import (
 
 const badName = "invalid file path. For details, please check https://github.com/siyuan-note/siyuan/issues/14658"
 
-// ownedByNotes answers a write to what stands for notes or for a folder of every workspace.
-func ownedByNotes() api.Reply {
+// refuseNote returns the error for a write to an entry that represents notes or that every workspace has.
+func refuseNote() api.Reply {
 	return api.Fail(http.StatusForbidden, "permission denied: notebooks and documents are changed through their own endpoints")
 }
 
@@ -37,7 +37,7 @@ func putFile(tx *workspace.Tx, req api.Request) api.Reply {
 	case e != nil && e.dir:
 		return api.Fail(http.StatusBadRequest, "path is a directory")
 	case e != nil && e.note:
-		return ownedByNotes()
+		return refuseNote()
 	case isDir && e != nil || blockingFile(tx, p) != "":
 		return api.Fail(http.StatusConflict, "path is not a directory")
 	case isDir:
@@ -56,7 +56,7 @@ func putFile(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// modTime reads a time in milliseconds; "" is the zero time, which means now.
+// modTime parses a time in milliseconds; "" gives the zero time, which means now.
 func modTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -68,7 +68,7 @@ func modTime(text string) (time.Time, error) {
 	return time.UnixMilli(ms), nil
 }
 
-// content reads a part of a form.
+// content reads a part of a multipart form.
 func content(part *multipart.FileHeader) ([]byte, error) {
 	f, err := part.Open()
 	if err != nil {
@@ -84,7 +84,7 @@ func removeFile(tx *workspace.Tx, req api.Request) api.Reply {
 	case e == nil:
 		return api.Fail(http.StatusNotFound, "path does not exist")
 	case e.note:
-		return ownedByNotes()
+		return refuseNote()
 	}
 	tx.RemoveFile(p)
 	return api.Done()

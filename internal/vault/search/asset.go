@@ -16,14 +16,14 @@ const assetsDir = "/data/assets"
 // nameID matches the id at the end of an asset's name.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
-// assetName is one asset that was found by its name.
+// assetName is an asset in the answer of searchAsset.
 type assetName struct {
 	HName   string `json:"hName"` // HTML, without the id
 	Path    string `json:"path"`  // assets/...
 	Updated int64  `json:"updated"`
 }
 
-// searchAsset finds assets by name, newest first.
+// searchAsset finds assets whose name contains k, ignoring case, newest first.
 func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	query := req.Str("k")
 	exts := req.OptStrs("exts")
@@ -31,15 +31,15 @@ func searchAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	if query != "" {
 		mark = wordMarker([]string{query})
 	}
-	found := []assetName{}
+	hits := []assetName{}
 	for _, f := range assetFiles(tx) {
 		name := shownName(f.Path)
 		if !strings.Contains(foldCase(name), foldCase(query)) || len(exts) > 0 && !slices.Contains(exts, path.Ext(f.Path)) {
 			continue
 		}
-		found = append(found, assetName{mark(name), strings.TrimPrefix(f.Path, "/data/"), f.Changed.Unix()})
+		hits = append(hits, assetName{mark(name), strings.TrimPrefix(f.Path, "/data/"), f.Changed.Unix()})
 	}
-	return api.OK(found)
+	return api.OK(hits)
 }
 
 // assetFiles returns the files below data/assets, newest first.

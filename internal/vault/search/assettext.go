@@ -41,10 +41,10 @@ func searchAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 	words := strings.Fields(req.OptStr("query"))
 	p := paging{max(min(req.OptNum("page", 1), maxPage), 1), assetPageSize}
 	types := req.Get("types")
-	found := []assetText{}
-	read := int64(0)
+	hits := []assetText{}
+	bytesRead := int64(0)
 	for _, f := range textFiles(tx) {
-		if read += f.Size; len(words) == 0 || read > maxAssetTexts {
+		if bytesRead += f.Size; len(words) == 0 || bytesRead > maxAssetTexts {
 			break
 		}
 		if types.Exists() && !types.Get(`\`+path.Ext(f.Path)).Bool() {
@@ -53,11 +53,11 @@ func searchAssetContent(tx *workspace.Tx, req api.Request) api.Reply {
 		data := tx.ReadFile(f.Path)
 		text := foldCase(string(data))
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, foldCase(word)) }) {
-			found = append(found, newAssetText(f, data, wordMarker(words)))
+			hits = append(hits, newAssetText(f, data, wordMarker(words)))
 		}
 	}
 	return api.OK(map[string]any{
-		"assetContents": pageItems(p, found), "matchedAssetCount": len(found), "pageCount": p.count(len(found)),
+		"assetContents": pageItems(p, hits), "matchedAssetCount": len(hits), "pageCount": p.count(len(hits)),
 	})
 }
 

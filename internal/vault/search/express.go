@@ -8,10 +8,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// byExpression finds the blocks that match an expression of SQLite's full text search. As in a kernel's index every
-// character is a word, so a text is found at any place and a trailing star changes nothing. An invalid expression
-// finds nothing. As in SiYuan the expression is the content of an SQL string: quotes in it are doubled, and a single
-// one finds nothing.
+// byExpression finds the blocks that match an expression of SQLite's full text search. As in a kernel's index, every
+// character is a word: a text is found anywhere, and a trailing star changes nothing. An invalid expression finds
+// nothing. As in SiYuan, the expression is the content of an SQL string: quotes in it must be doubled, and a single one
+// finds nothing.
 func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	if strings.Contains(strings.ReplaceAll(text, "''", ""), "'") {
 		return source{}, wordMarker(nil)
@@ -24,19 +24,19 @@ func byExpression(tx *workspace.Tx, text string) (source, marker) {
 	if err != nil {
 		return source{}, wordMarker(nil)
 	}
-	x := expressionLookup{tx: tx, phrases: map[phraseIn]*bitset{}}
+	x := expressionLookup{tx: tx, phrases: map[columnPhrase]*bitset{}}
 	return numberSource(x.blocks(e).numbers()), wordMarker(e.markedTexts())
 }
 
 // expressionLookup looks up the parts of one expression.
 type expressionLookup struct {
 	tx      *workspace.Tx
-	phrases map[phraseIn]*bitset // results of earlier look-ups
+	phrases map[columnPhrase]*bitset // results of earlier look-ups
 }
 
-// phraseIn is a phrase in some columns.
-type phraseIn struct {
-	phraseOf
+// columnPhrase is a phrase to look up in some columns.
+type columnPhrase struct {
+	phrase
 	columns columns
 }
 
@@ -45,55 +45,55 @@ func (x expressionLookup) blocks(e *expression) *bitset {
 	if e.op == opNear {
 		return x.group(e)
 	}
-	found := x.blocks(e.left)
-	if e.op == opAnd && found.empty() {
-		return found
+	matches := x.blocks(e.left)
+	if e.op == opAnd && matches.empty() {
+		return matches
 	}
-	right := x.blocks(e.right)
+	rightMatches := x.blocks(e.right)
 	switch e.op {
 	case opAnd:
-		found.intersect(right)
+		matches.intersect(rightMatches)
 	case opOr:
-		found.union(right)
+		matches.union(rightMatches)
 	default:
-		found.subtract(right)
+		matches.subtract(rightMatches)
 	}
-	return found
+	return matches
 }
 
-// group returns the blocks with all phrases of a group; several phrases must be near each other in one text.
+// group returns the blocks that contain all phrases of a group. Several phrases must be near each other in one text.
 func (x expressionLookup) group(e *expression) *bitset {
-	found := &bitset{}
+	matches := &bitset{}
 	if e.isEmpty() || e.columns == 0 {
-		return found
+		return matches
 	}
-	var phrases []phraseOf
+	var phrases []phrase
 	for _, p := range e.phrases {
 		if p.text != "" {
 			phrases = append(phrases, p)
 		}
 	}
 	for i, p := range phrases {
-		if some := x.phrase(phraseIn{p, e.columns}); i == 0 {
-			found.union(some)
+		if hits := x.phrase(columnPhrase{p, e.columns}); i == 0 {
+			matches.union(hits)
 		} else {
-			found.intersect(some)
+			matches.intersect(hits)
 		}
 	}
-	if len(phrases) == 1 || found.empty() {
-		return found
+	if len(phrases) == 1 || matches.empty() {
+		return matches
 	}
-	return x.read(found, e.columns, func(text string) bool { return areNear(text, phrases, e.distance) })
+	return x.read(matches, e.columns, func(text string) bool { return areNear(text, phrases, e.distance) })
 }
 
-// phrase returns the blocks with a phrase in some columns.
-func (x expressionLookup) phrase(p phraseIn) *bitset {
-	if found := x.phrases[p]; found != nil {
-		return found
+// phrase returns the blocks that contain a phrase in its columns.
+func (x expressionLookup) phrase(p columnPhrase) *bitset {
+	if cached := x.phrases[p]; cached != nil {
+		return cached
 	}
-	found := &bitset{}
+	matches := &bitset{}
 	collect := func(row workspace.Row) bool {
-		found.add(row.Int(0))
+		matches.add(row.Int(0))
 		return true
 	}
 	names := strings.Join(p.columns.names(), " ")
@@ -107,31 +107,32 @@ func (x expressionLookup) phrase(p phraseIn) *bitset {
 	}
 	switch folded := foldCase(p.text); {
 	case p.first:
-		found = x.read(found, p.columns, func(text string) bool { return strings.HasPrefix(text, folded) })
+		matches = x.read(matches, p.columns, func(text string) bool { return strings.HasPrefix(text, folded) })
 	case strings.HasSuffix(folded, " "): // the index has blanks after each text
-		found = x.read(found, p.columns, func(text string) bool { return strings.Contains(text, folded) })
+		matches = x.read(matches, p.columns, func(text string) bool { return strings.Contains(text, folded) })
 	}
-	x.phrases[p] = found
-	return found
+	x.phrases[p] = matches
+	return matches
 }
 
-// read returns the candidates with a matching text in the searched columns. match gets the texts in lower case.
+// read reads the candidates and returns those with a matching text in the searched columns. match gets texts in lower
+// case.
 func (x expressionLookup) read(candidates *bitset, searched columns, match func(text string) bool) *bitset {
-	found := &bitset{}
+	matches := &bitset{}
 	src := numberSource(candidates.numbers())
 	if src.statement == "" {
-		return found
+		return matches
 	}
 	x.tx.Rows(func(row workspace.Row) bool {
 		for i := range columnNames {
 			if searched&(1<<i) != 0 && match(foldCase(row.Text(i+1))) {
-				found.add(row.Int(0))
+				matches.add(row.Int(0))
 				break
 			}
 		}
 		return true
 	}, "SELECT node.n, "+strings.Join(columnNames[:], ", ")+" FROM ("+src.statement+") AS s CROSS JOIN node ON node.n = s.n", src.args...)
-	return found
+	return matches
 }
 
 // names returns the columns by name.
@@ -144,9 +145,9 @@ func (c columns) names() (list []string) {
 	return list
 }
 
-// areNear reports whether a folded text has all phrases near each other, counted as in SQLite: at most within characters
-// are between the last one to begin and each other.
-func areNear(text string, phrases []phraseOf, within int) bool {
+// areNear reports whether a folded text contains all phrases near each other, by the rule of SQLite: between the phrase
+// that begins last and each other one are at most within characters.
+func areNear(text string, phrases []phrase, within int) bool {
 	places := make([][]int, len(phrases))
 	lengths := make([]int, len(phrases))
 	runes := []rune(text)

@@ -26,7 +26,7 @@ type foundPage struct {
 	Pages   int               `json:"pageCount"`
 }
 
-// paging is the requested page of a list; the first is 1.
+// paging is the requested page of a list. Pages count from 1.
 type paging struct{ number, size int }
 
 func pagingOf(req api.Request) paging {
@@ -37,7 +37,7 @@ func pagingOf(req api.Request) paging {
 	return p
 }
 
-// count returns how many pages n entries have.
+// count returns the number of pages for n entries.
 func (p paging) count(n int) int { return (n + p.size - 1) / p.size }
 
 // end returns the number of entries up to the end of the page.
@@ -48,7 +48,7 @@ func pageItems[T any](p paging, list []T) []T {
 	return list[min(p.end()-p.size, len(list)):min(p.end(), len(list))]
 }
 
-// fullTextSearchBlock finds blocks. A query that it cannot parse has no hits and is not an error.
+// fullTextSearchBlock finds blocks. A query that cannot be parsed has no hits; that is not an error.
 func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	query, method := strings.TrimSpace(req.OptStr("query")), req.OptNum("method", methodKeyword)
 	if query != "" && method == methodSQL && !tree.ValidID(query) {
@@ -56,19 +56,19 @@ func fullTextSearchBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	src, mark := sourceOf(tx, query, method)
 	p := pagingOf(req)
-	found := find(tx, src, newScope(tx, searchedKinds(req), req.OptStrs("paths")), req.OptNum("orderBy", orderKind), p.end())
+	hits := find(tx, src, newScope(tx, searchedKinds(req), req.OptStrs("paths")), req.OptNum("orderBy", orderKind), p.end())
 	answer := foundPage{
 		DocMode: isKeyword(method) && len(strings.Fields(query)) > 1,
-		Matched: found.blocks, Roots: found.documents, Pages: p.count(found.blocks),
+		Matched: hits.blocks, Roots: hits.documents, Pages: p.count(hits.blocks),
 	}
-	blocks := page(tx, pageItems(p, found.first))
+	blocks := page(tx, pageItems(p, hits.first))
 	switch {
 	case req.OptNum("groupBy", 0) == 1:
 		answer.Blocks = groupByDocument(tx, blocks, mark)
 	case answer.DocMode:
-		answer.Blocks = markedAll(append(blocks, documentsOf(tx, blocks)...), mark)
+		answer.Blocks = markAll(append(blocks, documentsOf(tx, blocks)...), mark)
 	default:
-		answer.Blocks = markedAll(blocks, mark)
+		answer.Blocks = markAll(blocks, mark)
 	}
 	return api.OK(answer)
 }
@@ -97,15 +97,15 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 	return matchWords(tx, words), wordMarker(words)
 }
 
-func markedAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
+func markAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	hits := make([]*api.FoundBlock, len(list))
 	for i, b := range list {
-		hits[i] = markedHit(b, mark)
+		hits[i] = markHit(b, mark)
 	}
 	return hits
 }
 
-// groupByDocument shows hits below their documents.
+// groupByDocument returns the documents of hits, with the hits as children.
 func groupByDocument(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*api.FoundBlock {
 	roots := documentsOf(tx, list)
 	if roots == nil {
@@ -114,7 +114,7 @@ func groupByDocument(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*a
 	for _, root := range roots {
 		for _, b := range list {
 			if b.RootID == root.ID {
-				child := markedHit(b, mark)
+				child := markHit(b, mark)
 				child.HPath = html.EscapeString(b.HPath)
 				root.Children = append(root.Children, child)
 			}
@@ -124,8 +124,8 @@ func groupByDocument(tx *workspace.Tx, list []*api.FoundBlock, mark marker) []*a
 	return roots
 }
 
-// foundByStatement finds the blocks whose ids are in the column id of a statement's rows, in their order. Other
-// columns are ignored.
+// foundByStatement runs a statement and returns the blocks whose ids are in its column id, in the order of the rows.
+// Other columns are ignored.
 func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) foundPage {
 	answer := foundPage{Blocks: []*api.FoundBlock{}}
 	result, err := tx.Select(statement, defaultLimit)
@@ -139,17 +139,17 @@ func foundByStatement(tx *workspace.Tx, statement string, p paging, group bool) 
 			ids = append(ids, id)
 		}
 	}
-	known := foundByID(tx, ids)
-	ids = slices.DeleteFunc(ids, func(id string) bool { return known[id] == nil })
+	blockByID := foundByID(tx, ids)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return blockByID[id] == nil })
 	roots := map[string]bool{}
 	for _, id := range ids {
-		roots[known[id].RootID] = true
+		roots[blockByID[id].RootID] = true
 	}
 	blocks := make([]*api.FoundBlock, 0, p.size)
 	for _, id := range pageItems(p, ids) {
-		blocks = append(blocks, known[id])
+		blocks = append(blocks, blockByID[id])
 	}
-	if answer.Blocks = markedAll(blocks, html.EscapeString); group {
+	if answer.Blocks = markAll(blocks, html.EscapeString); group {
 		answer.Blocks = groupByDocument(tx, blocks, html.EscapeString)
 	}
 	answer.Matched, answer.Roots, answer.Pages = len(ids), len(roots), p.count(len(ids))

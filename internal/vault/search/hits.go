@@ -34,22 +34,22 @@ var kindNames = map[string]string{
 // defaultKinds are the kinds that are searched if a request names none.
 var defaultKinds = []string{tree.Doc, tree.Heading, tree.Code, tree.Math, tree.Table, tree.Paragraph, tree.HTML}
 
-// searchedKinds returns the kinds that a request names.
+// searchedKinds returns the kinds of blocks to search, from the request or the default.
 func searchedKinds(req api.Request) []string {
 	types := req.Get("types")
 	if !types.Exists() {
 		return defaultKinds
 	}
-	var named []string
+	var kinds []string
 	for name, kind := range kindNames {
 		if types.Get(name).Bool() {
-			named = append(named, kind)
+			kinds = append(kinds, kind)
 		}
 	}
-	return named
+	return kinds
 }
 
-// scope is where a search looks.
+// scope says which blocks to search.
 type scope struct {
 	kinds []string
 	// within are the documents to search; nil means all except without, which has pages and documents of closed
@@ -57,8 +57,8 @@ type scope struct {
 	within, without map[int64]bool
 }
 
-// newScope finds the documents in paths, each of them a notebook's id, or that with the path of a document. No paths
-// mean all notebooks.
+// newScope returns a scope with the documents below paths. A path is the id of a notebook, or that id with the path of
+// a document. No paths mean all notebooks.
 func newScope(tx *workspace.Tx, kinds, paths []string) scope {
 	s := scope{kinds: kinds, without: map[int64]bool{}}
 	tx.Rows(func(row workspace.Row) bool {
@@ -97,51 +97,51 @@ type hit struct {
 	text   string
 }
 
-// hitCollector collects the results of a search: their number, and the first of them.
+// hitCollector collects the hits of a search: how many there are, and the first of them.
 type hitCollector struct {
 	blocks, documents int
 	first             []hit // sorted only at the end
 
 	compare func(a, b *hit) int
 	limit   int  // how many to keep
-	full    bool // most are kept already, and last is the last of them
+	full    bool // limit hits are kept, and last is the worst of them
 	last    hit
 	next    hit // current hit; a field, since compare would make a local one escape to the heap
 }
 
-// find looks up what a source selects within a scope, and keeps the first in an order.
-func find(tx *workspace.Tx, src source, in scope, order, keep int) hitCollector {
-	found := hitCollector{compare: comparisonFor(order), limit: keep}
+// find returns the hits of a source within a scope: how many, and the first keep of them in an order.
+func find(tx *workspace.Tx, src source, where scope, order, keep int) hitCollector {
+	hits := hitCollector{compare: comparisonFor(order), limit: keep}
 	if src.statement == "" {
-		return found
+		return hits
 	}
 	if keys := keysFor(tx, order); keys != nil {
-		found.byKeys(tx, keys, src, in, order)
-		return found
+		hits.findByKeys(tx, keys, src, where, order)
+		return hits
 	}
 	documents := bitset{}
-	statement, args, wanted := lookup(tx, src, order)
+	statement, args, selected := lookup(tx, src, order)
 	tx.Rows(func(row workspace.Row) bool {
 		h := hit{n: row.Int(0)}
-		if wanted != nil && !wanted.has(h.n) {
+		if selected != nil && !selected.has(h.n) {
 			return true
 		}
-		if h.doc = row.Int(1); !in.has(h.doc, row.Text(2)) {
+		if h.doc = row.Int(1); !where.has(h.doc, row.Text(2)) {
 			return true
 		}
-		found.blocks++
+		hits.blocks++
 		if documents.add(h.doc) {
-			found.documents++
+			hits.documents++
 		}
 		h.number, h.text = row.Int(3), row.Text(4)
-		found.add(h)
+		hits.add(h)
 		return true
 	}, statement, args...)
-	found.sort()
-	return found
+	hits.sort()
+	return hits
 }
 
-// keysFor returns the keys of all blocks if they are enough for an order, else nil.
+// keysFor returns the keys of all blocks if they suffice for an order, else nil.
 func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	switch order {
 	case orderCreated, orderCreatedDesc, orderContent, orderContentDesc, orderRank:
@@ -150,20 +150,20 @@ func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	return tx.Keys()
 }
 
-// byKeys is find with the keys of all blocks.
-func (f *hitCollector) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source, in scope, order int) {
+// findByKeys is find for orders that need only the keys of blocks.
+func (f *hitCollector) findByKeys(tx *workspace.Tx, keys *workspace.Keys, src source, where scope, order int) {
 	kinds := make([]bool, len(keys.Kinds()))
 	for i, kind := range keys.Kinds() {
-		kinds[i] = slices.Contains(in.kinds, kind)
+		kinds[i] = slices.Contains(where.kinds, kind)
 	}
 	var seen, documents, looked, inside bitset
 	tx.Rows(func(row workspace.Row) bool {
 		h := hit{n: row.Int(0)}
-		key, known := keys.At(h.n)
-		if !known || !kinds[key.Kind] || !seen.add(h.n) {
+		key, exists := keys.At(h.n)
+		if !exists || !kinds[key.Kind] || !seen.add(h.n) {
 			return true
 		}
-		if looked.add(key.Doc) && in.within[key.Doc] == (in.within != nil) && !in.without[key.Doc] {
+		if looked.add(key.Doc) && where.within[key.Doc] == (where.within != nil) && !where.without[key.Doc] {
 			inside.add(key.Doc)
 		}
 		if !inside.has(key.Doc) {
@@ -189,9 +189,9 @@ func (f *hitCollector) byKeys(tx *workspace.Tx, keys *workspace.Keys, src source
 // denseRatio is the ratio of blocks to hits below which scanning an index is faster than looking up each hit.
 const denseRatio = 8
 
-// lookup returns the statement for what a search needs of each hit, most of it from an index. The statement may also
-// return other blocks: those in wanted are meant, nil means all.
-func lookup(tx *workspace.Tx, src source, order int) (statement string, args []any, wanted *bitset) {
+// lookup returns the statement that reads what find needs of each hit, mostly from an index. It may also return blocks
+// that are not in selected, which do not count; if selected is nil, all count.
+func lookup(tx *workspace.Tx, src source, order int) (statement string, args []any, selected *bitset) {
 	key, table := "0, ''", "node INDEXED BY node_hit"
 	switch order {
 	case orderKind:
@@ -208,10 +208,10 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 				") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 		}
 	}
-	wanted = &bitset{}
+	selected = &bitset{}
 	count, last := 0, int64(0)
 	tx.Rows(func(row workspace.Row) bool {
-		if wanted.add(row.Int(0)) {
+		if selected.add(row.Int(0)) {
 			count++
 		}
 		return true
@@ -222,17 +222,17 @@ func lookup(tx *workspace.Tx, src source, order int) (statement string, args []a
 	}, "SELECT max(n) FROM node")
 	statement = "SELECT node.n, node.doc, node.type, " + key + " FROM "
 	if int64(count)*denseRatio > last {
-		return statement + table, nil, wanted
+		return statement + table, nil, selected
 	}
-	src = numberSource(wanted.numbers())
+	src = numberSource(selected.numbers())
 	if src.statement == "" {
 		src = source{statement: "SELECT 0 AS n WHERE 0"}
 	}
 	return statement + "(" + src.statement + ") AS s CROSS JOIN " + table + " ON node.n = s.n", src.args, nil
 }
 
-// comparisonFor returns the comparison for an order. Equal hits keep the order of their creation. It is called several
-// times for each hit, so everything is decided beforehand.
+// comparisonFor returns the comparison for an order. Equal hits stay in the order of their creation. The comparison
+// runs several times for each hit, so all decisions about the order are made here.
 func comparisonFor(order int) func(a, b *hit) int {
 	descending := false
 	switch order {
@@ -259,7 +259,7 @@ func comparisonFor(order int) func(a, b *hit) int {
 	}
 }
 
-// add keeps a hit if it may be among the first.
+// add keeps a hit unless limit better ones are known.
 func (f *hitCollector) add(h hit) {
 	if f.next = h; f.full && f.compare(&f.next, &f.last) > 0 {
 		return
@@ -291,11 +291,11 @@ func (f *hitCollector) sort() {
 	slices.SortFunc(f.first, func(a, b hit) int { return f.compare(&a, &b) })
 }
 
-// maxRounds bounds how often choose divides the list; each division usually halves it.
+// maxRounds bounds how often selectFirst divides the list; each division usually halves it.
 const maxRounds = 64
 
-// selectFirst moves the first n of list to its beginning, unsorted, which is several times faster than sorting the whole
-// list.
+// selectFirst moves the first n elements of list, in the order of compare, to its start, unsorted. That is several
+// times faster than sorting the list.
 func selectFirst(list []hit, n int, compare func(a, b *hit) int) {
 	for rounds := 0; len(list) > 1 && 0 < n && n < len(list); rounds++ {
 		if rounds == maxRounds { // the worst case of this algorithm

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// marker turns a text into HTML with the matches marked.
+// marker converts a text to HTML with the matches marked.
 type marker func(text string) string
 
-// wordMarker returns a marker of words, ignoring case.
+// wordMarker returns a marker for words, ignoring case.
 func wordMarker(words []string) marker {
 	if len(words) == 0 {
 		return html.EscapeString
@@ -21,7 +21,7 @@ func wordMarker(words []string) marker {
 	return markingPattern(regexp.MustCompile("(?i)" + strings.Join(escaped, "|")))
 }
 
-// markingPattern returns a marker of the matches of a pattern in the escaped text.
+// markingPattern returns a marker for the matches of a pattern in the escaped text.
 func markingPattern(pattern *regexp.Regexp) marker {
 	return func(text string) string {
 		return pattern.ReplaceAllStringFunc(html.EscapeString(text), func(found string) string {

@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The methods of the full text search; any other number is the first.
+// The methods of the full text search. Any other number means the first.
 const (
 	methodKeyword = iota
 	methodSyntax
@@ -22,8 +22,8 @@ const (
 // trigram is the length of the index's words in characters.
 const trigram = 3
 
-// source is a SELECT of the numbers of matching blocks, as column n, with possible duplicates. The zero value selects
-// none.
+// source is a SELECT of the numbers of matching blocks as column n. There may be duplicates. The zero value selects
+// nothing.
 type source struct {
 	statement string
 	args      []any
@@ -41,7 +41,7 @@ func numberSource(numbers []int64) source {
 	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{string(data)}}
 }
 
-// indexSource returns a source of what matches an expression of the index.
+// indexSource returns a source of the blocks that match an expression of the index.
 func indexSource(expression string) source {
 	return source{
 		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
@@ -49,11 +49,11 @@ func indexSource(expression string) source {
 	}
 }
 
-// matchWords finds the blocks that have all words in one of their texts: content, name, alias, memo or tag.
+// matchWords finds the blocks that have all words in a single one of their texts: content, name, alias, memo or tag.
 //
-// A word of at least three characters is a phrase of trigrams, and is found exactly. A shorter word, as most Chinese
-// words are, is looked up as a prefix in the index's list of trigrams. If the long words have few hits, the texts of
-// those blocks are read instead.
+// A word of at least three characters is a phrase of trigrams, and the index finds it exactly. A shorter word, such as
+// most Chinese words, is looked up as a prefix in the index's list of trigrams. If there are long words with few hits,
+// the texts of those blocks are read instead.
 func matchWords(tx *workspace.Tx, words []string) source {
 	words = distinctWords(words)
 	long, short := splitByLength(words)
@@ -86,12 +86,12 @@ func matchWords(tx *workspace.Tx, words []string) source {
 	return numberSource(append(inContent, withAllWords(tx, elsewhere, words)...))
 }
 
-// maxScanned is the largest number of hits whose texts are read to compare them with the short words. With more hits, it
-// is cheaper to look the short words up in the index.
+// maxScanned is the largest number of hits of the long words for which their texts are read to find the short ones. For
+// more hits it is cheaper to look up the short words in the index.
 const maxScanned = 4096
 
-// findTogether looks up long words that must occur in the same text. It returns the blocks that have all of them in
-// their content, and the blocks that have all of them elsewhere, possibly in different texts.
+// findTogether looks up long words. It returns the blocks that have all of them in their content, and those that have
+// all of them in their other texts, possibly in different ones.
 func findTogether(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
 	if len(words) == 0 {
 		return nil, nil
@@ -100,11 +100,11 @@ func findTogether(tx *workspace.Tx, words []string) (inContent, elsewhere []int6
 	for i, word := range words {
 		phrases[i] = indexPhrase(word)
 	}
-	all := " : (" + strings.Join(phrases, " AND ") + ")"
-	return selectNumbers(tx, indexSource("content"+all)), selectNumbers(tx, indexSource("{name alias memo tag}"+all))
+	condition := " : (" + strings.Join(phrases, " AND ") + ")"
+	return selectNumbers(tx, indexSource("content"+condition)), selectNumbers(tx, indexSource("{name alias memo tag}"+condition))
 }
 
-// findPrefix looks up a short word.
+// findPrefix looks up a short word, in contents and in other texts.
 func findPrefix(tx *workspace.Tx, word string) (inContent, elsewhere *bitset) {
 	inContent, elsewhere = &bitset{}, &bitset{}
 	from, to := startingWith(word)
@@ -119,7 +119,7 @@ func findPrefix(tx *workspace.Tx, word string) (inContent, elsewhere *bitset) {
 	return inContent, elsewhere
 }
 
-// withAllWords returns those blocks that have all words in one text.
+// withAllWords returns the blocks of list that have all words in a single text.
 func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 	if len(list) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 	})
 }
 
-// matchRegexp finds the blocks that have a text that matches a pattern. If the pattern begins with a literal text, only
+// matchRegexp finds the blocks with a text that matches a pattern. If the pattern begins with a literal text, only
 // blocks that contain that text are read.
 func matchRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	candidates := source{statement: "SELECT n FROM node"}
@@ -144,23 +144,23 @@ func matchRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	return numberSource(filterTexts(tx, candidates, pattern.MatchString))
 }
 
-// filterTexts returns the candidates that have a matching text.
+// filterTexts returns the candidates with a matching text.
 func filterTexts(tx *workspace.Tx, candidates source, match func(text string) bool) []int64 {
-	var found []int64
+	var numbers []int64
 	tx.Rows(func(row workspace.Row) bool {
 		for column := 1; column <= 5; column++ {
 			if text := row.Text(column); text != "" && match(text) {
-				found = append(found, row.Int(0))
+				numbers = append(numbers, row.Int(0))
 				break
 			}
 		}
 		return true
 	}, `SELECT node.n, node.content, node.name, node.alias, node.memo, node.tag
 		FROM (`+candidates.statement+`) AS s CROSS JOIN node ON node.n = s.n`, candidates.args...)
-	return found
+	return numbers
 }
 
-// selectNumbers returns what a source selects.
+// selectNumbers returns the numbers that a source selects.
 func selectNumbers(tx *workspace.Tx, s source) []int64 {
 	var list []int64
 	tx.Rows(func(row workspace.Row) bool {
@@ -170,10 +170,10 @@ func selectNumbers(tx *workspace.Tx, s source) []int64 {
 	return list
 }
 
-// indexPhrase returns a text as an expression of the index.
+// indexPhrase quotes a text as an expression of the index.
 func indexPhrase(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
 
-// startingWith returns the range of index words that begin with a word.
+// startingWith returns the range of terms in the index that begin with a word: from is included, to is not.
 func startingWith(word string) (from, to string) {
 	from = foldCase(word)
 	return from, from + string(unicode.MaxRune)
@@ -226,7 +226,7 @@ func (b *bitset) empty() bool {
 	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
 }
 
-// intersect removes from b what is not in other. It works in place, as subtract and union do.
+// intersect removes from b the numbers that are not in other. Like subtract and union, it works in place.
 func (b *bitset) intersect(other *bitset) {
 	b.words = b.words[:min(len(b.words), len(other.words))]
 	for at := range b.words {
@@ -234,17 +234,17 @@ func (b *bitset) intersect(other *bitset) {
 	}
 }
 
-// subtract removes from b what is in other.
+// subtract removes from b the numbers in other.
 func (b *bitset) subtract(other *bitset) {
 	for at := range min(len(b.words), len(other.words)) {
 		b.words[at] &^= other.words[at]
 	}
 }
 
-// union adds to b what is in other.
+// union adds to b the numbers in other.
 func (b *bitset) union(other *bitset) {
-	if more := len(other.words) - len(b.words); more > 0 {
-		b.words = append(b.words, make([]uint64, more)...)
+	if missing := len(other.words) - len(b.words); missing > 0 {
+		b.words = append(b.words, make([]uint64, missing)...)
 	}
 	for at, word := range other.words {
 		b.words[at] |= word
@@ -256,7 +256,7 @@ func (b *bitset) has(n int64) bool {
 	return at < len(b.words) && b.words[at]&(1<<(n&63)) != 0
 }
 
-// numbers returns the set in order.
+// numbers returns the numbers in ascending order.
 func (b *bitset) numbers() []int64 {
 	var list []int64
 	for at, word := range b.words {

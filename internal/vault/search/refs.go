@@ -7,11 +7,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// maxReferences bounds the offered blocks.
+// maxReferences bounds the number of blocks that are offered.
 const maxReferences = 2000
 
-// searchRefBlock finds blocks to refer to, except the referring block and its document. In the kernel a missing key
-// fails only after the answer has begun.
+// searchRefBlock finds blocks to refer to, except the referring block and its document. If a key is missing, only reqId
+// is answered, since the kernel has begun its answer by then.
 func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, key := range []string{"id", "rootID", "k", "beforeLen"} {
 		if !req.Get(key).Exists() {
@@ -23,12 +23,12 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	isTitle := query == ""
 	if query != "" {
 		src, mark := sourceOf(tx, query, methodKeyword)
-		found := find(tx, src, newScope(tx, defaultKinds, nil), orderKind, maxReferences)
-		for _, b := range page(tx, found.first) {
-			if b.ID == req.Str("id") || b.ID == req.Str("rootID") { // nothing refers to itself
+		hits := find(tx, src, newScope(tx, defaultKinds, nil), orderKind, maxReferences)
+		for _, b := range page(tx, hits.first) {
+			if b.ID == req.Str("id") || b.ID == req.Str("rootID") { // a block does not refer to itself
 				continue
 			}
-			h := markedHit(b, mark)
+			h := markHit(b, mark)
 			h.RefText = b.Content
 			isTitle = isTitle || isDocument(b) && b.Content == query
 			if box := tx.Notebook(b.Box); box != nil {
@@ -40,18 +40,19 @@ func searchRefBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"blocks": blocks, "k": query, "newDoc": !isTitle, "reqId": req.Get("reqId").Value()})
 }
 
-// listInvalidBlockRefs finds the blocks that refer to missing ones. Their Markdown is shown without the missing id.
+// listInvalidBlockRefs finds the blocks with references to missing blocks. Their Markdown is returned without the
+// missing ids.
 func listInvalidBlockRefs(tx *workspace.Tx, req api.Request) api.Reply {
-	type missing struct{ markdown, content string }
+	type missingRef struct{ markdown, content string }
 	var list []hit
-	refs := map[int64][]missing{}
+	refs := map[int64][]missingRef{}
 	documents := map[int64]bool{}
 	tx.Rows(func(row workspace.Row) bool {
 		h := hit{n: row.Int(0), doc: row.Int(1)}
 		if refs[h.n] == nil {
 			list = append(list, h)
 		}
-		refs[h.n] = append(refs[h.n], missing{row.Text(2), row.Text(3)})
+		refs[h.n] = append(refs[h.n], missingRef{row.Text(2), row.Text(3)})
 		documents[h.doc] = true
 		return true
 	}, `SELECT node.n, node.doc, ref.markdown, ref.content

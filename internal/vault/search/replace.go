@@ -11,30 +11,30 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// findReplace replaces, ignoring case, in the given blocks and those inside them, in texts of the given kinds;
-// without kinds it does nothing. In a document it can change the title.
+// findReplace replaces text, ignoring case, in blocks and the blocks inside them. Only texts of the kinds in
+// replaceTypes are changed; without these nothing is. For a document, only the title can be changed.
 func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
-	find, with := req.Str("k"), req.Str("r")
-	if find == "" || find == with {
+	find, replacement := req.Str("k"), req.Str("r")
+	if find == "" || find == replacement {
 		return api.Done()
 	}
 	anyCase := regexp.MustCompile("(?i)" + regexp.QuoteMeta(find))
-	replace := func(text string) string { return anyCase.ReplaceAllLiteralString(text, with) }
+	replace := func(text string) string { return anyCase.ReplaceAllLiteralString(text, replacement) }
 	if req.OptNum("method", methodKeyword) == methodRegexp {
 		pattern, err := regexp.Compile(find)
 		if err != nil {
 			return api.Done()
 		}
-		replace = func(text string) string { return pattern.ReplaceAllString(text, with) }
+		replace = func(text string) string { return pattern.ReplaceAllString(text, replacement) }
 	}
 	types := req.Get("replaceTypes")
-	in := func(kind string) bool { return types.Get(kind).Bool() }
+	isReplaced := func(kind string) bool { return types.Get(kind).Bool() }
 	for _, id := range req.OptStrs("ids") {
 		b := tx.Block(id)
 		switch {
 		case b == nil:
 		case b.Kind == tree.Doc:
-			if in("docTitle") {
+			if isReplaced("docTitle") {
 				edit.KeepBefore(tx, b.Doc)
 				b.Attrs["title"] = replace(b.Attrs["title"])
 			}
@@ -42,7 +42,7 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 			edit.KeepBefore(tx, b.Doc)
 			b.Walk(func(leaf *tree.Block) {
 				if !leaf.Container() {
-					leaf.Text = replaceInLeaf(leaf, replace, in)
+					leaf.Text = replaceInLeaf(leaf, replace, isReplaced)
 				}
 			})
 		}
@@ -50,13 +50,13 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// wholeTexts are the leaves whose text is replaced as a whole, by their names in a replacement.
-var wholeTexts = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
+// literalKinds are the kinds of leaves whose text is replaced as a whole, with their names in replaceTypes.
+var literalKinds = map[string]string{tree.Code: "codeBlock", tree.Math: "mathBlock", tree.HTML: "htmlBlock"}
 
-// replaceInLeaf returns the text of a leaf with its spans of some kinds replaced.
-func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind string) bool) string {
-	if name := wholeTexts[b.Kind]; name != "" {
-		if in(name) {
+// replaceInLeaf returns the text of a leaf after a replacement in those spans whose kind isReplaced accepts.
+func replaceInLeaf(b *tree.Block, replace func(string) string, isReplaced func(kind string) bool) string {
+	if name := literalKinds[b.Kind]; name != "" {
+		if isReplaced(name) {
 			return replace(b.Text)
 		}
 		return b.Text
@@ -64,9 +64,9 @@ func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind stri
 	var out strings.Builder
 	for _, s := range markup.Spans(b.Text) {
 		switch kind := spanName(s.Kind); {
-		case kind == "text" && in(kind):
+		case kind == "text" && isReplaced(kind):
 			out.WriteString(replace(s.Markdown))
-		case kind != "text" && in(kind):
+		case kind != "text" && isReplaced(kind):
 			out.WriteString(strings.Replace(s.Markdown, s.Content, replace(s.Content), 1))
 		default:
 			out.WriteString(s.Markdown)
@@ -75,7 +75,7 @@ func replaceInLeaf(b *tree.Block, replace func(string) string, in func(kind stri
 	return out.String()
 }
 
-// spanName returns the name of a kind of span in a replacement.
+// spanName returns the name of a kind of span in replaceTypes.
 func spanName(kind string) string {
 	switch kind {
 	case "":

@@ -1,9 +1,9 @@
-// Package search answers searches across the workspace: blocks by words, by full text syntax, by SQL or by regular
-// expression, blocks to refer to, references to missing blocks, assets by name and by text, and tags. It also runs
-// users' SQL, and replaces text in found blocks.
+// Package search implements searches across the workspace: for blocks by words, by full text syntax, by SQL or by
+// regular expression, for blocks to refer to, for references to missing blocks, for assets by name and by text, and for
+// tags. It also runs users' SQL, and replaces text in blocks.
 //
 // Words are looked up in the trigram index, see [matchWords]. Only a regular expression that does not begin with a
-// literal text reads all blocks. Of the hits only those on the requested page are read.
+// literal text reads all blocks. Full blocks are read only for the hits on the requested page.
 //
 // Entry point: [Register].
 package search

@@ -10,11 +10,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// foundColumns are the columns of block_row from which a block is shown, without the tree of its document.
+// foundColumns are the columns of block_row that make up a found block, so that its document need not be loaded.
 const foundColumns = `n, id, parent_id, root_id, box, path, CASE WHEN root_id = box THEN '/' ELSE hpath END, name, alias, memo,
 	tag, content, fcontent, markdown, type, subtype, ial, sort`
 
-// foundBlock returns the block of a row of foundColumns.
+// foundBlock returns the block in a row of foundColumns.
 func foundBlock(row workspace.Row) *api.FoundBlock {
 	attrs := tree.ParseIAL(row.Text(16))
 	return &api.FoundBlock{
@@ -25,41 +25,42 @@ func foundBlock(row workspace.Row) *api.FoundBlock {
 	}
 }
 
-// foundByID reads blocks of open notebooks.
+// foundByID returns blocks of open notebooks by id. Missing blocks are left out.
 func foundByID(tx *workspace.Tx, ids []string) map[string]*api.FoundBlock {
-	found := map[string]*api.FoundBlock{}
+	blocks := map[string]*api.FoundBlock{}
 	data, _ := json.Marshal(ids)
 	tx.Rows(func(row workspace.Row) bool {
 		b := foundBlock(row)
-		found[b.ID] = b
+		blocks[b.ID] = b
 		return true
 	}, "SELECT "+foundColumns+" FROM block_row WHERE closed = 0 AND id IN (SELECT value FROM json_each(?))", string(data))
-	return found
+	return blocks
 }
 
-// page reads hits in their order.
+// page returns the blocks of hits, in their order.
 func page(tx *workspace.Tx, list []hit) []*api.FoundBlock {
 	numbers := make([]int64, len(list))
 	for i, h := range list {
 		numbers[i] = h.n
 	}
 	data, _ := json.Marshal(numbers)
-	found := map[int64]*api.FoundBlock{}
+	blockByNumber := map[int64]*api.FoundBlock{}
 	tx.Rows(func(row workspace.Row) bool {
-		found[row.Int(0)] = foundBlock(row)
+		blockByNumber[row.Int(0)] = foundBlock(row)
 		return true
 	}, "SELECT "+foundColumns+" FROM block_row WHERE n IN (SELECT value FROM json_each(?))", string(data))
 	blocks := make([]*api.FoundBlock, 0, len(list))
 	for _, n := range numbers {
-		if b := found[n]; b != nil {
+		if b := blockByNumber[n]; b != nil {
 			blocks = append(blocks, b)
 		}
 	}
 	return blocks
 }
 
-// markedHit returns a copy of a block as a hit: its texts are HTML, and a document shows its place.
-func markedHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
+// markHit returns a copy of a block as a hit: its texts are HTML with matches marked, and the path of a document is
+// that of its parent.
+func markHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
 	c := *b
 	for _, text := range []*string{&c.Content, &c.Name, &c.Alias, &c.Memo, &c.Tag} {
 		*text = mark(*text)
@@ -73,7 +74,7 @@ func markedHit(b *api.FoundBlock, mark marker) *api.FoundBlock {
 
 func isDocument(b *api.FoundBlock) bool { return b.ID == b.RootID }
 
-// parentPath returns the path by titles of what a document is in, with a trailing slash.
+// parentPath returns the path of titles above a document, with a trailing slash.
 func parentPath(d *api.FoundBlock) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.HPath, d.IAL["title"]), "/") + "/"
 }
@@ -88,10 +89,10 @@ func documentsOf(tx *workspace.Tx, list []*api.FoundBlock) []*api.FoundBlock {
 			ids = append(ids, b.RootID)
 		}
 	}
-	found := foundByID(tx, ids)
+	blockByID := foundByID(tx, ids)
 	var roots []*api.FoundBlock
 	for _, id := range ids {
-		if root := found[id]; root != nil {
+		if root := blockByID[id]; root != nil {
 			roots = append(roots, root)
 		}
 	}

@@ -9,10 +9,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// defaultLimit is conf.search.limit: how many rows a statement without a LIMIT returns at most.
+// defaultLimit is conf.search.limit: the number of rows that a statement without a LIMIT can return.
 const defaultLimit = 64
 
-// flushTransaction does nothing: SQL sees every write at once.
+// flushTransaction does nothing, since SQL sees every write at once.
 func flushTransaction(*workspace.Tx, api.Request) api.Reply { return api.Done() }
 
 // querySQL runs one statement. As in SiYuan, a write has no effect and is answered as if it had succeeded.
@@ -44,7 +44,7 @@ func querySQL(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(rowObjects(result))
 }
 
-// rowObjects returns rows as JSON objects: blobs in base64, and null for numbers that JSON does not have.
+// rowObjects returns rows as JSON objects. Blobs are in base64; numbers that JSON does not have are null.
 func rowObjects(result workspace.Result) []map[string]any {
 	list := make([]map[string]any, len(result.Rows))
 	for i, row := range result.Rows {

@@ -10,12 +10,12 @@ import (
 
 // expression is a node of an expression of SQLite's full text search.
 type expression struct {
-	// op joins the two sides; opNear is a group of phrases without sides.
+	// op joins left and right; opNear is a group of phrases, which has neither.
 	op          operator
 	left, right *expression
 
 	columns  columns
-	phrases  []phraseOf
+	phrases  []phrase
 	distance int // most characters between the phrases of a group
 }
 
@@ -28,13 +28,13 @@ const (
 	opNot
 )
 
-// phraseOf is a text to find. A trailing star changes nothing, since texts are found in the middle of words too.
-type phraseOf struct {
+// phrase is a text to find. A trailing star changes nothing, since texts are found inside words too.
+type phrase struct {
 	text  string
 	first bool // only at the beginning of a column
 }
 
-// columns is a set of a block's texts to search, one bit each.
+// columns is a set of texts of a block, one bit each.
 type columns uint8
 
 // columnNames are the columns of the index, in order.
@@ -42,13 +42,13 @@ var columnNames = [...]string{"name", "alias", "memo", "tag", "content"}
 
 const everyColumn columns = 1<<len(columnNames) - 1
 
-// blankColumns are columns that an expression may name though they are not indexed.
+// blankColumns are columns that an expression may name, although they are not indexed and match nothing.
 var blankColumns = strings.Fields("id parent_id root_id hash box path hpath fcontent markdown length type subtype ial sort created updated")
 
-// defaultNear is the most characters between the phrases of a NEAR that does not say.
+// defaultNear is the distance of a NEAR without a number: the most characters between its phrases.
 const defaultNear = 10
 
-// maxNear is longer than any text; positions are subtracted from it.
+// maxNear bounds the distance of a NEAR, so that positions can be subtracted from it; no text is that long.
 const maxNear = 1 << 30
 
 // maxDepth bounds the nesting of an expression, as in SQLite.
@@ -72,14 +72,14 @@ func parseExpression(text string) (*expression, error) {
 	return e, nil
 }
 
-// token is a word, a quoted text, or a mark.
+// token is a word, a quoted text, or a punctuation mark.
 type token struct {
 	text   string
 	isText bool // a word or a quoted text
 	isWord bool // without quotes, so it may be an operator
 }
 
-// is reports whether a token is a mark, or a word that is an operator.
+// is reports whether a token is this punctuation mark or operator.
 func (t token) is(text string) bool { return t.text == text && (!t.isText || t.isWord) }
 
 func lexExpression(text string) (tokens []token, err error) {
@@ -120,8 +120,8 @@ func isBare(c byte) bool {
 	return c >= utf8.RuneSelf || c == '_' || c == 0x1a || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// expressionParser reads tokens. After a syntax error it behaves as if there were no more tokens, and its result is
-// meaningless.
+// expressionParser parses tokens. After a syntax error it behaves as if there were no more tokens, and its result must
+// not be used.
 type expressionParser struct {
 	tokens []token
 	at     int
@@ -151,8 +151,8 @@ func (p *expressionParser) expect(text string) {
 	}
 }
 
-// parseOr, parseAnd and parseNot parse the operators, of which NOT binds tightest. within are the columns named before
-// the brackets.
+// parseOr, parseAnd and parseNot parse operators; NOT binds most tightly. within are the columns that the brackets
+// around are restricted to.
 func (p *expressionParser) parseOr(within columns, depth int) *expression {
 	e := p.parseAnd(within, depth)
 	for p.accept("OR") {
@@ -177,30 +177,30 @@ func (p *expressionParser) parseNot(within columns, depth int) *expression {
 	return e
 }
 
-// parseTerm parses an expression in brackets, or groups of phrases in sequence, which bind tighter than AND.
+// parseTerm parses an expression in brackets, or a sequence of groups of phrases, which binds tighter than AND.
 func (p *expressionParser) parseTerm(within columns, depth int) *expression {
 	if depth > maxDepth {
 		p.fail()
 	}
 	start := p.at
-	in := p.filter(within)
+	cols := p.filter(within)
 	if p.accept("(") {
-		e := p.parseOr(in, depth+1)
+		e := p.parseOr(cols, depth+1)
 		p.expect(")")
 		return e
 	}
 	p.at = start
-	var all *expression
+	var sequence *expression
 	for {
 		group := p.parseGroup(within)
 		switch {
-		case all == nil || all.isEmpty():
-			all = group
+		case sequence == nil || sequence.isEmpty():
+			sequence = group
 		case !group.isEmpty():
-			all = &expression{op: opAnd, left: all, right: group}
+			sequence = &expression{op: opAnd, left: sequence, right: group}
 		}
 		if !p.moreGroups() {
-			return all
+			return sequence
 		}
 	}
 }
@@ -214,8 +214,8 @@ func (p *expressionParser) moreGroups() bool {
 	return next.isText || next.is("^") || next.is("{") || next.is("-")
 }
 
-// filter reads the columns before a colon, if there are any.
-func (p *expressionParser) filter(within columns) (in columns) {
+// filter parses the columns before a colon, if there are any, and returns those of them that are in within.
+func (p *expressionParser) filter(within columns) (cols columns) {
 	minus := p.accept("-")
 	switch {
 	case p.accept("{"):
@@ -223,21 +223,21 @@ func (p *expressionParser) filter(within columns) (in columns) {
 			p.fail()
 		}
 		for !p.failed && !p.accept("}") {
-			in |= p.column()
+			cols |= p.column()
 		}
 	case minus || p.peek(0).isText && p.peek(1).is(":"):
-		in = p.column()
+		cols = p.column()
 	default:
 		return within
 	}
 	p.expect(":")
 	if minus {
-		in = everyColumn &^ in
+		cols = everyColumn &^ cols
 	}
-	return in & within
+	return cols & within
 }
 
-// column reads the name of a column.
+// column parses the name of a column.
 func (p *expressionParser) column() columns {
 	t := p.peek(0)
 	if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
@@ -255,13 +255,13 @@ func (p *expressionParser) column() columns {
 	return 0
 }
 
-// parseGroup is a phrase, or the phrases of NEAR.
+// parseGroup parses a phrase, or NEAR with its phrases.
 func (p *expressionParser) parseGroup(within columns) *expression {
-	in := p.filter(within)
-	e := &expression{columns: in, distance: defaultNear}
+	cols := p.filter(within)
+	e := &expression{columns: cols, distance: defaultNear}
 	if !p.peek(0).is("NEAR") || !p.peek(1).is("(") {
 		first := p.accept("^")
-		e.phrases = []phraseOf{p.parsePhrase(first)}
+		e.phrases = []phrase{p.parsePhrase(first)}
 		return e
 	}
 	p.at += 2
@@ -281,27 +281,27 @@ func (p *expressionParser) parseGroup(within columns) *expression {
 	return e
 }
 
-// parsePhrase is one or more texts joined by plus signs.
-func (p *expressionParser) parsePhrase(first bool) phraseOf {
+// parsePhrase parses one or more texts joined by plus signs.
+func (p *expressionParser) parsePhrase(first bool) phrase {
 	var text strings.Builder
 	for {
 		t := p.peek(0)
 		if !t.isText || t.is("AND") || t.is("OR") || t.is("NOT") {
 			p.fail()
-			return phraseOf{}
+			return phrase{}
 		}
 		p.at++
 		text.WriteString(t.text)
 		p.accept("*")
 		if !p.accept("+") {
-			return phraseOf{text.String(), first}
+			return phrase{text.String(), first}
 		}
 	}
 }
 
-// isEmpty reports whether the expression searches for nothing.
+// isEmpty reports whether the expression has nothing to search for.
 func (e *expression) isEmpty() bool {
-	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phraseOf) bool { return p.text != "" })
+	return e.op == opNear && !slices.ContainsFunc(e.phrases, func(p phrase) bool { return p.text != "" })
 }
 
 // markedTexts returns the texts to mark in hits: all except those after NOT.

@@ -22,7 +22,8 @@ type tagEntry struct {
 	Count    int         `json:"count"`
 }
 
-// getTag lists all tags as a tree: a/b is below a. The given order, 0 by default, is stored in the configuration.
+// getTag returns all tags as a tree, in which a/b is below a. The order from the request, 0 by default, is stored in
+// the configuration.
 func getTag(tx *workspace.Tx, req api.Request) api.Reply {
 	order := req.OptNum("sort", 0)
 	api.SetTagSort(tx, order)
@@ -39,7 +40,7 @@ func getTag(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(top.Children)
 }
 
-// tagAt returns the entry of a label. Missing entries, also those above it, are created.
+// tagAt returns the entry for a label. It creates missing entries, including those above.
 func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry {
 	if entry := byLabel[label]; entry != nil {
 		return entry
@@ -55,8 +56,8 @@ func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry 
 	return entry
 }
 
-// tagOrder returns an order of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8 by count, each
-// first ascending and then descending. Any other number is by name.
+// tagOrder returns the comparison for an order of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8
+// by count; the first of each pair is ascending, the second descending. Any other number is by name.
 func tagOrder(order int) func(a, b *tagEntry) int {
 	byName := func(a, b *tagEntry) int {
 		return cmp.Or(strings.Compare(foldCase(a.Name), foldCase(b.Name)), strings.Compare(a.Name, b.Name))
@@ -85,7 +86,7 @@ func tagCounts(tx *workspace.Tx) map[string]int {
 	return counts
 }
 
-// tagsIn returns the tags in a column tag: #a# #b#.
+// tagsIn returns the tags in the column tag, such as #a# #b#.
 func tagsIn(column string) []string {
 	var tags []string
 	for tag := range strings.SplitSeq(column, "# #") {
@@ -96,18 +97,18 @@ func tagsIn(column string) []string {
 	return tags
 }
 
-// forbiddenMarks are the characters that a new tag may not have.
+// forbiddenMarks are the characters that must not be in a new tag.
 const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~\n"
 
-// renameTag renames a tag and those below it. A missing tag is not an error.
+// renameTag renames a tag and the tags below it. It is not an error if there is no such tag.
 func renameTag(tx *workspace.Tx, req api.Request) api.Reply {
-	old, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
+	oldLabel, label := req.NeedText("oldLabel"), strings.Trim(req.NeedText("newLabel"), "/ ")
 	if i := strings.IndexAny(label, forbiddenMarks); i >= 0 {
 		return api.Notice("Do not include Markdown syntax marker ["+label[i:i+1]+"]", 5000)
 	}
-	changeTags(tx, old, func(tag string) string {
-		if tag == old || strings.HasPrefix(tag, old+"/") {
-			return label + tag[len(old):]
+	changeTags(tx, oldLabel, func(tag string) string {
+		if tag == oldLabel || strings.HasPrefix(tag, oldLabel+"/") {
+			return label + tag[len(oldLabel):]
 		}
 		return tag
 	})
@@ -136,7 +137,7 @@ func changeTags(tx *workspace.Tx, prefix string, change func(tag string) (label 
 	}
 }
 
-// retagList changes the tags in a document's list: a, b.
+// retagList changes the tags in a document's list, such as a, b.
 func retagList(list string, change func(tag string) string) string {
 	var labels []string
 	for tag := range strings.SplitSeq(list, ",") {
