@@ -27,12 +27,12 @@ const (
 	ColumnLineNumber = "lineNumber"
 )
 
-// Content is the value of a text cell, and also of one with an address, a phone number, or a template's result.
+// Content is the value of a cell with a text, an address, a phone number or a template's result.
 type Content struct {
 	Content string `json:"content"`
 }
 
-// Number is a number, which may be missing.
+// Number is the value of a cell with a number; NotEmpty is false if there is none.
 type Number struct {
 	Content   float64 `json:"content"`
 	NotEmpty  bool    `json:"isNotEmpty"`
@@ -40,7 +40,7 @@ type Number struct {
 	Formatted string  `json:"formattedContent"`
 }
 
-// Date is one time or two, in milliseconds since 1970.
+// Date is one time, or two for a range, in milliseconds since 1970.
 type Date struct {
 	Content   int64  `json:"content"`
 	NotEmpty  bool   `json:"isNotEmpty"`
@@ -60,18 +60,18 @@ type Moment struct {
 	Formatted string `json:"formattedContent"`
 }
 
-// Checkbox is a yes or a no.
+// Checkbox is the value of a checkbox.
 type Checkbox struct {
 	Checked bool `json:"checked"`
 }
 
-// Option is a chosen option.
+// Option is one of the options selected in a cell.
 type Option struct {
 	Content string `json:"content"`
 	Color   string `json:"color"`
 }
 
-// Asset is a file or an image.
+// Asset is a file or image in a cell.
 type Asset struct {
 	Type    string `json:"type"` // file or image
 	Name    string `json:"name"`

@@ -6,16 +6,16 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// policy is what the names in a statement are checked against.
+// policy has the lists by which the names in a statement are checked.
 type policy struct {
 	functions map[string]bool // functions that may be called, and table-valued functions
 	keywords  map[string]bool // keywords that may stand before a bracket without being a call
-	// markIsLetter makes a byte order mark begin a name. SQLite takes it for a blank between two tokens.
+	// markIsLetter makes a byte order mark part of a name. SQLite takes one between two tokens for a blank.
 	markIsLetter bool
 }
 
-// Both lists leave out functions that make large values of small ones, read files, run SQL or load code, and unknown
-// ones.
+// The lists have no functions that make large values from small ones, read files, run SQL or load code, and no unknown
+// functions.
 var (
 	// kernelPolicy is for statements sent to a kernel. It lacks functions that a kernel may not know, and printf,
 	// since a kernel does not limit the length of a value.
@@ -23,8 +23,8 @@ var (
 		functions: setOf(commonFunctions + "json_group_array json_group_object median"),
 		keywords:  setOf(allowedKeywords),
 	}
-	// vaultPolicy is for statements that run in this process. It lacks aggregates that keep everything they have seen,
-	// so that no limit on a single value bounds them: json_group_array, json_group_object, median, percentile.
+	// vaultPolicy is for statements that run in this process. It lacks aggregates that collect all values, since no
+	// limit on a single value bounds them: json_group_array, json_group_object, median, percentile.
 	vaultPolicy = &policy{
 		functions: setOf(commonFunctions + `
 			format json_array_insert json_insert printf soundex sqlite_version unistr acosh asinh atanh cosh sinh tanh
@@ -50,7 +50,7 @@ const allowedKeywords = `
 	intersect is isnull join like limit match materialized not notnull offset on or order over partition regexp select
 	then union using values when where window with `
 
-// tableFunctions are the table-valued functions that show nothing but their arguments.
+// tableFunctions are the table-valued functions that return only values from their arguments.
 var tableFunctions = setOf("json_each json_tree")
 
 func setOf(list string) map[string]bool {
@@ -61,8 +61,8 @@ func setOf(list string) map[string]bool {
 	return set
 }
 
-// unknownCall reports whether the token at i is called as a function that is not allowed. The library's authorizer
-// does not name functions.
+// unknownCall reports whether the token at i is called as a function that is not allowed. The check is needed since the
+// library's authorizer does not get the names of functions.
 func (p *policy) unknownCall(tokens []token, i int) bool {
 	t := tokens[i]
 	if name := t.name(); name == "" || p.functions[name] || t.kind == word && p.keywords[name] {
@@ -71,23 +71,23 @@ func (p *policy) unknownCall(tokens []token, i int) bool {
 	return i+1 < len(tokens) && tokens[i+1].is("(") && !isCTEName(tokens, i)
 }
 
-// isCTEName reports whether the token at i names a common table expression: name [(columns)] AS [[NOT] MATERIALIZED] (.
-// A function call never continues so. tokens have no blanks.
+// isCTEName reports whether the token at i is the name of a common table expression: name [(columns)] AS [[NOT]
+// MATERIALIZED] (. No function call has that form. tokens have no blanks.
 func isCTEName(tokens []token, i int) bool {
 	if i == 0 || !tokens[i-1].is("with") && !tokens[i-1].is("recursive") && !tokens[i-1].is(",") {
 		return false
 	}
-	rest := tokens[i+1:]
+	remaining := tokens[i+1:]
 	skip := func(s string) bool {
-		if len(rest) > 0 && rest[0].is(s) {
-			rest = rest[1:]
+		if len(remaining) > 0 && remaining[0].is(s) {
+			remaining = remaining[1:]
 			return true
 		}
 		return false
 	}
 	if skip("(") {
-		for len(rest) > 0 && (rest[0].isName() || rest[0].is(",")) {
-			rest = rest[1:]
+		for len(remaining) > 0 && (remaining[0].isName() || remaining[0].is(",")) {
+			remaining = remaining[1:]
 		}
 		if !skip(")") {
 			return false
@@ -106,9 +106,9 @@ func isCTEName(tokens []token, i int) bool {
 // operatorFunctions are functions into which SQLite compiles syntax that is not a call.
 var operatorFunctions = setOf("-> ->> current_date current_time current_timestamp")
 
-// checkFunctions refuses a statement for a kernel that calls a function which is not on the list, by its compiled
-// program: the lexer recognizes a call only by the bracket after a name. Functions that SQLite compiles into other
-// instructions are not seen, and are harmless.
+// checkFunctions refuses a statement for a kernel that calls a function which is not on the list. It inspects the
+// compiled program, since the lexer recognizes calls only by the bracket after a name. It does not see functions that
+// SQLite compiles into other instructions; these are harmless.
 func (s *scratchDB) checkFunctions(sql string) error {
 	return s.lines("EXPLAIN "+sql, func(instruction *sqlite.Stmt) error {
 		if name := calledFunction(instruction); name != "" && !kernelPolicy.functions[name] && !operatorFunctions[name] {

@@ -16,7 +16,7 @@ const (
 	text                 // a string or blob
 	number               // a number
 	variable             // ?1, :a, @a, $a
-	mark                 // anything else: one character
+	mark                 // any other single character
 )
 
 // token is one token of a statement.
@@ -37,10 +37,10 @@ func (t token) is(s string) bool {
 	return (t.kind == word || t.kind == mark) && strings.EqualFold(t.raw, s)
 }
 
-// isName reports whether a token may be a name.
+// isName reports whether a token can be a name.
 func (t token) isName() bool { return t.kind == word || t.kind == quoted && !t.open }
 
-// name returns the name that a token may stand for, without quotes and in lower case; "" if it is not a name.
+// name returns the name that a token can stand for, without quotes and in lower case; "" if it cannot be a name.
 func (t token) name() string {
 	switch {
 	case !t.isName():
@@ -80,7 +80,7 @@ func (p *policy) lex(statement string) []token {
 	return tokens
 }
 
-// withoutBlanks returns the tokens that do not only separate others.
+// withoutBlanks returns the tokens except blanks and comments.
 func withoutBlanks(tokens []token) []token {
 	var out []token
 	for _, t := range tokens {
@@ -91,14 +91,14 @@ func withoutBlanks(tokens []token) []token {
 	return out
 }
 
-// next returns the first token of a text, which is not empty.
+// next returns the first token of a text that is not empty.
 func (p *policy) next(s string) token {
 	take := func(k kind, n int) token { return token{kind: k, raw: s[:n]} }
 	c := s[0]
 	switch {
 	case isBlank(c):
 		return take(space, span(s, isBlank))
-	case strings.HasPrefix(s, byteOrderMark) && !p.markIsLetter: // within a name it is a letter for SQLite, too
+	case strings.HasPrefix(s, byteOrderMark) && !p.markIsLetter: // SQLite, too, takes it for a letter within a name
 		return take(comment, len(byteOrderMark))
 	case strings.HasPrefix(s, "--"):
 		if end := strings.IndexByte(s, '\n'); end >= 0 {
@@ -127,7 +127,8 @@ func (p *policy) next(s string) token {
 	return take(mark, n)
 }
 
-// literal reads a token that begins with the quote or bracket at begin. A quote inside it is written twice.
+// literal returns the token that begins with the quote or bracket at index begin. A doubled quote in it does not end
+// it.
 func literal(k kind, s string, begin int) token {
 	end := s[begin]
 	if end == '[' {
@@ -146,7 +147,7 @@ func literal(k kind, s string, begin int) token {
 	return token{kind: k, raw: s, open: true}
 }
 
-// numberEnd returns the end of a number. SQLite reports malformed ones.
+// numberEnd returns the length of a number. Malformed ones are left to SQLite.
 func numberEnd(s string) int {
 	i := span(s, func(c byte) bool { return inName(c) || c == '.' })
 	if exponent := s[i-1] | 0x20; exponent == 'e' && i < len(s) && (s[i] == '+' || s[i] == '-') && !strings.HasPrefix(lower(s[:2]), "0x") {
@@ -155,9 +156,9 @@ func numberEnd(s string) int {
 	return i
 }
 
-func span(s string, in func(byte) bool) int {
+func span(s string, belongs func(byte) bool) int {
 	i := 0
-	for i < len(s) && in(s[i]) {
+	for i < len(s) && belongs(s[i]) {
 		i++
 	}
 	return i

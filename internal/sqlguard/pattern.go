@@ -11,11 +11,11 @@ import (
 // maxPattern bounds a regular expression, in bytes.
 const maxPattern = 4 << 10
 
-// Prepare adds to a connection what SiYuan's SQL has beyond SQLite's: the operator REGEXP, with the syntax of Go's
+// Prepare adds to a connection what SiYuan's SQL has and SQLite's lacks: the operator REGEXP, with the syntax of Go's
 // package regexp. Call it once for each connection.
 //
-// An invalid pattern matches nothing, since the library has no way to return an error from a function. One that is
-// written in the statement as a string is refused before: see badPattern.
+// An invalid pattern matches nothing, since the library cannot return an error from a function. If the pattern is a
+// string in the statement, badPattern refuses it beforehand.
 func Prepare(conn *sqlite.Conn) error {
 	return conn.CreateFunction("regexp", &sqlite.FunctionImpl{
 		NArgs: 2, Deterministic: true, AllowIndirect: true,
@@ -46,8 +46,8 @@ func compilePattern(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// badPattern returns the error of a regular expression that is written in the statement as a string. tokens have no
-// blanks.
+// badPattern returns the error of an invalid regular expression that is a string in the statement, nil if there is
+// none. tokens have no blanks.
 func badPattern(tokens []token) error {
 	isOperand := false
 	for _, t := range tokens {

@@ -20,13 +20,13 @@ type planStep struct {
 // queryPlan is SQLite's plan for a statement.
 type queryPlan struct {
 	children map[int][]planStep
-	// largest bounds, as a number of tables multiplied with each other, the rows of any intermediate result so far
-	// that is scanned later.
+	// largest is an upper bound for the rows of any intermediate result so far that is scanned later, as a number of
+	// tables multiplied with each other.
 	largest int
 }
 
-// checkCost refuses a statement that nests too many full scans: a join without a condition that an index, or an
-// equality, can serve. sql comes from [Statement.limited].
+// checkCost refuses a statement that nests more than maxScans full scans. They come from joins without a condition that
+// an index, or an equality, can serve. sql comes from [Statement.limited].
 func (s *scratchDB) checkCost(sql string) error {
 	p, err := s.plan(sql)
 	if err != nil {
@@ -55,37 +55,37 @@ func (s *scratchDB) plan(sql string) (*queryPlan, error) {
 	})
 }
 
-// scans returns the number of nested full scans below a step. What depends on an outer row counts as inside it; the
-// rest runs once, beside it. The plan does not say which expression a step scans, so each may be the largest before
-// it.
+// scans returns the number of nested full scans below a step. A step that depends on an outer row runs inside of it;
+// other steps run once. The plan does not say which intermediate result a step scans, so it may be the largest one so
+// far.
 func (p *queryPlan) scans(at int) int {
-	here, inside, beside := 0, 0, 0
+	own, inside, separate := 0, 0, 0
 	for _, s := range p.children[at] {
 		n := p.scans(s.id)
 		switch {
 		case s.isFullScan():
-			here += p.largest
-			beside = max(beside, n)
-		case s.hasPrefix("MULTI-INDEX OR"): // one loop, over what either index finds
-			here += n
+			own += p.largest
+			separate = max(separate, n)
+		case s.hasPrefix("MULTI-INDEX OR"): // one loop over the rows that either index finds
+			own += n
 		case s.hasPrefix("CORRELATED"):
 			inside = max(inside, n)
 		case s.hasPrefix("MATERIALIZE"), s.hasPrefix("CO-ROUTINE"):
 			p.largest = max(p.largest, n)
-			beside = max(beside, n)
+			separate = max(separate, n)
 		default:
-			beside = max(beside, n)
+			separate = max(separate, n)
 		}
 	}
-	return max(here+inside, beside)
+	return max(own+inside, separate)
 }
 
 func (s planStep) hasPrefix(word string) bool { return strings.HasPrefix(s.detail, word) }
 
-// sharedColumns are columns with the same value in many rows: a search by them is hardly better than a full scan.
+// sharedColumns have the same value in many rows: a search by one of them is hardly better than a full scan.
 var sharedColumns = setOf("box type subtype sort")
 
-// isFullScan reports whether a step scans a table, or so much of it that the cost is of the same order.
+// isFullScan reports whether a step scans a table, or enough of it that the cost is of the same order.
 func (s planStep) isFullScan() bool {
 	switch {
 	case s.hasPrefix("SCAN "):

@@ -8,19 +8,19 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// Refused is the error for a statement that does or sees more than it may, with what to try instead.
+// Refused is the error for a statement that does or reads something that it must not, with what to try instead.
 type Refused struct {
 	Message, Hint string
-	// Scope says that the statement would be allowed if every notebook could be read.
+	// Scope says that the statement is allowed for a caller that may read every notebook.
 	Scope bool
-	// Write says that the statement would have changed a documented table.
+	// Write says that the statement would change a documented table.
 	Write bool
 }
 
 // Error returns the message.
 func (r *Refused) Error() string { return r.Message }
 
-// Error is SQLite's error about a statement, in SQLite's words.
+// Error is SQLite's own error about a statement.
 type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }
@@ -31,10 +31,10 @@ func outOfScope(message, hint string) *Refused {
 	return &Refused{Message: message, Hint: hint, Scope: true}
 }
 
-// errorFrame matches what the library adds around SQLite's words.
+// errorFrame matches what the library puts around SQLite's message.
 var errorFrame = lazyregexp.New(`^sqlite: (?:prepare(?: "(?s:.*)")?|step): (?:\d+:\d+: )?(?:SQL logic error: )?`)
 
-// plain returns SQLite's error about a statement without the frame. Other errors are returned unchanged.
+// plain returns SQLite's error about a statement as an [Error], without the frame. It returns other errors unchanged.
 func plain(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultError, sqlite.ResultAuth, sqlite.ResultTooBig, sqlite.ResultRange, sqlite.ResultMismatch:

@@ -9,8 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// compileLimits apply while a user's statement is compiled and run. A function cannot be interrupted, so its values
-// must not be too long.
+// compileLimits apply while a user's statement is compiled and run. They bound the length of values above all, since a
+// function cannot be interrupted.
 var compileLimits = []struct {
 	id    sqlite.Limit
 	value int32
@@ -23,7 +23,7 @@ var compileLimits = []struct {
 	{sqlite.LimitAttached, 0},
 }
 
-// run holds the parameters of running a statement.
+// run has the parameters for running a statement.
 type run struct {
 	timeout  time.Duration
 	maxBytes int
@@ -31,13 +31,13 @@ type run struct {
 	texts    []string // names of missing columns that became texts
 }
 
-// runFenced runs a statement that is compiled under an authorizer; the authorizer is removed before it runs.
+// runFenced compiles a statement under an authorizer, and runs it after removing the authorizer.
 func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authorizer) (Result, error) {
 	// Large sorts and intermediate results go to disk.
 	if err := tempStore(conn, "FILE"); err != nil {
 		return Result{}, err
 	}
-	// At its first use the full text table opens tables of its own, for which the authorizer is not told who asks.
+	// At its first use the full text table opens tables of its own, and the authorizer does not get to know who reads them.
 	if err := sqlitex.ExecuteTransient(conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
 		return Result{}, err
 	}
@@ -60,7 +60,7 @@ func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authoriz
 	return result, err
 }
 
-// runOn runs a statement on a connection that keeps its authorizer.
+// runOn runs a statement on a connection that already has an authorizer.
 func (r run) runOn(conn *sqlite.Conn, statement string) (Result, error) {
 	defer limit(conn)()
 	stmt, err := compile(conn, statement)
@@ -70,15 +70,15 @@ func (r run) runOn(conn *sqlite.Conn, statement string) (Result, error) {
 	return r.step(conn, stmt)
 }
 
-// limit sets the limits; undo restores the old ones.
+// limit sets compileLimits on a connection; undo restores the old limits.
 func limit(conn *sqlite.Conn) (undo func()) {
-	before := make([]int32, len(compileLimits))
+	old := make([]int32, len(compileLimits))
 	for i, l := range compileLimits {
-		before[i] = conn.Limit(l.id, l.value)
+		old[i] = conn.Limit(l.id, l.value)
 	}
 	return func() {
 		for i, l := range compileLimits {
-			conn.Limit(l.id, before[i])
+			conn.Limit(l.id, old[i])
 		}
 	}
 }
@@ -104,28 +104,28 @@ func tempStore(conn *sqlite.Conn, where string) error {
 	return sqlitex.ExecuteTransient(conn, "PRAGMA temp_store = "+where, nil)
 }
 
-// watch interrupts the connection when the time is over, or when its previous interrupt fires. stop restores the
-// previous interrupt.
+// watch interrupts the connection after the timeout, or when its previous interrupt fires. stop ends the watch and
+// restores the previous interrupt.
 func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
-	before := conn.SetInterrupt(nil)
+	previous := conn.SetInterrupt(nil)
 	timer := time.NewTimer(r.timeout)
-	done, quit, overdue := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
+	interrupt, quit, overdue := make(chan struct{}), make(chan struct{}), make(chan bool, 1)
 	go func() {
 		defer close(overdue)
 		select {
 		case <-timer.C:
 			overdue <- true
-			close(done)
-		case <-before:
-			close(done)
+			close(interrupt)
+		case <-previous:
+			close(interrupt)
 		case <-quit:
 		}
 	}()
-	conn.SetInterrupt(done)
+	conn.SetInterrupt(interrupt)
 	stop = func() {
 		timer.Stop()
 		close(quit)
-		conn.SetInterrupt(before)
+		conn.SetInterrupt(previous)
 	}
 	timedOut = func() bool {
 		select {
@@ -138,9 +138,9 @@ func (r run) watch(conn *sqlite.Conn) (stop func(), timedOut func() bool) {
 	return stop, timedOut
 }
 
-// keepInterrupts makes interrupts of the connection last until release. SQLite drops an interrupt that comes while no
-// statement runs when the next one starts, so a statement whose time ends during its start would run without end.
-// Another open statement prevents that.
+// keepInterrupts makes interrupts of the connection last until release. When no statement is running, SQLite discards
+// an interrupt at the start of the next statement, so a statement whose time ends during its start would run without
+// end. Another open statement prevents that.
 func keepInterrupts(conn *sqlite.Conn) (release func(), err error) {
 	running, _, err := conn.PrepareTransient("VALUES (1), (2)")
 	if err != nil {
@@ -163,11 +163,11 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	}
 	size := 0
 	for r.limit == 0 || len(result.Rows) < r.limit {
-		more, err := stmt.Step()
+		hasRow, err := stmt.Step()
 		if err != nil {
 			return Result{}, plain(err)
 		}
-		if !more {
+		if !hasRow {
 			break
 		}
 		size += rowSize + valueSize*len(columns)
@@ -183,8 +183,8 @@ func (r run) collect(stmt *sqlite.Stmt) (Result, error) {
 	return result, nil
 }
 
-// columnName returns the name of a result column. If it is just the name of a missing column, it is in double quotes, as
-// in SiYuan.
+// columnName returns the name of a result column. If the column is nothing but the name of a missing column, it is in
+// double quotes, as in SiYuan.
 func (r run) columnName(column string) string {
 	for _, name := range r.texts {
 		if column == asText(name) {
@@ -194,14 +194,14 @@ func (r run) columnName(column string) string {
 	return column
 }
 
-// Approximate size of a row and a value besides the texts, in bytes.
+// The approximate size of a row and of a value in addition to its text, in bytes.
 const (
 	rowSize   = 64
 	valueSize = 48
 )
 
-// lastOfEachName returns the columns to keep: of several with one name the last, which is the only one the library
-// knows by it.
+// lastOfEachName returns the indices of the columns to return. Of several with the same name, it is the last one, which
+// is also the only one that the library finds by name.
 func lastOfEachName(stmt *sqlite.Stmt) []int {
 	var columns []int
 	for i := range stmt.ColumnCount() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// documentedTables are the tables that may be read, with their columns in order, as kernel 3.7.3 declares them.
-// blocks_fts has the columns of blocks; for MATCH it also has blocks_fts and rank.
+// documentedTables are the tables that may be read, with their columns in the order in which kernel 3.7.3 declares
+// them. blocks_fts has the columns of blocks; for MATCH it also has blocks_fts and rank.
 var documentedTables = []struct {
 	name    string
 	columns string
@@ -21,12 +21,13 @@ var documentedTables = []struct {
 	{"stat", "key value"},
 }
 
-// fullText is the virtual table over blocks; searched are its columns with an index of words.
+// fullText is the virtual table over blocks.
 const fullText = "blocks_fts"
 
-var searchTables = setOf("name alias memo tag content fcontent ial")
+// searchedColumns are the columns of fullText that have an index of words.
+var searchedColumns = setOf("name alias memo tag content fcontent ial")
 
-// indexes are the indexes that matter for plans: a table and its columns.
+// indexes are those indexes that matter for plans. Each is a table and its columns.
 var indexes = [][2]string{
 	{"blocks", "id"},
 	{"blocks", "parent_id"},
@@ -38,14 +39,14 @@ var indexes = [][2]string{
 	{"attributes", "root_id"},
 }
 
-// schemaLayout says how a database with the documented tables differs from the documented one.
+// schemaLayout says how a scratch database differs from SiYuan's.
 type schemaLayout struct {
 	tables, indexes string // prefixes of the names of tables and indexes
-	// flat makes the full text table an ordinary one, since creating a virtual table takes half of the time.
+	// flat makes the full text table an ordinary table, since half of the time is spent on creating the virtual one.
 	flat bool
 }
 
-// script returns the statements that create tables and indexes.
+// script returns the statements that create the tables and indexes.
 func (l schemaLayout) script() string {
 	var b strings.Builder
 	for _, t := range documentedTables {
@@ -57,8 +58,8 @@ func (l schemaLayout) script() string {
 		b.WriteString(fullTextScript())
 	}
 	for _, index := range indexes {
-		on := strings.Fields(index[1])
-		fmt.Fprintf(&b, "CREATE INDEX %sidx_%s_%s ON %s%s(%s);\n", l.indexes, index[0], strings.Join(on, "_"), l.tables, index[0], strings.Join(on, ", "))
+		names := strings.Fields(index[1])
+		fmt.Fprintf(&b, "CREATE INDEX %sidx_%s_%s ON %s%s(%s);\n", l.indexes, index[0], strings.Join(names, "_"), l.tables, index[0], strings.Join(names, ", "))
 	}
 	return b.String()
 }
@@ -66,7 +67,7 @@ func (l schemaLayout) script() string {
 func fullTextScript() string {
 	names := columns(fullText)
 	for i, name := range names {
-		if !searchTables[name] {
+		if !searchedColumns[name] {
 			names[i] += " UNINDEXED"
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Scoped returns the statement to send if only the notebooks boxes may be read: like [Statement.Limited], over the
-// rows of those notebooks. References to blocks in other notebooks are left out, since they reveal those blocks.
-// Errors are a *[Refused] with Scope true.
+// Scoped returns the statement to send if only the notebooks in boxes may be read. It is like [Statement.Limited], but
+// sees only the rows of those notebooks. References to blocks in other notebooks are left out, since they would reveal
+// those blocks. Errors are a *[Refused] with Scope true.
 //
-// boxes must be valid notebook ids; invalid ones are dropped.
+// Invalid ids in boxes are dropped.
 func (s *Statement) Scoped(boxes []string, n int) (string, error) {
-	if s.used["stat"] {
+	if s.tables["stat"] {
 		return "", outOfScope(
 			"the table stat belongs to no notebook, and some notebook may not be read",
 			"leave out stat")
@@ -22,7 +22,7 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 			`use LIKE, or search(action="fulltext")`)
 	}
 	list := quoteBoxes(boxes)
-	sent := s.withShadowedTables(n, maskExpressions(list), func(table string) string {
+	sent := s.shadowTables(n, maskExpressions(list), func(table string) string {
 		rows := fmt.Sprintf("SELECT %s FROM main.%s WHERE box IN (%s)", maskedColumns(table, list), table, list)
 		documents := fmt.Sprintf("(SELECT id FROM main.blocks WHERE type = 'd' AND box IN (%s))", list)
 		switch table {
@@ -35,10 +35,11 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 		}
 		return rows
 	})
-	// The same text, except that our own expressions read tables with names that the statement cannot use.
-	proof := s.withShadowedTables(n, "", func(table string) string { return "SELECT * FROM " + reservedPrefix + table })
+	// The same text, except that our own expressions read tables with names that the statement cannot use. It compiles
+	// only if the statement reads nothing but these expressions.
+	proof := s.shadowTables(n, "", func(table string) string { return "SELECT * FROM " + reservedPrefix + table })
 	err := s.withScratch(schemaLayout{tables: reservedPrefix, indexes: reservedPrefix, flat: true}, func(c *scratchDB) error {
-		stmt, err := s.compiled(c, proof)
+		stmt, err := s.compile(c, proof)
 		if err != nil {
 			return err
 		}
@@ -52,13 +53,13 @@ func (s *Statement) Scoped(boxes []string, n int) (string, error) {
 	return sent, nil
 }
 
-// withShadowedTables shadows each table that the statement may name by an expression of the same name, after the
-// expressions in before.
-func (s *Statement) withShadowedTables(n int, before string, rows func(table string) string) string {
+// shadowTables returns a statement in which an expression of the same name shadows each table that s may name.
+// preceding is the SQL of expressions to put before those.
+func (s *Statement) shadowTables(n int, preceding string, rows func(table string) string) string {
 	var b strings.Builder
-	b.WriteString("WITH " + before)
+	b.WriteString("WITH " + preceding)
 	for _, table := range tables() {
-		if s.used[table] && table != "stat" {
+		if s.tables[table] && table != "stat" {
 			fmt.Fprintf(&b, "%s AS MATERIALIZED (%s), ", table, rows(table))
 		}
 	}

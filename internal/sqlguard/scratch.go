@@ -10,16 +10,17 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// statementJudge decides what a statement may do, besides selecting and calling functions, which are checked by name.
+// statementJudge decides what a statement may do in addition to selecting and calling functions; functions are checked
+// by name.
 type statementJudge interface {
-	// read returns why a column may not be read, nil if it may. The table is in lower case; the column is "" if no
-	// column of the table is used.
+	// read returns why a column must not be read, nil if it may be. table is in lower case. column is "" if no column
+	// of the table is used.
 	read(table, column string) *Refused
 	// other returns why another action is not allowed, nil if it is.
 	other(a sqlite.Action) *Refused
 }
 
-// scratchDB is an empty database with the documented tables, against which statements are compiled. It is not safe for
+// scratchDB is an empty database with the documented tables, to compile statements against. It is not safe for
 // concurrent use; close releases it.
 type scratchDB struct {
 	conn   *sqlite.Conn
@@ -44,8 +45,8 @@ func openScratch(script string) (*scratchDB, error) {
 
 func (s *scratchDB) close() error { return sqliteconn.Close(s.conn) }
 
-// guardedBy makes the connection ask a judge about everything it compiles from now on.
-func (s *scratchDB) guardedBy(j statementJudge) error {
+// setJudge makes the connection ask a judge about everything that it compiles from now on.
+func (s *scratchDB) setJudge(j statementJudge) error {
 	s.judge = j
 	return s.conn.SetAuthorizer(sqlite.AuthorizeFunc(s.authorize))
 }
@@ -68,7 +69,7 @@ func (s *scratchDB) authorize(a sqlite.Action) sqlite.AuthResult {
 	return sqlite.AuthResultDeny
 }
 
-// compile compiles a statement. Errors are a *[Refused] or an *[Error]; any other is not about the statement.
+// compile compiles a statement. The error is a *[Refused] or an *[Error] if it is about the statement.
 func (s *scratchDB) compile(statement string) (*sqlite.Stmt, error) {
 	s.denied = nil
 	stmt, err := compile(s.conn, statement)

@@ -25,7 +25,7 @@ const (
 	schemaTimeout = time.Second
 )
 
-// Runner runs statements of users. The zero value is ready. It is safe for concurrent use. Close releases its
+// Runner runs statements of users. The zero value is ready for use. It is safe for concurrent use. Close releases its
 // resources.
 type Runner struct {
 	// Timeout bounds how long a statement may run; 0 means 10 s.
@@ -35,17 +35,17 @@ type Runner struct {
 
 	mu      sync.Mutex
 	scratch *documentedScratch // nil until needed
-	// below has the tables and views under the documented ones, which are the only ones that may read them; nil until
+	// internal has the names of the tables and views below the documented ones, which only those may read; nil until
 	// needed.
-	below map[string]bool
+	internal map[string]bool
 }
 
 // Result is the result of a statement.
 type Result struct {
-	// Columns are the names of the columns. Of several with the same name only the last is there, as in SiYuan, where
-	// rows are objects.
+	// Columns are the names of the columns. Of several with the same name, only the last is included, as in SiYuan,
+	// where rows are objects.
 	Columns []string
-	// Rows hold nil, int64, float64, string or []byte.
+	// Rows have values of type nil, int64, float64, string or []byte.
 	Rows [][]any
 }
 
@@ -61,12 +61,12 @@ func (r *Runner) Close() error {
 	return err
 }
 
-// Select runs one statement on a connection that [Prepare] has seen, in the connection's current transaction. If the
-// statement has no LIMIT of its own, at most limit rows are returned; 0 returns all. The name of a missing column
-// stands for itself as a text, as in SiYuan. During Select nobody else may use the connection, and no other statement
-// may be in the middle of its rows.
+// Select runs one statement, in the current transaction of a connection for which [Prepare] was called. If the
+// statement has no LIMIT of its own, at most limit rows are returned; 0 means all. The name of a missing column is
+// taken for a text, as in SiYuan. During Select nobody else may use the connection, and no rows of another statement
+// may be left to read.
 //
-// Errors are a *[Refused], an *[Error], or any other error if the storage fails.
+// The error is a *[Refused] or an *[Error] about the statement, or any other error if the storage fails.
 func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result, error) {
 	if len(statement) > maxStatement {
 		return Result{}, refuse(fmt.Sprintf("the statement has %d bytes, more than %d", len(statement), maxStatement), "")
@@ -91,26 +91,26 @@ func (r *Runner) Select(conn *sqlite.Conn, statement string, limit int) (Result,
 		}
 		return options.runOn(r.scratch.conn, statement)
 	}
-	below, err := r.tablesBelow(conn)
+	internal, err := r.internalTables(conn)
 	if err != nil {
 		return Result{}, err
 	}
-	return options.runFenced(conn, statement, fencedAuthorizer(below))
+	return options.runFenced(conn, statement, fencedAuthorizer(internal))
 }
 
-// aboutSchema are the names by which a statement asks for the schema itself. The empty database answers those
+// aboutSchema are the names of tables by which a statement reads the schema itself. The empty database answers such
 // statements.
 var aboutSchema = setOf("sqlite_master sqlite_schema pragma_table_info")
 
-// documentedScratch is the empty database with what SiYuan documents, under its own names. It also answers questions
-// about the schema.
+// documentedScratch is an empty database with the tables that SiYuan documents, under their own names. It also answers
+// questions about the schema.
 type documentedScratch struct {
 	*scratchDB
-	internal map[string]bool // names that exist in it, or could, and may not be read
+	internal map[string]bool // names that exist in it, or could, and must not be read
 	verdict  compileVerdict  // on the current statement
 }
 
-// compileVerdict is what compiling a statement shows about it.
+// compileVerdict is what was learned about a statement by compiling it.
 type compileVerdict struct {
 	schema bool     // it asks for the schema
 	rows   bool     // it reads a documented table
@@ -146,7 +146,7 @@ func (d *documentedScratch) prepare() error {
 	if err := tempStore(d.conn, "FILE"); err != nil {
 		return err
 	}
-	return d.guardedBy(d) // stays set: questions about the schema run under it too
+	return d.setJudge(d) // stays set: questions about the schema run under it too
 }
 
 func (d *documentedScratch) read(table, column string) *Refused {
@@ -157,7 +157,7 @@ func (d *documentedScratch) read(table, column string) *Refused {
 	case aboutSchema[table]:
 		d.verdict.schema = true
 	case column == "" && !d.internal[table] && !strings.HasPrefix(table, "sqlite_") && !strings.HasPrefix(table, "pragma_"):
-		// An expression of the statement, none of whose columns is used.
+		// An expression in the statement of which no column is used.
 	default:
 		return refuse(fmt.Sprintf("the table %q may not be read", table), "")
 	}
@@ -181,9 +181,8 @@ func (d *documentedScratch) other(a sqlite.Action) *Refused {
 	return refuse("only SELECT is answered", "")
 }
 
-// compileJudged compiles a statement and returns what it does. An error is SQLite's about the statement, or a
-// *[Refused].
-func (d *documentedScratch) compileJudged(statement string) (compileVerdict, error) {
+// judge compiles a statement and returns what it does. The error is an *[Error] or a *[Refused].
+func (d *documentedScratch) judge(statement string) (compileVerdict, error) {
 	d.verdict = compileVerdict{}
 	stmt, err := d.compile(statement)
 	if err == nil {
@@ -192,7 +191,8 @@ func (d *documentedScratch) compileJudged(statement string) (compileVerdict, err
 	return d.verdict, err
 }
 
-// check returns the statement with the names of missing columns as texts, and what it does.
+// check compiles a statement. It returns the statement with the names of missing columns replaced by texts, and what it
+// does.
 func (r *Runner) check(statement string) (string, compileVerdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,7 +205,7 @@ func (r *Runner) check(statement string) (string, compileVerdict, error) {
 	}
 	var texts []string
 	for range maxUnknown {
-		v, err := r.scratch.compileJudged(statement)
+		v, err := r.scratch.judge(statement)
 		if name := unknownColumn(err); name != "" {
 			statement, texts = textFor(statement, name), append(texts, name)
 			continue
@@ -219,7 +219,7 @@ func (r *Runner) check(statement string) (string, compileVerdict, error) {
 	return "", compileVerdict{}, refuse(fmt.Sprintf("more than %d columns do not exist", maxUnknown), "")
 }
 
-// objection returns why a statement that compiles is refused nevertheless.
+// objection returns why a statement that compiles is refused, nil if it is not.
 func (v compileVerdict) objection(statement string) error {
 	switch firstWord(statement) {
 	case "pragma":
@@ -266,19 +266,19 @@ func orDefault[T int | time.Duration](n, otherwise T) T {
 	return otherwise
 }
 
-// tablesBelow returns the names in a schema that are not documented. A runner is for one schema, so they are read
-// once.
-func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
+// internalTables returns the names in a schema that are not documented. All connections of a runner have the same
+// schema, so the names are read once.
+func (r *Runner) internalTables(conn *sqlite.Conn) (map[string]bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.below != nil {
-		return r.below, nil
+	if r.internal != nil {
+		return r.internal, nil
 	}
-	below := map[string]bool{"sqlite_master": true, "sqlite_schema": true}
+	internal := map[string]bool{"sqlite_master": true, "sqlite_schema": true}
 	err := sqlitex.ExecuteTransient(conn, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')", &sqlitex.ExecOptions{
 		ResultFunc: func(stmt *sqlite.Stmt) error {
 			if name := lower(stmt.ColumnText(0)); !isTable(name) {
-				below[name] = true
+				internal[name] = true
 			}
 			return nil
 		},
@@ -286,21 +286,21 @@ func (r *Runner) tablesBelow(conn *sqlite.Conn) (map[string]bool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("check a statement: %w", err)
 	}
-	r.below = below
-	return below, nil
+	r.internal = internal
+	return internal, nil
 }
 
-// fencedAuthorizer returns the authorizer for the real connection: the tables below the documented ones may be read
-// only by those, or by views in between.
-func fencedAuthorizer(below map[string]bool) sqlite.Authorizer {
+// fencedAuthorizer returns the authorizer for the real connection: internal tables may be read only by documented ones,
+// or by views in between.
+func fencedAuthorizer(internal map[string]bool) sqlite.Authorizer {
 	return sqlite.AuthorizeFunc(func(a sqlite.Action) sqlite.AuthResult {
 		switch a.Type() {
 		case sqlite.OpSelect, sqlite.OpFunction, sqlite.OpRecursive:
 			return sqlite.AuthResultOK
 		case sqlite.OpRead:
-			// Without a column it may be an expression of the statement that has the name of a table.
-			by := lower(a.Accessor())
-			if !below[lower(a.Table())] || below[by] || isTable(by) || a.Column() == "" {
+			// Without a column it may be an expression in the statement with the name of a table.
+			accessor := lower(a.Accessor())
+			if !internal[lower(a.Table())] || internal[accessor] || isTable(accessor) || a.Column() == "" {
 				return sqlite.AuthResultOK
 			}
 		}

@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// Split splits a text into its statements, without separators. Parts with nothing but blanks and comments are not
-// statements.
+// Split splits a text into its statements, without separators. Parts with only blanks and comments are left out.
 func Split(text string) []string {
 	var parts []string
-	start, empty := 0, true
-	take := func(end int) {
-		if !empty {
+	start, isEmpty := 0, true
+	add := func(end int) {
+		if !isEmpty {
 			parts = append(parts, strings.TrimSpace(text[start:end]))
 		}
-		empty = true
+		isEmpty = true
 	}
 	for _, t := range vaultPolicy.lex(text) {
 		switch {
 		case t.is(";"):
-			take(t.start)
+			add(t.start)
 			start = t.end()
 		case !t.blank():
-			empty = false
+			isEmpty = false
 		}
 	}
-	take(len(text))
+	add(len(text))
 	return parts
 }
 
@@ -35,7 +34,7 @@ func Reads(statement string) bool {
 	return first == "select" || first == "with"
 }
 
-// firstWord returns the keyword with which a statement begins, in lower case.
+// firstWord returns the first keyword of a statement, in lower case.
 func firstWord(statement string) string {
 	if tokens := withoutBlanks(vaultPolicy.lex(statement)); len(tokens) > 0 {
 		return tokens[0].name()
@@ -43,7 +42,7 @@ func firstWord(statement string) string {
 	return ""
 }
 
-// hasLimit reports whether a statement has a LIMIT of its own, not one in brackets.
+// hasLimit reports whether a statement has a LIMIT that is not in brackets.
 func hasLimit(statement string) bool {
 	depth := 0
 	for _, t := range vaultPolicy.lex(statement) {
@@ -59,7 +58,7 @@ func hasLimit(statement string) bool {
 	return false
 }
 
-// textFor replaces a name by a string wherever a statement has it as a word or in double quotes.
+// textFor replaces a name by a string wherever it is a word or in double quotes in a statement.
 func textFor(statement, name string) string {
 	var out strings.Builder
 	for _, t := range vaultPolicy.lex(statement) {
@@ -72,27 +71,27 @@ func textFor(statement, name string) string {
 	return out.String()
 }
 
-// asText returns a text as an SQL string.
+// asText quotes a text as an SQL string.
 func asText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Keywords yields the names and keywords of a text, quoted names too, in lower case, and whether an opening bracket
-// follows each. Between two statements it yields ";".
+// Keywords yields the names and keywords in a text, including quoted names, in lower case, and whether an opening
+// bracket follows each. Between two statements it yields ";".
 func Keywords(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
-		before := ""
+		name := ""
 		for _, t := range vaultPolicy.lex(text) {
 			if t.blank() {
 				continue
 			}
-			if before != "" && !yield(before, t.is("(")) {
+			if name != "" && !yield(name, t.is("(")) {
 				return
 			}
-			if before = t.name(); t.is(";") {
-				before = ";"
+			if name = t.name(); t.is(";") {
+				name = ";"
 			}
 		}
-		if before != "" {
-			yield(before, false)
+		if name != "" {
+			yield(name, false)
 		}
 	}
 }

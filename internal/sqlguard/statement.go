@@ -18,11 +18,11 @@ const maxLength = 32 << 10
 // reservedPrefix is the prefix of our own names.
 const reservedPrefix = "collie_"
 
-// Statement is a reading statement for a kernel. It is immutable and safe for concurrent use.
+// Statement is a statement for a kernel that only reads. It is immutable and safe for concurrent use.
 type Statement struct {
 	sql     string // without comments and the final semicolon
 	aliases map[string]bool
-	used    map[string]bool // tables that it may name
+	tables  map[string]bool // tables that it may name
 	match   bool            // it may use MATCH
 }
 
@@ -35,11 +35,11 @@ func Parse(sql string) (*Statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Statement{sql: withoutComments(tokens), aliases: map[string]bool{}, used: map[string]bool{}}
+	s := &Statement{sql: withoutComments(tokens), aliases: map[string]bool{}, tables: map[string]bool{}}
 	if err := s.inspect(withoutBlanks(tokens)); err != nil {
 		return nil, err
 	}
-	return s, s.withScratch(schemaLayout{indexes: reservedPrefix, flat: !s.used[fullText]}, func(c *scratchDB) error {
+	return s, s.withScratch(schemaLayout{indexes: reservedPrefix, flat: !s.tables[fullText]}, func(c *scratchDB) error {
 		if err := s.accept(c); err != nil {
 			return err
 		}
@@ -50,8 +50,8 @@ func Parse(sql string) (*Statement, error) {
 	})
 }
 
-// singleStatement returns the tokens of a statement without its end mark. It refuses a second statement, and text whose
-// end the lexer cannot find.
+// singleStatement returns the tokens of a statement without the final semicolon. It refuses a second statement, and
+// text with an unclosed quote or comment.
 func singleStatement(sql string) ([]token, error) {
 	if !utf8.ValidString(sql) || strings.ContainsRune(sql, 0) {
 		return nil, refuse("the statement is not plain text", "")
@@ -78,7 +78,7 @@ func singleStatement(sql string) ([]token, error) {
 	return tokens, nil
 }
 
-// withoutComments returns the text of tokens with a blank for each comment.
+// withoutComments returns the text of tokens with each comment replaced by a blank.
 func withoutComments(tokens []token) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -110,7 +110,7 @@ func (s *Statement) inspect(tokens []token) error {
 		case strings.HasPrefix(name, reservedPrefix):
 			return refuseName()
 		case isTable(name):
-			s.used[name] = true
+			s.tables[name] = true
 		}
 		s.match = s.match || name == "match"
 		if isCTEName(tokens, i) {
@@ -146,21 +146,21 @@ func (s *Statement) define(name string) error {
 	return nil
 }
 
-// withScratch runs f with an empty database that judges this statement.
+// withScratch runs f with a scratch database that judges this statement.
 func (s *Statement) withScratch(l schemaLayout, f func(*scratchDB) error) (err error) {
 	c, err := openScratch(l.script())
 	if err != nil {
 		return err
 	}
 	defer func() { err = joinRefusal(err, c.close()) }()
-	if err := c.guardedBy(kernelJudge{prefix: l.tables, aliases: s.aliases}); err != nil {
+	if err := c.setJudge(kernelJudge{prefix: l.tables, aliases: s.aliases}); err != nil {
 		return err
 	}
 	return f(c)
 }
 
-// kernelJudge lets a statement read the documented tables, its own expressions, and those that [Statement.Scoped]
-// adds.
+// kernelJudge lets a statement read the documented tables, its own expressions, and the expressions that
+// [Statement.Scoped] adds.
 type kernelJudge struct {
 	prefix  string          // of the tables' names
 	aliases map[string]bool // the statement's own expressions
@@ -171,7 +171,7 @@ func (j kernelJudge) read(table, column string) *Refused {
 	switch {
 	case real && isTable(name), tableFunctions[table]:
 		return nil
-	case column == "" && (j.aliases[table] || table == reservedPrefix+"rows" || isTable(table)): // an expression, none of whose columns is used
+	case column == "" && (j.aliases[table] || table == reservedPrefix+"rows" || isTable(table)): // an expression of which no column is used
 		return nil
 	}
 	return refuse("the table "+clip(table)+" may not be read", tablesHint)
@@ -185,10 +185,10 @@ func (j kernelJudge) other(a sqlite.Action) *Refused {
 	return refuse("only SELECT is allowed", "notes are changed with the block and document tools")
 }
 
-// accept compiles the statement as it came. A column may also be named by a string, which the lexer does not take for
-// a name, so the names of result columns are checked here: one with our prefix could replace a column of ours.
+// accept compiles the statement as it was given. It also checks the names of the result columns, since one with our
+// prefix could replace a column of ours, and a string can name a column without the lexer taking it for a name.
 func (s *Statement) accept(c *scratchDB) error {
-	stmt, err := s.compiled(c, s.sql)
+	stmt, err := s.compile(c, s.sql)
 	if err != nil {
 		return err
 	}
@@ -200,48 +200,48 @@ func (s *Statement) accept(c *scratchDB) error {
 	return joinRefusal(err, stmt.Finalize())
 }
 
-// compiled compiles a text that contains the statement. An error says what to try.
-func (s *Statement) compiled(c *scratchDB, sql string) (*sqlite.Stmt, error) {
+// compile compiles a text that contains the statement. The error says what to try.
+func (s *Statement) compile(c *scratchDB, sql string) (*sqlite.Stmt, error) {
 	stmt, err := c.compile(sql)
-	if wrong, ok := errors.AsType[*Error](err); ok {
-		return nil, s.explain(wrong.Message)
+	if sqlErr, ok := errors.AsType[*Error](err); ok {
+		return nil, s.explain(sqlErr.Message)
 	}
 	return stmt, err
 }
 
-// joinRefusal returns a refusal alone; otherwise both errors.
-func joinRefusal(err, after error) error {
+// joinRefusal returns err alone if it is a refusal, else both errors, nil if there are none.
+func joinRefusal(err, closeErr error) error {
 	if _, refused := errors.AsType[*Refused](err); refused {
 		return err
 	}
-	if err = errors.Join(err, after); err != nil {
+	if err = errors.Join(err, closeErr); err != nil {
 		return fmt.Errorf("check SQL: %w", err)
 	}
 	return nil
 }
 
-// Count is the column that each row of an answer has in addition: the number of rows. If there are none, there is
-// still one row, with Count 0 and NULL in all other columns. A kernel that fails in the middle of a statement answers
-// code 0 with fewer rows, which Count reveals.
+// Count is an additional column in each row of an answer: the number of rows. If there are none, there is still one
+// row, with Count 0 and NULL in all other columns. A kernel that fails in the middle of a statement answers code 0 with
+// fewer rows; Count shows that.
 const Count = reservedPrefix + "count"
 
-// Limited returns the statement to send if every notebook may be read. It returns at most n rows in the statement's
-// own order, with their [Count]. Without an outer LIMIT the kernel would cut at 64 rows. Columns of the same name
-// stay separate.
+// Limited returns the statement to send if every notebook may be read. It returns at most n rows in the statement's own
+// order, with [Count]. Without the outer LIMIT the kernel would return at most 64 rows. Columns of the same name stay
+// separate.
 func (s *Statement) Limited(n int) string { return "WITH " + s.limited(n) }
 
-// limited returns the text after the preceding expressions.
+// limited returns the part of the text after the WITH and the expressions before ours.
 //
-// The kernel reads a statement with its own parser and writes it again from what it understood. In doing so it cuts a
-// statement, changes it (LIMIT 1, 2) or panics (LIKE … ESCAPE). A statement that the parser does not understand is
-// left as it is, and a materialized expression has that effect.
+// The kernel parses a statement with a parser of its own and sends SQLite what it generates from the result. Doing so,
+// it cuts off parts of statements, changes them (LIMIT 1, 2) or panics (LIKE … ESCAPE). A statement that its parser
+// does not understand is left as it is, and a materialized expression has that effect.
 func (s *Statement) limited(n int) string {
 	return fmt.Sprintf("%[1]srows AS MATERIALIZED (SELECT * FROM (%[2]s\n) LIMIT %[3]d) "+
 		"SELECT * FROM (SELECT count(*) AS %[4]s FROM %[1]srows) LEFT JOIN %[1]srows ON 1 LIMIT %[3]d",
 		reservedPrefix, s.sql, max(n, 1), Count)
 }
 
-// IDs returns a statement with only the column id of this one's rows. Errors are a *[Refused].
+// IDs returns a statement that selects only the column id of this one's rows. Errors are a *[Refused].
 func (s *Statement) IDs() (*Statement, error) {
 	ids, err := Parse("SELECT id FROM (" + s.sql + "\n)")
 	if r, refused := errors.AsType[*Refused](err); refused && strings.HasPrefix(r.Message, "there is no column") {
@@ -252,8 +252,8 @@ func (s *Statement) IDs() (*Statement, error) {
 
 var searchFrame = lazyregexp.New(`^sqlite: (?:step|prepare): (?:SQL logic error: )?(?:fts5: )?`)
 
-// Words checks an expression of SQLite's full text search over blocks, as MATCH takes it. A kernel answers an invalid
-// one with no hits and no error. Errors are a *[Refused].
+// Words checks an expression of SQLite's full text search over blocks, as for MATCH. For an invalid one, a kernel
+// returns no hits and no error. Errors are a *[Refused].
 func Words(expression string) (err error) {
 	c, err := openScratch(fullTextScript()) // only the expression is checked, so the database may be empty
 	if err != nil {

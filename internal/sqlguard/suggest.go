@@ -15,7 +15,7 @@ var (
 
 var tablesHint = "tables: " + strings.Join(tables(), ", ")
 
-// explain turns SQLite's message into a refusal that says what to try.
+// explain converts SQLite's message to a refusal that says what to try.
 func (s *Statement) explain(message string) *Refused {
 	if m := noColumn.FindStringSubmatch(message); m != nil {
 		return s.unknownColumn(m[1])
@@ -33,25 +33,25 @@ func (s *Statement) explain(message string) *Refused {
 	return refuse(message, "")
 }
 
-// unknownColumn returns the refusal for a missing column. A kernel would answer with its name as a text, and nobody
-// would notice.
+// unknownColumn returns the refusal for a missing column. A kernel would return its name as a text, which nobody would
+// notice.
 func (s *Statement) unknownColumn(name string) *Refused {
 	name = strings.Trim(name, `"`)
-	bare := name[strings.LastIndexByte(name, '.')+1:]
+	column := name[strings.LastIndexByte(name, '.')+1:]
 	out := refuse("there is no column "+clip(name), "")
 	hints := []string{"a text stands in single quotes: 'd'"}
-	var all, having []string
-	for _, table := range sortedByUse(s.used) {
-		all = append(all, columns(table)...)
-		if slices.Contains(columns(table), lower(bare)) {
-			having = append(having, table)
+	var candidates, owners []string
+	for _, table := range sortedByUse(s.tables) {
+		candidates = append(candidates, columns(table)...)
+		if slices.Contains(columns(table), lower(column)) {
+			owners = append(owners, table)
 		}
-		if s.used[table] {
+		if s.tables[table] {
 			hints = append(hints, "columns of "+table+": "+strings.Join(columns(table), ", "))
 		}
 	}
-	if like := nearestName(bare, all); having != nil {
-		out.Message += " here; it is one of " + strings.Join(having, ", ")
+	if like := nearestName(column, candidates); owners != nil {
+		out.Message += " here; it is one of " + strings.Join(owners, ", ")
 	} else if like != "" {
 		out.Message += "; perhaps " + like
 	}
@@ -59,7 +59,7 @@ func (s *Statement) unknownColumn(name string) *Refused {
 	return out
 }
 
-// nearestName returns the name that was most likely meant, empty if none is close.
+// nearestName returns the name that was most likely meant, "" if none is similar.
 func nearestName(wrong string, names []string) string {
 	wrong = strings.ToLower(wrong)
 	if len(wrong) < 3 {
@@ -79,7 +79,7 @@ func nearestName(wrong string, names []string) string {
 	return bestName
 }
 
-// editDistance counts the letters to insert, delete or replace.
+// editDistance counts the letters to insert, delete or replace to get from a to b.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -100,7 +100,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// sortedByUse returns the tables, those that a statement names first.
+// sortedByUse returns the tables, beginning with those that a statement names.
 func sortedByUse(used map[string]bool) []string {
 	names := tables()
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(used[a]), rank(used[b])) })

@@ -29,7 +29,7 @@ type comparison struct {
 	action.Page[change]
 }
 
-// maxCopies is how many copies are looked at.
+// maxCopies bounds how many copies are compared.
 const maxCopies = 5
 
 func compareRecent() *action.Action {
@@ -78,7 +78,7 @@ type historyCopy struct {
 	created string
 }
 
-// copiesOf returns the newest copies of a document in the notebook where it is.
+// copiesOf returns the newest copies of a document that were made in its current notebook, at most maxCopies.
 func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]historyCopy, error) {
 	times, err := r.Kernel.HistoryTimes(ctx, target.Root)
 	if err != nil {
@@ -102,7 +102,7 @@ func copiesOf(ctx context.Context, r *action.Request, target *action.Target) ([]
 	return out, nil
 }
 
-// formatHistoryTime returns a time of the history, which is in seconds.
+// formatHistoryTime formats a time from the history, which is in seconds since 1970.
 func formatHistoryTime(seconds string) string {
 	n, err := strconv.ParseInt(strings.TrimSpace(seconds), 10, 64)
 	if err != nil {

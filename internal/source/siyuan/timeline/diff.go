@@ -8,41 +8,41 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// The kinds of change, from an earlier version to the document as it is.
+// The kinds of changes from an earlier version to the current document.
 const (
-	added   = "added"   // is there now, and was not
-	removed = "removed" // was there, and is not any more
+	added   = "added"   // only in the current document
+	removed = "removed" // only in the earlier version
 	changed = "changed"
 	moved   = "moved"
 )
 
-// change is one block that differs.
+// change is one block that differs between the versions.
 type change struct {
 	Kind   string    `json:"kind" about:"added means: since the copy"`
 	ID     kernel.ID `json:"id" about:"the block"`
 	Type   string    `json:"type" about:"its type"`
 	Before string    `json:"before,omitempty" about:"text in the copy, up to 400 characters"`
 	After  string    `json:"after,omitempty" about:"text now"`
-	// Format says that the text is the same: a link, an attribute or the like differs.
+	// Format says that only something else than the text differs, such as a link or an attribute.
 	Format bool `json:"formatOnly,omitempty" about:"the text is the same"`
 }
 
-// maxShownRunes is how much of a text a change shows, in characters.
+// maxShownRunes bounds the text that a change shows, in characters.
 const maxShownRunes = 400
 
 // diff compares the blocks of an earlier version with the current ones. It lists the current blocks in their order,
 // then the removed ones.
 func diff(before, after []blockState) []change {
-	old := map[kernel.ID]int{}
+	indexBefore := map[kernel.ID]int{}
 	for i, p := range before {
-		old[p.ID] = i
+		indexBefore[p.ID] = i
 	}
-	ordered := inOrder(after, old)
+	ordered := longestOrdered(after, indexBefore)
 	var out []change
 	seen := map[kernel.ID]bool{}
 	for _, p := range after {
 		seen[p.ID] = true
-		i, existed := old[p.ID]
+		i, existed := indexBefore[p.ID]
 		switch {
 		case !existed:
 			out = append(out, change{Kind: added, ID: p.ID, Type: p.Type, After: content.Clip(p.Text, maxShownRunes)})
@@ -60,14 +60,14 @@ func diff(before, after []blockState) []change {
 	return out
 }
 
-// inOrder returns the blocks of both versions that need not have been moved: the longest run that has the same order
-// in both.
-func inOrder(after []blockState, old map[kernel.ID]int) map[kernel.ID]bool {
+// longestOrdered returns a longest sequence of blocks that have the same order in both versions; all others were moved.
+// indexBefore has the index of each block in the earlier version.
+func longestOrdered(after []blockState, indexBefore map[kernel.ID]int) map[kernel.ID]bool {
 	var ends, tails []int // of runs by length: where they end in before, and in after
 	previous := make([]int, len(after))
 	for j, p := range after {
 		previous[j] = -1
-		i, existed := old[p.ID]
+		i, existed := indexBefore[p.ID]
 		if !existed {
 			continue
 		}
@@ -90,7 +90,7 @@ func inOrder(after []blockState, old map[kernel.ID]int) map[kernel.ID]bool {
 	return ordered
 }
 
-// count says how many changes there are of each kind.
+// count returns the number of changes of each kind.
 func count(changes []change) map[string]int {
 	out := map[string]int{added: 0, removed: 0, changed: 0, moved: 0}
 	for _, c := range changes {

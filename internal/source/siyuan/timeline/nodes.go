@@ -89,11 +89,11 @@ func createNode() *action.Action {
 			doc = target.Root
 		}
 		tag := tagOf(doc, a.Name, time.Now())
-		have, err := nodes(ctx, r) // also fails if there is no repository key, before anything is created
+		existing, err := nodes(ctx, r) // also fails if there is no repository key, before anything is created
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(have, func(n node) bool { return n.Tag == tag }) {
+		if slices.ContainsFunc(existing, func(n node) bool { return n.Tag == tag }) {
 			return nil, &tool.Error{Op: "create node", Kind: tool.Exists, Subject: a.Name, Message: "a node of that name was made this very second"}
 		}
 		snapshot, err := snapshotNow(ctx, r, a.Name)
@@ -118,7 +118,7 @@ func createNode() *action.Action {
 	})
 }
 
-// snapshotNow returns a snapshot of the workspace as it is now. It takes up to a second, see nextSecond.
+// snapshotNow returns a snapshot of the current workspace. It takes up to a second, see nextSecond.
 func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Snapshot, error) {
 	if err := r.Kernel.FlushNow(ctx); err != nil { // a block that was deleted just now may still be in its file
 		return kernel.Snapshot{}, err
@@ -133,24 +133,24 @@ func snapshotNow(ctx context.Context, r *action.Request, memo string) (kernel.Sn
 	if err != nil {
 		return kernel.Snapshot{}, err
 	}
-	return list[0], nextSecond(ctx, list[0].Created) // the newest; where nothing has changed there is no new one
+	return list[0], nextSecond(ctx, list[0].Created) // the newest, which is an older one if nothing has changed since
 }
 
-// nextSecond waits until the second of a moment in milliseconds is over on the kernel's clock. A
-// snapshot takes a file for unchanged whose time is in the same second as when it was taken last:
-// what is written in what is left of the second would be in no snapshot, ever.
+// nextSecond waits until the second of a time in milliseconds is over on the kernel's clock. For a snapshot, a file is
+// unchanged if its time is in the same second as at the last snapshot: what is written in the rest of that second would
+// never be in a snapshot.
 func nextSecond(ctx context.Context, moment int64) error {
-	rest := time.NewTimer(time.Duration(1000-moment%1000) * time.Millisecond)
-	defer rest.Stop()
+	untilNext := time.NewTimer(time.Duration(1000-moment%1000) * time.Millisecond)
+	defer untilNext.Stop()
 	select {
-	case <-rest.C:
+	case <-untilNext.C:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// node is a named state. Document is empty for one of the whole workspace.
+// node is a named state. Document is empty if the node is about the whole workspace.
 type node struct {
 	Tag      string    `json:"tag" about:"for rollback_document"`
 	Name     string    `json:"name" about:"its name"`
@@ -167,12 +167,12 @@ const (
 	all      = "all"
 )
 
-// stampLayout is the time in a tag: local, as in ids.
+// stampLayout is the layout of the local time in a tag, as in ids.
 const stampLayout = "20060102150405"
 
 var tagPattern = lazyregexp.New(`^sisyphustimeline_(global|[0-9]{14}-[0-9a-z]{7})_([0-9]{14})_(.+)$`)
 
-// parseTag reads a tag; ok is false for one that is not ours.
+// parseTag parses the tag of a node; ok is false if the tag is not one of ours.
 func parseTag(tag string) (n node, ok bool) {
 	m := tagPattern.FindStringSubmatch(tag)
 	if m == nil {
@@ -189,7 +189,7 @@ func parseTag(tag string) (n node, ok bool) {
 	return n, true
 }
 
-// tagOf returns the tag of a node; an empty document means the whole workspace.
+// tagOf returns the tag of a node. An empty document means the whole workspace.
 func tagOf(doc kernel.ID, name string, at time.Time) string {
 	scope := string(doc)
 	if doc == "" {
@@ -198,8 +198,7 @@ func tagOf(doc kernel.ID, name string, at time.Time) string {
 	return "sisyphustimeline_" + scope + "_" + at.Format(stampLayout) + "_" + name
 }
 
-// badName says what is wrong with the name of a node; "" is nothing. The kernel keeps tags as
-// names of files.
+// badName returns what is wrong with the name of a node, "" if it is valid. The kernel uses tags as names of files.
 func badName(name string) string {
 	switch {
 	case name == "":
@@ -214,7 +213,7 @@ func badName(name string) string {
 	return ""
 }
 
-// nodes are all nodes of the workspace, in no order.
+// nodes returns all nodes of the workspace, in no order.
 func nodes(ctx context.Context, r *action.Request) ([]node, error) {
 	tagged, err := r.Kernel.TaggedSnapshots(ctx)
 	if err != nil {
@@ -230,8 +229,8 @@ func nodes(ctx context.Context, r *action.Request) ([]node, error) {
 	return out, nil
 }
 
-// onScope needs a level on the document that the arguments name, and that every notebook may be
-// read where they mean the whole workspace: a snapshot holds all of it.
+// onScope returns what a call must be allowed to do: a level on the document in its arguments, or reading every
+// notebook if it is about the whole workspace, since a snapshot has all of them.
 func onScope(level access.Level) []action.Need {
 	return []action.Need{
 		action.OnDocument(level, "documentId"),
@@ -244,7 +243,7 @@ func onScope(level access.Level) []action.Need {
 	}
 }
 
-// scopeOf returns the scope that a call means: that of a document where one is named.
+// scopeOf returns the scope of a call; the default is document if the call names one, else global.
 func scopeOf(r *action.Request) string {
 	if s := r.Strings("scope"); len(s) > 0 {
 		return s[0]
@@ -255,7 +254,7 @@ func scopeOf(r *action.Request) string {
 	return global
 }
 
-// scopeTarget returns the document of a call whose scope is document, and none for others.
+// scopeTarget returns the document of a call with scope document, nil for another scope.
 func scopeTarget(r *action.Request) (*action.Target, error) {
 	targets := r.Targets("documentId")
 	switch scope := scopeOf(r); {

@@ -14,26 +14,26 @@ import (
 	"collie/internal/tool"
 )
 
-// blockState is one block of a document: what it says itself, without the blocks in it.
+// blockState is one block of a document, without the blocks in it.
 type blockState struct {
 	ID, Parent kernel.ID
 	Type       string
 	Text       string
-	// stableText is Text without the anchors of dynamic references, which the kernel rewrites at will; empty if there
+	// stableText is Text without the anchors of dynamic references, which the kernel rewrites at any time; "" if there
 	// are none.
 	stableText string
-	// appearance is everything else that a reader sees: targets of links, attributes. It leaves out what always differs
-	// between an editable document and a copy of it.
+	// appearance is everything else that a reader sees, such as targets of links and attributes. It leaves out what
+	// always differs between an editable document and a copy of it.
 	appearance string
 }
 
-// visibleBlocks is [currentBlocks] without what the reader may not see.
+// visibleBlocks is [currentBlocks] without text that the reader must not see.
 func visibleBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]blockState, error) {
 	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return content.Redact(ctx, r, dom) })
 }
 
-// currentBlocks returns the blocks of a document as it is, in order; those below a folded heading, which getDoc leaves
-// out, are among them.
+// currentBlocks returns the current blocks of a document, in order, including those below a folded heading, which
+// getDoc leaves out.
 func currentBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]blockState, error) {
 	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return dom, nil })
 }
@@ -60,7 +60,7 @@ func tooLarge(doc kernel.ID, message string) error {
 	return &tool.Error{Op: "compare", Kind: tool.TooLarge, Subject: string(doc), Message: "the document is too large to compare: " + message}
 }
 
-// parseBlocks takes a document in the editor's form apart, each block before those in it.
+// parseBlocks returns the blocks in the DOM of a document, each before those in it.
 func parseBlocks(dom string) []blockState {
 	var out []blockState
 	var walk func(blocks []kernel.DOMBlock, parent kernel.ID)
@@ -79,10 +79,10 @@ func parseBlocks(dom string) []blockState {
 	return out
 }
 
-// dynamicRef is a reference whose anchor follows the block that it refers to.
+// dynamicRef matches a reference whose anchor follows the block that it refers to.
 var dynamicRef = lazyregexp.New(`(<span data-type="[^"]*block-ref[^"]*" data-subtype="d"[^>]*>)[^<]*(</span>)`)
 
-// comparableText returns what a block says for itself.
+// comparableText returns the text to compare with another version of the block.
 func (p *blockState) comparableText() string {
 	if p.stableText != "" {
 		return p.stableText
@@ -90,10 +90,10 @@ func (p *blockState) comparableText() string {
 	return p.Text
 }
 
-// editorChrome begins what the editor shows around a block: handles before, attributes behind.
+// editorChrome matches the start of what the editor shows around a block: handles before it, attributes after it.
 var editorChrome = lazyregexp.New(`<div class="protyle-(?:action|attr)`)
 
-// withoutChildren returns the text of a block without the blocks in it and what the editor puts around.
+// withoutChildren returns the DOM of a block without the blocks in it, and without what the editor shows around it.
 func withoutChildren(dom string, b *kernel.DOMBlock) string {
 	var out strings.Builder
 	at := b.Start
@@ -113,7 +113,7 @@ func withoutChildren(dom string, b *kernel.DOMBlock) string {
 	}
 }
 
-// divEnd returns the position right after the div that begins at start.
+// divEnd returns the index right after the div that begins at start.
 func divEnd(text string, start int) int {
 	depth := 0
 	for at := start; ; {
@@ -136,7 +136,7 @@ func divEnd(text string, start int) int {
 
 var languageName = lazyregexp.New(`protyle-action__language"[^>]*>([^<]+)<`)
 
-// languageAttr keeps that of a code block, which is in its handle, as an attribute.
+// languageAttr returns the language of a code block as an attribute. In the DOM it is in the handle, which is removed.
 func languageAttr(handle string) string {
 	if m := languageName.FindStringSubmatch(handle); m != nil {
 		return `<i data-content="` + m[1] + `"></i>`
@@ -146,7 +146,7 @@ func languageAttr(handle string) string {
 
 var lineBreakTag = lazyregexp.New(`(?i)^<(?:br|/td|/th|/tr|/div)\b`)
 
-// textOf returns the text of a block as a reader sees it, and the source of formulas and the like.
+// textOf returns the text of a block as a reader sees it. For formulas and the like it is their source.
 func textOf(ownDOM string) string {
 	var b strings.Builder
 	for rest := ownDOM; rest != ""; {
@@ -171,12 +171,13 @@ func textOf(ownDOM string) string {
 
 var sourceAttr = lazyregexp.New(`\sdata-content="([^"]*)"`)
 
-// visibleAttr are the attributes that count. Whether a block is folded does not: a copy is shown unfolded.
+// visibleAttr matches the attributes that are compared. Whether a block is folded is not, since a copy is shown
+// unfolded.
 var visibleAttr = lazyregexp.New(`\s(?:data-type|data-subtype|data-href|data-title|data-src|src|data-content|data-inline-memo-content|data-id|data-av-id|data-sb-layout|` +
 	`align|colspan|rowspan|name|alias|memo|bookmark|style|custom-[a-z0-9-]+)="[^"]*"|protyle-task--done`)
 
-// appearanceOf returns what distinguishes a block for a reader besides its text. The kernel writes the attributes of a
-// block, in its first tag, in any order.
+// appearanceOf returns the attributes by which a reader can tell blocks apart in addition to their text. Those of the
+// block itself are sorted, since the kernel writes them in any order.
 func appearanceOf(ownDOM string) string {
 	end := kernel.TagEnd(ownDOM, 0)
 	block := visibleAttr.FindAllString(ownDOM[:end], -1)

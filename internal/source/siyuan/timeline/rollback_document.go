@@ -21,10 +21,10 @@ type rollbackArgs struct {
 // version is an earlier state of a document.
 type version struct {
 	blocks []blockState
-	// isCurrent reports whether the document is like that already.
+	// isCurrent reports whether the current document equals this version.
 	isCurrent func(ctx context.Context, present []blockState) (bool, error)
 	read      func(ctx context.Context) (content string, err error)
-	// restore puts the version in the place of the document.
+	// restore replaces the document by this version.
 	restore func(ctx context.Context) error
 }
 
@@ -106,7 +106,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
-// alreadyCurrent is the error for restoring the version that is already current: the kernel would delete the document's
+// alreadyCurrent is the error for restoring the version that is already current. The kernel would delete the document's
 // file and report success.
 func alreadyCurrent(doc kernel.ID) error {
 	return &tool.Error{
@@ -115,8 +115,7 @@ func alreadyCurrent(doc kernel.ID) error {
 	}
 }
 
-// replaceDocument keeps a copy of the current document, replaces the document by the version, and checks that it is
-// there.
+// replaceDocument keeps a copy of the current document, replaces it by a version, and checks the result.
 func replaceDocument(ctx context.Context, r *action.Request, target *action.Target, v *version) error {
 	doc := target.Root
 	listed, err := isListed(ctx, r, target)
@@ -126,12 +125,12 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	if err := r.Kernel.KeepHistory(ctx, doc); err != nil {
 		return err
 	}
-	// The path of a copy holds its time in seconds only, so the new copy may have replaced the one that is wanted.
-	again, err := v.read(ctx)
+	// The time in the path of a copy is in whole seconds, so the copy just made may have replaced the version.
+	reread, err := v.read(ctx)
 	if err != nil {
 		return err
 	}
-	if len(diff(v.blocks, parseBlocks(again))) > 0 {
+	if len(diff(v.blocks, parseBlocks(reread))) > 0 {
 		return &tool.Error{
 			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
@@ -143,7 +142,7 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	return verifyRestored(ctx, r, target, v, listed)
 }
 
-// verifyRestored reads back whether the document is the version, and still has its file.
+// verifyRestored checks that the document equals the version now and, if it was listed before, still has a file.
 func verifyRestored(ctx context.Context, r *action.Request, target *action.Target, v *version, listed bool) error {
 	if err := r.Kernel.FlushNow(ctx); err != nil {
 		return err
@@ -158,21 +157,21 @@ func verifyRestored(ctx context.Context, r *action.Request, target *action.Targe
 	if err != nil {
 		return err
 	}
-	after, err := currentBlocks(ctx, r, target.Root)
+	restored, err := currentBlocks(ctx, r, target.Root)
 	if err != nil {
 		return err
 	}
-	if kramdown == "" || len(diff(v.blocks, after)) > 0 {
+	if kramdown == "" || len(diff(v.blocks, restored)) > 0 {
 		return wrong("the document is not that version")
 	}
-	still, err := isListed(ctx, r, target)
-	if err == nil && listed && !still {
+	stillListed, err := isListed(ctx, r, target)
+	if err == nil && listed && !stillListed {
 		return wrong("the document is in no list any more; writing to it brings its file back")
 	}
 	return err
 }
 
-// isListed reports whether the document is listed where it is.
+// isListed reports whether the document appears in the list of documents at its place.
 func isListed(ctx context.Context, r *action.Request, target *action.Target) (bool, error) {
 	parent := path.Dir(target.Path)
 	if parent != "/" {

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// fromHistory returns a copy of the document as a version.
+// fromHistory returns the version in a copy of the document.
 func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
 	got, err := readCopy(ctx, r, target, historyPath)
 	if err != nil {
@@ -23,8 +23,8 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 	}
 	v := &version{blocks: parseBlocks(got.Content)}
 	v.isCurrent = func(ctx context.Context, present []blockState) (bool, error) {
-		identical, known, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
-		if err != nil || known {
+		identical, ok, err := sameFiles(ctx, r, "/data/"+string(target.Notebook)+target.Path, historyPath)
+		if err != nil || ok {
 			return identical, err
 		}
 		return len(diff(v.blocks, present)) == 0, nil
@@ -37,9 +37,9 @@ func fromHistory(ctx context.Context, r *action.Request, target *action.Target, 
 	return v, nil
 }
 
-// sameFiles compares two files of documents, but for times of changes; known is false where one
-// cannot be read as such.
-func sameFiles(ctx context.Context, r *action.Request, a, b string) (identical, known bool, err error) {
+// sameFiles compares two .sy files, except for times of changes. ok is false if one of them does not exist or is not
+// JSON.
+func sameFiles(ctx context.Context, r *action.Request, a, b string) (identical, ok bool, err error) {
 	var trees [2]any
 	for i, p := range []string{a, b} {
 		raw, err := r.Kernel.ReadFile(ctx, p)
@@ -52,7 +52,7 @@ func sameFiles(ctx context.Context, r *action.Request, a, b string) (identical, 
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
 		if d.Decode(&trees[i]) != nil {
-			return false, false, nil //nolint:nilerr // what cannot be read cannot be compared, which is an answer
+			return false, false, nil //nolint:nilerr // ok says it
 		}
 		withoutTimes(trees[i])
 	}
@@ -77,24 +77,24 @@ func withoutTimes(v any) {
 
 // fromNode returns the version of the document in a node's snapshot.
 func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag string) (*version, error) {
-	missing := access.NotFound(access.History, tag)
+	notFound := access.NotFound(access.History, tag)
 	n, ok := parseTag(tag)
 	if !ok || n.Document != "" && n.Document != target.Root {
-		return nil, missing
+		return nil, notFound
 	}
-	all, err := nodes(ctx, r)
+	list, err := nodes(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(all, func(o node) bool { return o.Tag == tag })
+	i := slices.IndexFunc(list, func(o node) bool { return o.Tag == tag })
 	if i < 0 {
-		return nil, missing
+		return nil, notFound
 	}
 	snapshot, err := snapshotNow(ctx, r, "before "+n.Name)
 	if err != nil {
 		return nil, err
 	}
-	file, err := fileOf(ctx, r, target, snapshot.ID, all[i].Snapshot)
+	file, err := fileOf(ctx, r, target, snapshot.ID, list[i].Snapshot)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,8 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	return v, nil
 }
 
-// fileOf returns the id of the document's file in a snapshot, where it differs from now.
+// fileOf returns the id of the document's file in the snapshot right. The error is alreadyCurrent if it does not differ
+// from the one in the snapshot left, which is of now.
 func fileOf(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
 	d, err := r.Kernel.DiffSnapshots(ctx, left, right)
 	if err != nil {
@@ -137,8 +138,8 @@ func fileOf(ctx context.Context, r *action.Request, target *action.Target, left,
 	return "", alreadyCurrent(target.Root)
 }
 
-// isCopyOf reports whether path is that of a copy of a document made in the document's current notebook:
-// "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy from another notebook may be hidden.
+// isCopyOf reports whether p is the path of a copy that was made of a document in its current notebook:
+// "/history/<time>-<op>/<notebook>/…/<document>.sy". A copy from another notebook may have to stay hidden.
 func isCopyOf(p string, target *action.Target) bool {
 	steps := strings.Split(p, "/")
 	if path.Clean(p) != p || len(steps) < 5 || steps[0] != "" || steps[1] != "history" || steps[3] != string(target.Notebook) {
