@@ -24,4 +24,5 @@ export const pages: Page[] = [
   { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
   { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
   { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
+  { name: 'audit', title: 'Audit', load: async () => ({ main: (await import('./features/audit/Audit.svelte')).default }) },
 ]

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +35,8 @@ import (
 // everything is an API that has all there is, asked by a person at a terminal.
 func everything(t *testing.T) client {
 	t.Helper()
-	log, err := audit.Open(t.TempDir(), nil)
+	dir := t.TempDir()
+	log, err := audit.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +55,7 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
+		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
 		Editor:     editor{},
 		Switch:     func(context.Context, string, string, bool) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
@@ -64,6 +66,25 @@ func everything(t *testing.T) client {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 		},
 	})}
+}
+
+// recorded is the record in a folder.
+type recorded struct {
+	dir string
+	log *audit.Log
+}
+
+func (r recorded) Dir() string { return r.dir }
+
+func (r recorded) Query(ctx context.Context, f audit.Filter) iter.Seq2[audit.Entry, error] {
+	return audit.Query(ctx, r.dir, f)
+}
+func (r recorded) Verify(ctx context.Context) (audit.Report, error) {
+	return audit.Verify(ctx, r.dir, "")
+}
+
+func (r recorded) Exported(ctx context.Context, detail json.RawMessage) error {
+	return r.log.AppendSync(ctx, tool.Record{Kind: audit.KindExport, Name: "audit", Detail: detail})
 }
 
 // editor changes nothing.
@@ -216,6 +237,9 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/mcp/servers/{name}/signin":            s,
 		"POST /api/v1/mcp/servers/{name}/signin/answer":    is(example{name: "s", body: `{"address":"http://127.0.0.1:1/callback"}`}),
 		"DELETE /api/v1/mcp/servers/{name}/signin":         s,
+		"GET /api/v1/audit":                                is(example{query: "?kind=change&limit=1"}),
+		"GET /api/v1/audit/verify":                         is(example{}),
+		"POST /api/v1/audit/export":                        is(example{body: `{"kind":"change","since":"2026-01-31T00:00:00Z"}`}),
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),
 		"GET /api/v1/browsers":                             is(example{}),

@@ -108,7 +108,7 @@ func nameOf(t reflect.Type) string {
 // comments are what the source says of the fields of types.
 func comments(t *testing.T) map[string]string {
 	out := map[string]string{}
-	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool", "../../pipeline/gate/grant"} {
+	for _, dir := range []string{".", "../../chat", "../../llm", "../../llm/admin", "../../llm/keypool", "../../tool", "../../pipeline/gate/grant", "../../pipeline/audit"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -92,6 +92,8 @@ type Options struct {
 	Agents Agents
 	// Grants are what people have allowed.
 	Grants Grants
+	// Audit is the record of calls and changes.
+	Audit Audit
 	// Browsers are the browsers in which a person has signed in.
 	Browsers Browsers
 	// Waiting are the calls of clients that wait for a person; nil for none.
@@ -151,7 +153,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -53,6 +53,8 @@ type Filter struct {
 	Kind string
 	// Text must occur somewhere in the line; case is ignored.
 	Text string
+	// Before selects the records that come before this place; the zero value is none.
+	Before Mark
 	// Limit selects only the newest so many; 0 means all.
 	Limit int
 }
@@ -72,6 +74,9 @@ func (f Filter) matcher() *matcher {
 	}
 	if !f.Until.IsZero() {
 		m.until = f.Until.UTC().Format(timeLayout)
+	}
+	if before := f.Before.Time; !before.IsZero() && (f.Until.IsZero() || before.Before(f.Until)) {
+		m.until = before.UTC().Add(time.Microsecond).Format(timeLayout) // which of the same time come before, matches tells
 	}
 	return m
 }
@@ -97,6 +102,9 @@ func (m *matcher) entry(chain string, l *line) (Entry, bool) {
 
 func (m *matcher) matches(e *Entry) bool {
 	isWanted := func(want, have string) bool { return want == "" || want == have }
+	if !m.Before.Time.IsZero() && byPlace(e.Mark(), m.Before) >= 0 {
+		return false
+	}
 	return isWanted(m.Tool, e.Tool) && isWanted(m.Action, e.Action) && isWanted(m.Origin, e.Origin) &&
 		isWanted(m.Outcome, e.Outcome) && isWanted(m.CallID, e.CallID) &&
 		(isWanted(m.Session, e.Session) || m.digest == e.Session) &&

@@ -170,9 +170,7 @@ func (h *cursorHeap) Pop() any {
 }
 
 // byTime orders entries by time, then by chain and number.
-func byTime(a, b Entry) int {
-	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Chain, b.Chain), cmp.Compare(a.Seq, b.Seq))
-}
+func byTime(a, b Entry) int { return byPlace(a.Mark(), b.Mark()) }
 
 // newestEntries returns the newest limit records that match m, oldest first, and how many bytes of each file were
 // read. It reads the most recently written files first and stops when no other file can have newer records.

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,47 @@ import (
 )
 
 var epoch = time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
+
+// Page by page, the newest first, nothing is left out or shown twice, whatever has the same time.
+func TestQueryPageByPage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var logs [3]*audit.Log
+	for i := range logs {
+		logs[i] = open(t, dir, nil)
+	}
+	for i := range 30 {
+		r := record(i)
+		r.Time = epoch.Add(time.Duration(i/10) * time.Second)
+		if err := logs[i%3].AppendSync(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for f := (audit.Filter{Kind: "call", Limit: 7}); ; {
+		page := query(t, dir, f)
+		if len(page) == 0 {
+			break
+		}
+		got = append(ids(page), got...)
+		mark, err := audit.ParseMark(page[0].Mark().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Before = mark
+	}
+	slices.Sort(got)
+	want := span(0, 30, 1)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for _, wrong := range []string{"x", "2026-07-28T00:00:00.000000Z,c", "yesterday,c,1", "2026-07-28T00:00:00.000000Z,c,-1"} {
+		if m, err := audit.ParseMark(wrong); err == nil {
+			t.Errorf("%q is %v", wrong, m)
+		}
+	}
+}
 
 // three makes three chains whose records alternate in time: c0, c1, … c29.
 func three(t *testing.T) string {

@@ -23,14 +23,14 @@ const (
 
 // Problem is one fault and its place.
 type Problem struct {
-	Fault Fault
+	Fault Fault `json:"fault"`
 	// File is the path below the log's folder. Line counts from 1; 0 means no specific line. Seq is the
 	// number of the first affected record.
-	File string
-	Line int
-	Seq  uint64
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Seq  uint64 `json:"seq"`
 	// Message tells a person what was found.
-	Message string
+	Message string `json:"message"`
 }
 
 // String reads "file:line: fault: message".

@@ -46,9 +46,9 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return (answer.status === 204 ? undefined : await answer.json()) as T
 }
 
-/** file returns what the API answers as it is. */
-export async function file(path: string): Promise<Blob> {
-  return (await send('GET', '/api/v1' + path)).blob()
+/** file returns what the API answers as it is. What is asked with a body is posted. */
+export async function file(path: string, body?: unknown): Promise<Blob> {
+  return (await send(body === undefined ? 'GET' : 'POST', '/api/v1' + path, body)).blob()
 }
 
 /** signIn exchanges the secret of a link. */

@@ -1,13 +1,14 @@
 // Texts in two languages. The English text is the key; a text without a translation does not compile. Each feature has
 // its texts in a file of src/texts.
 
+import { audit } from '../texts/audit'
 import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
 import { frame } from '../texts/frame'
 import { servers } from '../texts/servers'
 import { tools } from '../texts/tools'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

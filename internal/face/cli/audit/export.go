@@ -139,7 +139,7 @@ func (p commands) verifyExport(path string) error {
 		return err
 	}
 	if p.JSON {
-		err = p.PrintJSON(exportJSON{report.OK(), report.Records, report.Chains, report.Fingerprint, problemsOf(report.Problems)})
+		err = p.PrintJSON(exportJSON{report.OK(), report.Records, report.Chains, report.Fingerprint, append([]app.AuditProblem{}, report.Problems...)})
 	} else {
 		_, err = fmt.Fprint(p.Out, p.Painter(p.Out).Marked(exportVerdict(path, &report)))
 	}
@@ -150,11 +150,11 @@ func (p commands) verifyExport(path string) error {
 }
 
 type exportJSON struct {
-	OK          bool          `json:"ok"`
-	Records     int           `json:"records"`
-	Chains      int           `json:"chains"`
-	Fingerprint string        `json:"fingerprint"`
-	Problems    []problemJSON `json:"problems"`
+	OK          bool               `json:"ok"`
+	Records     int                `json:"records"`
+	Chains      int                `json:"chains"`
+	Fingerprint string             `json:"fingerprint"`
+	Problems    []app.AuditProblem `json:"problems"`
 }
 
 // exportVerdict returns one line for each problem, and a summary.

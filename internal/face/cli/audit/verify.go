@@ -50,7 +50,7 @@ func (p commands) verify(ctx context.Context) error {
 		return err
 	}
 	if p.JSON {
-		err = p.PrintJSON(verdictOf(r.Dir(), &report))
+		err = p.PrintJSON(report.Verdict(r.Dir()))
 	} else {
 		_, err = fmt.Fprint(p.Out, p.Painter(p.Out).Marked(Verdict(r.Dir(), &report)))
 	}
@@ -107,66 +107,4 @@ func Verdict(dir string, report *app.AuditReport) string {
 		}
 	}
 	return b.String()
-}
-
-// verdictJSON is the verdict as JSON.
-type verdictJSON struct {
-	OK      bool        `json:"ok"`
-	Dir     string      `json:"dir"`
-	Records int         `json:"records"`
-	Chains  []chainJSON `json:"chains"`
-	Anchor  *anchorJSON `json:"anchor,omitempty"` // nil if none is set
-}
-
-type anchorJSON struct {
-	Path     string        `json:"path"`
-	OK       bool          `json:"ok"`
-	Missing  bool          `json:"missing"`
-	Chains   int           `json:"chains"`
-	Unnamed  int           `json:"unnamed"`
-	Problems []problemJSON `json:"problems"`
-}
-
-type chainJSON struct {
-	Chain     string        `json:"chain"`
-	OK        bool          `json:"ok"`
-	Records   int           `json:"records"`
-	First     time.Time     `json:"first,omitzero"`
-	Last      time.Time     `json:"last,omitzero"`
-	Covered   uint64        `json:"covered"`
-	Uncovered uint64        `json:"uncovered"`
-	Torn      bool          `json:"torn"`
-	Ended     bool          `json:"ended"`
-	Problems  []problemJSON `json:"problems"`
-}
-
-type problemJSON struct {
-	Fault   string `json:"fault"`
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Seq     uint64 `json:"seq"`
-	Message string `json:"message"`
-}
-
-func verdictOf(dir string, report *app.AuditReport) verdictJSON {
-	v := verdictJSON{OK: report.OK(), Dir: dir, Records: report.Records(), Chains: []chainJSON{}}
-	for i := range report.Chains {
-		c := &report.Chains[i]
-		chain := chainJSON{
-			c.Chain, c.OK(), c.Records, c.First, c.Last, c.Covered, c.Uncovered, c.Torn, c.Ended, problemsOf(c.Problems),
-		}
-		v.Chains = append(v.Chains, chain)
-	}
-	if a := &report.Anchor; a.Path != "" {
-		v.Anchor = &anchorJSON{a.Path, a.OK(), a.Missing, a.Chains, a.Unnamed, problemsOf(a.Problems)}
-	}
-	return v
-}
-
-func problemsOf(list []app.AuditProblem) []problemJSON {
-	out := make([]problemJSON, len(list))
-	for i, p := range list {
-		out[i] = problemJSON{string(p.Fault), p.File, p.Line, p.Seq, p.Message}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"collie/internal/app"
@@ -78,4 +79,15 @@ func (s pendingAPI) Answer(ctx context.Context, id string, yes bool) error {
 		"origin": w.Origin, "principal": w.Principal, "client": w.Client,
 	})
 	return nil
+}
+
+// auditAPI implements [web.Audit] over the records of this home.
+type auditAPI struct {
+	app.Records
+	s *serving
+}
+
+// Exported puts on record that a person took records elsewhere.
+func (a auditAPI) Exported(ctx context.Context, detail json.RawMessage) error {
+	return app.RecordExport(ctx, a.s.cfg, app.Options{Version: a.s.Version, Env: a.s.Env}, detail)
 }

@@ -1,0 +1,23 @@
+import type { Text } from '../../services/locale.svelte'
+
+/** kinds are the kinds of records that a person chooses from. */
+export const kinds: [string, Text][] = [
+  ['', 'everything'], ['call', 'calls'], ['change', 'changes'], ['decision', 'questions and answers'], ['grant', 'leave given'], ['read', 'resources read'],
+  ['prompt', 'prompts'], ['complete', 'completions'], ['request', 'other requests'], ['export', 'exports'], ['prune', 'removals'], ['chain', 'chains'],
+]
+
+export const outcomes: [string, Text][] = [['', 'any'], ['ok', 'ok'], ['error', 'failed'], ['refused', 'refused'], ['cancelled', 'cancelled'], ['unknown', 'not known']]
+
+export const origins: [string, Text][] = [
+  ['', 'any'], ['direct', 'a person'], ['chat', 'a conversation'], ['cli-agent', 'the agent of another program'], ['mcp-local', 'a client on this machine'],
+  ['mcp-remote', 'a client over the network'], ['scheduled', 'a schedule'],
+]
+
+export const spans: [string, Text][] = [
+  ['', 'all times'], ['1', 'last hour'], ['24', 'last 24 hours'], ['168', 'last 7 days'], ['720', 'last 30 days'], ['between', 'between …'],
+]
+
+/** wordFor returns the text for a value of a list, or the value itself. */
+export function wordFor(list: [string, Text][], value: string): Text | undefined {
+  return list.find(([v]) => v === value)?.[1]
+}

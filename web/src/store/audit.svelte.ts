@@ -1,0 +1,121 @@
+// The record of calls and changes: what of it is shown, and whether it is intact.
+
+import { call, file } from '../services/api'
+import { attempt } from './gateway.svelte'
+
+/** Entry is a record as it is on disk. */
+export interface Entry {
+  seq: number
+  ts: string
+  kind: string
+  callId?: string
+  origin?: string
+  principal?: string
+  client?: string
+  tool?: string
+  action?: string
+  name?: string
+  risk?: string
+  args?: unknown
+  outcome?: string
+  errorType?: string
+  message?: string
+  durationUs?: number
+  bytesIn?: number
+  bytesOut?: number
+  detail?: unknown
+}
+
+export interface Row {
+  chain: string
+  record: Entry
+}
+
+export interface Flaw {
+  fault: string
+  file: string
+  line?: number
+  seq: number
+  message: string
+}
+
+export interface Verdict {
+  ok: boolean
+  dir: string
+  records: number
+  chains: { chain: string; ok: boolean; records: number; uncovered: number; torn: boolean; problems: Flaw[] }[]
+  anchor?: { path: string; ok: boolean; chains: number; problems: Flaw[] }
+}
+
+/** Asked is what a person has asked for. Times are those of fields of type datetime-local. */
+export interface Asked {
+  /** span is a length of time in hours, or "between" for since and until; empty for all. */
+  span: string
+  since: string
+  until: string
+  kind: string
+  tool: string
+  outcome: string
+  origin: string
+  text: string
+  call: string
+}
+
+export const nothing: Asked = { span: '', since: '', until: '', kind: '', tool: '', outcome: '', origin: '', text: '', call: '' }
+
+class Audit {
+  asked: Asked = $state({ ...nothing })
+  rows: Row[] | null = $state.raw(null)
+  next = $state('')
+  verdict: Verdict | null = $state.raw(null)
+  /** busy is what is being done. */
+  busy: '' | 'load' | 'verify' | 'export' = $state('')
+}
+
+export const audit = new Audit()
+
+/** filter returns what was asked for as the gateway takes it. */
+function filter(): Record<string, string> {
+  const a = audit.asked
+  const out: Record<string, string> = {}
+  for (const name of ['kind', 'tool', 'outcome', 'origin', 'text', 'call'] as const) if (a[name].trim()) out[name] = a[name].trim()
+  if (a.span === 'between') {
+    if (a.since) out.since = new Date(a.since).toISOString()
+    if (a.until) out.until = new Date(a.until).toISOString()
+  } else if (a.span) out.since = new Date(Date.now() - Number(a.span) * 3_600_000).toISOString()
+  return out
+}
+
+let latest = 0
+
+/** look loads the newest records that were asked for, or with more those that come before the ones shown. */
+export async function look(more = false): Promise<void> {
+  const mine = ++latest
+  audit.busy = 'load'
+  const query = new URLSearchParams({ ...filter(), ...(more && { before: audit.next }) })
+  const done = await attempt(async () => {
+    const got = await call<{ records: Row[]; next?: string }>('GET', `/audit?${query}`)
+    if (mine !== latest) return
+    audit.rows = more ? [...(audit.rows ?? []), ...got.records] : got.records
+    audit.next = got.next ?? ''
+  })
+  if (mine !== latest) return
+  if (!done) audit.rows ??= []
+  audit.busy = ''
+}
+
+export async function verify(): Promise<void> {
+  audit.busy = 'verify'
+  audit.verdict = null
+  await attempt(async () => (audit.verdict = await call<Verdict>('GET', '/audit/verify')))
+  audit.busy = ''
+}
+
+/** taken returns all records that were asked for, as lines. */
+export async function taken(): Promise<Blob | null> {
+  let data: Blob | null = null
+  audit.busy = 'export'
+  await attempt(async () => (data = await file('/audit/export', filter())))
+  audit.busy = ''
+  return data
+}
