@@ -25,4 +25,5 @@ export const pages: Page[] = [
   { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
   { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
   { name: 'audit', title: 'Audit', load: async () => ({ main: (await import('./features/audit/Audit.svelte')).default }) },
+  { name: 'doctor', title: 'Doctor', load: async () => ({ main: (await import('./features/doctor/Doctor.svelte')).default }) },
 ]

@@ -55,7 +55,11 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
+		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log},
+		Doctor: func(context.Context) []web.Check {
+			return []web.Check{{Name: "token", Health: "fail", Detail: "gone", Hint: "make one"}}
+		},
+		Agents: agents{t.TempDir()}, Rebalance: func() error { return nil }, SettingsProblem: func() string { return "" }, Reread: func(context.Context) error { return nil },
 		Editor:     editor{},
 		Switch:     func(context.Context, string, string, bool) error { return nil },
 		CacheStats: func() any { return map[string]int{"entries": 1} },
@@ -79,6 +83,7 @@ func (r recorded) Dir() string { return r.dir }
 func (r recorded) Query(ctx context.Context, f audit.Filter) iter.Seq2[audit.Entry, error] {
 	return audit.Query(ctx, r.dir, f)
 }
+
 func (r recorded) Verify(ctx context.Context) (audit.Report, error) {
 	return audit.Verify(ctx, r.dir, "")
 }
@@ -240,6 +245,7 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/audit":                                is(example{query: "?kind=change&limit=1"}),
 		"GET /api/v1/audit/verify":                         is(example{}),
 		"POST /api/v1/audit/export":                        is(example{body: `{"kind":"change","since":"2026-01-31T00:00:00Z"}`}),
+		"GET /api/v1/doctor":                               is(example{}),
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),
 		"GET /api/v1/browsers":                             is(example{}),

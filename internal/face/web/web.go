@@ -94,6 +94,8 @@ type Options struct {
 	Grants Grants
 	// Audit is the record of calls and changes.
 	Audit Audit
+	// Doctor looks for what could keep the gateway from working.
+	Doctor Doctor
 	// Browsers are the browsers in which a person has signed in.
 	Browsers Browsers
 	// Waiting are the calls of clients that wait for a person; nil for none.
@@ -153,7 +155,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

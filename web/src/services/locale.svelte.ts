@@ -4,11 +4,12 @@
 import { audit } from '../texts/audit'
 import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
+import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
 import { servers } from '../texts/servers'
 import { tools } from '../texts/tools'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...doctor }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -104,6 +104,12 @@ export async function look(more = false): Promise<void> {
   audit.busy = ''
 }
 
+/** beginning returns the record of how a call began. */
+export async function beginning(id: string): Promise<Row | undefined> {
+  const got = await call<{ records: Row[] }>('GET', `/audit?${new URLSearchParams({ call: id, limit: '10' })}`)
+  return got.records.find((row) => row.record.kind.endsWith('.start'))
+}
+
 export async function verify(): Promise<void> {
   audit.busy = 'verify'
   audit.verdict = null

@@ -3,13 +3,13 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	"collie/internal/face/web"
 )
 
 // DoctorCommand is `collie doctor`.
@@ -43,8 +43,7 @@ type check struct {
 }
 
 func (p commands) doctor(ctx context.Context) error {
-	checks := []check{{Name: "collie", Health: healthy, Detail: fmt.Sprintf("%s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)}}
-	checks = append(checks, p.examine(ctx)...)
+	checks := p.examine(ctx)
 	n := map[health]int{}
 	for _, c := range checks {
 		n[c.Health]++
@@ -75,4 +74,12 @@ func (p commands) showChecks(checks []check, n map[health]int) error {
 	}
 	_, err := locale.Fprintf(p.Out, "%d ok, %s, %d to repair\n", n[healthy], locale.Count(n[odd], "warning"), n[broken])
 	return err
+}
+
+// checks is [web.Doctor].
+func (s *serving) checks(ctx context.Context) (out []web.Check) {
+	for _, c := range s.examine(ctx) {
+		out = append(out, web.Check{Name: c.Name, Health: string(c.Health), Detail: c.Detail, Hint: c.Hint})
+	}
+	return out
 }

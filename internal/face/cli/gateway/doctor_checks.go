@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,11 +28,12 @@ import (
 
 // examine runs all checks, in the order in which a person would repair the problems.
 func (p commands) examine(ctx context.Context) []check {
+	checks := []check{{"collie", healthy, fmt.Sprintf("%s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""}}
 	cfg, wrong, err := p.Settings()
 	if err != nil {
-		return []check{{"settings", broken, err.Error(), ""}}
+		return append(checks, check{"settings", broken, err.Error(), ""})
 	}
-	checks := []check{p.checkSettings(cfg, wrong)}
+	checks = append(checks, p.checkSettings(cfg, wrong))
 	d := cfg.Paths
 	for _, f := range []struct {
 		name, dir string

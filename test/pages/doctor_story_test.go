@@ -1,0 +1,37 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"collie/test/gateway"
+)
+
+// A person reads what keeps Collie from working, repairs it, and sees that it is well.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.servers(gateway.Server{Name: "tea", Flags: []string{"--offer", "echo"}})
+	state := filepath.Join(s.gateway.Home, "state")
+	if err := os.Chmod(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.signIn()
+	s.click("header nav", "Doctor")
+	s.shows(`[data-check="state folder"][data-health=warn]`, "chmod 700 "+state)
+	s.shows(`[data-check="server tea"]`, "tea")
+	s.page("doctor")
+	if err := os.Chmod(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.click("main", "Examine again")
+	s.shows("[data-verdict]", "All is well.")
+	s.choose("option[value=zh]", "zh")
+	s.shows("[data-verdict]", "一切正常。")
+	s.shows("[data-check=gateway]", "网关")
+	s.look("doctor-zh")
+	s.clean()
+}
