@@ -1,8 +1,8 @@
-// Package vault keeps a person's notes without a SiYuan: it answers the part of SiYuan's HTTP API that our tools use,
-// over one SQLite file.
+// Package vault stores notes without SiYuan: it answers the part of SiYuan's HTTP API that our tools use, over one
+// SQLite file.
 //
-// The file is opened at the first request, so that a vault that is not used costs nothing. Several processes may have
-// one file open; each request is one transaction, and what was answered is there after the process is killed.
+// The file is opened at the first request, so that an unused vault costs nothing. Several processes may have it open.
+// Each request is one transaction, and what was answered survives a kill of the process.
 //
 //	tree        what notes are: notebooks, documents, blocks
 //	markup      Markdown, DOM and .sy files to trees and back

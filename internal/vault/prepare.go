@@ -10,23 +10,23 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The record that tells how far a vault was prepared.
+// The record that says whether a vault was prepared.
 const (
 	preparedKind, preparedID = "vault", "furnished"
 	preparedDone             = "done"
-	// preparedTime is how long another process may be at it before it is taken for dead.
-	preparedTime = 30 * time.Second
+	// claimTimeout is how long after its claim another process is taken for dead if it has not finished.
+	claimTimeout = 30 * time.Second
 )
 
-// prepare makes a new vault ready: its snapshots get their key, and the caller's first notebook is put into it. Both
-// can be done without. A process that was killed while it did so leaves the work to the next one.
+// prepare creates the key for snapshots and the first notebook in a new vault. A vault works without either, so
+// failures are only logged. If the process is killed meanwhile, the next one does the work.
 func (v *Vault) prepare(ctx context.Context, w *workspace.Workspace, h http.Handler) {
-	mine, err := claimPreparation(ctx, w)
-	if err == nil && mine {
+	claimed, err := claimPreparation(ctx, w)
+	if err == nil && claimed {
 		if err := post(ctx, h, "/api/repo/initRepoKey", struct{}{}, nil); err != nil {
 			v.o.Log.Warn("the vault starts without snapshots", "error", err)
 		}
-		if err := v.fill(ctx, w, h); err != nil {
+		if err := v.fillEmpty(ctx, w, h); err != nil {
 			v.o.Log.Warn("the vault starts without its first notebook", "error", err)
 		}
 		err = recordPrepared(ctx, w, preparedDone)
@@ -36,8 +36,8 @@ func (v *Vault) prepare(ctx context.Context, w *workspace.Workspace, h http.Hand
 	}
 }
 
-// fill calls Fill if there is no notebook yet.
-func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler) error {
+// fillEmpty calls Fill if there are no notebooks yet.
+func (v *Vault) fillEmpty(ctx context.Context, w *workspace.Workspace, h http.Handler) error {
 	if v.o.Fill == nil {
 		return nil
 	}
@@ -52,26 +52,26 @@ func (v *Vault) fill(ctx context.Context, w *workspace.Workspace, h http.Handler
 	return v.o.Fill(ctx, h)
 }
 
-// claimPreparation reports whether the vault is to be prepared, and by this process.
-func claimPreparation(ctx context.Context, w *workspace.Workspace) (mine bool, err error) {
+// claimPreparation reports whether this process has to prepare the vault, and records that it does.
+func claimPreparation(ctx context.Context, w *workspace.Workspace) (claimed bool, err error) {
 	pending := func(tx *workspace.Tx) bool {
 		r := tx.Record(preparedKind, preparedID)
-		return r == nil || string(r.Body) != preparedDone && time.Since(time.UnixMilli(r.At)) > preparedTime
+		return r == nil || string(r.Body) != preparedDone && time.Since(time.UnixMilli(r.At)) > claimTimeout
 	}
 	err = w.View(ctx, func(tx *workspace.Tx) error {
-		mine = pending(tx)
+		claimed = pending(tx)
 		return nil
 	})
-	if err != nil || !mine {
+	if err != nil || !claimed {
 		return false, err
 	}
 	err = w.Update(ctx, func(tx *workspace.Tx) error {
-		if mine = pending(tx); mine {
+		if claimed = pending(tx); claimed {
 			tx.PutRecord(preparedRecord("begun"))
 		}
 		return nil
 	})
-	return mine, err
+	return claimed, err
 }
 
 func recordPrepared(ctx context.Context, w *workspace.Workspace, outcome string) error {
@@ -85,8 +85,8 @@ func preparedRecord(outcome string) workspace.Record {
 	return workspace.Record{Kind: preparedKind, ID: preparedID, At: time.Now().UnixMilli(), Body: []byte(outcome)}
 }
 
-// Create makes the file of an empty vault, even without a key for snapshots. The vault is not prepared. Create fails
-// if the file exists.
+// Create creates the file of an empty vault. It has no key for snapshots, and is marked as prepared so that it stays
+// empty. Create fails if the file exists.
 func Create(path string) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("make the vault %s: %w", path, os.ErrExist)

@@ -6,11 +6,11 @@ import (
 	"net/http"
 )
 
-// Transport answers the requests of an HTTP client by a vault, without a network: the address of a request does not
-// matter. Answers are held in memory whole.
+// Transport answers the requests of an HTTP client from a vault, without a network. The address in a request does not
+// matter. Whole answers are in memory.
 type Transport struct{ Vault http.Handler }
 
-// RoundTrip has the vault answer a request.
+// RoundTrip passes a request to the vault.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// responseRecorder keeps an answer.
+// responseRecorder records an answer.
 type responseRecorder struct {
 	header http.Header
 	status int

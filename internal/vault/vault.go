@@ -19,11 +19,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Options say how a vault works. The zero value is for everyday use.
+// Options say how a vault works. The zero value is for normal use.
 type Options struct {
-	// Log is told of what went wrong inside; nil discards.
+	// Log gets internal errors; nil discards.
 	Log *slog.Logger
-	// Workspace is passed on when the file is opened.
+	// Workspace has the options for opening the file.
 	Workspace workspace.Options
 	// Fill is called once in the life of a file, when it is empty, to create a first notebook; nil leaves it empty. If
 	// Fill fails, the file is still opened.
@@ -35,14 +35,14 @@ type Vault struct {
 	path string
 	o    Options
 
-	lock   chan struct{} // holds one thing while somebody looks at what follows
+	lock   chan struct{} // full while a goroutine uses the fields below
 	open   *workspace.Workspace
 	mux    *api.Mux
 	closed bool
 }
 
-// New makes a vault over the file at path, which is opened, and made if it is not there, by the first request. The
-// caller closes it.
+// New returns a vault over the file at path. The first request opens the file, and creates it if it is missing. The
+// caller closes the vault.
 func New(path string, o Options) *Vault {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -53,28 +53,28 @@ func New(path string, o Options) *Vault {
 // Path returns the file of the vault.
 func (v *Vault) Path() string { return v.path }
 
-// families are the groups of endpoints.
+// families register the groups of endpoints.
 var families = []func(*api.Mux){
 	system.Register, document.Register, block.Register, search.Register, file.Register, av.Register, card.Register, history.Register,
 }
 
-// Endpoints returns the routes a vault answers, in no order.
+// Endpoints returns the routes of a vault, in no order.
 func Endpoints() []string {
 	mux := api.New(nil, nil)
-	for _, join := range families {
-		join(mux)
+	for _, register := range families {
+		register(mux)
 	}
 	return mux.Routes()
 }
 
-// Workspace returns the workspace in the file, and opens the file at the first call.
+// Workspace returns the workspace in the file. The first call opens the file.
 func (v *Vault) Workspace(ctx context.Context) (*workspace.Workspace, error) {
 	w, _, err := v.ensureOpen(ctx)
 	return w, err
 }
 
-// ensureOpen opens the file at the first call, and again at the next call after a failure. Concurrent callers wait for
-// the same attempt until their ctx ends.
+// ensureOpen opens the file at the first call, and after a failure again at the next. Concurrent callers wait for the
+// same attempt until their ctx ends.
 func (v *Vault) ensureOpen(ctx context.Context) (*workspace.Workspace, *api.Mux, error) {
 	select {
 	case v.lock <- struct{}{}:
@@ -98,8 +98,8 @@ func (v *Vault) ensureOpen(ctx context.Context) (*workspace.Workspace, *api.Mux,
 		return nil, nil, err
 	}
 	mux := api.New(w, v.o.Log)
-	for _, join := range families {
-		join(mux)
+	for _, register := range families {
+		register(mux)
 	}
 	if !v.o.Workspace.ReadOnly {
 		v.prepare(context.WithoutCancel(ctx), w, mux) // the first caller may give up before the others
@@ -119,7 +119,7 @@ func (v *Vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux.ServeHTTP(w, r)
 }
 
-// Close closes the file once requests that run are answered. Later ones answer an error. Safe to call twice.
+// Close closes the file once running requests are answered. Later requests get an error. It may be called twice.
 func (v *Vault) Close() error {
 	v.lock <- struct{}{}
 	v.closed = true

@@ -18,8 +18,8 @@ var welcomeFiles embed.FS
 // welcomeNotebooks are the names of the first notebook by language.
 var welcomeNotebooks = map[string]string{"en": "Welcome", "zh": "欢迎"}
 
-// Welcome fills a new vault with a small notebook that shows what can be asked, in English or, for "zh", in Chinese.
-// It is for [Options.Fill].
+// Welcome returns a function for [Options.Fill] that creates a small notebook in a new vault. It shows what one can
+// ask, in English or, for "zh", in Chinese.
 func Welcome(language string) func(context.Context, http.Handler) error {
 	if welcomeNotebooks[language] == "" {
 		language = "en"
@@ -52,8 +52,8 @@ func Welcome(language string) func(context.Context, http.Handler) error {
 	}
 }
 
-// post asks the vault for something and reads data of the answer into to, unless it is nil.
-func post(ctx context.Context, h http.Handler, endpoint string, body, to any) error {
+// post calls an endpoint of the vault and decodes the data of the answer into into, unless that is nil.
+func post(ctx context.Context, h http.Handler, endpoint string, body, into any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func post(ctx context.Context, h http.Handler, endpoint string, body, to any) er
 	if answer.Code != 0 {
 		return fmt.Errorf("%s: code %d: %s", endpoint, answer.Code, answer.Msg)
 	}
-	if to == nil {
+	if into == nil {
 		return nil
 	}
-	return json.Unmarshal(answer.Data, to)
+	return json.Unmarshal(answer.Data, into)
 }

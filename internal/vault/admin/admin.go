@@ -1,5 +1,5 @@
-// Package admin maintains the file of the built-in notes: it reports on it, checks it, backs it up and restores it,
-// imports and exports notes, and salvages what a damaged file still holds.
+// Package admin maintains the file of the built-in notes: it describes and checks it, backs it up and restores it,
+// imports and exports notes, and salvages what can still be read of a damaged file.
 package admin
 
 import (
@@ -15,50 +15,49 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The vault's own types, for those who manage it through [Vault].
+// Types of the vault, for those who manage it through [Vault].
 type (
-	// Info says what a vault holds.
+	// Info describes the content of a vault.
 	Info = workspace.Info
-	// Problem is something in its file that should not be.
+	// Problem is an inconsistency in its file.
 	Problem = workspace.Problem
 )
 
-// Vault is the handle on the file of the built-in notes, for people. It works on the file itself,
-// whether or not a gateway has it open too and whatever serves the tools for notes. It is safe for
-// concurrent use. Close ends it.
+// Vault manages the file of the built-in notes, for people. It works on the file itself, whether or not a gateway has
+// it open too, and whatever serves the tools for notes. It is safe for concurrent use. Close ends it.
 type Vault struct {
 	vault *vault.Vault
 	opts  Options
 }
 
-// Options are what the vault itself does not know.
+// Options provide what package vault does not know.
 type Options struct {
-	// Notebooks are those of a vault, closed ones too.
+	// Notebooks returns the notebooks of a vault, including closed ones.
 	Notebooks func(ctx context.Context, v *vault.Vault) ([]Notebook, error)
-	// Find finds the one that a person calls by its id or its name. The error for none is of kind NotFound.
+	// Find finds a notebook by the id or name that a person gives. If there is none, the error is of kind NotFound.
 	Find func(all []Notebook, name string) (Notebook, error)
-	// Keeping prepares to keep what an import overwrites, so that the import can be undone. The import calls keep
-	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls
-	// end. keep is nil if nothing is written.
+	// Keeping prepares to save what an import overwrites, so that the import can be undone. The import calls keep
+	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls end.
+	// keep is nil if nothing is written.
 	Keeping func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
 }
 
 // Notebook is one notebook of a vault.
 type Notebook struct{ ID, Name string }
 
-// New returns the handle on a vault, which its Close closes.
+// New returns a Vault for v. Its Close closes v.
 func New(v *vault.Vault, o Options) *Vault { return &Vault{v, o} }
 
 // Path returns the file of the vault.
 func (v *Vault) Path() string { return v.vault.Path() }
 
-// Exists reports whether the file has been made, which the first use does.
+// Exists reports whether the file exists. The first use creates it.
 func (v *Vault) Exists() bool {
 	_, err := os.Stat(v.Path())
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Info counts what the vault holds.
+// Info counts what is in the vault.
 func (v *Vault) Info(ctx context.Context) (Info, error) {
 	const op = "look at the vault"
 	w, err := v.open(ctx, op)
@@ -69,18 +68,18 @@ func (v *Vault) Info(ctx context.Context) (Info, error) {
 	return info, vaultError(op, v.Path(), err)
 }
 
-// Check looks for what is wrong in the file, and tells progress, unless it is nil, of documents.
+// Check returns the inconsistencies in the file. progress, unless it is nil, gets the number of documents checked.
 func (v *Vault) Check(ctx context.Context, progress func(done, total int)) ([]Problem, error) {
 	const op = "check the vault"
 	w, err := v.open(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	found, err := w.Check(ctx, progress)
-	return found, vaultError(op, v.Path(), err)
+	problems, err := w.Check(ctx, progress)
+	return problems, vaultError(op, v.Path(), err)
 }
 
-// Backup writes one state of the vault to a file that is not there yet, while others read and write.
+// Backup writes a consistent copy of the vault to path, which must not exist, while others read and write.
 func (v *Vault) Backup(ctx context.Context, path string) error {
 	const op = "back up the vault"
 	w, err := v.open(ctx, op)
@@ -93,7 +92,7 @@ func (v *Vault) Backup(ctx context.Context, path string) error {
 	err = w.Backup(ctx, path)
 	switch {
 	case err == nil:
-		noteBackup(v.Path(), path)
+		recordBackup(v.Path(), path)
 		return nil
 	case errors.Is(err, fs.ErrExist):
 		err = nil
@@ -124,5 +123,5 @@ func (v *Vault) open(ctx context.Context, op string) (*workspace.Workspace, erro
 	return w, vaultError(op, v.Path(), err)
 }
 
-// Close closes the file. Safe to call twice.
+// Close closes the file. It may be called twice.
 func (v *Vault) Close() error { return v.vault.Close() }

@@ -13,19 +13,19 @@ import (
 	"collie/internal/vault/folder"
 )
 
-// What [Vault.Import] and the exports are told and tell.
+// Options and results of [Vault.Import] and the exports.
 type (
 	// FolderImport says how a folder is imported.
 	FolderImport = folder.ImportOptions
 	// FolderExport says how notebooks are exported.
 	FolderExport = folder.ExportOptions
-	// FolderReport says what was done.
+	// FolderReport is the result of an import or export.
 	FolderReport = folder.Report
 	// FolderProblem is one thing that could not be kept or was changed.
 	FolderProblem = folder.Problem
 )
 
-// The states of files that an import tells of.
+// The states of files in the report of an import.
 const (
 	FileAdded       = folder.Added
 	FileMoved       = folder.Moved
@@ -34,16 +34,16 @@ const (
 	FileGone        = folder.Gone
 )
 
-// Import brings a folder of Markdown or a SiYuan archive into the vault, or updates what an earlier import brought
-// in. The vault must have been opened for importing. Only one import at a time works on a vault: if another one is
-// running, Import calls waiting, unless it is nil, and waits. The report is valid even on an error: it says what was
-// done until then.
+// Import imports a folder of Markdown or a SiYuan archive into the vault, or updates what an earlier import added. The
+// vault must have been opened for importing. Only one import at a time works on a vault: if another one is running,
+// Import calls waiting, unless it is nil, and waits. The report is valid even on an error: it says what was done until
+// then.
 func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
-	read := folder.Import
+	importFrom := folder.Import
 	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
-		read = folder.ImportSiYuan
-	} else if err := isFolder(op, dir); err != nil {
+		importFrom = folder.ImportSiYuan
+	} else if err := checkFolder(op, dir); err != nil {
 		return report, err
 	}
 	if o.MovedFrom != "" {
@@ -68,11 +68,11 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 		defer end()
 		o.Overwriting = func(id, _ string) (func(error), error) { return keep(id) }
 	}
-	report, err = read(ctx, w, dir, o)
-	return report, importEnded(ctx, op, dir, vaultError(op, v.Path(), err))
+	report, err = importFrom(ctx, w, dir, o)
+	return report, importError(ctx, op, dir, vaultError(op, v.Path(), err))
 }
 
-// lockImports waits until no other import works on the vault.
+// lockImports waits until no other import works on the vault, and locks out others until unlock.
 func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(), err error) {
 	file := v.Path() + ".import.lock"
 	unlock, free, err := atomicfile.TryLock(file)
@@ -85,20 +85,20 @@ func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(),
 	return atomicfile.Lock(ctx, file)
 }
 
-// importEnded is the error with which an import ended, with what to do.
-func importEnded(ctx context.Context, op, dir string, err error) error {
-	wrong := func(hint string) error {
+// importError adds to an error of an import what a person can do.
+func importError(ctx context.Context, op, dir string, err error) error {
+	conflict := func(hint string) error {
 		return &tool.Error{Op: op, Kind: tool.Conflicting, Subject: dir, Err: err, Hint: hint}
 	}
 	switch {
 	case errors.Is(err, folder.ErrCopy):
-		return wrong("--moved-from DIR goes on with what came from there; --copy brings all in once more")
+		return conflict("--moved-from DIR goes on with what came from there; --copy brings all in once more")
 	case errors.Is(err, folder.ErrNotebook):
-		return wrong("leave --notebook out to bring that one up to date; --copy brings all in once more")
+		return conflict("leave --notebook out to bring that one up to date; --copy brings all in once more")
 	case errors.Is(err, folder.ErrNoArchive):
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Err: err, Hint: "name a folder of Markdown, or an archive that SiYuan exported as .sy.zip"}
 	case errors.Is(err, folder.ErrNoOrigin):
-		return wrong("name the folder as it was when it was imported, or leave --moved-from out")
+		return conflict("name the folder as it was when it was imported, or leave --moved-from out")
 	}
 	err = folderError(ctx, op, dir, err)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Canceled {
@@ -107,14 +107,14 @@ func importEnded(ctx context.Context, op, dir string, err error) error {
 	return err
 }
 
-// Export writes notebooks, named by ids or names and all if there are none, as a folder of Markdown.
+// Export writes notebooks as a folder of Markdown. o.Notebooks has ids or names; nil means all notebooks.
 func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderReport, error) {
 	const op = "export the vault"
 	w, err := v.open(ctx, op)
 	if err != nil {
 		return FolderReport{}, err
 	}
-	if o.Notebooks, err = v.ids(ctx, o.Notebooks); err != nil {
+	if o.Notebooks, err = v.resolveNotebooks(ctx, o.Notebooks); err != nil {
 		return FolderReport{}, err
 	}
 	_, noMarker := os.Stat(filepath.Join(dir, folder.MarkerName))
@@ -157,42 +157,43 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	return report, folderError(ctx, op, file, vaultError(op, v.Path(), err))
 }
 
-// ids returns the notebooks of the vault that a person names; nil for no names.
-func (v *Vault) ids(ctx context.Context, names []string) ([]string, error) {
-	all, err := v.opts.Notebooks(ctx, v.vault)
+// resolveNotebooks returns the ids of the notebooks that a person gives by ids or names; nil for no names.
+func (v *Vault) resolveNotebooks(ctx context.Context, names []string) ([]string, error) {
+	notebooks, err := v.opts.Notebooks(ctx, v.vault)
 	if err != nil || len(names) == 0 {
 		return nil, err
 	}
 	var out []string
 	for _, name := range names {
-		found, err := v.opts.Find(all, name)
+		notebook, err := v.opts.Find(notebooks, name)
 		if err != nil {
-			return nil, inVault(err)
+			return nil, vaultHint(err)
 		}
-		out = append(out, found.ID)
+		out = append(out, notebook.ID)
 	}
 	return out, nil
 }
 
-// resolveNotebook returns the notebook that a person names, or the only one.
+// resolveNotebook returns the id of the notebook that a person gives; an empty name means the only one.
 func (v *Vault) resolveNotebook(ctx context.Context, op, name string) (string, error) {
-	all, err := v.opts.Notebooks(ctx, v.vault)
+	notebooks, err := v.opts.Notebooks(ctx, v.vault)
 	switch {
 	case err != nil:
 		return "", err
-	case name == "" && len(all) == 1:
-		return all[0].ID, nil
+	case name == "" && len(notebooks) == 1:
+		return notebooks[0].ID, nil
 	case name == "":
 		return "", &tool.Error{
 			Op: op, Kind: tool.Invalid, Message: "which notebook? an archive holds one", Hint: "name it: collie fs ls / shows them",
 		}
 	}
-	found, err := v.opts.Find(all, name)
-	return found.ID, inVault(err)
+	notebook, err := v.opts.Find(notebooks, name)
+	return notebook.ID, vaultHint(err)
 }
 
-// inVault is an error about a notebook with a hint that holds where the tools work elsewhere.
-func inVault(err error) error {
+// vaultHint changes an error about a missing notebook so that its text and hint are right for a vault, even if the
+// tools work on another kernel.
+func vaultHint(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != tool.NotFound {
 		return err
@@ -205,8 +206,8 @@ func inVault(err error) error {
 	return &vaultErr
 }
 
-// isFolder says why a place is not a folder to read.
-func isFolder(op, dir string) error {
+// checkFolder returns an error if a path is not a folder that can be read.
+func checkFolder(op, dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -219,13 +220,13 @@ func isFolder(op, dir string) error {
 	return nil
 }
 
-// folderError is the error with which work on a folder ended.
+// folderError converts an error of work on a folder to one for people.
 func folderError(ctx context.Context, op, path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() == nil:
-		if _, known := errors.AsType[*tool.Error](err); known {
+		if _, ok := errors.AsType[*tool.Error](err); ok {
 			return err
 		}
 	default:

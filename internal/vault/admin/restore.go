@@ -18,14 +18,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Restored says what [Vault.Restore] did.
+// Restored is the result of [Vault.Restore].
 type Restored struct {
-	// Kept is where the vault that was there lies now, "" if there was none.
+	// Kept is the new path of the vault that was replaced, "" if there was none.
 	Kept string
 	Info
 }
 
-// MayRestore says why a file cannot be a backup of the vault, as far as that shows without reading it.
+// MayRestore returns why a file cannot be a backup of the vault, as far as that is known without reading it.
 func (v *Vault) MayRestore(backup string) error {
 	const op = "restore the vault"
 	info, err := os.Stat(backup)
@@ -37,16 +37,16 @@ func (v *Vault) MayRestore(backup string) error {
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is empty or not a file; expected a backup of a vault"}
 	}
-	if now, err := os.Stat(v.Path()); err == nil && os.SameFile(now, info) {
+	if current, err := os.Stat(v.Path()); err == nil && os.SameFile(current, info) {
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is the vault itself, expected a backup of it"}
 	}
 	return nil
 }
 
-// Restore puts a backup in the place of the vault, and keeps what was there beside it. The backup is copied and checked
-// first; nothing is changed unless it is sound. Of the vault that was there the log goes first, right before the backup
-// takes its place: where the machine stops between the two, the vault lacks what was in the log alone, and what is kept
-// has it. Nobody else may use it.
+// Restore replaces the vault by a backup, and keeps the replaced vault next to it. First the backup is copied and
+// checked; unless it is sound, nothing is changed. The log of the replaced vault is removed right before the backup
+// gets its name. If the machine stops between these two steps, the vault lacks what was only in the log, but the kept
+// copy has it. Nobody else may use the vault meanwhile.
 func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, total int)) (r Restored, err error) {
 	const op = "restore the vault"
 	if err := v.MayRestore(backup); err != nil {
@@ -61,21 +61,21 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 		return r, fileError(op, dir, err)
 	}
 	defer unlock()
-	part, done, err := workspace.TempDir(dir, ".collie-restore-")
+	part, cleanup, err := workspace.TempDir(dir, ".collie-restore-")
 	if err != nil {
 		return r, fileError(op, dir, err)
 	}
-	defer done()
-	fresh := filepath.Join(part, "vault.db")
-	for _, suffix := range []string{"", "-wal"} { // a copy that was made by hand may have a log
-		if err := copyFile(ctx, backup+suffix, fresh+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+	defer cleanup()
+	restored := filepath.Join(part, "vault.db")
+	for _, suffix := range []string{"", "-wal"} { // a copy made by hand may have a log
+		if err := copyFile(ctx, backup+suffix, restored+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return r, fileError(op, backup, err)
 		}
 	}
-	if r.Info, err = soundBackup(ctx, op, backup, fresh, progress); err != nil {
+	if r.Info, err = checkBackup(ctx, op, backup, restored, progress); err != nil {
 		return r, err
 	}
-	if r.Kept, err = keepBeside(v.Path(), time.Now()); err != nil {
+	if r.Kept, err = keepCopy(v.Path(), time.Now()); err != nil {
 		return r, fileError(op, v.Path(), err)
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -83,27 +83,27 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 			return r, fileError(op, v.Path(), err)
 		}
 	}
-	if err := os.Rename(fresh, v.Path()); err != nil {
+	if err := os.Rename(restored, v.Path()); err != nil {
 		return r, fileError(op, v.Path(), err)
 	}
-	if d, err := os.Open(dir); err == nil { // that the name is there outlives the machine too
-		_ = d.Sync() // not every system can
+	if d, err := os.Open(dir); err == nil { // makes the name survive a crash of the machine
+		_ = d.Sync() // not supported on every system
 		_ = d.Close()
 	}
 	r.Path = v.Path()
 	return r, nil
 }
 
-// soundBackup checks the copy of a backup, and brings it up to date.
-func soundBackup(ctx context.Context, op, backup, fresh string, progress func(done, total int)) (info Info, err error) {
-	w, err := workspace.Open(ctx, fresh, workspace.Options{})
+// checkBackup checks the copy of a backup at restored, and migrates it. Errors name backup.
+func checkBackup(ctx context.Context, op, backup, restored string, progress func(done, total int)) (info Info, err error) {
+	w, err := workspace.Open(ctx, restored, workspace.Options{})
 	if err != nil {
 		if workspace.TroubleOf(err) != "" {
 			err = &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is not a sound backup of a vault: nothing was changed", Err: err}
 		}
 		return info, err
 	}
-	found, err := w.Check(ctx, progress)
+	problems, err := w.Check(ctx, progress)
 	if err == nil {
 		info, err = w.Info(ctx)
 	}
@@ -111,21 +111,21 @@ func soundBackup(ctx context.Context, op, backup, fresh string, progress func(do
 	switch {
 	case ctx.Err() != nil:
 		return info, &tool.Error{Op: op, Kind: tool.Canceled, Subject: backup, Message: "interrupted: nothing was changed", Err: context.Cause(ctx)}
-	case err != nil || len(found) > 0 && found[0].Subject == "database":
+	case err != nil || len(problems) > 0 && problems[0].Subject == "database":
 		return info, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "the backup is damaged: nothing was changed", Err: err, Hint: "try an older one"}
 	case info.Notebooks == 0:
 		return info, &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "the backup holds no notebook: nothing was changed"}
-	case len(found) > 0:
+	case len(problems) > 0:
 		return info, &tool.Error{
-			Op: op, Kind: tool.Invalid, Subject: backup, Message: fmt.Sprintf("the backup has %d problems, such as %s: nothing was changed", len(found), found[0]),
+			Op: op, Kind: tool.Invalid, Subject: backup, Message: fmt.Sprintf("the backup has %d problems, such as %s: nothing was changed", len(problems), problems[0]),
 			Hint: "try an older one",
 		}
 	}
-	return info, syncFile(fresh)
+	return info, syncFile(restored)
 }
 
-// keepBeside gives a vault, with its log, a second name.
-func keepBeside(path string, now time.Time) (kept string, err error) {
+// keepCopy gives a vault and its log a second name, and returns it; "" if there is no vault.
+func keepCopy(path string, now time.Time) (kept string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
@@ -150,37 +150,38 @@ func keepBeside(path string, now time.Time) (kept string, err error) {
 	return kept, nil
 }
 
-// copyFile copies a file to one that is not there, and returns once it is on the disk. Where that fails there is none.
+// copyFile copies a file to a new one, and returns once that is on the disk. After an error the new file does not
+// exist.
 func copyFile(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+	src, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(out, reader{ctx, in}); err == nil {
-		err = out.Sync()
+	if _, err = io.Copy(dst, reader{ctx, src}); err == nil {
+		err = dst.Sync()
 	}
-	if err = errors.Join(err, out.Close()); err != nil {
+	if err = errors.Join(err, dst.Close()); err != nil {
 		err = errors.Join(err, os.Remove(to))
 	}
 	return err
 }
 
-// reader reads until ctx ends.
+// reader reads from src until ctx ends.
 type reader struct {
 	ctx context.Context
-	in  io.Reader
+	src io.Reader
 }
 
 func (r reader) Read(p []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}
-	return r.in.Read(p)
+	return r.src.Read(p)
 }
 
 func syncFile(path string) error {
@@ -191,38 +192,38 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// LostNotes is something that [Vault.Salvage] did not find.
+// LostNotes is something that [Vault.Salvage] could not recover.
 type LostNotes = salvage.Lost
 
-// lostList is the file that lists what is missing, in the folder of a salvage.
+// lostList is the file in the folder of a salvage that lists what is missing.
 const lostList = "not-salvaged.txt"
 
-// Salvage writes what can still be read of a damaged vault as a folder of Markdown, and says what is missing. The file
-// of the vault is only read.
+// Salvage writes what can still be read of a damaged vault as a folder of Markdown, and returns what is missing. The
+// file of the vault is only read.
 func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, lost []LostNotes, err error) {
 	const op = "salvage the vault"
 	if !v.Exists() {
 		_, err := v.open(ctx, op)
 		return report, nil, err
 	}
-	found, err := salvage.Read(ctx, v.Path())
+	notes, err := salvage.Read(ctx, v.Path())
 	if err != nil {
 		return report, nil, folderError(ctx, op, v.Path(), err)
 	}
-	if found.Empty() {
+	if notes.Empty() {
 		return report, nil, &tool.Error{Op: op, Kind: tool.NotFound, Subject: v.Path(), Message: "no notes were found in it", Hint: "collie vault restore BACKUP goes back to a backup"}
 	}
-	tmp, done, err := workspace.TempDir(os.TempDir(), "collie-salvage-")
+	tmp, cleanup, err := workspace.TempDir(os.TempDir(), "collie-salvage-")
 	if err != nil {
 		return report, nil, fileError(op, os.TempDir(), err)
 	}
-	defer done()
+	defer cleanup()
 	w, err := workspace.Open(ctx, filepath.Join(tmp, "vault.db"), workspace.Options{})
 	if err != nil {
 		return report, nil, err
 	}
 	defer w.Close()
-	if lost, err = found.Fill(ctx, w); err != nil {
+	if lost, err = notes.Fill(ctx, w); err != nil {
 		return report, nil, folderError(ctx, op, v.Path(), vaultError(op, tmp, err))
 	}
 	if report, err = folder.Export(ctx, w, dir, folder.ExportOptions{}); err != nil {

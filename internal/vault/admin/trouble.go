@@ -12,19 +12,19 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// vaultError is an error of the vault's file with what to do about it; other errors it leaves alone.
+// vaultError adds to an error of the vault's file what a person can do. Other errors are returned unchanged.
 func vaultError(op, path string, err error) error {
 	trouble := workspace.TroubleOf(err)
-	if _, known := errors.AsType[*tool.Error](err); err == nil || known || trouble == "" {
+	if _, ok := errors.AsType[*tool.Error](err); err == nil || ok || trouble == "" {
 		return err
 	}
 	return TroubleError(op, path, trouble, err)
 }
 
-// unusableKind is the kind of the errors of a file that cannot be used.
+// unusableKind is the kind of errors about a file that cannot be used.
 const unusableKind = tool.Upstream + "/api_error"
 
-// TroubleError says what is the matter with a vault, and that nothing was written.
+// TroubleError returns an error that says what is wrong with a vault, what to do, and that nothing was written.
 func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
 	e := &tool.Error{Op: op, Kind: unusableKind, Code: "vault_" + string(trouble), Subject: path, Err: err}
 	switch trouble {
@@ -51,27 +51,28 @@ func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.E
 	return e
 }
 
-// backupNote returns the file that names the last backup of a vault.
-func backupNote(path string) string { return path + ".backup" }
+// backupRecord returns the file that has the path of a vault's last backup.
+func backupRecord(path string) string { return path + ".backup" }
 
-// noteBackup remembers a backup, for those who need one.
-func noteBackup(path, backup string) {
-	_ = atomicfile.WriteNoSync(backupNote(path), []byte(backup), 0o600) // without it nothing but a hint is missing
+// recordBackup records the path of a backup, for the hint of [TroubleError].
+func recordBackup(path, backup string) {
+	_ = atomicfile.WriteNoSync(backupRecord(path), []byte(backup), 0o600) // without it, only a hint is missing
 }
 
-// lastBackup returns the last backup of a vault if it is still there.
+// lastBackup returns the path of the last backup of a vault, "" if that file no longer exists.
 func lastBackup(path string) string {
-	data, err := os.ReadFile(backupNote(path))
+	data, err := os.ReadFile(backupRecord(path))
 	if err != nil || len(data) > 4096 || !filepath.IsAbs(string(data)) {
 		return ""
 	}
-	if info, err := os.Stat(string(data)); err != nil || !info.Mode().IsRegular() { //nolint:gosec // a look whether the file is there
+	if info, err := os.Stat(string(data)); err != nil || !info.Mode().IsRegular() { //nolint:gosec // only checks whether the file exists
 		return ""
 	}
 	return string(data)
 }
 
-// fileError is the error for a file or folder that could not be made, with what the system says.
+// fileError returns the error for a file or folder that cannot be written, with a hint that depends on the system's
+// error.
 func fileError(op, path string, err error) error {
 	e := &tool.Error{Op: op, Kind: tool.Internal, Subject: path, Err: err}
 	switch {

@@ -14,20 +14,20 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Lost is something that is missing.
+// Lost is something that could not be recovered.
 type Lost struct {
 	// Where is the path of a document, a file, or the vault.
 	Where string `json:"where"`
 	What  string `json:"what"`
 }
 
-// lostBox is the notebook for documents whose own notebook could not be read.
-const lostBox = "20000101000000-salvage"
+// salvageBox is the notebook for documents whose own notebook could not be read.
+const salvageBox = "20000101000000-salvage"
 
 // Empty reports whether no text was found.
 func (f *Found) Empty() bool { return len(f.nodes) == 0 }
 
-// Fill turns what was found into documents of an empty vault, and returns what is missing.
+// Fill adds what was found to an empty vault, and returns what is missing.
 func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, err error) {
 	if f.Unread > 0 {
 		lost = append(lost, Lost{"the vault", fmt.Sprintf("%d of %d pages could not be read", f.Unread, f.Pages)})
@@ -49,36 +49,36 @@ func (f *Found) Fill(ctx context.Context, w *workspace.Workspace) (lost []Lost, 
 	for _, id := range slices.Sorted(maps.Keys(boxes)) {
 		list := boxes[id]
 		sorting.By(list, func(a, b *document) int { return cmp.Or(cmp.Compare(a.sort, b.sort), cmp.Compare(a.n, b.n)) })
-		conf, known := f.notebooks[id]
-		if !known {
+		conf, ok := f.notebooks[id]
+		if !ok {
 			conf = tree.NewConf("Salvaged " + id)
 			lost = append(lost, Lost{conf.Name, "the settings of the notebook could not be read, its name with them"})
 		}
-		more, err := f.fillBox(ctx, w, id, conf, list)
+		boxLost, err := f.fillBox(ctx, w, id, conf, list)
 		if err != nil {
 			return nil, err
 		}
-		lost = append(lost, more...)
+		lost = append(lost, boxLost...)
 	}
 	return lost, f.fillFiles(ctx, w)
 }
 
-// assignBlocks assigns blocks to documents. Blocks of documents that were not found get new ones.
+// assignBlocks assigns blocks to their documents. If a document was not found, a new one is made for its blocks.
 func (f *Found) assignBlocks() {
 	for _, b := range f.nodes {
 		d := f.documents[b.doc]
 		if d == nil {
-			d = &document{n: b.doc, box: lostBox, sort: int(b.doc % (1 << 30))}
+			d = &document{n: b.doc, box: salvageBox, sort: int(b.doc % (1 << 30))}
 			f.documents[b.doc] = d
 		}
 		if _, box := f.notebooks[b.id]; b.kind == tree.Doc && d.id == "" && f.byID[b.id] == nil && !box {
-			d.id, f.byID[b.id] = b.id, d // another document may claim it by a damaged row
+			d.id, f.byID[b.id] = b.id, d // unless a damaged row has given it to another document
 		}
 		d.nodes = append(d.nodes, b)
 	}
 	for _, d := range f.documents {
 		if _, box := f.notebooks[d.id]; box && d.box != d.id {
-			d.id = "" // it is the id of a notebook's own page
+			d.id = "" // only a notebook's own page may have its id
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (f *Found) assignBlocks() {
 // fillBox creates a notebook with its documents, parents first.
 func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, conf tree.Conf, list []*document) (lost []Lost, err error) {
 	conf.Closed = false
-	made := map[int64]string{0: ""}
+	idByNumber := map[int64]string{0: ""}
 	err = w.Update(ctx, func(tx *workspace.Tx) error {
 		tx.AddNotebook(&tree.Notebook{ID: id, Conf: conf})
 		return nil
@@ -98,24 +98,24 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 			later = nil
 			n := 0
 			for _, d := range list {
-				up, known := made[d.parent]
-				if _, exists := f.documents[d.parent]; !known && exists && f.documents[d.parent].box == id && f.documents[d.parent] != d || n >= 50 {
+				up, placed := idByNumber[d.parent]
+				if _, exists := f.documents[d.parent]; !placed && exists && f.documents[d.parent].box == id && f.documents[d.parent] != d || n >= 50 {
 					later = append(later, d)
 					continue
 				}
 				n++
-				if !known {
-					lost = append(lost, Lost{name(d), "the document above it could not be read: it lies at the top"})
+				if !placed {
+					lost = append(lost, Lost{displayName(d), "the document above it could not be read: it lies at the top"})
 				}
-				root, missing := f.buildTree(d)
-				lost = append(lost, missing...)
+				root, docLost := f.buildTree(d)
+				lost = append(lost, docLost...)
 				box := tx.Notebook(id)
 				var parent *tree.Document
 				if up != "" {
 					parent = tx.Document(up)
 				}
-				made[d.n] = f.add(tx, box, parent, d, root)
-				hidden = hidden || made[d.n] == id
+				idByNumber[d.n] = f.add(tx, box, parent, d, root)
+				hidden = hidden || idByNumber[d.n] == id
 				if tx.Err() != nil {
 					return tx.Err()
 				}
@@ -124,7 +124,7 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 		})
 		if len(later) == len(list) { // a cycle: they are below each other
 			later[0].parent = 0
-			lost = append(lost, Lost{name(later[0]), "it and the document above it lie below each other: it lies at the top"})
+			lost = append(lost, Lost{displayName(later[0]), "it and the document above it lie below each other: it lies at the top"})
 		}
 		list = later
 	}
@@ -142,7 +142,7 @@ func (f *Found) fillBox(ctx context.Context, w *workspace.Workspace, id string, 
 func (f *Found) add(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document, d *document, root *tree.Block) string {
 	title := root.Attrs["title"]
 	if title == "" {
-		title = name(d)[strings.LastIndexByte(name(d), '/')+1:]
+		title = displayName(d)[strings.LastIndexByte(displayName(d), '/')+1:]
 	}
 	doc := tx.AddDocument(box, parent, title, d.id, tx.Identify(root.Children))
 	for name, value := range root.Attrs {
@@ -154,8 +154,8 @@ func (f *Found) add(tx *workspace.Tx, box *tree.Notebook, parent *tree.Document,
 	return doc.ID()
 }
 
-// name returns how to name a document to people.
-func name(d *document) string {
+// displayName returns a name of a document for people.
+func displayName(d *document) string {
 	switch {
 	case d.hpath != "" && d.hpath != "/":
 		return d.hpath
@@ -165,7 +165,8 @@ func name(d *document) string {
 	return fmt.Sprintf("document %d", d.n)
 }
 
-// buildTree builds the tree of a document's blocks. Blocks whose container is missing go to the root.
+// buildTree returns the tree of a document's blocks, and what is missing in it. Blocks whose container is missing go to
+// the root.
 func (f *Found) buildTree(d *document) (root *tree.Block, lost []Lost) {
 	sorting.By(d.nodes, func(a, b *node) int { return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(a.n, b.n)) })
 	blocks := map[int64]*tree.Block{}
@@ -186,7 +187,7 @@ func (f *Found) buildTree(d *document) (root *tree.Block, lost []Lost) {
 	}
 	if root == nil {
 		root = &tree.Block{Kind: tree.Doc, Attrs: map[string]string{}}
-		lost = append(lost, Lost{name(d), "its title and attributes could not be read"})
+		lost = append(lost, Lost{displayName(d), "its title and attributes could not be read"})
 	}
 	loose := 0
 	for _, b := range d.nodes {
@@ -204,18 +205,18 @@ func (f *Found) buildTree(d *document) (root *tree.Block, lost []Lost) {
 	}
 	pruneEmpty(root)
 	switch {
-	case d.hpath == "" && d.box == lostBox:
-		lost = append(lost, Lost{name(d), "the place of the document could not be read"})
+	case d.hpath == "" && d.box == salvageBox:
+		lost = append(lost, Lost{displayName(d), "the place of the document could not be read"})
 	case size < d.size:
-		lost = append(lost, Lost{name(d), fmt.Sprintf("about %d of %d bytes are missing", d.size-size, d.size)})
+		lost = append(lost, Lost{displayName(d), fmt.Sprintf("about %d of %d bytes are missing", d.size-size, d.size)})
 	}
 	if loose > 0 {
-		lost = append(lost, Lost{name(d), fmt.Sprintf("%d blocks have lost what they were in: they stand at the end", loose)})
+		lost = append(lost, Lost{displayName(d), fmt.Sprintf("%d blocks have lost what they were in: they stand at the end", loose)})
 	}
 	return root, lost
 }
 
-// isInsideItself reports whether a block would be inside itself.
+// isInsideItself reports whether a block is above itself, because a row is damaged.
 func isInsideItself(blocks map[int64]*tree.Block, b *node) bool {
 	for up := blocks[b.parent]; up != nil; up = up.Parent {
 		if up == blocks[b.n] {
@@ -225,7 +226,7 @@ func isInsideItself(blocks map[int64]*tree.Block, b *node) bool {
 	return false
 }
 
-// pruneEmpty removes containers that are empty.
+// pruneEmpty removes empty containers below b.
 func pruneEmpty(b *tree.Block) {
 	b.Children = slices.DeleteFunc(b.Children, func(child *tree.Block) bool {
 		pruneEmpty(child)

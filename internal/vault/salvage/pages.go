@@ -14,7 +14,7 @@ const (
 	maxFile                                      = 8 << 30
 )
 
-// pages are the pages of a file, as changed by its log.
+// pages are the pages of a file, with the changes in its log.
 type pages struct {
 	file  *os.File
 	count int
@@ -42,7 +42,7 @@ func openPages(path string) (*pages, error) {
 	return p, nil
 }
 
-// replay reads the pages of a log up to the last committed transaction.
+// replay adds the pages in a log, up to the last committed transaction.
 func (p *pages) replay(wal []byte) {
 	const header, frame = 32, 24 + pageSize
 	if len(wal) < header || binary.BigEndian.Uint32(wal[8:]) != pageSize {
@@ -68,7 +68,8 @@ func (p *pages) replay(wal []byte) {
 	}
 }
 
-// page returns a page by its number, from 1: padded with zeros if the file ends in it, nil if it cannot be read.
+// page returns the page with a number, from 1; nil if it cannot be read. If the file ends inside of it, the rest is
+// zero.
 func (p *pages) page(n int) []byte {
 	if data := p.log[n]; data != nil {
 		return data
@@ -83,7 +84,7 @@ func (p *pages) page(n int) []byte {
 	return data
 }
 
-// cells returns the offsets of the rows in a page, in its order, without those outside of the page.
+// cells returns the offsets of the rows in a page, in the order of the page. Offsets outside of the page are left out.
 func cells(data []byte, at int) (places []int) {
 	n := int(binary.BigEndian.Uint16(data[at+3:]))
 	first := at + 8
@@ -101,7 +102,7 @@ func cells(data []byte, at int) (places []int) {
 	return places
 }
 
-// varint reads a variable-length integer of SQLite and returns its length in bytes; 0 if there is none.
+// varint decodes a variable-length integer of SQLite and returns its length in bytes, 0 if there is none.
 func varint(data []byte) (v uint64, n int) {
 	for i := range min(len(data), 9) {
 		if i == 8 {
@@ -115,7 +116,7 @@ func varint(data []byte) (v uint64, n int) {
 	return 0, 0
 }
 
-// freePages returns the pages that SQLite keeps for reuse: their content was deleted.
+// freePages returns the numbers of the pages that SQLite keeps for reuse, whose content was deleted.
 func (p *pages) freePages() map[int]bool {
 	free := map[int]bool{}
 	first := p.page(1)

@@ -12,7 +12,7 @@ import (
 
 // Found is what was found in a file.
 type Found struct {
-	// Pages is the number of pages, Unread how many of those that should contain rows could not be read.
+	// Pages is the number of pages, Unread the number of those that should have rows but could not be read.
 	Pages, Unread int
 
 	notebooks map[string]tree.Conf
@@ -71,7 +71,7 @@ func Read(ctx context.Context, path string) (*Found, error) {
 	return f, ctx.Err()
 }
 
-// rootPages returns the first pages of tables and indexes, as far as the first page of the file tells.
+// rootPages returns the root pages of tables and indexes that can be found from the first page of the file.
 func (p *pages) rootPages() (roots []int) {
 	seen := map[int]bool{}
 	var walk func(n, depth int)
@@ -98,8 +98,7 @@ func (p *pages) rootPages() (roots []int) {
 	return roots
 }
 
-// rowsAt returns a page with rows, or with references to such pages, and the offset of its header; nil for other
-// pages.
+// rowsAt returns a page that has rows or refers to pages with rows, and the offset of its header; nil for other pages.
 func (p *pages) rowsAt(n int) (data []byte, at int) {
 	if data = p.page(n); data == nil {
 		return nil, 0
@@ -121,7 +120,7 @@ func child(data []byte, at int) int {
 	return int(data[at])<<24 | int(data[at+1])<<16 | int(data[at+2])<<8 | int(data[at+3])
 }
 
-// readPage reads the rows of a page and of those below it.
+// readPage reads the rows of a page and of the pages below it.
 func (f *Found) readPage(p *pages, n int, seen map[int]bool, depth int) {
 	if n < 1 || n > p.count || seen[n] || depth > 20 {
 		return
@@ -142,8 +141,8 @@ func (f *Found) readPage(p *pages, n int, seen map[int]bool, depth int) {
 	f.readPage(p, child(data, at+8), seen, depth+1)
 }
 
-// readRows reads the rows of one page. Of several rows for the same thing the first counts, since reachable pages are
-// read first.
+// readRows reads the rows of one page. If several rows are about the same thing, the first one counts, since reachable
+// pages are read first.
 func (f *Found) readRows(p *pages, n int) {
 	data, at := p.rowsAt(n)
 	if data == nil || data[at] == tableInner {
@@ -160,7 +159,7 @@ func (f *Found) readRows(p *pages, n int) {
 	}
 }
 
-// row adds a row as what its shape says it is.
+// row adds a row; its shape tells its table.
 func (f *Found) row(r *row, table bool) {
 	switch {
 	case !table && len(r.values) == 4:
@@ -182,7 +181,7 @@ func (f *Found) notebook(r *row) {
 	}
 	c := tree.NewConf("")
 	if json.Unmarshal([]byte(conf), &c) == nil {
-		if _, known := f.notebooks[id]; !known {
+		if _, exists := f.notebooks[id]; !exists {
 			f.notebooks[id] = c
 		}
 	}

@@ -4,25 +4,25 @@ import (
 	"encoding/binary"
 )
 
-// maxPayload bounds a row; the largest are assets.
+// maxPayload bounds the size of a row in bytes; the largest rows are assets.
 const maxPayload = 300 << 20
 
 // value is the value of a column: an int64, a string or bytes, nil for NULL.
 type value = any
 
-// row is what one row of a table holds.
+// row is a row of a table or index.
 type row struct {
 	n      int64 // row number in a table
 	values []value
 }
 
-// text returns a column if it is text.
+// text returns a column; false if it is not text.
 func (r *row) text(i int) (string, bool) { s, ok := r.values[i].(string); return s, ok }
 
-// number returns a column if it is a number.
+// number returns a column; false if it is not an integer.
 func (r *row) number(i int) (int64, bool) { n, ok := r.values[i].(int64); return n, ok }
 
-// read reads the row at an offset of a page. ok is false if there is none.
+// read decodes the row at an offset of a page; ok is false if there is none.
 func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 	size, n := varint(data[at:])
 	if n == 0 || size > maxPayload || size < 2 {
@@ -45,7 +45,7 @@ func (p *pages) read(data []byte, at int, table bool) (r row, ok bool) {
 	return r, r.values != nil
 }
 
-// payload returns the content of a row, including overflow pages; nil if one is missing.
+// payload returns the content of a row, with its overflow pages; nil if one is missing.
 func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 	maxLocal := pageSize - 35
 	if !table {
@@ -70,17 +70,17 @@ func (p *pages) payload(data []byte, at, size int, table bool) []byte {
 	out := append(make([]byte, 0, size), data[at:at+local]...)
 	next := int(binary.BigEndian.Uint32(data[at+local:]))
 	for len(out) < size {
-		more := p.page(next)
-		if more == nil {
+		overflow := p.page(next)
+		if overflow == nil {
 			return nil
 		}
-		next = int(binary.BigEndian.Uint32(more))
-		out = append(out, more[4:4+min(pageSize-4, size-len(out))]...)
+		next = int(binary.BigEndian.Uint32(overflow))
+		out = append(out, overflow[4:4+min(pageSize-4, size-len(out))]...)
 	}
 	return out
 }
 
-// decode returns the columns of a row, nil if it is not a row.
+// decode returns the columns of a row, nil if the payload is not that of a row.
 func decode(payload []byte) (values []value) {
 	header, at := varint(payload)
 	if at == 0 || header > uint64(len(payload)) || header > 200 {

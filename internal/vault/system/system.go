@@ -1,8 +1,9 @@
-// Package system answers what a client asks before it does anything: version, clock, configuration, network and the
-// place of the workspace. It also takes the messages and reloads that only a window would notice; the vault has none.
+// Package system implements the endpoints that a client uses before all others: version, clock, configuration, network
+// and the path of the workspace. It also accepts messages and reloads, which have no effect, since the vault has no
+// window.
 //
-// The configuration is that of a kernel nobody has touched. The vault does not read it; it says how the vault behaves
-// where there is a setting for it, and stands for itself elsewhere.
+// The configuration is that of a kernel with default settings. The vault does not read it. Where there is a setting for
+// something, the configuration says how the vault behaves.
 package system
 
 import (
@@ -37,18 +38,18 @@ func Register(mux *api.Mux) {
 	mux.Read("/api/system/getConf", getConf)
 	mux.Read("/api/notification/pushMsg", pushMessage)
 	mux.Read("/api/notification/pushErrMsg", pushMessage)
-	for _, what := range []string{"Icon", "Filetree", "Tag"} {
-		mux.Read("/api/ui/reload"+what, constant(nil))
+	for _, part := range []string{"Icon", "Filetree", "Tag"} {
+		mux.Read("/api/ui/reload"+part, constant(nil))
 	}
-	for _, what := range []string{"Protyle", "AttributeView"} {
-		mux.Read("/api/ui/reload"+what, func(_ *workspace.Tx, req api.Request) api.Reply {
+	for _, part := range []string{"Protyle", "AttributeView"} {
+		mux.Read("/api/ui/reload"+part, func(_ *workspace.Tx, req api.Request) api.Reply {
 			req.Str("id")
 			return api.Done()
 		})
 	}
 }
 
-// getConf answers the configuration, with the one setting that a call leaves in it.
+// getConf returns the configuration, with the only setting that a call changes.
 func getConf(tx *workspace.Tx, _ api.Request) api.Reply {
 	data, err := sjson.SetBytes(conf, "conf.tag.sort", api.TagSort(tx))
 	if err != nil {
@@ -57,12 +58,12 @@ func getConf(tx *workspace.Tx, _ api.Request) api.Reply {
 	return api.OK(json.RawMessage(data))
 }
 
-// constant answers the same.
+// constant returns a handler that always answers data.
 func constant(data any) api.Handler {
 	return func(*workspace.Tx, api.Request) api.Reply { return api.OK(data) }
 }
 
-// pushMessage takes a message, which nobody sees, and answers an id to it.
+// pushMessage accepts a message, which nobody sees, and answers with an id.
 func pushMessage(_ *workspace.Tx, req api.Request) api.Reply {
 	req.NeedText("msg")
 	req.OptNum("timeout", 7000)

@@ -2,13 +2,13 @@ package template
 
 import "time"
 
-// budget counts what an execution has used.
+// budget counts what an execution has used, and stops it at the bounds.
 type budget struct {
-	nodes, bytesMade, queries int
-	deadline                  time.Time
+	nodes, bytesBuilt, queries int
+	deadline                   time.Time
 }
 
-// countParts counts n parts that are about to be evaluated.
+// countParts counts n parts that are about to be evaluated. The error says which bound was reached.
 func (b *budget) countParts(n int) error {
 	b.nodes += n
 	switch {
@@ -23,16 +23,16 @@ func (b *budget) countParts(n int) error {
 // countBytes counts n bytes that a function is about to produce.
 func (b *budget) countBytes(n int) error {
 	if n < 0 || n > maxBuilt {
-		return errMade
+		return errBuilt
 	}
-	if b.bytesMade += n; b.bytesMade > maxBuilt {
-		return errMade
+	if b.bytesBuilt += n; b.bytesBuilt > maxBuilt {
+		return errBuilt
 	}
 	return nil
 }
 
-// weight returns the approximate printed length of values. A part that occurs several times was counted each time
-// when its container was made, so no value takes long to walk.
+// weight returns the approximate length of values when printed. It cannot take long: a part that occurs several times
+// was counted each time, when the value that contains it was made.
 func weight(values ...any) int {
 	n := 0
 	for _, value := range values {
@@ -51,8 +51,8 @@ func weight(values ...any) int {
 			n += 2 + 21*len(v)
 		case map[string]any:
 			n += 5
-			for name, held := range v {
-				n += len(name) + 2 + weight(held)
+			for name, element := range v {
+				n += len(name) + 2 + weight(element)
 			}
 		case time.Time:
 			n += 64

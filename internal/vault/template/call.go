@@ -18,14 +18,14 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 	if m, ok := method(value, name); ok {
 		return r.callFunction(dot, m, node, args, last)
 	}
-	held, ok := value.(map[string]any)
+	entries, ok := value.(map[string]any)
 	if !ok {
 		r.fail("can't evaluate field %s in type %T", name, value)
 	}
 	if len(args) > 1 || last != noValue {
 		r.fail("%s is not a method but has arguments", name)
 	}
-	v, ok := held[name]
+	v, ok := entries[name]
 	if !ok && r.strict {
 		r.fail("%w %q", errKey, name)
 	}
@@ -34,7 +34,7 @@ func (r *run) field(dot, value any, node parse.Node, name string, args []parse.N
 
 var errKey = errors.New("map has no entry for key")
 
-// callNamed calls a function by name; node is the part of the template that an error shows.
+// callNamed calls a function by name. An error shows node as its place.
 func (r *run) callNamed(dot any, n *parse.IdentifierNode, node parse.Node, args []parse.Node, last any) any {
 	r.at(n)
 	f, ok := functions()[n.Ident]
@@ -48,7 +48,7 @@ func (r *run) callNamed(dot any, n *parse.IdentifierNode, node parse.Node, args 
 	return r.callFunction(dot, f, node, args, last)
 }
 
-// callLazy evaluates and and or, whose later arguments are evaluated only if needed.
+// callLazy evaluates and and or, which stop at the first argument that decides the result.
 func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	if len(args) == 0 && last == noValue {
@@ -66,7 +66,7 @@ func (r *run) callLazy(dot any, name string, args []parse.Node, last any) any {
 	return v
 }
 
-// callFunction evaluates the arguments, checks them against what a function takes, and calls it.
+// callFunction evaluates the arguments, checks their number and types, and calls a function.
 func (r *run) callFunction(dot any, f function, node parse.Node, args []parse.Node, last any) any {
 	args = args[min(1, len(args)):]
 	n := len(args)
@@ -102,7 +102,7 @@ func (r *run) callFunction(dot any, f function, node parse.Node, args []parse.No
 	return result
 }
 
-// evalArgument returns the value of an argument of a kind, as in [function].
+// evalArgument returns the value of an argument of a kind, one of those in [function].
 func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 	r.at(node)
 	switch n := node.(type) {
@@ -152,7 +152,7 @@ func (r *run) evalArgument(dot any, kind byte, node parse.Node) any {
 	return r.literal(dot, node)
 }
 
-// convert converts a value to a kind.
+// convert checks that a value is of a kind, and fails if it is not. nil becomes a nil dict.
 func (r *run) convert(value any, kind byte) any {
 	if kind == 'a' || kind == 'v' {
 		return value

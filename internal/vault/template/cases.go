@@ -19,7 +19,7 @@ const (
 	upper
 	lower
 	digitClass
-	otherClass // of a script without capitals
+	otherClass // a letter without upper and lower case
 )
 
 func letterOf(c rune) letterClass {
@@ -38,11 +38,11 @@ func letterOf(c rune) letterClass {
 	return markClass
 }
 
-// snakeCase returns a name in lower case with sign between its words. A word begins with a capital after another kind
-// of character, with the last of several capitals before a small letter, and with digits before one.
+// snakeCase returns a name in lower case with sign between its words. A word begins with a capital after a character of
+// another kind, with the last of several capitals before a small letter, and with digits before a small letter.
 func snakeCase(s string, sign rune) string {
 	runes := []rune(s)
-	is := func(i int) letterClass {
+	classAt := func(i int) letterClass {
 		if i < 0 || i >= len(runes) {
 			return markClass
 		}
@@ -50,24 +50,24 @@ func snakeCase(s string, sign rune) string {
 	}
 	var out strings.Builder
 	for i, c := range runes {
-		before, here, begins := is(i-1), is(i), false
+		previous, current, begins := classAt(i-1), classAt(i), false
 		switch {
-		case before == markClass || before == connectorClass:
-		case here == upper:
-			begins = before != upper || is(i+1) == lower
-		case here == digitClass && before != digitClass:
+		case previous == markClass || previous == connectorClass:
+		case current == upper:
+			begins = previous != upper || classAt(i+1) == lower
+		case current == digitClass && previous != digitClass:
 			end := i
-			for is(end) == digitClass {
+			for classAt(end) == digitClass {
 				end++
 			}
-			begins = is(end) == lower
-		case here == otherClass:
-			begins = before == upper || before == digitClass
+			begins = classAt(end) == lower
+		case current == otherClass:
+			begins = previous == upper || previous == digitClass
 		}
 		if begins {
 			out.WriteRune(sign)
 		}
-		if here == connectorClass {
+		if current == connectorClass {
 			c = sign
 		}
 		out.WriteRune(unicode.ToLower(c))
@@ -75,8 +75,8 @@ func snakeCase(s string, sign rune) string {
 	return out.String()
 }
 
-// camelCase joins the words of a name, each with a capital. Of several separators between words all but one stay, as
-// do all around the name.
+// camelCase joins the words of a name, each with a capital. One separator between words is dropped; further ones, and
+// those around the name, stay.
 func camelCase(s string) string {
 	words := strings.TrimLeftFunc(s, isConnector)
 	lead := s[:len(s)-len(words)]
@@ -88,7 +88,7 @@ func camelCase(s string) string {
 	var out strings.Builder
 	out.WriteString(lead)
 	runes := []rune(trimmed)
-	capitals := false // in those with which a word begins
+	capitals := false // within the capitals at the start of a word
 	for i, c := range runes {
 		switch {
 		case isConnector(c):
@@ -109,7 +109,8 @@ func camelCase(s string) string {
 	return out.String() + tail
 }
 
-// notInWord reports whether c ends a word for title: a space, or an ASCII mark other than the underscore.
+// notInWord reports whether c separates words for title: a space, or an ASCII character other than letters, digits and
+// the underscore.
 func notInWord(c rune) bool {
 	if c < utf8.RuneSelf {
 		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
@@ -117,7 +118,7 @@ func notInWord(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && unicode.IsSpace(c)
 }
 
-// mapWordStarts changes the first letter of each word.
+// mapWordStarts changes the first letter of each word; between reports whether a character separates words.
 func mapWordStarts(s string, between func(rune) bool, change func(rune) rune) string {
 	last := ' '
 	return strings.Map(func(c rune) rune {

@@ -38,13 +38,13 @@ var dateFunctions = map[string]function{
 		return week, nil
 	}},
 	// The month of an ISO 8601 week is that of its Thursday.
-	"ISOMonth":    {params: "t", call: func(_ *run, a []any) (any, error) { return int(ofWeek(timeOf(a[0]), 4).Month()), nil }},
-	"ISOWeekDate": {params: "it", call: func(_ *run, a []any) (any, error) { return ofWeek(timeOf(a[1]), a[0].(int)), nil }},
+	"ISOMonth":    {params: "t", call: func(_ *run, a []any) (any, error) { return int(dayOfWeek(timeOf(a[0]), 4).Month()), nil }},
+	"ISOWeekDate": {params: "it", call: func(_ *run, a []any) (any, error) { return dayOfWeek(timeOf(a[1]), a[0].(int)), nil }},
 }
 
 func timeOf(value any) time.Time { return value.(time.Time) }
 
-// format writes a time by a layout of package time.
+// format formats a time by a layout of package time.
 func format(r *run, t time.Time, layout string) (any, error) {
 	if err := r.countBytes(4*len(layout) + 16); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func format(r *run, t time.Time, layout string) (any, error) {
 	return t.Format(layout), nil
 }
 
-// timeOrNow returns a time, or the time of a number of seconds; now for any other value.
+// timeOrNow returns a time, or that of a number of seconds since 1970. Any other value means now.
 func timeOrNow(value any) time.Time {
 	switch v := value.(type) {
 	case time.Time:
@@ -65,8 +65,7 @@ func timeOrNow(value any) time.Time {
 	return time.Now()
 }
 
-// secondsOf returns a duration of a number of seconds. As in Sprig, a number that is written in the template does not
-// count.
+// secondsOf converts a number of seconds to a duration. As in Sprig, an int, such as a number in the template, gives 0.
 func secondsOf(value any) time.Duration {
 	n, _ := value.(int64)
 	if s, ok := value.(string); ok {
@@ -75,7 +74,7 @@ func secondsOf(value any) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// roundDuration returns a duration in the largest unit of which there is more than one.
+// roundDuration formats a duration in the largest unit of which it has more than one.
 func roundDuration(value any) string {
 	var d time.Duration
 	switch v := value.(type) {
@@ -102,7 +101,7 @@ func roundDuration(value any) string {
 func dateModify(_ *run, a []any) (any, error) {
 	d, err := time.ParseDuration(a[0].(string))
 	if err != nil {
-		return a[1], nil //nolint:nilerr // what cannot be read changes nothing, says Sprig
+		return a[1], nil //nolint:nilerr // as in Sprig, an invalid duration changes nothing
 	}
 	return timeOf(a[1]).Add(d), nil
 }
@@ -111,12 +110,12 @@ func weekday(value any, sunday string) string {
 	return []string{sunday, "一", "二", "三", "四", "五", "六"}[timeOf(value).Weekday()]
 }
 
-// ofWeek returns a day of the week of a time, from 1 for Monday.
-func ofWeek(t time.Time, day int) time.Time {
+// dayOfWeek returns a day in the week of a time, from 1 for Monday.
+func dayOfWeek(t time.Time, day int) time.Time {
 	return t.AddDate(0, 0, day-(int(t.Weekday())+6)%7-1)
 }
 
-// layouts are the formats that parseTime reads.
+// layouts are the layouts that parseTime accepts.
 var layouts = []string{
 	time.RFC3339Nano, time.DateTime, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999 -0700 MST", "2006-1-2 15:04", "2006-1-2T15:04",
 	"2006-1-2 15:04:05", "2006-1-2 3:04 PM", "2006-1-2 3:04:05 PM", "2006-1-2", "2006-1", "2006/1/2", "2006/1/2 15:04", "2006/1/2 15:04:05",
@@ -128,14 +127,14 @@ var layouts = []string{
 	time.RFC1123, time.RFC1123Z, time.RFC850, time.ANSIC, time.UnixDate, time.RubyDate,
 }
 
-// digitLayouts are the layouts of times written in digits alone, by their number.
+// digitLayouts are the layouts of times that consist of digits only, by length.
 var digitLayouts = map[int]string{4: "2006", 8: "20060102", 14: "20060102150405"}
 
-// parseTime parses a time in one of many formats, including seconds or milliseconds since 1970. As in SiYuan,
-// anything else means now.
-func parseTime(written string) time.Time {
-	if n, err := strconv.ParseInt(written, 10, 64); err == nil && strings.Trim(written, "0123456789") == "" {
-		switch len(written) {
+// parseTime parses a time in one of many formats, including seconds or milliseconds since 1970. As in SiYuan, any other
+// text means now.
+func parseTime(s string) time.Time {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && strings.Trim(s, "0123456789") == "" {
+		switch len(s) {
 		case 10:
 			return time.Unix(n, 0)
 		case 13:
@@ -145,26 +144,26 @@ func parseTime(written string) time.Time {
 		case 19:
 			return time.Unix(0, n)
 		}
-		if t, err := time.ParseInLocation(digitLayouts[len(written)], written, time.Local); err == nil && digitLayouts[len(written)] != "" {
+		if t, err := time.ParseInLocation(digitLayouts[len(s)], s, time.Local); err == nil && digitLayouts[len(s)] != "" {
 			return t
 		}
 	}
 	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, written, time.Local); err == nil {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
 			return t
 		}
 	}
 	return time.Now().Round(0)
 }
 
-// method returns a method of a time, a duration, a month or a weekday.
+// method returns a method of a time, duration, month or weekday by name; false if there is none.
 func method(value any, name string) (function, bool) {
 	var f function
 	switch v := value.(type) {
 	case time.Time:
-		f = ofTime(v, name)
+		f = timeMethod(v, name)
 	case time.Duration:
-		f = ofDuration(v, name)
+		f = durationMethod(v, name)
 	case time.Month:
 		if name == "String" {
 			f = getter(v.String())
@@ -178,16 +177,16 @@ func method(value any, name string) (function, bool) {
 	return f, f.call != nil
 }
 
-// getter returns a method without arguments.
+// getter returns a method without arguments that returns value.
 func getter(value any) function {
 	return function{call: func(*run, []any) (any, error) { return value, nil }}
 }
 
-func methodWith(takes string, give func(a []any) any) function {
-	return function{params: takes, call: func(_ *run, a []any) (any, error) { return give(a), nil }}
+func newMethod(params string, call func(a []any) any) function {
+	return function{params: params, call: func(_ *run, a []any) (any, error) { return call(a), nil }}
 }
 
-func ofTime(t time.Time, name string) function {
+func timeMethod(t time.Time, name string) function {
 	switch name {
 	case "Format":
 		return function{params: "s", call: func(r *run, a []any) (any, error) { return format(r, t, a[0].(string)) }}
@@ -220,28 +219,28 @@ func ofTime(t time.Time, name string) function {
 	case "UTC":
 		return getter(t.UTC())
 	case "AddDate":
-		return methodWith("iii", func(a []any) any { return t.AddDate(a[0].(int), a[1].(int), a[2].(int)) })
+		return newMethod("iii", func(a []any) any { return t.AddDate(a[0].(int), a[1].(int), a[2].(int)) })
 	case "Add":
-		return methodWith("D", func(a []any) any { return t.Add(a[0].(time.Duration)) })
+		return newMethod("D", func(a []any) any { return t.Add(a[0].(time.Duration)) })
 	case "Truncate":
-		return methodWith("D", func(a []any) any { return t.Truncate(a[0].(time.Duration)) })
+		return newMethod("D", func(a []any) any { return t.Truncate(a[0].(time.Duration)) })
 	case "Round":
-		return methodWith("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
+		return newMethod("D", func(a []any) any { return t.Round(a[0].(time.Duration)) })
 	case "Sub":
-		return methodWith("t", func(a []any) any { return t.Sub(timeOf(a[0])) })
+		return newMethod("t", func(a []any) any { return t.Sub(timeOf(a[0])) })
 	case "Before":
-		return methodWith("t", func(a []any) any { return t.Before(timeOf(a[0])) })
+		return newMethod("t", func(a []any) any { return t.Before(timeOf(a[0])) })
 	case "After":
-		return methodWith("t", func(a []any) any { return t.After(timeOf(a[0])) })
+		return newMethod("t", func(a []any) any { return t.After(timeOf(a[0])) })
 	case "Equal":
-		return methodWith("t", func(a []any) any { return t.Equal(timeOf(a[0])) })
+		return newMethod("t", func(a []any) any { return t.Equal(timeOf(a[0])) })
 	case "Compare":
-		return methodWith("t", func(a []any) any { return t.Compare(timeOf(a[0])) })
+		return newMethod("t", func(a []any) any { return t.Compare(timeOf(a[0])) })
 	}
 	return function{}
 }
 
-func ofDuration(d time.Duration, name string) function {
+func durationMethod(d time.Duration, name string) function {
 	switch name {
 	case "String":
 		return getter(d.String())
@@ -254,9 +253,9 @@ func ofDuration(d time.Duration, name string) function {
 	case "Milliseconds":
 		return getter(d.Milliseconds())
 	case "Truncate":
-		return methodWith("D", func(a []any) any { return d.Truncate(a[0].(time.Duration)) })
+		return newMethod("D", func(a []any) any { return d.Truncate(a[0].(time.Duration)) })
 	case "Round":
-		return methodWith("D", func(a []any) any { return d.Round(a[0].(time.Duration)) })
+		return newMethod("D", func(a []any) any { return d.Round(a[0].(time.Duration)) })
 	}
 	return function{}
 }

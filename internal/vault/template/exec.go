@@ -9,10 +9,10 @@ import (
 	"text/template/parse"
 )
 
-// run evaluates one parsed template. A called template gets its own run, which shares what is behind pointers.
+// run evaluates one parsed template. A template that it calls gets a run of its own with the same execution.
 //
-// Semantics and error texts are those of text/template; a place in an error is that of the node last evaluated. There
-// is no reflection: all values are of the types that [kindOf] knows.
+// Semantics and error texts are those of text/template. An error has the place of the last evaluated node. There is no
+// reflection: all values have types that [kindOf] knows.
 type run struct {
 	*execution
 	name string
@@ -37,7 +37,7 @@ type variable struct {
 // failure stops a template. It is a panic value that [Execute] recovers.
 type failure struct{ err error }
 
-// flow says how a list of nodes ended.
+// flow is how a list of nodes ended.
 type flow uint8
 
 const (
@@ -46,18 +46,18 @@ const (
 	flowContinue
 )
 
-// noValue stands for a value that a pipeline does not pass on.
+// noValue marks that there is no value from an earlier command of the pipeline.
 var noValue any = new(struct{ _ int })
 
-// maxError bounds an error in bytes, since some show values.
+// maxError bounds the text of an error in bytes, since some include values.
 const maxError = 1000
 
-// callCost is the cost of calling a named template; it bounds recursion.
+// callCost is what calling a named template counts, which bounds recursion.
 const callCost = 10
 
 func (r *run) at(node parse.Node) { r.node = node }
 
-// fail ends the execution with an error that tells the place.
+// fail ends the execution with an error that has the place.
 func (r *run) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if bound, ok := errors.AsType[boundError](err); ok {
@@ -83,7 +83,7 @@ func (r *run) write(text string) {
 	r.out.WriteString(text)
 }
 
-// variable returns the innermost variable of that name.
+// variable returns the innermost variable with a name.
 func (r *run) variable(name string) *any {
 	for i := len(r.vars) - 1; i >= 0; i-- {
 		if r.vars[i].name == name {
@@ -146,7 +146,7 @@ func (r *run) evalNode(dot any, node parse.Node) flow {
 
 func (r *run) pop(mark int) { r.vars = r.vars[:mark] }
 
-// call runs a named template.
+// call executes a named template.
 func (r *run) call(dot any, n *parse.TemplateNode) {
 	tree := r.trees[n.Name]
 	if tree == nil {
@@ -161,7 +161,7 @@ func (r *run) call(dot any, n *parse.TemplateNode) {
 	inner.list(data, tree.Root)
 }
 
-// evalRange is a range.
+// evalRange evaluates a range action.
 func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 	defer r.pop(len(r.vars))
 	list := r.evalPipe(dot, n.Pipe)
@@ -193,9 +193,9 @@ func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 				break
 			}
 		}
-	} else if held, ok := list.(map[string]any); ok {
-		for _, name := range slices.Sorted(maps.Keys(held)) {
-			if !turn(name, held[name]) {
+	} else if entries, ok := list.(map[string]any); ok {
+		for _, name := range slices.Sorted(maps.Keys(entries)) {
+			if !turn(name, entries[name]) {
 				break
 			}
 		}
@@ -217,7 +217,7 @@ func (r *run) evalRange(dot any, n *parse.RangeNode) flow {
 	return flowNext
 }
 
-// evalPipe returns the value of a pipeline, and assigns it to the pipeline's variables.
+// evalPipe returns the value of a pipeline, and sets the variables that it declares or assigns.
 func (r *run) evalPipe(dot any, pipe *parse.PipeNode) any {
 	r.at(pipe)
 	value := noValue
@@ -234,7 +234,7 @@ func (r *run) evalPipe(dot any, pipe *parse.PipeNode) any {
 	return value
 }
 
-// command returns the value of one command of a pipeline; last is the result of the one before.
+// command returns the value of one command in a pipeline. last is the result of the command before it.
 func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	first := cmd.Args[0]
 	switch n := first.(type) {
@@ -262,14 +262,14 @@ func (r *run) command(dot any, cmd *parse.CommandNode, last any) any {
 	return nil
 }
 
-// refuseArguments refuses arguments for something that is not a function.
+// refuseArguments fails if something that is not a function has arguments.
 func (r *run) refuseArguments(args []parse.Node, last any) {
 	if len(args) > 1 || last != noValue {
 		r.fail("can't give argument to non-function %s", args[0])
 	}
 }
 
-// literal returns a value written in the template.
+// literal returns the value of a constant in the template.
 func (r *run) literal(dot any, node parse.Node) any {
 	switch n := node.(type) {
 	case *parse.DotNode:
@@ -295,13 +295,13 @@ func (r *run) literal(dot any, node parse.Node) any {
 	return nil
 }
 
-// hexadecimal reports whether an e in a number is a digit.
+// hexadecimal reports whether an e in the text of a number is a digit.
 func hexadecimal(text string) bool {
 	text = strings.TrimLeft(text, "+-")
 	return (strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X")) && !strings.ContainsAny(text, "pP")
 }
 
-// evalVariable returns the value of a variable, or of a field of it.
+// evalVariable returns the value of a variable or of a field in it.
 func (r *run) evalVariable(dot any, n *parse.VariableNode, args []parse.Node, last any) any {
 	r.at(n)
 	value := *r.variable(n.Ident[0])
@@ -312,7 +312,7 @@ func (r *run) evalVariable(dot any, n *parse.VariableNode, args []parse.Node, la
 	return r.fields(dot, value, n, n.Ident[1:], args, last)
 }
 
-// chain returns a field of a parenthesized expression or of a function's result.
+// chain returns a field of an expression in parentheses or of a function's result.
 func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) any {
 	r.at(n)
 	if n.Node.Type() == parse.NodeNil {
@@ -321,7 +321,7 @@ func (r *run) chain(dot any, n *parse.ChainNode, args []parse.Node, last any) an
 	return r.fields(dot, r.evalArgument(dot, 'v', n.Node), n, n.Field, args, last)
 }
 
-// fields returns a field of a value, a field of that and so on; args belong to the last.
+// fields follows a path of fields from a value. args are for the last one.
 func (r *run) fields(dot, value any, node parse.Node, path []string, args []parse.Node, last any) any {
 	for i, name := range path {
 		if i == len(path)-1 {

@@ -9,22 +9,24 @@ import (
 // function is a function or method that templates can call.
 type function struct {
 	name string
-	// params has the types of its arguments, a letter of [kinds] each; a * after the last one means any number of it.
+	// params has the types of the arguments, one letter of [kinds] each. A * after the last means any number of that
+	// type.
 	params string
-	// growth is how many times larger than all its arguments the result can be. 0 means that it produces nothing, or
-	// counts that itself.
+	// growth is how many times larger than all arguments the result can be. 0 means that the function produces no text
+	// or list, or counts it itself.
 	growth int
-	// call gets arguments of the right number and types.
+	// call gets arguments whose number and types were checked.
 	call func(r *run, a []any) (any, error)
 }
 
-// functions are all that a template can call: those of package puretemplate, [queryFunctions] and [refusedFunctions].
+// functions are all functions that a template can call: those of package puretemplate, [queryFunctions] and
+// [refusedFunctions].
 var functions = sync.OnceValue(func() map[string]function {
-	all := map[string]function{}
-	for _, some := range []map[string]function{logicFunctions, textFunctions, numberFunctions, dateFunctions, listFunctions, queryFunctions, refusedFunctions} {
-		maps.Copy(all, some)
+	byName := map[string]function{}
+	for _, group := range []map[string]function{logicFunctions, textFunctions, numberFunctions, dateFunctions, listFunctions, queryFunctions, refusedFunctions} {
+		maps.Copy(byName, group)
 	}
-	return all
+	return byName
 })
 
 // logicFunctions has conditions and tests of values.
@@ -60,12 +62,12 @@ var logicFunctions = map[string]function{
 
 func typeOf(value any) string { return fmt.Sprintf("%T", value) }
 
-func not(is bool, err error) (any, error) { return !is, err }
+func not(result bool, err error) (any, error) { return !result, err }
 
-// empty reports whether Sprig takes a value for empty, which is when conditions take it for false.
+// empty reports whether Sprig calls a value empty: if it counts as false in conditions.
 func empty(value any) bool { return !isTrue(value) }
 
-// defaultTo returns the second value, or the first if that is empty or missing.
+// defaultTo returns the second value, or the first if the second is empty or missing.
 func defaultTo(a []any) any {
 	if len(a) > 1 && !empty(a[1]) {
 		return a[1]
@@ -83,10 +85,10 @@ func first(values []any) (any, error) {
 	return nil, nil //nolint:nilnil // nothing is a value of templates
 }
 
-func count(values []any, is func(any) bool) int {
+func count(values []any, matches func(any) bool) int {
 	n := 0
 	for _, v := range values {
-		if is(v) {
+		if matches(v) {
 			n++
 		}
 	}
@@ -103,9 +105,10 @@ var queryFunctions = map[string]function{
 	"statBlock":    {params: "s", call: statBlock},
 }
 
-// refusedFunctions are functions that text/template knows: templates that use them are parsed, but calling them fails.
+// refusedFunctions are functions of text/template that always fail, so that templates which use them can still be
+// parsed.
 var refusedFunctions = map[string]function{
-	"call": {params: "aa*", call: func(_ *run, args []any) (any, error) { // no value is a function
+	"call": {params: "aa*", call: func(_ *run, args []any) (any, error) { // templates have no values that are functions
 		return nil, fmt.Errorf("non-function %v of type %T", args[0], args[0])
 	}},
 }

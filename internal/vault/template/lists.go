@@ -93,14 +93,14 @@ var listFunctions = map[string]function{
 		return texts(a[0]), nil
 	}},
 	"join": {params: "sa", growth: 1, call: func(r *run, a []any) (any, error) {
-		by, parts := a[0].(string), []string{}
+		separator, parts := a[0].(string), []string{}
 		if a[1] != nil {
 			parts = texts(a[1])
 		}
-		if err := r.countBytes(len(parts) * len(by)); err != nil {
+		if err := r.countBytes(len(parts) * len(separator)); err != nil {
 			return nil, err
 		}
-		return strings.Join(parts, by), nil
+		return strings.Join(parts, separator), nil
 	}},
 	"splitList": {params: "ss", growth: 2, call: func(_ *run, a []any) (any, error) { return strings.Split(a[1].(string), a[0].(string)), nil }},
 
@@ -111,7 +111,7 @@ var listFunctions = map[string]function{
 	"seq":       {params: "i*", call: seq},
 }
 
-// listOf returns the elements of a list; wrong describes a value that is not a list.
+// listOf returns the elements of a list. wrong is the error text for another value, with %s for its kind.
 func listOf(value any, wrong string) ([]any, error) {
 	list, ok := elements(value)
 	if !ok {
@@ -128,7 +128,7 @@ func picker(name string, pick func([]any) any) function {
 	}}
 }
 
-// rearranger returns a function that makes a list from a list; arrange may change its argument.
+// rearranger returns a function that makes a list from a list. arrange may change its argument.
 func rearranger(wrong string, arrange func([]any) []any) function {
 	return function{params: "a", growth: 1, call: func(_ *run, a []any) (any, error) {
 		list, err := listOf(a[0], wrong)
@@ -209,7 +209,7 @@ func index(a []any) (any, error) {
 	return value, nil
 }
 
-// slice returns a part of a list. It is Sprig's function, which replaces that of text/template and does not take
+// slice returns a part of a list. It is the function of Sprig, which replaces that of text/template and does not accept
 // texts.
 func slice(a []any) (any, error) {
 	list, ok := elements(a[0])
@@ -245,14 +245,14 @@ func direction(from, to int) int {
 	return 1
 }
 
-// steps returns the numbers from one up to, but without, another.
-func steps(r *run, from, to, by int) ([]int, error) {
+// steps returns the numbers from one to another, which is not included.
+func steps(r *run, from, to, step int) ([]int, error) {
 	n := 0
 	switch {
-	case by > 0 && from < to:
-		n = int((uint(to)-uint(from)-1)/uint(by)) + 1
-	case by < 0 && from > to:
-		n = int((uint(from)-uint(to)-1)/uint(-by)) + 1
+	case step > 0 && from < to:
+		n = int((uint(to)-uint(from)-1)/uint(step)) + 1
+	case step < 0 && from > to:
+		n = int((uint(from)-uint(to)-1)/uint(-step)) + 1
 	}
 	if n < 0 {
 		return nil, errNodes
@@ -262,37 +262,37 @@ func steps(r *run, from, to, by int) ([]int, error) {
 	}
 	out := make([]int, n)
 	for i := range out {
-		out[i] = from + i*by
+		out[i] = from + i*step
 	}
 	return out, r.countBytes(21 * n)
 }
 
-// seq returns numbers joined by spaces: up to one, from one to another, or from one by steps to another, both ends
-// included.
+// seq returns numbers joined by spaces: from 1 to a number, from one number to another, or from one by steps to
+// another. Both ends are included.
 func seq(r *run, a []any) (any, error) {
 	n := make([]int, len(a))
 	for i := range a {
 		n[i] = a[i].(int)
 	}
-	from, by, to := 1, 0, 0
+	from, step, to := 1, 0, 0
 	switch len(n) {
 	case 1:
 		to = n[0]
 	case 2:
 		from, to = n[0], n[1]
 	case 3:
-		from, by, to = n[0], n[1], n[2]
+		from, step, to = n[0], n[1], n[2]
 	default:
 		return "", nil
 	}
 	way := direction(from, to)
 	switch {
 	case len(n) < 3:
-		by = way
-	case by*way <= 0:
+		step = way
+	case step*way <= 0:
 		return "", nil
 	}
-	numbers, err := steps(r, from, to+way, by)
+	numbers, err := steps(r, from, to+way, step)
 	if err != nil {
 		return nil, err
 	}

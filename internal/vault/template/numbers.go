@@ -87,16 +87,15 @@ func foldf(values []any, op func(x, y float64) float64) float64 {
 	return from
 }
 
-// decimal computes with numbers as decimals, so that 0.1 and 0.2 make 0.3. A nil operation divides, to 16 decimal
-// places.
+// decimal computes with decimal numbers, so that 0.1 plus 0.2 is 0.3. A nil operation divides, to 16 decimal places.
 func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
 	var sum *big.Rat
 	for _, value := range values {
-		written := strconv.FormatFloat(toFloat(value), 'f', -1, 64)
-		n, ok := new(big.Rat).SetString(written)
+		digits := strconv.FormatFloat(toFloat(value), 'f', -1, 64)
+		n, ok := new(big.Rat).SetString(digits)
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("cannot create a decimal from %s", written)
+			return nil, fmt.Errorf("cannot create a decimal from %s", digits)
 		case sum == nil:
 			sum = n
 		case op != nil:
@@ -116,21 +115,21 @@ func decimal(values []any, op func(z, x, y *big.Rat) *big.Rat) (any, error) {
 }
 
 func round(a []any) float64 {
-	on := 0.5
+	threshold := 0.5
 	if len(a) > 2 {
-		on = a[2].(float64)
+		threshold = a[2].(float64)
 	}
 	power := math.Pow(10, float64(a[1].(int)))
 	shifted := power * toFloat(a[0])
-	if _, rest := math.Modf(shifted); rest >= on {
+	if _, fraction := math.Modf(shifted); fraction >= threshold {
 		return math.Ceil(shifted) / power
 	}
 	return math.Floor(shifted) / power
 }
 
 // octal parses a number in octal digits.
-func octal(written string) int64 {
-	n, err := strconv.ParseInt(written, 8, 64)
+func octal(digits string) int64 {
+	n, err := strconv.ParseInt(digits, 8, 64)
 	if err != nil {
 		return 0
 	}
@@ -139,9 +138,8 @@ func octal(written string) int64 {
 
 func logarithm(a []any) float64 { return math.Log(toFloat(a[0])) / math.Log(toFloat(a[1])) }
 
-// formatFloat formats a number by a pattern such as "#,###.##": its first separator goes between thousands, its
-// second before the fraction, with as many digits as the pattern has. A single separator is the one before the
-// fraction.
+// formatFloat formats a number by a pattern such as "#,###.##". Its first separator is for thousands, its second for
+// the fraction, which gets as many digits as the pattern has. A single separator is for the fraction.
 func formatFloat(form string, n float64) (string, error) {
 	switch {
 	case math.IsNaN(n):
@@ -154,15 +152,15 @@ func formatFloat(form string, n float64) (string, error) {
 	precision, point, thousands, plus := 2, ".", ",", ""
 	if form != "" {
 		precision, thousands = 9, ""
-		written := []rune(form)
+		pattern := []rune(form)
 		var signs []int
-		for i, c := range written {
+		for i, c := range pattern {
 			if c != '#' && c != '0' {
 				signs = append(signs, i)
 			}
 		}
 		if len(signs) > 0 && signs[0] == 0 {
-			if written[0] != '+' {
+			if pattern[0] != '+' {
 				return "", errors.New("FormatFloat(): invalid positive sign directive")
 			}
 			plus, signs = "+", signs[1:]
@@ -171,10 +169,10 @@ func formatFloat(form string, n float64) (string, error) {
 			if signs[1]-signs[0] != 4 {
 				return "", errors.New("FormatFloat(): thousands separator directive must be followed by 3 digit-specifiers")
 			}
-			thousands, signs = string(written[signs[0]]), signs[1:]
+			thousands, signs = string(pattern[signs[0]]), signs[1:]
 		}
 		if len(signs) == 1 {
-			point, precision = string(written[signs[0]]), len(written)-signs[0]-1
+			point, precision = string(pattern[signs[0]]), len(pattern)-signs[0]-1
 		}
 		if precision > 9 {
 			return "", errors.New("FormatFloat(): at most 9 digits behind the point")
@@ -188,8 +186,8 @@ func formatFloat(form string, n float64) (string, error) {
 		plus, n = "", 0
 	}
 	scale := math.Pow10(precision)
-	before, behind := math.Modf(n + 5/(scale*10))
-	out := strconv.FormatInt(truncateFloat(before), 10)
+	whole, part := math.Modf(n + 5/(scale*10))
+	out := strconv.FormatInt(truncateFloat(whole), 10)
 	if thousands != "" {
 		for i := len(out) - 3; i > 0 && out[i-1] != '-'; i -= 3 {
 			out = out[:i] + thousands + out[i:]
@@ -198,6 +196,6 @@ func formatFloat(form string, n float64) (string, error) {
 	if precision == 0 {
 		return plus + out, nil
 	}
-	fraction := strconv.Itoa(int(behind * scale))
+	fraction := strconv.Itoa(int(part * scale))
 	return plus + out + point + strings.Repeat("0", max(precision-len(fraction), 0)) + fraction, nil
 }

@@ -2,7 +2,7 @@ package template
 
 import "strings"
 
-// countQuery counts a query of notes, and reports whether there are notes.
+// countQuery counts a query of notes, and reports whether notes are available.
 func (r *run) countQuery() (bool, error) {
 	if r.queries++; r.queries > maxQueries {
 		return false, errQueries
@@ -10,39 +10,39 @@ func (r *run) countQuery() (bool, error) {
 	return r.notes != nil, nil
 }
 
-// queryRows returns a function that runs a query; if named is set, rows also have the names that templates use for
-// columns. Question marks in the statement are replaced by the arguments as text, escaped so that they cannot end
-// their quotes.
-func queryRows(named bool) func(r *run, a []any) (any, error) {
+// queryRows returns a function that runs a query. If withFields is set, rows also have the field names that templates
+// use for columns. Question marks in the statement are replaced by the arguments as text, escaped so that they cannot
+// end their quotes.
+func queryRows(withFields bool) func(r *run, a []any) (any, error) {
 	return func(r *run, a []any) (any, error) {
 		statement := a[0].(string)
-		var filled strings.Builder
+		var query strings.Builder
 		for _, arg := range a[1:] {
 			before, after, found := strings.Cut(statement, "?")
 			if !found {
 				break
 			}
-			filled.WriteString(before + strings.ReplaceAll(arg.(string), "'", "''"))
+			query.WriteString(before + strings.ReplaceAll(arg.(string), "'", "''"))
 			statement = after
 		}
-		filled.WriteString(statement)
+		query.WriteString(statement)
 		if available, err := r.countQuery(); !available || err != nil {
 			return []any{}, err
 		}
-		if err := r.countBytes(filled.Len()); err != nil {
+		if err := r.countBytes(query.Len()); err != nil {
 			return nil, err
 		}
-		rows, err := r.notes.Select(filled.String())
+		rows, err := r.notes.Select(query.String())
 		if err != nil {
 			return nil, err
 		}
 		out := make([]any, len(rows))
 		for i, row := range rows {
-			held := plain(row)
-			if named {
-				name(held)
+			values := plainDict(row)
+			if withFields {
+				addFields(values)
 			}
-			out[i] = held
+			out[i] = values
 		}
 		return out, r.countBytes(weight(out...))
 	}
@@ -58,9 +58,9 @@ func getBlock(r *run, a []any) (any, error) {
 	if row == nil {
 		return nil, nil //nolint:nilnil // nothing is a value of templates
 	}
-	held := plain(row)
-	name(held)
-	return held, r.countBytes(weight(held))
+	values := plainDict(row)
+	addFields(values)
+	return values, r.countBytes(weight(values))
 }
 
 func statBlock(r *run, a []any) (any, error) {
@@ -72,7 +72,7 @@ func statBlock(r *run, a []any) (any, error) {
 	if stat == nil {
 		return nil, nil //nolint:nilnil // nothing is a value of templates
 	}
-	return plain(stat), nil
+	return plainDict(stat), nil
 }
 
 func getHPathByID(r *run, a []any) (any, error) {
@@ -92,8 +92,8 @@ var fieldNames = map[string]string{
 	"created": "Created", "updated": "Updated", "block_id": "BlockID",
 }
 
-// name adds the names that templates use to the values of a row.
-func name(row map[string]any) {
+// addFields adds the values of columns to a row under the names that templates use.
+func addFields(row map[string]any) {
 	for column, field := range fieldNames {
 		if value, exists := row[column]; exists {
 			row[field] = value
@@ -101,8 +101,8 @@ func name(row map[string]any) {
 	}
 }
 
-// plain returns a dict with values of the types that templates have.
-func plain(row map[string]any) map[string]any {
+// plainDict returns a dict whose values have types that templates know.
+func plainDict(row map[string]any) map[string]any {
 	out := make(map[string]any, len(row))
 	for name, value := range row {
 		switch v := value.(type) {

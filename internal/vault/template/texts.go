@@ -90,8 +90,8 @@ var textFunctions = map[string]function{
 	}},
 	"cat": {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return joinSpaced(a, func(s string) string { return s }), nil }},
 	"replace": {params: "sss", call: func(r *run, a []any) (any, error) {
-		old, by, s := a[0].(string), a[1].(string), a[2].(string)
-		return strings.ReplaceAll(s, old, by), r.countBytes(len(s) + strings.Count(s, old)*len(by))
+		old, replacement, s := a[0].(string), a[1].(string), a[2].(string)
+		return strings.ReplaceAll(s, old, replacement), r.countBytes(len(s) + strings.Count(s, old)*len(replacement))
 	}},
 	"repeat": {params: "is", call: func(r *run, a []any) (any, error) { return repeat(r, a[1].(string), a[0].(int), 1) }},
 	"indent": {params: "is", call: func(r *run, a []any) (any, error) { return indent(r, a[0].(int), a[1].(string)) }},
@@ -121,8 +121,8 @@ var textFunctions = map[string]function{
 	"wordCount":  {params: "s", call: func(_ *run, a []any) (any, error) { _, n := Counts(a[0].(string)); return n, nil }},
 }
 
-// compileRegexp compiles a regular expression; nil if it is invalid. The lengths of the expression and of the text bound
-// the time.
+// compileRegexp compiles a regular expression; nil if it is invalid. To bound the time, it is an error if the
+// expression or the text is too long.
 func compileRegexp(a []any) (*regexp.Regexp, error) {
 	const maxExpression, maxSearched = 1000, 64 << 10
 	if len(a[0].(string)) > maxExpression || len(a[1].(string)) > maxSearched {
@@ -137,12 +137,12 @@ func textFunction(grows int, change func(string) string) function {
 	return function{params: "s", growth: grows, call: func(_ *run, a []any) (any, error) { return change(a[0].(string)), nil }}
 }
 
-// textPairFunction returns a function of two texts.
+// textPairFunction returns a function that takes two texts.
 func textPairFunction(grows int, of func(a, b string) any) function {
 	return function{params: "ss", growth: grows, call: func(_ *run, a []any) (any, error) { return of(a[0].(string), a[1].(string)), nil }}
 }
 
-// wideFormat matches widths and precisions of more than three digits, or taken from an argument.
+// wideFormat matches widths and precisions with more than three digits, or from an argument.
 var wideFormat = lazyregexp.New(`[0-9]{4,}|\*`)
 
 func printf(r *run, a []any) (any, error) {
@@ -150,7 +150,7 @@ func printf(r *run, a []any) (any, error) {
 	if wideFormat.MatchString(format) {
 		return nil, errors.New("printf takes no width above 999 and no *")
 	}
-	// A verb with an index may use the same argument again and again.
+	// Each verb with an index may use the same argument.
 	verbs := 1 + strings.Count(format, "%")
 	if err := r.countBytes(len(format) + verbs*(1000+6*weight(v...))); err != nil {
 		return nil, err
@@ -158,18 +158,18 @@ func printf(r *run, a []any) (any, error) {
 	return fmt.Sprintf(format, v...), nil
 }
 
-// markup escapes what has a meaning in HTML.
+// markup escapes text for HTML.
 var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\uFFFD")
 
-// joinArgs returns the text that escaping functions get; none is marked as safe here.
+// joinArgs returns the text of the arguments for a function that escapes it. There are no values marked as safe.
 func joinArgs(a []any) string {
-	shown := make([]any, len(a))
+	args := make([]any, len(a))
 	for i, v := range a {
-		if shown[i] = v; v == nil {
-			shown[i] = formatValue(v)
+		if args[i] = v; v == nil {
+			args[i] = formatValue(v)
 		}
 	}
-	return fmt.Sprint(shown...)
+	return fmt.Sprint(args...)
 }
 
 // escapeScript escapes a text for a JavaScript string.
@@ -199,7 +199,7 @@ func trunc(n int, s string) string {
 	return s
 }
 
-// substr counts in bytes, like Sprig, and so do the functions around it.
+// substr counts in bytes, like Sprig; so do trunc, abbreviate and wrap.
 func substr(from, to int, s string) (any, error) {
 	switch {
 	case from < 0 && to < 0:
@@ -217,8 +217,8 @@ func substr(from, to int, s string) (any, error) {
 	return s[from:to], nil
 }
 
-// abbreviate shortens a text to a width, beginning at about from, with dots for what it leaves out. A text that
-// cannot be shortened so stays.
+// abbreviate shortens a text to a width. The result begins at about from, and has dots for what is left out. If that is
+// not possible, it returns the whole text.
 func abbreviate(from, width int, s string) string {
 	const dots = "..."
 	if width < 4 || from > 0 && width < 7 || len(s) <= width {
@@ -237,7 +237,7 @@ func abbreviate(from, width int, s string) string {
 	return dots + s[len(s)-(width-len(dots)):]
 }
 
-// wrap breaks lines at spaces so that they have at most width bytes, unless a word is longer.
+// wrap breaks lines at spaces so that they have at most width bytes, except for longer words.
 func wrap(width int, s string) string {
 	width = max(width, 1)
 	var out strings.Builder
@@ -260,7 +260,7 @@ func wrap(width int, s string) string {
 	return out.String() + s[at:]
 }
 
-// joinSpaced returns the values that are not nil, as texts joined by spaces.
+// joinSpaced returns the values that are not nil, as texts changed by change and joined by spaces.
 func joinSpaced(a []any, change func(string) string) string {
 	parts := []string{}
 	for _, v := range a {
@@ -273,13 +273,13 @@ func joinSpaced(a []any, change func(string) string) string {
 
 var errRepeat = errors.New("strings: negative Repeat count")
 
-// repeat returns a text n times, counted as count times.
+// repeat returns a text n times. It counts the result count times.
 func repeat(r *run, s string, n, count int) (string, error) {
 	if n < 0 {
 		return "", errRepeat
 	}
 	if s != "" && n > maxBuilt/len(s) {
-		return "", errMade
+		return "", errBuilt
 	}
 	if err := r.countBytes(n * len(s) * count); err != nil {
 		return "", err
@@ -298,8 +298,8 @@ func indent(r *run, n int, s string) (string, error) {
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
-// randomFunction returns a function that makes a text of random characters.
-func randomFunction(of string) function {
+// randomFunction returns a function that returns a text of random characters.
+func randomFunction(characters string) function {
 	return function{params: "i", call: func(r *run, a []any) (any, error) {
 		n := max(a[0].(int), 0)
 		if err := r.countBytes(n); err != nil {
@@ -307,7 +307,7 @@ func randomFunction(of string) function {
 		}
 		out := make([]byte, n)
 		for i := range out {
-			out[i] = of[rand.IntN(len(of))]
+			out[i] = characters[rand.IntN(len(characters))]
 		}
 		return string(out), nil
 	}}
@@ -322,7 +322,7 @@ func uuid() (string, error) {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
 }
 
-// textOrError returns a text, or the error's text.
+// textOrError returns the text, or that of the error.
 func textOrError(b []byte, err error) string {
 	if err != nil {
 		return err.Error()
@@ -340,8 +340,8 @@ func toJSON(value any, escape bool) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// Counts returns the number of characters of a text that are not spaces, and of its words: an ASCII word between
-// spaces, or any other single character.
+// Counts returns the number of characters in a text, without spaces, and the number of words. A word is a run of ASCII
+// characters between spaces, or any other single character.
 func Counts(s string) (runes, words int) {
 	inside := false
 	for _, c := range s {

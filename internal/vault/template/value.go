@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// kinds are the types of arguments, by the letters for them in [function].
+// kinds are the types of arguments by the letters for them in [function].
 var kinds = map[byte]string{
 	's': "string", 'i': "int", 'f': "float64", 'b': "bool", 't': "time.Time", 'D': "time.Duration",
 	'd': "map[string]interface {}", 'a': "interface {}",
 }
 
-// kindOf returns the name of a value's type. It covers all types that values of templates have.
+// kindOf returns the name of a value's kind. It covers all types that values in templates have.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:
@@ -34,7 +34,7 @@ func kindOf(value any) string {
 	return fmt.Sprintf("%T", value) // string, int, int64, uint8, float64, bool
 }
 
-// integer returns a whole number of any type.
+// integer returns an integer of any type; false for another value.
 func integer(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int:
@@ -53,7 +53,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// withTypeOf returns a whole number with the type of another.
+// withTypeOf converts n to the type of value.
 func withTypeOf(value any, n int64) any {
 	switch value.(type) {
 	case int64:
@@ -70,7 +70,7 @@ func withTypeOf(value any, n int64) any {
 	return int(n)
 }
 
-// fromInt converts a whole number written in the template to a kind.
+// fromInt converts an integer constant to a kind.
 func fromInt(kind byte, n int64) any {
 	if kind == 'D' {
 		return time.Duration(n)
@@ -78,7 +78,7 @@ func fromInt(kind byte, n int64) any {
 	return int(n)
 }
 
-// elements returns the elements of a list.
+// elements returns the elements of a list; false for another value.
 func elements(value any) ([]any, bool) {
 	switch v := value.(type) {
 	case []any:
@@ -99,7 +99,7 @@ func toAny[T any](list []T) []any {
 	return out
 }
 
-// isTrue reports whether a value counts as true: it is not zero and not empty.
+// isTrue reports whether a value counts as true in conditions: it is neither zero nor empty.
 func isTrue(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -122,7 +122,7 @@ func isTrue(value any) bool {
 	return len(list) > 0
 }
 
-// formatValue returns a value as an action prints it.
+// formatValue formats a value as an action prints it.
 func formatValue(value any) string {
 	if value == nil {
 		return "<no value>"
@@ -156,7 +156,7 @@ func texts(value any) []string {
 	return out
 }
 
-// toInt returns a value as a whole number, 0 if it is not one. Texts may have the form of Go numbers; a fraction is
+// toInt converts a value to an integer; 0 if that is not possible. Texts may have the form of Go numbers. A fraction is
 // dropped.
 func toInt(value any) int64 {
 	if n, ok := integer(value); ok {
@@ -182,8 +182,8 @@ func toInt(value any) int64 {
 	return 0
 }
 
-// truncateFloat drops the fraction of a number. One that is too large becomes the smallest integer on every processor,
-// as in SiYuan on most.
+// truncateFloat drops the fraction of a number. A number that is too large becomes the smallest integer on every
+// processor, as it does for SiYuan on most.
 func truncateFloat(f float64) int64 {
 	const limit = 1 << 63
 	if f >= -limit && f < limit {
@@ -192,7 +192,7 @@ func truncateFloat(f float64) int64 {
 	return -limit
 }
 
-// toFloat returns a value as a float, 0 if it is not a number.
+// toFloat converts a value to a float; 0 if that is not possible.
 func toFloat(value any) float64 {
 	switch v := value.(type) {
 	case float64:
@@ -207,7 +207,8 @@ func toFloat(value any) float64 {
 	return float64(toInt(value))
 }
 
-// comparisonClass returns which values can be compared with each other, such as all whole numbers.
+// comparisonClass returns a name that is the same for values which can be compared with each other, such as all
+// integers; "" for values that cannot be compared.
 func comparisonClass(value any) string {
 	if _, ok := integer(value); ok {
 		return "int"
@@ -255,11 +256,11 @@ func basicEqual(a, b any) (bool, error) {
 		return a == b, nil
 	}
 	at, ok := a.(time.Time)
-	bt, both := b.(time.Time)
+	bt, bothTimes := b.(time.Time)
 	switch {
-	case ok && both:
+	case ok && bothTimes:
 		return at.Equal(bt), nil // as in text/template, the same moment in another zone differs
-	case ok || both || kindOf(a) != kindOf(b):
+	case ok || bothTimes || kindOf(a) != kindOf(b):
 		return false, fmt.Errorf("non-comparable types %s: %T, %T: %s", a, a, b, b)
 	}
 	return false, fmt.Errorf("non-comparable type %s: %T", a, a)
@@ -288,8 +289,8 @@ func less(a, b any) (bool, error) {
 
 // atMost reports whether a is less than or equal to b.
 func atMost(a, b any) (bool, error) {
-	if is, err := less(a, b); is || err != nil {
-		return is, err
+	if isLess, err := less(a, b); isLess || err != nil {
+		return isLess, err
 	}
 	return basicEqual(a, b)
 }

@@ -12,21 +12,21 @@ import (
 type Block struct {
 	ID   string
 	Kind string
-	// Attrs are its attributes, including id and updated; never nil on a block of a document.
+	// Attrs are the attributes, including id and updated. It is never nil for a block in a document.
 	Attrs map[string]string
 	// Text is the Markdown of a leaf, without its attribute list.
 	Text string
-	// Marker is "-" or "1." for a list item, "row" or "col" for a super block, "NOTE" for a callout, followed by its
-	// own icon and title if it has them.
+	// Marker is "-" or "1." for a list item, and "row" or "col" for a super block. For a callout it is the kind, such
+	// as NOTE, followed by the icon and title if they are not the default ones.
 	Marker string
 	// Task is the letter in the brackets of a task, "" for other items.
 	Task string
 
 	Parent   *Block
 	Children []*Block
-	// Doc is its document, nil if it is in none.
+	// Doc is the document of the block, nil if it is in none.
 	Doc *Document
-	// Stored is the storage's own data about this block. Clones have none.
+	// Stored is for the storage. Clones have none.
 	Stored any
 }
 
@@ -39,7 +39,7 @@ func (b *Block) Container() bool {
 	return false
 }
 
-// Level is the level of a heading, 0 for other blocks.
+// Level returns the level of a heading, 0 for other blocks.
 func (b *Block) Level() int {
 	if b.Kind != Heading {
 		return 0
@@ -47,8 +47,8 @@ func (b *Block) Level() int {
 	return len(b.Text) - len(strings.TrimLeft(b.Text, "#"))
 }
 
-// CutCallout splits the marker of a callout into its kind and the rest, an icon or a title. A kind with a blank is in
-// brackets: [two words].
+// CutCallout splits the marker of a callout into its kind and the rest, which is an icon or a title or both. A kind
+// with a blank is in brackets: [two words].
 func CutCallout(marker string) (kind, title string) {
 	if inner, found := strings.CutPrefix(marker, "["); found {
 		kind, title, _ = strings.Cut(inner, "]")
@@ -58,7 +58,7 @@ func CutCallout(marker string) (kind, title string) {
 	return kind, title
 }
 
-// Subtype returns h1 to h6, u, o, t, or the kind of a callout.
+// Subtype returns the subtype as in blocks.subtype: h1 to h6, u, o or t, or the kind of a callout.
 func (b *Block) Subtype() string {
 	switch b.Kind {
 	case Heading:
@@ -100,17 +100,17 @@ func (b *Block) Sibling(offset int) *Block {
 	return b.Parent.Children[at]
 }
 
-// Section returns the blocks under a heading, down to the next heading of its level or above.
+// Section returns the blocks under a heading: up to the next heading of the same or a higher level.
 func (b *Block) Section() []*Block {
 	if b.Kind != Heading || b.Parent == nil {
 		return nil
 	}
-	rest := b.Parent.Children[b.Index()+1:]
-	end := slices.IndexFunc(rest, func(s *Block) bool { return s.Kind == Heading && s.Level() <= b.Level() })
+	following := b.Parent.Children[b.Index()+1:]
+	end := slices.IndexFunc(following, func(s *Block) bool { return s.Kind == Heading && s.Level() <= b.Level() })
 	if end < 0 {
-		end = len(rest)
+		end = len(following)
 	}
-	return rest[:end]
+	return following[:end]
 }
 
 // Above returns the heading above b, or else its parent, as in blocks.parent_id.
@@ -127,7 +127,7 @@ func (b *Block) Above() *Block {
 	return b.Parent
 }
 
-// Walk calls visit for b and everything below it in document order.
+// Walk calls visit for b and all blocks below it, in document order.
 func (b *Block) Walk(visit func(*Block)) {
 	visit(b)
 	for _, child := range b.Children {
@@ -135,7 +135,7 @@ func (b *Block) Walk(visit func(*Block)) {
 	}
 }
 
-// Inside reports whether b is other or lies below it.
+// Inside reports whether b is other or is below it.
 func (b *Block) Inside(other *Block) bool {
 	for up := b; up != nil; up = up.Parent {
 		if up == other {
@@ -145,10 +145,10 @@ func (b *Block) Inside(other *Block) bool {
 	return false
 }
 
-// Created returns when b was created, as in blocks.created.
+// Created returns the creation time of b from its id, as in blocks.created.
 func (b *Block) Created() string { return b.ID[:min(14, len(b.ID))] }
 
-// Stamp sets the attribute updated of b and its containers, up to the document, to now.
+// Stamp sets the attribute updated to now, for b and the blocks above it up to the document.
 func (b *Block) Stamp() {
 	now := Stamp(time.Now())
 	for up := b; up != nil; up = up.Parent {
@@ -159,7 +159,7 @@ func (b *Block) Stamp() {
 	}
 }
 
-// Insert inserts blocks at index at of b's children; an index out of range is moved into it.
+// Insert inserts blocks into the children of b at an index. An index out of range means the nearest end.
 func (b *Block) Insert(at int, blocks ...*Block) {
 	b.Children = slices.Insert(b.Children, min(max(at, 0), len(b.Children)), blocks...)
 	for _, child := range blocks {
@@ -168,7 +168,7 @@ func (b *Block) Insert(at int, blocks ...*Block) {
 	}
 }
 
-// Cut removes b, with all below it, from its parent and its document.
+// Cut removes b, with all blocks below it, from its parent and document.
 func (b *Block) Cut() {
 	if b.Parent != nil {
 		at := b.Index()
@@ -178,7 +178,7 @@ func (b *Block) Cut() {
 	b.Walk(func(c *Block) { c.Doc = nil })
 }
 
-// Clone copies b and all below it, with their ids. The copy has no parent, no document and no storage data.
+// Clone copies b and all blocks below it, with their ids. The copy has no parent, document or Stored.
 func (b *Block) Clone() *Block {
 	c := *b
 	c.Parent, c.Doc, c.Stored = nil, nil, nil

@@ -12,16 +12,16 @@ type Document struct {
 	Loaded bool
 	Box    *Notebook
 	Parent *Document // nil at the top of the notebook
-	// Sort is its place among its siblings in manual order; equal ones are ordered by time, newest first.
+	// Sort is its position among its siblings in manual order; equal ones are ordered by time, newest first.
 	Sort int
-	// Made numbers the documents of the workspace in the order of their creation.
+	// Made is the document's number in the order of creation in the workspace.
 	Made    int64
 	Changed time.Time
-	// Stored is the storage's own data.
+	// Stored is for the storage.
 	Stored any
 }
 
-// ID is the document's id, which is that of its root.
+// ID returns the document's id, which is that of its root.
 func (d *Document) ID() string { return d.Root.ID }
 
 // Title returns the attribute title.
@@ -38,10 +38,10 @@ func (d *Document) Dir() string {
 	return d.Parent.Dir() + "/" + d.ID()
 }
 
-// Path returns /<id>/<id>.sy.
+// Path returns the path of the document in its notebook: /<id>/<id>.sy.
 func (d *Document) Path() string { return d.Dir() + ".sy" }
 
-// HPath returns the path by titles, without the notebook's name; "/" for a page.
+// HPath returns the path of titles, without the notebook's name; "/" for a page.
 func (d *Document) HPath() string {
 	switch {
 	case d.Hidden():
@@ -52,7 +52,7 @@ func (d *Document) HPath() string {
 	return d.Parent.HPath() + "/" + d.Title()
 }
 
-// Depth returns 1 for a document at the top of its notebook.
+// Depth returns the nesting of the document: 1 at the top of its notebook.
 func (d *Document) Depth() int {
 	if d.Parent == nil {
 		return 1
@@ -60,7 +60,7 @@ func (d *Document) Depth() int {
 	return d.Parent.Depth() + 1
 }
 
-// Inside reports whether d is other or below it.
+// Inside reports whether d is other or is below it.
 func (d *Document) Inside(other *Document) bool {
 	for up := d; up != nil; up = up.Parent {
 		if up.ID() == other.ID() {

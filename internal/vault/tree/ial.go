@@ -8,15 +8,15 @@ import (
 )
 
 var (
-	// Characters that an attribute value may not have between its quotes.
+	// Characters that must be escaped between the quotes of an attribute value.
 	ialEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_",
 		"_esc_newline", "&#95;esc_newline")
 	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n",
 		"&#95;", "_", "&amp;", "&")
 )
 
-// ParseIAL parses an inline attribute list, {: name="value" ...}. Names become lower case; anything but a pair of
-// name and value is skipped.
+// ParseIAL parses an inline attribute list, {: name="value" ...}. Names become lower case. Anything but pairs of name
+// and value is skipped.
 func ParseIAL(text string) map[string]string {
 	attrs := map[string]string{}
 	for {
@@ -39,12 +39,12 @@ func ParseIAL(text string) map[string]string {
 	}
 }
 
-// nameByte reports whether c may be in the name of an attribute.
+// nameByte reports whether c can be in the name of an attribute.
 func nameByte(c byte) bool {
 	return c == '_' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// IAL renders attributes as {: name="value" ...}, id first, the others by name.
+// IAL returns attributes as {: name="value" ...}: id first, the others by name.
 func IAL(attrs map[string]string) string {
 	var out strings.Builder
 	out.WriteString("{:")
@@ -54,7 +54,7 @@ func IAL(attrs map[string]string) string {
 	return out.String() + "}"
 }
 
-// Names returns the names of attributes in the order of writing: id first.
+// Names returns the names of attributes in the order in which they are written: id first, the others sorted.
 func Names(attrs map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(attrs), func(a, b string) int {
 		switch {

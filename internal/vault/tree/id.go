@@ -11,13 +11,13 @@ import (
 // ValidID reports whether id has the form yyyyMMddHHmmss-xxxxxxx.
 func ValidID(id string) bool { return siyuanapi.ID(id).Valid() }
 
-// Stamp returns a time as in ids and in the attribute updated: local time, yyyyMMddHHmmss.
+// Stamp formats a time as in ids and in the attribute updated: local time, yyyyMMddHHmmss.
 func Stamp(t time.Time) string { return t.Format("20060102150405") }
 
 // RandomID returns an id with the current time. The caller checks that it is free.
 func RandomID() string { return string(siyuanapi.NewID()) }
 
-// DerivedID returns an id that is always the same for the same parts; its time is that of from, if that is an id.
+// DerivedID returns an id that is always the same for the same arguments. Its time is that of from, if from is an id.
 func DerivedID(from string, parts ...string) string {
 	sum := sha256.Sum256([]byte(from + "\x00" + strings.Join(parts, "\x00")))
 	tail := make([]byte, 7)

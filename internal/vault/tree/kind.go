@@ -1,6 +1,6 @@
 package tree
 
-// The kinds of blocks, as blocks.type spells them.
+// The kinds of blocks, as in blocks.type.
 const (
 	Doc       = "d"
 	Heading   = "h"
@@ -50,9 +50,9 @@ var kindOrder = map[string]int{
 	List: 20, Item: 20, Quote: 20, Callout: 20, Super: 30,
 }
 
-// Sort returns blocks.sort of a kind, by which hits of a search are ordered.
+// Sort returns blocks.sort of a kind, by which search hits are sorted.
 func Sort(kind string) int {
-	if n, known := kindOrder[kind]; known {
+	if n, ok := kindOrder[kind]; ok {
 		return n
 	}
 	return 100

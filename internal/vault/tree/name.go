@@ -6,14 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Unseen reports whether a character is invisible in a name, or reverses the direction of text.
+// Unseen reports whether a character is invisible in a name, or controls the direction of text.
 func Unseen(r rune) bool {
 	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
 }
 
 var notInNames = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`, "_", "|", "_", `"`, "_", "<", "_", ">", "_")
 
-// PlainName returns a name with _ for each character that is invalid on some system or invisible.
+// PlainName returns a name with _ in place of each character that is invisible, or invalid in file names on some
+// system.
 func PlainName(name string) string {
 	return notInNames.Replace(strings.Map(func(r rune) rune {
 		if Unseen(r) {
@@ -23,7 +24,7 @@ func PlainName(name string) string {
 	}, strings.ToValidUTF8(name, "_")))
 }
 
-// Cut shortens a text to at most n bytes, between two characters.
+// Cut shortens a text to at most n bytes, without splitting a character.
 func Cut(text string, n int) string {
 	if len(text) <= n {
 		return text
