@@ -23,7 +23,10 @@ export const pages: Page[] = [
   { name: 'chat', title: 'Chat', load: () => ({ main: Chat, side: Sessions }) },
   { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
   { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
-  { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
+  { name: 'models', title: 'Models', load: async () => ({ main: (await import('./features/models/Models.svelte')).default }) },
+  { name: 'permissions', title: 'Permissions', load: async () => ({ main: (await import('./features/permissions/Permissions.svelte')).default }) },
+  { name: 'usage', title: 'Usage', load: async () => ({ main: (await import('./features/usage/Usage.svelte')).default }) },
   { name: 'audit', title: 'Audit', load: async () => ({ main: (await import('./features/audit/Audit.svelte')).default }) },
+  { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
   { name: 'doctor', title: 'Doctor', load: async () => ({ main: (await import('./features/doctor/Doctor.svelte')).default }) },
 ]

@@ -6,10 +6,13 @@ import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
 import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
+import { models } from '../texts/models'
+import { permissions } from '../texts/permissions'
 import { servers } from '../texts/servers'
 import { tools } from '../texts/tools'
+import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...doctor }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...doctor, ...permissions, ...usage, ...models }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -1,0 +1,118 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"collie/test/fakellm/provider"
+)
+
+// What a person has allowed for more than one call is seen and taken back, and so is the sign-in of another browser.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	move := func(from, to string) provider.Turn {
+		return provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(fmt.Sprintf(`{"action":"mv","from":"/Welcome/%s","to":"/Welcome/%s"}`, from, to))}}}
+	}
+	s := tell(t, move("Writing", "Minutes"), provider.Turn{Say: "it is moved"}, move("Minutes", "Writing"), provider.Turn{Say: "it is back"}, move("Writing", "Notes"), provider.Turn{Say: "that was refused"})
+	s.signIn()
+	s.say("rename it")
+	s.shows("article .question", "Or allow more")
+	s.eval(`document.querySelector('article .question details').open = true; 0`)
+	s.eval(`[...document.querySelectorAll('article .question details button')].find(b => b.innerText.includes('in this conversation')).click(); 0`)
+	s.shows("article.assistant", "it is moved")
+	s.say("and back")
+	s.shows("article.assistant", "it is back")
+
+	s.click("header nav", "Permissions")
+	s.shows("[data-grant]", "fs mv")
+	s.shows("[data-grant]", "in this conversation")
+	s.shows("[data-grant] dl", "Used\n2")
+	s.page("permissions")
+	s.click("[data-grant]", "Take back: fs mv")
+	s.shows("main", "Nothing is. Where Collie asks")
+
+	s.click("main", "Make a link")
+	s.until(`document.querySelector('#link')?.innerText.includes('link=')`)
+	_, secret, _ := strings.Cut(s.eval(`document.querySelector('#link').innerText`).(string), "link=")
+	other := signIn(t, s.gateway, secret)
+	s.click("main", "Look again")
+	s.until(`document.querySelectorAll('[data-browser]').length === 2`)
+	s.eval(`[...document.querySelectorAll('[data-browser] button')].find(b => b.getAttribute('aria-label').includes('Go-http')).click(); 0`)
+	s.until(`document.querySelectorAll('[data-browser]').length === 1`)
+	if status := other.status(http.MethodGet, "/api/v1/grants", ""); status != http.StatusUnauthorized {
+		t.Errorf("a browser that was signed out gets status %d", status)
+	}
+	s.click("header nav", "Chat")
+	s.eval(`location.hash = document.querySelector('.sessions a').getAttribute('href'); 0`)
+	s.say("once more")
+	s.shows("article .question", "Or allow more")
+	s.click("article .question", "Refuse")
+	s.shows("article.assistant", "that was refused")
+	s.clean()
+}
+
+// What answers have taken is shown by day, agent and model.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "tea", Usage: &provider.Usage{Input: 1200, Output: 34}})
+	s.signIn()
+	s.click("header nav", "Usage")
+	s.shows("main", "No model has answered in this time.")
+	s.click("header nav", "Chat")
+	s.say("what?")
+	s.shows("article.assistant .acts", "Regenerate")
+	s.click("header nav", "Usage")
+	s.until(text("main tbody") + `.includes('m · fake')`)
+	s.shows("main tbody", "1,200")
+	s.shows("main", "Tokens by day")
+	s.until(`document.querySelectorAll('.chart rect').length === 30`)
+	s.eval(`(e => { e.value = '7'; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('main select'))`)
+	s.until(`document.querySelectorAll('.chart rect').length === 7`)
+	s.page("usage")
+	s.clean()
+}
+
+// A person tests keys, sets a provider up, and is told what is wrong with one beside the fields, which stay as they are.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	s.click("header nav", "Models")
+	s.shows("[data-key=\"fake/a\"]", "works")
+	s.click("[data-key=\"fake/a\"]", "Test")
+	s.shows("[data-key=\"fake/a\"]", "It works.")
+	s.click("[data-key=\"fake/a\"]", "Switch off")
+	s.shows("[data-key=\"fake/a\"]", "switched off")
+	s.click("[data-key=\"fake/a\"]", "Switch on")
+	s.shows("[data-key=\"fake/a\"]", "works")
+
+	s.click("main", "Add a provider")
+	s.write("main form input[placeholder=openai]", "near")
+	s.write("main form input[type=url]", "http://127.0.0.1:9/v1")
+	s.write("main form input[type=password]", "k")
+	s.eval(`(e => { e.value = 'openai'; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('main form select')); 0`)
+	s.click("main form", "Save")
+	s.shows("main form [role=alert]", "127.0.0.1:9")
+	if kept := s.eval(`document.querySelector('main form input[type=url]').value`); kept != "http://127.0.0.1:9/v1" {
+		t.Errorf("after an error the address is %q", kept)
+	}
+	s.page("models")
+	s.eval(`document.querySelector('main form input[type=checkbox]').click(); 0`)
+	s.click("main form", "Save")
+	s.shows("[data-provider=near]", "main")
+	s.eval(`window.confirm = () => true; 0`)
+	s.click("[data-provider=near]", "Remove: near")
+	s.until(`!document.querySelector('[data-provider=near]')`)
+	all := records(t, s.gateway)
+	for _, name := range []string{"provider add", "provider remove"} {
+		if !strings.Contains(all, `"`+name+`"`) {
+			t.Errorf("%s is not on record", name)
+		}
+	}
+	s.clean()
+}
