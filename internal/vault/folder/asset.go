@@ -124,8 +124,8 @@ func (im *importer) reportUnlinked() {
 
 func (im *importer) isReferenced(at string) bool { _, ok := im.assets[at]; return ok }
 
-// againAsset returns the address of a file that was imported before, and records its state. ok is false if it needs a
-// new address.
+// reimportAsset updates the asset of a file that was imported before, and records its state. ok is false if the file
+// needs a new address.
 func (im *importer) reimportAsset(at string, data []byte, hash string) (address string, ok bool) {
 	row := im.memory.rows[at]
 	if row == nil || row.Kind != assetKind {
@@ -166,7 +166,8 @@ func (im *importer) writeAsset(at, address string, data []byte, hash string, sta
 	im.state(at, assetKind, state, address, "")
 }
 
-// rememberAsset records which asset a file has become. held is "" if the vault had the asset before.
+// recordAsset records which asset a file became. ownHash is the hash of the asset, "" if the vault had it before the
+// import.
 func (im *importer) recordAsset(at, address, hash, ownHash string) {
 	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash})
 	if earlier := im.memory.rows[at]; earlier != nil { // for the list at the end
@@ -176,7 +177,8 @@ func (im *importer) recordAsset(at, address, hash, ownHash string) {
 	im.memory.rows[at] = &workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash}
 }
 
-// assetOf checks an asset that no page read in this import uses.
+// checkAsset records the state of an asset that no page read in this import uses. It adds the path to forget if both
+// the file and the asset are gone.
 func (im *importer) checkAsset(at string, row *workspace.Imported, forget *[]string) {
 	_, exists := im.assetHashes[row.Target]
 	switch {

@@ -77,7 +77,7 @@ func (k changeKinds) names() []string {
 	return names
 }
 
-// tellChanges reports how many lines are written differently, the most frequent kind first.
+// summarizeChanges adds the number of lines of each kind of change to the report, the most frequent kind first.
 func (im *importer) summarizeChanges() {
 	for i, kind := range kindNames {
 		if im.changes[i] > 0 {

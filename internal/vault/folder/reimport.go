@@ -11,7 +11,7 @@ import (
 // pageOutcome is the result of importing a page.
 type pageOutcome struct {
 	state State
-	// beside is set if another document has the same path.
+	// duplicatePath is set if another document has the same path.
 	duplicatePath bool
 }
 
@@ -121,7 +121,7 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 	return out, report, nil
 }
 
-// throughSY returns the hash of a document after it was written to an archive and read back.
+// hashAfterSY returns the hash of a document after it was written to an archive and read back, "" if it cannot be read.
 func hashAfterSY(d *tree.Document) string {
 	root, err := markup.ParseSY(markup.SY(d))
 	if err != nil {

@@ -88,5 +88,5 @@ func containsText(data []byte, text string) bool {
 	return err == nil && strings.Contains(strings.ToLower(markup.Export(root)), text)
 }
 
-// title returns the title of a .sy file.
+// titleOf returns the title of a .sy file.
 func titleOf(data []byte) string { return gjson.GetBytes(data, "Properties.title").Str }
