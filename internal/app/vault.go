@@ -147,7 +147,7 @@ func OpenVault(cfg *config.Config, log *slog.Logger) *vaultadmin.Vault {
 // created, without a welcome notebook, because notes are about to be imported.
 func OpenVaultToFill(cfg *config.Config, env config.Env, log *slog.Logger) *vaultadmin.Vault {
 	return vaultadmin.New(vault.New(cfg.Vault.File, vault.Options{Log: log}), vaultadmin.Options{
-		Notebooks: vaultNotebooks, Find: findVaultNotebook, Keeping: vaultKeeping(cfg, env, log),
+		Notebooks: vaultNotebooks, Find: findVaultNotebook, PrepareUndo: vaultKeeping(cfg, env, log),
 	})
 }
 

@@ -78,7 +78,7 @@ func run(ctx context.Context, dir string) (r *result, err error) {
 	out := filepath.Join(temp, "out")
 	r.report, err = through(ctx, dir, filepath.Join(temp, "first.db"), out, folder.ImportOptions{
 		Notebook: "N",
-		Changed: func(path string, line int, kinds []string) {
+		OnChange: func(path string, line int, kinds []string) {
 			of(path).kinds[line] = append(of(path).kinds[line], kinds...)
 		},
 	})

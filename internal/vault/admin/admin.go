@@ -36,10 +36,10 @@ type Options struct {
 	Notebooks func(ctx context.Context, v *vault.Vault) ([]Notebook, error)
 	// Find finds a notebook by the id or name that a person gives. If there is none, the error is of kind NotFound.
 	Find func(all []Notebook, name string) (Notebook, error)
-	// Keeping prepares to save what an import overwrites, so that the import can be undone. The import calls keep
+	// PrepareUndo prepares to save what an import overwrites, so that the import can be undone. The import calls keep
 	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls end.
 	// keep is nil if nothing is written.
-	Keeping func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
+	PrepareUndo func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
 }
 
 // Notebook is one notebook of a vault.

@@ -61,12 +61,12 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	}
 	defer unlock()
 	if o.Theirs && !o.DryRun {
-		keep, end, err := v.opts.Keeping(ctx, v.vault)
+		keep, end, err := v.opts.PrepareUndo(ctx, v.vault)
 		if err != nil {
 			return report, err
 		}
 		defer end()
-		o.Overwriting = func(id, _ string) (func(error), error) { return keep(id) }
+		o.BeforeOverwrite = func(id, _ string) (func(error), error) { return keep(id) }
 	}
 	report, err = importFrom(ctx, w, dir, o)
 	return report, importError(ctx, op, dir, vaultError(op, v.Path(), err))

@@ -43,9 +43,9 @@ type FoundBlock struct {
 	RiffCard   any               `json:"riffCard"`
 }
 
-// Found returns a block of a document for an answer. Created and Updated stay empty, as in SiYuan; IAL and the id have
-// these times. IAL is a copy.
-func Found(b *tree.Block) *FoundBlock {
+// NewFoundBlock returns a block of a document for an answer. Created and Updated stay empty, as in SiYuan; IAL and the
+// id have these times. IAL is a copy.
+func NewFoundBlock(b *tree.Block) *FoundBlock {
 	d := b.Doc
 	block := &FoundBlock{
 		Box: d.Box.ID, Path: d.Path(), HPath: d.HPath(), ID: b.ID, RootID: d.ID(),

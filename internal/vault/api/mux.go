@@ -83,11 +83,11 @@ func (m *Mux) Operation(action string, do Operation) {
 	m.operations[action] = do
 }
 
-// WhenErased sets a function that runs at the end of each write that erases blocks with custom attributes; see
-// [workspace.Workspace.WhenErased].
-func (m *Mux) WhenErased(do func(tx *workspace.Tx, erased map[string]map[string]string)) {
+// OnErased sets a function that runs at the end of each write that erases blocks with custom attributes; see
+// [workspace.Workspace.OnErased].
+func (m *Mux) OnErased(do func(tx *workspace.Tx, erased map[string]map[string]string)) {
 	if m.workspace != nil {
-		m.workspace.WhenErased(do)
+		m.workspace.OnErased(do)
 	}
 }
 

@@ -41,7 +41,7 @@ func removeMembership(b *tree.Block, database string) {
 func removeErasedRows(tx *workspace.Tx, erased map[string]map[string]string) {
 	s := newDatabases(tx)
 	for _, id := range slices.Sorted(maps.Keys(erased)) {
-		if erased[id][databasesAttr] == "" || tx.Known(id) { // it exists again
+		if erased[id][databasesAttr] == "" || tx.BlockExists(id) { // it exists again
 			continue
 		}
 		for _, database := range membershipsOf(&tree.Block{Attrs: erased[id]}) {

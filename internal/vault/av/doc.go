@@ -25,5 +25,5 @@ func Register(mux *api.Mux) {
 	mux.ReadFirst("/api/av/renderAttributeView", renderAttributeView)
 	mux.Write("/api/av/duplicateAttributeViewBlock", duplicateAttributeViewBlock)
 	registerOperations(mux)
-	mux.WhenErased(removeErasedRows)
+	mux.OnErased(removeErasedRows)
 }

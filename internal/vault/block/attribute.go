@@ -78,7 +78,7 @@ func setAttributes(tx *workspace.Tx, b *tree.Block, attrs gjson.Result) (complai
 			return "Maximum length is limited to 512 characters"
 		}
 	}
-	edit.KeepBefore(tx, b.Doc)
+	edit.SaveBefore(tx, b.Doc)
 	if retitled && b.Kind == tree.Doc {
 		renameByAttribute(b, title)
 	}

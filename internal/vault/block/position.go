@@ -22,7 +22,7 @@ func getBlockInfo(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("id")
 	b := tx.Block(id)
 	switch {
-	case b == nil && tx.Known(id): // its notebook is closed
+	case b == nil && tx.BlockExists(id): // its notebook is closed
 		return api.Fail(-1, "")
 	case b == nil:
 		return unknownBlock(id)

@@ -23,7 +23,7 @@ func getRecentUpdatedBlocks(tx *workspace.Tx, _ api.Request) api.Reply {
 	list := []*api.FoundBlock{}
 	for _, id := range ids {
 		if b := tx.Block(id); b != nil {
-			block := api.Found(b)
+			block := api.NewFoundBlock(b)
 			block.Content, block.HPath = html.EscapeString(block.Content), html.EscapeString(block.HPath)
 			list = append(list, block)
 		}

@@ -26,11 +26,11 @@ func transferBlockRef(tx *workspace.Tx, req api.Request) api.Reply {
 		}
 		for _, ref := range markup.References(b) {
 			if anchor, isReference := strings.CutPrefix(ref.Markdown, "(("+from); isReference { // embedded queries stay
-				edit.KeepBefore(tx, b.Doc)
+				edit.SaveBefore(tx, b.Doc)
 				b.Text = strings.ReplaceAll(b.Text, ref.Markdown, "(("+to+anchor)
 			}
 		}
-		b.Text = workspace.Anchored(b, target)
+		b.Text = workspace.TextWithAnchors(b, target)
 	}
 	return api.Done()
 }

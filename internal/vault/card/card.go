@@ -74,7 +74,7 @@ func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 			continue
 		}
 		isCard[id] = true
-		c := card{ID: tx.NewID(), Deck: deckID, Block: id, Placed: tx.Known(id), Schedule: newSchedule(now.Add(time.Duration(i)))}
+		c := card{ID: tx.NewID(), Deck: deckID, Block: id, Placed: tx.BlockExists(id), Schedule: newSchedule(now.Add(time.Duration(i)))}
 		c.put(tx)
 	}
 	d.markChanged(tx)

@@ -22,7 +22,7 @@ func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	case utf8.RuneCountInString(title) > maxTitle:
 		return api.Fail(-1, titleTooLong)
 	}
-	edit.KeepBefore(tx, d)
+	edit.SaveBefore(tx, d)
 	title = cleanTitle(title)
 	d.Root.Attrs["title"] = title
 	delete(d.Root.Attrs, "title-empty")
@@ -94,7 +94,7 @@ func changeSort(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	siblings := tx.Children(first.Box, first.Parent)
 	slices.SortFunc(siblings, func(a, b *tree.Document) int {
-		return cmp.Or(strings.Compare(a.ID()[:14], b.ID()[:14]), cmp.Compare(a.Made, b.Made))
+		return cmp.Or(strings.Compare(a.ID()[:14], b.ID()[:14]), cmp.Compare(a.Number, b.Number))
 	})
 	next := len(paths)
 	for _, d := range siblings {

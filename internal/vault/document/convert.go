@@ -33,7 +33,7 @@ func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	}
 	title := strings.TrimSpace(strings.ReplaceAll(markup.Content(h), "/", ""))
 	blocks := slices.Clone(h.Section())
-	edit.KeepBefore(tx, h.Doc)
+	edit.SaveBefore(tx, h.Doc)
 	for _, block := range blocks {
 		block.Cut()
 	}

@@ -20,7 +20,7 @@ func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 		return api.Fail(-1, notebookFailed)
 	}
 	id := req.OptStr("id")
-	if id != "" && tx.DocumentTaken(id) {
+	if id != "" && tx.DocumentExists(id) {
 		return api.Fail(-1, "Duplicated filename")
 	}
 	d := create(tx, box, path, text, id)
@@ -51,7 +51,7 @@ func createDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	switch {
 	case !tree.ValidID(ids[lastIndex]):
 		return api.Fail(-1, "invalid ID argument") // SiYuan creates a document that no list shows
-	case tx.DocumentTaken(ids[lastIndex]):
+	case tx.DocumentExists(ids[lastIndex]):
 		return api.Fail(-1, "Duplicated filename")
 	case len(ids) > tree.MaxDepth:
 		return api.Fail(-1, treeTooDeep)

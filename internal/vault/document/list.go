@@ -58,7 +58,7 @@ func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 
 // listedAt returns the document at a path, with or without .sy, or nil. It may not be loaded.
 func listedAt(tx *workspace.Tx, box, path string) *tree.Document {
-	return tx.ListedAt(box, strings.TrimSuffix(path, ".sy")+".sy")
+	return tx.DocumentAtUnloaded(box, strings.TrimSuffix(path, ".sy")+".sy")
 }
 
 func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {

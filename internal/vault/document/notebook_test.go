@@ -60,7 +60,7 @@ func TestRemovedNotebookIsKept(t *testing.T) {
 		t.Error(diff)
 	}
 	v.View(func(tx *workspace.Tx) {
-		if tx.Notebook(box) != nil || tx.DocumentTaken(id) || tx.Stat("/data/"+box) != nil {
+		if tx.Notebook(box) != nil || tx.DocumentExists(id) || tx.Stat("/data/"+box) != nil {
 			t.Error("something of the notebook is left")
 		}
 	})

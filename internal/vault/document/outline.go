@@ -85,7 +85,7 @@ func newEntry(d *tree.Document, id, name, subtype string) outlineEntry {
 func foundHeadings(list []*heading, depth int) []*api.FoundBlock {
 	var blocks []*api.FoundBlock
 	for _, h := range list {
-		block := api.Found(h.Block)
+		block := api.NewFoundBlock(h.Block)
 		block.HPath, block.ParentID, block.Name, block.Alias, block.Memo, block.Tag = "", "", "", "", "", ""
 		block.FContent, block.Markdown, block.IAL, block.Sort = "", "", nil, 0
 		block.Content, block.Depth = escapeHTML(block.Content), depth

@@ -11,7 +11,7 @@ func Detach(tx *workspace.Tx, blocks ...*tree.Block) {
 	remaining := make([]*tree.Block, 0, len(blocks))
 	for _, b := range blocks {
 		if parent := b.Parent; parent != nil {
-			KeepBefore(tx, b.Doc)
+			SaveBefore(tx, b.Doc)
 			b.Cut()
 			remaining = append(remaining, parent)
 		}
@@ -40,8 +40,8 @@ func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	if b.Parent == nil || target.Inside(b) || after && target.Parent == nil {
 		return
 	}
-	KeepBefore(tx, b.Doc)
-	KeepBefore(tx, target.Doc)
+	SaveBefore(tx, b.Doc)
+	SaveBefore(tx, target.Doc)
 	oldParent := b.Parent
 	b.Cut()
 	into, at := target, 0

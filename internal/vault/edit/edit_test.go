@@ -166,7 +166,7 @@ func TestKeepLosesNothing(t *testing.T) {
 	edited(t, "a", func(tx *workspace.Tx, root *tree.Block) {
 		paths := map[string]bool{}
 		for range 3 {
-			paths[edit.Keep(tx, root.Doc, edit.Updated)] = true
+			paths[edit.SaveCopy(tx, root.Doc, edit.Updated)] = true
 		}
 		if len(paths) != 3 {
 			t.Errorf("three copies at %v", paths)

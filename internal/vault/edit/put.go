@@ -10,7 +10,7 @@ import (
 // inserted as they are, lists are replaced by their items, and each other block gets an item of its own. Elsewhere, a
 // list is made around items without one.
 func Put(tx *workspace.Tx, parent *tree.Block, at int, blocks []*tree.Block) {
-	KeepBefore(tx, parent.Doc)
+	SaveBefore(tx, parent.Doc)
 	if parent.Kind == tree.List {
 		blocks = asItems(tx, parent, blocks)
 	} else {

@@ -11,7 +11,7 @@ import (
 // unless data has them; inner blocks have the ids in data. For a document all blocks are replaced. It returns the
 // operations for the answer of updateBlock.
 func Update(tx *workspace.Tx, b *tree.Block, dataType, data string) []api.DoOperation {
-	KeepBefore(tx, b.Doc)
+	SaveBefore(tx, b.Doc)
 	if b.Kind == tree.Doc {
 		return updateDocument(tx, b, dataType, data)
 	}

@@ -34,7 +34,7 @@ func adoptAsDocument(tx *workspace.Tx, p string) {
 	}
 	box := tx.OpenNotebook(boxID)
 	root, err := markup.ParseSY(tx.ReadFile(p))
-	if box == nil || err != nil || root.ID != strings.TrimSuffix(path.Base(p), ".sy") || !tree.ValidID(root.ID) || tx.Known(root.ID) {
+	if box == nil || err != nil || root.ID != strings.TrimSuffix(path.Base(p), ".sy") || !tree.ValidID(root.ID) || tx.BlockExists(root.ID) {
 		return
 	}
 	var parent *tree.Document

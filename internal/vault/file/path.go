@@ -64,7 +64,7 @@ func storable(p string) bool {
 // hidden reports whether a character is invisible and must not be in a path. A byte order mark is allowed, as in
 // SiYuan.
 func hidden(r rune) bool {
-	return tree.Unseen(r) && r != '\ufeff'
+	return tree.IsInvisible(r) && r != '\ufeff'
 }
 
 // readable reports whether a path is valid, so that there can be a file at it.

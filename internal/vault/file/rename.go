@@ -98,7 +98,7 @@ func rewriteUses(tx *workspace.Tx, oldAddress, newAddress string) {
 	}
 	for _, u := range usesOf(tx, oldAddress) {
 		if b := blockAt(tx, u); b != nil {
-			edit.KeepBefore(tx, b.Doc)
+			edit.SaveBefore(tx, b.Doc)
 			rewriteBlock(b, address, spell)
 		}
 	}

@@ -92,7 +92,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	for _, f := range r.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		switch mode := f.Mode(); {
-		case !fs.ValidPath(name) || strings.ContainsAny(name, `\:`) || strings.ContainsFunc(name, tree.Unseen):
+		case !fs.ValidPath(name) || strings.ContainsAny(name, `\:`) || strings.ContainsFunc(name, tree.IsInvisible):
 			return fmt.Errorf("the entry %q leads elsewhere: nothing was imported", f.Name)
 		case mode.IsDir():
 			continue

@@ -61,8 +61,8 @@ func (im *importer) recordChange(path string, line int, k changeKinds) {
 			im.changes[i]++
 		}
 	}
-	if im.o.Changed != nil {
-		im.o.Changed(path, line, k.names())
+	if im.o.OnChange != nil {
+		im.o.OnChange(path, line, k.names())
 	}
 }
 

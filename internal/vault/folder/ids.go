@@ -92,7 +92,7 @@ func (im *importer) assignNotebook(tx *workspace.Tx, pl *notebookPlan, seen map[
 	switch {
 	case box != nil && !im.o.Copy:
 		pl.inVault = true
-	case box != nil || tx.Known(pl.id):
+	case box != nil || tx.BlockExists(pl.id):
 		im.renamed[pl.id] = im.newID(pl.id[:14])
 		im.report.problem(pl.exported.Folder, 0, codeIDTaken, pl.id, "the vault has this notebook already: the new one got another id")
 		pl.id = im.renamed[pl.id]

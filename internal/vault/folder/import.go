@@ -31,12 +31,12 @@ type ImportOptions struct {
 	MovedFrom string
 	// DryRun reports what would be done, and writes nothing.
 	DryRun bool
-	// Overwriting, if not nil, is called before a document is overwritten, with its id. The returned function is then
-	// told whether that succeeded.
-	Overwriting func(id, path string) (done func(error), err error)
-	// Changed, if not nil, is called for each line that is written differently but means the same, with the names of
+	// BeforeOverwrite, if not nil, is called before a document is overwritten, with its id. The function that it
+	// returns is called with the outcome.
+	BeforeOverwrite func(id, path string) (done func(error), err error)
+	// OnChange, if not nil, is called for each line that is written differently but means the same, with the names of
 	// the kinds.
-	Changed func(path string, line int, kinds []string)
+	OnChange func(path string, line int, kinds []string)
 }
 
 // Import imports a folder of Markdown files into the vault; the package comment says what it understands. An error

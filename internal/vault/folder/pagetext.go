@@ -109,7 +109,7 @@ func (im *importer) titleOf(pg *page) string {
 // tidyTitle returns a valid title, and reports if it had to be changed.
 func (im *importer) tidyTitle(at, title string) string {
 	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if tree.Unseen(r) && r != '\n' && r != '\t' {
+		if tree.IsInvisible(r) && r != '\n' && r != '\t' {
 			return -1
 		}
 		return r

@@ -52,7 +52,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 	switch {
 	case pg.broken && len(pg.children) == 0:
 		return pageOutcome{state: LeftOut}, nil, nil
-	case d == nil && tx.DocumentTaken(pg.id):
+	case d == nil && tx.DocumentExists(pg.id):
 		return pageOutcome{state: Closed}, nil, nil
 	case d == nil && pg.row != nil && !im.o.Theirs:
 		return pageOutcome{state: Removed}, nil, nil
@@ -104,8 +104,8 @@ func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage)
 	if !tx.Writes() {
 		return out, nil, nil
 	}
-	if out.state == Overwritten && im.o.Overwriting != nil {
-		if report, err = im.o.Overwriting(d.ID(), pg.path()); err != nil {
+	if out.state == Overwritten && im.o.BeforeOverwrite != nil {
+		if report, err = im.o.BeforeOverwrite(d.ID(), pg.path()); err != nil {
 			return out, nil, err
 		}
 	}

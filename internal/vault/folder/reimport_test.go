@@ -216,7 +216,7 @@ func TestImportAgainKeepsWhatWasChangedHere(t *testing.T) {
 	wantStates(t, imported(t, w, dir, folder.ImportOptions{}), map[string]folder.State{"b.md": folder.Conflict})
 	id := notes(t, w)["notes/b"].Root.ID
 	var told []string
-	r = imported(t, w, dir, folder.ImportOptions{Theirs: true, Overwriting: func(id, path string) (func(error), error) {
+	r = imported(t, w, dir, folder.ImportOptions{Theirs: true, BeforeOverwrite: func(id, path string) (func(error), error) {
 		told = append(told, id+" "+path)
 		return func(err error) { told = append(told, fmt.Sprint(err)) }, nil
 	}})

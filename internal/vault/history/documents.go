@@ -23,7 +23,7 @@ func createCopy(tx *workspace.Tx, req api.Request) api.Reply {
 	if b == nil {
 		return api.Fail(-1, "tree not found")
 	}
-	edit.Keep(tx, b.Doc, edit.Updated)
+	edit.SaveCopy(tx, b.Doc, edit.Updated)
 	return api.Done()
 }
 

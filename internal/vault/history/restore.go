@@ -39,7 +39,7 @@ func recreateDocument(tx *workspace.Tx, boxID, at string, root *tree.Block) api.
 	if box == nil {
 		return api.Fail(-1, "notebook not found or not open: "+boxID)
 	}
-	if tx.DocumentTaken(root.ID) {
+	if tx.DocumentExists(root.ID) {
 		return api.Fail(-1, "the document is in a notebook that is closed: "+root.ID)
 	}
 	parent := tx.Document(path.Base(path.Dir(at)))

@@ -56,8 +56,8 @@ func linkDestination(target, title string) string {
 	return target + " " + quote + title + quote
 }
 
-// Dynamic returns the Markdown of a reference whose text follows the text of its block.
-func Dynamic(id, text string) string { return newReference(id, text, "d").Markdown }
+// DynamicReference returns the Markdown of a reference whose text follows the text of its block.
+func DynamicReference(id, text string) string { return newReference(id, text, "d").Markdown }
 
 // newReference returns a reference to a block. subtype "s" means that its text is fixed, "d" that it follows the
 // block's text.

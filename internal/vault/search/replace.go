@@ -35,11 +35,11 @@ func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 		case b == nil:
 		case b.Kind == tree.Doc:
 			if isReplaced("docTitle") {
-				edit.KeepBefore(tx, b.Doc)
+				edit.SaveBefore(tx, b.Doc)
 				b.Attrs["title"] = replace(b.Attrs["title"])
 			}
 		default:
-			edit.KeepBefore(tx, b.Doc)
+			edit.SaveBefore(tx, b.Doc)
 			b.Walk(func(leaf *tree.Block) {
 				if !leaf.Container() {
 					leaf.Text = replaceInLeaf(leaf, replace, isReplaced)

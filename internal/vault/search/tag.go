@@ -127,7 +127,7 @@ func changeTags(tx *workspace.Tx, prefix string, change func(tag string) (label 
 		if b == nil { // in a closed notebook
 			continue
 		}
-		edit.KeepBefore(tx, b.Doc)
+		edit.SaveBefore(tx, b.Doc)
 		switch b.Kind {
 		case tree.Doc:
 			b.Attrs["tags"] = retagList(b.Attrs["tags"], change)

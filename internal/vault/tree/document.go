@@ -14,8 +14,8 @@ type Document struct {
 	Parent *Document // nil at the top of the notebook
 	// Sort is its position among its siblings in manual order; equal ones are ordered by time, newest first.
 	Sort int
-	// Made is the document's number in the order of creation in the workspace.
-	Made    int64
+	// Number is the position of the document in the order of creation in the workspace.
+	Number  int64
 	Changed time.Time
 	// Stored is for the storage.
 	Stored any

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unseen reports whether a character is invisible in a name, or controls the direction of text.
-func Unseen(r rune) bool {
+// IsInvisible reports whether a character is invisible in a name, or controls the direction of text.
+func IsInvisible(r rune) bool {
 	return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff'
 }
 
@@ -17,7 +17,7 @@ var notInNames = strings.NewReplacer("?", "_", "*", "_", ":", "_", "/", "_", `\`
 // system.
 func PlainName(name string) string {
 	return notInNames.Replace(strings.Map(func(r rune) rune {
-		if Unseen(r) {
+		if IsInvisible(r) {
 			return '_'
 		}
 		return r

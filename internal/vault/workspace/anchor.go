@@ -14,7 +14,7 @@ import (
 func (tx *Tx) refreshAnchors(changed []*tree.Block) (stale bool) {
 	for _, def := range changed {
 		for _, b := range tx.referringBlocks(def.ID) {
-			if text := Anchored(b, def); text != b.Text {
+			if text := TextWithAnchors(b, def); text != b.Text {
 				b.Text, stale = text, true
 			}
 		}
@@ -51,14 +51,14 @@ func anchorOf(def *tree.Block) string {
 	return text
 }
 
-// Anchored returns the text of b with its dynamic anchors of def updated.
-func Anchored(b, def *tree.Block) string {
+// TextWithAnchors returns the text of b with its dynamic anchors of def updated.
+func TextWithAnchors(b, def *tree.Block) string {
 	text := b.Text
 	for _, s := range markup.References(b) {
 		if s.Target != def.ID || s.Subtype != "d" || s.Markdown == "" {
 			continue
 		}
-		text = strings.ReplaceAll(text, s.Markdown, markup.Dynamic(def.ID, strings.ReplaceAll(anchorOf(def), "'", "’")))
+		text = strings.ReplaceAll(text, s.Markdown, markup.DynamicReference(def.ID, strings.ReplaceAll(anchorOf(def), "'", "’")))
 	}
 	return text
 }

@@ -54,7 +54,7 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 		n: n, rev: s.ColumnInt64(8), parent: s.ColumnInt64(3), path: s.ColumnText(4), hpath: s.ColumnText(5),
 		box: s.ColumnText(2), sort: s.ColumnInt(6), size: s.ColumnInt64(11), rows: []*nodeRow{root},
 	}
-	d := &tree.Document{Sort: row.sort, Made: n, Changed: time.UnixMilli(s.ColumnInt64(7)), Stored: row}
+	d := &tree.Document{Sort: row.sort, Number: n, Changed: time.UnixMilli(s.ColumnInt64(7)), Stored: row}
 	d.Root = root.block()
 	d.Root.Doc = d
 	return d
@@ -93,8 +93,8 @@ func (tx *Tx) docByN(n int64) *tree.Document {
 	return nil
 }
 
-// DocumentTaken reports whether a document with this id exists in any notebook.
-func (tx *Tx) DocumentTaken(id string) bool {
+// DocumentExists reports whether a document with this id exists in any notebook.
+func (tx *Tx) DocumentExists(id string) bool {
 	if b := tx.attachedBlock(id); b != nil && b.Kind == tree.Doc {
 		return true
 	}
@@ -123,8 +123,10 @@ func (tx *Tx) document(id string, load bool) *tree.Document {
 // DocumentAt returns the document at a path, /<id>/<id>.sy, in an open notebook, loaded, or nil.
 func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
 
-// ListedAt is DocumentAt without loading the document.
-func (tx *Tx) ListedAt(box, path string) *tree.Document { return tx.documentAt(box, path, false) }
+// DocumentAtUnloaded is DocumentAt without loading the document.
+func (tx *Tx) DocumentAtUnloaded(box, path string) *tree.Document {
+	return tx.documentAt(box, path, false)
+}
 
 func (tx *Tx) documentAt(box, at string, load bool) *tree.Document {
 	id, isDocument := strings.CutSuffix(path.Base(at), ".sy")
@@ -201,7 +203,7 @@ func (tx *Tx) Below(d *tree.Document) []*tree.Document {
 			SELECT below.n FROM sub CROSS JOIN document AS below ON below.parent = sub.n AND below.box = ?)
 		SELECT n FROM sub)`, storedRow(d).n, d.Box.ID)
 	slices.SortStableFunc(found, func(a, b *tree.Document) int {
-		return cmp.Or(cmp.Compare(a.Depth(), b.Depth()), cmp.Compare(a.Made, b.Made))
+		return cmp.Or(cmp.Compare(a.Depth(), b.Depth()), cmp.Compare(a.Number, b.Number))
 	})
 	return found
 }

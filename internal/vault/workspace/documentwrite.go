@@ -59,7 +59,7 @@ func (tx *Tx) insertDocument(d *tree.Document, blocks []*tree.Block) {
 	tx.exec("INSERT INTO document (id, box, parent, path, hpath, sort, changed, rev, size) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0)",
 		d.ID(), row.box, row.parent, row.path, row.hpath, row.sort, d.Changed.UnixMilli())
 	row.n = tx.conn.LastInsertRowID()
-	d.Stored, d.Made = row, row.n
+	d.Stored, d.Number = row, row.n
 	d.Root.Insert(0, blocks...)
 	if tx.err != nil {
 		return

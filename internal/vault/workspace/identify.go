@@ -17,8 +17,8 @@ func (tx *Tx) NewID() string {
 	}
 }
 
-// Known reports whether any notebook has a block with this id.
-func (tx *Tx) Known(id string) bool {
+// BlockExists reports whether any notebook has a block with this id.
+func (tx *Tx) BlockExists(id string) bool {
 	if tx.attachedBlock(id) != nil {
 		return true
 	}

@@ -54,7 +54,7 @@ func (tx *Tx) Notebook(id string) *tree.Notebook {
 // OpenNotebook returns the notebook with an id if it is open and has a page, else nil.
 func (tx *Tx) OpenNotebook(id string) *tree.Notebook {
 	box := tx.Notebook(id)
-	if box == nil || box.Conf.Closed || !tx.DocumentTaken(id) {
+	if box == nil || box.Conf.Closed || !tx.DocumentExists(id) {
 		return nil
 	}
 	return box

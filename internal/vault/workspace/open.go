@@ -42,7 +42,7 @@ type Workspace struct {
 	version    int // of the schema at opening
 	cache      *cache
 	keys       keyCache
-	whenErased func(*Tx, map[string]map[string]string)
+	onErased   func(*Tx, map[string]map[string]string)
 	idle       *time.Timer // empties cache and keys
 	guard      *sqlguard.Runner
 

@@ -102,12 +102,12 @@ func run(tx *Tx, fn func(*Tx) error) error {
 	}
 	tx.Flush()
 	for range maxErasedRounds {
-		if len(tx.lostAttrs) == 0 || tx.err != nil || tx.ws.whenErased == nil {
+		if len(tx.lostAttrs) == 0 || tx.err != nil || tx.ws.onErased == nil {
 			break
 		}
 		attrs := tx.lostAttrs
 		tx.lostAttrs = map[string]map[string]string{}
-		tx.ws.whenErased(tx, attrs)
+		tx.ws.onErased(tx, attrs)
 		tx.Flush()
 	}
 	return tx.err

@@ -26,7 +26,7 @@ type Tx struct {
 	blocks    map[string]*tree.Block           // loaded or new ones; some may have been cut since
 	indexes   map[int64]map[string]*tree.Block // blocks of large documents, which are not in blocks
 	lastNode  int64                            // largest number of a node, 0 until a block is added
-	lostAttrs map[string]map[string]string     // attributes of erased blocks, see [Workspace.WhenErased]
+	lostAttrs map[string]map[string]string     // attributes of erased blocks, see [Workspace.OnErased]
 	erased    map[*nodeRow]bool                // rows erased from the file, though their blocks may come back
 }
 
@@ -59,7 +59,7 @@ type nodeRow struct {
 	keptAt                   uint64 // number of the last flush that kept it
 }
 
-// recordLostAttrs records the attributes of a block that is being erased, for [Workspace.WhenErased], if any of them is
+// recordLostAttrs records the attributes of a block that is being erased, for [Workspace.OnErased], if any of them is
 // custom.
 func (tx *Tx) recordLostAttrs(r *nodeRow) {
 	for _, a := range r.attrs {

@@ -16,8 +16,8 @@ type Options struct {
 // errReadOnly is the error of Update on a workspace that was opened for reading.
 var errReadOnly = errors.New("the workspace is opened for reading only")
 
-// WhenErased sets a function that is called at the end of each Update that has erased blocks with custom attributes. It
+// OnErased sets a function that is called at the end of each Update that has erased blocks with custom attributes. It
 // gets those attributes by block id. The block may exist again by then. Set it before the workspace is used.
-func (w *Workspace) WhenErased(do func(tx *Tx, erased map[string]map[string]string)) {
-	w.whenErased = do
+func (w *Workspace) OnErased(do func(tx *Tx, erased map[string]map[string]string)) {
+	w.onErased = do
 }

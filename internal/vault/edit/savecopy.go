@@ -29,10 +29,10 @@ const (
 	copyKind = "kept"
 )
 
-// Keep saves the current state of a document into the history and returns the path of the copy,
+// SaveCopy saves a copy of the current state of a document into the history and returns its path,
 // /history/<time>-<op>/<notebook>/<path>.sy. The time is local, yyyy-MM-dd-HHmmss. If there is such a copy already, the
 // new one is dated some seconds later. Copies older than 30 days are removed. op is Updated or "delete".
-func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
+func SaveCopy(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	tx.Load(d)
 	now := time.Now()
 	for at := now; ; at = at.Add(time.Second) {
@@ -49,10 +49,10 @@ func Keep(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 	return path
 }
 
-// KeepBefore saves the current state of a document before its blocks, title or attributes change, unless a copy was
-// made in the last ten minutes or the document is younger than that. It ignores a nil document. The functions of this
-// package call it themselves.
-func KeepBefore(tx *workspace.Tx, d *tree.Document) {
+// SaveBefore saves a copy of a document before its blocks, title or attributes change, unless one was made in the last
+// ten minutes or the document is younger than that. It ignores a nil document. The functions of this package call it
+// themselves.
+func SaveBefore(tx *workspace.Tx, d *tree.Document) {
 	if d == nil || !d.Loaded {
 		return
 	}
@@ -61,7 +61,7 @@ func KeepBefore(tx *workspace.Tx, d *tree.Document) {
 		last = time.UnixMilli(r.At)
 	}
 	if time.Since(last) >= minInterval {
-		Keep(tx, d, Updated)
+		SaveCopy(tx, d, Updated)
 	}
 }
 
@@ -81,7 +81,7 @@ func dropBefore(tx *workspace.Tx, before time.Time) {
 // Remove saves a document and all documents below it into the history, and removes them.
 func Remove(tx *workspace.Tx, d *tree.Document) {
 	for _, doc := range tx.Below(d) {
-		Keep(tx, doc, deleted)
+		SaveCopy(tx, doc, deleted)
 		tx.RemoveRecord(copyKind, doc.ID())
 	}
 	tx.RemoveDocument(d)
@@ -91,7 +91,7 @@ func Remove(tx *workspace.Tx, d *tree.Document) {
 func RemoveNotebook(tx *workspace.Tx, box *tree.Notebook) {
 	now := time.Now()
 	for _, d := range tx.Documents(box) {
-		Keep(tx, d, deleted)
+		SaveCopy(tx, d, deleted)
 		tx.RemoveRecord(copyKind, d.ID())
 	}
 	tx.RemoveNotebook(box)
