@@ -26,6 +26,7 @@ export const pages: Page[] = [
   { name: 'models', title: 'Models', load: async () => ({ main: (await import('./features/models/Models.svelte')).default }) },
   { name: 'permissions', title: 'Permissions', load: async () => ({ main: (await import('./features/permissions/Permissions.svelte')).default }) },
   { name: 'usage', title: 'Usage', load: async () => ({ main: (await import('./features/usage/Usage.svelte')).default }) },
+  { name: 'clients', title: 'Clients', load: async () => ({ main: (await import('./features/clients/Clients.svelte')).default }) },
   { name: 'audit', title: 'Audit', load: async () => ({ main: (await import('./features/audit/Audit.svelte')).default }) },
   { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
   { name: 'doctor', title: 'Doctor', load: async () => ({ main: (await import('./features/doctor/Doctor.svelte')).default }) },

@@ -55,7 +55,7 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log},
+		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{},
 		Doctor: func(context.Context) []web.Check {
 			return []web.Check{{Name: "token", Health: "fail", Detail: "gone", Hint: "make one"}}
 		},
@@ -70,6 +70,31 @@ func everything(t *testing.T) client {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
 		},
 	})}
+}
+
+// mcpClients is one client with a token.
+type mcpClients struct{}
+
+func (mcpClients) Clients() ([]web.Client, error) {
+	return []web.Client{{Name: "cursor", Title: "Cursor", Installed: true, File: "mcp.json"}}, nil
+}
+
+func (mcpClients) Connect(_ context.Context, _ string, c *web.Connecting) (web.ClientChange, error) {
+	return web.ClientChange{File: "mcp.json", Path: []string{"mcpServers", "collie"}, Entry: json.RawMessage(`{"url":"x"}`), Changed: true, Written: !c.DryRun, Twice: []string{}}, nil
+}
+
+func (mcpClients) Disconnect(context.Context, string) ([]string, error) {
+	return []string{"mcp.json"}, nil
+}
+func (mcpClients) Revoke(context.Context, string) error { return nil }
+func (mcpClients) Profiles() []string                   { return []string{"default"} }
+
+func (mcpClients) Tokens() ([]web.Token, error) {
+	return []web.Token{{Name: "cursor", Scopes: []string{"tools"}, Client: "cursor"}}, nil
+}
+
+func (mcpClients) Rotate(context.Context, string) (web.NewSecret, error) {
+	return web.NewSecret{Token: "collie_x", Clients: []string{"cursor"}}, nil
 }
 
 // recorded is the record in a folder.
@@ -245,6 +270,13 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/audit":                                is(example{query: "?kind=change&limit=1"}),
 		"GET /api/v1/audit/verify":                         is(example{}),
 		"POST /api/v1/audit/export":                        is(example{body: `{"kind":"change","since":"2026-01-31T00:00:00Z"}`}),
+		"GET /api/v1/clients":                              is(example{}),
+		"POST /api/v1/clients/{name}":                      is(example{name: "cursor", body: `{"http":true,"dryRun":true}`}),
+		"DELETE /api/v1/clients/{name}":                    is(example{name: "cursor"}),
+		"GET /api/v1/tokens":                               is(example{}),
+		"POST /api/v1/tokens/{name}/rotate":                is(example{name: "cursor"}),
+		"DELETE /api/v1/tokens/{name}":                     is(example{name: "cursor"}),
+		"GET /api/v1/profiles":                             is(example{}),
 		"GET /api/v1/doctor":                               is(example{}),
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),

@@ -92,6 +92,8 @@ type Options struct {
 	Agents Agents
 	// Grants are what people have allowed.
 	Grants Grants
+	// Clients are the MCP clients of this machine, and their tokens.
+	Clients Clients
 	// Audit is the record of calls and changes.
 	Audit Audit
 	// Doctor looks for what could keep the gateway from working.
@@ -155,7 +157,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -4,6 +4,7 @@
 import { audit } from '../texts/audit'
 import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
+import { clients } from '../texts/clients'
 import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
 import { models } from '../texts/models'
@@ -12,7 +13,7 @@ import { servers } from '../texts/servers'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...doctor, ...permissions, ...usage, ...models }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...doctor, ...permissions, ...usage, ...models }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -158,19 +158,9 @@ func (j *joining) write(ctx context.Context, profile string) error {
 		if j.file == "" && !hostadmin.Installed(j.Env, j.client, plan.File, j.runs) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
-		detail := map[string]any{"client": j.client, "file": plan.File, "name": j.name}
-		apply := plan.ApplyRecorded
-		if j.http {
-			detail["token"] = j.tokenName()
-			apply = func(ctx context.Context, cfg *config.Config) error { return j.applyHTTP(ctx, cfg, profile) }
-		}
-		if err := apply(ctx, j.cfg); err != nil {
+		if err := j.apply(ctx, profile); err != nil {
 			return err
 		}
-		if removed := plan.Removed(); len(removed) > 0 {
-			detail["takenOut"] = removed
-		}
-		j.OnRecord(ctx, j.cfg, "connect", detail)
 	}
 	j.warnDuplicates()
 	if j.JSON {
@@ -192,6 +182,24 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	}
 	_, err := fmt.Fprint(j.Out, text)
 	return err
+}
+
+// apply changes the client's file, and records that.
+func (j *joining) apply(ctx context.Context, profile string) error {
+	detail := map[string]any{"client": j.client, "file": j.plan.File, "name": j.name}
+	change := j.plan.ApplyRecorded
+	if j.http {
+		detail["token"] = j.tokenName()
+		change = func(ctx context.Context, cfg *config.Config) error { return j.applyHTTP(ctx, cfg, profile) }
+	}
+	if err := change(ctx, j.cfg); err != nil {
+		return err
+	}
+	if removed := j.plan.Removed(); len(removed) > 0 {
+		detail["takenOut"] = removed
+	}
+	j.OnRecord(ctx, j.cfg, "connect", detail)
+	return nil
 }
 
 // warnDuplicates warns of servers that the client would get twice, with the files that define them.

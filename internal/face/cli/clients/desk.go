@@ -1,0 +1,117 @@
+package clients
+
+import (
+	"context"
+	"os"
+
+	"collie/internal/face/cli/root"
+	"collie/internal/face/httpserver/tokens"
+	hostadmin "collie/internal/source/upstream/hosts/admin"
+)
+
+// Desk connects clients for people who do not sit at a terminal: as `collie connect` does, without asking anything.
+type Desk struct{ Program *root.Program }
+
+// Wanted says how a client is to be connected.
+type Wanted struct {
+	HTTP    bool   // over HTTP with a token of its own, in place of a program that it starts
+	Profile string // the tools that it sees; empty keeps what it has
+	Write   bool   // false only says what would be written
+}
+
+// Joined is a change of a client's file.
+type Joined struct {
+	Plan    *hostadmin.Connection
+	Profile string
+	Written bool
+	Twice   []hostadmin.Duplicate // servers that the client starts itself too
+}
+
+// List returns all places where clients start Collie, and the clients that do not.
+func (d Desk) List() ([]hostadmin.Connected, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	return hostadmin.ClientConnections(d.Program.Env, dir, commands{d.Program}.runs), nil
+}
+
+// Connect writes Collie into a client's file.
+func (d Desk) Connect(ctx context.Context, client string, w Wanted) (Joined, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return Joined{}, err
+	}
+	cfg, _, err := d.Program.Settings()
+	if err != nil {
+		return Joined{}, err
+	}
+	if err := root.KnownProfile(cfg, w.Profile); err != nil {
+		return Joined{}, err
+	}
+	j := &joining{
+		commands: commands{d.Program}, connectFlags: &connectFlags{name: "collie", http: w.HTTP, profile: w.Profile}, client: client, cfg: cfg,
+	}
+	j.keepProfile(dir)
+	if err := j.prepare(j.profile); err != nil {
+		return Joined{}, err
+	}
+	out := Joined{Plan: j.plan, Profile: j.profile, Written: w.Write && j.plan.Changed}
+	if out.Written {
+		if err := j.apply(ctx, j.profile); err != nil {
+			return Joined{}, err
+		}
+	}
+	out.Twice, err = hostadmin.Duplicates(j.cfg, j.Env, client, dir, j.plan.File)
+	return out, err
+}
+
+// Disconnect takes Collie out of a client's files, puts back what a connection had taken out, and revokes the client's tokens.
+func (d Desk) Disconnect(ctx context.Context, client string) ([]hostadmin.Disconnected, error) {
+	p := commands{d.Program}
+	cfg, _, err := p.Settings()
+	if err != nil {
+		return nil, err
+	}
+	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, hostadmin.DisconnectOptions{Client: client, Restore: true, Remove: true})
+	if err == nil {
+		err = p.revokeTokens(ctx, cfg, client, &connectFlags{name: "collie"})
+	}
+	if len(done) > 0 {
+		p.OnRecord(ctx, cfg, "connect", map[string]any{"client": client, "files": done})
+	}
+	return done, err
+}
+
+// Tokens returns the named tokens.
+func (d Desk) Tokens() ([]tokens.Token, error) {
+	cfg, _, err := d.Program.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return tokens.Read(tokens.Path(cfg.Paths.State))
+}
+
+// Rotate gives a token a new secret, and returns it.
+func (d Desk) Rotate(ctx context.Context, name string) (secret string, err error) {
+	cfg, _, err := d.Program.Settings()
+	if err != nil {
+		return "", err
+	}
+	if secret, err = tokens.Rotate(ctx, tokens.Path(cfg.Paths.State), name); err == nil {
+		d.Program.OnRecord(ctx, cfg, "token rotate", map[string]any{"name": name})
+	}
+	return secret, err
+}
+
+// Revoke ends a token.
+func (d Desk) Revoke(ctx context.Context, name string) error {
+	cfg, _, err := d.Program.Settings()
+	if err != nil {
+		return err
+	}
+	if err = tokens.Revoke(ctx, tokens.Path(cfg.Paths.State), name); err == nil {
+		d.Program.OnRecord(ctx, cfg, "token revoke", map[string]any{"name": name})
+	}
+	return err
+}
