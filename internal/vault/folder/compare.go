@@ -83,65 +83,84 @@ func compareTexts(want, got string, onSame func(i int), onLost func(i int, inste
 	if want == got {
 		return
 	}
-	m, w := newComparedText(want), newComparedText(got)
-	var places map[string][]int
-	for {
-		moreWanted, moreGot := m.nextWithContent(onSame), w.nextWithContent(func(int) {})
-		switch {
-		case !moreWanted && !moreGot:
-			return
-		case !moreGot:
-			onLost(m.at, "")
-			m.at++
-			continue
-		case !moreWanted:
-			onLost(len(m.lines)-1, w.lines[w.at])
-			return
-		}
-		if m.code[m.at] == w.code[w.at] && m.lines[m.at] == w.lines[w.at] {
-			m.at, w.at = m.at+1, w.at+1
-			continue
-		}
-		if m.meaning(m.at) == w.meaning(w.at) {
-			onSame(m.at)
-			m.at, w.at = m.at+1, w.at+1
-			continue
-		}
-		if places == nil {
-			places = map[string][]int{}
-			for i := range w.lines {
-				places[w.meaning(i)] = append(places[w.meaning(i)], i)
-			}
-		}
-		if n := m.wrappedLines(w.meaning(w.at)); n > 0 { // lines of a paragraph were joined
-			for range n {
-				onSame(m.at)
-				m.at++
-			}
-			w.at++
-			continue
-		}
-		i, j := m.nextAgreement(w.at, places)
-		if i < 0 { // no agreement nearby
-			onLost(m.at, w.lines[w.at])
-			m.at, w.at = m.at+1, w.at+1
-			continue
-		}
-		if i == m.at {
-			onLost(m.at, w.lines[w.at])
-		}
-		for k := w.at; m.at < i; m.at++ {
-			instead := ""
-			if k < j {
-				instead = w.lines[k]
-				k++
-			}
-			if m.hasContent(m.at) {
-				onLost(m.at, instead)
-			}
-		}
-		w.at = j
+	c := &textComparison{want: newComparedText(want), got: newComparedText(got), onSame: onSame, onLost: onLost}
+	for c.step() {
 	}
+}
+
+// textComparison compares two texts line by line.
+type textComparison struct {
+	want, got *comparedText
+	onSame    func(i int)
+	onLost    func(i int, instead string)
+	places    map[string][]int // indices in got by the meaning of a line; nil until needed
+}
+
+// step compares the next lines with content and advances past them. It returns false at the end.
+func (c *textComparison) step() bool {
+	want, got := c.want, c.got
+	moreWanted, moreGot := want.nextWithContent(c.onSame), got.nextWithContent(func(int) {})
+	switch {
+	case !moreWanted && !moreGot:
+		return false
+	case !moreGot:
+		c.onLost(want.at, "")
+		want.at++
+		return true
+	case !moreWanted:
+		c.onLost(len(want.lines)-1, got.lines[got.at])
+		return false
+	}
+	isSameText := want.code[want.at] == got.code[got.at] && want.lines[want.at] == got.lines[got.at]
+	switch {
+	case isSameText:
+		want.at, got.at = want.at+1, got.at+1
+	case want.meaning(want.at) == got.meaning(got.at):
+		c.onSame(want.at)
+		want.at, got.at = want.at+1, got.at+1
+	default:
+		c.resync()
+	}
+	return true
+}
+
+// resync advances past lines that differ, to the next lines that agree.
+func (c *textComparison) resync() {
+	want, got := c.want, c.got
+	if c.places == nil {
+		c.places = map[string][]int{}
+		for i := range got.lines {
+			c.places[got.meaning(i)] = append(c.places[got.meaning(i)], i)
+		}
+	}
+	if n := want.wrappedLines(got.meaning(got.at)); n > 0 { // lines of a paragraph were joined
+		for range n {
+			c.onSame(want.at)
+			want.at++
+		}
+		got.at++
+		return
+	}
+	i, j := want.nextAgreement(got.at, c.places)
+	if i < 0 { // no agreement nearby
+		c.onLost(want.at, got.lines[got.at])
+		want.at, got.at = want.at+1, got.at+1
+		return
+	}
+	if i == want.at {
+		c.onLost(want.at, got.lines[got.at])
+	}
+	for k := got.at; want.at < i; want.at++ {
+		instead := ""
+		if k < j {
+			instead = got.lines[k]
+			k++
+		}
+		if want.hasContent(want.at) {
+			c.onLost(want.at, instead)
+		}
+	}
+	got.at = j
 }
 
 // wrappedLines returns how many of the next lines, joined, equal one line of the other text; 0 if none do.

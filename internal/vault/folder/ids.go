@@ -11,7 +11,28 @@ import (
 // assignIDs assigns all ids. Pages that were imported before keep the ids of their documents. An id that the vault or
 // another page uses is replaced by a new one.
 func (im *importer) assignIDs(tx *workspace.Tx) {
-	seen := map[string]bool{}
+	a := idAssigner{im: im, owners: im.documentsOfIDs(tx, im.requestedIDs(tx)), seen: map[string]bool{}}
+	for _, pl := range im.plans {
+		im.assignNotebook(tx, pl, a.seen)
+	}
+	for _, pg := range im.pages {
+		pg.renamed = map[string]string{}
+		pg.id = a.pageID(pg)
+	}
+	for _, pg := range im.pages {
+		if pg.row != nil {
+			pg.restoreIDs(pg.row.Names)
+		}
+		defined := slices.Clone(pg.definedIDs)
+		slices.Sort(defined)
+		for _, id := range slices.Compact(defined) {
+			a.assign(pg, id, "the block")
+		}
+	}
+}
+
+// requestedIDs returns the ids that pages and plans ask for, and records which documents among them the vault has.
+func (im *importer) requestedIDs(tx *workspace.Tx) []string {
 	var ids []string
 	for _, pg := range im.pages {
 		if pg.front.id != "" {
@@ -27,59 +48,58 @@ func (im *importer) assignIDs(tx *workspace.Tx) {
 			ids = append(ids, pl.exported.ID)
 		}
 	}
-	owners := im.documentsOfIDs(tx, ids)
-	assign := func(pg *page, id, what string) string {
-		owner, inVault := owners[id]
-		switch {
-		case inVault && (owner != pg.id || im.o.Copy):
-			if im.renamed[id] == "" {
-				im.renamed[id] = im.newID(id[:14])
-				im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: "+what+" got a new one")
-			}
-			if !seen[im.renamed[id]] {
-				seen[im.renamed[id]] = true
-				return im.renamed[id]
-			}
-		case !seen[id]:
-			seen[id] = true
-			return id
-		}
-		newID := im.newID(id[:14])
-		pg.renamed[id] = newID
-		im.report.problem(pg.path(), 0, codeIDTaken, id, "another block of the folder has this id: "+what+" got a new one")
-		return newID
+	return ids
+}
+
+// idAssigner assigns ids to pages and blocks.
+type idAssigner struct {
+	im     *importer
+	owners map[string]string // documents of the ids that the vault has
+	seen   map[string]bool   // ids assigned in this import
+}
+
+// pageID returns the id for a page.
+func (a *idAssigner) pageID(pg *page) string {
+	requested := pg.front.id
+	_, exists := a.im.memory.inVault[requested]
+	switch {
+	case pg.plan.page == pg:
+		return pg.plan.id
+	case pg.row != nil && requested == "":
+		return pg.row.Target
+	case requested != "" && exists && !a.im.o.Copy && !a.seen[requested]:
+		a.seen[requested] = true
+		return requested
+	case requested != "":
+		return a.assign(pg, requested, "the document")
 	}
-	for _, pl := range im.plans {
-		im.assignNotebook(tx, pl, seen)
-	}
-	for _, pg := range im.pages {
-		pg.renamed = map[string]string{}
-		_, exists := im.memory.inVault[pg.front.id]
-		switch {
-		case pg.plan.page == pg:
-			pg.id = pg.plan.id
-		case pg.row != nil && pg.front.id == "":
-			pg.id = pg.row.Target
-		case pg.front.id != "" && exists && !im.o.Copy && !seen[pg.front.id]:
-			pg.id = pg.front.id
-			seen[pg.id] = true
-		case pg.front.id != "":
-			pg.id = assign(pg, pg.front.id, "the document")
-		default:
-			created, _ := pg.stamps()
-			pg.id = im.newID(created)
+	created, _ := pg.stamps()
+	return a.im.newID(created)
+}
+
+// assign returns id if it is free, else a new id that replaces it in the page. what names the thing with the id in a
+// problem.
+func (a *idAssigner) assign(pg *page, id, what string) string {
+	im := a.im
+	owner, inVault := a.owners[id]
+	switch {
+	case inVault && (owner != pg.id || im.o.Copy):
+		if im.renamed[id] == "" {
+			im.renamed[id] = im.newID(id[:14])
+			im.report.problem(pg.path(), 0, codeIDTaken, id, "the vault has this id already: "+what+" got a new one")
 		}
-	}
-	for _, pg := range im.pages {
-		if pg.row != nil {
-			pg.restoreIDs(pg.row.Names)
+		if !a.seen[im.renamed[id]] {
+			a.seen[im.renamed[id]] = true
+			return im.renamed[id]
 		}
-		defined := slices.Clone(pg.definedIDs)
-		slices.Sort(defined)
-		for _, id := range slices.Compact(defined) {
-			assign(pg, id, "the block")
-		}
+	case !a.seen[id]:
+		a.seen[id] = true
+		return id
 	}
+	newID := im.newID(id[:14])
+	pg.renamed[id] = newID
+	im.report.problem(pg.path(), 0, codeIDTaken, id, "another block of the folder has this id: "+what+" got a new one")
+	return newID
 }
 
 // assignNotebook sets the id of an exported notebook: that of the same notebook in the vault, or of a new one.

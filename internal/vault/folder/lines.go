@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"math"
 	"strings"
 
 	"collie/internal/lazyregexp"
@@ -96,86 +95,6 @@ var (
 	definition = lazyregexp.New(`^ {0,3}\[([^\]^]+)\]:[ \t]+<?(\S+?)>?(?:[ \t]+["'(](.*)["')])?[ \t]*$`)
 )
 
-// normalizeLines splits a text into lines, in forms that SiYuan has: underlined headings get number signs, and indented
-// code gets fences. first is the number of the first line.
-func normalizeLines(text string, first int) []line {
-	raw := strings.Split(text, "\n")
-	normalized := make([]line, 0, len(raw))
-	var f fenceTracker
-	var list listTracker
-	blank := func(i int) bool { return i < 0 || i >= len(raw) || strings.TrimSpace(raw[i]) == "" }
-	for i := 0; i < len(raw); i++ {
-		l := line{n: first + i, text: raw[i]}
-		opens := f.open == ""
-		if l.code = f.code(l.text); l.code {
-			if opens {
-				prefix, _ := prefixOf(list.unindent(expandTabs(l.text, math.MaxInt)))
-				f.openColumn, f.excessIndent = columns(prefix), 0
-				if strings.Trim(prefix, " ") == "" && f.openColumn >= list.textColumn+4 {
-					f.excessIndent = f.openColumn - list.textColumn
-				}
-			}
-			l.text = list.unindent(expandTabs(l.text, list.listColumn+f.openColumn))
-			l.text = l.text[min(f.excessIndent, len(l.text)-len(strings.TrimLeft(l.text, " "))):]
-		} else {
-			l.text = expandTabs(l.text, math.MaxInt)
-			list.observe(l.text, blank(i-1))
-			l.text = list.unindent(l.text)
-		}
-		if l.text != raw[i] {
-			l.kinds = asLayout
-		}
-		if l.code {
-			normalized = append(normalized, l)
-			continue
-		}
-		switch {
-		case list.code(l.text) && blank(i-1):
-			end := i + 1
-			for j := i + 1; j < len(raw) && (blank(j) || list.code(list.unindent(expandTabs(raw[j], math.MaxInt)))); j++ {
-				if !blank(j) {
-					end = j + 1
-				}
-			}
-			pad, fence := strings.Repeat(" ", list.textColumn), "```"
-			for strings.Contains(strings.Join(raw[i:end], "\n"), fence) {
-				fence += "`"
-			}
-			normalized = append(normalized, line{n: l.n, text: pad + fence, code: true, kinds: asCode})
-			for ; i < end; i++ {
-				normalized = append(normalized, line{n: first + i, text: strings.TrimRight(pad, " "), code: true, kinds: asCode})
-				if text := list.unindent(expandTabs(raw[i], list.listColumn+list.textColumn+4)); len(text) > list.textColumn+4 {
-					normalized[len(normalized)-1].text = pad + text[list.textColumn+4:]
-				}
-			}
-			i--
-			normalized = append(normalized, line{n: first + i, text: pad + fence, code: true, kinds: asCode})
-		case i+1 < len(raw) && underlined.MatchString(raw[i+1]) && blank(i-1) && headingText(l.text):
-			mark := "## "
-			if strings.Contains(raw[i+1], "=") {
-				mark = "# "
-			}
-			l.text, l.kinds, l.underlined = mark+strings.TrimSpace(l.text), asHeading, true
-			normalized = append(normalized, l)
-			i++
-		default:
-			normalized = append(normalized, l)
-		}
-	}
-	return normalized
-}
-
-// unchangedLines splits a text that Export wrote into lines and leaves them unchanged.
-func unchangedLines(text string, first int) []line {
-	raw := strings.Split(text, "\n")
-	list := make([]line, len(raw))
-	var f fenceTracker
-	for i, text := range raw {
-		list[i] = line{n: first + i, text: text, code: f.code(text)}
-	}
-	return list
-}
-
 // listTracker follows which list the lines of a text are in.
 type listTracker struct {
 	inList     bool // in a list or footnote
@@ -212,29 +131,6 @@ func (p *listTracker) unindent(text string) string {
 // code reports whether a line is indented so far that it is code.
 func (p *listTracker) code(text string) bool {
 	return len(text)-len(strings.TrimLeft(text, " ")) >= p.textColumn+4 && strings.TrimSpace(text) != ""
-}
-
-// expandTabs replaces tabs in the indentation of a line, up to a column, by blanks: lute miscounts tabs in lists.
-func expandTabs(text string, to int) string {
-	at, width := 0, 0
-	for at < len(text) && width < to && (text[at] == ' ' || text[at] == '\t') {
-		if text[at] == '\t' {
-			width += 3 - width%4
-		}
-		width++
-		at++
-	}
-	if !strings.Contains(text[:at], "\t") {
-		return text
-	}
-	return strings.Repeat(" ", width) + text[at:]
-}
-
-// headingText reports whether an underline would make a line a heading.
-func headingText(text string) bool {
-	text = strings.TrimSpace(text)
-	prefix, _ := prefixOf(text)
-	return text != "" && prefix == "" && !strings.ContainsAny(text[:1], "#|<{") && !strings.Contains(text, "::") && fenceOf(text) == ""
 }
 
 // cutDefinitions removes link definitions, [name]: address, that some line uses. It returns the remaining lines and the
