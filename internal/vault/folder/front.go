@@ -36,7 +36,7 @@ type frontMatter struct {
 // plainKeys are document attributes that are front matter keys of the same name.
 var plainKeys = []string{"icon", "name", "memo", "bookmark", "title-img", "title-empty", "scroll"}
 
-// cutFront splits a file into its front matter and the rest, and counts the lines before the rest.
+// cutFront splits a file into its front matter and the rest. lines is the number of lines before the rest.
 func cutFront(text string) (yamlText, body string, lines int, found bool) {
 	first, rest, hasMore := strings.Cut(text, "\n")
 	if !hasMore || strings.TrimRight(first, " \t") != "---" {
@@ -126,7 +126,7 @@ func (f *frontMatter) setText(key, value string) {
 	_ = f.set(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}) // a single line is never too large
 }
 
-// set reads one key. It returns why the value could not be kept, "" if it was.
+// set stores the value of a key. It returns why the value could not be kept, "" if it was.
 func (f *frontMatter) set(key string, n *yaml.Node) string {
 	items, value, ok := yamlText(n)
 	if !ok {
@@ -200,7 +200,7 @@ func reservedAttr(name string) bool {
 	return slices.Contains([]string{"id", "title", "type", "updated", "custom-hidden"}, name)
 }
 
-// put stores a value under a key without a special meaning.
+// put stores the value of a key without a special meaning.
 func (f *frontMatter) put(key, name, value string) {
 	switch {
 	case name == propertiesAttr:
@@ -224,7 +224,7 @@ func (f *frontMatter) put(key, name, value string) {
 	f.attrs[name] = value
 }
 
-// propertiesOf parses the attribute propertiesAttr, nil if it is something else.
+// propertiesOf parses the value of propertiesAttr, nil if it is something else.
 func propertiesOf(value string) map[string]string {
 	var properties map[string]string
 	if json.Unmarshal([]byte(value), &properties) != nil {
@@ -320,8 +320,8 @@ func split(items []string, value, separators string) (list []string) {
 	return list
 }
 
-// joinedList returns a list in the form of an attribute. A quoted text, which we write for a value that is not a
-// clean list, stays as it is.
+// joinedList returns a list as a comma-separated attribute. A quoted text stays as it is: frontOf writes one for a
+// value that is not a clean list.
 func joinedList(n *yaml.Node, list []string, value string) string {
 	if n.Kind == yaml.ScalarNode && n.Style == yaml.DoubleQuotedStyle {
 		return value

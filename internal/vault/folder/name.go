@@ -16,10 +16,10 @@ import (
 // without long paths, with a number and an extension.
 const maxNameBytes = 120
 
-// windowsDevice has the names that are devices on Windows, whatever follows a dot.
+// windowsDevice matches the names of devices on Windows, whatever follows a dot.
 var windowsDevice = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)`)
 
-// safeName turns a title into a name, without an extension, that is valid on every system.
+// safeName converts a title to a name, without an extension, that is valid on every system.
 func safeName(title string) string {
 	name := tree.Cut(tree.PlainName(norm.NFC.String(strings.ToValidUTF8(title, "_"))), maxNameBytes)
 	name = strings.TrimRight(strings.TrimSpace(name), ". ")
@@ -32,8 +32,8 @@ func safeName(title string) string {
 	return name
 }
 
-// foldName returns the form in which names are compared, since systems differ in whether case and the composition of
-// letters count. A caser has state, so each call makes its own.
+// foldName returns the form in which names are compared, since on some systems case and the composition of letters do
+// not matter. A caser has state, so each call makes its own.
 func foldName(name string) string {
 	if isASCII(name) {
 		return strings.ToLower(name)
@@ -50,7 +50,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// folderNames are the names in one folder.
+// folderNames are the used names in one folder, in folded form.
 type folderNames map[string]bool
 
 // document returns a free name for a document with a title, both as name.md and as a folder.
@@ -58,7 +58,8 @@ func (n folderNames) document(title string) string {
 	return n.freeName(safeName(title), "", ".md")
 }
 
-// freeName returns stem, or stem (2) and so on, for which no name with these extensions is taken, and takes those names.
+// freeName returns stem, or stem (2) and so on, such that the names with all these extensions are free. It marks them
+// as used.
 func (n folderNames) freeName(stem string, exts ...string) string {
 	for i := 1; ; i++ {
 		name := stem

@@ -24,7 +24,8 @@ func (im *importer) surveyPage(pg *page) {
 	pg.survey(list, im.newID)
 }
 
-// open reads the lines of a page without its front matter. Problems are reported the first time only.
+// open returns the lines of a page without its front matter; false if the file cannot be read. Problems are reported
+// only if first is set, since a page is opened twice.
 func (im *importer) open(pg *page, first bool) ([]line, bool) {
 	if pg.file == "" {
 		return nil, true
@@ -57,7 +58,8 @@ func (im *importer) open(pg *page, first bool) ([]line, bool) {
 	return im.split(pg, text, first, problem), true
 }
 
-// split separates the front matter from a page.
+// split separates the front matter from the text of a page, and returns the lines of the text. With first it stores the
+// front matter in the page.
 func (im *importer) split(pg *page, text string, first bool, problem func(int, string, string, string)) []line {
 	yamlText, body, n, found := cutFront(text)
 	aliases := pg.front.aliases
@@ -106,7 +108,7 @@ func (im *importer) titleOf(pg *page) string {
 	return im.tidyTitle(pg.path(), title)
 }
 
-// tidyTitle returns a valid title, and reports if it had to be changed.
+// tidyTitle returns a title that the vault can hold, and reports if it differs from the given one.
 func (im *importer) tidyTitle(at, title string) string {
 	clean := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if tree.IsInvisible(r) && r != '\n' && r != '\t' {

@@ -1,4 +1,5 @@
-// Package vaulttest gives the tests of the vault's families a workspace in a temporary file and the means to ask it.
+// Package vaulttest provides the tests of the vault's endpoints with a workspace in a temporary file, and with ways to
+// call it.
 //
 // Entry points: [New], [Log].
 package vaulttest
@@ -21,14 +22,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Vault is a workspace with routes over it. Its methods end the test when something fails that should not.
+// Vault is a workspace with routes. Its methods fail the test at an unexpected error.
 type Vault struct {
 	T         testing.TB
 	Workspace *workspace.Workspace
 	Mux       *api.Mux
 }
 
-// New makes an empty workspace that the routes of some families reach. It is closed when the test ends.
+// New creates an empty workspace with the routes of some families. It is closed when the test ends.
 func New(t testing.TB, families ...func(*api.Mux)) *Vault {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{CheckTrees: true})
@@ -43,7 +44,7 @@ func New(t testing.TB, families ...func(*api.Mux)) *Vault {
 	return Over(t, w, families...)
 }
 
-// Over puts the routes of some families over a workspace, which stays the caller's to close.
+// Over adds the routes of some families to a workspace, which the caller closes.
 func Over(t testing.TB, w *workspace.Workspace, families ...func(*api.Mux)) *Vault {
 	v := &Vault{T: t, Workspace: w, Mux: api.New(w, Log(t))}
 	for _, join := range families {
@@ -52,7 +53,7 @@ func Over(t testing.TB, w *workspace.Workspace, families ...func(*api.Mux)) *Vau
 	return v
 }
 
-// Log returns a log for a vault under test: a request that panics fails the test, though its client may ask again.
+// Log returns a log for a vault under test: a panic in a request fails the test, even if its client retries.
 func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(panics{t}, &slog.HandlerOptions{Level: slog.LevelError}))
 }
@@ -67,7 +68,7 @@ func (p panics) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Update changes the workspace behind the API's back.
+// Update changes the workspace directly, without the API.
 func (v *Vault) Update(change func(*workspace.Tx)) {
 	v.T.Helper()
 	err := v.Workspace.Update(v.T.Context(), func(tx *workspace.Tx) error {
@@ -79,7 +80,7 @@ func (v *Vault) Update(change func(*workspace.Tx)) {
 	}
 }
 
-// View looks at the workspace behind the API's back.
+// View reads the workspace directly, without the API.
 func (v *Vault) View(look func(*workspace.Tx)) {
 	v.T.Helper()
 	err := v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
@@ -91,8 +92,8 @@ func (v *Vault) View(look func(*workspace.Tx)) {
 	}
 }
 
-// AddDocument makes a document at the top of a notebook, behind the API's back, and returns its id and those of its
-// first blocks.
+// AddDocument creates a document at the top of a notebook, without the API, and returns its id and those of its first
+// blocks.
 func (v *Vault) AddDocument(box, title, markdown string) (id string, blocks []string) {
 	v.T.Helper()
 	v.Update(func(tx *workspace.Tx) {
@@ -119,7 +120,7 @@ func (v *Vault) Block(id string) (b *tree.Block) {
 	return b
 }
 
-// Text returns a document as Markdown without attribute lists; "(none)" when there is no such document.
+// Text returns a document as Markdown without attribute lists; "(none)" if there is no such document.
 func (v *Vault) Text(id string) string {
 	v.T.Helper()
 	text := "(none)"
@@ -131,7 +132,7 @@ func (v *Vault) Text(id string) string {
 	return text
 }
 
-// Answer asks for a path, which may leave out /api/, and returns the whole envelope. A body is sent as JSON.
+// Answer calls a path, which may leave out /api/, and returns the whole envelope. A body is sent as JSON.
 func (v *Vault) Answer(path string, body any) gjson.Result {
 	v.T.Helper()
 	data, err := json.Marshal(body)
@@ -148,7 +149,7 @@ func (v *Vault) Answer(path string, body any) gjson.Result {
 	return gjson.ParseBytes(rec.Body.Bytes())
 }
 
-// Ask returns the data of an answer of code 0.
+// Ask is Answer for a call that must succeed. It returns the data.
 func (v *Vault) Ask(path string, body any) gjson.Result {
 	v.T.Helper()
 	answer := v.Answer(path, body)
@@ -158,7 +159,7 @@ func (v *Vault) Ask(path string, body any) gjson.Result {
 	return answer.Get("data")
 }
 
-// Refused asks for what must be refused and returns the message.
+// Refused is Answer for a call that must fail. It returns the message.
 func (v *Vault) Refused(path string, body any) (msg string) {
 	v.T.Helper()
 	answer := v.Answer(path, body)
