@@ -13,7 +13,7 @@ import (
 
 var addressPattern = lazyregexp.New(`([("'<])((?:\.\./)*assets/)`)
 
-// withUp adds up before the addresses in a text.
+// withUp inserts up before each address in a text.
 func withUp(text, up string) string {
 	if up == "" || !strings.Contains(text, "assets/") {
 		return text
@@ -64,7 +64,7 @@ func assetsOf(b *tree.Block) (list []string) {
 			for _, s := range markup.Spans(b.Text) {
 				target := s.Target
 				if at := strings.LastIndexByte(target, '/'); s.Kind == "file-annotation-ref" && at > 0 {
-					target = target[:at] // the file without the position in it
+					target = target[:at] // without the position in the file
 				}
 				take(target)
 			}

@@ -24,7 +24,7 @@ import (
 const (
 	maxEntries = 500_000
 	maxSY      = 128 << 20
-	// bombSize and bombRatio identify an entry, or all of them together, that only exists to fill the disk.
+	// bombSize and bombRatio tell an entry, or all entries together, that was made to fill the disk.
 	bombSize  = 64 << 20
 	bombRatio = 200
 )
@@ -81,7 +81,7 @@ type archiveImport struct {
 	pages map[string]*page // by path without .sy
 }
 
-// list reads the entries of an archive of that size, and refuses one that no notes program writes.
+// list reads the entries of an archive of size bytes, and refuses an archive that no program for notes writes.
 func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)
@@ -200,7 +200,7 @@ func (a *archiveImport) page(pl *notebookPlan, at string, sort map[string]int) {
 	}
 }
 
-// addToParent puts a page below the page of its folder, or the next existing one above that.
+// addToParent adds a page to the page of its folder or, if there is none, of the nearest folder above.
 func (a *archiveImport) addToParent(pl *notebookPlan, pg *page) {
 	if pg == pl.page {
 		return

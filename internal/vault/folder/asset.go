@@ -23,7 +23,7 @@ type asset struct {
 	changed  time.Time
 }
 
-// asset returns the address under which a file of the folder is stored, "" if it cannot be.
+// asset returns the address for a file of the folder, and imports the file if need be; "" if it cannot be an asset.
 func (r *reader) asset(at string) string {
 	if address, ok := r.im.assets[at]; ok {
 		return address
@@ -48,9 +48,8 @@ func codeOf(why string) string {
 	return codeUnreadable
 }
 
-// importAsset reads a file and returns its address. If the vault has the same bytes under the same name, that is the
-// address of the existing asset, otherwise a new one. name is the name to keep if it is free; "" means a new name with
-// an id.
+// importAsset imports a file and returns its address. If the vault has the same bytes under the same name, it is that
+// of the existing asset. name is the name to keep if it is free; "" means a new name with an id.
 func (im *importer) importAsset(at, name string) (address, why string) {
 	data, err := im.s.read(at, maxAsset)
 	switch {
@@ -170,7 +169,7 @@ func (im *importer) writeAsset(at, address string, data []byte, hash string, sta
 // import.
 func (im *importer) recordAsset(at, address, hash, ownHash string) {
 	im.batch.rows = append(im.batch.rows, workspace.Imported{Path: at, Kind: assetKind, Target: address, Source: hash, Content: ownHash})
-	if earlier := im.memory.rows[at]; earlier != nil { // for the list at the end
+	if earlier := im.memory.rows[at]; earlier != nil { // finish reads these rows
 		earlier.Source = hash
 		return
 	}

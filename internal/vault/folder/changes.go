@@ -48,7 +48,7 @@ var kindNames = [...]struct {
 
 // Change counts lines that are written differently in the vault but mean the same.
 type Change struct {
-	// Kind is a short stable name; Why says what such lines have become.
+	// Kind is a short stable name; Why describes the change.
 	Kind  string `json:"kind"`
 	Why   string `json:"why"`
 	Lines int    `json:"lines"`

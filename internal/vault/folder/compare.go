@@ -14,7 +14,7 @@ type comparedText struct {
 	code       []bool   // the line is part of a code block or a formula
 	math       []bool   // the line is part of a formula
 	codeIndent []int    // for code: the column of its fence
-	meanings   []string // cache of form; "" if not computed
+	meanings   []string // cache of meaning; "" if not computed
 	at         int
 }
 
@@ -195,7 +195,7 @@ func (s *comparedText) nextAgreement(from int, places map[string][]int) (i, j in
 	return i, j
 }
 
-// columns returns the width of a line's beginning; a tab goes to the next multiple of four.
+// columns returns the column in which the text after a prefix begins. A tab goes to the next multiple of four.
 func columns(text string) int {
 	width := 0
 	for i := range len(text) {
@@ -237,7 +237,7 @@ const zeroWidth = "\u200b"
 var formatTags = strings.NewReplacer("<b>", "**", "</b>", "**", "<strong>", "**", "</strong>", "**", "<i>", "*", "</i>", "*", "<em>", "*", "</em>", "*",
 	"<s>", "~~", "</s>", "~~", "<del>", "~~", "</del>", "~~", "<mark>", "==", "</mark>", "==")
 
-// textForm returns a line of text without what can be written in several ways.
+// textForm returns a normal form of a line of text, the same for all ways to write it.
 func textForm(text string) string {
 	text = strings.Trim(text, " \t")
 	if isRule(text) {
@@ -284,7 +284,7 @@ func textForm(text string) string {
 	return marks.String() + strings.ReplaceAll(rest, "_", "*")
 }
 
-// cellsForm returns a row of a table without the blanks in it.
+// cellsForm returns a normal form of a table row, without blanks around cells.
 func cellsForm(text string) string {
 	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "|"), "|"), "|")
 	for i, cell := range cells {

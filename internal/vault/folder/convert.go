@@ -14,7 +14,7 @@ type writer struct {
 	in   []line
 	out  []writtenLine
 	next int // next line of in
-	// comments is the line up to which comments are text, because one of them contains code.
+	// comments is the index of the line up to which comments stay text, because one of them contains code.
 	comments int
 }
 
@@ -22,11 +22,11 @@ type writer struct {
 type writtenLine struct {
 	n    int // its line in the file
 	text string
-	id   bool // an attribute list that names the block above, not from the file
+	id   bool // an attribute list with an id for the block above, which the import added
 }
 
-// convert converts the lines of a page to SiYuan's Markdown. numbers are the source lines in the file, 0 for a line
-// that names a block.
+// convert converts the lines of a page to SiYuan's Markdown. numbers has for each line of text its line in the file, 0
+// for an attribute list that the import added.
 func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
@@ -177,7 +177,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 	original := rest
 	rest, anchor := cutAnchor(rest)
 	if rest == "" && w.isEmpty() {
-		rest, anchor = original, "" // there is no block before it to name, so it is text
+		rest, anchor = original, "" // no block comes before it, so it is text
 	}
 	id := ""
 	if anchor != "" || len(attrs) > 0 {
@@ -280,7 +280,7 @@ func hasUnclosed(text string) bool {
 				if length == 0 {
 					return true
 				}
-				i += end + length // the label has no end of the link in it
+				i += end + length // the label contains no end of a link
 			} else if after == "" && strings.Contains(text[i:i+end], "\n") {
 				continue
 			}
@@ -311,7 +311,8 @@ func (w *writer) attachID(id string) {
 	w.put(tree.IAL(map[string]string{"id": id}), "")
 }
 
-// comment writes %% a comment over several lines %%.
+// comment converts a comment over several lines, %% ... %%, to an HTML comment. It returns false if the line begins
+// none, or if the comment must stay text.
 func (w *writer) comment(prefix, rest string) bool {
 	if !strings.HasPrefix(rest, "%%") || strings.Contains(rest[2:], "%%") || w.pg.dialect != plain || w.next <= w.comments {
 		return false

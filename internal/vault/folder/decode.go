@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// decode converts the bytes of a file to text with \n as line ends. guessed names the encoding if it is not UTF-8.
-// code says why there is no text, Binary or Encoding; else it is "".
+// decode converts the bytes of a file to text with \n as line ends. guessed is the name of the encoding if it is not
+// UTF-8. If there is no text, code is codeBinary or codeEncoding; else it is "".
 func decode(data []byte) (text, guessed, code string) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
@@ -42,8 +42,7 @@ func utf16Text(data []byte, order binary.ByteOrder) string {
 	return strings.ReplaceAll(string(utf16.Decode(units)), "\x00", "")
 }
 
-// hasControlChars reports whether text has characters that texts do not have: control characters and private-use
-// characters.
+// hasControlChars reports whether text has control characters or private-use characters, which no proper text has.
 func hasControlChars(text []byte) bool {
 	return bytes.ContainsFunc(text, func(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' || r >= 0xe000 && r <= 0xf8ff

@@ -19,7 +19,8 @@ type destination struct {
 
 const tempName = ".collie-export.tmp"
 
-// openDestination prepares a folder for an export. It refuses one that has anything but an export of ours.
+// openDestination opens a folder for an export, and creates it if it is missing. It refuses a folder that has anything
+// but an earlier export.
 func openDestination(dir string, overwrite bool) (*destination, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -12,6 +12,6 @@
 // Markdown cannot express. References keep the form ((id 'text')), and blocks have an attribute list only if
 // something needs it.
 //
-// Nothing in a folder is trusted: paths are confined to it, symbolic links that lead out of it are not followed, and
-// what cannot be read is a [Problem] in the [Report], not a failure.
+// Nothing in a folder is trusted: paths are confined to it, and symbolic links that lead out of it are not followed.
+// What cannot be read is a [Problem] in the [Report] and does not stop the import.
 package folder

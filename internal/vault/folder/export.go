@@ -86,7 +86,7 @@ func (e *exporter) run() error {
 	for i, box := range boxes {
 		folder := used.document(box.Conf.Name)
 		conf := box.Conf
-		conf.Sort = 0 // the list has the order
+		conf.Sort = 0 // the order of the list is enough
 		e.mark.Notebooks = append(e.mark.Notebooks, exportedNotebook{folder, box.ID, conf})
 		lists[i] = layOutDocuments(e.tx.Documents(box), folder)
 		e.total += len(lists[i])
@@ -244,7 +244,7 @@ func (e *exporter) document(l exportedDocument) error {
 	return e.to.write(l.file, data)
 }
 
-// isPristine reports whether the attributes of a notebook's own document have no meaning.
+// isPristine reports whether the page of a notebook has no attributes of its own.
 func isPristine(attrs map[string]string) bool {
 	for name := range attrs {
 		if !reservedAttr(name) {

@@ -22,12 +22,12 @@ type ImportOptions struct {
 	Notebook string
 	// Progress, if not nil, is called after each file.
 	Progress func(done, total int, name string)
-	// Theirs lets the file win if its document was changed in the vault too, and recreates documents that were
-	// removed there.
+	// Theirs gives files precedence: a document that was changed in the vault too is overwritten, and one that was
+	// removed there is created again.
 	Theirs bool
 	// Copy imports everything as new documents, whatever was imported before.
 	Copy bool
-	// MovedFrom is where the folder was at its last import, as [PlaceOf] returns it.
+	// MovedFrom is the path of the folder at its last import, as [PlaceOf] returns it.
 	MovedFrom string
 	// DryRun reports what would be done, and writes nothing.
 	DryRun bool
@@ -70,8 +70,8 @@ type importer struct {
 	o      ImportOptions
 	report *Report
 	s      *source
-	mark   *exportMarker // of an export; nil if there is none
-	hasIDs bool          // of an archive, where all documents have ids
+	mark   *exportMarker // nil if the folder is not an export
+	hasIDs bool          // all documents have ids, as in an archive
 	plans  []*notebookPlan
 	pages  []*page
 	index  *index
@@ -87,7 +87,7 @@ type importer struct {
 	renamed      map[string]string // new ids by old ones that the vault has already
 	batch        writeBatch
 	done         int
-	origin       workspace.Origin    // as stored while the import runs
+	origin       workspace.Origin    // as stored during the import
 	changes      [len(kindNames)]int // lines by kind
 }
 
@@ -200,7 +200,7 @@ func (im *importer) state(at, kind string, state State, target, from string) {
 	im.report.States = append(im.report.States, FileState{Path: at, Kind: kind, State: state, Target: target, From: from})
 }
 
-// begin records that an import has begun.
+// begin records that an import is running, so that an interrupted one is noticed.
 func (im *importer) begin(ctx context.Context) error {
 	if im.o.DryRun {
 		return nil
@@ -214,7 +214,7 @@ func (im *importer) begin(ctx context.Context) error {
 	return err
 }
 
-// finish records that the import is complete, and which files are gone.
+// finish records that the import is complete, and reports files and assets that are gone.
 func (im *importer) finish(ctx context.Context) error {
 	m := im.memory
 	var forget []string

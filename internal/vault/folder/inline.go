@@ -18,7 +18,7 @@ type reader struct {
 	// row says that the current line is a table row, in which bars are escaped.
 	row   bool
 	depth int
-	// quiet reports nothing and imports no files.
+	// quiet means to report nothing and import no files.
 	quiet bool
 	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
 	markup  bool
@@ -157,7 +157,7 @@ var (
 	htmlElement = lazyregexp.New(`^<(?:!--(?s:.*?)-->|/?[A-Za-z][^<>]*>)`)
 )
 
-// element reads an HTML element. The files it names become assets.
+// element reads an HTML element. The files that it refers to become assets.
 func (r *reader) element(text string) (int, string) {
 	if tag := imageTag.FindString(text); tag != "" && !r.markup {
 		if image := r.imageOf(tag); image != "" {
@@ -189,7 +189,7 @@ func (r *reader) element(text string) (int, string) {
 	})
 }
 
-// braces reads attribute lists, which stay, and what Logseq embeds.
+// braces reads attribute lists, which stay as they are, and embeds of Logseq.
 func (r *reader) braces(text string) (int, string) {
 	switch {
 	case strings.HasPrefix(text, "{:"):

@@ -11,9 +11,9 @@ type line struct {
 	n    int // line number in the file, from 1
 	text string
 	code bool // part of a code block or a formula, fences included
-	// kinds says how the text differs from the file.
+	// kinds has the ways in which the text differs from the file.
 	kinds changeKinds
-	// underlined says that it stands for two lines of the file: a heading and its underline.
+	// underlined means that the line stands for two lines of the file: a heading and its underline.
 	underlined bool
 }
 
