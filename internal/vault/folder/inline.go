@@ -18,7 +18,7 @@ type reader struct {
 	// row says that the current line is a table row, in which bars are escaped.
 	row   bool
 	depth int
-	// quiet means to report nothing and import no files.
+	// quiet means to report no problems.
 	quiet bool
 	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
 	markup  bool
