@@ -90,7 +90,7 @@ var layers = map[string]string{
 	"face/mcpserver":         "tool mcp pipeline process",
 	"face/mcpserver/bridge":  "tool mcp", // a client of a gateway, never one itself
 	"face/mcpserver/toolbox": "agent tool pipeline face/httpserver face/mcpserver",
-	"face/web":               "tool pipeline pipeline/audit pipeline/gate/grant event agent/library chat llm llm/admin source/upstream/admin",
+	"face/web":               "tool pipeline pipeline/audit pipeline/gate/grant event agent/library chat llm llm/admin source/upstream/admin source/siyuan/admin",
 	"face/pages":             "tool",
 	"face/pages/browsers":    "tool atomicfile",
 	"face/web/webtest":       "pipeline/audit source",

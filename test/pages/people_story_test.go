@@ -116,3 +116,53 @@ func TestModels(t *testing.T) {
 	}
 	s.clean()
 }
+
+// A person allows writing in one notebook by typing its name, sees what a model changed there, and takes it back.
+func TestNotebooks(t *testing.T) {
+	t.Parallel()
+	write := func(text string) provider.Turn {
+		return provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","overwrite":true,"path":"/Welcome/Writing","markdown":"` + text + `"}`)}}}
+	}
+	s := tell(t, write("all is **new**"), provider.Turn{Say: "it is written"})
+	s.signIn()
+	s.click("header nav", "Notebooks")
+	level := func(name string) string {
+		return fmt.Sprintf(`document.querySelector('[data-notebook=Welcome] input[value=%s]')`, name)
+	}
+	s.until(level("rw"))
+	s.eval(level("none") + `.click(); 0`)
+	s.until(level("none") + `?.checked && !` + level("none") + `.disabled`)
+	s.eval(level("rw") + `.click(); 0`)
+	s.shows("[data-notebook=Welcome] form", "type the name of the notebook")
+	s.page("notebooks")
+	s.write("[data-notebook=Welcome] form input", "Welcome")
+	s.click("[data-notebook=Welcome]", "Allow")
+	s.until(`!document.querySelector('[data-notebook=Welcome] form') && ` + level("rw") + `.checked`)
+
+	s.click("header nav", "Chat")
+	s.say("write it anew")
+	s.until(`document.querySelector('article .question') || [...document.querySelectorAll('article.assistant')].some(e => e.innerText.includes('it is written'))`)
+	if s.eval(`!!document.querySelector('article .question')`) == true {
+		s.click("article .question", "Allow once")
+	}
+	s.shows("article.assistant", "it is written")
+	s.click("header nav", "Notebooks")
+	s.shows("[data-write]", "fs write")
+	s.shows("[data-write]", "/Welcome/Writing")
+	s.click("[data-write]", "What would be put back?")
+	s.until(`document.querySelector('[data-write] pre')?.innerText.trim() && !document.querySelector('[data-write] pre').innerText.includes('all is')`)
+	s.page("writes")
+	s.click("[data-write]", "Take it back")
+	s.shows("[data-write]", "taken back")
+	out, stderr, code := s.programs.RunOn(t, s.gateway.Home, strings.NewReader(""), "fs", "read", "/Welcome/Writing", "--config", s.settings)
+	if code != 0 || strings.Contains(out, "all is") {
+		t.Errorf("after it was taken back the document is %s %s", out, stderr)
+	}
+	all := records(t, s.gateway)
+	for _, name := range []string{"siyuan permission set", "siyuan undo"} {
+		if !strings.Contains(all, `"`+name+`"`) {
+			t.Errorf("%s is not on record", name)
+		}
+	}
+	s.clean()
+}

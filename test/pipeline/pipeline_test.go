@@ -117,7 +117,9 @@ func TestReadsAreNoCalls(t *testing.T) {
 			if method != http.MethodGet {
 				continue // changes leave records of their own kind
 			}
-			if status, body, err := w.api(t.Context(), method, path, "", w.control, ""); err != nil || status != http.StatusOK {
+			status, body, err := w.api(t.Context(), method, path, "", w.control, "")
+			off := strings.HasPrefix(path, "/api/v1/notes/") && strings.Contains(body, "siyuan.enabled is false") // as the settings here say
+			if err != nil || status != http.StatusOK && !off {
 				t.Errorf("%s: status %d, %.200s, %v", what, status, body, err)
 			}
 			// Management is for a person at a terminal alone.

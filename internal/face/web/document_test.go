@@ -65,6 +65,7 @@ func everything(t *testing.T) client {
 		CacheStats: func() any { return map[string]int{"entries": 1} },
 		Browsers:   signedIn{}, Waiting: &waits{given: map[string]bool{}, open: []web.OpenQuestion{{ID: "K7RM4T", Client: "cursor", Question: removing}}},
 		Chat:      func(context.Context) (*chat.Service, error) { return service, nil },
+		Notes:     func() (web.Notes, error) { return notebooks{}, nil },
 		Translate: func(language, text string) string { return language + " " + text },
 		Identify: func(*http.Request) web.Identity {
 			return web.Identity{Principal: "me", Origin: tool.Direct, Manage: true}
@@ -287,6 +288,11 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/questions/{id}":                      is(example{name: "K7RM4T", body: `{"yes":true,"name":"Diary"}`}),
 		"POST /api/v1/settings/reread":                     is(example{}),
 		"POST /api/v1/translations":                        is(example{body: `{"language":"zh","texts":["a"]}`}),
+		"GET /api/v1/notes/levels":                         is(example{}),
+		"POST /api/v1/notes/levels":                        is(example{body: `{"notebook":"20260101000000-abcdefg","level":"r"}`}),
+		"GET /api/v1/notes/writes":                         is(example{}),
+		"GET /api/v1/notes/writes/{id}":                    is(example{name: "w1"}),
+		"POST /api/v1/notes/writes/{id}/undo":              is(example{name: "w1", body: "{}"}),
 		"GET /api/v1/toolcache/stats":                      is(example{}),
 		"POST /api/v1/toolcache/clear":                     is(example{body: `{"servers":["a"]}`}),
 		"POST /api/v1/toolcache/flush":                     is(example{}),

@@ -90,6 +90,8 @@ type Options struct {
 	Providers Providers
 	// Agents are the files of agents.
 	Agents Agents
+	// Notes returns the management of the notes, or why there are none.
+	Notes func() (Notes, error)
 	// Grants are what people have allowed.
 	Grants Grants
 	// Clients are the MCP clients of this machine, and their tokens.
@@ -157,7 +159,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes(), noteRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

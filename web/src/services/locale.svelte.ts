@@ -8,12 +8,13 @@ import { clients } from '../texts/clients'
 import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
 import { models } from '../texts/models'
+import { notebooks } from '../texts/notebooks'
 import { permissions } from '../texts/permissions'
 import { servers } from '../texts/servers'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...doctor, ...permissions, ...usage, ...models }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...doctor, ...permissions, ...usage, ...models, ...notebooks }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -1,0 +1,242 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	notesadmin "collie/internal/source/siyuan/admin"
+	"collie/internal/tool"
+)
+
+// Notes is the management of the notes that this face needs.
+type Notes interface {
+	Levels(ctx context.Context) ([]notesadmin.NotebookLevel, error)
+	SetLevel(ctx context.Context, notebook, level string) (before notesadmin.NotebookLevel, err error)
+	Writes() ([]notesadmin.Write, error)
+	Write(id string) (*notesadmin.Write, error)
+	ChangedSince(ctx context.Context, w *notesadmin.Write) ([]string, error)
+	Restore(ctx context.Context, w *notesadmin.Write) error
+	Undone(w *notesadmin.Write) error
+}
+
+// noteRoutes returns the routes with which a person sets what tools may do in the notes, and takes writes back.
+func noteRoutes() []Route {
+	return []Route{
+		{"GET /api/v1/notes/levels", ClassManage, (*api).levels, about{summary: "What tools may do in each notebook", out: levelList{}}},
+		{"POST /api/v1/notes/levels", ClassManage, (*api).setLevel, about{
+			summary: "Set the level of a notebook; to raise it, its name is sent in typed", in: levelChange{}, out: levelList{},
+		}},
+		{"GET /api/v1/notes/writes", ClassManage, (*api).writes, about{summary: "The writes of the last days, the newest first", out: writeList{}}},
+		{"GET /api/v1/notes/writes/{id}", ClassManage, (*api).write, about{summary: "A write, what was there before it, and what has changed since", out: oneWrite{}}},
+		{"POST /api/v1/notes/writes/{id}/undo", ClassManage, (*api).undoWrite, about{summary: "Take a write back", in: none{}, out: none{}}},
+	}
+}
+
+type levelList struct {
+	Levels    []string                   `json:"levels"` // that there are, lowest first
+	Notebooks []notesadmin.NotebookLevel `json:"notebooks"`
+}
+
+type levelChange struct {
+	Notebook string `json:"notebook"` // its id
+	Level    string `json:"level"`
+	Typed    string `json:"typed,omitempty"` // the name of the notebook, to raise its level
+}
+
+type writeList struct {
+	Writes []recentWrite `json:"writes"`
+}
+
+type recentWrite struct {
+	ID      string    `json:"requestId"`
+	Tool    string    `json:"tool"`
+	Action  string    `json:"action"`
+	State   string    `json:"state"`
+	Created time.Time `json:"createdAt"`
+	Names   []string  `json:"names"` // of what was written, or ids
+	CanUndo bool      `json:"canUndo"`
+	NoUndo  string    `json:"noUndo,omitempty"` // why it cannot be undone
+}
+
+type oneWrite struct {
+	Write  recentWrite  `json:"write"`
+	Before []beforeText `json:"before"` // what would be restored
+	// Inverse is the call that takes the write back, where that is not done by restoring text.
+	Inverse string   `json:"inverse,omitempty"`
+	Since   []string `json:"changedSince"` // ids of what was changed since; that would be lost
+}
+
+type beforeText struct {
+	ID       string `json:"id"`
+	Path     string `json:"path,omitempty"`
+	Document bool   `json:"document,omitempty"`
+	Text     string `json:"text"` // kramdown
+}
+
+func (a *api) levels(w http.ResponseWriter, r *http.Request) error {
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	all, err := notes.Levels(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, levelList{notesadmin.LevelNames(), append([]notesadmin.NotebookLevel{}, all...)})
+}
+
+// setLevel sets a level. Raising it asks for the name of the notebook, so that nobody does it in passing.
+func (a *api) setLevel(w http.ResponseWriter, r *http.Request) error {
+	var change levelChange
+	if err := decodeBody(r, &change, `{"notebook":…,"level":"rw","typed":…}`); err != nil {
+		return err
+	}
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	all, err := notes.Levels(r.Context())
+	if err != nil {
+		return err
+	}
+	notebook, err := notesadmin.FindNotebook(all, change.Notebook)
+	if err != nil {
+		return err
+	}
+	if rank(change.Level) > rank(notebook.Level) && strings.TrimSpace(change.Typed) != strings.TrimSpace(notebook.Name) {
+		return &tool.Error{
+			Op: "set level", Kind: tool.Unconfirmed, Subject: notebook.Name, Message: "tools are allowed more in a notebook when its name is typed", Hint: "type: " + notebook.Name,
+		}
+	}
+	before, err := notes.SetLevel(r.Context(), notebook.ID, change.Level)
+	if held := errors.Is(err, notesadmin.ErrLevelHeld); err == nil || held {
+		a.record(r, "siyuan permission set", map[string]any{"notebook": before.ID, "from": before.Level, "to": change.Level, "held": held})
+	}
+	if err != nil {
+		return err
+	}
+	return a.levels(w, r)
+}
+
+// rank returns how much a level allows; -1 for one that does not exist.
+func rank(level string) int {
+	for i, name := range notesadmin.LevelNames() {
+		if name == level {
+			return i
+		}
+	}
+	return -1
+}
+
+func (a *api) writes(w http.ResponseWriter, _ *http.Request) error {
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	all, err := notes.Writes()
+	if err != nil {
+		return err
+	}
+	out := writeList{make([]recentWrite, len(all))}
+	for i := range all {
+		out.Writes[i] = describeWrite(&all[i])
+	}
+	return answer(w, out)
+}
+
+func describeWrite(w *notesadmin.Write) recentWrite {
+	names := w.Names
+	if len(names) == 0 {
+		names = w.Targets
+	}
+	return recentWrite{w.ID, w.Tool, w.Action, string(w.State), w.Created, append([]string{}, names...), w.CanUndo(), w.NoUndo}
+}
+
+func (a *api) write(w http.ResponseWriter, r *http.Request) error {
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	one, err := notes.Write(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	out := oneWrite{Write: describeWrite(one), Before: make([]beforeText, len(one.Before)), Since: []string{}}
+	for i := range one.Before {
+		b := &one.Before[i]
+		out.Before[i] = beforeText{string(b.ID), b.HPath, b.Document, b.Kramdown}
+	}
+	if one.Inverse != nil {
+		out.Inverse = one.Inverse.Tool + " " + one.Inverse.Action + " " + string(one.Inverse.Args)
+	}
+	if one.CanUndo() {
+		since, err := notes.ChangedSince(r.Context(), one)
+		if err != nil {
+			return err
+		}
+		out.Since = append(out.Since, since...)
+	}
+	return answer(w, out)
+}
+
+func (a *api) undoWrite(w http.ResponseWriter, r *http.Request) error {
+	if err := decodeBody(r, &none{}, `{}`); err != nil {
+		return err
+	}
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	one, err := notes.Write(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if err := a.undo(r, notes, one); err != nil {
+		return err
+	}
+	a.record(r, "siyuan undo", map[string]any{"requestId": one.ID, "tool": one.Tool, "action": one.Action, "targets": one.Targets})
+	return answer(w, none{})
+}
+
+// undo takes a write back: by its inverse call, which goes through the pipeline like any other, else by restoring text. For a
+// write that cannot be taken back the error says why.
+func (a *api) undo(r *http.Request, notes Notes, w *notesadmin.Write) error {
+	call := notesadmin.UndoCall(w, a.opts.Identify(r).Principal, "collie pages", agreed{})
+	if call == nil || !w.CanUndo() {
+		return notes.Restore(r.Context(), w)
+	}
+	result, err := a.opts.Pipeline.Do(r.Context(), *call)
+	if err != nil {
+		return err
+	}
+	if result.IsError {
+		return &tool.Error{Op: "undo", Kind: tool.Upstream, Subject: w.ID, Message: "the call that takes it back failed: " + call.Name, Hint: "the audit has its record"}
+	}
+	return notes.Undone(w)
+}
+
+// agreed is a person who has agreed to exactly this call at a page.
+type agreed struct{}
+
+func (agreed) ID() string                                      { return "" }
+func (agreed) Supports(c tool.Capability) bool                 { return c == tool.CanConfirm }
+func (agreed) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
+func (agreed) Notify(context.Context, string, json.RawMessage) {}
+
+// Ask agrees to what the gate asks, and answers nothing else.
+func (agreed) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	var question struct {
+		Name string `json:"name"`
+	}
+	if method != tool.MethodConfirm {
+		return nil, errNoForm
+	}
+	if err := json.Unmarshal(params, &question); err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"confirm": true, "beforehand": true, "name": question.Name})
+}

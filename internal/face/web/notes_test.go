@@ -1,0 +1,50 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	notesadmin "collie/internal/source/siyuan/admin"
+)
+
+// notebooks are notes with one notebook and one write.
+type notebooks struct{}
+
+func (notebooks) Levels(context.Context) ([]notesadmin.NotebookLevel, error) {
+	return []notesadmin.NotebookLevel{{ID: "20260101000000-abcdefg", Name: "工作", Level: "r"}}, nil
+}
+
+func (notebooks) SetLevel(_ context.Context, id, _ string) (notesadmin.NotebookLevel, error) {
+	return notesadmin.NotebookLevel{ID: id, Name: "工作", Level: "r"}, nil
+}
+
+func (n notebooks) Writes() ([]notesadmin.Write, error) {
+	w, err := n.Write("w1")
+	return []notesadmin.Write{*w}, err
+}
+
+func (notebooks) Write(id string) (*notesadmin.Write, error) {
+	return &notesadmin.Write{ID: id, Tool: "fs", Action: "write", State: "committed", Targets: []string{"20260101000000-hijklmn"}}, nil
+}
+
+func (notebooks) ChangedSince(context.Context, *notesadmin.Write) ([]string, error) { return nil, nil }
+func (notebooks) Restore(context.Context, *notesadmin.Write) error                  { return nil }
+func (notebooks) Undone(*notesadmin.Write) error                                    { return nil }
+
+// A level is lowered at once, and raised only by whoever types the name of the notebook.
+func TestRaisingALevelTakesTheName(t *testing.T) {
+	t.Parallel()
+	c := everything(t)
+	for body, status := range map[string]int{
+		`{"notebook":"工作","level":"none"}`:               200,
+		`{"notebook":"工作","level":"rw"}`:                 403,
+		`{"notebook":"工作","level":"rwd","typed":"work"}`: 403,
+		`{"notebook":"工作","level":"rwd","typed":" 工作 "}`: 200,
+		`{"notebook":"private","level":"none"}`:          404,
+	} {
+		if _, got := c.do(status, http.MethodPost, "/notes/levels", body); status == 403 && got.Get("error.hint").Str != "type: 工作" {
+			t.Errorf("%s: %s", body, got.Raw)
+		}
+	}
+}
