@@ -30,5 +30,6 @@ export const pages: Page[] = [
   { name: 'clients', title: 'Clients', load: async () => ({ main: (await import('./features/clients/Clients.svelte')).default }) },
   { name: 'audit', title: 'Audit', load: async () => ({ main: (await import('./features/audit/Audit.svelte')).default }) },
   { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
+  { name: 'settings', title: 'Settings', load: async () => ({ main: (await import('./features/settings/Settings.svelte')).default }) },
   { name: 'doctor', title: 'Doctor', load: async () => ({ main: (await import('./features/doctor/Doctor.svelte')).default }) },
 ]

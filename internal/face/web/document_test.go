@@ -55,7 +55,7 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{},
+		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{}, Settings: someSettings{},
 		Doctor: func(context.Context) []web.Check {
 			return []web.Check{{Name: "token", Health: "fail", Detail: "gone", Hint: "make one"}}
 		},
@@ -72,6 +72,15 @@ func everything(t *testing.T) client {
 		},
 	})}
 }
+
+// someSettings is one setting.
+type someSettings struct{}
+
+func (someSettings) Settings() (web.SettingList, error) {
+	return web.SettingList{File: "collie.json", Settings: []web.Setting{{Path: "http.addr", Kind: "text", Value: json.RawMessage(`"127.0.0.1:7420"`)}}}, nil
+}
+func (someSettings) Set(context.Context, string, json.RawMessage) error { return nil }
+func (someSettings) Unset(context.Context, string) error                { return nil }
 
 // mcpClients is one client with a token.
 type mcpClients struct{}
@@ -278,6 +287,9 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/tokens/{name}/rotate":                is(example{name: "cursor"}),
 		"DELETE /api/v1/tokens/{name}":                     is(example{name: "cursor"}),
 		"GET /api/v1/profiles":                             is(example{}),
+		"GET /api/v1/settings":                             is(example{}),
+		"PUT /api/v1/settings/{path}":                      is(example{name: "http.addr", body: `{"value":"127.0.0.1:7420"}`}),
+		"DELETE /api/v1/settings/{path}":                   is(example{name: "http.addr"}),
 		"GET /api/v1/doctor":                               is(example{}),
 		"GET /api/v1/grants":                               is(example{}),
 		"DELETE /api/v1/grants/{id}":                       is(example{name: granttest.Sample(1).ID}),

@@ -96,6 +96,8 @@ type Options struct {
 	Grants Grants
 	// Clients are the MCP clients of this machine, and their tokens.
 	Clients Clients
+	// Settings are those that people change at a page.
+	Settings Settings
 	// Audit is the record of calls and changes.
 	Audit Audit
 	// Doctor looks for what could keep the gateway from working.
@@ -159,7 +161,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes(), noteRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), settingRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes(), noteRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -11,10 +11,11 @@ import { models } from '../texts/models'
 import { notebooks } from '../texts/notebooks'
 import { permissions } from '../texts/permissions'
 import { servers } from '../texts/servers'
+import { settings } from '../texts/settings'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...doctor, ...permissions, ...usage, ...models, ...notebooks }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -276,7 +276,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
-		Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
+		Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
 		Notes:     func() (web.Notes, error) { return a.Notes.Admin() },
 		Translate: func(language, text string) string { return locale.OfLocale(language).Sentence(text) },
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+)
+
+// Settings is the part of the settings that people change at a page.
+type Settings interface {
+	Settings() (SettingList, error)
+	// Set writes a setting into the settings file, and returns when it is in effect, or waits for a restart. An error says what
+	// is wrong with the value.
+	Set(ctx context.Context, path string, value json.RawMessage) error
+	// Unset removes a setting from the settings file, so that its default applies.
+	Unset(ctx context.Context, path string) error
+}
+
+// SettingList is the settings that can be changed.
+type SettingList struct {
+	File     string    `json:"file"` // into which they are written
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is one setting.
+type Setting struct {
+	Path    string          `json:"path"`              // such as http.addr
+	Kind    string          `json:"kind"`              // text, list, switch or choice; shown is not changed here
+	Choices []string        `json:"choices,omitempty"` // the values of a choice
+	Value   json.RawMessage `json:"value"`             // secrets are hidden
+	Source  string          `json:"source,omitempty"`  // the file, or flag, that sets it; none for a default
+	Live    bool            `json:"live"`              // a change is in effect at once, else after a restart
+}
+
+// settingRoutes returns the routes of the settings.
+func settingRoutes() []Route {
+	return []Route{
+		{"GET /api/v1/settings", ClassManage, (*api).settings, about{summary: "Settings of the gateway, with the file that sets each", out: SettingList{}}},
+		{"PUT /api/v1/settings/{path}", ClassManage, (*api).setSetting, about{summary: "Write a setting into the settings file; an error says what is wrong with the value", in: settingValue{}}},
+		{"DELETE /api/v1/settings/{path}", ClassManage, (*api).unsetSetting, about{summary: "Remove a setting from the settings file, so that its default applies"}},
+	}
+}
+
+type settingValue struct {
+	Value json.RawMessage `json:"value"`
+}
+
+func (a *api) settings(w http.ResponseWriter, _ *http.Request) error {
+	list, err := a.opts.Settings.Settings()
+	if err != nil {
+		return err
+	}
+	return answer(w, list)
+}
+
+func (a *api) setSetting(w http.ResponseWriter, r *http.Request) error {
+	var body settingValue
+	if err := decodeBody(r, &body, `{"value":…}`); err != nil {
+		return err
+	}
+	return answerNoContent(w, a.opts.Settings.Set(r.Context(), r.PathValue("path"), body.Value))
+}
+
+func (a *api) unsetSetting(w http.ResponseWriter, r *http.Request) error {
+	return answerNoContent(w, a.opts.Settings.Unset(r.Context(), r.PathValue("path")))
+}

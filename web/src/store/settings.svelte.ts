@@ -1,0 +1,41 @@
+// The settings of the gateway that a person changes here.
+
+import { call } from '../services/api'
+import { whenConnected } from './gateway.svelte'
+
+export type Value = string | boolean | string[]
+
+export interface Setting {
+  path: string
+  kind: 'text' | 'list' | 'switch' | 'choice' | 'shown'
+  choices?: string[]
+  value: Value
+  source?: string
+  live: boolean
+}
+
+class Settings {
+  file = $state('')
+  list: Setting[] | null = $state.raw(null)
+}
+
+export const settings = new Settings()
+
+export async function loadSettings(): Promise<void> {
+  const got = await call<{ file: string; settings: Setting[] }>('GET', '/settings')
+  settings.file = got.file
+  settings.list = got.settings
+}
+
+/** set writes a setting. What it throws says what is wrong with the value. */
+export async function set(path: string, value: Value): Promise<void> {
+  await call('PUT', `/settings/${encodeURIComponent(path)}`, { value })
+  await loadSettings()
+}
+
+export async function unset(path: string): Promise<void> {
+  await call('DELETE', `/settings/${encodeURIComponent(path)}`)
+  await loadSettings()
+}
+
+whenConnected(loadSettings)
