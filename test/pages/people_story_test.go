@@ -166,3 +166,39 @@ func TestNotebooks(t *testing.T) {
 	}
 	s.clean()
 }
+
+// A person writes an agent and a context entry, is told the line of a mistake while the text stays, tries which entries a text
+// brings in, and deletes a file.
+func TestAgentFilesInThePage(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	s.click("header nav", "Agents")
+	s.shows("main", "There is none.")
+	s.eval(`document.querySelector('[data-new=agents]').click(); 0`)
+	s.write(".editor input", "brief")
+	s.write(".editor textarea", "---\ndescription: answers briefly\nengine: steam\n---\n\nBe brief.")
+	s.click(".editor", "Save")
+	s.shows(".editor [role=alert]", "line 3: engine: ")
+	if kept := s.eval(`document.querySelector('.editor textarea').value`).(string); !strings.Contains(kept, "steam") {
+		t.Errorf("after an error the text is %q", kept)
+	}
+	s.page("agents")
+	s.write(".editor textarea", "---\ndescription: answers briefly\n---\n\nBe brief.")
+	s.click(".editor", "Save")
+	s.shows("[data-item='agents/brief']", "answers briefly")
+	s.eval(`document.querySelector('[data-new=context]').click(); 0`)
+	s.write(".editor input", "tea")
+	s.write(".editor textarea", "---\nkeywords: [茶, oolong]\n---\n\nFour minutes.")
+	s.click(".editor", "Save")
+	s.shows("[data-item='context/tea']", "茶, oolong")
+	s.write("main form textarea", "怎么泡茶？")
+	s.click("main form", "Try it")
+	s.shows("#found mark", "茶")
+	s.shows("#found", "tea: 茶")
+	s.page("entries")
+	s.eval(`window.confirm = () => true; 0`)
+	s.click("[data-item=\"agents/brief\"]", "Delete: brief")
+	s.until(`!document.querySelector('[data-item="agents/brief"]')`)
+	s.clean()
+}

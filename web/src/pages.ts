@@ -24,6 +24,7 @@ export const pages: Page[] = [
   { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
   { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
   { name: 'notebooks', title: 'Notebooks', load: async () => ({ main: (await import('./features/notebooks/Notebooks.svelte')).default }) },
+  { name: 'agents', title: 'Agents', load: async () => ({ main: (await import('./features/agents/Agents.svelte')).default }) },
   { name: 'models', title: 'Models', load: async () => ({ main: (await import('./features/models/Models.svelte')).default }) },
   { name: 'permissions', title: 'Permissions', load: async () => ({ main: (await import('./features/permissions/Permissions.svelte')).default }) },
   { name: 'usage', title: 'Usage', load: async () => ({ main: (await import('./features/usage/Usage.svelte')).default }) },

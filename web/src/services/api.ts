@@ -10,6 +10,8 @@ export class Failure extends Error {
     readonly type: string,
     message: string,
     readonly hint = '',
+    readonly line?: number,
+    readonly field?: string,
   ) {
     super(message)
   }
@@ -37,7 +39,7 @@ async function send(method: string, path: string, body?: unknown, init: RequestI
   if (answer.ok) return answer
   const said = await answer.json().catch(() => null)
   const error = said?.error ?? {}
-  throw new Failure(answer.status, error.type ?? 'internal_error', error.message ?? answer.statusText, error.hint)
+  throw new Failure(answer.status, error.type ?? 'internal_error', error.message ?? answer.statusText, error.hint, error.line, error.field)
 }
 
 /** call sends a request to the API and returns what it answers. A body is sent as JSON, a Blob as it is. */

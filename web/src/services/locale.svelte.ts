@@ -1,6 +1,7 @@
 // Texts in two languages. The English text is the key; a text without a translation does not compile. Each feature has
 // its texts in a file of src/texts.
 
+import { agents } from '../texts/agents'
 import { audit } from '../texts/audit'
 import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
@@ -15,7 +16,7 @@ import { settings } from '../texts/settings'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -59,6 +59,9 @@ export interface Call {
 export interface Problem {
   message: string
   hint?: string
+  /** line and field say where in a text that was sent. */
+  line?: number
+  field?: string
 }
 
 export interface Message {
