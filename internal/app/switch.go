@@ -2,8 +2,11 @@ package app
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	serveradmin "collie/internal/source/upstream/admin"
+	"collie/internal/tool"
 )
 
 // Switch returns a function that switches a tool, or one of its actions, on or off: a tool of a server in the settings, one of ours
@@ -31,5 +34,32 @@ func (a *App) Switch(editor *serveradmin.Editor, reread func(context.Context) er
 			return err
 		}
 		return record(ctx, "siyuan config set", map[string]any{"name": name, "on": on})
+	}
+}
+
+// Describe returns a function that sets the alias and the description under which clients see a tool of a server; empty ones show
+// the server's own. What it does is in effect when it returns.
+func (a *App) Describe(editor *serveradmin.Editor) func(ctx context.Context, name, action, alias, description string) error {
+	return func(ctx context.Context, name, action, alias, description string) error {
+		all := a.Tools("")
+		i := slices.IndexFunc(all, func(t tool.Tool) bool { return t.Name == name })
+		if i < 0 {
+			return &tool.Error{Op: "describe tool", Kind: tool.NotFound, Subject: name, Message: "there is no such tool"}
+		}
+		known := false
+		for j := range all[i].Actions {
+			switch one := &all[i].Actions[j]; {
+			case one.Name == action && one.Strict:
+				return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: name, Message: "only tools of servers can be described in other words"}
+			case one.Name == action:
+				known = true
+			case alias != "" && one.Is(alias):
+				return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: alias, Message: "another tool of this server has that name", Hint: "choose another one"}
+			}
+		}
+		if !known {
+			return &tool.Error{Op: "describe tool", Kind: tool.NotFound, Subject: name + "." + action, Message: "there is no such tool"}
+		}
+		return editor.DescribeTool(ctx, name, action, strings.TrimSpace(alias), strings.TrimSpace(description))
 	}
 }

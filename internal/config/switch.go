@@ -79,8 +79,8 @@ func Rename(from, to string) func(text []byte) ([]byte, error) {
 
 func noServer(name string) error { return fmt.Errorf("there is no server %q in this file", name) }
 
-// SetInServer returns the change that sets a member of a server's entry; path leads to it from there. A missing server is an
-// error.
+// SetInServer returns the change that sets a member of a server's entry, or removes it if value is nil; path leads to it from
+// there. A missing server is an error.
 func SetInServer(name string, path []string, value json.RawMessage) func(text []byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		at, found, err := serverPlace(text, name)
@@ -90,6 +90,14 @@ func SetInServer(name string, path []string, value json.RawMessage) func(text []
 		if !found {
 			return nil, noServer(name)
 		}
-		return jsonc.Set(text, append(at, path...), value)
+		at = append(at, path...)
+		if value != nil {
+			return jsonc.Set(text, at, value)
+		}
+		parsed, err := jsonc.Parse(text)
+		if err != nil || parsed.Root().Find(jsonc.Join("", at...)) == nil {
+			return text, err
+		}
+		return jsonc.Remove(text, at)
 	}
 }

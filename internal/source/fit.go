@@ -93,7 +93,7 @@ func serverSizes(servers []*tool.Tool, p *Profile) []*serverSize {
 	var want []nameRequest
 	for _, t := range servers {
 		for _, a := range shownActions(t, p) {
-			want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name})
+			want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name, alias: a.Alias})
 		}
 	}
 	names := exposedNames(want)

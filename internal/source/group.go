@@ -33,7 +33,7 @@ func needsNestedArguments(t *tool.Tool) bool {
 	for i := range t.Actions {
 		a := &t.Actions[i]
 		props := gjson.GetBytes(a.InputSchema, "properties")
-		if a.Name == helpAction || props.Get("action").Exists() || props.Get("topic").Exists() {
+		if a.Shown() == helpAction || props.Get("action").Exists() || props.Get("topic").Exists() {
 			return true
 		}
 	}
@@ -59,7 +59,7 @@ func groupDefinition(name string, t *tool.Tool, actions []*tool.Action) json.Raw
 	enum := make([]string, 0, len(actions)+1)
 	readOnly, destructive := true, false
 	for _, a := range actions {
-		enum = append(enum, a.Name)
+		enum = append(enum, a.Shown())
 		readOnly = readOnly && a.ReadOnly
 		destructive = destructive || a.Dangerous
 	}
@@ -193,9 +193,9 @@ func dangerousActions(actions []*tool.Action) []string {
 	for _, a := range actions {
 		switch {
 		case a.Dangerous:
-			out = append(out, a.Name)
+			out = append(out, a.Shown())
 		case a.DangerousWith != "":
-			out = append(out, a.Name+" with "+a.DangerousWith)
+			out = append(out, a.Shown()+" with "+a.DangerousWith)
 		}
 	}
 	return out
@@ -208,7 +208,7 @@ func signature(a *tool.Action) string {
 		return a.Signature
 	}
 	required, optional := argumentNames(a.InputSchema)
-	s := a.Name + "(" + strings.Join(required, ", ")
+	s := a.Shown() + "(" + strings.Join(required, ", ")
 	if len(optional) > 0 {
 		if len(required) > 0 {
 			s += ", "

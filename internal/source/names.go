@@ -36,6 +36,7 @@ type nameRequest struct {
 	owner    string // name of the Tool or server
 	prefix   string
 	original string
+	alias    string // what a person calls it instead; empty for nothing
 	// fixed is set for our own names: they stay as they are, and others give way.
 	fixed bool
 }
@@ -66,7 +67,7 @@ func exposedNames(list []nameRequest, reserved ...string) []string {
 }
 
 func prefixedName(prefix string, n nameRequest) string {
-	name := sanitizeName(prefix + n.original)
+	name := sanitizeName(prefix + cmp.Or(n.alias, n.original))
 	if len(name) > maxName {
 		return withDigest(name, n.owner, n.original)
 	}

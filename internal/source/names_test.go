@@ -221,3 +221,42 @@ func TestReservedNames(t *testing.T) {
 		}
 	}
 }
+
+// What a person calls an action is what clients see of it, flat and grouped; its own name can still be called, and the source hears
+// its own name alone.
+func TestAliasesOfActions(t *testing.T) {
+	t.Parallel()
+	for _, view := range []tool.View{tool.Flat, tool.Grouped} {
+		offer := tooltest.Offer("tea", tooltest.Action("pour"), tooltest.Action("wash"))
+		offer.Tools[0].Prefix, offer.Tools[0].View, offer.Tools[0].Actions[0].Alias = "tea__", view, "serve"
+		c := open(t, source.Options{}, tooltest.NewFake("tea", offer))
+		raw, _ := c.List(t.Context(), tool.ListTools, "")
+		if text := string(raw); !strings.Contains(text, "serve") || strings.Contains(text, `"pour`) || strings.Contains(text, "tea__pour") {
+			t.Errorf("%s: the list is %s", view, text)
+		}
+		for _, name := range []string{"serve", "pour"} {
+			request := toolCall("tea", `{"action":"`+name+`"}`)
+			if view == tool.Flat {
+				request = toolCall("tea."+name, "{}")
+			}
+			if call, err := c.Resolve(t.Context(), request); err != nil || call.Target != "pour" {
+				t.Errorf("%s: %s is %q, %v", view, name, call.Target, err)
+			}
+		}
+		if view == tool.Flat {
+			if call, err := c.Resolve(t.Context(), toolCall("tea__serve", "{}")); err != nil || call.Target != "pour" {
+				t.Errorf("its exposed name is %q, %v", call.Target, err)
+			}
+		}
+	}
+}
+
+// An alias that others have as a name too never hides one of them.
+func TestAliasesThatClash(t *testing.T) {
+	t.Parallel()
+	one, two := tooltest.Offer("one", tooltest.Action("x"), tooltest.Action("y")), tooltest.Offer("two", tooltest.Action("z"))
+	one.Tools[0].Prefix, two.Tools[0].Prefix = "", ""
+	one.Tools[0].Actions[0].Alias, two.Tools[0].Actions[0].Alias = "same", "same"
+	c := open(t, source.Options{}, tooltest.NewFake("one", one), tooltest.NewFake("two", two))
+	want(t, "names", strings.Join(names(t, c, tool.ListTools, ""), " "), "one__same y two__same")
+}

@@ -155,13 +155,13 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	}
 	var known []string
 	for _, a := range actions {
-		if a.Name == action {
+		if a.Is(action) {
 			if t.Help != nil {
-				return t.Help(ctx, call.Profile, action)
+				return t.Help(ctx, call.Profile, a.Name)
 			}
 			return actionPage(t, a), nil
 		}
-		known = append(known, a.Name)
+		known = append(known, a.Shown())
 	}
 	err := &tool.Error{
 		Op: "help", Kind: tool.Invalid, Code: "unknown_help_topic", Subject: t.Name, Message: fmt.Sprintf("unknown topic %q", action),
@@ -200,7 +200,7 @@ func toolPage(t *tool.Tool, actions []*tool.Action) string {
 func actionPage(t *tool.Tool, a *tool.Action) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\n%s\n\n`%s`\n\n```json\n%s\n```\n",
-		t.Name, a.Name, strings.TrimSpace(a.Description), signature(a), a.InputSchema)
+		t.Name, a.Shown(), strings.TrimSpace(a.Description), signature(a), a.InputSchema)
 	for _, member := range []string{"outputSchema", "annotations"} {
 		if raw := gjson.GetBytes(a.Definition, member).Raw; raw != "" {
 			fmt.Fprintf(&b, "\n%s:\n\n```json\n%s\n```\n", member, raw)

@@ -155,7 +155,7 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 	_, p := c.profile(profile)
 	want := actionName(t, name[i+1:])
 	for j := range t.Actions {
-		if a := &t.Actions[j]; a.Name == want && p.shows(t, a.Name) {
+		if a := &t.Actions[j]; a.Is(want) && p.shows(t, a.Name) {
 			return target{source: src, tool: t, action: a, original: a.Name}, true
 		}
 	}
@@ -164,7 +164,7 @@ func (c *Catalog) byOwnName(profile, name string) (target, bool) {
 
 // hasAction reports whether a Tool has an action of that name.
 func hasAction(t *tool.Tool, name string) bool {
-	return slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Name == name })
+	return slices.ContainsFunc(t.Actions, func(a tool.Action) bool { return a.Is(name) })
 }
 
 // resolveAction fills in the action that a call of a grouped tool names.
@@ -179,7 +179,7 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 		return nil
 	}
 	for i := range t.tool.Actions {
-		if a := &t.tool.Actions[i]; a.Name == name && v.profile.shows(t.tool, name) {
+		if a := &t.tool.Actions[i]; a.Is(name) && v.profile.shows(t.tool, a.Name) {
 			call.Action, call.Target, call.Args = a, a.Name, ungroupedArguments(t.tool, a, call.Args)
 			return nil
 		}
@@ -190,7 +190,7 @@ func (c *Catalog) resolveAction(v *view, call *tool.Call, t target) error {
 	}
 	var valid []string
 	for _, a := range shownActions(t.tool, &v.profile) {
-		valid = append(valid, a.Name)
+		valid = append(valid, a.Shown())
 	}
 	msg := fmt.Sprintf("unknown action %q", name)
 	if name == "" {

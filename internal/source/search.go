@@ -106,7 +106,7 @@ func (v *view) documents() []find.Doc {
 		t := v.tools[name]
 		required, optional := argumentNames(t.action.InputSchema)
 		docs[i] = find.Doc{
-			Server: t.tool.Name, Name: t.action.Name, Title: t.action.Title, Description: t.action.Description,
+			Server: t.tool.Name, Name: t.action.Shown(), Title: t.action.Title, Description: t.action.Description,
 			Params: append(required, optional...), Values: schemaText(t.action.InputSchema), About: t.tool.About,
 		}
 	}

@@ -95,7 +95,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 			}
 			for j := range t.Actions {
 				if a := &t.Actions[j]; p.shows(t, a.Name) && !a.DirectOnly {
-					want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name})
+					want = append(want, nameRequest{owner: t.Name, prefix: t.Prefix, original: a.Name, alias: a.Alias})
 					targets = append(targets, target{source: o.source, tool: t, action: a, original: a.Name})
 				}
 			}

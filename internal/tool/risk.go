@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -94,7 +95,7 @@ func (a *Action) Rated() (Risk, Effects) {
 	case nameEffects != 0:
 		return RiskHigh, nameEffects
 	}
-	if told := effectsInText(a.Description, true); told != 0 && !a.ReadOnly {
+	if told := effectsInText(cmp.Or(a.Authored, a.Description), true); told != 0 && !a.ReadOnly {
 		return RiskHigh, told
 	}
 	if a.Destructive {

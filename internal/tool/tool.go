@@ -13,6 +13,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -82,6 +83,12 @@ type Action struct {
 	Name string
 	// Definition is the whole MCP tool definition as its author wrote it. Views change only the name in it.
 	Definition json.RawMessage
+	// Alias is the name that a person has given the action: clients see it instead of Name, and both can be called.
+	// No other action of the Tool has it as a name. Empty means none.
+	Alias string `json:"-"`
+	// Authored is what its author says of the action where a person has put other words into Description. Only the
+	// author's words count for the risk.
+	Authored string `json:"-"`
 	// Title and Description are taken from Definition; both may be empty.
 	Title, Description string
 	// InputSchema is the JSON Schema of the arguments, taken from Definition; {"type":"object"} if the
@@ -134,6 +141,14 @@ type Action struct {
 	Unsupported bool
 	// Timeout bounds one call; zero means the pipeline's default.
 	Timeout time.Duration
+}
+
+// Shown returns the name under which clients see the action.
+func (a *Action) Shown() string { return cmp.Or(a.Alias, a.Name) }
+
+// Is reports whether name is one that the action can be called by.
+func (a *Action) Is(name string) bool {
+	return a.Name == name || a.Alias != "" && a.Alias == name
 }
 
 // Tool is a named group of actions: one of ours, such as "notebook", or an upstream MCP server with its MCP

@@ -58,6 +58,8 @@ func TestTools(t *testing.T) {
 		t.Error("what is switched on is not offered")
 	}
 
+	s.describes(offered)
+
 	s.click("[data-tool=fs]", "fs")
 	press("fs", "read")
 	s.until(`!document.querySelector('[data-tool=fs] [data-action=read] [role=switch]').checked`)
@@ -79,4 +81,45 @@ func TestTools(t *testing.T) {
 		t.Errorf("it is not on record: %s", all)
 	}
 	s.clean()
+}
+
+// describes gives a tool of a server another name and description, which clients see at once; the definition that the server gave
+// stays the one that is pinned, and its risk what it was.
+func (s *story) describes(offered func(name string) bool) {
+	s.Helper()
+	told := func(name string) gjson.Result {
+		_, raw := s.gateway.Ask(s.T, "GET", "/lists/tools", "")
+		return gjson.GetBytes(raw, fmt.Sprintf(`tools.#(name==%q)`, name))
+	}
+	s.click("[data-action=delete_cups]", "Edit name and description")
+	s.write("[data-action=delete_cups] form input", "not a name")
+	s.click("[data-action=delete_cups] form", "Save")
+	s.shows("[data-action=delete_cups] [role=alert]", "letters, digits")
+	s.write("[data-action=delete_cups] form input", "pour")
+	s.click("[data-action=delete_cups] form", "Save")
+	s.shows("[data-action=delete_cups] [role=alert]", "another tool of this server")
+	s.page("tools-edit")
+	s.write("[data-action=delete_cups] form input", "wash_up")
+	s.write("[data-action=delete_cups] form textarea", "Reads what cups there are.")
+	s.click("[data-action=delete_cups] form", "Save")
+	s.shows("[data-action=delete_cups]", "shown as wash_up")
+	s.shows("[data-action=delete_cups]", "high risk")
+	if got := told("tea__wash_up").Get("description").String(); got != "Reads what cups there are." || offered("tea__delete_cups") {
+		s.Errorf("the list has %q, and the old name: %t", got, offered("tea__delete_cups"))
+	}
+	for _, name := range []string{"tea__wash_up", "tea.delete_cups"} {
+		if status, raw := s.gateway.Ask(s.T, "POST", "/calls", fmt.Sprintf(`{"name":%q,"args":{}}`, name)); status == 404 {
+			s.Errorf("%s cannot be called: %s", name, raw)
+		}
+	}
+	if _, raw := s.gateway.Ask(s.T, "GET", "/mcp/servers/tea/changes", ""); len(gjson.GetBytes(raw, "tools").Map()) > 0 {
+		s.Errorf("its definition counts as changed: %s", raw)
+	}
+	s.click("[data-action=delete_cups]", "Edit name and description")
+	s.shows("[data-action=delete_cups] form", "Deletes cups.")
+	s.click("[data-action=delete_cups] form", "As the server says")
+	s.until(`!document.querySelector('[data-action=delete_cups] form')`)
+	if got := told("tea__delete_cups").Get("description").String(); got != "Deletes cups." {
+		s.Errorf("its own description is %q", got)
+	}
 }

@@ -14,6 +14,9 @@ func switchRoutes() []Route {
 		{"POST /api/v1/tools/switches", ClassManage, (*api).switchTool, about{
 			summary: "Switch a tool on or off, or an action of it; one of high risk is switched on with its name in typed", in: turning{}, out: none{},
 		}},
+		{"PUT /api/v1/tools/words", ClassManage, (*api).describeTool, about{
+			summary: "Set the alias and the description under which clients see a tool of a server; empty ones show its own", in: toolWords{},
+		}},
 	}
 }
 
@@ -52,6 +55,9 @@ type switchedAction struct {
 	Unsupported bool     `json:"unsupported,omitempty"` // nobody can switch it on
 	Type        string   `json:"type,omitempty"`        // what has to be typed to switch it on
 	Cost        cost     `json:"cost"`                  // of its definition
+	Alias       string   `json:"alias,omitempty"`       // what clients see in place of its name
+	Authored    string   `json:"authored,omitempty"`    // the server's own description, where a person has written another
+	Editable    bool     `json:"editable"`              // alias and description can be set
 }
 
 // switches lists all tools for a person. Actions for people alone are not there: nobody else sees them.
@@ -84,6 +90,7 @@ func actionRow(name string, a *tool.Action) switchedAction {
 	row := switchedAction{
 		Name: a.Name, Description: a.Description, Risk: string(risk), Effects: append([]string{}, effects.Names()...), Dangerous: a.Dangerous,
 		Off: a.Off, Unsupported: a.Unsupported, Cost: costOf(a.Definition),
+		Alias: a.Alias, Authored: a.Authored, Editable: !a.Strict,
 	}
 	if a.Dangerous || risk.WaitsForDisk() {
 		row.Type = name + "." + a.Name
@@ -128,4 +135,20 @@ func (a *api) typedFor(name, action string) string {
 		}
 	}
 	return ""
+}
+
+type toolWords struct {
+	Tool        string `json:"tool"`
+	Action      string `json:"action"`
+	Alias       string `json:"alias"`
+	Description string `json:"description"`
+}
+
+// describeTool sets how clients see a tool of a server.
+func (a *api) describeTool(w http.ResponseWriter, r *http.Request) error {
+	var body toolWords
+	if err := decodeBody(r, &body, `{"tool":…,"action":…,"alias":…,"description":…}`); err != nil {
+		return err
+	}
+	return answerNoContent(w, a.opts.Describe(r.Context(), body.Tool, body.Action, body.Alias, body.Description))
 }

@@ -73,6 +73,9 @@ type Options struct {
 	Prompts func(profile string) []tool.SourcePrompt
 	// Switch switches a tool, or one of its actions, on or off, and returns when that is in effect.
 	Switch func(ctx context.Context, name, action string, on bool) error
+	// Describe sets the alias and the description of a server's tool, and returns when they are in effect; empty ones are the
+	// server's own.
+	Describe func(ctx context.Context, name, action, alias, description string) error
 	// Rebalance chooses the views of servers anew, if that is automatic.
 	Rebalance func() error
 	// SettingsProblem returns what is wrong with the present settings, so that older ones are in effect; empty if

@@ -20,6 +20,11 @@ export interface Action {
   /** type is what has to be typed to switch it on. */
   type?: string
   cost: Cost
+  /** alias is what clients see in place of its name. */
+  alias?: string
+  /** authored is what the server says of it, where a person has written another description. */
+  authored?: string
+  editable: boolean
 }
 
 export interface Tool {
@@ -56,6 +61,12 @@ export async function turn(tool: string, action: string, to: boolean, typed = ''
   } finally {
     await loadTools()
   }
+}
+
+/** describe sets the name and the description that clients see; empty ones are the server's own. */
+export async function describe(tool: string, action: string, alias: string, description: string): Promise<void> {
+  await call('PUT', '/tools/words', { tool, action, alias, description })
+  await loadTools()
 }
 
 for (const kind of ['catalog', 'server.state']) on(kind, () => soon(loadTools))

@@ -274,7 +274,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 	editor := a.Editor(root.SettingsFile, w.Reread, s.person)
 	mux.Handle("/api/v1/", web.New(web.Options{
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
-		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person),
+		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person), Describe: a.Describe(editor),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
 		Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
 		Notes:     func() (web.Notes, error) { return a.Notes.Admin() },

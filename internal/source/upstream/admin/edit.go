@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -360,3 +361,34 @@ func (e *Editor) SwitchTool(ctx context.Context, server, name string, on bool) e
 	}
 	return e.change(ctx, "config set", server, config.SetInServer(server, []string{"tools", "override", name, "enabled"}, value))
 }
+
+// DescribeTool sets the alias and the description under which clients see a tool of a server; empty ones show its own.
+func (e *Editor) DescribeTool(ctx context.Context, server, name, alias, description string) error {
+	if !entry.ValidAlias(alias) {
+		return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: alias, Message: "this is not a name for a tool", Hint: "letters, digits, _ and -, at most 64"}
+	}
+	if len(description) > mostDescription {
+		return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: name, Message: fmt.Sprintf("a description has at most %d bytes", mostDescription)}
+	}
+	texts := [][2]string{{"alias", alias}, {"description", description}}
+	return e.change(ctx, "config set", server, func(text []byte) ([]byte, error) {
+		for _, member := range texts {
+			var value json.RawMessage
+			if member[1] != "" {
+				quoted, err := json.Marshal(member[1])
+				if err != nil {
+					return nil, err
+				}
+				value = quoted
+			}
+			var err error
+			if text, err = config.SetInServer(server, []string{"tools", "override", name, member[0]}, value)(text); err != nil {
+				return nil, err
+			}
+		}
+		return text, nil
+	})
+}
+
+// mostDescription bounds the description that a person gives a tool, in bytes. It is sent with every list.
+const mostDescription = 8 << 10

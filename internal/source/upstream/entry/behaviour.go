@@ -174,9 +174,23 @@ func (o *object) overrides(t *tools) {
 				}
 			}
 			s.setText(&v.Alias, "alias")
+			if !ValidAlias(v.Alias) {
+				s.warn(s.pointer+"/alias", "value", "%q is not used: letters, digits, _ and - make an alias, at most %d", v.Alias, maxAlias)
+				v.Alias = ""
+			}
 			s.setText(&v.Description, "description")
 			s.setBool(&v.Retry, "retry")
 		}, name)
 		t.Override[name] = v
 	}
+}
+
+// maxAlias is the longest alias of a tool, in characters. Clients see it behind the prefix of its server.
+const maxAlias = 64
+
+// ValidAlias reports whether a tool can be shown under a name; an empty one shows its own.
+func ValidAlias(name string) bool {
+	return len(name) <= maxAlias && !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
 }

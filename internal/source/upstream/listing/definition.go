@@ -54,7 +54,33 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 	}
 	conf := l.opts.Settings()
 	a.Off, a.Timeout, a.Unchecked = l.switchedOff(name), conf.MaxToolTimeout, conf.Unchecked
+	own := conf.Tools.Override[name]
+	a.Alias = own.Alias
+	if own.Description != "" {
+		a.Authored, a.Description = a.Description, own.Description
+		a.Definition = mcp.Edit(a.Definition, mcp.Field{Key: "description", Value: mcp.Quote(own.Description)})
+	}
 	return a, nil
+}
+
+// dropTakenAliases removes aliases that are the name, or the alias, of another action.
+func (l *Listing) dropTakenAliases(actions []tool.Action) {
+	taken := make(map[string]bool, len(actions))
+	for i := range actions {
+		taken[actions[i].Name] = true
+	}
+	for i := range actions {
+		a := &actions[i]
+		if a.Alias == "" {
+			continue
+		}
+		if taken[a.Alias] {
+			l.opts.Log.Warn("the alias of a tool is the name of another one, it is not used", "tool", a.Name, "alias", a.Alias)
+			a.Alias = ""
+			continue
+		}
+		taken[a.Alias] = true
+	}
 }
 
 func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }

@@ -108,7 +108,7 @@ func sameActions(a, b []tool.Tool) bool {
 	return slices.EqualFunc(a, b, func(x, y tool.Tool) bool {
 		return x.View == y.View && x.Prefix == y.Prefix && x.Title == y.Title && x.Description == y.Description && x.About == y.About &&
 			slices.EqualFunc(x.Actions, y.Actions, func(p, q tool.Action) bool {
-				return p.Off == q.Off && bytes.Equal(p.Definition, q.Definition)
+				return p.Off == q.Off && p.Alias == q.Alias && bytes.Equal(p.Definition, q.Definition)
 			})
 	})
 }
@@ -146,6 +146,7 @@ func (l *Listing) offerOf(k *Lists) (*tool.Offer, map[string]*mcp.ParamHeaders) 
 		}
 		t.Actions = append(t.Actions, a)
 	}
+	l.dropTakenAliases(t.Actions)
 	offer.Tools = []tool.Tool{t}
 	for _, def := range k.Resources {
 		offer.Resources = append(offer.Resources, tool.Resource{URI: mcp.GetString(def, "uri"), Definition: def})
