@@ -40,32 +40,6 @@ func (p *Pool) MarkKeyValid(l Lease) {
 	}
 }
 
-// LeaseOf gives out one key of a provider, whatever is known of it, so that it can be tried. An empty label means the first
-// one. The error is an [*llm.Error].
-func (p *Pool) LeaseOf(ctx context.Context, provider, label string) (Lease, error) {
-	p.mu.Lock()
-	pr := p.providers[provider]
-	var k *key
-	if pr != nil {
-		if k = pr.key(label); label == "" {
-			k = pr.keys[0]
-		}
-	}
-	if k == nil {
-		p.mu.Unlock()
-		return Lease{}, &llm.Error{
-			Class: llm.ClassNoProvider, Provider: provider, Key: label, Message: "there is no such key", Hint: "collie keys list shows them",
-		}
-	}
-	p.tick++
-	l := Lease{Provider: provider, Label: k.Label, key: k, tick: p.tick}
-	p.mu.Unlock()
-	if err := p.resolve(ctx, &l); err != nil {
-		return Lease{}, &llm.Error{Class: llm.ClassCredential, Provider: provider, Key: l.Label, Message: err.Error(), Err: err}
-	}
-	return l, nil
-}
-
 // MarkKeyError (markKeyError) tells how the request of l failed and returns what to do next. ctx bounds how
 // long the secret of a key is read again that the provider refused: where it is another one by now, the same key is to be used,
 // and l holds it.
@@ -200,25 +174,6 @@ func (k *key) denied(now int64) (n int) {
 	return n
 }
 
-// rotated reads the secret of a refused key once more and reports whether it is another one.
-func (p *Pool) rotated(ctx context.Context, l *Lease) bool {
-	p.mu.Lock()
-	ref := l.key.Secret
-	p.mu.Unlock()
-	if ref == "" {
-		return false
-	}
-	secret, err := p.secret(ctx, ref)
-	if err != nil || secret == l.secret {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	l.key.secret, l.key.resolved, l.key.mark = secret, true, markOf(secret)
-	l.secret = secret
-	return true
-}
-
 // Reset forgets what is known of a key, so that it is tried at once; an empty label means all keys of the provider, an empty
 // provider all there are. It returns how many there were.
 func (p *Pool) Reset(provider, label string) (n int) {
@@ -240,3 +195,14 @@ func (p *Pool) Reset(provider, label string) (n int) {
 	}
 	return n
 }
+
+// Next says what to do after a failure.
+type Next string
+
+// What there is to do.
+const (
+	Stop     Next = "stop"  // the failure is the answer
+	SameKey  Next = "same"  // again with this key, in a moment
+	OtherKey Next = "other" // with another key
+	Overload Next = "wait"  // the provider is overloaded: again with this key, with growing pauses
+)

@@ -1,10 +1,6 @@
 package keypool
 
-import (
-	"time"
-
-	"collie/internal/llm"
-)
+import "time"
 
 // State says whether a key can be used.
 type State string
@@ -152,74 +148,4 @@ func (r *rest) succeed(l Lease) bool {
 	}
 	*r = rest{}
 	return true
-}
-
-// expire is expire of all keys, and finds out whether the time still matters.
-func (pr *provider) expire(now int64) {
-	trouble := false
-	pr.total, pr.calm = 0, true
-	for i, k := range pr.keys {
-		k.rest.expire(now)
-		for model, m := range k.models {
-			if m.expire(now); m.until == 0 {
-				delete(k.models, model)
-			}
-		}
-		pr.turns[i].free = k.Weight > 0 && !k.Disabled && !k.invalid && k.rest.until == 0 && len(k.models) == 0 && len(k.Models) == 0
-		pr.calm = pr.calm && pr.turns[i].free
-		pr.total += k.Weight
-		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid
-	}
-	pr.troubled = trouble
-	pr.calm = pr.calm && len(pr.keys) <= maxPlaces && pr.total <= maxWeight
-}
-
-// Next says what to do after a failure.
-type Next string
-
-// What there is to do.
-const (
-	Stop     Next = "stop"  // the failure is the answer
-	SameKey  Next = "same"  // again with this key, in a moment
-	OtherKey Next = "other" // with another key
-	Overload Next = "wait"  // the provider is overloaded: again with this key, with growing pauses
-)
-
-// overload is what is known of a model of a provider that answered 529.
-type overload struct {
-	first  *key
-	at     int64
-	before rest   // of first
-	began  uint64 // of the rest that first was given
-	until  int64  // the provider is known to be overloaded
-}
-
-// overloadTime is how close together two keys must fail for it to be the provider.
-const overloadTime = int64(10 * time.Second)
-
-// overloaded decides whether it is the key or the provider. The caller holds p.mu.
-func (p *Pool) overloaded(pr *provider, l Lease, e *llm.Error, now int64) Next {
-	o := pr.overload[l.Model]
-	if o == nil {
-		o = &overload{}
-		pr.overload[l.Model] = o
-	}
-	if now < o.until {
-		o.until = now + overloadTime
-		return Overload
-	}
-	if o.first != nil && o.first != l.key && now-o.at < overloadTime {
-		if o.first.rest.began == o.began { // else something else has happened to it since
-			o.first.rest = o.before
-			p.touch(o.first)
-		}
-		*o = overload{until: now + overloadTime}
-		return Overload
-	}
-	before := l.key.rest
-	l.key.rest.cool(l, p.tick, now, e.RetryAfter, p.jitter(), e.Error())
-	if l.key.rest.began == p.tick {
-		*o = overload{first: l.key, at: now, before: before, began: p.tick}
-	}
-	return OtherKey
 }

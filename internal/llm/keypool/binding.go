@@ -4,6 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/maphash"
+	"time"
+)
+
+// Bounds of bindings.
+const (
+	bindingTime = time.Hour // since the last use
+	maxBindings = 10_000
 )
 
 // session is a conversation at a provider, hashed, so that nothing kept says which one it is.
