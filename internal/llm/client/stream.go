@@ -93,7 +93,7 @@ func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 				if s.stopped || !pause(ctx, e.RetryAfter) {
 					return canceled(ctx, t)
 				}
-				keyRequest.Again()
+				keyRequest.RetryKeys()
 				continue
 			}
 			if a.last != nil && e.Class != llm.ClassAllCooling {

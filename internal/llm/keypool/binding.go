@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Bounds of bindings.
+// Limits of bindings.
 const (
-	bindingTime = time.Hour // since the last use
+	bindingTTL  = time.Hour // since the last use
 	maxBindings = 10_000
 )
 
-// session is a conversation at a provider, hashed, so that nothing kept says which one it is.
+// session is the hash of a conversation and a provider, so that the store does not reveal the conversation.
 type session [16]byte
 
 func (s session) String() string { return hex.EncodeToString(s[:]) }
@@ -26,6 +26,7 @@ func parseSession(text string) (s session, ok bool) {
 	return s, err == nil && n == len(s)
 }
 
+// sessionOf hashes the id of a conversation.
 func sessionOf(provider, id string) session {
 	var b [160]byte // on the stack
 	text := append(append(append(b[:0], provider...), 0), id...)
@@ -33,61 +34,61 @@ func sessionOf(provider, id string) session {
 	return session(sum[:16])
 }
 
-// binding is the key that a conversation uses.
+// binding says which key a conversation uses.
 type binding struct {
 	id              session
 	provider, label string
-	key             *key // of that label, nil where it has not been looked up
+	key             *key // with that label; nil until looked up
 	used            int64
-	kept            int64 // the use that is in the store
+	stored          int64 // the value of used in the store
 
 	dirty, gone bool
 	prev, next  *binding // by last use
 }
 
-// bindings are the latest conversations, the newest first.
+// bindings are the conversations that were used last, as a map and a list. The list begins with the newest.
 type bindings struct {
 	all  map[session]*binding
-	ends binding // next is the newest, prev the oldest
+	ends binding // sentinel of the list: next is the newest, prev the oldest
 
 	seed  maphash.Seed
-	known []known // made with the first binding
+	cache []cacheEntry // of find; allocated with the first binding
 }
 
-// known is a conversation whose binding was found, so that it is hashed once and not with each request. What is kept of a
-// conversation must be the same in another process and say nothing of it; how it is found in this one need not.
-type known struct {
+// cacheEntry is a binding that find has found, so that the id of a conversation is hashed with SHA-256 once and not for
+// each request. The cache itself can use a faster hash, because it is not stored.
+type cacheEntry struct {
 	provider, session string
 	binding           *binding
 }
 
-// maxKnown is how many conversations are known; it is a power of two. Two of the same place take turns.
-const maxKnown = 1024
+// cacheSize is the number of entries, a power of two. Conversations with the same hash replace each other.
+const cacheSize = 1024
 
 func (b *bindings) init() {
 	b.all, b.seed = map[session]*binding{}, maphash.MakeSeed()
 	b.ends.next, b.ends.prev = &b.ends, &b.ends
 }
 
-// place is where a conversation is known, if it is.
-func (b *bindings) place(session string) *known {
-	if b.known == nil {
-		b.known = make([]known, maxKnown)
+// entry returns the cache entry for a conversation, which may hold another one.
+func (b *bindings) entry(session string) *cacheEntry {
+	if b.cache == nil {
+		b.cache = make([]cacheEntry, cacheSize)
 	}
-	return &b.known[maphash.String(b.seed, session)%maxKnown]
+	return &b.cache[maphash.String(b.seed, session)%cacheSize]
 }
 
-// find is the binding of a conversation; nil if it has none.
+// find returns the binding of a conversation, nil if it has none.
 func (b *bindings) find(provider, session string) *binding {
-	at := b.place(session)
-	if at.session != session || at.provider != provider || at.binding.gone {
+	e := b.entry(session)
+	if e.session != session || e.provider != provider || e.binding.gone {
 		x := b.all[sessionOf(provider, session)]
 		if x == nil {
 			return nil
 		}
-		*at = known{provider, session, x}
+		*e = cacheEntry{provider, session, x}
 	}
-	return at.binding
+	return e.binding
 }
 
 func (b *bindings) unlink(x *binding) { x.prev.next, x.next.prev = x.next, x.prev }
@@ -97,36 +98,36 @@ func (b *bindings) push(x *binding) {
 	x.prev.next, x.next.prev = x, x
 }
 
-// add puts a binding in, and the oldest one out where there are too many.
-func (b *bindings) add(x *binding) (out *binding) {
+// add adds a binding. If there are too many, it removes the oldest one and returns it.
+func (b *bindings) add(x *binding) (removed *binding) {
 	b.all[x.id] = x
 	b.push(x)
 	if len(b.all) > maxBindings {
-		out = b.ends.prev
-		b.unlink(out)
-		delete(b.all, out.id)
+		removed = b.ends.prev
+		b.unlink(removed)
+		delete(b.all, removed.id)
 	}
-	return out
+	return removed
 }
 
-// bindingGrain is how much older a kept use may be than the last one.
-const bindingGrain = int64(bindingTime) / 60
+// storeInterval is the longest time by which the stored use of a binding may lag behind, so that not every request writes.
+const storeInterval = int64(bindingTTL) / 60
 
-// bind notes that a conversation uses a key. x is its binding, nil if it has none.
+// bind notes that a conversation uses k. x is its binding so far, nil if it has none.
 func (p *Pool) bind(x *binding, session string, k *key, now int64) {
 	b := &p.bindings
 	if x == nil {
 		x = &binding{id: sessionOf(k.provider, session), provider: k.provider}
-		if out := b.add(x); out != nil {
-			out.gone = true
-			p.touchBinding(out)
+		if removed := b.add(x); removed != nil {
+			removed.gone = true
+			p.markBindingDirty(removed)
 		}
 	} else {
 		b.unlink(x)
 		b.push(x)
 	}
-	changed := x.key != k && x.label != k.Label || x.kept == 0 || now-x.kept > bindingGrain
+	changed := x.key != k && x.label != k.Label || x.stored == 0 || now-x.stored > storeInterval
 	if x.key, x.label, x.used = k, k.Label, now; changed {
-		p.touchBinding(x)
+		p.markBindingDirty(x)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"collie/internal/llm"
 )
 
-// MarkKeySuccess tells that the provider has begun to answer the request of l. It ends a rest that is older than the request.
+// MarkKeySuccess reports that the provider began to answer the request of l. It ends a rest that began before the request.
 func (p *Pool) MarkKeySuccess(l Lease) {
 	if l.key == nil {
 		return
@@ -25,29 +25,29 @@ func (p *Pool) MarkKeySuccess(l Lease) {
 	if pr := p.providers[l.Provider]; pr != nil && len(pr.overload) > 0 {
 		delete(pr.overload, l.Model)
 	}
-	p.touch(k)
+	p.markDirty(k)
 }
 
-// MarkKeyValid tells that the provider takes the key of l, which says nothing about limits.
+// MarkKeyValid reports that the provider accepted the key of l in a request that has no limits, such as a list of models.
 func (p *Pool) MarkKeyValid(l Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.key.unprobe(&l)
 	if l.key.invalid {
-		l.key.forget()
-		p.providers[l.Provider].trouble()
-		p.touch(l.key)
+		l.key.clear()
+		p.providers[l.Provider].markLimited()
+		p.markDirty(l.key)
 	}
 }
 
-// MarkKeyError (markKeyError) tells how the request of l failed and returns what to do next. ctx bounds how
-// long the secret of a key is read again that the provider refused: where it is another one by now, the same key is to be used,
-// and l holds it.
+// MarkKeyError reports that the request of l failed with e, and returns what to do next. If the provider refused the key,
+// its secret is read again, for which ctx may end the wait. If it was replaced, l holds the new one, and the result is
+// [SameKey].
 func (p *Pool) MarkKeyError(ctx context.Context, l *Lease, e *llm.Error) Next {
 	if l.key == nil {
 		return Stop
 	}
-	if e.Class == llm.ClassCredential && p.rotated(ctx, l) {
+	if e.Class == llm.ClassCredential && p.secretChanged(ctx, l) {
 		return SameKey
 	}
 	p.mu.Lock()
@@ -57,39 +57,39 @@ func (p *Pool) MarkKeyError(ctx context.Context, l *Lease, e *llm.Error) Next {
 	k.lastUsed, k.lastStatus = now, e.Status
 	pr := p.providers[l.Provider]
 	if k.gone || pr == nil {
-		return next(e.Class)
+		return nextAfter(e.Class)
 	}
-	k.errors += counted(e.Class)
-	pr.troubled = true
-	p.touch(k)
+	k.errors += errorCount(e.Class)
+	pr.limited = true
+	p.markDirty(k)
 	defer k.unprobe(l)
-	why := whyOf(e)
+	why := reasonOf(e)
 	switch e.Class {
 	case llm.ClassOverloaded:
 		return p.overloaded(pr, *l, e, now)
 	case llm.ClassRateLimit:
-		k.scope(l, e).cool(*l, p.tick, now, e.RetryAfter, p.jitter(), why)
+		k.restFor(l, e).cool(*l, p.tick, now, e.RetryAfter, p.jitter(), why)
 	case llm.ClassQuota:
-		k.scope(l, e).exhaust(*l, p.tick, now, why)
+		k.restFor(l, e).exhaust(*l, p.tick, now, why)
 	case llm.ClassCredential:
-		if k.mark == markOf(l.secret) { // else it has been edited meanwhile
-			k.invalid, k.lookAt, k.why = true, p.later(), why
+		if k.fingerprint == fingerprintOf(l.secret) { // otherwise the secret was replaced meanwhile
+			k.invalid, k.recheckAt, k.why = true, p.nextRecheck(), why
 		}
 	case llm.ClassPermission, llm.ClassModelAccess:
 		m := k.model(l.Model)
-		m.state, m.since, m.began, m.why = Blocked, now, p.tick, why
-		m.lengthen(now + int64(blockTime))
-		if e.Class == llm.ClassPermission && k.denied(now) >= 3 {
-			k.invalid, k.lookAt, k.why = true, p.later(), why
+		m.state, m.since, m.startTick, m.why = Blocked, now, p.tick, why
+		m.lengthen(now + int64(blockDuration))
+		if e.Class == llm.ClassPermission && k.blockedModels(now) >= 3 {
+			k.invalid, k.recheckAt, k.why = true, p.nextRecheck(), why
 		}
 	case llm.ClassTransient, llm.ClassRegion, llm.ClassCaller, llm.ClassContext, llm.ClassNoTools, llm.ClassCanceled,
 		llm.ClassAllCooling, llm.ClassNoProvider, llm.ClassUnknown:
 	}
-	return next(e.Class)
+	return nextAfter(e.Class)
 }
 
-// counted is 1 for failures that are not the caller's own doing.
-func counted(c llm.Class) int64 {
+// errorCount returns 1 for failures that the key or its provider caused, 0 for those of the caller.
+func errorCount(c llm.Class) int64 {
 	switch c {
 	case llm.ClassCaller, llm.ClassContext, llm.ClassNoTools, llm.ClassCanceled, llm.ClassAllCooling, llm.ClassNoProvider:
 		return 0
@@ -99,8 +99,8 @@ func counted(c llm.Class) int64 {
 	return 1
 }
 
-// next is what to do after a failure of a class.
-func next(c llm.Class) Next {
+// nextAfter returns what to do after a failure of a class.
+func nextAfter(c llm.Class) Next {
 	switch c {
 	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassCredential, llm.ClassPermission, llm.ClassModelAccess, llm.ClassRegion:
 		return OtherKey
@@ -111,8 +111,8 @@ func next(c llm.Class) Next {
 	return Stop
 }
 
-// whyOf is what is kept of a failure; the provider's words are without secrets.
-func whyOf(e *llm.Error) string {
+// reasonOf returns the text about a failure that is kept. The message of the provider has its secrets removed already.
+func reasonOf(e *llm.Error) string {
 	text := e.Message
 	if text == "" {
 		text = string(e.Class)
@@ -120,38 +120,39 @@ func whyOf(e *llm.Error) string {
 	if e.Status != 0 {
 		text = fmt.Sprintf("%d %s", e.Status, text)
 	}
-	const most = 200
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
+	const maxLength = 200
+	if r := []rune(text); len(r) > maxLength {
+		text = string(r[:maxLength]) + "…"
 	}
 	return text
 }
 
-// release gives a key back of which nothing was learned.
+// release returns a key whose request was not sent.
 func (p *Pool) release(l Lease) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.key.unprobe(&l)
 }
 
-// unprobe lets another request try the key, where l was the one that tried it.
+// unprobe lets another request probe the key, if l was probing it.
 func (k *key) unprobe(l *Lease) {
-	if k.rest.prober == l.tick {
-		k.rest.prober = 0
+	if k.rest.probeTick == l.tick {
+		k.rest.probeTick = 0
 	}
-	if m := k.models[l.Model]; m != nil && m.prober == l.tick {
-		m.prober = 0
+	if m := k.models[l.Model]; m != nil && m.probeTick == l.tick {
+		m.probeTick = 0
 	}
 }
 
-// scope is what rests after a limit: the model, where the provider says so, else the key.
-func (k *key) scope(l *Lease, e *llm.Error) *rest {
+// restFor returns the rest that a limit begins: that of the model if the limit is about one model, otherwise of the key.
+func (k *key) restFor(l *Lease, e *llm.Error) *rest {
 	if e.Scoped {
 		return k.model(l.Model)
 	}
 	return &k.rest
 }
 
+// model returns the rest of a model, which it creates if needed.
 func (k *key) model(name string) *rest {
 	if k.models == nil {
 		k.models = map[string]*rest{}
@@ -164,8 +165,8 @@ func (k *key) model(name string) *rest {
 	return m
 }
 
-// denied counts the models that the key is not permitted now.
-func (k *key) denied(now int64) (n int) {
+// blockedModels counts the models that the key may not use now.
+func (k *key) blockedModels(now int64) (n int) {
 	for _, m := range k.models {
 		if m.state == Blocked && now < m.until {
 			n++
@@ -174,8 +175,8 @@ func (k *key) denied(now int64) (n int) {
 	return n
 }
 
-// Reset forgets what is known of a key, so that it is tried at once; an empty label means all keys of the provider, an empty
-// provider all there are. It returns how many there were.
+// Reset clears the limits of a key, so that it is tried at once. An empty label means all keys of the provider, an empty
+// provider those of all. It returns the number of keys.
 func (p *Pool) Reset(provider, label string) (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -186,9 +187,9 @@ func (p *Pool) Reset(provider, label string) (n int) {
 		pr.overload = map[string]*overload{}
 		for _, k := range pr.keys {
 			if label == "" || k.Label == label {
-				k.forget()
+				k.clear()
 				k.resolved = false
-				p.touch(k)
+				p.markDirty(k)
 				n++
 			}
 		}
@@ -196,13 +197,13 @@ func (p *Pool) Reset(provider, label string) (n int) {
 	return n
 }
 
-// Next says what to do after a failure.
+// Next is what to do after a failure.
 type Next string
 
-// What there is to do.
+// The values of [Next].
 const (
-	Stop     Next = "stop"  // the failure is the answer
-	SameKey  Next = "same"  // again with this key, in a moment
-	OtherKey Next = "other" // with another key
-	Overload Next = "wait"  // the provider is overloaded: again with this key, with growing pauses
+	Stop     Next = "stop"  // report the failure
+	SameKey  Next = "same"  // try this key again, after a short pause
+	OtherKey Next = "other" // try another key
+	Overload Next = "wait"  // the provider is overloaded: try this key again, with growing pauses
 )

@@ -7,8 +7,8 @@ import (
 	"collie/internal/llm"
 )
 
-// none says why there is no key.
-func (pr *provider) none(r *Request, now int64) *llm.Error {
+// noKeyError returns the reason why no key can be used for r.
+func (pr *provider) noKeyError(r *Request, now int64) *llm.Error {
 	e := &llm.Error{Provider: pr.name, Model: r.Model}
 	var earliest int64
 	var enabled, weighted, allowed, invalid int

@@ -6,19 +6,19 @@ import (
 	"collie/internal/llm"
 )
 
-// overload is what is known of a model of a provider that answered 529.
+// overload tracks answers of status 529 for one model of a provider.
 type overload struct {
-	first  *key
-	at     int64
-	before rest   // of first
-	began  uint64 // of the rest that first was given
-	until  int64  // the provider is known to be overloaded
+	first     *key
+	at        int64
+	before    rest   // of first
+	startTick uint64 // of the rest that first was given
+	until     int64  // until when the provider counts as overloaded
 }
 
-// overloadTime is how close together two keys must fail for it to be the provider.
-const overloadTime = int64(10 * time.Second)
+// overloadWindow is the time within which two keys must fail for the provider to count as overloaded.
+const overloadWindow = int64(10 * time.Second)
 
-// overloaded decides whether it is the key or the provider. The caller holds p.mu.
+// overloaded decides whether the key rests or the provider is overloaded. p.mu must be held.
 func (p *Pool) overloaded(pr *provider, l Lease, e *llm.Error, now int64) Next {
 	o := pr.overload[l.Model]
 	if o == nil {
@@ -26,21 +26,21 @@ func (p *Pool) overloaded(pr *provider, l Lease, e *llm.Error, now int64) Next {
 		pr.overload[l.Model] = o
 	}
 	if now < o.until {
-		o.until = now + overloadTime
+		o.until = now + overloadWindow
 		return Overload
 	}
-	if o.first != nil && o.first != l.key && now-o.at < overloadTime {
-		if o.first.rest.began == o.began { // else something else has happened to it since
+	if o.first != nil && o.first != l.key && now-o.at < overloadWindow {
+		if o.first.rest.startTick == o.startTick { // otherwise another rest began since
 			o.first.rest = o.before
-			p.touch(o.first)
+			p.markDirty(o.first)
 		}
-		*o = overload{until: now + overloadTime}
+		*o = overload{until: now + overloadWindow}
 		return Overload
 	}
 	before := l.key.rest
 	l.key.rest.cool(l, p.tick, now, e.RetryAfter, p.jitter(), e.Error())
-	if l.key.rest.began == p.tick {
-		*o = overload{first: l.key, at: now, before: before, began: p.tick}
+	if l.key.rest.startTick == p.tick {
+		*o = overload{first: l.key, at: now, before: before, startTick: p.tick}
 	}
 	return OtherKey
 }

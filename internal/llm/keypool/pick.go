@@ -5,31 +5,31 @@ import (
 	"path"
 )
 
-// Where all keys are free, a counter and the place of its key are compared as one number.
+// If all keys are free, pickFree compares each counter together with the index of its key as one number.
 const (
-	placeBits = 16
-	maxPlaces = 1<<placeBits - 1
-	maxWeight = 1 << 40 // of all keys together
+	indexBits = 16
+	maxIndex  = 1<<indexBits - 1
+	maxWeight = 1 << 40 // sum of all keys
 )
 
-// turn is what choosing looks at of each key: it is the hot part, without a pointer to follow.
-type turn struct {
+// slot is the part of a key that each pick reads. It is a value of its own so that a pick follows no pointers.
+type slot struct {
 	weight, counter int
-	free            bool // nothing keeps the key from any model
+	free            bool // the key can be used for every model
 }
 
-// pick is smooth weighted round robin over the keys that can be used.
+// pick chooses a key by smooth weighted round robin over the keys that can be used; nil if there is none.
 func (pr *provider) pick(r *Request, now int64) *key {
-	if pr.calm && r.n == 0 {
-		return pr.next()
+	if pr.allFree && r.n == 0 {
+		return pr.pickFree()
 	}
-	best, most, total := -1, 0, 0
-	for i := range pr.turns {
-		t := &pr.turns[i]
+	best, highest, total := -1, 0, 0
+	for i := range pr.slots {
+		t := &pr.slots[i]
 		if !t.free {
 			k := pr.keys[i]
-			if t.weight == 0 || !k.fit(now) {
-				t.counter = 0 // which catches nothing up when it returns
+			if t.weight == 0 || !k.available(now) {
+				t.counter = 0 // so that it does not catch up later
 				continue
 			}
 			if !k.serves(r.Model, now) {
@@ -41,37 +41,37 @@ func (pr *provider) pick(r *Request, now int64) *key {
 		}
 		t.counter += t.weight
 		total += t.weight
-		if best < 0 || t.counter > most {
-			best, most = i, t.counter
+		if best < 0 || t.counter > highest {
+			best, highest = i, t.counter
 		}
 	}
 	if best < 0 {
 		return nil
 	}
-	pr.turns[best].counter -= total
+	pr.slots[best].counter -= total
 	return pr.keys[best]
 }
 
-// next is pick where every key may be chosen. It goes through the keys without a branch: which one is ahead is what a
-// processor cannot guess.
-func (pr *provider) next() *key {
+// pickFree is pick for the case that all keys are free. The loop has no branch, because a processor would often mispredict
+// which key is ahead.
+func (pr *provider) pickFree() *key {
 	top := math.MinInt
-	for i := range pr.turns {
-		t := &pr.turns[i]
+	for i := range pr.slots {
+		t := &pr.slots[i]
 		t.counter += t.weight
-		top = max(top, t.counter<<placeBits|(maxPlaces-i)) // of equal ones the first
+		top = max(top, t.counter<<indexBits|(maxIndex-i)) // the first of equal ones wins
 	}
-	best := maxPlaces - top&maxPlaces
-	pr.turns[best].counter -= pr.total
+	best := maxIndex - top&maxIndex
+	pr.slots[best].counter -= pr.total
 	return pr.keys[best]
 }
 
-// fit reports whether a key as a whole can be used.
-func (k *key) fit(now int64) bool {
+// available reports whether the key can be used for some model now.
+func (k *key) available(now int64) bool {
 	return !k.Disabled && !k.invalid && (k.rest.until == 0 || k.rest.over(now))
 }
 
-// serves reports whether a key may be used for a model, and the model does not rest.
+// serves reports whether the key may be used for a model that does not rest.
 func (k *key) serves(model string, now int64) bool {
 	if len(k.models) > 0 {
 		if m := k.models[model]; m != nil && !m.over(now) {
@@ -81,6 +81,7 @@ func (k *key) serves(model string, now int64) bool {
 	return len(k.Models) == 0 || k.allows(model)
 }
 
+// allows reports whether the settings allow the key for a model.
 func (k *key) allows(model string) bool {
 	if len(k.Models) == 0 {
 		return true
@@ -93,11 +94,12 @@ func (k *key) allows(model string) bool {
 	return false
 }
 
+// usable reports whether r can use k now.
 func (pr *provider) usable(k *key, r *Request, now int64) bool {
-	return k.fit(now) && !r.has(k) && k.serves(r.Model, now)
+	return k.available(now) && !r.has(k) && k.serves(r.Model, now)
 }
 
-// lastResort is a key that would still rest, though the provider has said to come back by now.
+// lastResort returns a key that still rests although the wait that the provider asked for is over; nil if there is none.
 func (pr *provider) lastResort(r *Request, now int64) *key {
 	for _, k := range pr.keys {
 		if k.Weight == 0 || k.Disabled || k.invalid || r.has(k) || !k.allows(r.Model) {
@@ -111,10 +113,10 @@ func (pr *provider) lastResort(r *Request, now int64) *key {
 	return nil
 }
 
-// expire is expire of all keys, and finds out whether the time still matters.
+// expire ends the rests of all keys that are over, and updates limited, allFree, total and the slots.
 func (pr *provider) expire(now int64) {
-	trouble := false
-	pr.total, pr.calm = 0, true
+	limited := false
+	pr.total, pr.allFree = 0, true
 	for i, k := range pr.keys {
 		k.rest.expire(now)
 		for model, m := range k.models {
@@ -122,11 +124,11 @@ func (pr *provider) expire(now int64) {
 				delete(k.models, model)
 			}
 		}
-		pr.turns[i].free = k.Weight > 0 && !k.Disabled && !k.invalid && k.rest.until == 0 && len(k.models) == 0 && len(k.Models) == 0
-		pr.calm = pr.calm && pr.turns[i].free
+		pr.slots[i].free = k.Weight > 0 && !k.Disabled && !k.invalid && k.rest.until == 0 && len(k.models) == 0 && len(k.Models) == 0
+		pr.allFree = pr.allFree && pr.slots[i].free
 		pr.total += k.Weight
-		trouble = trouble || k.rest.until != 0 || len(k.models) > 0 || k.invalid
+		limited = limited || k.rest.until != 0 || len(k.models) > 0 || k.invalid
 	}
-	pr.troubled = trouble
-	pr.calm = pr.calm && len(pr.keys) <= maxPlaces && pr.total <= maxWeight
+	pr.limited = limited
+	pr.allFree = pr.allFree && len(pr.keys) <= maxIndex && pr.total <= maxWeight
 }

@@ -8,78 +8,80 @@ import (
 	"time"
 )
 
-// Key is a key as the settings have it.
+// Key is an API key in the settings.
 type Key struct {
-	Label  string // unique in its provider; never the key
-	Secret string // what Options.Secret makes the key of; empty for a provider that wants none
-	Weight int    // share of the requests; 0: none that begins a conversation
-	// Models are patterns, as of [path.Match], of the models that the key may be used for; none means all.
+	Label  string // unique in its provider; not secret
+	Secret string // reference that Options.Secret resolves; empty for a provider without keys
+	Weight int    // share of the requests; 0: only conversations that use the key already
+	// Models are patterns, as for [path.Match], of the models that the key may be used for; none means all.
 	Models   []string
 	Disabled bool
 }
 
-// Provider is whose keys they are.
+// Provider is a provider with its keys.
 type Provider struct {
 	Name string
 	Keys []Key
 }
 
-// Options of [New]. The zero value keeps nothing, and takes secrets as they are written.
+// Options are the options of [New]. With the zero value nothing is stored, and each Secret is the key itself.
 type Options struct {
-	// Secret reads what the Secret of a key stands for. It is called at the first use of a key, and once
-	// more when a provider refuses it.
+	// Secret resolves the Secret of a key. It is called at the first use of the key, and again after the provider
+	// refused it.
 	Secret func(ctx context.Context, ref string) (string, error)
-	Store  Store
-	Now    func() time.Time
-	Jitter func() float64 // from 0 to below 1
-	Logger *slog.Logger
+	Store  Store            // nil: nothing is stored
+	Now    func() time.Time // nil: time.Now
+	Jitter func() float64   // in [0, 1); nil: random
+	Logger *slog.Logger     // nil discards
 }
 
-// Pool is the keys of all providers. It is safe for concurrent use.
+// Pool holds the keys of all providers. It is safe for concurrent use.
 type Pool struct {
 	secret func(ctx context.Context, ref string) (string, error)
 	store  Store
 	now    func() time.Time
-	// clock is now in Unix nanoseconds, for bindings. Unless the caller brings a clock it is asked for the time since New alone,
-	// which takes half as long as the time of day.
+	// clock returns the time in Unix nanoseconds, for bindings. Without Options.Now it adds the monotonic time since New to
+	// the time of New, which is twice as fast as time.Now.
 	clock  func() int64
 	jitter func() float64
 	log    *slog.Logger
 
 	mu        sync.Mutex
 	providers map[string]*provider
-	tick      uint64 // counts picks and failures, which orders them without a clock
-	saved     map[place]KeyState
+	tick      uint64 // counts picks and failures, to order them without a clock
+	saved     map[keyID]KeyState
 	bindings  bindings
 	saver     saver
 }
 
-type place struct{ provider, label string }
+// keyID identifies a key in the store.
+type keyID struct{ provider, label string }
 
+// provider is a provider with the state of its keys.
 type provider struct {
 	name     string
 	keys     []*key
-	turns    []turn // one a key, in the same order
-	troubled bool   // some key rests, or did: the time matters
-	calm     bool   // every key is free
-	total    int    // of the weights, where it is calm
+	slots    []slot // one per key, in the same order
+	limited  bool   // a key rests or rested, so that the time has to be checked
+	allFree  bool   // every key can be used
+	total    int    // of the weights, if allFree
 	overload map[string]*overload
 }
 
-// key is a key and what is known of it.
+// key is a key with its state.
 type key struct {
 	Key
 	provider string
 
-	secret   string
-	resolved bool
-	lookAt   int64 // when the secret of an invalid key is read again, which may be another one by then
-	invalid  bool
-	why      string // of invalid
-	mark     string // of the secret, to tell another one apart
+	secret      string
+	resolved    bool
+	recheckAt   int64 // when to read the secret of an invalid key again, since it may have been replaced
+	invalid     bool
+	why         string // why the key is invalid
+	fingerprint string // of the secret, to detect that it was replaced
 
-	rest   rest             // of the whole key
-	models map[string]*rest // of single models
+	rest   rest             // applies to all models
+	models map[string]*rest // by model
 
 	lastUsed          int64
 	lastStatus        int
@@ -88,19 +90,19 @@ type key struct {
 	dirty, gone bool
 }
 
-// New returns a pool without providers, which [Pool.Apply] gives it. With a Store, [Pool.Close] has to be called.
+// New returns a pool without providers; [Pool.Apply] sets them. With a Store, the caller must call [Pool.Close].
 func New(o Options) *Pool {
 	p := &Pool{
 		secret: o.Secret, store: o.Store, now: o.Now, jitter: o.Jitter, log: o.Logger,
-		providers: map[string]*provider{}, saved: map[place]KeyState{},
+		providers: map[string]*provider{}, saved: map[keyID]KeyState{},
 	}
 	if p.secret == nil {
 		p.secret = func(_ context.Context, ref string) (string, error) { return ref, nil }
 	}
 	p.clock = func() int64 { return p.now().UnixNano() }
 	if p.now == nil {
-		begun := time.Now()
-		p.now, p.clock = time.Now, func() int64 { return begun.UnixNano() + int64(time.Since(begun)) }
+		start := time.Now()
+		p.now, p.clock = time.Now, func() int64 { return start.UnixNano() + int64(time.Since(start)) }
 	}
 	if p.jitter == nil {
 		p.jitter = rand.Float64
@@ -113,35 +115,35 @@ func New(o Options) *Pool {
 	return p
 }
 
-// Apply makes list the providers. Keys that were there keep what is known of them, and their turn; one with
-// another Secret begins anew, and so does one that is enabled again. What secrets stand for is read again when it is needed.
+// Apply replaces the providers by list. A key that was there before keeps its state and its turn, unless its Secret
+// changed or it was disabled: then it starts without state. Secrets are resolved again at the next use.
 func (p *Pool) Apply(list []Provider) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.providers
 	p.providers = make(map[string]*provider, len(list))
 	for _, want := range list {
-		pr := &provider{name: want.Name, troubled: true, overload: map[string]*overload{}}
+		pr := &provider{name: want.Name, limited: true, overload: map[string]*overload{}}
 		old := before[want.Name]
 		if old == nil {
 			old = &provider{}
 		}
 		keys := want.Keys
 		if len(keys) == 0 {
-			keys = []Key{{Weight: 1}} // a provider that wants none rests as others do
+			keys = []Key{{Weight: 1}} // without a key, requests are limited all the same
 		}
 		for _, c := range keys {
 			k := old.key(c.Label)
 			switch {
 			case k == nil:
 				k = &key{provider: want.Name}
-				k.restore(p.saved[place{want.Name, c.Label}])
+				k.restore(p.saved[keyID{want.Name, c.Label}])
 			case k.Secret != c.Secret, k.Disabled && !c.Disabled:
-				k.forget()
+				k.clear()
 			}
-			k.Key, k.resolved, k.lookAt = c, false, 0
+			k.Key, k.resolved, k.recheckAt = c, false, 0
 			pr.keys = append(pr.keys, k)
-			pr.turns = append(pr.turns, turn{weight: c.Weight, counter: old.counter(k)})
+			pr.slots = append(pr.slots, slot{weight: c.Weight, counter: old.counter(k)})
 		}
 		p.providers[want.Name] = pr
 	}
@@ -149,13 +151,14 @@ func (p *Pool) Apply(list []Provider) {
 		for _, k := range old.keys {
 			if now := p.providers[name]; now == nil || now.key(k.Label) != k {
 				k.gone = true
-				delete(p.saved, place{name, k.Label})
-				p.touch(k)
+				delete(p.saved, keyID{name, k.Label})
+				p.markDirty(k)
 			}
 		}
 	}
 }
 
+// key returns the key with this label, or nil.
 func (pr *provider) key(label string) *key {
 	for _, k := range pr.keys {
 		if k.Label == label {
@@ -165,17 +168,17 @@ func (pr *provider) key(label string) *key {
 	return nil
 }
 
-// counter is where a key stands in its turns.
+// counter returns the round-robin counter of k, 0 if k is not a key of pr.
 func (pr *provider) counter(k *key) int {
 	for i := range pr.keys {
 		if pr.keys[i] == k {
-			return pr.turns[i].counter
+			return pr.slots[i].counter
 		}
 	}
 	return 0
 }
 
-// forget makes a key one of which nothing is known.
-func (k *key) forget() {
+// clear removes the limits of a key. Its counts stay.
+func (k *key) clear() {
 	k.invalid, k.why, k.rest, k.models, k.lastStatus = false, "", rest{}, nil, 0
 }

@@ -26,7 +26,7 @@ func poolOf(keys ...Key) (*Pool, *provider) {
 }
 
 func (pr *provider) counters() (sum int, all []int) {
-	for _, t := range pr.turns {
+	for _, t := range pr.slots {
 		sum += t.counter
 		all = append(all, t.counter)
 	}
@@ -61,7 +61,7 @@ func TestTurnsAreSmooth(t *testing.T) {
 				continue
 			}
 			for i := range keys {
-				if counts[i] != n/total*keys[i].Weight || pr.turns[i].counter != 0 {
+				if counts[i] != n/total*keys[i].Weight || pr.slots[i].counter != 0 {
 					t.Fatalf("after %d picks: %v, counters %v", n, counts, all)
 				}
 			}
@@ -96,7 +96,7 @@ func TestUnavailableKeysWait(t *testing.T) {
 			pr.pick(&Request{}, 0)
 		}
 		out := pr.keys[rapid.IntRange(0, len(keys)-1).Draw(t, "out")]
-		out.Disabled, pr.troubled = true, true
+		out.Disabled, pr.limited = true, true
 		pr.expire(0)
 		for range rapid.IntRange(1, 50).Draw(t, "while") {
 			if pr.pick(&Request{}, 0) == out || pr.counter(out) != 0 {
@@ -129,7 +129,7 @@ func TestShortWayChoosesTheSame(t *testing.T) {
 		_, a := poolOf(keys...)
 		_, b := poolOf(keys...)
 		for n := range 100 {
-			b.calm = false
+			b.allFree = false
 			r := Request{}
 			if rapid.IntRange(0, 9).Draw(t, "another try") == 0 {
 				r.tried[0], r.n = a.keys[n%len(keys)], 1 // which is a key of a alone

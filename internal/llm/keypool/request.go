@@ -9,11 +9,11 @@ import (
 	"collie/internal/llm"
 )
 
-// MaxKeys is how many keys one request tries at most.
+// MaxKeys is the largest number of keys that one request tries.
 const MaxKeys = 5
 
-// Request is one request on its way; it knows which keys it has tried. Session may be empty, for requests
-// that belong to no conversation. It is for one goroutine.
+// Request is one request to a provider; it remembers the keys that were tried for it. Session is the conversation, empty
+// for a request outside any. A Request is not safe for concurrent use.
 type Request struct {
 	Provider, Model, Session string
 
@@ -23,13 +23,14 @@ type Request struct {
 
 func (r *Request) has(k *key) bool { return slices.Contains(r.tried[:r.n], k) }
 
-// Tried is how many keys the request has been given.
+// Tried returns how many keys have been tried for the request.
 func (r *Request) Tried() int { return r.n }
 
-// Lease is a key for one request. Its end is told with [Pool.MarkKeySuccess] or [Pool.MarkKeyError].
+// Lease is a key for one request. The caller reports how the request ended with [Pool.MarkKeySuccess] or
+// [Pool.MarkKeyError].
 type Lease struct {
 	Provider, Model, Label string
-	// Bound says that the conversation used this key before.
+	// Bound reports whether the conversation used this key before.
 	Bound bool
 
 	secret string
@@ -37,18 +38,18 @@ type Lease struct {
 	tick   uint64
 }
 
-// Reveal returns the key, for the one place that sends it; empty where the provider wants none.
+// Reveal returns the secret key, to be sent to the provider; empty for a provider without keys.
 func (l Lease) Reveal() string { return l.secret }
 
-// Format keeps every verb from printing the key.
+// Format prints provider and label with every verb, never the secret.
 func (l Lease) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, l.Provider+"/"+l.Label) }
 
-// Again gives r a key once more that it has tried, after its wait. It forgets which keys r has tried, not how many.
-func (r *Request) Again() { r.tried = [MaxKeys]*key{} }
+// RetryKeys lets r use the keys again that were tried, after a wait. They still count towards [MaxKeys].
+func (r *Request) RetryKeys() { r.tried = [MaxKeys]*key{} }
 
-// ResolveAPIKeyForRequest (resolveApiKeyForRequest) chooses a key for r that r has not tried yet. The error is
-// an [*llm.Error]: [llm.ClassAllCooling] with RetryAfter where waiting helps, else what keeps every key from being used.
-// ctx bounds how long a secret is read.
+// ResolveAPIKeyForRequest chooses a key for r that was not tried yet, and resolves its secret, for which ctx may end the
+// wait. The error is an [*llm.Error]: of class [llm.ClassAllCooling] with RetryAfter if waiting helps, otherwise with the
+// reason why no key can be used.
 func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (l Lease, err error) {
 	for {
 		p.mu.Lock()
@@ -60,9 +61,9 @@ func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (l Lease
 				Hint: "collie provider list shows them; collie provider add NAME adds one",
 			}
 		}
-		if stale := pr.stale(p.now); stale != nil {
+		if stale := pr.keyToRecheck(p.now); stale != nil {
 			p.mu.Unlock()
-			p.look(ctx, stale)
+			p.recheckSecret(ctx, stale)
 			continue
 		}
 		k, bound, err := p.choose(pr, r)
@@ -85,11 +86,11 @@ func (p *Pool) ResolveAPIKeyForRequest(ctx context.Context, r *Request) (l Lease
 	}
 }
 
-// choose picks a key and says whether the conversation used it before. The caller holds p.mu.
+// choose picks a key for r, if possible the one that the conversation used before. p.mu must be held.
 func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) {
 	var now int64
 	switch {
-	case pr.troubled:
+	case pr.limited:
 		now = p.now().UnixNano()
 		pr.expire(now)
 	case r.Session != "":
@@ -98,13 +99,13 @@ func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) 
 	if r.n < MaxKeys {
 		var b *binding
 		if r.Session != "" {
-			if b = p.bindings.find(pr.name, r.Session); b != nil && now-b.used <= int64(bindingTime) {
+			if b = p.bindings.find(pr.name, r.Session); b != nil && now-b.used <= int64(bindingTTL) {
 				if b.key == nil || b.key.gone {
 					b.key = pr.key(b.label)
 				}
 				if k := b.key; k != nil && pr.usable(k, r, now) {
 					p.bind(b, r.Session, k, now)
-					p.hand(pr, r, k, now)
+					p.handOut(pr, r, k, now)
 					return k, true, nil
 				}
 			}
@@ -116,17 +117,17 @@ func (p *Pool) choose(pr *provider, r *Request) (k *key, bound bool, err error) 
 			if r.Session != "" {
 				p.bind(b, r.Session, k, now)
 			}
-			p.hand(pr, r, k, now)
+			p.handOut(pr, r, k, now)
 			return k, false, nil
 		}
 	}
-	return nil, false, pr.none(r, now)
+	return nil, false, pr.noKeyError(r, now)
 }
 
-// hand gives a key out. Where it rested, the request is the one that tries it.
-func (p *Pool) hand(pr *provider, r *Request, k *key, now int64) {
+// handOut notes that r tries k. If k rested, r is the request that probes it.
+func (p *Pool) handOut(pr *provider, r *Request, k *key, now int64) {
 	p.tick++
-	if pr.troubled {
+	if pr.limited {
 		k.rest.probe(p.tick, now)
 		k.models[r.Model].probe(p.tick, now)
 	}
@@ -136,8 +137,8 @@ func (p *Pool) hand(pr *provider, r *Request, k *key, now int64) {
 	}
 }
 
-// LeaseOf gives out one key of a provider, whatever is known of it, so that it can be tried. An empty label means the first
-// one. The error is an [*llm.Error].
+// LeaseOf returns a certain key of a provider even if it rests or is invalid, so that a person can test it. An empty label
+// means the first key. The error is an [*llm.Error].
 func (p *Pool) LeaseOf(ctx context.Context, provider, label string) (Lease, error) {
 	p.mu.Lock()
 	pr := p.providers[provider]

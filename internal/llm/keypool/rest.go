@@ -2,10 +2,10 @@ package keypool
 
 import "time"
 
-// State says whether a key can be used.
+// State says whether a key or a model of it can be used.
 type State string
 
-// The states. Blocked is one of a single model of a key.
+// The states. Only a single model of a key can be Blocked.
 const (
 	Active    State = "active"
 	Cooling   State = "cooling"
@@ -15,44 +15,45 @@ const (
 	Blocked   State = "blocked"
 )
 
-// Times of rests.
+// Lengths of rests.
 const (
-	firstRest   = time.Minute
-	longestRest = 15 * time.Minute // and how long it takes for a level to be forgotten
-	maxLevel    = 5                // beyond which rests grow no longer
-	blockTime   = 10 * time.Minute
-	longHint    = time.Hour          // more than that is a quota
-	absurdHint  = 7 * 24 * time.Hour // more than that is a mistake
-	probeTime   = 10 * time.Second   // that the first request after a rest has for itself
-	probePoll   = 500 * time.Millisecond
+	firstRest     = time.Minute
+	longestRest   = 15 * time.Minute // and the quiet time after which the level falls by one
+	maxLevel      = 5                // the level at which rests stop growing
+	blockDuration = 10 * time.Minute
+	quotaHint     = time.Hour          // a longer wait means that a quota is used up
+	maxHint       = 7 * 24 * time.Hour // a longer wait is ignored as a mistake of the provider
+	probeTimeout  = 10 * time.Second   // during which no other request uses a key that is being probed
+	probePoll     = 500 * time.Millisecond
 )
 
-// quotaRests are how long a key without money rests, the last one from then on.
+// quotaRests are the lengths of successive rests of a key without quota. The last one repeats.
 var quotaRests = []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour}
 
-// rest is the rest of a key, or of one model of it, and what is left of it afterwards. The zero value, and nil, is none.
-// Times are nanoseconds of the wall clock.
+// rest is a time in which a key, or one model of it, is not used. It outlives its end, because the next rest depends on its
+// level. The zero value and nil mean that there is none. Times are Unix nanoseconds.
 type rest struct {
-	state State
-	level int
-	since int64
-	until int64 // moves forward only
-	hint  int64 // when the provider said to come back; 0 where it said nothing
-	began uint64
-	why   string
+	state     State
+	level     int
+	since     int64
+	until     int64 // never moves back
+	hint      int64 // when the provider said to retry; 0 if it did not
+	startTick uint64
+	why       string
 
-	prober uint64 // the request that tries whether it is over
-	probed int64
+	probeTick uint64 // tick of the lease that probes the key; 0: none
+	probedAt  int64
 }
 
-// over reports whether a rest has ended and nobody tries the key just now.
+// over reports whether the rest has ended and no request probes the key.
 func (r *rest) over(now int64) bool { return now >= r.until && !r.probing(now) }
 
+// probing reports whether a request probes the key now.
 func (r *rest) probing(now int64) bool {
-	return r != nil && r.prober != 0 && now-r.probed < int64(probeTime)
+	return r != nil && r.probeTick != 0 && now-r.probedAt < int64(probeTimeout)
 }
 
-// returns is when it is worth asking again.
+// returns returns the time from which a retry can succeed.
 func (r *rest) returns() int64 {
 	switch {
 	case r == nil:
@@ -63,13 +64,15 @@ func (r *rest) returns() int64 {
 	return r.until
 }
 
+// probe notes that the lease with this tick probes the key.
 func (r *rest) probe(tick uint64, now int64) {
 	if r != nil && r.until != 0 {
-		r.prober, r.probed = tick, now
+		r.probeTick, r.probedAt = tick, now
 	}
 }
 
-// expire forgets what time has made good, and mends what a clock that was set back has made of it.
+// expire removes a rest that is over and whose level has fallen to 0. If the clock was set back, it moves the rest back as
+// well.
 func (r *rest) expire(now int64) {
 	if r.until == 0 {
 		return
@@ -86,7 +89,7 @@ func (r *rest) expire(now int64) {
 	}
 }
 
-// levelAt is the level that quiet has left.
+// levelAt returns the level, which falls after the rest is over.
 func (r *rest) levelAt(now int64) int {
 	if now <= r.until || r.state == Exhausted {
 		return r.level
@@ -94,20 +97,20 @@ func (r *rest) levelAt(now int64) int {
 	return max(0, r.level-int((now-r.until)/int64(longestRest)))
 }
 
-// lengthen moves the end of a rest forward, never back.
+// lengthen moves the end of the rest forward, never back.
 func (r *rest) lengthen(until int64) { r.until = max(r.until, until) }
 
-// cool begins another rest after a limit, or lengthens this one where the request is older than it. extra is
-// the share, 0 to 1, of jitter.
-func (r *rest) cool(l Lease, tick uint64, now int64, hint time.Duration, extra float64, why string) {
-	if hint < 0 || hint > absurdHint {
+// cool begins a rest after a limit. If the request of l began before the rest, it belongs to the same burst and can only
+// lengthen the rest. hint is the wait that the provider asks for, 0 if none; jitter is in [0, 1).
+func (r *rest) cool(l Lease, tick uint64, now int64, hint time.Duration, jitter float64, why string) {
+	if hint < 0 || hint > maxHint {
 		hint = 0
 	}
 	var hinted int64
 	if hint > 0 {
 		hinted = now + int64(hint)
 	}
-	if r.until != 0 && l.tick < r.began { // of the same episode
+	if r.until != 0 && l.tick < r.startTick { // of the same burst
 		if hinted > r.until {
 			r.lengthen(hinted)
 			r.hint = hinted
@@ -115,21 +118,21 @@ func (r *rest) cool(l Lease, tick uint64, now int64, hint time.Duration, extra f
 		return
 	}
 	if r.state == Exhausted {
-		r.level = 0 // those levels are others
+		r.level = 0 // the levels of quotas are counted separately
 	}
 	r.level = min(r.levelAt(now)+1, maxLevel)
 	length := min(firstRest<<(r.level-1), longestRest)
-	length = min(length+time.Duration(extra*float64(length)/10), longestRest)
-	r.state, r.since, r.began, r.why, r.hint, r.prober = Cooling, now, tick, why, hinted, 0
-	if hint > longHint {
+	length = min(length+time.Duration(jitter*float64(length)/10), longestRest)
+	r.state, r.since, r.startTick, r.why, r.hint, r.probeTick = Cooling, now, tick, why, hinted, 0
+	if hint > quotaHint {
 		r.state = Exhausted
 	}
 	r.lengthen(max(now+int64(length), hinted))
 }
 
-// exhaust begins a rest for want of money.
+// exhaust begins a rest because a quota is used up.
 func (r *rest) exhaust(l Lease, tick uint64, now int64, why string) {
-	if r.state == Exhausted && l.tick < r.began {
+	if r.state == Exhausted && l.tick < r.startTick {
 		return
 	}
 	if r.state != Exhausted {
@@ -137,13 +140,13 @@ func (r *rest) exhaust(l Lease, tick uint64, now int64, why string) {
 	}
 	length := quotaRests[min(r.level, len(quotaRests)-1)]
 	r.level = min(r.level+1, maxLevel)
-	r.state, r.since, r.began, r.why, r.hint, r.prober = Exhausted, now, tick, why, 0, 0
+	r.state, r.since, r.startTick, r.why, r.hint, r.probeTick = Exhausted, now, tick, why, 0, 0
 	r.lengthen(now + int64(length))
 }
 
-// succeed ends a rest, unless the answer is to a request that is older than it.
+// succeed ends the rest and returns true, unless the request of l began before the rest.
 func (r *rest) succeed(l Lease) bool {
-	if r == nil || r.until == 0 || l.tick < r.began {
+	if r == nil || r.until == 0 || l.tick < r.startTick {
 		return false
 	}
 	*r = rest{}

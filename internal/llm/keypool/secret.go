@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// lookTime is how long it takes at most until a refused key is tried that has another secret.
-const lookTime = time.Minute
+// recheckInterval is the time between attempts to read the secret of a refused key again.
+const recheckInterval = time.Minute
 
-// stale is a key that was refused, and whose secret may be another one by now.
-func (pr *provider) stale(now func() time.Time) *key {
-	if pr.troubled {
+// keyToRecheck returns a refused key whose secret is due to be read again, or nil.
+func (pr *provider) keyToRecheck(now func() time.Time) *key {
+	if pr.limited {
 		for _, k := range pr.keys {
-			if k.invalid && !k.Disabled && (k.lookAt == 0 || now().UnixNano() >= k.lookAt) {
+			if k.invalid && !k.Disabled && (k.recheckAt == 0 || now().UnixNano() >= k.recheckAt) {
 				return k
 			}
 		}
@@ -22,11 +22,11 @@ func (pr *provider) stale(now func() time.Time) *key {
 	return nil
 }
 
-// later is when a refused key's secret is read again.
-func (p *Pool) later() int64 { return p.now().Add(lookTime).UnixNano() }
+// nextRecheck returns when to read the secret of a refused key again.
+func (p *Pool) nextRecheck() int64 { return p.now().Add(recheckInterval).UnixNano() }
 
-// look takes a refused key up again if its secret is another one.
-func (p *Pool) look(ctx context.Context, k *key) {
+// recheckSecret reads the secret of a refused key again, and makes the key usable if the secret was replaced.
+func (p *Pool) recheckSecret(ctx context.Context, k *key) {
 	p.mu.Lock()
 	ref := k.Secret
 	p.mu.Unlock()
@@ -36,15 +36,15 @@ func (p *Pool) look(ctx context.Context, k *key) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	k.lookAt = p.later()
-	if err == nil && k.Secret == ref && markOf(secret) != k.mark {
-		k.forget()
-		k.secret, k.resolved, k.mark = secret, true, markOf(secret)
-		p.touch(k)
+	k.recheckAt = p.nextRecheck()
+	if err == nil && k.Secret == ref && fingerprintOf(secret) != k.fingerprint {
+		k.clear()
+		k.secret, k.resolved, k.fingerprint = secret, true, fingerprintOf(secret)
+		p.markDirty(k)
 	}
 }
 
-// resolve reads the secret of a key that was chosen. One that cannot be read leaves the key out.
+// resolve reads the secret of the key of l. If that fails, the key is invalid until the secret can be read.
 func (p *Pool) resolve(ctx context.Context, l *Lease) error {
 	p.mu.Lock()
 	k, ref := l.key, l.key.Secret
@@ -57,31 +57,32 @@ func (p *Pool) resolve(ctx context.Context, l *Lease) error {
 	defer p.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			k.invalid, k.lookAt, k.why, k.mark = true, p.later(), err.Error(), ""
-			p.providers[l.Provider].trouble()
-			p.touch(k)
+			k.invalid, k.recheckAt, k.why, k.fingerprint = true, p.nextRecheck(), err.Error(), ""
+			p.providers[l.Provider].markLimited()
+			p.markDirty(k)
 		}
 		return err
 	}
-	k.secret, k.resolved, k.mark = secret, true, markOf(secret)
+	k.secret, k.resolved, k.fingerprint = secret, true, fingerprintOf(secret)
 	l.secret = secret
 	return nil
 }
 
-func (pr *provider) trouble() {
+// markLimited makes the next pick check the state of all keys. pr may be nil, if the provider was removed.
+func (pr *provider) markLimited() {
 	if pr != nil {
-		pr.troubled = true
+		pr.limited = true
 	}
 }
 
-// markOf tells two secrets apart and says nothing of either.
-func markOf(secret string) string {
+// fingerprintOf returns a short hash, to compare secrets without keeping them.
+func fingerprintOf(secret string) string {
 	sum := sha256.Sum256([]byte("collie key " + secret))
 	return fmt.Sprintf("%x", sum[:6])
 }
 
-// rotated reads the secret of a refused key once more and reports whether it is another one.
-func (p *Pool) rotated(ctx context.Context, l *Lease) bool {
+// secretChanged reads the secret of a refused key again and reports whether it was replaced. If so, l holds the new one.
+func (p *Pool) secretChanged(ctx context.Context, l *Lease) bool {
 	p.mu.Lock()
 	ref := l.key.Secret
 	p.mu.Unlock()
@@ -94,7 +95,7 @@ func (p *Pool) rotated(ctx context.Context, l *Lease) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l.key.secret, l.key.resolved, l.key.mark = secret, true, markOf(secret)
+	l.key.secret, l.key.resolved, l.key.fingerprint = secret, true, fingerprintOf(secret)
 	l.secret = secret
 	return true
 }

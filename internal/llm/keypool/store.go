@@ -7,76 +7,75 @@ import (
 	"collie/internal/sorting"
 )
 
-// Store keeps what is learned of keys between runs, joined with the settings by provider and label. It is used by one
-// goroutine at a time.
+// Store keeps the state of keys and bindings between runs, by provider and label. A Pool uses it from one goroutine at a
+// time.
 type Store interface {
-	// Load returns all that was saved.
+	// Load returns everything that was saved.
 	Load(ctx context.Context) (Saved, error)
-	// Save replaces, all or nothing, the rows that changed, and deletes those that are Gone.
+	// Save replaces the rows that changed and deletes those with Gone set, all or nothing.
 	Save(ctx context.Context, changed Saved) error
 }
 
-// Saved is what a [Store] keeps.
+// Saved is the content of a [Store], or a change of it.
 type Saved struct {
 	Keys     []KeyState
 	Bindings []Binding
 }
 
-// KeyState is what is known of a key.
+// KeyState is the state of a key.
 type KeyState struct {
 	Provider string `json:"provider"`
 	Label    string `json:"label"`
 	Rest
-	Models    []ModelState `json:"models,omitempty"` // those that rest
-	LastUsed  time.Time    `json:"lastUsed,omitzero"`
-	Status    int          `json:"lastStatus,omitempty"` // of HTTP, of the last failure since the last success
-	Successes int64        `json:"successes"`
-	Errors    int64        `json:"errors"`
-	Mark      string       `json:"-"` // tells the secret that was refused from another one
-	Gone      bool         `json:"-"`
+	Models      []ModelState `json:"models,omitempty"` // that rest
+	LastUsed    time.Time    `json:"lastUsed,omitzero"`
+	Status      int          `json:"lastStatus,omitempty"` // HTTP status of the last failure; 0 after a success
+	Successes   int64        `json:"successes"`
+	Errors      int64        `json:"errors"`
+	Fingerprint string       `json:"-"` // of the secret that was refused; see fingerprintOf
+	Gone        bool         `json:"-"`
 }
 
-// Rest is how a key, or a model of it, is.
+// Rest is the state of a key or of one model of it.
 type Rest struct {
 	State State     `json:"state"`
 	Level int       `json:"level,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
-	Hint  time.Time `json:"retryAt,omitzero"` // when the provider said to come back
+	Hint  time.Time `json:"retryAt,omitzero"` // when the provider said to retry
 	Why   string    `json:"why,omitempty"`
 }
 
-// ModelState is a model that a key cannot be used for now.
+// ModelState is a model that the key cannot be used for now.
 type ModelState struct {
 	Model string `json:"model"`
 	Rest
 }
 
-// Binding is the key that a conversation uses. Session is a hash.
+// Binding says which key a conversation uses. Session is a hash of its id.
 type Binding struct {
 	Provider, Session, Label string
 	Used                     time.Time
 	Gone                     bool
 }
 
-// saveAfter is how long changes are gathered; retryAfter how long after one that failed.
 const (
-	saveAfter  = time.Second
-	retryAfter = 10 * time.Second
-	saveTime   = 5 * time.Second
+	saveAfter   = time.Second // changes are collected for this long
+	retryAfter  = 10 * time.Second
+	saveTimeout = 5 * time.Second
 )
 
-// saver writes what has changed, in a goroutine of its timer.
+// saver saves changes in the goroutine of a timer.
 type saver struct {
-	timer    *time.Timer
-	armed    bool
-	closed   bool
-	keys     []*key
-	bindings []*binding
-	turn     chan struct{} // held while the store is used
+	timer     *time.Timer
+	scheduled bool
+	closed    bool
+	keys      []*key
+	bindings  []*binding
+	turn      chan struct{} // semaphore: held while the store is used
 }
 
-// Load takes up what the store has kept. It is called before the first [Pool.Apply].
+// Load reads the state of a former run from the store. It must be called before the first [Pool.Apply].
 func (p *Pool) Load(ctx context.Context) error {
 	if p.store == nil {
 		return nil
@@ -88,43 +87,44 @@ func (p *Pool) Load(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range saved.Keys {
-		p.saved[place{s.Provider, s.Label}] = s
+		p.saved[keyID{s.Provider, s.Label}] = s
 	}
 	sorting.By(saved.Bindings, func(a, b Binding) int { return a.Used.Compare(b.Used) })
 	for _, b := range saved.Bindings {
 		if id, ok := parseSession(b.Session); ok && p.bindings.all[id] == nil {
 			used := b.Used.UnixNano()
-			p.bindings.add(&binding{id: id, provider: b.Provider, label: b.Label, used: used, kept: used})
+			p.bindings.add(&binding{id: id, provider: b.Provider, label: b.Label, used: used, stored: used})
 		}
 	}
 	return nil
 }
 
-// touch has a key saved. The caller holds p.mu.
-func (p *Pool) touch(k *key) {
+// markDirty schedules k to be saved. p.mu must be held.
+func (p *Pool) markDirty(k *key) {
 	if p.store == nil || k.dirty {
 		return
 	}
 	k.dirty = true
 	p.saver.keys = append(p.saver.keys, k)
-	p.arm(saveAfter)
+	p.scheduleSave(saveAfter)
 }
 
-func (p *Pool) touchBinding(b *binding) {
+// markBindingDirty schedules b to be saved. p.mu must be held.
+func (p *Pool) markBindingDirty(b *binding) {
 	if p.store == nil || b.dirty {
 		return
 	}
 	b.dirty = true
 	p.saver.bindings = append(p.saver.bindings, b)
-	p.arm(saveAfter)
+	p.scheduleSave(saveAfter)
 }
 
-func (p *Pool) arm(after time.Duration) {
+func (p *Pool) scheduleSave(after time.Duration) {
 	s := &p.saver
-	if s.armed || s.closed {
+	if s.scheduled || s.closed {
 		return
 	}
-	s.armed = true
+	s.scheduled = true
 	if s.timer == nil {
 		s.timer = time.AfterFunc(after, p.save)
 		return
@@ -132,16 +132,16 @@ func (p *Pool) arm(after time.Duration) {
 	s.timer.Reset(after)
 }
 
-// save writes what has changed, in time.
+// save is run by the timer of the saver.
 func (p *Pool) save() {
-	ctx, cancel := context.WithTimeout(context.Background(), saveTime)
+	ctx, cancel := context.WithTimeout(context.Background(), saveTimeout)
 	defer cancel()
 	if err := p.Flush(ctx); err != nil {
 		p.log.Warn("the state of keys was not saved", "error", err)
 	}
 }
 
-// Flush saves what has changed. What could not be saved is tried again later.
+// Flush saves all changes now. If that fails, it is tried again later.
 func (p *Pool) Flush(ctx context.Context) error {
 	if p.store == nil {
 		return nil
@@ -154,7 +154,7 @@ func (p *Pool) Flush(ctx context.Context) error {
 	}
 	p.mu.Lock()
 	s := &p.saver
-	s.armed = false
+	s.scheduled = false
 	keys, bound := s.keys, s.bindings
 	s.keys, s.bindings = nil, nil
 	var changed Saved
@@ -167,7 +167,7 @@ func (p *Pool) Flush(ctx context.Context) error {
 		changed.Keys = append(changed.Keys, row)
 	}
 	for _, b := range bound {
-		b.dirty, b.kept = false, b.used
+		b.dirty, b.stored = false, b.used
 		changed.Bindings = append(changed.Bindings, Binding{b.provider, b.id.String(), b.label, time.Unix(0, b.used), b.gone})
 	}
 	p.mu.Unlock()
@@ -178,18 +178,18 @@ func (p *Pool) Flush(ctx context.Context) error {
 	if err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.arm(retryAfter)
+		p.scheduleSave(retryAfter)
 		for _, k := range keys {
-			p.touch(k)
+			p.markDirty(k)
 		}
 		for _, b := range bound {
-			p.touchBinding(b)
+			p.markBindingDirty(b)
 		}
 	}
 	return err
 }
 
-// Close saves what has changed. The pool can be used afterwards, but keeps nothing more.
+// Close saves all changes and stops saving. The pool can still be used.
 func (p *Pool) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.saver.closed = true
@@ -200,10 +200,10 @@ func (p *Pool) Close(ctx context.Context) error {
 	return p.Flush(ctx)
 }
 
-// restore takes up what was saved of a key.
+// restore sets the state of k to what was saved.
 func (k *key) restore(s KeyState) {
 	if s.Label != "" || s.Provider != "" {
-		k.lastStatus, k.successes, k.errors, k.mark = s.Status, s.Successes, s.Errors, s.Mark
+		k.lastStatus, k.successes, k.errors, k.fingerprint = s.Status, s.Successes, s.Errors, s.Fingerprint
 		if !s.LastUsed.IsZero() {
 			k.lastUsed = s.LastUsed.UnixNano()
 		}

@@ -37,7 +37,7 @@ func (k keys) Load(ctx context.Context) (saved keypool.Saved, err error) {
 				_ = tx.Fail(err)
 				return false
 			}
-			s.Mark = r.ColumnText(0)
+			s.Fingerprint = r.ColumnText(0)
 			saved.Keys = append(saved.Keys, s)
 			return true
 		}, "SELECT mark, state FROM key_state WHERE person = ''")
@@ -64,7 +64,7 @@ func (k keys) Save(ctx context.Context, changed keypool.Saved) error {
 			if err != nil {
 				return err
 			}
-			tx.Exec("INSERT OR REPLACE INTO key_state (provider, label, mark, state) VALUES (?, ?, ?, ?)", s.Provider, s.Label, s.Mark, string(raw))
+			tx.Exec("INSERT OR REPLACE INTO key_state (provider, label, mark, state) VALUES (?, ?, ?, ?)", s.Provider, s.Label, s.Fingerprint, string(raw))
 		}
 		var latest int64
 		for _, b := range changed.Bindings {

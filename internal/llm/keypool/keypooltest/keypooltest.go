@@ -17,7 +17,7 @@ func TestStore(t *testing.T, open func() keypool.Store) {
 	rests := keypool.Rest{State: keypool.Cooling, Level: 3, Since: at, Until: at.Add(time.Hour), Hint: at.Add(time.Minute), Why: "429 慢一点"}
 	one := keypool.KeyState{
 		Provider: "p", Label: "a", Rest: rests, Models: []keypool.ModelState{{Model: "m", Rest: rests}, {Model: "型号", Rest: rests}},
-		LastUsed: at, Status: 429, Successes: 7, Errors: 1 << 40, Mark: "abc",
+		LastUsed: at, Status: 429, Successes: 7, Errors: 1 << 40, Fingerprint: "abc",
 	}
 	two := keypool.KeyState{Provider: "p", Label: "b", Rest: keypool.Rest{State: keypool.Invalid, Why: "401"}}
 	three := keypool.KeyState{Provider: "提供商", Label: "", Rest: keypool.Rest{State: keypool.Active}}
