@@ -38,6 +38,7 @@ type story struct {
 	tab      context.Context //nolint:containedctx // it is the tab
 
 	mu      sync.Mutex
+	next    string   // the address that the gateway goes to
 	strange []string // requests to others, and what the console was told
 }
 
@@ -99,7 +100,7 @@ func (s *story) watch(event any) {
 	defer s.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL {
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && to.Host != s.next {
 			s.strange = append(s.strange, e.Request.URL)
 		}
 	case *runtime.EventExceptionThrown:

@@ -3,9 +3,12 @@
 package pages_test
 
 import (
+	"net"
 	"os"
 	"strings"
 	"testing"
+
+	"collie/test/await"
 )
 
 // A person changes a setting, which is in effect at once, sees what is wrong with a value beside its field with nothing typed lost, and
@@ -44,9 +47,6 @@ func TestSettings(t *testing.T) {
 	s.choose(`[data-setting="guard.mode"] option:nth-of-type(2)`, "log")
 	s.click(`[data-setting="guard.mode"]`, "Save")
 	s.shows(`[data-setting="guard.mode"]`, "Saved.")
-	s.write(`[data-setting="http.addr"] input`, "nowhere")
-	s.click(`[data-setting="http.addr"]`, "Save")
-	s.until(`document.querySelector('[data-setting="http.addr"] [role=alert]')?.innerText`)
 	if status, _ := s.gateway.Ask(t, "PUT", "/settings/http.noAuth", `{"value":true}`); status != 404 {
 		t.Errorf("a setting that is not shown is changed: %d", status)
 	}
@@ -56,4 +56,81 @@ func TestSettings(t *testing.T) {
 	s.choose("option[value=zh]", "zh")
 	s.look("settings-zh")
 	s.clean()
+}
+
+// freePort returns an address of this machine that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A person gives the gateway another address: an address that is taken changes nothing and says why; with one that is free the page
+// moves there and is still signed in, the command line finds the gateway, and the old address is closed.
+func TestTheListenerMoves(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.moves()
+	s.signIn()
+	before := s.gateway.URL
+	s.click("header nav", "Settings")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	s.write("[data-listener] [name=addr]", taken.Addr().String())
+	s.click("[data-listener]", "Listen there")
+	s.shows("[data-listener] [role=alert]", "the address is in use by")
+	s.page("settings-taken")
+	if raw, err := os.ReadFile(s.settings); err != nil || strings.Contains(string(raw), taken.Addr().String()) {
+		t.Errorf("an address that cannot be opened is written: %s (%v)", raw, err)
+	}
+	s.write("[data-listener] [name=addr]", "nowhere")
+	s.click("[data-listener]", "Listen there")
+	s.until(`!document.querySelector('[data-listener] [role=alert]')?.innerText.includes('in use')`)
+	s.until(`document.querySelector('[data-listener] [role=alert]')?.innerText`)
+
+	to := freePort(t)
+	s.mu.Lock()
+	s.next = to
+	s.mu.Unlock()
+	s.write("[data-listener] [name=addr]", to)
+	s.click("[data-listener]", "Listen there")
+	s.until(`location.host === '` + to + `'`)
+	s.shows("main", "The listener")
+	s.until(`document.querySelector('[data-listener] [name=addr]').value === '` + to + `'`)
+	s.gateway.URL = "http://" + to
+	if out, problem, code := s.programs.Run(t, s.gateway.Home, "tools", "--config", s.settings); code != 0 || !strings.Contains(out, "fs") {
+		t.Errorf("the command line does not find it: %d %s %s", code, out, problem)
+	}
+	await.Until(t, "the old address is closed", func() bool {
+		c, err := net.Dial("tcp", strings.TrimPrefix(before, "http://"))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	})
+	s.click("header nav", "Tools")
+	s.shows("main", "fs")
+	if all := records(t, s.gateway); !strings.Contains(all, to) {
+		t.Errorf("it is not on record: %s", all)
+	}
+	s.clean()
+}
+
+// moves has the gateway listen where its settings say, not where a flag does.
+func (s *story) moves() {
+	s.Helper()
+	s.gateway.Signal(terminate)
+	if code := s.gateway.ExitCode(); code != 0 {
+		s.Fatalf("serve ended with %d", code)
+	}
+	s.sections = append(s.sections, `"http":{"addr":"`+freePort(s.T)+`"}`)
+	s.programs.SettingsAt(s, s.settings, nil, s.sections...)
+	s.gateway = s.programs.ServeIn(s.T, s.gateway.Home, s.settings, "--http", "")
 }

@@ -78,6 +78,9 @@ type Options struct {
 	// Ready decides the answer of /readyz; nil means always ready. detail is visible to anybody, so it must
 	// hold no secrets; nil omits it. Ready is called concurrently.
 	Ready func() (ok bool, detail any)
+	// Over is a server that this one follows. Where both listen on the same address, it takes over the socket once it
+	// serves; Over then has only the connections that it has.
+	Over *Server
 	// Grace is how long requests in flight may go on after Serve's context has ended; 0 means the default.
 	Grace time.Duration
 	// Logger receives refusals (debug) and what an operator must know (warn); nil discards. Tokens are never
@@ -89,7 +92,8 @@ type Options struct {
 // or [Server.Close] if it does not.
 type Server struct {
 	checks   *checks
-	listener net.Listener
+	listener *port
+	at       boundAddr
 	url      string
 	grace    time.Duration
 	local    bool // only programs on this machine can connect
@@ -120,7 +124,7 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 	if err := opts.checkSafe(at); err != nil {
 		return nil, err
 	}
-	s := &Server{grace: opts.Grace, log: opts.Logger, local: at.loopback}
+	s := &Server{grace: opts.Grace, log: opts.Logger, at: at, local: at.loopback}
 	if opts.TLSCert != "" {
 		if s.cert, err = openCertificate(opts.TLSCert, opts.TLSKey, opts.Logger); err != nil {
 			return nil, err
@@ -129,7 +133,9 @@ func Open(ctx context.Context, opts Options) (*Server, error) {
 	if s.checks, err = newChecks(opts, at); err != nil {
 		return nil, err
 	}
-	if s.listener, err = listen(ctx, at, opts.Addr); err != nil {
+	if opts.Over != nil && opts.Over.listensOn(at) {
+		s.listener = newPort(opts.Over.listener.TCPListener, opts.Over.listener)
+	} else if s.listener, err = listen(ctx, at, opts.Addr); err != nil {
 		return nil, err
 	}
 	draining, stop := context.WithCancel(context.Background())
@@ -180,6 +186,14 @@ func (o Options) checkSafe(at boundAddr) error {
 	}
 	return nil
 }
+
+// listensOn reports whether the server's socket has an address.
+func (s *Server) listensOn(at boundAddr) bool {
+	return s.at.ip == at.ip && strconv.Itoa(s.port()) == at.port
+}
+
+// Everywhere reports whether the server listens on all addresses of the machine.
+func (s *Server) Everywhere() bool { return s.at.ip.IsUnspecified() || !s.at.ip.IsValid() }
 
 // SetTokens replaces the named tokens whose requests are accepted. Requests of tokens that are missing or
 // changed in list end. It returns the holders of those tokens (see [Key.Holder]), so that the caller can end

@@ -144,7 +144,7 @@ func TestWarnsWithoutTLS(t *testing.T) {
 		{boundAddr{}, new(certificate), false},
 	} {
 		var b bytes.Buffer
-		d := &Server{listener: l, log: slog.New(slog.NewTextHandler(&b, nil)), cert: tc.cert}
+		d := &Server{listener: newPort(l.(*net.TCPListener), nil), log: slog.New(slog.NewTextHandler(&b, nil)), cert: tc.cert}
 		d.warnWithoutTLS(tc.at)
 		if got := strings.Contains(b.String(), "level=WARN"); got != tc.want {
 			t.Errorf("%+v: log %q", tc, b.String())

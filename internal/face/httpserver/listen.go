@@ -58,14 +58,14 @@ func lookup(ctx context.Context, host string) (netip.Addr, error) {
 // Windows has its own error number for an address in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
-func listen(ctx context.Context, at boundAddr, addr string) (net.Listener, error) {
+func listen(ctx context.Context, at boundAddr, addr string) (*port, error) {
 	host := ""
 	if at.ip.IsValid() {
 		host = at.ip.String()
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(host, at.port))
-	if err == nil {
-		return l, nil
+	if socket, ok := l.(*net.TCPListener); ok {
+		return newPort(socket, nil), nil
 	}
 	e := &tool.Error{Op: "listen on", Kind: tool.Unavailable, Subject: addr, Err: err}
 	switch {

@@ -81,7 +81,11 @@ func (someSettings) Settings() (web.SettingList, error) {
 	return web.SettingList{File: "collie.json", Settings: []web.Setting{{Path: "http.addr", Kind: "text", Value: json.RawMessage(`"127.0.0.1:7420"`)}}}, nil
 }
 func (someSettings) Set(context.Context, string, json.RawMessage) error { return nil }
-func (someSettings) Unset(context.Context, string) error                { return nil }
+func (someSettings) Listen(context.Context, web.Listener) (web.Moved, error) {
+	return web.Moved{URL: "http://127.0.0.1:7421", Link: "http://127.0.0.1:7421/pages/#link=x"}, nil
+}
+
+func (someSettings) Unset(context.Context, string) error { return nil }
 
 // mcpClients is one client with a token.
 type mcpClients struct{}
@@ -291,6 +295,7 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/profiles":                             is(example{}),
 		"GET /api/v1/settings":                             is(example{}),
 		"PUT /api/v1/settings/{path}":                      is(example{name: "http.addr", body: `{"value":"127.0.0.1:7420"}`}),
+		"PUT /api/v1/listener":                             is(example{body: `{"addr":"127.0.0.1:7421"}`}),
 		"DELETE /api/v1/settings/{path}":                   is(example{name: "http.addr"}),
 		"GET /api/v1/doctor":                               is(example{}),
 		"GET /api/v1/grants":                               is(example{}),

@@ -14,6 +14,24 @@ type Settings interface {
 	Set(ctx context.Context, path string, value json.RawMessage) error
 	// Unset removes a setting from the settings file, so that its default applies.
 	Unset(ctx context.Context, path string) error
+	// Listen writes where the gateway listens, and goes on there. If that cannot be opened nothing changes, and the error says why.
+	Listen(ctx context.Context, want Listener) (Moved, error)
+}
+
+// Listener is where a gateway listens; empty members are the defaults.
+type Listener struct {
+	Addr    string `json:"addr"`              // HOST:PORT
+	TLSCert string `json:"tlsCert,omitempty"` // path of a PEM file
+	TLSKey  string `json:"tlsKey,omitempty"`
+}
+
+// Moved says where a gateway is now.
+type Moved struct {
+	URL string `json:"url"`
+	// Everywhere says that any name of its machine leads there, at the port of URL.
+	Everywhere bool `json:"everywhere"`
+	// Link is the address of the pages there, with which one browser can sign in.
+	Link string `json:"link"`
 }
 
 // SettingList is the settings that can be changed.
@@ -38,7 +56,22 @@ func settingRoutes() []Route {
 		{"GET /api/v1/settings", ClassManage, (*api).settings, about{summary: "Settings of the gateway, with the file that sets each", out: SettingList{}}},
 		{"PUT /api/v1/settings/{path}", ClassManage, (*api).setSetting, about{summary: "Write a setting into the settings file; an error says what is wrong with the value", in: settingValue{}}},
 		{"DELETE /api/v1/settings/{path}", ClassManage, (*api).unsetSetting, about{summary: "Remove a setting from the settings file, so that its default applies"}},
+		{"PUT /api/v1/listener", ClassManage, (*api).listen, about{
+			summary: "Change address, port and TLS: the gateway opens the new listener, answers where it is, and ends the old one; if it cannot be opened nothing changes", in: Listener{}, out: Moved{},
+		}},
 	}
+}
+
+func (a *api) listen(w http.ResponseWriter, r *http.Request) error {
+	var body Listener
+	if err := decodeBody(r, &body, `{"addr":…}`); err != nil {
+		return err
+	}
+	moved, err := a.opts.Settings.Listen(r.Context(), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, moved)
 }
 
 type settingValue struct {

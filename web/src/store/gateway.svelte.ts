@@ -1,7 +1,7 @@
 // The gateway as this browser sees it: whether it is there, whether we are signed in, and the one stream of its events.
 // Stores of features listen with on, and load what they show with whenConnected.
 
-import { Failure, signedIn, signIn, signOut, stream, type ServerEvent } from '../services/api'
+import { call, Failure, signedIn, signIn, signOut, stream, type ServerEvent } from '../services/api'
 import type { Problem } from './types'
 
 class Gateway {
@@ -70,9 +70,11 @@ export async function start(): Promise<void> {
   addEventListener('hashchange', () => {
     if (location.hash.startsWith('#link=')) location.reload() // a link in a tab that shows the pages
   })
-  const link = new URLSearchParams(location.hash.slice(1)).get('link')
+  const params = new URLSearchParams(location.hash.slice(1))
+  const link = params.get('link')
   if (link) {
-    history.replaceState(null, '', location.pathname) // neither bookmarks nor the history keep it
+    history.replaceState(null, '', location.pathname + '#' + (params.get('page') ?? '')) // neither bookmarks nor the history keep it
+    dispatchEvent(new HashChangeEvent('hashchange'))
     try {
       await signIn(link)
     } catch {
@@ -121,3 +123,35 @@ export async function leave(): Promise<void> {
   await signOut()
   location.reload()
 }
+
+/** Where the gateway is now. */
+export interface Moved {
+  url: string
+  /** everywhere: any name of its machine leads there, at the port of url. */
+  everywhere: boolean
+  /** link signs one browser in there. */
+  link?: string
+}
+
+let moving = false
+
+/** move goes where the gateway is now, and stays signed in. It returns false where that is here. */
+export async function move(to: Moved): Promise<boolean> {
+  const there = new URL(to.url)
+  if (to.everywhere) there.hostname = location.hostname
+  if (there.origin === location.origin) return false
+  if (moving) return true
+  moving = true
+  try {
+    const link = new URL(to.link ?? (await call<{ address: string }>('POST', '/browsers/links', {})).address)
+    if (to.everywhere) link.hostname = location.hostname
+    link.hash += '&page=' + encodeURIComponent(location.hash.slice(1))
+    location.assign(link)
+  } catch (e) {
+    moving = false
+    throw e
+  }
+  return true
+}
+
+on('gateway.moved', (e) => void attempt(() => move(e.data as Moved)))

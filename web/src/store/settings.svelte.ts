@@ -1,7 +1,7 @@
 // The settings of the gateway that a person changes here.
 
 import { call } from '../services/api'
-import { whenConnected } from './gateway.svelte'
+import { move, whenConnected, type Moved } from './gateway.svelte'
 
 export type Value = string | boolean | string[]
 
@@ -36,6 +36,11 @@ export async function set(path: string, value: Value): Promise<void> {
 export async function unset(path: string): Promise<void> {
   await call('DELETE', `/settings/${encodeURIComponent(path)}`)
   await loadSettings()
+}
+
+/** listen has the gateway listen elsewhere. This page moves there. */
+export async function listen(addr: string, tlsCert: string, tlsKey: string): Promise<void> {
+  if (!(await move(await call<Moved>('PUT', '/listener', { addr, tlsCert, tlsKey })))) await loadSettings()
 }
 
 whenConnected(loadSettings)

@@ -5,6 +5,7 @@ export const settings = {
   'Address and port': '地址和端口', 'Other names under which it is reached, one on a line': '访问它所用的其他名称，每行一个', 'TLS certificate (PEM file)': 'TLS 证书（PEM 文件）', 'TLS key (PEM file)': 'TLS 私钥（PEM 文件）',
   'View of servers': '服务器的视图', 'Most that lists may take (view auto)': '列表的上限（auto 视图）', 'What the rules find in calls': '规则在调用中的发现', 'The same for MCP clients': '对 MCP 客户端同样', 'Orders hidden in results': '结果中隐藏的指令',
   'Tell me on this desktop when something waits': '有事等待时在此桌面通知我', 'Post to this address when something waits': '有事等待时发送到此地址', 'Form of the post': '发送格式',
-  'It takes effect when the gateway starts again; if the address cannot be opened then, it does not start. Certificate and key belong together: write both into the file, or start collie serve with --tls-cert and --tls-key.': '网关重新启动后生效；届时若无法打开该地址，网关将不会启动。证书和私钥须同时设置：请把两者写入文件，或用 --tls-cert 和 --tls-key 启动 collie serve。', 'in effect at once': '立即生效', 'after a restart': '重启后生效',
+  'The gateway opens the new address first, takes this page there, and closes the old one once what runs has ended. If it cannot be opened nothing changes. Programs that were connected to the old address need the new one.': '网关先打开新地址，把此页面带过去，等正在进行的请求结束后再关闭旧地址。如果新地址无法打开，则什么都不变。连接到旧地址的程序需要改用新地址。', 'Listen there': '改为监听此处',
+  'in effect at once': '立即生效', 'after a restart': '重启后生效',
   'default': '默认值', 'set by': '来自', 'Back to the default': '恢复默认', 'Saved.': '已保存。', 'Saved; it takes effect when the gateway starts again.': '已保存；网关重新启动后生效。', 'on': '开', 'the default (flat)': '默认（flat）',
 } as const

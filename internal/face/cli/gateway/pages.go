@@ -28,7 +28,7 @@ type browserAPI struct{ *serving }
 // Link returns the address of a new link. Its secret stands behind the #, which no browser sends to a server.
 func (s browserAPI) Link() (address string, until time.Time) {
 	secret, until := s.browsers.Link()
-	return s.listener.URL() + pages.Path + "#link=" + secret, until
+	return s.ports.url() + pages.Path + "#link=" + secret, until
 }
 
 // List returns the browsers that are signed in.

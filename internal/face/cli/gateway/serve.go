@@ -90,8 +90,7 @@ type serving struct {
 	log       *slog.Logger
 	tokenFile string
 
-	opts       httpserver.Options
-	listener   *httpserver.Server
+	ports      ports
 	file       home.Gateway // content of gateway.json
 	app        *app.App
 	processors fitting
@@ -121,12 +120,12 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	if err := s.listen(ctx); err != nil {
 		return err
 	}
-	defer s.listener.Close()
+	defer s.ports.close()
 	if err := s.join(ctx); err != nil {
 		return err
 	}
 	defer p.Stop(s.app)
-	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.listener.Stopping(), Logger: s.log})
+	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.ports.stopping, Logger: s.log})
 	defer face.Close()
 	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
 	defer mcp.Close()
@@ -136,7 +135,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	w := newWatcher(s.app, s.log, s.reloaded)
 	mux, closeRoutes := s.routes(mcp, w)
 	defer closeRoutes()
-	p.announce(ctx, s.app, s.listener.URL(), s.opts, s.tokenFile)
+	p.announce(ctx, s.app, s.ports.url(), s.ports.opts, s.tokenFile)
 	defer p.frugal(s.app, &s.processors)()
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -144,7 +143,7 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	read := make(chan struct{})
 	watching.Go(func() { s.followTokens(ctx, sync.OnceFunc(func() { close(read) }), mcp.EndOf) })
 	<-read
-	err = s.listener.Serve(ctx, mux)
+	err = s.ports.serve(ctx, mux)
 	cancel() // accept nothing new while shutting down
 	return err
 }
@@ -182,13 +181,12 @@ func (s *serving) listen(ctx context.Context) (err error) {
 	if err := s.describe(); err != nil {
 		return err
 	}
-	if s.opts, err = s.listenerOptions(); err != nil {
+	opts, err := s.listenerOptions(s.cfg)
+	if err != nil {
 		return err
 	}
-	if s.listener, err = httpserver.Open(ctx, s.opts); err != nil {
-		return asFailure(err)
-	}
-	return nil
+	s.ports.log, s.ports.stopping = s.log, make(chan struct{})
+	return asFailure(s.ports.open(ctx, &opts))
 }
 
 // describe fills in what gateway.json says, except the address.
@@ -251,7 +249,7 @@ func (s *serving) identify(r *http.Request) web.Identity {
 
 // publish writes gateway.json, in which other processes of this home find the gateway.
 func (s *serving) publish() error {
-	s.file.URL = s.listener.URL()
+	s.file.URL = s.ports.url()
 	return home.Announce(s.cfg.Paths, s.file)
 }
 
@@ -259,6 +257,7 @@ func (s *serving) publish() error {
 func (s *serving) reloaded(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
 	s.setProfiles(now)
+	s.follow(now)
 	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with these
 	if err := s.publish(); err != nil {
 		s.log.Warn("gateway.json not written", "error", err)
@@ -291,8 +290,8 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 }
 
 // listenerOptions returns the options of the listener.
-func (s *serving) listenerOptions() (httpserver.Options, error) {
-	f, cfg := s.flags, s.cfg
+func (s *serving) listenerOptions(cfg *config.Config) (httpserver.Options, error) {
+	f := s.flags
 	o := httpserver.Options{
 		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),

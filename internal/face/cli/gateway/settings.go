@@ -20,10 +20,10 @@ const shown = "shown"
 
 // pageSettings are the settings that a page shows. Those that are not live take effect after a restart.
 var pageSettings = []web.Setting{
-	{Path: "http.addr", Kind: "text"},
-	{Path: "http.allowedHosts", Kind: "list"},
-	{Path: "http.tlsCert", Kind: shown}, // both belong together, and a page writes one setting at a time
-	{Path: "http.tlsKey", Kind: shown},
+	{Path: "http.addr", Kind: shown, Live: true}, // changed by Listen, together
+	{Path: "http.tlsCert", Kind: shown, Live: true},
+	{Path: "http.tlsKey", Kind: shown, Live: true},
+	{Path: "http.allowedHosts", Kind: "list", Live: true},
 	{Path: "context.view", Kind: "choice", Choices: []string{"flat", "grouped", "search", "auto"}, Live: true},
 	{Path: "context.budget", Kind: "text", Live: true},
 	{Path: "guard.mode", Kind: "choice", Choices: []string{"enforce", "log"}, Live: true},
@@ -112,6 +112,99 @@ func (a settingsAPI) edit(ctx context.Context, path, command string, change func
 	}
 	a.s.OnRecord(ctx, cfg, command, map[string]any{"setting": path, "file": file})
 	return a.reread(ctx)
+}
+
+// Listen changes where the gateway listens. The new listener is open before the file is written.
+func (a settingsAPI) Listen(ctx context.Context, want web.Listener) (web.Moved, error) {
+	if err := a.mayListen(&want); err != nil {
+		return web.Moved{}, err
+	}
+	cfg, _, err := a.s.Settings()
+	if err != nil {
+		return web.Moved{}, err
+	}
+	next := *cfg
+	next.HTTP.Addr, next.HTTP.TLSCert, next.HTTP.TLSKey = want.Addr, want.TLSCert, want.TLSKey
+	opts, err := a.s.listenerOptions(&next)
+	if err == nil {
+		err = a.s.ports.reserve(ctx, &opts)
+	}
+	if err != nil {
+		return web.Moved{}, staysThere(err)
+	}
+	defer a.s.ports.forget() // nothing is left to forget once it is in use
+	file := root.SettingsFile(cfg)
+	if err := cfg.Edit(ctx, file, listenerChange(&want)); err != nil {
+		return web.Moved{}, refusedSetting("http", err)
+	}
+	a.s.OnRecord(ctx, cfg, "config set", map[string]any{"setting": "http", "addr": want.Addr, "tlsCert": want.TLSCert, "file": file})
+	if err := a.reread(ctx); err != nil {
+		return web.Moved{}, err
+	}
+	if !a.s.ports.at(&opts) {
+		return web.Moved{}, &tool.Error{
+			Op: "change setting", Kind: tool.Conflict, Subject: file, Message: "another settings file says otherwise, the gateway stays where it is", Hint: "collie config show says which",
+		}
+	}
+	now := a.s.ports.where()
+	link, _ := browserAPI{a.s}.Link()
+	return web.Moved{URL: now.URL, Everywhere: now.Everywhere, Link: link}, nil
+}
+
+// mayListen checks what a page asks for, and fills in the default address.
+func (a settingsAPI) mayListen(want *web.Listener) error {
+	f := a.s.flags
+	for flag, value := range map[string]string{"--http": f.addr, "--tls-cert": f.cert, "--tls-key": f.key} {
+		if value != "" {
+			return &tool.Error{
+				Op: "change setting", Kind: tool.Conflict, Subject: "http", Message: "this gateway was started with " + flag + " " + value, Hint: "start collie serve without it",
+			}
+		}
+	}
+	for _, path := range []string{want.TLSCert, want.TLSKey} {
+		if path != "" && !filepath.IsAbs(path) {
+			return wrongSetting("http", "certificate and key need whole paths: "+path)
+		}
+	}
+	if want.Addr == "" {
+		want.Addr = "127.0.0.1:7420"
+	}
+	return nil
+}
+
+// staysThere says of an address that cannot be used that nothing has changed.
+func staysThere(err error) error {
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return err
+	}
+	said := *e
+	if said.Kind == tool.Unavailable {
+		said.Hint = "choose another address or port; the gateway stays where it is"
+	}
+	return &said
+}
+
+// listenerChange returns the change that writes where a gateway listens.
+func listenerChange(want *web.Listener) func([]byte) ([]byte, error) {
+	return func(text []byte) ([]byte, error) {
+		for _, one := range [][2]string{{"http.addr", want.Addr}, {"http.tlsCert", want.TLSCert}, {"http.tlsKey", want.TLSKey}} {
+			found := false
+			change := config.Unsetting(one[0], &found)
+			if one[1] != "" {
+				value, err := json.Marshal(one[1])
+				if err != nil {
+					return nil, err
+				}
+				change = config.Setting(one[0], value)
+			}
+			var err error
+			if text, err = change(text); err != nil {
+				return nil, err
+			}
+		}
+		return text, nil
+	}
 }
 
 // refusedSetting returns the error for a value that a setting does not take: what was found, without the file it would have been in.

@@ -39,7 +39,7 @@ func (s *serving) followTokens(ctx context.Context, ready func(), end func(holde
 			s.log.Error("the named tokens are not read, and none of them counts", "error", err)
 			list = nil
 		}
-		for _, holder := range s.listener.SetTokens(list) {
+		for _, holder := range s.ports.setTokens(list) {
 			end(holder)
 		}
 		ready()

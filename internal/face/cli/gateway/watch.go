@@ -88,6 +88,8 @@ var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles
 func needRestart(a, b *config.Config) []string {
 	x := *a
 	x.MCP.Enabled, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.HTTP.ElicitationConfirms // single settings that it does apply
+	x.HTTP.Addr, x.HTTP.TLSCert, x.HTTP.TLSKey = b.HTTP.Addr, b.HTTP.TLSCert, b.HTTP.TLSKey
+	x.HTTP.AddrSet, x.HTTP.AllowedHosts, x.HTTP.AllowedOrigins = b.HTTP.AddrSet, b.HTTP.AllowedHosts, b.HTTP.AllowedOrigins
 	var names []string
 	before, now := reflect.ValueOf(x), reflect.ValueOf(*b)
 	for i := range before.NumField() {
