@@ -164,7 +164,7 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	answered := make(chan answer, 1)
 	first, last := r.userTexts()
 	go func() {
-		result, err := r.agent.opts.Pipeline.Do(guardian.Said(ctx, first, last), r.request(c))
+		result, err := r.agent.opts.Pipeline.Do(guardian.WithUserTexts(ctx, first, last), r.request(c))
 		answered <- answer{result, err}
 	}()
 	select {

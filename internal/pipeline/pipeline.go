@@ -117,7 +117,7 @@ func New(cat Catalog, opts Options) *Pipeline {
 		detail, _ := json.Marshal(map[string]any{"given": g}) // texts and times always encode
 		record.Granted(c, g.Risk, detail)
 	}
-	opts.Guardian.Tell(record.Decided)
+	opts.Guardian.OnMonitored(record.Decided)
 	return &Pipeline{Catalog: cat, log: opts.Logger, stages: []step{
 		{"soften", soften.Stage{}, nil},
 		{"lifecycle", lifecycle.New(started, bus), nil},

@@ -1,12 +1,12 @@
-// Package guardian is the stage that has a second model look at a call before it runs, between the fixed rules and the
-// gate. It is off unless settings name a model. With [Monitor] the call does not wait for the model, and what it says is
-// on record and nothing else; with [Enforce] it counts in the decision table of the gate, also where it says nothing that can be read (no answer in time, no
-// JSON, no provider). It never lowers a risk, and what it writes reaches the person alone, never the model that made the
-// call.
+// Package guardian is the stage in which a second model reviews a call before it runs. It comes after the fixed rules
+// and before the gate, and is off unless the settings name a model. With [Monitor] the call does not wait for the
+// review, which is only recorded. With [Enforce] the verdict counts in the decision table of the gate; a review that
+// fails (timeout, invalid answer, no provider) counts as a verdict too. A review can raise the risk of a call but never
+// lower it, and its text is shown to the person, never to the model that made the call.
 //
 // The same model, or another one, can judge texts that package promptguard finds suspicious: [Stage.Read].
 //
-// Verdicts are kept for a day, by all that they depend on. The entry point is [New].
+// Verdicts are cached for a day, by everything that they depend on. The entry point is [New].
 package guardian
 
 import (
@@ -23,14 +23,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Mode is what verdicts count for.
+// Mode says what verdicts are used for.
 type Mode string
 
 // The modes. The empty one is Off.
 const (
 	Off     Mode = "off"     // no model is asked
-	Monitor Mode = "monitor" // what it says is on record, and the call does not wait for it
-	Enforce Mode = "enforce" // what it says counts
+	Monitor Mode = "monitor" // verdicts are recorded, and calls do not wait for them
+	Enforce Mode = "enforce" // verdicts count in the decision
 )
 
 // Settings of a [Stage].
@@ -39,17 +39,17 @@ type Settings struct {
 	Model string // as [Options.Open] understands it
 	// Threshold is the verdict from which a person is asked: tool.RiskHigh, or tool.RiskMedium.
 	Threshold tool.Risk
-	// Clients has calls of MCP clients reviewed too.
+	// Clients says that calls of MCP clients are reviewed too.
 	Clients bool
-	// Reader is the model that [Stage.Read] asks, whatever the Mode; empty means that it asks none.
+	// Reader is the model for [Stage.Read], whatever the Mode; empty means none.
 	Reader string
 }
 
-// Reviewer is the model that looks at calls.
+// Reviewer is the model that reviews calls.
 type Reviewer struct {
 	Model llm.Model
-	Name  string       // as its provider calls it
-	Store *store.Store // opened with [Schema]; keeps verdicts
+	Name  string       // as the provider names it
+	Store *store.Store // cache of verdicts, opened with [Schema]; may be nil
 }
 
 // Options of a [Stage]. Open is required once a mode other than Off is set.
@@ -61,32 +61,32 @@ type Options struct {
 }
 
 const (
-	answerLimit = 15 * time.Second // for an answer
-	maxAtOnce   = 4                // reviews
-	maxFailures = 5                // in a row, until no model is asked for a while
-	rest        = time.Minute      // that while
-	maxWatched  = 64               // reviews beside calls, under way or waiting; calls beyond that get none
+	reviewTimeout  = 15 * time.Second
+	maxConcurrent  = 4           // reviews
+	maxFailures    = 5           // consecutive failures that open the breaker
+	breakerTimeout = time.Minute // for which it stays open
+	maxMonitored   = 64          // monitored calls whose review has not ended; calls beyond that get no review
 )
 
-// Stage reviews calls. It is safe for concurrent use. The caller calls Close.
+// Stage reviews calls. It is safe for concurrent use. The caller must call Close.
 type Stage struct {
 	opts     Options
 	decided  func(*tool.Call, tool.Decision)
 	settings atomic.Pointer[Settings]
-	places   chan struct{}
-	closing  context.Context // ends reviews beside calls
-	cut      context.CancelCauseFunc
-	watches  sync.WaitGroup
+	slots    chan struct{}           // semaphore of maxConcurrent
+	closing  context.Context         // ends the reviews of monitored calls
+	abort    context.CancelCauseFunc // cancels closing
+	monitors sync.WaitGroup
 
 	calls, texts breaker
 
-	mu      sync.Mutex
-	flights map[key]*flight
-	watched int // calls that are reviewed beside; negative once closed
+	mu        sync.Mutex
+	pending   map[key]*pendingReview
+	monitored int // monitored calls whose review has not ended; negative after Close
 }
 
-// flight is a review that several calls wait for.
-type flight struct {
+// pendingReview is a review that several calls may wait for.
+type pendingReview struct {
 	done    chan struct{}
 	verdict verdict
 	err     error
@@ -100,36 +100,36 @@ func New(opts Options) *Stage {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Stage{opts: opts, places: make(chan struct{}, maxAtOnce), flights: map[key]*flight{}, decided: func(*tool.Call, tool.Decision) {}}
-	s.closing, s.cut = context.WithCancelCause(context.Background())
+	s := &Stage{opts: opts, slots: make(chan struct{}, maxConcurrent), pending: map[key]*pendingReview{}, decided: func(*tool.Call, tool.Decision) {}}
+	s.closing, s.abort = context.WithCancelCause(context.Background())
 	s.settings.Store(&Settings{})
 	return s
 }
 
-// Use replaces the settings, for the calls that come from now on.
+// Use replaces the settings for later calls.
 func (s *Stage) Use(settings Settings) { s.settings.Store(&settings) }
 
-// Tell has f told what the model said of calls that did not wait for it. It is called before the first Check.
-func (s *Stage) Tell(f func(*tool.Call, tool.Decision)) { s.decided = f }
+// OnMonitored sets f, which is called with the verdict on each monitored call. It must be set before the first Check.
+func (s *Stage) OnMonitored(f func(*tool.Call, tool.Decision)) { s.decided = f }
 
-// Close waits for the reviews beside calls until ctx ends, and breaks off the others. Later calls get none.
+// Close waits for the reviews of monitored calls until ctx ends, then aborts the rest. Later calls are not monitored.
 func (s *Stage) Close(ctx context.Context) {
 	s.mu.Lock()
-	s.watched = min(s.watched, -1)
+	s.monitored = min(s.monitored, -1)
 	s.mu.Unlock()
-	defer context.AfterFunc(ctx, func() { s.cut(context.Cause(ctx)) })()
-	s.watches.Wait()
+	defer context.AfterFunc(ctx, func() { s.abort(context.Cause(ctx)) })()
+	s.monitors.Wait()
 }
 
-// Check is a [tool.Check]. It refuses nothing: what the model says is the [tool.Review] of the call, for the gate, with
-// the rule guardian.CATEGORY, or guardian.unavailable where there is no verdict. With [Monitor] it returns at once.
+// Check is a [tool.Check]. It refuses nothing: it adds the verdict to the call as a [tool.Review], for the gate. Its
+// rule is guardian.CATEGORY, or guardian.unavailable if the review failed. With [Monitor] Check returns at once.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	settings := s.settings.Load()
-	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.concerns(c) {
+	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.reviews(c) {
 		return c, nil
 	}
 	if settings.Mode == Monitor {
-		s.watch(ctx, settings, c)
+		s.monitor(ctx, settings, c)
 		return c, nil
 	}
 	v := s.verdict(ctx, settings, c)
@@ -138,16 +138,16 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	return &out, nil
 }
 
-// watch reviews c beside its run.
-func (s *Stage) watch(ctx context.Context, settings *Settings, c *tool.Call) {
+// monitor reviews c in a goroutine, while c runs.
+func (s *Stage) monitor(ctx context.Context, settings *Settings, c *tool.Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watched < 0 || s.watched >= maxWatched {
-		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian did not look at a call", slog.String("tool", c.Subject()), slog.Int("under_way", s.watched))
+	if s.monitored < 0 || s.monitored >= maxMonitored {
+		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian did not look at a call", slog.String("tool", c.Subject()), slog.Int("under_way", s.monitored))
 		return
 	}
-	s.watched++
-	s.watches.Go(func() { // ends with its time limit or with Close
+	s.monitored++
+	s.monitors.Go(func() { // ends after reviewTimeout or with Close
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx)) // the call may end first
 		defer cancel(nil)
 		defer context.AfterFunc(s.closing, func() { cancel(context.Cause(s.closing)) })()
@@ -155,17 +155,17 @@ func (s *Stage) watch(ctx context.Context, settings *Settings, c *tool.Call) {
 		s.decided(c, tool.Decision{Stage: "guardian", Rule: ruleOf(&v), Risk: v.Risk, Verdict: tool.Noted})
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.watched > 0 {
-			s.watched--
+		if s.monitored > 0 {
+			s.monitored--
 		}
 	})
 }
 
-// verdict returns and logs the verdict on c; the risk is [tool.ReviewFailed] if there is none.
+// verdict returns and logs the verdict on c. If the review failed, the risk is [tool.ReviewFailed].
 func (s *Stage) verdict(ctx context.Context, settings *Settings, c *tool.Call) verdict {
-	begun := s.opts.Now()
+	start := s.opts.Now()
 	v, err := s.review(ctx, settings, c)
-	attrs := []slog.Attr{slog.String("tool", c.Subject()), slog.String("origin", string(c.Origin)), slog.Duration("took", s.opts.Now().Sub(begun))}
+	attrs := []slog.Attr{slog.String("tool", c.Subject()), slog.String("origin", string(c.Origin)), slog.Duration("took", s.opts.Now().Sub(start))}
 	if err != nil {
 		s.opts.Logger.LogAttrs(ctx, slog.LevelWarn, "the guardian gave no verdict on a call", append(attrs, slog.Any("error", err))...)
 		return verdict{Risk: tool.ReviewFailed, Categories: []string{"unavailable"}, Reason: "the guardian gave no verdict"}
@@ -174,7 +174,7 @@ func (s *Stage) verdict(ctx context.Context, settings *Settings, c *tool.Call) v
 	return v
 }
 
-// ruleOf names what v is about.
+// ruleOf returns the rule of v for the record.
 func ruleOf(v *verdict) string {
 	if len(v.Categories) > 0 {
 		return "guardian." + v.Categories[0]
@@ -182,8 +182,8 @@ func ruleOf(v *verdict) string {
 	return "guardian.risk"
 }
 
-// concerns reports whether c is of a kind that is reviewed: one of a model, which does more than read.
-func (s *Settings) concerns(c *tool.Call) bool {
+// reviews reports whether c is of a kind that is reviewed: a call by a model that does more than read.
+func (s *Settings) reviews(c *tool.Call) bool {
 	if c.Kind != tool.KindCall || c.Action == nil || c.Origin == tool.Direct {
 		return false
 	}
@@ -194,7 +194,7 @@ func (s *Settings) concerns(c *tool.Call) bool {
 	return riskOf(c) != tool.RiskNone && effects&^(tool.EffectRead|tool.EffectUI) != 0
 }
 
-// riskOf is the risk of c as far as is known without a review.
+// riskOf returns the risk of c before the review.
 func riskOf(c *tool.Call) tool.Risk {
 	if c.Finding != nil && c.Finding.Risk != "" {
 		return c.Finding.Risk
@@ -203,38 +203,38 @@ func riskOf(c *tool.Call) tool.Risk {
 	return risk
 }
 
-// review returns the verdict on c: one that is kept, the one that somebody is waiting for, or a new one.
+// review returns the verdict on c: from the cache, from a review of the same call that is running, or from a new one.
 func (s *Stage) review(ctx context.Context, settings *Settings, c *tool.Call) (verdict, error) {
 	q := newQuestion(ctx, settings.Model, c)
 	k := q.key()
 	s.mu.Lock()
-	if f := s.flights[k]; f != nil {
+	if p := s.pending[k]; p != nil {
 		s.mu.Unlock()
 		select {
-		case <-f.done:
-			return f.verdict, f.err
+		case <-p.done:
+			return p.verdict, p.err
 		case <-ctx.Done():
 			return verdict{}, context.Cause(ctx)
 		}
 	}
-	f := &flight{done: make(chan struct{})}
-	s.flights[k] = f
+	p := &pendingReview{done: make(chan struct{})}
+	s.pending[k] = p
 	s.mu.Unlock()
-	f.verdict, f.err = s.look(ctx, settings.Model, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return ask(ctx, r, q) }, &s.calls)
+	p.verdict, p.err = s.cachedOrAsk(ctx, settings.Model, k, func(ctx context.Context, r *Reviewer) (verdict, error) { return ask(ctx, r, q) }, &s.calls)
 	s.mu.Lock()
-	delete(s.flights, k)
+	delete(s.pending, k)
 	s.mu.Unlock()
-	close(f.done)
-	return f.verdict, f.err
+	close(p.done)
+	return p.verdict, p.err
 }
 
-// look returns the verdict that is kept, or what ask says, unless it has failed too often.
-func (s *Stage) look(ctx context.Context, model string, k key, ask func(context.Context, *Reviewer) (verdict, error), b *breaker) (verdict, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+// cachedOrAsk returns the verdict in the cache, or calls ask unless b is open.
+func (s *Stage) cachedOrAsk(ctx context.Context, model string, k key, ask func(context.Context, *Reviewer) (verdict, error), b *breaker) (verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
 	case <-ctx.Done():
 		return verdict{}, context.Cause(ctx)
 	}
@@ -242,42 +242,42 @@ func (s *Stage) look(ctx context.Context, model string, k key, ask func(context.
 	if err != nil {
 		return verdict{}, err
 	}
-	if v, ok := s.kept(ctx, r.Store, k); ok {
+	if v, ok := s.cached(ctx, r.Store, k); ok {
 		return v, nil
 	}
-	if b.resting(s.opts.Now()) {
-		return verdict{}, errResting{}
+	if b.isOpen(s.opts.Now()) {
+		return verdict{}, errBreakerOpen{}
 	}
 	v, err := ask(ctx, &r)
-	if !errors.Is(context.Cause(ctx), context.Canceled) { // nobody waits for it any more, which says nothing of the model
-		b.ended(err, s.opts.Now())
+	if !errors.Is(context.Cause(ctx), context.Canceled) { // if the caller gave up, the model did not fail
+		b.record(err, s.opts.Now())
 	}
 	if err == nil {
-		s.keep(ctx, r.Store, k, &v)
+		s.cache(ctx, r.Store, k, &v)
 	}
 	return v, err
 }
 
-// errResting says that no model is asked.
-type errResting struct{}
+// errBreakerOpen is the error if no model is asked because the last reviews failed.
+type errBreakerOpen struct{}
 
-func (errResting) Error() string { return "the last reviews failed, so none is made for a minute" }
+func (errBreakerOpen) Error() string { return "the last reviews failed, so none is made for a minute" }
 
-// breaker has a model rest that failed several times in a row.
+// breaker is a circuit breaker for a model that failed several times in a row.
 type breaker struct {
 	mu       sync.Mutex
 	failures int       // in a row
-	until    time.Time // no model is asked before
+	until    time.Time // open until then
 }
 
-func (b *breaker) resting(now time.Time) bool {
+func (b *breaker) isOpen(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return now.Before(b.until)
 }
 
-// ended counts how a review ended.
-func (b *breaker) ended(err error, now time.Time) {
+// record counts the outcome of a review.
+func (b *breaker) record(err error, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
@@ -285,15 +285,15 @@ func (b *breaker) ended(err error, now time.Time) {
 		return
 	}
 	if b.failures++; b.failures >= maxFailures {
-		b.until = now.Add(rest)
+		b.until = now.Add(breakerTimeout)
 	}
 }
 
-// oneLine is text on one line of at most most characters.
-func oneLine(text string, most int) string {
+// oneLine returns text on one line of at most limit characters.
+func oneLine(text string, limit int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
+	if r := []rune(text); len(r) > limit {
+		return string(r[:limit]) + "…"
 	}
 	return text
 }

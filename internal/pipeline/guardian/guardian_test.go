@@ -69,7 +69,9 @@ func call(args string) *tool.Call {
 }
 
 // said is the context of a conversation.
-func said(t *testing.T) context.Context { return guardian.Said(t.Context(), "tidy up", "go on") }
+func said(t *testing.T) context.Context {
+	return guardian.WithUserTexts(t.Context(), "tidy up", "go on")
+}
 
 func says(risk, reason string) string {
 	return `{"risk":"` + risk + `","categories":["data_loss"],"reason":"` + reason + `","confidence":0.9}`
@@ -217,9 +219,9 @@ func TestOneReviewForOneCall(t *testing.T) {
 		change(c)
 		check(what, c, 1)
 	}
-	ctx = guardian.Said(t.Context(), "burn it", "go on")
+	ctx = guardian.WithUserTexts(t.Context(), "burn it", "go on")
 	check("first words", call(args), 1)
-	ctx = guardian.Said(t.Context(), "tidy up", "stop")
+	ctx = guardian.WithUserTexts(t.Context(), "tidy up", "stop")
 	check("last words", call(args), 1)
 	ctx = said(t)
 	s.Model = "fake/other"
@@ -283,7 +285,7 @@ func TestACallDoesNotWaitForAWatcher(t *testing.T) {
 		var told []tool.Decision
 		m := &silent{}
 		s := guardian.New(guardian.Options{Open: func(context.Context, string) (guardian.Reviewer, error) { return guardian.Reviewer{Model: m}, nil }})
-		s.Tell(func(_ *tool.Call, d tool.Decision) {
+		s.OnMonitored(func(_ *tool.Call, d tool.Decision) {
 			mu.Lock()
 			defer mu.Unlock()
 			told = append(told, d)

@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	keptFor = 24 * time.Hour
-	maxKept = 10_000
+	cacheTTL  = 24 * time.Hour
+	maxCached = 10_000
 )
 
-// Schema is the tables of this package.
+// Schema is the table of the cache.
 var Schema = store.Schema{Name: "guardian", Migrations: []string{`
 CREATE TABLE guardian_verdict (key BLOB PRIMARY KEY, verdict TEXT NOT NULL, made INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX guardian_verdict_made ON guardian_verdict (made);
 `}}
 
-// kept is the verdict with that key, unless it is too old. A store that cannot be read has none.
-func (s *Stage) kept(ctx context.Context, db *store.Store, k key) (v verdict, found bool) {
+// cached returns the verdict with that key if it is not older than cacheTTL. If the store cannot be read, nothing is
+// found.
+func (s *Stage) cached(ctx context.Context, db *store.Store, k key) (v verdict, found bool) {
 	if db == nil {
 		return v, false
 	}
@@ -29,7 +30,7 @@ func (s *Stage) kept(ctx context.Context, db *store.Store, k key) (v verdict, fo
 		tx.Query(func(r *store.Row) bool {
 			found = json.Unmarshal([]byte(r.ColumnText(0)), &v) == nil
 			return false
-		}, "SELECT verdict FROM guardian_verdict WHERE key = ? AND made > ?", k[:], s.opts.Now().Add(-keptFor).UnixNano())
+		}, "SELECT verdict FROM guardian_verdict WHERE key = ? AND made > ?", k[:], s.opts.Now().Add(-cacheTTL).UnixNano())
 		return tx.Err()
 	})
 	if err != nil {
@@ -40,8 +41,8 @@ func (s *Stage) kept(ctx context.Context, db *store.Store, k key) (v verdict, fo
 	return v, found
 }
 
-// keep remembers a verdict, and forgets the oldest where there are too many.
-func (s *Stage) keep(ctx context.Context, db *store.Store, k key, v *verdict) {
+// cache stores a verdict and deletes expired ones, and the oldest if there are too many.
+func (s *Stage) cache(ctx context.Context, db *store.Store, k key, v *verdict) {
 	if db == nil {
 		return
 	}
@@ -50,9 +51,9 @@ func (s *Stage) keep(ctx context.Context, db *store.Store, k key, v *verdict) {
 		err = db.Write(ctx, func(tx *store.Tx) error {
 			now := s.opts.Now()
 			tx.Exec("INSERT OR REPLACE INTO guardian_verdict (key, verdict, made) VALUES (?, ?, ?)", k[:], string(data), now.UnixNano())
-			tx.Exec("DELETE FROM guardian_verdict WHERE made <= ?", now.Add(-keptFor).UnixNano())
-			if n, _ := tx.Number("SELECT count(*) FROM guardian_verdict"); n > maxKept {
-				tx.Exec("DELETE FROM guardian_verdict WHERE key IN (SELECT key FROM guardian_verdict ORDER BY made LIMIT ?)", n-maxKept)
+			tx.Exec("DELETE FROM guardian_verdict WHERE made <= ?", now.Add(-cacheTTL).UnixNano())
+			if n, _ := tx.Number("SELECT count(*) FROM guardian_verdict"); n > maxCached {
+				tx.Exec("DELETE FROM guardian_verdict WHERE key IN (SELECT key FROM guardian_verdict ORDER BY made LIMIT ?)", n-maxCached)
 			}
 			return tx.Err()
 		})
