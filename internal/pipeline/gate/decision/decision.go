@@ -1,5 +1,5 @@
-// Package decision says what becomes of a call that the fixed rules let pass: it runs, a person is asked, or it is
-// refused. [Decide] is a pure function; what it decides by is the table in table.txt, which is read at its first use.
+// Package decision decides whether a call that the fixed rules allow runs, has to be confirmed by a person, or is
+// refused. [Decide] is a pure function over the tables in table.txt, which are parsed at the first use.
 package decision
 
 import (
@@ -12,93 +12,93 @@ import (
 	"collie/internal/tool"
 )
 
-// What the guardian, a second model that looks at calls, is there for.
+// The modes of the guardian, the stage in which a second model reviews calls.
 const (
-	off     = "off"     // it is asked nothing
-	monitor = "monitor" // its verdicts are on record and count for nothing
-	Enforce = "enforce" // its verdicts count
+	off     = "off"     // calls are not reviewed
+	monitor = "monitor" // verdicts are only recorded
+	Enforce = "enforce" // verdicts count
 )
 
-// failed is the verdict of a guardian that should have looked at a call and gave no answer.
+// failed is the verdict if a review failed.
 const failed = tool.ReviewFailed
 
-// Surface is the way on which a person can be asked about a call.
+// Surface says how a person can be asked about a call.
 type Surface string
 
 // The surfaces.
 const (
 	Nobody Surface = "none"
-	Code   Surface = "code"   // a person may agree later, elsewhere; the call is refused until then
-	Person Surface = "person" // a person is in front of whoever made the call
+	Code   Surface = "code"   // a person may confirm it later at a terminal; the call is refused until then
+	Person Surface = "person" // the caller can show the question to a person
 )
 
-// Outcome is what becomes of a call.
+// Outcome says what happens to a call.
 type Outcome string
 
-// The outcomes, rising in strictness.
+// The outcomes, from the least to the most strict.
 const (
 	Run  Outcome = "run"
 	Ask  Outcome = "ask"
 	Deny Outcome = "deny"
 )
 
-// cell is an entry of the table: an Outcome, or needsGrant.
+// cell is an entry of a table: an Outcome, or needsGrant.
 type cell = Outcome
 
-const needsGrant cell = "grant" // it is refused unless a grant covers it
+const needsGrant cell = "grant" // refused unless a grant covers the call
 
-// cells rise in strictness.
+// cells are all entries, from the least to the most strict.
 var cells = [...]cell{Run, Ask, needsGrant, Deny}
 
-// Case is what a decision depends on.
+// Case holds everything that a decision depends on.
 type Case struct {
 	Origin tool.Origin
-	// Risk is that of the action, or what a stage has found out about this call.
+	// Risk is the risk of the action, or of this call if a stage found out more.
 	Risk tool.Risk
-	// Guardian is the mode of the guardian: off, monitor or enforce; empty means off. Verdict is the risk that it sees,
-	// or "failed"; empty if it has not looked at the call. Threshold is the risk from which its verdicts have a person
-	// asked in a conversation, tool.RiskHigh or tool.RiskMedium; empty means tool.RiskHigh.
+	// Guardian is the mode of the guardian: off, monitor or enforce; empty means off. Verdict is its verdict, empty if
+	// the call was not reviewed. Threshold is the verdict from which a person is asked about calls of conversations:
+	// tool.RiskHigh or tool.RiskMedium; empty means tool.RiskHigh.
 	Guardian  string
 	Verdict   tool.Risk
 	Threshold tool.Risk
 	Surface   Surface
-	// Granted says that a grant of a person covers the call.
+	// Granted reports whether a grant covers the call.
 	Granted bool
-	// MustAsk says that the action or a rule wants a person asked, whatever the risk.
+	// MustAsk reports whether the action or a rule requires that a person is asked, whatever the risk.
 	MustAsk bool
-	// Clients says that the risk counts for the calls of MCP clients too (guard.clients).
+	// Clients reports whether the risk counts for calls of MCP clients too (setting guard.clients).
 	Clients bool
 }
 
-// Decision is an outcome and where it comes from.
+// Decision is an outcome with its reason.
 type Decision struct {
 	Outcome Outcome
-	// Risk is the effective one: the higher of that of the call and that which a guardian that counts sees;
-	// high for one that gave no answer.
+	// Risk is the risk of the call, or the verdict of the guardian if that counts and is higher. A failed review counts
+	// as high.
 	Risk tool.Risk
-	// Rule is the cell that decided, such as "alone.high.chat", or what stands above the table: "must-ask", "granted" or
-	// "unknown".
+	// Rule is the cell that decided, such as "alone.high.chat", or "must-ask", "granted" or "unknown", which override
+	// the tables.
 	Rule string
-	// Unasked says that the call is refused for want of a person alone.
+	// Unasked reports that the call is refused only because no person can be asked.
 	Unasked bool
 }
 
-// Decide returns what becomes of a call. What it does not know, such as an origin or a risk, is refused.
+// Decide decides about a call. An unknown origin, risk, mode or threshold is refused.
 func Decide(c Case) Decision {
-	d := Decision{Outcome: Deny, Risk: effective(&c), Rule: "unknown"}
-	name := tableOf(&c)
+	d := Decision{Outcome: Deny, Risk: effectiveRisk(&c), Rule: "unknown"}
+	name := tableName(&c)
 	t := tables()[name]
 	if t == nil || !slices.Contains(risks[:], c.Risk) || !slices.Contains(verdicts[:], c.Verdict) {
 		return d
 	}
 	var found cell
-	for _, row := range rowsOf(&c, name, d.Risk) {
-		of, ok := t.cells[row][c.Origin]
+	for _, row := range rowNames(&c, name, d.Risk) {
+		entry, ok := t.cells[row][c.Origin]
 		if !ok {
 			return d
 		}
-		if found == "" || stricter(of, found) {
-			found, d.Rule = of, name+"."+row+"."+string(c.Origin)
+		if found == "" || isStricter(entry, found) {
+			found, d.Rule = entry, name+"."+row+"."+string(c.Origin)
 		}
 	}
 	if c.MustAsk && found == Run {
@@ -117,38 +117,36 @@ func Decide(c Case) Decision {
 	return d
 }
 
-// risks are what a call may have, rising; verdicts what a guardian may say of it.
+// risks are the risks of calls, rising; verdicts are the verdicts of the guardian.
 var (
 	risks    = [...]tool.Risk{tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskHigh, tool.RiskCritical}
 	verdicts = [...]tool.Risk{"", tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskHigh, tool.RiskCritical, failed}
 )
 
-// reviewed reports whether the guardian looked at the call and what it says counts.
-func reviewed(c *Case) bool {
+// hasVerdict reports whether the guardian reviewed the call and its verdict counts.
+func hasVerdict(c *Case) bool {
 	return c.Guardian == Enforce && c.Verdict != ""
 }
 
-// effective is the higher one of both risks. A guardian raises a risk and never lowers it; one that gave no answer counts as
-// one that said high.
-func effective(c *Case) tool.Risk {
-	said := c.Verdict
-	if said == failed {
-		said = tool.RiskHigh
+// effectiveRisk returns the higher one of risk and verdict. A failed review counts as high.
+func effectiveRisk(c *Case) tool.Risk {
+	verdict := c.Verdict
+	if verdict == failed {
+		verdict = tool.RiskHigh
 	}
-	if reviewed(c) && slices.Index(risks[:], said) > slices.Index(risks[:], c.Risk) {
-		return said
+	if hasVerdict(c) && slices.Index(risks[:], verdict) > slices.Index(risks[:], c.Risk) {
+		return verdict
 	}
 	return c.Risk
 }
 
-// RiskCounts reports whether the risk of calls from origin makes a difference. Where it makes none, nobody has to
-// find it out.
+// RiskCounts reports whether the risk of calls from origin can change the decision. If not, it need not be determined.
 func RiskCounts(origin tool.Origin, clients bool) bool {
-	return tableOf(&Case{Origin: origin, Clients: clients}) != "clients"
+	return tableName(&Case{Origin: origin, Clients: clients}) != "clients"
 }
 
-// tableOf names the table for a case; a threshold or a mode that is not known names none.
-func tableOf(c *Case) string {
+// tableName returns the name of the table for a case, empty for an unknown mode or threshold.
+func tableName(c *Case) string {
 	if !c.Clients && (c.Origin == tool.MCPLocal || c.Origin == tool.MCPRemote) {
 		return "clients"
 	}
@@ -168,10 +166,11 @@ func tableOf(c *Case) string {
 	return ""
 }
 
-// rowsOf are the rows that hold for a case. A critical verdict counts also where the call is critical by itself.
-func rowsOf(c *Case, table string, risk tool.Risk) []string {
+// rowNames returns the rows that apply to a case; the strictest entry decides. With a critical verdict both the verdict
+// and the risk of the call apply.
+func rowNames(c *Case, table string, risk tool.Risk) []string {
 	switch {
-	case table == "clients" || !reviewed(c):
+	case table == "clients" || !hasVerdict(c):
 	case c.Verdict == failed:
 		return []string{string(failed), string(risk)}
 	case c.Verdict == tool.RiskCritical:
@@ -180,7 +179,7 @@ func rowsOf(c *Case, table string, risk tool.Risk) []string {
 	return []string{string(risk)}
 }
 
-func stricter(a, b cell) bool { return slices.Index(cells[:], a) > slices.Index(cells[:], b) }
+func isStricter(a, b cell) bool { return slices.Index(cells[:], a) > slices.Index(cells[:], b) }
 
 // table is one of the tables of the file.
 type table struct {
@@ -193,11 +192,11 @@ type table struct {
 //go:embed table.txt
 var file string
 
-// tables are those of the file, by name.
+// tables returns the tables of the file by name.
 var tables = sync.OnceValue(func() map[string]*table {
 	all, err := parse(file)
 	if err != nil {
-		panic("decision: table.txt: " + err.Error()) // it is part of the program, and read by its tests
+		panic("decision: table.txt: " + err.Error()) // cannot happen: the file is embedded and tested
 	}
 	byName := make(map[string]*table, len(all))
 	for _, t := range all {
@@ -206,7 +205,7 @@ var tables = sync.OnceValue(func() map[string]*table {
 	return byName
 })
 
-// parse reads the tables of text in their order. A comment in front of a table says what it is for.
+// parse parses the tables of text, in their order. The comment before a table describes it.
 func parse(text string) ([]*table, error) {
 	var all []*table
 	var t *table

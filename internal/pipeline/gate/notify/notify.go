@@ -1,8 +1,8 @@
-// Package notify tells a person who is elsewhere that they are asked about a call: by a desktop notification, a POST to an
-// address of theirs, or both. It says which tool, which client and where to answer, never arguments, and is no way to
-// answer. The entry point is [New].
+// Package notify tells a person who is not at the terminal that a call waits for their answer: by a desktop
+// notification, a POST to a URL, or both. A note names the tool, the client and where to answer, never arguments, and
+// cannot be answered itself. The entry point is [New].
 //
-// Nothing waits for it: a [Note] that cannot be sent soon is dropped, and what fails is logged.
+// Notes are sent in the background. A [Note] is dropped if too many wait, and failures are logged.
 package notify
 
 import (
@@ -27,32 +27,32 @@ import (
 	"collie/internal/tool"
 )
 
-// Format is the form of what is posted.
+// Format is the format of the body of a POST.
 type Format string
 
 // The formats. The empty one is JSON.
 const (
-	// JSON is an object with title, message, tool, client, risk and answer. The message is also there as text and
-	// content, under which chat programs look for it.
+	// JSON is an object with title, message, tool, client, risk and answer. The message is repeated as text and
+	// content, the names that chat programs expect.
 	JSON Format = "json"
-	// Text is the message alone, with the header Title.
+	// Text is the message alone, with the title in the header Title.
 	Text Format = "text"
 )
 
 // Settings say where notes go. The zero value sends them nowhere.
 type Settings struct {
 	Desktop bool
-	URL     string            // empty for none
+	URL     string            // empty: no POST
 	Headers map[string]string // of the POST
 	Format  Format
-	// Secret returns what URL or a header stands for that is written so; nil takes them as they are.
-	Secret func(ctx context.Context, written string) (string, error)
+	// Secret replaces references to secrets in URL and in values of headers; nil leaves them as they are.
+	Secret func(ctx context.Context, text string) (string, error)
 }
 
-// On reports whether notes go anywhere.
+// On reports whether notes are sent anywhere.
 func (s *Settings) On() bool { return s.Desktop || s.URL != "" }
 
-// Note is that a person is asked.
+// Note says that a person is asked about a call.
 type Note struct {
 	Tool   string
 	Client string // may be empty
@@ -62,20 +62,20 @@ type Note struct {
 
 // Options of a [Notifier]. The zero value works.
 type Options struct {
-	// Check reports what is wrong with an address whose references are filled in; nil takes all.
+	// Check returns an error if notes must not be sent to an address, in which secrets are filled in; nil allows all.
 	Check  func(address string) error
-	Env    []string     // of the program that shows notifications
+	Env    []string     // environment of the program that shows notifications
 	Logger *slog.Logger // nil discards
 }
 
 const (
-	sendLimit = 10 * time.Second // for one note at one place
-	maxQueued = 16               // notes that wait
+	sendLimit = 10 * time.Second // for one note at one destination
+	maxQueued = 16               // waiting notes
 	maxText   = 200              // characters of a name
 	title     = "Collie asks you"
 )
 
-// Notifier sends notes. It is safe for concurrent use. The caller calls Close.
+// Notifier sends notes. It is safe for concurrent use. The caller must call Close.
 type Notifier struct {
 	opts     Options
 	client   *http.Client
@@ -85,7 +85,7 @@ type Notifier struct {
 	done     sync.WaitGroup
 }
 
-// New returns a Notifier that sends nothing yet.
+// New returns a Notifier, which sends nothing before [Notifier.Use].
 func New(opts Options) *Notifier {
 	if opts.Check == nil {
 		opts.Check = func(string) error { return nil }
@@ -104,21 +104,21 @@ func New(opts Options) *Notifier {
 	return n
 }
 
-// Use replaces the settings, for later notes.
+// Use replaces the settings for later notes.
 func (n *Notifier) Use(s Settings) {
 	if s.Secret == nil {
-		s.Secret = func(_ context.Context, written string) (string, error) { return written, nil }
+		s.Secret = func(_ context.Context, text string) (string, error) { return text, nil }
 	}
 	n.settings.Store(&s)
 }
 
-// Close drops the notes that wait, breaks off the one being sent, and waits for that. It may be called twice.
+// Close drops waiting notes, cancels the one being sent, and waits until it has ended. It may be called twice.
 func (n *Notifier) Close() {
 	n.stop()
 	n.done.Wait()
 }
 
-// Send sends a note soon. It never waits: a note for which there is no room is dropped.
+// Send queues a note. It never blocks: if the queue is full, the note is dropped.
 func (n *Notifier) Send(note Note) {
 	if !n.settings.Load().On() {
 		return
@@ -145,13 +145,13 @@ func (n *Notifier) run(ctx context.Context) {
 	}
 }
 
-// Result is what became of a note at one place.
+// Result is the outcome of sending a note to one destination.
 type Result struct {
-	By  string // "desktop", or the host that was posted to
+	By  string // "desktop", or the host of the URL
 	Err error
 }
 
-// Try sends a note now and returns what became of it at each place; nil if there is none.
+// Try sends a note now and returns the outcome for each destination, nil if there is none.
 func (n *Notifier) Try(ctx context.Context, note Note) []Result {
 	note.Tool, note.Client, note.Answer = oneLine(note.Tool), oneLine(note.Client), oneLine(note.Answer)
 	s := n.settings.Load()
@@ -166,7 +166,7 @@ func (n *Notifier) Try(ctx context.Context, note Note) []Result {
 	return out
 }
 
-// message is what the person reads.
+// message returns the text of the notification.
 func (n *Note) message() string {
 	var b strings.Builder
 	b.WriteString(n.Tool)
@@ -184,7 +184,7 @@ func (n *Note) message() string {
 func (n *Notifier) show(ctx context.Context, note *Note) error {
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
-	// Names come from others: they are arguments of their own, and no markup.
+	// Names are not trusted: they are passed as separate arguments, without characters that could be markup.
 	text := strings.Map(func(r rune) rune {
 		if strings.ContainsRune("<>&", r) {
 			return ' '
@@ -208,7 +208,7 @@ func (n *Notifier) show(ctx context.Context, note *Note) error {
 	return err
 }
 
-// post posts a note, and returns the host.
+// post sends a note to the URL and returns its host.
 func (n *Notifier) post(ctx context.Context, s *Settings, note *Note) (host string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
@@ -231,8 +231,8 @@ func (n *Notifier) post(ctx context.Context, s *Settings, note *Note) (host stri
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return req.URL.Host, fmt.Errorf("it answers %d and sends on to somewhere else, which is not followed; set guard.notify.url to the final address", resp.StatusCode)
 	case resp.StatusCode >= 400:
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // it only explains
-		return req.URL.Host, fmt.Errorf("it answers %d: %s", resp.StatusCode, oneLine(string(said)))
+		reply, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // best effort: only part of the message
+		return req.URL.Host, fmt.Errorf("it answers %d: %s", resp.StatusCode, oneLine(string(reply)))
 	}
 	return req.URL.Host, nil
 }
@@ -264,8 +264,8 @@ func (n *Notifier) request(ctx context.Context, s *Settings, note *Note) (*http.
 	if s.Format == Text {
 		req.Header.Set("Title", title)
 	}
-	for name, written := range s.Headers {
-		value, err := s.Secret(ctx, written)
+	for name, text := range s.Headers {
+		value, err := s.Secret(ctx, text)
 		if err != nil {
 			return nil, fmt.Errorf("header %s: %w", name, err)
 		}
@@ -274,7 +274,7 @@ func (n *Notifier) request(ctx context.Context, s *Settings, note *Note) (*http.
 	return req, nil
 }
 
-// oneLine is a name on one line of visible characters, cut where it is too long.
+// oneLine returns a name on one line without invisible characters, cut to maxText characters.
 func oneLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	text = strings.Map(func(r rune) rune {
