@@ -1,10 +1,11 @@
-// Package agent answers turns of a conversation: engine chat asks a model once, engine react lets it
-// call tools until it has an answer, engine direct runs what a person typed without any model, engine
-// cli hands the turn to the agent of another program. Tools are those of the pipeline, listed anew for
-// each step, and there is no other way to one: a call of a model has origin chat, and asks the person
-// of the turn before it changes anything.
+// Package agent answers the turns of a conversation with one of four engines: chat asks a model once, react lets the
+// model call tools until it has an answer, direct runs a command that a person typed without asking a model, and cli
+// hands the turn to an agent of another program over the Agent Client Protocol.
 //
-// The entry point is [New]. What an engine does reaches the conversation through a [chat.Sink].
+// Tools are called through the pipeline only. The list of tools is read again for each step. A call by a model has
+// origin chat, and the person of the turn is asked before it changes anything.
+//
+// The entry point is [New]. An engine writes to the conversation through a [chat.Sink].
 package agent
 
 import (
@@ -22,46 +23,47 @@ import (
 	"collie/internal/tool"
 )
 
-// Models gives the model that a name means.
+// Models finds models by name.
 type Models interface {
-	// Model returns the model of ref, MODEL or PROVIDER/MODEL, empty for the only or first one there is,
-	// with others to fall back to. An error is an [*llm.Error].
+	// Model returns the model for ref, which is MODEL or PROVIDER/MODEL; empty means the first model of the settings.
+	// fallbacks are models to use if it fails. The error is an [*llm.Error].
 	Model(ref string, fallbacks []string) (llm.Model, Info, error)
 }
 
-// Info is what is known of a model.
+// Info describes a model.
 type Info struct {
 	Provider, Name string
-	Context        int  // tokens that fit
-	Tools          bool // it can call tools
-	Images         bool // it takes pictures
-	// Cost is what usage of a model costs in millionths of a dollar, less than 0 where no price is known.
+	Context        int  // length of the context in tokens
+	Tools          bool // can call tools
+	Images         bool // accepts pictures
+	// Cost returns the price of u in millionths of a dollar, negative if it is unknown.
 	Cost func(provider, model string, u llm.Usage) int64
 }
 
-// Options of an [Agent]. Pipeline, Models and Tools are required.
+// Options are the options of [New]. Pipeline, Models and Tools are required.
 type Options struct {
 	Pipeline *pipeline.Pipeline
 	Models   Models
-	// Tools lists what a profile sees, for people.
+	// Tools returns the tools that a profile sees, to resolve commands and list them to people.
 	Tools func(profile string) []tool.Tool
-	// Library reads the files that a person wrote for agents; nil for none. It is called once or twice a turn.
+	// Library returns the files for agents, such as rules, skills and context entries; nil: there are none. It is
+	// called once or twice a turn.
 	Library func() *library.Library
-	// Programs is how agents of others are started; the zero value starts them without an environment.
+	// Programs says how agents of other programs are started. With the zero value they get no environment.
 	Programs Programs
-	// Screening says what becomes of results that try to give orders to a model; nil for [ScreenEnforce].
+	// Screening returns what to do with tool results that contain instructions to the model; nil means [ScreenEnforce].
 	Screening func() Screening
-	// Reader is a second model that judges a text in which rules found something, see [guardian.Stage.Read]; nil for none.
-	// With an error what the rules say stands.
+	// Reader asks a second model about a text in which the rules named found matched, see [guardian.Stage.Read]; nil:
+	// none. If it fails, the verdict of the rules stands.
 	Reader func(ctx context.Context, text string, found []string) (promptguard.Verdict, error)
 	Now    func() time.Time // nil: [time.Now]
 	Logger *slog.Logger     // nil discards
 }
 
-// Agent has the engines. It is safe for concurrent use and needs no closing.
+// Agent holds the engines. It is safe for concurrent use and needs no closing.
 type Agent struct {
 	opts  Options
-	tools atomic.Pointer[listed]
+	tools atomic.Pointer[cachedList]
 }
 
 // New returns an Agent.
@@ -90,18 +92,18 @@ const (
 	engineAuto   = "auto"
 )
 
-// Engine returns the engine that answers a message in a session with cfg, and its name. With auto, text
-// that begins with one slash is a command, which is direct; all else is react, which is one request
-// to the model where there are no tools. What would fail at once is an error here: an engine that does
-// not exist or a picture for a model that takes none is a [tool.Error], no model an [*llm.Error].
+// Engine returns the engine for a message in a session with cfg, and its name. With auto, text that begins with one
+// slash is a command and goes to direct; everything else goes to react. Errors that would end the turn at once are
+// returned here: a [tool.Error] for an unknown engine, or for a picture that the model does not accept, and an
+// [*llm.Error] if there is no model.
 func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engine, error) {
 	var text string
-	pictures := false
+	hasPictures := false
 	for _, p := range message {
 		if p.Kind == llm.PartText && text == "" {
 			text = p.Text
 		}
-		pictures = pictures || p.File != nil && strings.HasPrefix(p.File.MIME, "image/")
+		hasPictures = hasPictures || p.File != nil && strings.HasPrefix(p.File.MIME, "image/")
 	}
 	name, engine, err := a.engine(cfg, text)
 	if err != nil || name == engineDirect {
@@ -115,7 +117,7 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 		return name, engine, err
 	}
 	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)
-	if err == nil && pictures && !info.Images {
+	if err == nil && hasPictures && !info.Images {
 		err = &tool.Error{
 			Op: "turn", Kind: tool.Invalid, Subject: info.Name, Message: "this model takes no pictures",
 			Hint: "choose one that does, or say in the settings that it does: models." + info.Name + ".images",
@@ -124,7 +126,7 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 	return name, engine, err
 }
 
-// ref is the model that cfg names.
+// ref returns the reference to the model of cfg, for [Models].
 func ref(cfg *chat.Config) string {
 	if cfg.Provider == "" || strings.HasPrefix(cfg.Model, cfg.Provider+"/") {
 		return cfg.Model

@@ -12,8 +12,9 @@ import (
 	"collie/internal/tool"
 )
 
-// caller is the [tool.Caller] of a call in a turn: it reaches the turn's person and the conversation. Questions of the
-// gate are answered by what the person allowed beforehand, unless the harm is critical, else by the person; without a person they fail.
+// caller is the [tool.Caller] of a call in a turn. It reports to the conversation, and passes questions on to the
+// person of the turn. A question of the gate needs no person if the settings of the turn allow the action; without a
+// person all other questions fail.
 type caller struct {
 	agent *Agent
 	turn  *chat.Turn
@@ -21,7 +22,7 @@ type caller struct {
 	call  string // id of the call in the conversation
 	name  string // name of the tool called
 	wait  *stopwatch
-	also  tool.Caller // is shown progress too; nil for none
+	also  tool.Caller // also receives progress; nil: none
 }
 
 var _ tool.Caller = (*caller)(nil)
@@ -29,7 +30,7 @@ var _ tool.Caller = (*caller)(nil)
 // ID returns the id of the session.
 func (c *caller) ID() string { return c.turn.Session }
 
-// Supports reports what the person of the turn can do.
+// Supports reports whether the person of the turn, or the turn itself, can do what a Source or the gate may ask for.
 func (c *caller) Supports(what tool.Capability) bool {
 	switch what {
 	case tool.CanElicit:
@@ -67,7 +68,7 @@ func (c *caller) model() (llm.Model, Info, error) {
 	return c.agent.opts.Models.Model(ref(&c.turn.Config), c.turn.Config.FallbackModels)
 }
 
-// Notify shows progress. Other notifications are dropped; servers' messages are in their logs.
+// Notify shows progress in the conversation. Other notifications are dropped; messages of servers are in their logs.
 func (c *caller) Notify(ctx context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" {
 		return
@@ -79,7 +80,7 @@ func (c *caller) Notify(ctx context.Context, method string, params json.RawMessa
 	c.sink.Progress(c.call, p.Get("progress").Float(), p.Get("total").Float(), p.Get("message").String())
 }
 
-// Ask puts a question to the person, or a sampling request to the model.
+// Ask passes a question to the person, or a sampling request to the model.
 func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == tool.MethodConfirm {
 		q := gjson.ParseBytes(params)
@@ -93,11 +94,11 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	case method == methodSample:
 		return c.sample(ctx, params)
 	}
-	return c.put(ctx, method, params)
+	return c.askPerson(ctx, method, params)
 }
 
-// put asks the person. The time limit of the turn is suspended meanwhile.
-func (c *caller) put(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// askPerson asks the person. The time limit of the turn is paused meanwhile.
+func (c *caller) askPerson(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	asked, err := c.sink.Asking(ctx, c.call)
 	if err != nil {
 		return nil, err

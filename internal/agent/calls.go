@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	maxReads    = 8         // calls of one step that run at once
-	maxInStep   = 256 << 10 // bytes of results that a model gets for one step
-	maxCalls    = 100       // of one turn
+	maxParallel = 8         // calls of one step that run at the same time
+	maxStepSize = 256 << 10 // bytes of all results of one step
+	maxCalls    = 100       // calls of one turn
 	answerGrace = 2 * time.Second
 )
 
-// call is a tool call that a model has asked for.
+// call is a tool call that a model requested.
 type call struct {
 	id, name, rawArgs string // rawArgs is what the model wrote as arguments
 
@@ -34,12 +34,12 @@ type call struct {
 	state  chat.CallState
 }
 
-// callAll executes the calls of one step and returns one result for each, in their order, whatever happened. Calls that only read run side by
-// side; a call that may change something waits for the one before it on the same source.
+// callAll executes the calls of one step and returns a result for each, in the same order. Calls that only read run in
+// parallel. A call with effects waits for earlier ones on the same source.
 func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	lanes := map[string][]*call{}
 	var order []string
-	taint := r.taints.String() // what the model had read when it wanted these
+	taint := r.taints.String() // of the texts that the model has read before these calls
 	for i, c := range calls {
 		c.step, c.taint = step, taint
 		r.prepare(ctx, c)
@@ -53,19 +53,19 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 		lanes[lane] = append(lanes[lane], c)
 		r.sink.Proposed(step, chat.ToolCall{ID: c.id, Name: c.name, Args: c.args})
 	}
-	places := make(chan struct{}, maxReads)
+	slots := make(chan struct{}, maxParallel)
 	var all sync.WaitGroup
 	for _, lane := range order {
 		all.Go(func() {
 			for _, c := range lanes[lane] {
-				places <- struct{}{}
+				slots <- struct{}{}
 				r.execute(ctx, c)
-				<-places
+				<-slots
 			}
 		})
 	}
 	all.Wait()
-	results, left := make([]llm.Part, len(calls)), maxInStep
+	results, left := make([]llm.Part, len(calls)), maxStepSize
 	for i, c := range calls {
 		results[i] = r.truncate(context.WithoutCancel(ctx), c.result, left)
 		left = max(left-len(results[i].Text), 1<<10)
@@ -73,7 +73,7 @@ func (r *run) callAll(ctx context.Context, step int, calls []*call) []llm.Part {
 	return results
 }
 
-// prepare parses the arguments of c and resolves it, to learn whether it may change something.
+// prepare parses the arguments of c and resolves it, to find out whether it has effects.
 func (r *run) prepare(ctx context.Context, c *call) {
 	c.args, c.err = parseArgs(c.rawArgs)
 	if c.err != nil {
@@ -137,7 +137,7 @@ func (r *run) execute(ctx context.Context, c *call) {
 	c.result = llm.Part{Kind: llm.PartToolResult, Call: c.id, Name: c.name}
 	switch {
 	case c.err != nil:
-		c.result.Text, c.result.IsError = failure(c.err), true
+		c.result.Text, c.result.IsError = errorText(c.err), true
 		if c.state == "" {
 			c.state = stateOf(c.err)
 		}
@@ -182,7 +182,7 @@ func (r *run) do(ctx context.Context, c *call) (tool.Result, error) {
 	}
 }
 
-// userTexts returns the first and the last text that the person wrote, against which the guardian judges a call.
+// userTexts returns the first and the last text that the person wrote, which the guardian compares with calls.
 func (r *run) userTexts() (first, last string) {
 	for _, m := range r.turn.Path {
 		if m.Role != llm.RoleUser {

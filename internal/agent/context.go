@@ -53,8 +53,8 @@ func (r *run) shortenConversation(ctx context.Context, tooLong error) error {
 		if r.dropOldest() {
 			return nil
 		}
-	case r.compact < maxCompactions && len(r.before) > 1:
-		r.compact++
+	case r.summaries < maxCompactions && len(r.before) > 1:
+		r.summaries++
 		if err := r.summarize(ctx); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (r *run) shortenResults() (done bool) {
 	return done
 }
 
-// summarize replaces everything before the message being answered by a summary.
+// summarize replaces the messages before the one being answered by a summary that the model writes.
 func (r *run) summarize(ctx context.Context) error {
 	old := r.before[:len(r.before)-1]
 	text := summary(old)
@@ -105,7 +105,7 @@ func (r *run) summarize(ctx context.Context) error {
 	req := &llm.Request{
 		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,
 		System:   "You shorten conversations. Keep facts, decisions, names, paths, ids and what is still open; leave out how they were found. Write in the language of the conversation.",
-		Messages: []llm.Message{said("Shorten this conversation to what is needed to go on with it:\n\n" + strings.ToValidUTF8(text, ""))},
+		Messages: []llm.Message{userMessage("Shorten this conversation to what is needed to go on with it:\n\n" + strings.ToValidUTF8(text, ""))},
 	}
 	var short strings.Builder
 	var used llm.Usage

@@ -16,16 +16,16 @@ import (
 	"collie/internal/tool"
 )
 
-// direct runs what a message says: /TOOL ACTION with arguments as at a terminal, and name=value beside
-// --name value. It asks no model. Typed by a person at a surface of theirs it is their own deed; the same
-// text from anybody else asks a person as a model's calls do.
+// direct is the engine that runs a command: /TOOL ACTION with arguments as in a terminal, where name=value is accepted
+// like --name value. It asks no model. If a person typed the command, the call has origin direct; a command from
+// anybody else needs the same confirmations as a call by a model.
 type direct Agent
 
 // Run is a [chat.Engine].
 func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	a := (*Agent)(e)
 	out := chat.Outcome{Finish: llm.FinishStop, Steps: 1}
-	text, files := lastSaid(t.Path)
+	text, files := lastMessage(t.Path)
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/remember"); ok && strings.TrimSpace(rest) != rest {
 		return out, a.remember(ctx, t, s, strings.TrimSpace(rest))
 	}
@@ -46,23 +46,23 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	}
 	asJSON := false
 	rest = slices.DeleteFunc(rest, func(w string) bool { asJSON = asJSON || w == "--json"; return w == "--json" })
-	args, err := target.read(rest, files)
+	args, err := target.parseArgs(rest, files)
 	if err != nil {
 		return out, err
 	}
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
 	r := &run{agent: a, turn: t, sink: s, watch: watch, typed: t.Person, set: toolset{profile: t.Config.Profile, tools: []llm.Tool{{Name: target.name}}}}
-	return out, r.command(ctx, target.name, args, func(said string) string {
+	return out, r.command(ctx, target.name, args, func(text string) string {
 		if asJSON {
-			return compact(said)
+			return compact(text)
 		}
-		return said
+		return text
 	})
 }
 
-// command makes the one call of a turn and shows what it says, as show has it.
-func (r *run) command(ctx context.Context, name string, args json.RawMessage, show func(said string) string) error {
+// command makes the only call of a turn and emits its result, formatted by show unless it is an error.
+func (r *run) command(ctx context.Context, name string, args json.RawMessage, show func(text string) string) error {
 	c := &call{id: newCall(), name: name, args: args}
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolStart, ID: c.id, Name: c.name})
 	r.sink.Emit(0, llm.Event{Kind: llm.EventToolEnd, ID: c.id, Name: c.name, Args: string(args)})
@@ -71,15 +71,15 @@ func (r *run) command(ctx context.Context, name string, args json.RawMessage, sh
 	if c.err != nil {
 		return c.err
 	}
-	said := c.result.Text
+	text := c.result.Text
 	if !c.result.IsError {
-		said = show(said)
+		text = show(text)
 	}
-	r.sink.Emit(0, llm.Event{Kind: llm.EventText, Index: 1, Text: said})
+	r.sink.Emit(0, llm.Event{Kind: llm.EventText, Index: 1, Text: text})
 	return nil
 }
 
-// compact is text on one line, where it is JSON.
+// compact returns JSON on one line, and other text unchanged.
 func compact(text string) string {
 	var v any
 	if d := json.NewDecoder(strings.NewReader(text)); true {
@@ -95,12 +95,13 @@ func compact(text string) string {
 	return string(raw)
 }
 
+// usage is the error for a command that cannot be run.
 func usage(message, hint string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Message: message, Hint: hint}
 }
 
-// lastSaid is the text of what is answered, with its attachments.
-func lastSaid(path []llm.Message) (text string, files []llm.File) {
+// lastMessage returns the text of the message to answer, and its attachments.
+func lastMessage(path []llm.Message) (text string, files []llm.File) {
 	if len(path) == 0 {
 		return "", nil
 	}
@@ -116,15 +117,15 @@ func lastSaid(path []llm.Message) (text string, files []llm.File) {
 	return b.String(), files
 }
 
-// target is what a command names.
+// target is the action that a command names.
 type target struct {
-	name    string // as the pipeline takes it
-	command string // as the person writes it
+	name    string // name in the pipeline
+	command string // as a person types it
 	action  *tool.Action
 }
 
-// find finds the action that words begin with, TOOL ACTION or the name that clients see, and returns what is
-// behind it.
+// find returns the action that words begin with, as TOOL ACTION or as the name that MCP clients see, and the remaining
+// words.
 func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 	tools := a.opts.Tools(t.Config.Profile)
 	var names []string
@@ -159,6 +160,7 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 	return target{}, nil, e
 }
 
+// actionNames returns the names of the actions of a tool.
 func actionNames(l *tool.Tool) []string {
 	names := make([]string, len(l.Actions))
 	for i := range l.Actions {
@@ -167,7 +169,7 @@ func actionNames(l *tool.Tool) []string {
 	return names
 }
 
-// actionOf finds an action by any spelling of its name.
+// actionOf returns the action with that name in any spelling, or nil.
 func actionOf(l *tool.Tool, name string) *tool.Action {
 	names := actionNames(l)
 	has := func(name string) bool { return slices.Contains(names, name) }
@@ -184,8 +186,8 @@ func actionOf(l *tool.Tool, name string) *tool.Action {
 	return &l.Actions[i]
 }
 
-// read maps words to the arguments of the action. One word that is a JSON object is all of them.
-func (g target) read(words []string, files []llm.File) (json.RawMessage, error) {
+// parseArgs returns the arguments of the action from words. A single word may be a JSON object with all arguments.
+func (g target) parseArgs(words []string, files []llm.File) (json.RawMessage, error) {
 	if len(words) == 1 && strings.HasPrefix(words[0], "{") && json.Valid([]byte(words[0])) {
 		return json.RawMessage(words[0]), nil
 	}

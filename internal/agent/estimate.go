@@ -20,6 +20,7 @@ func estimate(system string, tools []llm.Tool, messages []llm.Message) int {
 	return n
 }
 
+// tokens estimates the number of tokens in s.
 func tokens(s string) int {
 	ascii, other := 0, 0
 	for _, r := range s {

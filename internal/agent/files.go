@@ -18,32 +18,32 @@ import (
 )
 
 const (
-	// skillTool is a tool of our own: it reads a skill.
+	// skillTool is the name of a built-in tool, which reads a skill.
 	skillTool = "read_skill"
 
-	heardMessages = 4    // in which keywords of context entries are looked for
-	maxContext    = 4000 // tokens of all entries together
-	maxStanding   = 8000 // tokens of the rules, and of the memory, in the notes
+	recentMessages = 4    // messages that are searched for keywords of context entries
+	maxContext     = 4000 // tokens of all entries together
+	maxNote        = 8000 // tokens of the rules, and of the memory
 
-	notesWait = 3 * time.Second // for rules and memory; an answer is not kept waiting by notes that are away
+	notesTimeout = 3 * time.Second // for reading rules and memory, so that notes that do not respond delay an answer little
 )
 
-// The files of the notes that models are told: a person's rules, and what is to be remembered.
+// The notes that models receive: the rules of the person, and the memory that /remember writes.
 const (
 	rulesNote  = "/USER_RULES.md"
 	memoryNote = "/AGENTS.md"
 )
 
-// files are what a person wrote for agents, as a turn takes them.
+// files are the files for agents that a turn uses.
 type files struct {
 	library       *library.Library
-	agent         library.Agent // the zero value for a turn without one
-	rules, memory string        // of the notes
-	context       string        // of the entries that were recalled
+	agent         library.Agent // the zero value if the turn has none
+	rules, memory string        // from the notes
+	context       string        // of the entries that matched
 }
 
-// Default changes c, the settings of a person, as far as the agent called name asks: for another engine or model, and for a
-// profile where the settings name none. An agent that there is not changes nothing; [Agent.Engine] refuses it.
+// Default sets in c, the settings of a person, the engine and model of the agent called name, and its profile if c has
+// none. An unknown agent changes nothing; [Agent.Engine] refuses it.
 func Default(c *chat.Config, l *library.Library, name string) {
 	a, err := l.Agent(name)
 	if err != nil {
@@ -60,8 +60,8 @@ func Default(c *chat.Config, l *library.Library, name string) {
 	}
 }
 
-// named is the agent of a turn, the zero value where it has none. One that would show another profile than the person's is
-// refused: which of two profiles shows less, nobody can say.
+// named returns the agent of a turn, the zero value if it has none. An agent with another profile than c is refused,
+// because neither profile is known to show less than the other.
 func named(l *library.Library, c *chat.Config) (library.Agent, error) {
 	if c.Agent == "" {
 		return library.Agent{}, nil
@@ -79,13 +79,14 @@ func named(l *library.Library, c *chat.Config) (library.Agent, error) {
 	return *a, nil
 }
 
+// files reads the files for a turn with the settings c.
 func (a *Agent) files(c *chat.Config) (f files, err error) {
 	f.library = a.opts.Library()
 	f.agent, err = named(f.library, c)
 	return f, err
 }
 
-// permit refuses a call that is more than the agent may do.
+// permit refuses a call that exceeds the level of the agent.
 func (f *files) permit(c *tool.Call) error {
 	if f.agent.Level == "" || f.agent.Level == "rwd" || c.Kind != tool.KindCall && !c.HasEffects() {
 		return nil
@@ -106,7 +107,7 @@ func (f *files) permit(c *tool.Call) error {
 	return e
 }
 
-// skill answers read_skill.
+// skill runs the tool read_skill.
 func (f *files) skill(args json.RawMessage) (tool.Result, error) {
 	in := gjson.ParseBytes(args)
 	s, err := f.library.Skill(in.Get("name").String())
@@ -121,7 +122,7 @@ func (f *files) skill(args json.RawMessage) (tool.Result, error) {
 	return tool.Result{Raw: raw}, err
 }
 
-// write adds to a system prompt what stands in files. Skills need a tool to be read.
+// write adds the files to a system prompt. Skills are listed only with tools, because read_skill is one.
 func (f *files) write(b *strings.Builder, tools bool) {
 	section := func(title, text string) {
 		if text != "" {
@@ -143,13 +144,13 @@ func (f *files) write(b *strings.Builder, tools bool) {
 	}
 }
 
-// standing reads the rules and the memory in the notes, if there are notes and they may be read. The calls
-// are on record as those of the turn are.
-func (r *run) standing(ctx context.Context) {
+// readRulesAndMemory reads the rules and the memory from the notes, if there are notes and they may be read. These
+// calls are recorded like those of the model.
+func (r *run) readRulesAndMemory(ctx context.Context) {
 	if r.turn.Config.Engine == engineChat {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, notesWait)
+	ctx, cancel := context.WithTimeout(ctx, notesTimeout)
 	defer cancel()
 	for _, n := range []struct {
 		note string
@@ -162,12 +163,12 @@ func (r *run) standing(ctx context.Context) {
 			}
 			return
 		}
-		*n.text = head(w.Get("content").String(), maxStanding)
+		*n.text = head(w.Get("content").String(), maxNote)
 	}
 }
 
-// readNote reads a note from a block on, through the pipeline like any other call. Without notes the error is of kind
-// NotFound.
+// readNote reads a note from a block on, through the pipeline like every other call. If there are no notes, the error
+// is of kind NotFound.
 func (r *run) readNote(ctx context.Context, note string, block int) (window gjson.Result, err error) {
 	args, err := json.Marshal(map[string]any{"path": note, "blockStart": block, "blockLimit": 200, "tokenBudget": 32000})
 	if err != nil {
@@ -193,22 +194,22 @@ func (r *run) readNote(ctx context.Context, note string, block int) (window gjso
 // notesSource is the name of the source of notes.
 const notesSource = "siyuan"
 
-// recall looks which context entries the last messages call for, and says so in the turn.
-func (r *run) recall() {
-	var heard []string
-	for _, m := range r.turn.Path[max(0, len(r.turn.Path)-heardMessages):] {
+// matchContext chooses the context entries whose keywords occur in the last messages, and shows which ones.
+func (r *run) matchContext() {
+	var recent []string
+	for _, m := range r.turn.Path[max(0, len(r.turn.Path)-recentMessages):] {
 		var text strings.Builder
 		for _, p := range m.Parts {
 			if p.Kind == llm.PartText {
 				text.WriteString(p.Text + "\n")
 			}
 		}
-		heard = append(heard, text.String())
+		recent = append(recent, text.String())
 	}
 	var b strings.Builder
-	var taken, left []string
+	var included, omitted []string
 	room := maxContext
-	for _, m := range r.files.library.Matching(r.files.agent.Name, heard) {
+	for _, m := range r.files.library.Matching(r.files.agent.Name, recent) {
 		where := "the last message"
 		if m.Back > 0 {
 			where = fmt.Sprintf("message %d from the end", m.Back+1)
@@ -216,26 +217,26 @@ func (r *run) recall() {
 		place := fmt.Sprintf("%s (%s; %q in %s)", m.Name, m.File, m.Keyword, where)
 		text := head(m.Text, m.Budget)
 		if n := tokens(text); n > room {
-			left = append(left, place)
+			omitted = append(omitted, place)
 			continue
 		} else {
 			room -= n
 		}
-		taken = append(taken, place)
+		included = append(included, place)
 		fmt.Fprintf(&b, "# %s\n\n%s\n\n", m.Name, text)
 	}
-	if len(taken) > 0 {
+	if len(included) > 0 {
 		r.files.context = "What the person has written down about this:\n\n" + strings.TrimSpace(b.String())
-		r.sink.Notice("context", fmt.Sprintf("context entries before this message: %s", strings.Join(taken, ", ")))
+		r.sink.Notice("context", fmt.Sprintf("context entries before this message: %s", strings.Join(included, ", ")))
 	}
-	if len(left) > 0 {
-		r.sink.Notice("context_full", fmt.Sprintf("context entries left out, since all together have %d tokens at most: %s", maxContext, strings.Join(left, ", ")))
+	if len(omitted) > 0 {
+		r.sink.Notice("context_full", fmt.Sprintf("context entries left out, since all together have %d tokens at most: %s", maxContext, strings.Join(omitted, ", ")))
 	}
 }
 
-// recalled is a conversation with the context entries in front of what is answered. They stand there, and not in the system
-// prompt, so that what providers keep of the conversation before stays good.
-func (r *run) recalled(before []llm.Message) []llm.Message {
+// withContext returns the conversation with the context entries before the message to answer. They are not in the
+// system prompt, because a change there would invalidate the provider's cache of the whole conversation.
+func (r *run) withContext(before []llm.Message) []llm.Message {
 	last := len(before) - 1
 	if r.files.context == "" || last < 0 || before[last].Role != llm.RoleUser {
 		return before
@@ -245,7 +246,7 @@ func (r *run) recalled(before []llm.Message) []llm.Message {
 	return out
 }
 
-// head is text up to about n tokens.
+// head returns the beginning of text, up to about n tokens.
 func head(text string, n int) string {
 	text = strings.TrimSpace(text)
 	ascii, other := 0, 0
@@ -262,8 +263,8 @@ func head(text string, n int) string {
 	return text
 }
 
-// remember adds text to the memory in the notes. It is a person's own deed where they typed it; else a person is asked, as
-// before any change.
+// remember adds text to the memory in the notes. If a person typed it, no confirmation is needed; otherwise a person is
+// asked as before each change.
 func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text string) error {
 	ctx, watch, stop := withLimit(ctx, time.Duration(t.Config.MaxTurnSeconds)*time.Second)
 	defer stop()
@@ -275,7 +276,7 @@ func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text st
 		if w.Get("nextWindow").Exists() {
 			w, err = r.readNote(ctx, memoryNote, int(total)-1)
 		}
-		// An edit of the end loses nothing that is written meanwhile, as writing the whole would.
+		// Replacing only the end keeps what somebody else writes meanwhile; writing the whole note would lose it.
 		end := tail(w.Get("content").String())
 		name, args = "fs/replace", map[string]any{"path": memoryNote, "edit": map[string]any{"old": end, "new": end + "\n" + item}}
 	}
@@ -289,7 +290,7 @@ func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text st
 	return r.command(ctx, name, raw, func(string) string { return "Remembered: " + text })
 }
 
-// tail is the end of text from the beginning of a line on, as short as it can be to stand there once.
+// tail returns the shortest end of text that begins a line and occurs only once in text.
 func tail(text string) string {
 	text = strings.TrimRight(text, "\n")
 	for at := len(text); at > 0; {

@@ -21,8 +21,8 @@ func (r *run) limitResult(ctx context.Context, p llm.Part) llm.Part {
 	return r.truncate(ctx, p, limit)
 }
 
-// truncate cuts the text of p to limit bytes and adds a note on how to read on. The whole text, up to maxStored bytes, becomes a blob of the
-// session, which tool_output reads.
+// truncate cuts the text of p to limit bytes and adds a note on how to read the rest. The text, up to maxStored bytes,
+// is stored as a blob of the session, which tool_output reads.
 func (r *run) truncate(ctx context.Context, p llm.Part, limit int) llm.Part {
 	if len(p.Text) <= limit {
 		return p

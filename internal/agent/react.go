@@ -13,10 +13,10 @@ import (
 	"collie/internal/tool"
 )
 
-// react asks a model, makes the calls that it wants, and asks again, until it wants none.
+// react is the engine that asks a model, makes the calls that it requests, and asks again until it requests none.
 type react Agent
 
-// run is one turn of the engine.
+// run is one turn of an engine.
 type run struct {
 	agent *Agent
 	turn  *chat.Turn
@@ -25,29 +25,30 @@ type run struct {
 	info  Info
 	watch *stopwatch
 	files files
-	typed bool // the call is a person's own, and not a model's
+	typed bool // the call was typed by a person
 
 	set       toolset
-	before    []llm.Message // the conversation up to what is answered
-	since     []llm.Message // what this turn has added
+	before    []llm.Message // the conversation up to the message to answer
+	since     []llm.Message // the messages of this turn
 	repeats   repeats
 	taints    taints
-	refused   map[string]int // calls of a tool that were refused
+	refused   map[string]int // refused calls by tool
 	callCount int            // in this turn
-	compact   int            // times that the conversation was shortened
+	summaries int            // how often the conversation was summarized
 	usage     llm.Usage
 	cost      int64
 }
 
-// answer is what a model said in one step.
+// answer is the answer of a model in one step.
 type answer struct {
 	parts  []llm.Part
 	calls  []*call
 	finish llm.Finish
-	begun  bool // something of it was seen
+	begun  bool // part of it was received
 }
 
-// maxRefusals of calls of one tool end a turn: whoever is asked again and again says yes in the end.
+// maxRefusals is the number of refused calls of one tool that end a turn, since a person who is asked again and again
+// will agree in the end.
 const maxRefusals = 3
 
 // Run is a [chat.Engine].
@@ -69,18 +70,19 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 	}
 	r.before = r.screenAttachments(ctx, unescaped(t.Path))
 	if len(t.Partial) > 0 {
-		r.since = append(chat.Messages(t.Partial, unknown), said("Go on where you stopped; do not repeat what is there."))
+		r.since = append(chat.Messages(t.Partial, unknown), userMessage("Go on where you stopped; do not repeat what is there."))
 		r.taints.recall(r.since)
 	}
-	r.standing(ctx)
-	r.recall()
+	r.readRulesAndMemory(ctx)
+	r.matchContext()
 	return r.loop(ctx)
 }
 
-// unknown is what is known of a call that an answer made before it broke off.
+// unknown is the state of calls in a partial answer.
 func unknown(string) chat.CallState { return chat.CallUnknown }
 
-// unescaped is a path on which //NAME, with which a person began, is /NAME: no command, but meant for the model.
+// unescaped returns path with //NAME at the beginning of a message replaced by /NAME: the person wants to send it to
+// the model and not to run a command.
 func unescaped(path []llm.Message) []llm.Message {
 	path = slices.Clone(path)
 	for i, m := range path {
@@ -95,16 +97,17 @@ func unescaped(path []llm.Message) []llm.Message {
 	return path
 }
 
-func said(text string) llm.Message {
+// userMessage returns a message of the user.
+func userMessage(text string) llm.Message {
 	return llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}
 }
 
-// loop takes step after step. The last one that may be taken is taken without tools, so that the model
-// says what it has found.
+// loop takes steps until the model requests no calls. The last step allowed has no tools, so that the model answers
+// with what it found.
 func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
-	most := r.turn.Config.MaxSteps
-	if most <= 0 {
-		most = chat.Defaults().MaxSteps
+	maxSteps := r.turn.Config.MaxSteps
+	if maxSteps <= 0 {
+		maxSteps = chat.Defaults().MaxSteps
 	}
 	closing := false
 	for step := 0; ; step++ {
@@ -115,32 +118,33 @@ func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 			}
 			r.set = toolset{}
 		}
-		if step == most-1 && most > 1 && len(r.set.tools) > 0 {
+		if step == maxSteps-1 && maxSteps > 1 && len(r.set.tools) > 0 {
 			closing = true
-			r.sink.Notice("max_steps", fmt.Sprintf("%d steps have been taken: the answer ends here", most))
+			r.sink.Notice("max_steps", fmt.Sprintf("%d steps have been taken: the answer ends here", maxSteps))
 		}
-		said, err := r.step(ctx, step, closing)
-		out := chat.Outcome{Finish: said.finish, Usage: r.usage, Steps: step + 1}
+		answer, err := r.step(ctx, step, closing)
+		out := chat.Outcome{Finish: answer.finish, Usage: r.usage, Steps: step + 1}
 		switch {
 		case err != nil && ctx.Err() != nil:
 			return out, context.Cause(ctx)
 		case err != nil:
 			return out, err
-		case len(said.calls) == 0 || closing:
+		case len(answer.calls) == 0 || closing:
 			return out, nil
 		}
-		results := r.callAll(ctx, step, said.calls)
+		results := r.callAll(ctx, step, answer.calls)
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
-		closing = r.judge(said.calls, results) || most == 1
-		r.since = append(r.since, llm.Message{Role: llm.RoleAssistant, Parts: said.parts}, llm.Message{Role: llm.RoleTool, Parts: results})
+		closing = r.shouldEnd(answer.calls, results) || maxSteps == 1
+		r.since = append(r.since, llm.Message{Role: llm.RoleAssistant, Parts: answer.parts}, llm.Message{Role: llm.RoleTool, Parts: results})
 		r.since = append(r.since, r.sink.Steered(step)...)
 	}
 }
 
-// judge looks whether the turn is to end after these calls, says why, and tells the model what it should know.
-func (r *run) judge(calls []*call, results []llm.Part) (end bool) {
+// shouldEnd reports whether the turn ends after these calls, and if so shows why. It adds advice for the model to the
+// last result.
+func (r *run) shouldEnd(calls []*call, results []llm.Part) (end bool) {
 	advice, end := r.repeats.add(calls, results)
 	if advice != "" && len(results) > 0 {
 		results[len(results)-1].Text += "\n[" + advice + "]"
@@ -163,45 +167,43 @@ func (r *run) judge(calls []*call, results []llm.Part) (end bool) {
 	return end
 }
 
-// step asks the model once. A conversation that is too long for it is shortened first, or when the
-// provider says so.
+// step asks the model once. A conversation that is too long is shortened before, or after the provider refused it.
 func (r *run) step(ctx context.Context, step int, closing bool) (answer, error) {
 	for {
 		req := r.ask(closing)
 		if err := r.fit(ctx, req); err != nil {
 			return answer{}, err
 		}
-		said, err := r.stream(ctx, step, req)
-		if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.ClassContext && !said.begun {
+		out, err := r.stream(ctx, step, req)
+		if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.ClassContext && !out.begun {
 			if shorter := r.shortenConversation(ctx, err); shorter != nil {
-				return said, shorter
+				return out, shorter
 			}
 			continue
 		}
-		return said, err
+		return out, err
 	}
 }
 
-// ask is the request for the next step.
+// ask returns the request for the next step.
 func (r *run) ask(closing bool) *llm.Request {
 	cfg := &r.turn.Config
 	return &llm.Request{
-		Model: r.info.Name, System: r.system(), Messages: slices.Concat(r.recalled(r.before), r.since), Tools: r.set.tools, NoTools: closing,
+		Model: r.info.Name, System: r.system(), Messages: slices.Concat(r.withContext(r.before), r.since), Tools: r.set.tools, NoTools: closing,
 		MaxOutput: cfg.MaxOutput, Temperature: cfg.Temperature, Effort: llm.Effort(cfg.Reasoning), Session: r.turn.Session,
 	}
 }
 
-// stream reads one answer and hands it on as it comes. Calls get ids of ours, since those of providers
-// repeat, or are not there.
-func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answer, err error) {
+// stream reads one answer and emits its events. Calls get new ids, because ids of providers are not unique or missing.
+func (r *run) stream(ctx context.Context, step int, req *llm.Request) (out answer, err error) {
 	at := map[int]int{} // Index of an event to index of the part
 	text := map[int]*strings.Builder{}
 	part := func(e llm.Event, kind llm.PartKind) int {
 		i, ok := at[e.Index]
 		if !ok {
-			i = len(said.parts)
+			i = len(out.parts)
 			at[e.Index] = i
-			said.parts = append(said.parts, llm.Part{Kind: kind, Provider: r.info.Provider})
+			out.parts = append(out.parts, llm.Part{Kind: kind, Provider: r.info.Provider})
 			text[i] = &strings.Builder{}
 		}
 		return i
@@ -222,12 +224,12 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answ
 			i := part(e, kind)
 			text[i].WriteString(e.Text)
 			if len(e.Opaque) > 0 {
-				said.parts[i].Opaque = e.Opaque
+				out.parts[i].Opaque = e.Opaque
 			}
-			said.begun = said.begun || e.Text != ""
+			out.begun = out.begun || e.Text != ""
 		case llm.EventToolStart, llm.EventToolArgs, llm.EventToolEnd:
 			i := part(e, llm.PartToolCall)
-			p := &said.parts[i]
+			p := &out.parts[i]
 			if p.Call == "" {
 				p.Call = newCall()
 			}
@@ -237,13 +239,13 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answ
 			e.ID, e.Name = p.Call, p.Name
 			if e.Kind == llm.EventToolEnd {
 				p.Args, p.Opaque = e.Args, e.Opaque
-				said.calls = append(said.calls, &call{id: p.Call, name: p.Name, rawArgs: e.Args})
+				out.calls = append(out.calls, &call{id: p.Call, name: p.Name, rawArgs: e.Args})
 			}
-			said.begun = true
+			out.begun = true
 		case llm.EventUsage:
 			used = e.Usage
 		case llm.EventFinish:
-			said.finish = e.Finish
+			out.finish = e.Finish
 		case llm.EventStart:
 			who = e
 		case llm.EventRetry, llm.EventNotice:
@@ -251,15 +253,15 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (said answ
 		r.sink.Emit(step, e)
 	}
 	for i, b := range text {
-		if said.parts[i].Kind != llm.PartToolCall {
-			said.parts[i].Text = b.String()
+		if out.parts[i].Kind != llm.PartToolCall {
+			out.parts[i].Text = b.String()
 		}
 	}
 	r.count(who, used)
-	return said, err
+	return out, err
 }
 
-// count adds what a request has used, which the one that answered it counts.
+// count adds the usage of one request to that of the turn. who is the provider and model that answered.
 func (r *run) count(who llm.Event, u llm.Usage) {
 	if u == (llm.Usage{}) {
 		return
@@ -273,8 +275,8 @@ func (r *run) count(who llm.Event, u llm.Usage) {
 	r.sink.Usage(who.Provider, who.Model, who.Key, u, cost)
 }
 
-// system is what a model is told before the conversation. It says the day and not the time, or no
-// provider's cache would ever hold it.
+// system returns the system prompt. It contains the date but not the time, which would make it miss the cache of the
+// provider each time.
 func (r *run) system() string {
 	var b strings.Builder
 	b.WriteString("You are an assistant that works in a person's notes and with their tools. Use tools to find out rather than guess, " +

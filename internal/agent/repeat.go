@@ -6,7 +6,7 @@ import (
 	"collie/internal/llm"
 )
 
-// How often calls may repeat before the model is told, and before the turn ends.
+// How often a call may repeat before the model is advised, and before the turn ends.
 const (
 	tellAfter    = 3  // identical calls that failed or found nothing, in a row
 	stopAfter    = 5  // likewise, to end the turn
@@ -21,7 +21,7 @@ type repeats struct {
 	steps  [][][32]byte // for each step, hashes of its calls with their results
 }
 
-// add records the calls of one step. advice is for the model; stop means that the turn should end.
+// add records the calls of one step. It returns advice for the model, or stop if the turn should end.
 func (r *repeats) add(calls []*call, results []llm.Part) (advice string, stop bool) {
 	var step [][32]byte
 	for i, c := range calls {

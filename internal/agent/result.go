@@ -93,12 +93,13 @@ func cut(text string, limit int) int {
 	return at
 }
 
+// skipped is the error for a call that was not made because the turn ended.
 func skipped(ctx context.Context) error {
 	return &tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended before it began; nothing was done", Err: context.Cause(ctx)}
 }
 
-// failure is what a model is told of an error.
-func failure(err error) string {
+// errorText returns an error as a model receives it.
+func errorText(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		return string(e.Payload())
 	}
@@ -108,6 +109,7 @@ func failure(err error) string {
 	return string((&tool.Error{Op: "call", Kind: tool.Internal, Err: err}).Payload())
 }
 
+// stateOf returns the state of a call that failed with err.
 func stateOf(err error) chat.CallState {
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {

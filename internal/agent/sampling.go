@@ -47,11 +47,11 @@ func (c *caller) sample(ctx context.Context, params json.RawMessage) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	said, err := c.put(ctx, tool.MethodConfirm, q)
+	reply, err := c.askPerson(ctx, tool.MethodConfirm, q)
 	if err != nil {
 		return nil, err
 	}
-	if gjson.GetBytes(said, "confirm").Type != gjson.True {
+	if gjson.GetBytes(reply, "confirm").Type != gjson.True {
 		return nil, tool.NewProtocolError(codeRejected, "the person said no", nil)
 	}
 	who := llm.Event{Provider: info.Provider, Model: info.Name}

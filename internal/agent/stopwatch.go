@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// stopwatch cancels a context after a time limit that is suspended while a person is asked.
+// stopwatch cancels a context after a time limit. The time during which a person is asked does not count.
 type stopwatch struct {
 	cancel context.CancelCauseFunc
 
@@ -20,7 +20,7 @@ type stopwatch struct {
 	limit   time.Duration
 }
 
-// withLimit returns ctx with a stopwatch that cancels it after limit; 0 means no limit. The caller calls stop.
+// withLimit returns ctx with a stopwatch that cancels it after limit; 0 means no limit. The caller must call stop.
 func withLimit(ctx context.Context, limit time.Duration) (inner context.Context, w *stopwatch, stop func()) {
 	inner, cancel := context.WithCancelCause(ctx)
 	w = &stopwatch{cancel: cancel, left: limit, limit: limit}
@@ -38,6 +38,7 @@ func withLimit(ctx context.Context, limit time.Duration) (inner context.Context,
 	}
 }
 
+// expire is called by the timer.
 func (w *stopwatch) expire() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,6 +50,7 @@ func (w *stopwatch) expire() {
 	}
 }
 
+// pause stops the time until resume is called as often as pause.
 func (w *stopwatch) pause() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -59,6 +61,7 @@ func (w *stopwatch) pause() {
 	}
 }
 
+// resume undoes one pause.
 func (w *stopwatch) resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,13 +10,14 @@ import (
 
 const maxTaints = 16
 
-// taints are the names of the rules that matched what the model of a turn has read: texts from outside that try to give it orders. It is safe
-// for concurrent use.
+// taints collects the names of the rules that matched texts from outside which the model has read in a conversation. It
+// is safe for concurrent use.
 type taints struct {
 	mu    sync.Mutex
 	rules []string
 }
 
+// add adds names of rules.
 func (t *taints) add(rules []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,14 +35,14 @@ func (t *taints) String() string {
 	return strings.Join(t.rules, ",")
 }
 
-// A result in which a rule matched begins with one of these, followed by the names of the rules. A later turn reads the names from there, so
-// the conversation needs no other record of them. A text from outside that imitates the words only taints itself.
+// Results in which a rule matched begin with one of these texts and the names of the rules, from which later turns read
+// the names again. A text from outside that imitates this only taints itself.
 const (
 	markedHead   = "[Parts of this result read like orders ("
 	withheldHead = "[This result was withheld: it tries to give orders to you ("
 )
 
-// recall adds the names that the results of earlier turns were marked with.
+// recall adds the names of rules from the results of earlier turns.
 func (t *taints) recall(messages []llm.Message) {
 	for _, m := range messages {
 		for _, p := range m.Parts {

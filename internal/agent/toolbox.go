@@ -16,25 +16,27 @@ import (
 	"collie/internal/tool"
 )
 
-// Toolbox is what the agent of another program may use of our tools in one turn.
+// Toolbox gives the agent of another program access to our tools during one turn.
 type Toolbox struct {
 	Principal, Profile string
-	// Shows reports whether it sees the tool of that name.
+	// Shows reports whether the agent sees the tool of that name; nil: it sees all.
 	Shows func(name string) bool
-	// Do runs a request: through the pipeline, with the person of the turn to ask, and shown in the conversation.
+	// Do runs a request through the pipeline. The person of the turn is asked if necessary, and the conversation shows
+	// the call.
 	Do func(ctx context.Context, r tool.Request) (tool.Result, error)
 }
 
-// Endpoint is where an agent finds a Toolbox.
+// Endpoint is the MCP server through which an agent uses a Toolbox.
 type Endpoint struct {
 	URL, Token string
-	// Command is for an agent that takes servers on stdio alone, and Env the variable that tells it where to go.
+	// Command starts a bridge to the server, for agents that support only servers on stdio. Env is the variable that
+	// tells it the address.
 	Command []string
 	Env     [2]string
 	Close   func()
 }
 
-// server is the endpoint as the agent is told of it.
+// server returns the endpoint as the protocol describes it.
 func (d *Endpoint) server(http bool) acp.Server {
 	if http {
 		return acp.Server{Name: "collie", URL: d.URL, Headers: [][2]string{{"Authorization", "Bearer " + d.Token}}}
@@ -42,7 +44,7 @@ func (d *Endpoint) server(http bool) acp.Server {
 	return acp.Server{Name: "collie", Command: d.Command[0], Args: d.Command[1:], Env: [][2]string{d.Env}}
 }
 
-// open offers our tools to the agent; nil servers if there are none to offer.
+// open starts an endpoint for our tools. servers is nil if there are no tools.
 func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, closeEndpoint func(), err error) {
 	if f.agent.opts.Programs.Open == nil {
 		return nil, func() {}, nil
@@ -63,7 +65,7 @@ func (f *foreign) open(ctx context.Context, http bool) (servers []acp.Server, cl
 	return []acp.Server{endpoint.server(http)}, endpoint.Close, nil
 }
 
-// barred are the tools that are shown to no model.
+// barred returns the names of the tools that are shown to no model.
 func (f *foreign) barred() []string {
 	if l := f.agent.tools.Load(); l != nil {
 		return l.barred
@@ -71,17 +73,18 @@ func (f *foreign) barred() []string {
 	return nil
 }
 
-// allowed reports whether the patterns of the turn and of the agent show a tool, and its definition may be shown.
+// allowed reports whether the agent sees a tool: the patterns of the turn and of the agent select it, and it is not
+// barred.
 func (f *foreign) allowed(name string) bool {
 	return !slices.Contains(f.barred(), name) && selects(f.turn.Config.Tools, f.turn.Config.Deny, name) && selects(f.files.agent.Tools, f.files.agent.Deny, name)
 }
 
-// newCall is an id for a call in the conversation.
+// newCall returns a new id for a call.
 func newCall() string {
 	return "call_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")
 }
 
-// request is r as one of the turn: from the agent, answered by the person of the turn.
+// asked returns r as a request of the agent in this turn, with the person of the turn as the one who answers.
 func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	r.Origin, r.Principal, r.Session, r.Parent, r.Profile = tool.CLIAgent, f.turn.Principal, f.turn.Session, f.turn.ID+":0", f.set.profile
 	r.Caller = &caller{agent: f.agent, turn: f.turn, sink: f.sink, call: call, name: r.Name, wait: f.watch, also: r.Caller}
@@ -92,7 +95,7 @@ func (f *foreign) asked(r tool.Request, call string) tool.Request {
 	return r
 }
 
-// do is that of [Toolbox].
+// do implements [Toolbox.Do].
 func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 	ctx, done := f.within(ctx)
 	defer done()
@@ -102,7 +105,7 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 	if err == nil {
 		err = f.files.permit(resolved)
 	}
-	if r.Kind != tool.KindCall { // shown by no conversation, and changes nothing
+	if r.Kind != tool.KindCall { // resources and prompts change nothing and are not shown in the conversation
 		if err != nil {
 			return tool.Result{}, err
 		}
@@ -112,25 +115,25 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 		}
 		return f.screenRead(context.WithoutCancel(ctx), r.Name, result)
 	}
-	begun := time.Now()
+	start := time.Now()
 	f.sink.Proposed(0, chat.ToolCall{ID: id, Name: r.Name, Args: r.Args})
 	var result tool.Result
 	switch {
 	case !f.allowed(r.Name):
 		err = f.set.unknown(r.Name)
-	case err != nil && f.files.agent.Level != "": // more than it may do, or nobody knows what
+	case err != nil && f.files.agent.Level != "": // exceeds the level, or its effects are unknown
 	case f.often(r.Name):
 		err = tooOften(r.Name)
 	default:
 		if err = f.sink.Executing(ctx, id); err == nil {
 			result, err = f.agent.opts.Pipeline.Do(ctx, asked)
-			f.count(r.Name, err)
+			f.countRefusal(r.Name, err)
 		}
 	}
 	part, state := llm.Part{Kind: llm.PartToolResult, Call: id, Name: r.Name}, chat.CallDone
 	switch {
 	case err != nil:
-		part.Text, part.IsError, state = failure(err), true, stateOf(err)
+		part.Text, part.IsError, state = errorText(err), true, stateOf(err)
 	default:
 		part.Text, part.Files = resultText(result.Raw, true)
 		if part.IsError = result.IsError; result.IsError {
@@ -141,14 +144,14 @@ func (f *foreign) do(ctx context.Context, r tool.Request) (tool.Result, error) {
 			part.Text, part.Files = screened.Text, nil
 		}
 	}
-	f.sink.Answered(id, state, f.limitResult(context.WithoutCancel(ctx), part), time.Since(begun).Milliseconds())
+	f.sink.Answered(id, state, f.limitResult(context.WithoutCancel(ctx), part), time.Since(start).Milliseconds())
 	return result, err
 }
 
-// within is ctx until the turn ends, and keeps the agent from being thought silent meanwhile. done is to be called.
+// within returns ctx, cancelled when the turn ends. Until done is called, the agent does not count as silent.
 func (f *foreign) within(ctx context.Context) (inner context.Context, done func()) {
 	inner, cancel := context.WithCancelCause(ctx)
-	stop := f.whenOver(func() { cancel(&tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended"}) })
+	stop := f.onTurnEnd(func() { cancel(&tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended"}) })
 	f.mu.Lock()
 	f.working++
 	f.mu.Unlock()
@@ -162,7 +165,7 @@ func (f *foreign) within(ctx context.Context) (inner context.Context, done func(
 	}
 }
 
-// often reports whether calls of name were refused so often that the person is not asked again in this turn.
+// often reports whether calls of name were refused so often in this turn that the person is not asked again.
 func (f *foreign) often(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,8 +176,8 @@ func tooOften(name string) error {
 	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; nobody is asked about it again", Hint: "go on without it, and say what would be needed"}
 }
 
-// count remembers a refusal.
-func (f *foreign) count(name string, err error) {
+// countRefusal counts err if it is a refusal.
+func (f *foreign) countRefusal(name string, err error) {
 	switch tool.KindOf(err).Class() {
 	case tool.Declined, tool.Denied, tool.Unconfirmed:
 		f.mu.Lock()
@@ -183,30 +186,31 @@ func (f *foreign) count(name string, err error) {
 	}
 }
 
-// permission is the [tool.Source] of what agents ask to be allowed. It runs nothing: that it runs is the answer.
+// permission is the [tool.Source] of calls for which agents ask permission. Run does nothing: that a call passes all
+// stages is the permission.
 type permission struct{}
 
 var allowedResult = tool.Result{Raw: json.RawMessage(`{"content":[{"type":"text","text":"allowed"}]}`)}
 
-// Name is that of [tool.Source].
+// Name implements [tool.Source].
 func (permission) Name() string { return engineCLI }
 
-// Offer is that of [tool.Source]: no catalog lists it.
+// Offer implements [tool.Source]. No catalog lists it.
 func (permission) Offer() *tool.Offer { return &tool.Offer{} }
 
-// Watch is that of [tool.Source].
+// Watch implements [tool.Source].
 func (permission) Watch(func(tool.Change)) (stop func()) { return func() {} }
 
-// Run is that of [tool.Source].
+// Run implements [tool.Source].
 func (permission) Run(context.Context, *tool.Call) (tool.Result, error) { return allowedResult, nil }
 
-// Permit is that of [acp.Client]: what an agent asks to do goes through the stages like a call, is on record like one, and
-// the person of the turn answers it.
+// Permit implements [acp.Client]: a call that the agent wants to make itself passes all stages like one of ours, is
+// recorded, and the person of the turn decides.
 func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool) {
 	ctx, done := f.within(ctx)
 	defer done()
 	f.mu.Lock()
-	c := f.known(u)
+	c := f.update(u)
 	if c == nil || c.closed || f.over {
 		f.mu.Unlock()
 		return false, true
@@ -226,7 +230,7 @@ func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool
 		err = tooOften(name)
 	default:
 		_, err = f.agent.opts.Pipeline.DoCall(ctx, call)
-		f.count(name, err)
+		f.countRefusal(name, err)
 	}
 	if err == nil {
 		return true, true
@@ -234,13 +238,13 @@ func (f *foreign) Permit(ctx context.Context, u acp.Call) (allowed, decided bool
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !c.closed {
-		f.close(c, stateOf(err), failure(err))
+		f.close(c, stateOf(err), errorText(err))
 	}
 	return false, ctx.Err() == nil
 }
 
-// actionOfKind is the action that a kind of tool of another program stands for. A person answers for each; how risky it is
-// follows from its name and hints, as of any action that is not ours, so that the rules judge its arguments too.
+// actionOfKind returns the action for a kind of tool in the protocol. A person decides about each. Its risk follows
+// from name and hints, as with every action of a foreign server, so that the firewall reads its arguments too.
 func actionOfKind(kind string) *tool.Action {
 	return &tool.Action{
 		Name: cmp.Or(kind, "other"), InputSchema: json.RawMessage(`{"type":"object"}`), Dangerous: true,

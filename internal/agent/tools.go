@@ -14,34 +14,33 @@ import (
 	"collie/internal/tool"
 )
 
-// From so much on, tools are shown behind three that find, describe and call them: a model reads the
-// whole list at each step.
+// Above these limits, the model gets three tools that find, describe and call all others, because it reads the whole
+// list in each step.
 const (
 	maxTools     = 60
 	maxToolBytes = 20 << 10
 )
 
-// outputTool is the one tool of our own: it reads on in a result of which the model saw only the
-// beginning. It touches nothing but blobs of the session.
+// outputTool is the name of a built-in tool, which reads the rest of a result that was cut. It can read only blobs of
+// the session.
 const outputTool = "tool_output"
 
-// listed is a tool list that has been read, kept while the catalog stays as it is.
-type listed struct {
+// cachedList is a tool list, valid for one revision of the catalog.
+type cachedList struct {
 	profile  string
 	revision uint64
 	tools    []llm.Tool
-	barred   []string // tools that are not shown because of what their definitions say
+	barred   []string // names of tools that are not shown because their definitions contain instructions
 }
 
-// toolset is what a model may call in one step.
+// toolset are the tools that a model may call in one step.
 type toolset struct {
-	profile string // what calls name as their profile
+	profile string // profile of the calls
 	tools   []llm.Tool
 }
 
-// toolset lists what a turn's model may call now. A change of the catalog is seen by the next step;
-// calls that run keep what they were resolved to. Where the turn names patterns, the tools that they
-// match are shown as they are; a tool that groups the actions of server S also goes by S__.
+// toolset returns the tools for the next step of a turn. If the turn or the agent has patterns, exactly the tools that
+// match are listed, and a tool that groups the actions of server S also matches as S__.
 func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *files) toolset {
 	if t.Config.Engine == engineChat {
 		return toolset{}
@@ -75,7 +74,7 @@ func (a *Agent) toolset(ctx context.Context, t *chat.Turn, files *files) toolset
 	return set
 }
 
-// inSearch is a profile with all of its tools behind a search.
+// inSearch returns the name of a profile that shows all tools of profile behind a search.
 func inSearch(profile string) string {
 	if profile == "" {
 		profile = "default"
@@ -83,7 +82,7 @@ func inSearch(profile string) string {
 	return profile + "@" + string(tool.Search)
 }
 
-// selects reports whether patterns show a tool: one of allow or none given, and none of deny.
+// selects reports whether name matches a pattern of allow, or allow is empty, and matches no pattern of deny.
 func selects(allow, deny []string, name string) bool {
 	match := func(pattern string) bool {
 		exact, err := path.Match(pattern, name)
@@ -93,6 +92,7 @@ func selects(allow, deny []string, name string) bool {
 	return (len(allow) == 0 || slices.ContainsFunc(allow, match)) && !slices.ContainsFunc(deny, match)
 }
 
+// size returns the number of bytes of tools in a request.
 func size(tools []llm.Tool) (n int) {
 	for i := range tools {
 		n += len(tools[i].Name) + len(tools[i].Description) + len(tools[i].Schema)
@@ -100,8 +100,8 @@ func size(tools []llm.Tool) (n int) {
 	return n
 }
 
-// list reads the pipeline's list of tools, which is in the order of the servers and has the same
-// bytes as long as nothing changes: caches of providers depend on it.
+// list returns the tools of the pipeline. As long as the catalog does not change the list stays the same, byte for
+// byte, for the caches of providers.
 func (a *Agent) list(ctx context.Context, profile string) []llm.Tool {
 	raw, revision := a.opts.Pipeline.List(ctx, tool.ListTools, profile)
 	if old := a.tools.Load(); old != nil && old.profile == profile && old.revision == revision {
@@ -121,7 +121,7 @@ func (a *Agent) list(ctx context.Context, profile string) []llm.Tool {
 		return true
 	})
 	out, barred := a.withoutHostile(out)
-	a.tools.Store(&listed{profile, revision, out, barred})
+	a.tools.Store(&cachedList{profile, revision, out, barred})
 	return out
 }
 
@@ -130,7 +130,7 @@ func (s *toolset) has(name string) bool {
 	return slices.ContainsFunc(s.tools, func(t llm.Tool) bool { return t.Name == name })
 }
 
-// unknown is what a model is told that called a tool it was not shown.
+// unknown is the error for a call of a tool that was not listed.
 func (s *toolset) unknown(name string) *tool.Error {
 	names := make([]string, len(s.tools))
 	for i := range s.tools {

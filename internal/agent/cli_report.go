@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"collie/internal/llm"
+)
+
+// maxPlans is how often a plan is shown in one turn.
+const maxPlans = 20
+
+// showPlan shows the plan of the agent if its steps changed. Progress within the same steps is not shown, because the
+// calls show it. f.mu must be held.
+func (f *foreign) showPlan(text string) {
+	var steps []string
+	for line := range strings.Lines(text) {
+		_, step, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "] ")
+		steps = append(steps, step)
+	}
+	if f.plans == maxPlans || slices.Equal(steps, f.plan) {
+		return
+	}
+	f.plan, f.plans = steps, f.plans+1
+	f.sink.Notice("plan", fmt.Sprintf("the plan of %s:\n%s", f.files.agent.Name, head(text, maxPlan)))
+}
+
+// maxPlan is the number of tokens of a plan that are shown.
+const maxPlan = 1000
+
+// showUsage shows the usage that the agent reported. Each turn is a session of its own at the agent, so these are the
+// figures of the turn. Dollars count towards the costs. Tokens in the context are not tokens read and written, so they
+// are only shown. f.mu must be held.
+func (f *foreign) showUsage() {
+	u, name := f.usage, f.files.agent.Name
+	var parts []string
+	switch {
+	case u.Window > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d tokens in its context", u.Tokens, u.Window))
+	case u.Tokens > 0:
+		parts = append(parts, fmt.Sprintf("%d tokens in its context", u.Tokens))
+	}
+	if u.Cost > 0 {
+		parts = append(parts, fmt.Sprintf("cost %s %s", strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64), u.Currency))
+	}
+	if u.Cost > 0 && u.Currency == "USD" {
+		f.sink.Usage(engineCLI+"/"+name, "", "", llm.Usage{}, int64(math.Round(u.Cost*1e6)))
+	}
+	if len(parts) > 0 {
+		f.sink.Notice("usage", fmt.Sprintf("%s says of this answer: %s", name, strings.Join(parts, "; ")))
+	}
+}
