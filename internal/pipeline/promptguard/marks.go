@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// marks are what interfaces to models put between messages. No ordinary text has them.
+// marks are delimiters between messages in the APIs and templates of models. They do not occur in ordinary text.
 var marks = [...]string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|start_header_id|>", "<|eot_id|>", "[INST]", "<<SYS>>",
 	"</tool_result>", "<function_results>", "<invoke name=", "<system>", "</system>", "<assistant>", "### System:", "### Instruction:", "### Response:",
@@ -18,30 +18,30 @@ var marks = [...]string{
 }
 
 const (
-	leastRoles   = 2
-	leastCode    = 24 // characters of an encoding
-	leastPercent = 3  // codes of percent encoding
+	minRoles   = 2
+	minEncoded = 24 // characters in base64 or hexadecimal
+	minPercent = 3  // percent codes
 )
 
-// mark looks whether what stands at i is one of the marks.
-func (f *found) mark(t *tables, text string, i int, at []int32) {
+// mark adds a match if one of the marks is at i.
+func (f *matches) mark(t *tables, text string, i int, at []int32) {
 	for _, m := range marks {
 		if text[i] != m[0] || !strings.HasPrefix(text[i:], m) || f.has("role.mark") {
 			continue
 		}
 		weight := suspiciousFrom
 		if m[0] == '"' {
-			weight = 2 // programs that talk to models have it
+			weight = 2 // also occurs in the source code of programs that use models
 		}
 		f.add("role.mark", weight-discount(t, text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
 	}
 }
 
-// roles finds marks of a conversation that is none, and addresses made to carry data away.
-func (f *found) roles(text string, at []int32) {
+// roles finds delimiters of forged conversations and URLs made to carry data away.
+func (f *matches) roles(text string, at []int32) {
 	for _, m := range [...]string{"【系统", "BEGIN SYSTEM MESSAGE"} {
 		if i := strings.Index(text, m); i >= 0 {
-			f.add("role.mark", suspiciousFrom-discount(built(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
+			f.add("role.mark", suspiciousFrom-discount(loadTables(), text, i, i+len(m)), origin(at, i), origin(at, i+len(m)))
 		}
 	}
 	if strings.Contains(text, ":") || strings.Contains(text, "：") {
@@ -59,8 +59,8 @@ func (f *found) roles(text string, at []int32) {
 	}
 }
 
-// lines finds lines that begin as messages of a conversation with a model do.
-func (f *found) lines(text string, at []int32) {
+// lines finds lines that begin like messages in a conversation with a model.
+func (f *matches) lines(text string, at []int32) {
 	seen, first := [3]bool{}, -1
 	for i := 0; i < len(text); {
 		rest := text[i:]
@@ -93,34 +93,34 @@ func (f *found) lines(text string, at []int32) {
 			n++
 		}
 	}
-	if n >= leastRoles && (seen[0] || seen[1]) {
-		f.add("role.lines", suspiciousFrom-discount(built(), text, first, first+4), origin(at, first), len(text))
+	if n >= minRoles && (seen[0] || seen[1]) {
+		f.add("role.lines", suspiciousFrom-discount(loadTables(), text, first, first+4), origin(at, first), len(text))
 	}
 }
 
-// address looks whether the one from start to end has a place for data to be put in.
-func (f *found) address(text string, start, end int, at []int32) {
+// address adds a match if the URL from start to end has a placeholder for data.
+func (f *matches) address(text string, start, end int, at []int32) {
 	a := text[start:end]
-	shown := start > 1 && text[start-2:start] == "](" || start > 2 && text[start-3:start] == "]: "
-	place := strings.ContainsAny(a, "{<") || strings.Contains(a, "SECRET")
+	isLink := start > 1 && text[start-2:start] == "](" || start > 2 && text[start-3:start] == "]: "
+	placeholder := strings.ContainsAny(a, "{<") || strings.Contains(a, "SECRET")
 	names := false
-	if place {
+	if placeholder {
 		for _, w := range [...]string{"chat", "conversation", "history", "message", "SECRET", "api_key", "API_KEY", "对话", "消息", "用户"} {
 			names = names || strings.Contains(a, w)
 		}
 	}
-	if (shown && place || names) && !f.has("exfil.address") {
-		f.add("exfil.address", suspiciousFrom+1-discount(built(), text, start, end), origin(at, start), origin(at, end))
+	if (isLink && placeholder || names) && !f.has("exfil.address") {
+		f.add("exfil.address", suspiciousFrom+1-discount(loadTables(), text, start, end), origin(at, start), origin(at, end))
 	}
 }
 
-// encodings judges what text holds in other encodings.
-func (f *found) encodings(text string, layer int) {
+// encodings scans the parts of text that are encoded.
+func (f *matches) encodings(text string, layer int) {
 	f.percents(text, layer)
-	for i := 0; i+leastCode <= len(text); {
-		// No run that is long enough begins before the last byte in reach that belongs to none.
-		far := i + leastCode - 1
-		for far >= i && coded(text[far]) {
+	for i := 0; i+minEncoded <= len(text); {
+		// If a byte within the next minEncoded is not part of an encoding, no long enough run begins before it.
+		far := i + minEncoded - 1
+		for far >= i && isCodeByte(text[far]) {
 			far--
 		}
 		if far >= i {
@@ -128,7 +128,7 @@ func (f *found) encodings(text string, layer int) {
 			continue
 		}
 		end, upper, lower, digits := i, 0, 0, 0
-		for end < len(text) && coded(text[end]) {
+		for end < len(text) && isCodeByte(text[end]) {
 			switch b := text[end]; {
 			case b >= 'A' && b <= 'Z':
 				upper++
@@ -146,15 +146,15 @@ func (f *found) encodings(text string, layer int) {
 	}
 }
 
-// percents judges what is in percent encoding.
-func (f *found) percents(text string, layer int) {
+// percents scans the parts of text in percent encoding.
+func (f *matches) percents(text string, layer int) {
 	for i := 0; ; {
 		n := strings.IndexByte(text[i:], '%')
 		if n < 0 {
 			return
 		}
 		i += n
-		end := percent(text, i)
+		end := percentEnd(text, i)
 		if end == 0 {
 			i++
 			continue
@@ -164,7 +164,7 @@ func (f *found) percents(text string, layer int) {
 			start--
 		}
 		if plain, err := url.QueryUnescape(text[start:end]); err == nil {
-			f.inside(plain, layer, start, end)
+			f.scanDecoded(plain, layer, start, end)
 		}
 		i = end
 	}
@@ -172,15 +172,16 @@ func (f *found) percents(text string, layer int) {
 
 var codeBytes = func() (k [256]bool) {
 	for b := range k {
-		k[b] = kind[b] == letter || strings.IndexByte("+/-_", byte(b)) >= 0
+		k[b] = byteKinds[b] == letter || strings.IndexByte("+/-_", byte(b)) >= 0
 	}
 	return k
 }()
 
-func coded(b byte) bool { return codeBytes[b] }
+// isCodeByte reports whether b can be part of base64 or hexadecimal.
+func isCodeByte(b byte) bool { return codeBytes[b] }
 
-// percent is the end of what i begins, if that has three percent codes or more.
-func percent(text string, i int) int {
+// percentEnd returns the end of the word at i if it contains at least minPercent percent codes, otherwise 0.
+func percentEnd(text string, i int) int {
 	codes, end := 0, i
 	for end < len(text) && text[end] > ' ' && text[end] != '"' && text[end] < utf8.RuneSelf {
 		if text[end] == '%' {
@@ -188,23 +189,23 @@ func percent(text string, i int) int {
 		}
 		end++
 	}
-	if codes < leastPercent {
+	if codes < minPercent {
 		return 0
 	}
 	return end
 }
 
-// code judges what run stands for in base64 or in hexadecimal digits.
-func (f *found) code(run string, layer, start, end int) {
+// code scans a run that decodes as hexadecimal or base64.
+func (f *matches) code(run string, layer, start, end int) {
 	if f.decoded += len(run); f.decoded > maxDecoded {
 		return
 	}
-	var head [2 * leastCode]byte
+	var head [2 * minEncoded]byte
 	n := copy(head[:], run)
-	var plain [2 * leastCode]byte
+	var plain [2 * minEncoded]byte
 	if m, err := hex.Decode(plain[:], head[:n&^1]); err == nil && printable(plain[:m]) {
 		if b, err := hex.DecodeString(run[:len(run)&^1]); err == nil {
-			f.inside(string(b), layer, start, end)
+			f.scanDecoded(string(b), layer, start, end)
 		}
 		return
 	}
@@ -215,11 +216,11 @@ func (f *found) code(run string, layer, start, end int) {
 	if m, err := encoding.Decode(plain[:], head[:n&^3]); err != nil || !printable(plain[:m]) {
 		return
 	}
-	b, _ := encoding.DecodeString(run) // what could be decoded counts
-	f.inside(string(b), layer, start, end)
+	b, _ := encoding.DecodeString(run) // best effort: the part before an error counts
+	f.scanDecoded(string(b), layer, start, end)
 }
 
-// printable reports whether b can be the beginning of a text.
+// printable reports whether b looks like the beginning of a text.
 func printable(b []byte) bool {
 	for len(b) > 3 {
 		r, size := utf8.DecodeRune(b)
@@ -231,9 +232,9 @@ func printable(b []byte) bool {
 	return true
 }
 
-// inside judges a text that stood in another encoding from start to end.
-func (f *found) inside(text string, layer, start, end int) {
-	inner := found{decoded: f.decoded}
+// scanDecoded scans a text that was encoded from start to end.
+func (f *matches) scanDecoded(text string, layer, start, end int) {
+	inner := matches{decoded: f.decoded}
 	inner.scan(text, layer+1)
 	f.decoded = inner.decoded
 	if inner.points < suspiciousFrom-1 {

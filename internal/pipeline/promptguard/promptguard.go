@@ -1,65 +1,65 @@
-// Package promptguard tells texts that give orders to a model which reads them: results of tools, notes, pages, mails.
-// It is a judge by fixed rules, with no model and nobody asked, and the same text is judged the same way each time. It
-// finds what is worded as an order in English or Chinese, sentences made of the words that such orders have, forged roles
-// and markers, addresses that carry data away, characters that nobody sees, and all of that in base64, hexadecimal, percent
-// encoding, numbers of characters, moved letters (rot13) or backwards. It cannot find an order that is worded as nobody has
-// thought of; what it finds is a reason to be careful, and what it does not find proves nothing.
+// Package promptguard detects texts that contain instructions to the model that reads them (prompt injection): results
+// of tools, notes, web pages, mails. It uses fixed rules only, so the same text always gets the same verdict. It finds
+// instructions in the wording of known attacks, in English and Chinese, sentences made of words that are typical for
+// them, forged roles and markers, URLs that carry data away, and invisible characters; and all of these also in base64,
+// hexadecimal, percent encoding, character references, rot13 or backwards. A match is a reason to be careful. A text
+// without matches may still be an attack, worded in another way.
 //
 // The entry point is [Scan].
 package promptguard
 
 import "slices"
 
-// Verdict is what a text is.
+// Verdict says how dangerous a text is to a model.
 type Verdict uint8
 
 // The verdicts, from the best to the worst.
 const (
 	Clean      Verdict = iota
-	Suspicious         // a person or a model should look twice
-	Malicious          // it is made to give orders
+	Suspicious         // a person or a model should check it
+	Malicious          // written to give instructions to a model
 )
 
 // String returns clean, suspicious or malicious.
 func (v Verdict) String() string { return [...]string{"clean", "suspicious", "malicious"}[v] }
 
-// Reason is one thing that was found.
+// Reason is a match of a rule.
 type Reason struct {
 	Rule       string // such as override.prior
-	Start, End int    // where in the text, in bytes
+	Start, End int    // byte offsets in the text
 }
 
-// Result is what [Scan] found. The zero value is that of a clean text.
+// Result is the result of [Scan]. The zero value means a clean text.
 type Result struct {
 	Verdict Verdict
-	Reasons []Reason // in the order of the text, at most 16, each rule once
+	Reasons []Reason // at most 16, each rule once
 }
 
 const (
 	suspiciousFrom = 4  // points
 	maliciousFrom  = 12 // points, of more than one rule
 	maxReasons     = 16
-	maxDecoded     = 64 << 10 // bytes of one text that are decoded
-	maxLayers      = 2        // of encodings
+	maxDecoded     = 64 << 10 // bytes of encoded parts of one text that are decoded
+	maxLayers      = 2        // of nested encodings
 )
 
-// Scan judges text. It needs no more than a few nanoseconds a byte, and allocates nothing for most texts with nothing in
-// them. It is safe for concurrent use.
+// Scan judges text. It takes a few nanoseconds per byte, and does not allocate for most clean texts. It is safe for
+// concurrent use.
 func Scan(text string) Result {
-	var f found
+	var f matches
 	f.scan(text, 0)
 	return f.result()
 }
 
-// found is what was found so far.
-type found struct {
+// matches collects the matches in a text.
+type matches struct {
 	points  int
 	reasons []Reason
 	decoded int
 }
 
-// add counts a rule once.
-func (f *found) add(rule string, weight, start, end int) {
+// add adds a match unless the rule matched before.
+func (f *matches) add(rule string, weight, start, end int) {
 	if weight <= 0 || f.has(rule) {
 		return
 	}
@@ -69,11 +69,13 @@ func (f *found) add(rule string, weight, start, end int) {
 	}
 }
 
-func (f *found) has(rule string) bool {
+// has reports whether the rule matched before.
+func (f *matches) has(rule string) bool {
 	return slices.ContainsFunc(f.reasons, func(r Reason) bool { return r.Rule == rule })
 }
 
-func (f *found) result() Result {
+// result returns the verdict on all matches.
+func (f *matches) result() Result {
 	switch {
 	case f.points < suspiciousFrom:
 		return Result{}
@@ -83,15 +85,15 @@ func (f *found) result() Result {
 	return Result{Suspicious, f.reasons}
 }
 
-// scan judges text, which lies layers of encodings deep.
-func (f *found) scan(text string, layer int) {
-	t := built()
+// scan scans text, which was found inside this many layers of encodings.
+func (f *matches) scan(text string, layer int) {
+	t := loadTables()
 	plain, at := unfold(text, f)
-	s := sentences{tables: t, found: f, text: plain, at: at}
+	s := sentences{tables: t, matches: f, text: plain, at: at}
 	s.read()
 	f.roles(plain, at)
 	if layer < maxLayers {
-		f.otherwise(plain, s.rotations, s.turns, layer, origin(at, len(plain)))
+		f.transposed(plain, s.rotations, s.reversals, layer, origin(at, len(plain)))
 		f.encodings(text, layer)
 	}
 }

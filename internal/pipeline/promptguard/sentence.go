@@ -6,43 +6,43 @@ import (
 )
 
 const (
-	maxEvents  = 64  // of one sentence; of a longer one the last are kept
-	keptEvents = 16  // of a sentence that goes on
-	around     = 300 // bytes beside a match in which a text may say that it is about attacks
-	maxQuoted  = 160 // bytes of a quotation on each side of what was found in it
-	maxTag     = 400 // bytes of an HTML tag that are looked at
-	maxHeard   = 16  // matches of a text that are looked at whether they are quotations
+	maxEvents    = 64  // of one sentence; a longer one is judged in parts
+	keptEvents   = 16  // carried over to the next part
+	around       = 300 // bytes before and after a match in which words such as "attack" reduce its weight
+	maxQuoted    = 160 // bytes between a match and the quotation marks around it
+	maxTag       = 400 // bytes of an HTML tag that are checked
+	maxDiscounts = 16  // matches for which discount is called, since it is slow
 )
 
-// event is a term in a sentence.
+// event is an occurrence of a term.
 type event struct {
-	is         classes
+	classes    classes
 	start, end int
-	hidden     bool // no person sees it
+	hidden     bool // not visible to a person
 }
 
 // sentences reads a text and judges each sentence by the rules.
 type sentences struct {
 	*tables
-	found *found
-	text  string
-	at    []int32 // where each byte of text was in what was handed in; nil: where it is
-	list  [maxEvents]event
-	n     int
-	mask  classes
-	shown int // where what nobody sees ends
-	heard int // matches that were looked at whether they are quotations
+	matches   *matches
+	text      string
+	at        []int32 // offset of each byte in the original text; nil: the same
+	list      [maxEvents]event
+	n         int
+	mask      classes
+	shown     int // end of the text that a person does not see
+	discounts int // calls of discount
 
-	// What signs tell of the sentence, and of the one before it.
-	signed, before     kinds
-	signedAt, signedTo int
-	mute               bool
-	beforeAt, beforeTo int
-	nobodyAt           int
-	rotations, turns   int
+	// The signs in this sentence, and in the one before it.
+	signed, before       kinds
+	signedAt, signedTo   int
+	mute                 bool
+	beforeAt, beforeTo   int
+	nobodyAt             int
+	rotations, reversals int
 }
 
-// origin is where a byte of text was in what was handed in.
+// origin returns the offset in the original text of byte i.
 func origin(at []int32, i int) int {
 	if at == nil {
 		return i
@@ -50,12 +50,12 @@ func origin(at []int32, i int) int {
 	return int(at[min(i, len(at)-1)])
 }
 
-// read walks through the text, a word or a character at a time.
+// read scans the text word by word, and Chinese text character by character.
 func (s *sentences) read() {
 	text := s.text
 	for i := 0; i < len(text); {
 		b := text[i]
-		switch kind[b] {
+		switch byteKinds[b] {
 		case letter:
 			i = s.word(i)
 		case wide:
@@ -66,7 +66,7 @@ func (s *sentences) read() {
 			}
 			i += size
 		case stop:
-			if i+1 == len(text) || kind[text[i+1]] != letter && text[i+1] < utf8.RuneSelf {
+			if i+1 == len(text) || byteKinds[text[i+1]] != letter && text[i+1] < utf8.RuneSelf {
 				s.judge(false)
 			}
 			i++
@@ -76,8 +76,8 @@ func (s *sentences) read() {
 			}
 			i++
 		case tag:
-			s.hide(i)
-			s.found.mark(s.tables, text, i, s.at)
+			s.markHidden(i)
+			s.matches.mark(s.tables, text, i, s.at)
 			i++
 		default:
 			i++
@@ -96,7 +96,7 @@ const (
 	tag
 )
 
-var kind = func() (k [256]uint8) {
+var byteKinds = func() (k [256]uint8) {
 	for b := range k {
 		switch c := byte(b); {
 		case c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z':
@@ -114,13 +114,13 @@ var kind = func() (k [256]uint8) {
 	return k
 }()
 
-// word matches the terms that begin with the word at i and returns its end.
+// word matches the terms that begin with the word at i and returns the end of the word.
 func (s *sentences) word(i int) int {
 	if !s.match(i, false) && i > 0 && s.text[i-1] == '\\' && strings.IndexByte("nrt", s.text[i]) >= 0 {
-		return i + 1 // an escape of JSON
+		return i + 1 // an escape sequence of JSON
 	}
 	end, digits := i, 0
-	for end < len(s.text) && kind[s.text[end]] == letter {
+	for end < len(s.text) && byteKinds[s.text[end]] == letter {
 		if s.text[end] <= '9' {
 			digits++
 		}
@@ -132,10 +132,10 @@ func (s *sentences) word(i int) int {
 	return end
 }
 
-// leet are the letters that digits stand for.
+// leet are the letters that the digits 0 to 9 stand for in "leetspeak".
 const leet = "oizeasbtbg"
 
-// match adds an event for the terms that begin at i.
+// match adds an event for the terms that begin at i. With digits, digits are read as letters.
 func (s *sentences) match(i int, digits bool) bool {
 	at, j := s.enter(s.text, i, digits)
 	if at == 0 {
@@ -146,10 +146,10 @@ func (s *sentences) match(i int, digits bool) bool {
 	var signs kinds
 	last := i
 	for {
-		if n := s.nodes[at]; n.means != 0 && (n.open || text[j-1] >= utf8.RuneSelf || j == len(text) || kind[text[j]] != letter) {
-			all |= s.means[n.means].is
+		if n := s.nodes[at]; n.means != 0 && (n.open || text[j-1] >= utf8.RuneSelf || j == len(text) || byteKinds[text[j]] != letter) {
+			all |= s.means[n.means].classes
 			signs |= s.means[n.means].signs
-			for last = j; n.open && last < len(text) && kind[text[last]] == letter; {
+			for last = j; n.open && last < len(text) && byteKinds[text[last]] == letter; {
 				last++
 			}
 		}
@@ -183,7 +183,7 @@ func (s *sentences) match(i int, digits bool) bool {
 	return all != 0 || signs != 0
 }
 
-// event adds one, less what a negation before it takes away.
+// event adds an event, without the classes that a negation before it cancels.
 func (s *sentences) event(is classes, start, end int) {
 	if is&s.is.mustNot != 0 {
 		is &^= s.is.must
@@ -198,14 +198,14 @@ func (s *sentences) event(is classes, start, end int) {
 	s.n++
 	s.mask |= is
 	if is&s.is.model != 0 && s.addressed(end) {
-		s.list[s.n-1].is |= s.is.addressed
+		s.list[s.n-1].classes |= s.is.addressed
 		s.mask |= s.is.addressed
 	}
 }
 
-// negated reports whether what begins at i is said not to be done.
+// negated reports whether the term at i is negated.
 func (s *sentences) negated(i int) bool {
-	before := s.text[whole(s.text, max(0, i-24)):i]
+	before := s.text[runeStart(s.text, max(0, i-24)):i]
 	if strings.HasSuffix(before, "not ") || strings.HasSuffix(before, "never ") || strings.HasSuffix(before, "n't ") {
 		return true
 	}
@@ -213,7 +213,7 @@ func (s *sentences) negated(i int) bool {
 	return at >= 0 && !strings.ContainsAny(before[at:], "，、：；。,\n")
 }
 
-// addressed reports whether a comma or a colon follows, with a word or two between.
+// addressed reports whether a comma or colon follows soon after end, as after the name of somebody spoken to.
 func (s *sentences) addressed(end int) bool {
 	after := s.text[end:min(len(s.text), end+20)]
 	for i, r := range after {
@@ -231,7 +231,7 @@ func (s *sentences) addressed(end int) bool {
 	return false
 }
 
-// judge holds the sentence against the rules, and begins the next one unless it goes on.
+// judge applies the rules to the sentence. goesOn means that the sentence is too long and only a part of it was read.
 func (s *sentences) judge(goesOn bool) {
 	if !goesOn {
 		s.weigh()
@@ -239,10 +239,10 @@ func (s *sentences) judge(goesOn bool) {
 	if s.n > 0 {
 		for i := range s.rules {
 			if r := &s.rules[i]; r.steps[0].any&s.mask != 0 && r.steps[len(r.steps)-1].any&s.mask != 0 {
-				s.try(r)
+				s.apply(r)
 			}
 		}
-		s.unseen()
+		s.findHiddenOrder()
 	}
 	if goesOn {
 		copy(s.list[:], s.list[maxEvents-keptEvents:])
@@ -252,8 +252,9 @@ func (s *sentences) judge(goesOn bool) {
 	s.n, s.mask = 0, 0
 }
 
-func (s *sentences) try(r *rule) {
-	if s.found.has(r.name) {
+// apply adds a match if the events of the sentence fit the rule.
+func (s *sentences) apply(r *rule) {
+	if s.matches.has(r.name) {
 		return
 	}
 	for i := range r.steps {
@@ -267,24 +268,24 @@ func (s *sentences) try(r *rule) {
 		}
 	}
 	for i := range s.list[:s.n] {
-		if s.list[i].is&r.steps[0].any == 0 {
+		if s.list[i].classes&r.steps[0].any == 0 {
 			continue
 		}
 		if end, ok := s.follow(r.steps, i); ok {
 			e := &s.list[i]
 			weight := r.weight
 			if e.hidden {
-				s.found.add("hidden.order", suspiciousFrom, origin(s.at, e.start), origin(s.at, s.list[end].end))
-			} else if s.heard++; s.heard <= maxHeard {
+				s.matches.add("hidden.order", suspiciousFrom, origin(s.at, e.start), origin(s.at, s.list[end].end))
+			} else if s.discounts++; s.discounts <= maxDiscounts {
 				weight -= discount(s.tables, s.text, e.start, s.list[end].end)
 			}
-			s.found.add(r.name, weight, origin(s.at, e.start), origin(s.at, s.list[end].end))
+			s.matches.add(r.name, weight, origin(s.at, e.start), origin(s.at, s.list[end].end))
 			return
 		}
 	}
 }
 
-// follow finds the steps behind the first, which event i is, and returns the last event.
+// follow matches the steps after the first, which event i matched, and returns the index of the last event.
 func (s *sentences) follow(steps []step, i int) (int, bool) {
 	if len(steps) == 1 {
 		return i, true
@@ -294,7 +295,7 @@ func (s *sentences) follow(steps []step, i int) (int, bool) {
 		if gap > steps[0].gap {
 			break
 		}
-		if gap < 0 || s.list[j].is&steps[1].any == 0 {
+		if gap < 0 || s.list[j].classes&steps[1].any == 0 {
 			continue
 		}
 		if end, ok := s.follow(steps[1:], j); ok {
@@ -304,21 +305,21 @@ func (s *sentences) follow(steps []step, i int) (int, bool) {
 	return 0, false
 }
 
-// unseen finds what speaks to a model where no person looks.
-func (s *sentences) unseen() {
+// findHiddenOrder adds a match for a hidden text that speaks to a model and contains an order.
+func (s *sentences) findHiddenOrder() {
 	if s.mask&s.is.model == 0 || s.mask&s.is.order == 0 {
 		return
 	}
 	for i := range s.list[:s.n] {
-		if e := &s.list[i]; e.hidden && e.is&s.is.model != 0 {
-			s.found.add("hidden.order", suspiciousFrom, origin(s.at, e.start), origin(s.at, s.list[s.n-1].end))
+		if e := &s.list[i]; e.hidden && e.classes&s.is.model != 0 {
+			s.matches.add("hidden.order", suspiciousFrom, origin(s.at, e.start), origin(s.at, s.list[s.n-1].end))
 			return
 		}
 	}
 }
 
-// hide looks whether what begins at i hides what follows from people.
-func (s *sentences) hide(i int) {
+// markHidden extends s.shown if markup at i hides the text that follows from people, such as an HTML comment.
+func (s *sentences) markHidden(i int) {
 	if i < s.shown || s.text[i] != '<' && s.text[i] != '[' {
 		return
 	}
@@ -354,31 +355,31 @@ func (s *sentences) hide(i int) {
 	s.shown = max(s.shown, i+from+end)
 }
 
-// discount is what a match weighs less because the text quotes it, or is about attacks.
+// discount returns how much less a match weighs because the text quotes it or is about attacks.
 func discount(t *tables, text string, start, end int) int {
-	near := sentences{tables: t, mute: true, found: &found{}, text: text[whole(text, max(0, start-around)):whole(text, min(len(text), end+around))]}
-	said := near.mentions(t.is.speech)
+	near := sentences{tables: t, mute: true, matches: &matches{}, text: text[runeStart(text, max(0, start-around)):runeStart(text, min(len(text), end+around))]}
+	mentioned := near.mentions(t.is.speech)
 	switch quoted := quoted(text, start, end); {
-	case quoted && said != 0:
+	case quoted && mentioned != 0:
 		return suspiciousFrom + 1
 	case quoted:
 		return 3
-	case said&t.is.strong != 0:
+	case mentioned&t.is.strong != 0:
 		return 2
 	}
 	return 0
 }
 
-// mentions are those of the classes that the text has terms of.
+// mentions returns those classes of which the text contains terms.
 func (s *sentences) mentions(of classes) (is classes) {
 	for i := 0; i < len(s.text); {
-		switch kind[s.text[i]] {
+		switch byteKinds[s.text[i]] {
 		case letter, wide:
 			s.n, s.mask = 0, 0
 			s.match(i, false)
 			is |= s.mask & of
-			if kind[s.text[i]] == letter {
-				for i < len(s.text) && kind[s.text[i]] == letter {
+			if byteKinds[s.text[i]] == letter {
+				for i < len(s.text) && byteKinds[s.text[i]] == letter {
 					i++
 				}
 				continue
@@ -389,16 +390,16 @@ func (s *sentences) mentions(of classes) (is classes) {
 	return is
 }
 
-// whole moves i back to the beginning of a character.
-func whole(text string, i int) int {
+// runeStart moves i back to the beginning of a character.
+func runeStart(text string, i int) int {
 	for i > 0 && i < len(text) && !utf8.RuneStart(text[i]) {
 		i--
 	}
 	return i
 }
 
-// quoted reports whether start to end stands in quotation marks or backticks that hold little else. The marks around a
-// value of JSON or of an HTML attribute are none.
+// quoted reports whether the part from start to end is in quotation marks or backticks, with little else. Quotation
+// marks around a JSON value or an HTML attribute do not count.
 func quoted(text string, start, end int) bool {
 	before, after := text[max(0, start-maxQuoted):start], text[end:min(len(text), end+maxQuoted)]
 	for _, p := range [...][2]string{{"“", "”"}, {"「", "」"}, {"`", "`"}, {`"`, `"`}} {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// kinds is a set of kinds of words that signs.txt lists.
+// kinds is a set of the kinds of words in signs.txt.
 type kinds uint64
 
-// signs are what is known of kinds of words.
+// signs holds the weights of kinds of words, as signs.txt lists them.
 type signs struct {
 	weights [64]int
 	pairs   []pair
@@ -21,15 +21,16 @@ type signs struct {
 	direct, acts, nobody, telling, asking, conceal, unasked, unseen, readers, vocative, rotated, turned kinds
 }
 
-// pair is kinds that weigh more or less where they stand together.
+// pair is an additional weight for kinds that occur together.
 type pair struct {
-	of     kinds
+	kinds  kinds
 	weight int
 }
 
-func (t *tables) readSigns(root *twig) {
+// readSigns parses signs.txt and adds its terms to the trie.
+func (t *tables) readSigns(root *trieNode) {
 	t.kind = map[string]kinds{}
-	of := func(name string) kinds {
+	kindOf := func(name string) kinds {
 		k, ok := t.kind[name]
 		if !ok {
 			k = kinds(1) << len(t.kind)
@@ -54,12 +55,12 @@ func (t *tables) readSigns(root *twig) {
 		if names := strings.Split(name, "+"); len(names) > 1 {
 			p := pair{weight: points}
 			for _, n := range names {
-				p.of |= of(n)
+				p.kinds |= kindOf(n)
 			}
 			t.pairs = append(t.pairs, p)
 			continue
 		}
-		k := of(name)
+		k := kindOf(name)
 		t.weights[bits.TrailingZeros64(uint64(k))] = points
 		if terms = strings.TrimSpace(terms); terms == "" {
 			continue
@@ -68,21 +69,21 @@ func (t *tables) readSigns(root *twig) {
 			root.add(term).signs |= k
 		}
 	}
-	t.direct, t.nobody, t.telling, t.asking = of("direct"), of("nobody"), of("telling"), of("asking")
-	t.conceal, t.unasked, t.unseen = of("conceal"), of("unasked"), of("unseen")
-	t.acts = of("send") | of("harm") | of("grant") | of("run") | of("sway") | of("show") | of("quiet") | of("over") | of("do")
-	t.readers, t.vocative = of("machine")|of("helper"), of("vocative")
-	t.rotated, t.turned = of("rotated"), of("turned")
+	t.direct, t.nobody, t.telling, t.asking = kindOf("direct"), kindOf("nobody"), kindOf("telling"), kindOf("asking")
+	t.conceal, t.unasked, t.unseen = kindOf("conceal"), kindOf("unasked"), kindOf("unseen")
+	t.acts = kindOf("send") | kindOf("harm") | kindOf("grant") | kindOf("run") | kindOf("sway") | kindOf("show") | kindOf("quiet") | kindOf("over") | kindOf("do")
+	t.readers, t.vocative = kindOf("machine")|kindOf("helper"), kindOf("vocative")
+	t.rotated, t.turned = kindOf("rotated"), kindOf("turned")
 }
 
 const (
-	maxSentence  = 400 // bytes that are judged together
-	nearSentence = 200 // bytes between a sentence and the one before it that is judged with it
-	leastTurned  = 3   // words that are written backwards, or with moved letters
-	maxBetween   = 18  // bytes between a negation and what it is about
+	maxSentence   = 400 // bytes of a sentence
+	nearSentence  = 200 // bytes between two sentences that are judged together
+	minTransposed = 3   // words in rot13 or backwards
+	maxBetween    = 18  // bytes between a negation and the negated word
 )
 
-// sign notes that words of those kinds stand from start to end.
+// sign notes that words of these kinds stand from start to end.
 func (s *sentences) sign(is kinds, start, end int) {
 	if s.signed == 0 {
 		s.signedAt = start
@@ -95,7 +96,7 @@ func (s *sentences) sign(is kinds, start, end int) {
 		s.rotations++
 	}
 	if is&s.turned != 0 {
-		s.turns++
+		s.reversals++
 	}
 	if is&s.nobody != 0 {
 		s.nobodyAt = end
@@ -111,21 +112,21 @@ func (s *sentences) sign(is kinds, start, end int) {
 			is &^= s.acts
 		}
 	}
-	if is&s.acts != 0 && s.begins(start) {
+	if is&s.acts != 0 && s.beginsClause(start) {
 		is |= s.direct
 	}
-	if is&s.readers != 0 && (s.addressed(end) || s.called(start)) {
+	if is&s.readers != 0 && (s.addressed(end) || s.isSalutation(start)) {
 		is |= s.vocative
 	}
 	if start < s.shown {
-		is |= s.tables.unseen
+		is |= s.unseen
 	}
 	s.signed |= is
 	s.signedTo = end
 }
 
-// begins reports whether what stands at i begins a sentence or a part of one, as orders do.
-func (s *sentences) begins(i int) bool {
+// beginsClause reports whether the word at i begins a sentence or clause, as the verb of an order does.
+func (s *sentences) beginsClause(i int) bool {
 	for i > 0 && (s.text[i-1] == ' ' || s.text[i-1] == '"' || s.text[i-1] == '*' || s.text[i-1] == '`') {
 		i--
 	}
@@ -141,8 +142,8 @@ func (s *sentences) begins(i int) bool {
 	return false
 }
 
-// called reports whether what stands at i is spoken to.
-func (s *sentences) called(i int) bool {
+// isSalutation reports whether the words before i address the word at i, as in "dear".
+func (s *sentences) isSalutation(i int) bool {
 	before := strings.TrimRight(s.text[max(0, i-20):i], " ")
 	for _, w := range [...]string{"dear", "Dear", "hello", "Hello", "Hi", "hey", "Hey", "ttention", "o the", "o any", "or the", "or any", "o all", "or all", "or", "OR", "hichever", "ou are an", "ou are a", "s an", "亲爱的", "给", "致", "作为", "各位", "供", "你是", "你好"} {
 		if strings.HasSuffix(before, w) {
@@ -152,7 +153,7 @@ func (s *sentences) called(i int) bool {
 	return false
 }
 
-// weigh judges what stands together.
+// weigh adds a match if the signs in this sentence and the one before weigh enough.
 func (s *sentences) weigh() {
 	is := s.signed
 	if is == 0 {
@@ -165,35 +166,37 @@ func (s *sentences) weigh() {
 	}
 	if score := s.score(is); score >= s.needed {
 		weight := suspiciousFrom - discount(s.tables, s.text, from, s.signedTo)
-		s.found.add("order.likely", weight, origin(s.at, from), origin(s.at, s.signedTo))
+		s.matches.add("order.likely", weight, origin(s.at, from), origin(s.at, s.signedTo))
 	}
 	s.before, s.beforeAt, s.beforeTo = s.signed, s.signedAt, s.signedTo
 	s.signed = 0
 }
 
+// score returns the weight of kinds, with pairs.
 func (t *signs) score(is kinds) int {
 	n := 0
 	for k := uint64(is); k != 0; k &= k - 1 {
 		n += t.weights[bits.TrailingZeros64(k)]
 	}
 	for i := range t.pairs {
-		if p := &t.pairs[i]; is&p.of == p.of {
+		if p := &t.pairs[i]; is&p.kinds == p.kinds {
 			n += p.weight
 		}
 	}
 	return n
 }
 
-// otherwise judges what text says backwards, or with each letter moved by 13, where it has words that are written so.
-func (f *found) otherwise(text string, rotations, turns, layer, end int) {
-	if rotations >= leastTurned {
-		f.inside(strings.Map(rotate, text), layer, 0, end)
+// transposed scans text again backwards or in rot13, if enough of its words are known to be written so.
+func (f *matches) transposed(text string, rotations, reversals, layer, end int) {
+	if rotations >= minTransposed {
+		f.scanDecoded(strings.Map(rotate, text), layer, 0, end)
 	}
-	if turns >= leastTurned {
-		f.inside(backwards(text), layer, 0, end)
+	if reversals >= minTransposed {
+		f.scanDecoded(backwards(text), layer, 0, end)
 	}
 }
 
+// rotate undoes rot13.
 func rotate(r rune) rune {
 	switch {
 	case r >= 'a' && r <= 'z':
@@ -204,6 +207,7 @@ func rotate(r rune) rune {
 	return r
 }
 
+// backwards returns text in reverse order.
 func backwards(text string) string {
 	out := make([]byte, 0, len(text))
 	for len(text) > 0 {

@@ -22,63 +22,63 @@ var signLines string
 // classes is a set of classes of terms.
 type classes uint64
 
-// tables are the terms as a tree of bytes, and the rules. They do not change once built.
+// tables hold the rules, and the terms as a trie of bytes. They are read-only once loaded.
 type tables struct {
 	nodes   []node
-	letters []byte // of the nodes; children of a node follow one another
+	letters []byte // of the nodes; the children of a node are consecutive
 	means   []meaning
 	first   [256]int32     // children of the root
 	begin   [32 << 5]int32 // nodes of the first two letters of words
 	han     [maxHan]uint16 // nodes of Chinese characters
 	rules   []rule
 	class   map[string]classes
-	is      known
+	is      knownClasses
 	*signs
 }
 
-// known are the classes that the program itself knows.
-type known struct{ must, mustNot, denied, model, addressed, order, speech, strong classes }
+// knownClasses are the classes that the code refers to.
+type knownClasses struct{ must, mustNot, denied, model, addressed, order, speech, strong classes }
 
-// node is a letter of terms.
+// node is a node of the trie.
 type node struct {
-	child uint32 // the first one
-	many  uint8  // children
-	open  bool   // a star: more letters may follow
-	means uint16 // what ends here, in means of tables; 0 for nothing
+	child uint32 // index of the first child
+	count uint8  // of children
+	open  bool   // a term with * ends here: more letters may follow
+	means uint16 // index in tables.means of the term that ends here; 0: none
 }
 
-// meaning is what a term is.
+// meaning holds the classes and signs of a term.
 type meaning struct {
-	is    classes
-	signs kinds
+	classes classes
+	signs   kinds
 }
 
-// twig is a node while the tree grows.
-type twig struct {
+// trieNode is a node of the trie while it is built.
+type trieNode struct {
 	letter byte
 	open   bool
 	meaning
-	children []*twig
+	children []*trieNode
 }
 
-// rule is a sequence of classes.
+// rule matches a sequence of classes.
 type rule struct {
 	name   string
 	weight int
 
 	steps  []step
-	beside []classes // that may stand anywhere
+	beside []classes // that must occur anywhere in the sentence
 }
 
 type step struct {
 	any classes
-	gap int // bytes before the next step, at most
+	gap int // largest number of bytes before the next step
 }
 
-// built makes the tables at their first use. A mistake in them is one of the program.
-var built = sync.OnceValue(func() *tables {
+// loadTables parses the embedded files at the first use. It panics if they are invalid, which tests exclude.
+var loadTables = sync.OnceValue(func() *tables {
 	t := &tables{class: map[string]classes{}, signs: &signs{}}
-	root := &twig{}
+	root := &trieNode{}
 	for line := range strings.Lines(termLines) {
 		name, terms, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || line[0] == '#' {
@@ -90,14 +90,14 @@ var built = sync.OnceValue(func() *tables {
 		}
 		t.class[name] = c
 		for term := range strings.SplitSeq(terms, ", ") {
-			root.add(term).is |= c
+			root.add(term).classes |= c
 		}
 	}
 	t.readSigns(root)
-	t.grow(root)
-	t.shorten()
+	t.flatten(root)
+	t.indexPrefixes()
 	c := t.class
-	t.is = known{
+	t.is = knownClasses{
 		must: c["must"], mustNot: c["mustnot"], model: c["model"], addressed: c["addr"], order: c["act"] | c["ignore"] | c["must"],
 		denied: c["act"] | c["must"] | c["harm"] | c["call"] | c["send"] | c["reveal"], speech: c["about"] | c["strong"], strong: c["strong"],
 	}
@@ -109,14 +109,14 @@ var built = sync.OnceValue(func() *tables {
 	return t
 })
 
-// add returns the node where term ends.
-func (w *twig) add(term string) *twig {
+// add adds a term and returns its last node.
+func (w *trieNode) add(term string) *trieNode {
 	term, open := strings.CutSuffix(term, "*")
 	for _, letter := range []byte(term) {
-		i := slices.IndexFunc(w.children, func(c *twig) bool { return c.letter == letter })
+		i := slices.IndexFunc(w.children, func(c *trieNode) bool { return c.letter == letter })
 		if i < 0 {
 			i = len(w.children)
-			w.children = append(w.children, &twig{letter: letter})
+			w.children = append(w.children, &trieNode{letter: letter})
 		}
 		w = w.children[i]
 	}
@@ -124,14 +124,14 @@ func (w *twig) add(term string) *twig {
 	return w
 }
 
-// grow lays the tree out so that to walk through it touches little memory.
-func (t *tables) grow(root *twig) {
+// flatten lays the trie out in arrays, so that a lookup touches little memory.
+func (t *tables) flatten(root *trieNode) {
 	t.nodes, t.letters, t.means = []node{{}}, []byte{0}, []meaning{{}}
 	means := map[meaning]uint16{{}: 0}
-	level := []*twig{root}
+	level := []*trieNode{root}
 	for at := 0; at < len(level); at++ {
 		w := level[at]
-		t.nodes[at].child, t.nodes[at].many = uint32(len(t.nodes)), uint8(len(w.children))
+		t.nodes[at].child, t.nodes[at].count = uint32(len(t.nodes)), uint8(len(w.children))
 		for _, c := range w.children {
 			m, ok := means[c.meaning]
 			if !ok {
@@ -152,14 +152,15 @@ func (t *tables) grow(root *twig) {
 	}
 }
 
-// Chinese characters that terms may begin with.
+// The range of Chinese characters that terms may begin with.
 const (
 	firstHan = 0x4E00
 	maxHan   = 0x9FFF - firstHan
 )
 
-// shorten notes where the terms are whose beginnings are two letters or a Chinese character: most words begin none.
-func (t *tables) shorten() {
+// indexPrefixes records the nodes for the first two letters, or the first Chinese character, of terms, because most
+// words match no term and are excluded by one lookup.
+func (t *tables) indexPrefixes() {
 	for a := byte('a'); a <= 'z'; a++ {
 		for b := byte('a'); b <= 'z'; b++ {
 			if at := t.first[a]; at != 0 {
@@ -178,9 +179,10 @@ func (t *tables) shorten() {
 	}
 }
 
+// pairOf returns the index in begin of two letters.
 func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// enter finds the node for the beginning of text[i:], and where that ends. No term has one letter.
+// enter returns the node for the first characters of text[i:], and where these end. No term has only one letter.
 func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 	b := text[i]
 	switch {
@@ -202,10 +204,10 @@ func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 
 func alpha(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
-// find is the child of a node, or 0.
+// find returns the child of a node for letter, or 0.
 func (t *tables) find(at int32, letter byte) int32 {
 	n := &t.nodes[at]
-	for i, l := range t.letters[n.child : n.child+uint32(n.many)] {
+	for i, l := range t.letters[n.child : n.child+uint32(n.count)] {
 		if l == letter {
 			return int32(n.child) + int32(i)
 		}
@@ -213,6 +215,7 @@ func (t *tables) find(at int32, letter byte) int32 {
 	return 0
 }
 
+// rule parses a line of rules.txt.
 func (t *tables) rule(words []string) rule {
 	weight, err := strconv.Atoi(words[1])
 	r := rule{name: words[0], weight: weight}

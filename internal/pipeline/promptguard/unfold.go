@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	leastSpaced = 6 // single letters with something between, to be read as words
-	leastTags   = 4 // tag characters
-	leastZero   = 6 // characters without width within words
-	leastMixed  = 2 // letters of another script within Latin words
+	minSpaced    = 6 // single letters with gaps that are read as a word
+	minTags      = 4 // tag characters
+	minZeroWidth = 6 // characters without width within words
+	minMixed     = 2 // look-alike letters within Latin words
 )
 
-// latin is the Latin letter that r looks like, or r.
+// latin returns the Latin letter that r looks like, or r.
 func latin(r rune) rune {
 	const from, to = "авеёкмнорстухіјѕԁһАВЕКМНОРСТХІЈЅαεικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abeekmhopctyxijsdhABEKMHOPCTXIJSaeikvoptuxABEZHIKMNOPTYX"
 	if r < 0x370 || r > 0x52F {
@@ -30,24 +30,24 @@ func latin(r rune) rune {
 	return r
 }
 
-// folds reports whether text has anything that is not to be read as it stands. It is the way that most texts take.
-func folds(text string) bool {
+// needsUnfold reports whether unfold would change text. It must be fast, because most texts need no change.
+func needsUnfold(text string) bool {
 	spaced, last := 0, 0
 	for i := 0; i < len(text); i++ {
 		b := text[i]
 		if b < utf8.RuneSelf {
 			switch {
-			case !unplain[b]:
+			case !checkedBytes[b]:
 			case b == '&' || b == '\\':
-				if i+3 < len(text) && written(text[i:]) > 0 {
+				if i+3 < len(text) && referenceLen(text[i:]) > 0 {
 					return true
 				}
-			case i > 0 && i+2 < len(text) && gap(text[i+2]) && kind[text[i+1]] == letter && kind[text[i-1]] == letter:
-				// letters that stand alone: every second byte is one
+			case i > 0 && i+2 < len(text) && isGap(text[i+2]) && byteKinds[text[i+1]] == letter && byteKinds[text[i-1]] == letter:
+				// single letters: every second byte is a gap
 				if i-last > 3 {
 					spaced = 0
 				}
-				if last = i; spaced >= leastSpaced-2 {
+				if last = i; spaced >= minSpaced-2 {
 					return true
 				}
 				spaced++
@@ -79,11 +79,11 @@ func folds(text string) bool {
 				return true
 			}
 		case 0xCE, 0xCF, 0xD0, 0xD1, 0xD2, 0xD4:
-			if i > 0 && kind[text[i-1]] == letter || kind[text[i+2]] == letter {
+			if i > 0 && byteKinds[text[i-1]] == letter || byteKinds[text[i+2]] == letter {
 				return true
 			}
 		default:
-			if b >= 0xE4 && b <= 0xE9 && i+8 < len(text) && gap(text[i+3]) && wideHan(text[i+4]) && gap(text[i+7]) && wideHan(text[i+8]) {
+			if b >= 0xE4 && b <= 0xE9 && i+8 < len(text) && isGap(text[i+3]) && wideHan(text[i+4]) && isGap(text[i+7]) && wideHan(text[i+8]) {
 				return true
 			}
 		}
@@ -91,18 +91,18 @@ func folds(text string) bool {
 	return false
 }
 
-// unplain are the bytes below 0x80 that folds looks at.
-var unplain = [256]bool{'&': true, '\\': true, ' ': true, '-': true, '.': true, '*': true}
+// checkedBytes are the ASCII bytes that needsUnfold checks.
+var checkedBytes = [256]bool{'&': true, '\\': true, ' ': true, '-': true, '.': true, '*': true}
 
 func wideHan(b byte) bool { return b >= 0xE4 && b <= 0xE9 }
 
-func gap(b byte) bool { return b == ' ' || b == '-' || b == '.' || b == '*' }
+func isGap(b byte) bool { return b == ' ' || b == '-' || b == '.' || b == '*' }
 
-// unfold returns text as a model reads it: without characters that nobody sees, with the letters of tags, of other widths
-// and of look-alikes, and without gaps within words, and where each byte of it was. What it finds on the way it adds
-// to f. A text that has none of that comes back as it is, with nil.
-func unfold(text string, f *found) (string, []int32) {
-	if !folds(text) {
+// unfold returns text as a model reads it: without invisible characters, with tag characters, full-width, styled and
+// look-alike letters replaced by ASCII, and with gaps within words removed. It also returns the original offset of each
+// byte, nil if text is unchanged. It adds matches for what it finds to f.
+func unfold(text string, f *matches) (string, []int32) {
+	if !needsUnfold(text) {
 		return text, nil
 	}
 	out, at := make([]byte, 0, len(text)), make([]int32, 0, len(text))
@@ -120,11 +120,11 @@ func unfold(text string, f *found) (string, []int32) {
 			continue
 		}
 		if r == '&' || r == '\\' {
-			if end := written(text[i:]); end > 0 {
-				r, size = decoded(text[i:i+end]), end
+			if end := referenceLen(text[i:]); end > 0 {
+				r, size = unescape(text[i:i+end]), end
 			}
 		}
-		r = styled(r)
+		r = unstyle(r)
 		next, _ := utf8.DecodeRuneInString(text[i+size:])
 		switch {
 		case r >= 0xE0000 && r <= 0xE007F:
@@ -156,7 +156,7 @@ func unfold(text string, f *found) (string, []int32) {
 			}
 		}
 		flag = r == 0x1F3F4
-		if end := spaced(text, i); end > 0 {
+		if end := spacedEnd(text, i); end > 0 {
 			joined = join(text, i, end, put)
 			previous = ' '
 			continue
@@ -164,20 +164,20 @@ func unfold(text string, f *found) (string, []int32) {
 		previous = r
 		put(r, i)
 	}
-	if zero >= leastZero {
+	if zero >= minZeroWidth {
 		f.add("hidden.width", suspiciousFrom-1, 0, len(text))
 	}
-	if tags >= leastTags {
+	if tags >= minTags {
 		f.add("hidden.tags", suspiciousFrom+1, first, len(text))
 	}
-	if mixed >= leastMixed {
+	if mixed >= minMixed {
 		f.add("hidden.script", suspiciousFrom-2, 0, len(text))
 	}
 	return string(out), append(at, int32(len(text)))
 }
 
-// written is the length of the number of a character, as HTML or JSON write it, that text begins with, or 0.
-func written(text string) int {
+// referenceLen returns the length of the character reference of HTML or escape of JSON at the beginning of text, or 0.
+func referenceLen(text string) int {
 	digits, hex := 0, true
 	switch {
 	case strings.HasPrefix(text, `\u`) && len(text) >= 6, strings.HasPrefix(text, `\x`) && len(text) >= 4:
@@ -206,8 +206,8 @@ func written(text string) int {
 
 func hexDigit(b byte) bool { return b >= '0' && b <= '9' || b|0x20 >= 'a' && b|0x20 <= 'f' }
 
-// decoded is the character that text is the number of.
-func decoded(text string) rune {
+// unescape returns the character that a reference or escape stands for.
+func unescape(text string) rune {
 	base := 16
 	number := strings.TrimSuffix(strings.TrimLeft(text, `\&#uxX`), ";")
 	if text[0] == '&' && text[2]|0x20 != 'x' {
@@ -220,8 +220,8 @@ func decoded(text string) rune {
 	return rune(n)
 }
 
-// styled is the plain letter of one in bold, in a circle or in another style that Unicode has, or r.
-func styled(r rune) rune {
+// unstyle returns the plain letter for one in bold, in a circle or in another style of Unicode, or r.
+func unstyle(r rune) rune {
 	letter := rune(-1)
 	switch {
 	case r < 0x24B6:
@@ -248,24 +248,25 @@ func inWord(r rune) bool { return isLatin(r) || unicode.Is(unicode.Han, r) }
 
 func isLatin(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// spaced is the end of a run of single letters or Chinese characters with gaps between them that begins at i, or 0.
-func spaced(text string, i int) int {
-	if i > 0 && kind[text[i-1]] == letter {
+// spacedEnd returns the end of a run of single letters or Chinese characters with gaps between them that begins at i,
+// or 0.
+func spacedEnd(text string, i int) int {
+	if i > 0 && byteKinds[text[i-1]] == letter {
 		return 0
 	}
-	n, least, end := 0, leastSpaced, 0
+	n, least, end := 0, minSpaced, 0
 	for j := i; j < len(text); {
 		r, size := utf8.DecodeRuneInString(text[j:])
 		if han := unicode.Is(unicode.Han, r); !han && !isLatin(r) && (n == 0 || r != '，') {
 			break
 		} else if han {
-			least = leastSpaced - 1
+			least = minSpaced - 1
 		}
 		n++
 		j += size
 		end = j
 		k := j
-		for k < len(text) && gap(text[k]) {
+		for k < len(text) && isGap(text[k]) {
 			k++
 		}
 		if k == j {
@@ -282,12 +283,12 @@ func spaced(text string, i int) int {
 	return end
 }
 
-// join puts the letters from i to end without the gaps; a gap of two or more stands for a blank.
+// join passes the letters from i to end to put, without gaps; a gap of two or more becomes a space. It returns end.
 func join(text string, i, end int, put func(rune, int)) int {
 	for j := i; j < end; {
 		r, size := utf8.DecodeRuneInString(text[j:])
 		gaps := 0
-		for k := j; k < end && gap(text[k]); k++ {
+		for k := j; k < end && isGap(text[k]); k++ {
 			gaps++
 		}
 		if gaps == 0 {
