@@ -1,6 +1,6 @@
-// Package acp speaks the Agent Client Protocol, version 1, as a client: it starts an agent that somebody else wrote,
-// asks it once, and hands on what it says and what it wants to be allowed. The wire is JSON-RPC 2.0 over lines of the
-// agent's stdin and stdout, which package mcp carries. The package knows no conversations and decides nothing.
+// Package acp is a client of the Agent Client Protocol, version 1. It starts an agent of another program, sends one
+// prompt, and passes on updates and requests for permission. The wire is JSON-RPC 2.0, one message a line on stdin and
+// stdout, which package mcp implements. The package does not know conversations and makes no decisions.
 //
 // The entry point is [Open].
 package acp
@@ -25,18 +25,18 @@ import (
 // version is the version of the protocol.
 const version = 1
 
-// Bounds of what an agent may take and send.
+// Limits on what an agent may take and send.
 const (
-	defaultStart = time.Minute // to be ready for the first question; agents from npm load slowly
+	defaultStart = time.Minute // time to start; agents from npm load slowly
 	maxMessage   = 16 << 20    // bytes of one message
 	cancelGrace  = 1500 * time.Millisecond
 	stopGrace    = 5 * time.Second
 )
 
-// ladder ends an agent: what it wants to keep, it has kept when it answers.
+// ladder stops an agent. The waits are short, since an agent has saved its state when it answers.
 var ladder = process.Ladder{CloseWait: 500 * time.Millisecond, TermWait: 500 * time.Millisecond}
 
-// authRequired is the code of an agent's error that wants a person to sign in.
+// authRequired is the error code of an agent that needs a person to sign in.
 const authRequired = -32000
 
 // Options say which agent to start. Command and Client are required.
@@ -46,23 +46,23 @@ type Options struct {
 	Process process.Options
 	// Version is that of this program.
 	Version string
-	// Client hears what the agent says.
+	// Client receives what the agent sends.
 	Client Client
-	// Start is how long the agent may take to be ready; 0 means a minute.
+	// Start is the time that the agent may take to start; 0 means a minute.
 	Start time.Duration
 }
 
-// Client is who an agent talks to while it answers.
+// Client is the peer of an agent while it answers.
 type Client interface {
-	// Update is called for one update after the other, in the order in which the agent sent them, all before
-	// [Session.Prompt] returns. It must not block for long.
+	// Update is called for each update, one at a time and in order, always before [Session.Prompt] returns. It must not
+	// block for long.
 	Update(u Update)
-	// Permit says whether the agent may do what it asks about, once. It is called concurrently. Where it is not decided,
-	// the turn is about to end.
+	// Permit reports whether the agent may make the call c once. It may be called concurrently. decided is false if the
+	// turn ends before there is an answer.
 	Permit(ctx context.Context, c Call) (allowed, decided bool)
 }
 
-// Server is an MCP server that an agent is to use: over HTTP if URL is set, else a command.
+// Server is an MCP server for the agent: over HTTP if URL is set, otherwise a command.
 type Server struct {
 	Name    string
 	URL     string
@@ -72,7 +72,7 @@ type Server struct {
 	Env     [][2]string
 }
 
-// Session is a running agent with one conversation. It is safe for concurrent use. The caller closes it.
+// Session is a running agent with one conversation. It is safe for concurrent use. The caller must close it.
 type Session struct {
 	name    string
 	client  Client
@@ -80,15 +80,15 @@ type Session struct {
 	link    mcp.Link
 	id      string // of the session, at the agent
 
-	// What the agent announced.
-	HTTP   bool // it takes MCP servers over HTTP
-	Images bool // and pictures in a question
+	// The capabilities that the agent announced.
+	HTTP   bool // supports MCP servers over HTTP
+	Images bool // supports images in prompts
 
-	said atomic.Int64 // bytes of all updates
+	received atomic.Int64 // bytes of all updates
 }
 
-// Open starts an agent and agrees on the protocol with it. An error is a [*tool.Error] that names the agent; what was
-// started has then ended.
+// Open starts an agent and initializes the connection. The error is a [*tool.Error] that names the agent; its process
+// has ended then.
 func Open(ctx context.Context, o Options) (*Session, error) {
 	s := &Session{name: o.Command.Label, client: o.Client}
 	o.Process.Ladder = ladder
@@ -101,24 +101,25 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	wait := cmp.Or(o.Start, defaultStart)
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, s.fail(tool.Timeout, "it was not ready within "+wait.String(), "start it by hand to see what it waits for", nil))
 	defer cancel()
-	hello, err := s.call(ctx, "initialize", map[string]any{
+	result, err := s.call(ctx, "initialize", map[string]any{
 		"protocolVersion":    version,
 		"clientCapabilities": map[string]any{"fs": map[string]bool{"readTextFile": false, "writeTextFile": false}, "terminal": false},
 		"clientInfo":         map[string]string{"name": "collie", "version": o.Version},
 	})
-	if err == nil && hello.Get("protocolVersion").Int() != version {
-		err = s.fail(tool.Upstream, fmt.Sprintf("it speaks version %s of the Agent Client Protocol, expected %d", cmp.Or(hello.Get("protocolVersion").Raw, "none"), version),
+	if err == nil && result.Get("protocolVersion").Int() != version {
+		err = s.fail(tool.Upstream, fmt.Sprintf("it speaks version %s of the Agent Client Protocol, expected %d", cmp.Or(result.Get("protocolVersion").Raw, "none"), version),
 			"use a version of it that speaks this one", nil)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	able := hello.Get("agentCapabilities")
+	able := result.Get("agentCapabilities")
 	s.HTTP, s.Images = able.Get("mcpCapabilities.http").Bool(), able.Get("promptCapabilities.image").Bool()
 	return s, nil
 }
 
-// Begin begins the conversation in a folder, with MCP servers. It is called once, before [Session.Prompt].
+// Begin creates the conversation, in the folder dir with these MCP servers. It must be called once, before
+// [Session.Prompt].
 func (s *Session) Begin(ctx context.Context, dir string, servers []Server) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, defaultStart, s.fail(tool.Timeout, "it did not begin a session within "+defaultStart.String(), "start it by hand to see what it waits for", nil))
 	defer cancel()
@@ -138,6 +139,7 @@ func (s *Session) Begin(ctx context.Context, dir string, servers []Server) error
 	return nil
 }
 
+// pairs encodes names and values.
 func pairs(all [][2]string) []map[string]string {
 	out := make([]map[string]string, len(all))
 	for i, p := range all {
@@ -146,15 +148,15 @@ func pairs(all [][2]string) []map[string]string {
 	return out
 }
 
-// Block is a piece of a question: a text, or a picture.
+// Block is a part of a prompt: text or an image.
 type Block struct {
 	Text string
 	MIME string // of Data, if it is a picture
 	Data []byte
 }
 
-// Prompt asks the agent and returns why it stopped, in the protocol's word. When ctx ends the agent is told to stop, and
-// has a moment to say how far it got; the error is then the cause of ctx.
+// Prompt sends a prompt and returns the stop reason of the protocol. If ctx ends, the agent is told to cancel and gets
+// a moment for its last updates; the error is then the cause of ctx.
 func (s *Session) Prompt(ctx context.Context, blocks []Block) (stop string, err error) {
 	prompt := make([]map[string]any, len(blocks))
 	for i, b := range blocks {
@@ -169,7 +171,7 @@ func (s *Session) Prompt(ctx context.Context, blocks []Block) (stop string, err 
 		context.AfterFunc(inner, func() { late.Stop() })
 		told, done := context.WithTimeout(inner, cancelGrace)
 		defer done()
-		_ = s.link.Notify(told, "session/cancel", encode(map[string]string{"sessionId": s.id})) // an agent that cannot be told is ended
+		_ = s.link.Notify(told, "session/cancel", encode(map[string]string{"sessionId": s.id})) // best effort: Close stops the agent anyway
 	})()
 	answer, err := s.call(inner, "session/prompt", map[string]any{"sessionId": s.id, "prompt": prompt})
 	switch {
@@ -181,7 +183,7 @@ func (s *Session) Prompt(ctx context.Context, blocks []Block) (stop string, err 
 	return answer.Get("stopReason").String(), nil
 }
 
-// call sends a request and returns its result. Nothing is repeated, so an agent that went away is an error that says how.
+// call sends a request and returns its result. It never retries, so if the agent has ended, the error says how.
 func (s *Session) call(ctx context.Context, method string, params any) (gjson.Result, error) {
 	answer, err := s.link.Call(ctx, &mcp.Request{Method: method, Params: encode(params), NoCancel: true})
 	switch {
@@ -199,7 +201,7 @@ func (s *Session) call(ctx context.Context, method string, params any) (gjson.Re
 	return gjson.ParseBytes(answer.Result), nil
 }
 
-// refusal is what an agent's error says, with what some agents put beside the message.
+// refusal returns an error of the agent with the details that some agents put into data.
 func refusal(e gjson.Result) error {
 	text := e.Get("message").String()
 	for _, more := range []string{"data.details", "data.message", "data"} {
@@ -211,17 +213,17 @@ func refusal(e gjson.Result) error {
 	return errors.New(clip(text))
 }
 
-// gone is the error of an agent that can no longer be talked to: how it ended, and what it said last.
+// gone returns the error for a connection that broke: how the process ended and its last output.
 func (s *Session) gone(err error) error {
 	if e, ok := errors.AsType[*mcp.LinkError](err); ok && e.TooLarge {
 		return s.fail(tool.TooLarge, fmt.Sprintf("it sent a message of more than %d bytes", maxMessage), "", nil)
 	}
-	if s.said.Load() > maxSaid {
-		return s.fail(tool.TooLarge, fmt.Sprintf("it said more than %d bytes", maxSaid), "", nil)
+	if s.received.Load() > maxReceived {
+		return s.fail(tool.TooLarge, fmt.Sprintf("it said more than %d bytes", maxReceived), "", nil)
 	}
 	select {
 	case <-s.process.Done():
-	case <-time.After(time.Second): // it closed its output and lives on
+	case <-time.After(time.Second): // it closed its output but still runs
 		return s.fail(tool.Crashed, "it closed the line", "", err)
 	}
 	message := "it ended with " + s.process.Exit().String()
@@ -231,11 +233,12 @@ func (s *Session) gone(err error) error {
 	return s.fail(tool.Crashed, message, "send the message again to start it anew", nil)
 }
 
+// fail returns an error about the agent.
 func (s *Session) fail(kind tool.ErrorKind, message, hint string, err error) *tool.Error {
 	return &tool.Error{Op: "agent", Kind: kind, Subject: s.name, Message: message, Hint: hint, Err: err}
 }
 
-// Close ends the agent and whatever it started. It may be called twice.
+// Close stops the agent and its child processes. It may be called twice.
 func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
@@ -244,16 +247,16 @@ func (s *Session) Close() error {
 	return err
 }
 
-// clip is the beginning of what an agent said about itself.
+// clip cuts a message of an agent to 2 KiB.
 func clip(text string) string {
-	const most = 2 << 10
-	return strings.ToValidUTF8(text[:min(len(text), most)], "\uFFFD")
+	const maxBytes = 2 << 10
+	return strings.ToValidUTF8(text[:min(len(text), maxBytes)], "\uFFFD")
 }
 
 func encode(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts and numbers alone
+		panic(err) // cannot happen: strings and numbers only
 	}
 	return raw
 }

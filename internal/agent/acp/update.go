@@ -14,7 +14,7 @@ import (
 // UpdateKind says what an [Update] is about.
 type UpdateKind string
 
-// The kinds. What else an agent tells (its commands, modes) is dropped.
+// The kinds of update. Others, such as commands and modes, are ignored.
 const (
 	Said     UpdateKind = "agent_message_chunk" // Text
 	Thought  UpdateKind = "agent_thought_chunk" // Text
@@ -24,7 +24,7 @@ const (
 	Used     UpdateKind = "usage_update"        // Usage, of the session so far
 )
 
-// Update is something that an agent says while it answers.
+// Update is a message of the agent while it answers.
 type Update struct {
 	Kind UpdateKind
 	Text string
@@ -33,15 +33,15 @@ type Update struct {
 	Usage Usage
 }
 
-// Usage is what an agent says that its session has taken so far. Nobody checks it.
+// Usage is the usage of the session so far, as the agent reports it. It is not verified.
 type Usage struct {
-	Tokens   int64   // in its context now
-	Window   int64   // tokens that its context can have; 0 if it does not say
-	Cost     float64 // 0 if it does not say
+	Tokens   int64   // in the context now
+	Window   int64   // length of the context in tokens; 0 if unknown
+	Cost     float64 // 0 if unknown
 	Currency string  // of Cost: USD, or what else the agent counts in, at most 16 bytes
 }
 
-// Call is what an agent does, or wants to do, with a tool of its own.
+// Call is a call that the agent makes, or wants to make, with a tool of its own.
 type Call struct {
 	ID     string
 	Title  string
@@ -52,16 +52,16 @@ type Call struct {
 	Output string
 }
 
-// maxSaid bounds the bytes of all updates of an answer.
-const maxSaid = 64 << 20
+// maxReceived is the limit for all updates of an answer, in bytes.
+const maxReceived = 64 << 20
 
-// Notification is that of [mcp.Handler].
+// Notification implements [mcp.Handler].
 func (s *Session) Notification(m mcp.Message, _ any) {
 	if m.Method != "session/update" {
 		return
 	}
-	if s.said.Add(int64(len(m.Params))) > maxSaid {
-		_ = s.process.Stdout().Close() // which ends the question
+	if s.received.Add(int64(len(m.Params))) > maxReceived {
+		_ = s.process.Stdout().Close() // ends the prompt
 		return
 	}
 	if u, ok := readUpdate(gjson.GetBytes(m.Params, "update")); ok {
@@ -69,7 +69,7 @@ func (s *Session) Notification(m mcp.Message, _ any) {
 	}
 }
 
-// Request is that of [mcp.Handler]: agents ask for permission, and for nothing else that we announced.
+// Request implements [mcp.Handler]. The only request that our capabilities allow is the one for permission.
 func (s *Session) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMessage, error) {
 	if m.Method != "session/request_permission" {
 		return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Method not found: " + m.Method}
@@ -83,7 +83,7 @@ func (s *Session) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMe
 	}
 	allowed, decided := s.client.Permit(ctx, c)
 	choice := no
-	if allowed { // never for longer than this once: what else it would cover, nobody could say
+	if allowed { // only once: what a permanent permission would cover is up to the agent
 		choice = yes
 	}
 	if choice == "" || !decided {
@@ -92,7 +92,7 @@ func (s *Session) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMe
 	return encode(map[string]any{"outcome": map[string]string{"outcome": "selected", "optionId": choice}}), nil
 }
 
-// option is the id of the option of a kind, empty if there is none.
+// option returns the id of the option of a kind, empty if there is none.
 func option(options gjson.Result, kind string) (id string) {
 	options.ForEach(func(_, o gjson.Result) bool {
 		if o.Get("kind").String() == kind {
@@ -103,6 +103,7 @@ func option(options gjson.Result, kind string) (id string) {
 	return id
 }
 
+// readUpdate parses an update. It returns false if the update is to be ignored.
 func readUpdate(u gjson.Result) (Update, bool) {
 	out := Update{Kind: UpdateKind(u.Get("sessionUpdate").String())}
 	switch out.Kind {
@@ -122,12 +123,13 @@ func readUpdate(u gjson.Result) (Update, bool) {
 	return out, false
 }
 
-// Figures beyond these are not believed.
+// Larger figures are ignored.
 const (
 	maxTokens = 1 << 40
 	maxCost   = 1e6
 )
 
+// readUsage parses usage.
 func readUsage(u gjson.Result) (out Usage) {
 	if n := u.Get("used").Int(); n > 0 && n < maxTokens {
 		out.Tokens = n
@@ -142,7 +144,7 @@ func readUsage(u gjson.Result) (out Usage) {
 	return out
 }
 
-// content is a content block as text.
+// content returns a content block as text.
 func content(c gjson.Result) string {
 	switch c.Get("type").String() {
 	case "text":
@@ -160,6 +162,7 @@ func content(c gjson.Result) string {
 	return ""
 }
 
+// plan returns the steps of a plan, one a line, with a mark for their state.
 func plan(entries gjson.Result) string {
 	var b strings.Builder
 	entries.ForEach(func(_, e gjson.Result) bool {
@@ -173,7 +176,7 @@ func plan(entries gjson.Result) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// readCall reads a tool call, or what of it has changed.
+// readCall parses a tool call or the changed fields of one.
 func readCall(c gjson.Result) Call {
 	out := Call{ID: c.Get("toolCallId").String(), Title: c.Get("title").String(), Kind: kind(c.Get("kind").String()), Status: c.Get("status").String()}
 	if in := c.Get("rawInput"); in.IsObject() {
@@ -200,7 +203,7 @@ func readCall(c gjson.Result) Call {
 	return out
 }
 
-// kind is a kind that the protocol names; any other is other.
+// kind returns k if the protocol defines it, otherwise other.
 func kind(k string) string {
 	switch k {
 	case "", "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode":

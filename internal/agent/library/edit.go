@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A Kind is what a file is about. It is the name of the folder of such files, too.
+// A Kind says what a file defines. It is also the name of the folder for such files.
 type Kind string
 
 // The kinds of files.
@@ -21,7 +21,7 @@ const (
 	Skills  Kind = skillFolder
 )
 
-// path returns the file of a kind and name in the folder config. The name is that of the file without its extension.
+// path returns the path of a file in the folder config. name is without extension.
 func (k Kind) path(config, name string) (string, error) {
 	if why := checkName(name); why != "" {
 		return "", &tool.Error{Op: "file", Kind: tool.Invalid, Subject: "name", Message: why}
@@ -35,7 +35,7 @@ func (k Kind) path(config, name string) (string, error) {
 	return "", &tool.Error{Op: "file", Kind: tool.Invalid, Subject: "kind", Message: fmt.Sprintf("it is %q, expected %s, %s or %s", string(k), Agents, Context, Skills)}
 }
 
-// Source returns the text of a file in the folder config, and its path. If there is none, the error is of kind NotFound.
+// Source returns the text and path of a file in the folder config. If there is none, the error is of kind NotFound.
 func Source(config string, k Kind, name string) (text, file string, err error) {
 	if file, err = k.path(config, name); err != nil {
 		return "", "", err
@@ -54,8 +54,8 @@ func Source(config string, k Kind, name string) (text, file string, err error) {
 	return text, file, err
 }
 
-// Put writes a file into the folder config and returns its path. A text that would not be used is an error of kind Invalid,
-// whose Facts name the line and the field, and nothing is written.
+// Put writes a file into the folder config and returns its path. If the text is not valid, the error is of kind
+// Invalid, its Facts name the line and the field, and nothing is written.
 func Put(config string, k Kind, name, text string) (file string, err error) {
 	if file, err = k.path(config, name); err != nil {
 		return "", err
@@ -75,7 +75,7 @@ func Put(config string, k Kind, name, text string) (file string, err error) {
 	return file, atomicfile.Write(file, []byte(text), 0o600)
 }
 
-// Delete deletes a file in the folder config and returns its path. Of a skill its other files stay, if it has any.
+// Delete deletes a file in the folder config and returns its path. The other files of a skill are kept.
 func Delete(config string, k Kind, name string) (file string, err error) {
 	if file, err = k.path(config, name); err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func Delete(config string, k Kind, name string) (file string, err error) {
 		return "", missing(k, name)
 	}
 	if err == nil && k == Skills {
-		_ = os.Remove(filepath.Dir(file)) // fails where other files are in it
+		_ = os.Remove(filepath.Dir(file)) // fails if there are other files
 	}
 	return file, err
 }

@@ -25,25 +25,25 @@ type Programs struct {
 	OpenCode string // usually ~/.config/opencode
 }
 
-// Import is an agent or a skill of another program, as it would be here.
+// Import is an agent or a skill of another program, converted to our format.
 type Import struct {
 	Kind    string `json:"kind"` // agent or skill
 	Name    string `json:"name"`
 	Program string `json:"program"`
 	From    string `json:"from"`
 	File    string `json:"file"`
-	// Exists says that there is such a file already.
+	// Exists reports whether the file exists already.
 	Exists bool `json:"exists,omitempty"`
-	// Left is what is not taken over, or is another thing here.
+	// Left lists what is not taken over or means something else here.
 	Left []string `json:"left,omitempty"`
-	// Problem says why it cannot be taken over.
+	// Problem is the reason why it cannot be imported; empty if it can.
 	Problem string `json:"problem,omitempty"`
 	Saved   bool   `json:"saved,omitempty"`
 
 	files map[string]string // by path below the folder of File
 }
 
-// Foreign finds what other programs have, for the folder config. It writes nothing.
+// Foreign finds agents and skills of other programs, to be imported into the folder config. It writes nothing.
 func Foreign(p Programs, config string) (all []Import) {
 	f := finder{config: config}
 	if p.Claude != "" {
@@ -60,20 +60,21 @@ func Foreign(p Programs, config string) (all []Import) {
 		}
 	}
 	for i := range f.found {
-		one := &f.found[i]
-		if !slices.ContainsFunc(all, func(o Import) bool { return o.Kind == one.Kind && o.Name == one.Name }) {
-			all = append(all, *one)
+		found := &f.found[i]
+		if !slices.ContainsFunc(all, func(o Import) bool { return o.Kind == found.Kind && o.Name == found.Name }) {
+			all = append(all, *found)
 		}
 	}
 	return all
 }
 
+// finder collects what other programs have.
 type finder struct {
 	config string
 	found  []Import
 }
 
-// add finds where i would be.
+// add adds i with the file that it would be saved to.
 func (f *finder) add(i Import) {
 	switch {
 	case i.Problem != "":
@@ -118,20 +119,21 @@ func (f *finder) agents(program, dir string, read func(*foreign) Agent) {
 		front, body, _ := split(text)
 		values := map[string]any{}
 		if err := decode(front, values); err != nil {
-			values = plainly(front)
+			values = parseLines(front)
 			i.Left = append(i.Left, "the front matter is not YAML: its lines were taken as they are")
 		}
 		f.agent(i, &foreign{values: values, prompt: strings.TrimSpace(body)}, read)
 	}
 }
 
+// missing adds a problem, unless the folder or file does not exist.
 func (f *finder) missing(program, path string, err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		f.add(Import{Kind: "agent", Program: program, From: path, Name: filepath.Base(path), Problem: reason(err)})
 	}
 }
 
-// agent makes of what another program says an agent of ours.
+// agent converts an agent of another program.
 func (f *finder) agent(i Import, from *foreign, read func(*foreign) Agent) {
 	if v, _ := from.values["disable"].(bool); v {
 		return
@@ -206,7 +208,7 @@ func (f *finder) settings(dir string) {
 	slices.SortStableFunc(f.found, func(a, b Import) int { return strings.Compare(a.From+"\x00"+a.Name, b.From+"\x00"+b.Name) })
 }
 
-// skills finds the skills in a folder. They are taken as they are, but links.
+// skills finds the skills in a folder. They are copied unchanged, without links.
 func (f *finder) skills(program, dir string) {
 	l := &Library{}
 	l.folder(dir, ".", skillFolder, false)
@@ -228,7 +230,7 @@ func (f *finder) skills(program, dir string) {
 	}
 }
 
-// collect takes the files of a skill.
+// collect reads the files of a skill.
 func (i *Import) collect(r *os.Root) error {
 	return fs.WalkDir(r.FS(), ".", func(file string, d fs.DirEntry, err error) error {
 		switch {
@@ -251,7 +253,7 @@ func (i *Import) collect(r *os.Root) error {
 	})
 }
 
-// Save writes what i is. A file that is there is an error of kind Exists, unless force.
+// Save writes the files of i. If one exists, the error is of kind Exists, unless force is set.
 func (i *Import) Save(force bool) error {
 	if i.Problem != "" {
 		return &tool.Error{Op: "import", Kind: tool.Invalid, Subject: i.Name, Message: i.Problem}
@@ -266,8 +268,8 @@ func (i *Import) Save(force bool) error {
 	return nil
 }
 
-// Begin writes the file of an agent into the folder config and returns its path. A file that is there is an error of kind
-// Exists, unless force.
+// Begin writes the file of a new agent into the folder config and returns its path. If it exists, the error is of kind
+// Exists, unless force is set.
 func Begin(config string, a *Agent, force bool) (file string, err error) {
 	if why := checkName(a.Name); why != "" {
 		return "", &tool.Error{Op: "new agent", Kind: tool.Invalid, Subject: "name", Message: why}
@@ -276,8 +278,8 @@ func Begin(config string, a *Agent, force bool) (file string, err error) {
 	return file, write(file, Text(a), force)
 }
 
-// write writes a file that only its owner reads, and the folders it needs. A file that is there is an error of kind Exists,
-// unless force.
+// write writes a file that only its owner can read, and creates its folders. If it exists, the error is of kind Exists,
+// unless force is set.
 func write(file, text string, force bool) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
@@ -288,7 +290,7 @@ func write(file, text string, force bool) error {
 	return atomicfile.Write(file, []byte(text), 0o600)
 }
 
-// Text is the file of an agent.
+// Text returns the text of a file for an agent.
 func Text(a *Agent) string {
 	var b bytes.Buffer
 	b.WriteString("---\n")
@@ -309,7 +311,7 @@ func Text(a *Agent) string {
 	return b.String()
 }
 
-// foreign is what another program says of an agent.
+// foreign is an agent in the format of another program.
 type foreign struct {
 	values map[string]any
 	prompt string
@@ -317,14 +319,16 @@ type foreign struct {
 	left   []string
 }
 
+// take marks fields as handled.
 func (f *foreign) take(names ...string) { f.taken = append(f.taken, names...) }
 
+// text returns a field that is a text, or "".
 func (f *foreign) text(name string) string {
 	s, _ := f.values[name].(string)
 	return strings.TrimSpace(s)
 }
 
-// words is a value that is a list, or a text with commas.
+// words takes a value that is a list, or a text with commas.
 func (f *foreign) words(name string) (out []string) {
 	f.take(name)
 	switch v := f.values[name].(type) {
@@ -340,8 +344,8 @@ func (f *foreign) words(name string) (out []string) {
 	return slices.DeleteFunc(out, func(w string) bool { return w == "" })
 }
 
-// fromClaude reads an agent of Claude Code. Of its tools those of servers are ours too; what the others may do becomes a level,
-// so that an agent can do no more here than there.
+// fromClaude converts an agent of Claude Code. Its MCP tools become patterns. Its other tools decide the level, so that
+// the agent can do no more here than there.
 func fromClaude(f *foreign) (a Agent) {
 	f.take("model", "color")
 	if m := f.text("model"); m != "" && m != "inherit" {
@@ -352,8 +356,8 @@ func fromClaude(f *foreign) (a Agent) {
 	for _, t := range only {
 		name, _, _ := strings.Cut(t, "(")
 		switch {
-		case ours(t) != "":
-			a.Tools = append(a.Tools, ours(t))
+		case ourPattern(t) != "":
+			a.Tools = append(a.Tools, ourPattern(t))
 		case name == "Write" || name == "Edit" || name == "MultiEdit" || name == "NotebookEdit":
 			changes = true
 		case name == "Bash" || name == "Task" || name == "Agent":
@@ -361,8 +365,8 @@ func fromClaude(f *foreign) (a Agent) {
 		}
 	}
 	for _, t := range f.words("disallowedTools") {
-		if ours(t) != "" {
-			a.Deny = append(a.Deny, ours(t))
+		if ourPattern(t) != "" {
+			a.Deny = append(a.Deny, ourPattern(t))
 		} else {
 			f.left = append(f.left, "disallowedTools: "+t)
 		}
@@ -377,8 +381,8 @@ func fromClaude(f *foreign) (a Agent) {
 	return a
 }
 
-// ours is the pattern of a tool of a server as Claude Code names it, or nothing.
-func ours(name string) string {
+// ourPattern returns our pattern for an MCP tool in the spelling of Claude Code, or "".
+func ourPattern(name string) string {
 	rest, ok := strings.CutPrefix(name, "mcp__")
 	if !ok || rest == "" {
 		return ""
@@ -389,6 +393,7 @@ func ours(name string) string {
 	return rest
 }
 
+// levelOf returns the level of an agent that may change files or run commands.
 func levelOf(changes, runs bool) string {
 	switch {
 	case runs:
@@ -399,7 +404,7 @@ func levelOf(changes, runs bool) string {
 	return "r"
 }
 
-// fromOpenCode reads an agent of opencode, by the same rule.
+// fromOpenCode converts an agent of opencode, by the same rules.
 func fromOpenCode(f *foreign) (a Agent) {
 	f.take("mode", "color", "model", "tools", "permission")
 	a.Model = f.text("model")
@@ -436,7 +441,7 @@ func fromOpenCode(f *foreign) (a Agent) {
 	return a
 }
 
-// decode reads YAML of others.
+// decode parses YAML. It recovers from panics of the parser, because the text may come from anybody.
 func decode(text string, into map[string]any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -449,8 +454,8 @@ func decode(text string, into map[string]any) (err error) {
 	return yaml.Unmarshal([]byte(text), &into)
 }
 
-// plainly reads lines of name: value, which is what many write in place of YAML.
-func plainly(text string) map[string]any {
+// parseLines parses lines of name: value, which many write although it is not valid YAML.
+func parseLines(text string) map[string]any {
 	out := map[string]any{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(line, ":"); ok && checkName(name) == "" {

@@ -15,8 +15,8 @@ import (
 
 const maxFront = 16 << 10 // bytes of front matter
 
-// plain returns text with line feeds alone and no byte order mark, if it is text.
-func plain(text string) (string, error) {
+// cleanText returns text with line feeds only and without byte order mark. It fails if it is not text in UTF-8.
+func cleanText(text string) (string, error) {
 	text = strings.TrimPrefix(text, "\uFEFF")
 	bad := func(at int, what string) error {
 		return fmt.Errorf("line %d has %s; expected text in UTF-8", strings.Count(text[:at], "\n")+1, what)
@@ -54,20 +54,20 @@ func split(text string) (front, rest string, found bool) {
 	return "", text, false
 }
 
-// body is text without its front matter.
+// body returns text without its front matter.
 func body(text string) string {
 	_, rest, _ := split(text)
 	return strings.TrimSpace(rest)
 }
 
-// fields are the values of front matter by key, of which a reader takes those that it knows.
+// fields are the values of front matter by key. Readers take the fields that they know.
 type fields struct {
 	values map[string]*yaml.Node
-	wrong  *Problem // the first that was found
+	wrong  *Problem // the first one
 	taken  []string
 }
 
-// readFront reads front matter. What is wrong with it is a [*Problem] with line and field.
+// readFront parses front matter. If it is invalid, wrong has the line and field.
 func readFront(text string) (f fields, rest string, wrong *Problem) {
 	front, rest, found := split(text)
 	if !found {
@@ -78,7 +78,7 @@ func readFront(text string) (f fields, rest string, wrong *Problem) {
 	}
 	top, err := parse(front)
 	if err != nil {
-		return f, "", &Problem{Line: lineOf(err), Message: "the front matter is not YAML: " + inWords(err)}
+		return f, "", &Problem{Line: lineOf(err), Message: "the front matter is not YAML: " + messageOf(err)}
 	}
 	f.values = map[string]*yaml.Node{}
 	if top == nil {
@@ -100,7 +100,8 @@ func readFront(text string) (f fields, rest string, wrong *Problem) {
 	return f, strings.TrimSpace(rest), nil
 }
 
-// parse is nil for an empty text. The parser is another's, the text anybody's.
+// parse parses YAML, nil for an empty text. It recovers from panics of the parser, because the text may come from
+// anybody.
 func parse(text string) (top *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -119,7 +120,7 @@ func parse(text string) (top *yaml.Node, err error) {
 
 var yamlLine = lazyregexp.New(`line (\d+): `)
 
-// lineOf is the line of the file that the parser names; the front matter begins in the second.
+// lineOf returns the line of the file in an error of the parser. The front matter begins in line 2.
 func lineOf(err error) int {
 	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil {
@@ -129,7 +130,8 @@ func lineOf(err error) int {
 	return 1
 }
 
-func inWords(err error) string {
+// messageOf returns the message of an error of the parser, without the line.
+func messageOf(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if at := yamlLine.FindStringIndex(text); at != nil {
 		text = text[:at[0]] + text[at[1]:]
@@ -137,13 +139,14 @@ func inWords(err error) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\n", " "), "?")
 }
 
+// fail records a problem with a field unless there is one already.
 func (f *fields) fail(n *yaml.Node, field, format string, args ...any) {
 	if f.wrong == nil {
 		f.wrong = &Problem{Line: n.Line + 1, Field: field, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
-// take returns the value of a field, nil where it is not there or null.
+// take returns the value of a field, nil if it is missing or null.
 func (f *fields) take(field string) *yaml.Node {
 	f.taken = append(f.taken, field)
 	n := f.values[field]
@@ -153,7 +156,7 @@ func (f *fields) take(field string) *yaml.Node {
 	return n
 }
 
-// text is a field of at most limit bytes.
+// text takes a field with a text of at most limit bytes.
 func (f *fields) text(field string, limit int) string {
 	n := f.take(field)
 	switch {
@@ -169,7 +172,7 @@ func (f *fields) text(field string, limit int) string {
 	return strings.TrimSpace(n.Value)
 }
 
-// oneOf is a field that has one of a few values.
+// oneOf takes a field with one of these values.
 func (f *fields) oneOf(field string, values []string) string {
 	v := f.text(field, maxText)
 	if v != "" && !slices.Contains(values, v) {
@@ -179,7 +182,7 @@ func (f *fields) oneOf(field string, values []string) string {
 	return v
 }
 
-// list is a field with several values, or one.
+// list takes a field with one or more values, without duplicates.
 func (f *fields) list(field string) (out []string) {
 	for _, v := range f.texts(field) {
 		if !slices.Contains(out, v) {
@@ -189,7 +192,7 @@ func (f *fields) list(field string) (out []string) {
 	return out
 }
 
-// command takes a program with its arguments: a list, or one text with blanks between them.
+// command takes a field with a program and its arguments: a list, or one text that is split at spaces.
 func (f *fields) command(field string) []string {
 	all := f.texts(field)
 	if len(all) == 1 {
@@ -198,7 +201,7 @@ func (f *fields) command(field string) []string {
 	return all
 }
 
-// texts takes a list of texts, or one text.
+// texts takes a field with a list of texts, or one text.
 func (f *fields) texts(field string) (out []string) {
 	n := f.take(field)
 	if n == nil {
@@ -227,20 +230,21 @@ func (f *fields) texts(field string) (out []string) {
 	return out
 }
 
-// number is a field that is a whole number.
-func (f *fields) number(field string, least, most int) int {
+// number takes a field with a whole number.
+func (f *fields) number(field string, lowest, highest int) int {
 	n := f.take(field)
 	if n == nil {
 		return 0
 	}
 	v, err := strconv.Atoi(n.Value)
-	if n.Kind != yaml.ScalarNode || err != nil || v < least || v > most {
-		f.fail(n, field, "expected a number from %d to %d", least, most)
+	if n.Kind != yaml.ScalarNode || err != nil || v < lowest || v > highest {
+		f.fail(n, field, "expected a number from %d to %d", lowest, highest)
 	}
 	return v
 }
 
-// done returns the first problem. A field that nobody took is one: misspelt, it would be ignored.
+// done returns the first problem. Unknown fields are a problem too, because a misspelt field would be ignored
+// otherwise.
 func (f *fields) done() *Problem {
 	for name, n := range f.values {
 		if slices.Contains(f.taken, name) || f.wrong != nil && f.wrong.Line <= n.Line+1 {
@@ -255,6 +259,7 @@ func (f *fields) done() *Problem {
 	return f.wrong
 }
 
+// kindOf describes the kind of a value for messages.
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// add reads one file of a kind.
+// add parses one file of a kind and adds it.
 func (l *Library) add(kind, name, file, text string, project bool, root, dir string) *Problem {
 	switch kind {
 	case agentsFolder:
@@ -39,7 +39,7 @@ func (l *Library) add(kind, name, file, text string, project bool, root, dir str
 	return nil
 }
 
-// named takes the name, which is that of the file unless a field has it.
+// named takes the name. Its default is the name of the file.
 func (f *fields) named(file string) string {
 	name := cmp.Or(f.text("name", maxText), file)
 	if why := checkName(name); why != "" && f.wrong == nil {
@@ -101,7 +101,7 @@ func parseEntry(name, text string) (e Entry, wrong *Problem) {
 	return e, nil
 }
 
-// parseSkill takes fields that it does not know as other programs': the form of skills is not ours.
+// parseSkill ignores unknown fields, because other programs define the format of skills.
 func parseSkill(name, text string) (s Skill, wrong *Problem) {
 	f, _, wrong := readFront(text)
 	if wrong != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// known are programs that speak the Agent Client Protocol, and how they are told to.
-var known = []struct{ name, about, command string }{
+// knownAgents are programs that speak the Agent Client Protocol, with the commands that start them.
+var knownAgents = []struct{ name, about, command string }{
 	{"claude-code", "Claude Code", "claude-agent-acp"},
 	{"claude-code", "Claude Code", "claude-code-acp"}, // its name until 2026
 	{"codex", "Codex", "codex-acp"},
@@ -18,10 +18,10 @@ var known = []struct{ name, about, command string }{
 	{"qwen", "Qwen Code", "qwen --acp"},
 }
 
-// Find adds the agents of other programs that are here: has reports whether a command is. Of those with the same name that of
-// a file counts, else the first.
+// Find adds agents of other programs that are installed; has reports whether a command is. If names are equal, an agent
+// with a file wins, and otherwise the first.
 func (l *Library) Find(has func(command string) bool) {
-	for _, k := range known {
+	for _, k := range knownAgents {
 		command := strings.Fields(k.command)
 		taken := slices.ContainsFunc(l.Agents, func(a Agent) bool { return a.Name == k.name })
 		if !taken && has(command[0]) {

@@ -1,10 +1,10 @@
-// Package library reads the files that a person writes for agents: named agents, context entries and skills, each Markdown
-// with YAML front matter, and the AGENTS.md of a project. They are read anew at each use, so that a change counts from the
-// next turn on, and nothing has to be watched.
+// Package library reads the files that a person writes for agents: named agents, context entries and skills, which are
+// Markdown with YAML front matter, and the AGENTS.md of a project. They are read again at each use, so that changes
+// take effect in the next turn without watching files.
 //
-// The entry point is [Read]. The package knows nothing of trust: it reads what it is pointed at, so a project that is not
-// trusted is not named to it. Every file is bounded, a link that leads out of its folder is refused, and what is wrong
-// with one file keeps none of the others from being used.
+// The entry point is [Read]. The package does not decide what is trusted: the caller must not pass a project that the
+// person does not trust. Every file has a size limit, links that lead out of a folder are refused, and an invalid file
+// does not affect the others.
 package library
 
 import (
@@ -23,7 +23,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Bounds of what is read.
+// Limits.
 const (
 	maxFile      = 256 << 10 // bytes of one file
 	maxFiles     = 200       // of one kind in one folder
@@ -39,51 +39,52 @@ const (
 	rulesFile    = "AGENTS.md"
 )
 
-// Places are the folders to read. An empty one is left out.
+// Places are the folders to read. Empty ones are skipped.
 type Places struct {
-	Config string // the person's own: agents, context and skills in it
-	// Project is the folder of a project that the person trusts: its AGENTS.md, and the same three in its .collie. Where a
-	// name is in both, the person's own counts: a project is not to change what a name means.
+	Config string // the person's folder, with agents, context and skills
+	// Project is the folder of a project that the person trusts. Its AGENTS.md is read, and agents, context and skills
+	// below .collie. If a name is in both folders, the person's own file wins, so that a project cannot change what a
+	// name means.
 	Project string
 }
 
-// Library is what was read. It is never changed.
+// Library is the content of all files. It is immutable.
 type Library struct {
 	Agents  []Agent // by name
 	Entries []Entry // by order, then name
 	Skills  []Skill // by name
-	// Rules is the text of the project's AGENTS.md, RulesFile its path; empty without one.
+	// Rules is the text of the project's AGENTS.md, and RulesFile its path; empty if there is none.
 	Rules, RulesFile string
-	// Problems are the files that are not used, and why.
+	// Problems are the files that are not used, with the reasons.
 	Problems []Problem
 }
 
-// Agent is a named way to answer. It only ever narrows what the person allows.
+// Agent is a named configuration of a model or program that answers turns. It can only narrow what the person allows.
 type Agent struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Engine      string `json:"engine,omitempty"`
 	Model       string `json:"model,omitempty"` // MODEL or PROVIDER/MODEL
-	// Tools and Deny are patterns of exposed names, as in a session; no Tools means all.
+	// Tools and Deny are patterns of tool names, as in the settings of a session. Empty Tools means all.
 	Tools   []string `json:"tools,omitempty"`
 	Deny    []string `json:"denyTools,omitempty"`
 	Profile string   `json:"profile,omitempty"`
-	// Level is the most it may do: r reads, rw changes what can be changed back, rwd or nothing bounds nothing.
+	// Level limits effects: r only reads, rw also makes changes that can be undone, rwd or empty has no limit.
 	Level string `json:"level,omitempty"`
-	// Command starts the agent of another program, for the engine cli, and Env names the variables that it gets of our
-	// environment beside those that every program needs. Only a person's own file may have them.
+	// Command starts the agent of another program, for the engine cli. Env names variables of our environment that it
+	// gets in addition to those that every agent gets. Both are allowed in a person's own files only.
 	Command []string `json:"command,omitempty"`
 	Env     []string `json:"env,omitempty"`
 	Prompt  string   `json:"prompt"`
-	File    string   `json:"file,omitempty"`    // empty for one that [Library.Find] has found
-	Project bool     `json:"project,omitempty"` // it is the project's
+	File    string   `json:"file,omitempty"`    // empty for agents that [Library.Find] added
+	Project bool     `json:"project,omitempty"` // from the project
 }
 
-// Entry is a text that enters the prompt where one of its keywords was said.
+// Entry is a text that is added to the prompt if one of its keywords occurs in the last messages.
 type Entry struct {
 	Name     string   `json:"name"`
 	Keywords []string `json:"keywords"`
-	Agents   []string `json:"agents,omitempty"` // that it is for; none means all, and turns without one
+	Agents   []string `json:"agents,omitempty"` // agents that the entry is for; empty: all, and turns without agent
 	Order    int      `json:"order,omitempty"`
 	Budget   int      `json:"budget,omitempty"` // tokens
 	Text     string   `json:"text"`
@@ -91,7 +92,7 @@ type Entry struct {
 	Project  bool     `json:"project,omitempty"`
 }
 
-// Skill is a folder with instructions for one kind of task, as other programs have them too.
+// Skill is a folder with instructions for one kind of task, in the format that other programs use too.
 type Skill struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -101,20 +102,20 @@ type Skill struct {
 	root, dir string
 }
 
-// Problem says why a file is not used.
+// Problem says why a file, or part of it, is not used.
 type Problem struct {
 	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"` // from 1; 0 where it is about the whole file
+	Line    int    `json:"line,omitempty"` // from 1; 0 if the problem is not in one line
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`
 
-	name string // what the file would have been called
+	name string // name of the item that the file would have
 }
 
-// Error returns where the problem is and what it is, in English.
+// Error returns the place and the message, in English.
 func (p Problem) Error() string { return p.Place() + ": " + p.Message }
 
-// Place returns where the problem is: file, line and field, as far as they are known.
+// Place returns file, line and field, as far as they are known.
 func (p Problem) Place() string {
 	place := p.File
 	if p.Line > 0 {
@@ -126,19 +127,19 @@ func (p Problem) Place() string {
 	return place
 }
 
-// defaultBudget is how many tokens of an entry enter the prompt where its file says nothing.
+// defaultBudget is the default of [Entry.Budget].
 const defaultBudget = 1000
 
-// engineCLI is the engine that hands a turn to the agent of another program.
+// engineCLI is the name of the engine that hands a turn to an agent of another program.
 const engineCLI = "cli"
 
-// The values that an agent's engine and level may have.
+// The values of the fields engine and level.
 var (
 	engines = []string{"chat", "react", "direct", "auto", engineCLI}
 	levels  = []string{"r", "rw", "rwd"}
 )
 
-// Read reads what is in the places. A folder that does not exist is empty.
+// Read reads all files. A folder that does not exist counts as empty.
 func Read(p Places) *Library {
 	l := &Library{}
 	if p.Config != "" {
@@ -159,18 +160,18 @@ func Read(p Places) *Library {
 	return l
 }
 
-// unique sorts by name; of those with the same one the first, which is the person's own, stays.
-func unique[T any](l *Library, all []T, of func(*T) (name, file string)) []T {
+// unique sorts all by name. Of items with the same name it keeps the first, which is the person's own.
+func unique[T any](l *Library, all []T, key func(*T) (name, file string)) []T {
 	slices.SortStableFunc(all, func(a, b T) int {
-		x, _ := of(&a)
-		y, _ := of(&b)
+		x, _ := key(&a)
+		y, _ := key(&b)
 		return strings.Compare(x, y)
 	})
 	out := all[:0]
 	for i := range all {
-		name, file := of(&all[i])
+		name, file := key(&all[i])
 		if n := len(out); n > 0 {
-			if before, at := of(&out[n-1]); before == name {
+			if before, at := key(&out[n-1]); before == name {
 				l.Problems = append(l.Problems, Problem{File: file, Field: "name", Message: fmt.Sprintf("%q is taken by %s, which is used", name, at)})
 				continue
 			}
@@ -180,7 +181,7 @@ func unique[T any](l *Library, all []T, of func(*T) (name, file string)) []T {
 	return out
 }
 
-// folder reads the files of one kind in the folder dir below root, out of which no link leads.
+// folder reads the files of one kind in the folder dir below root. Links that lead out of root are refused.
 func (l *Library) folder(root, dir, kind string, project bool) {
 	wrong := func(err error) {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -205,7 +206,7 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 		wrong(err)
 		return
 	}
-	kept := 0
+	count := 0
 	for _, name := range names {
 		file := path.Join(dir, name)
 		if kind == skillFolder {
@@ -218,7 +219,7 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 		}
 		full := filepath.Join(root, filepath.FromSlash(file))
 		p := Problem{File: full, name: strings.TrimSuffix(name, ".md")}
-		if kept++; kept > maxFiles {
+		if count++; count > maxFiles {
 			p.Message = fmt.Sprintf("there are more than %d files here; it and those behind it are left out", maxFiles)
 			l.Problems = append(l.Problems, p)
 			return
@@ -239,7 +240,7 @@ func (l *Library) folder(root, dir, kind string, project bool) {
 	}
 }
 
-// list returns the names in a folder in order, but none that begins with a dot.
+// list returns the sorted names in a folder, without those that begin with a dot.
 func list(r *os.Root, dir string) ([]string, error) {
 	d, err := r.Open(dir)
 	if err != nil {
@@ -254,7 +255,7 @@ func list(r *os.Root, dir string) ([]string, error) {
 	return slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, ".") }), nil
 }
 
-// readText reads a plain file of at most limit bytes, which must be text; a pipe would be waited for.
+// readText reads a regular text file of at most limit bytes. It refuses other files, since opening a pipe would block.
 func readText(r *os.Root, file string, limit int64) (string, error) {
 	info, err := r.Stat(file)
 	switch {
@@ -274,10 +275,10 @@ func readText(r *os.Root, file string, limit int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return plain(string(raw))
+	return cleanText(string(raw))
 }
 
-// reason is what went wrong with a file, without its path, which stands beside it.
+// reason returns the message of err without the path, which is shown separately.
 func reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
@@ -293,7 +294,7 @@ func (l *Library) rules(project string) {
 	file := filepath.Join(project, rulesFile)
 	r, err := os.OpenRoot(project)
 	if err != nil {
-		return // folder has said so
+		return // reported by folder already
 	}
 	defer r.Close()
 	text, err := readText(r, rulesFile, maxRules)
@@ -306,7 +307,8 @@ func (l *Library) rules(project string) {
 	}
 }
 
-// Agent returns the agent called name. That there is none is a [*tool.Error], which says so where its file is the reason.
+// Agent returns the agent called name. If there is none, the error is a [*tool.Error], with the problem of its file if
+// that is the reason.
 func (l *Library) Agent(name string) (*Agent, error) {
 	for i := range l.Agents {
 		if l.Agents[i].Name == name {
@@ -345,7 +347,8 @@ func (l *Library) Skill(name string) (*Skill, error) {
 	return nil, e
 }
 
-// Read returns the instructions of the skill, or, where file is given, another file of its folder.
+// Read returns the instructions of the skill without front matter, or another file of its folder, whose path is
+// relative.
 func (s *Skill) Read(file string) (string, error) {
 	r, err := os.OpenRoot(s.root)
 	if err == nil {
@@ -365,7 +368,7 @@ func (s *Skill) Read(file string) (string, error) {
 	return "", &tool.Error{Op: "skill", Kind: tool.Invalid, Subject: s.Name, Message: strings.ToValidUTF8(cmp.Or(file, skillFile), "?") + ": " + reason(err), Hint: "name a file that the skill speaks of, relative to its folder"}
 }
 
-// checkName says what is wrong with the name of an agent, an entry or a skill, or nothing.
+// checkName returns what is wrong with a name, or "".
 func checkName(name string) string {
 	ok := name != "" && len(name) <= maxName
 	for i, r := range name {
