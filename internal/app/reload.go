@@ -26,6 +26,9 @@ func (a *App) reread() {
 	a.reload(a.cfg)
 }
 
+// RereadValues applies the current settings again, after somebody has changed a secret that they name.
+func (a *App) RereadValues() { a.reread() }
+
 // reload is Reload; the caller holds a.reloading.
 func (a *App) reload(cfg *config.Config) {
 	a.cfg = cfg

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
+	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/test/fakellm/provider"
 )
 
@@ -200,5 +202,50 @@ func TestAgentFilesInThePage(t *testing.T) {
 	s.eval(`window.confirm = () => true; 0`)
 	s.click("[data-item=\"agents/brief\"]", "Delete: brief")
 	s.until(`!document.querySelector('[data-item="agents/brief"]')`)
+	s.clean()
+}
+
+// A person connects a SiYuan with its token, sees that it is reachable, goes back to the vault, and removes it again. What does not
+// answer is said beside what was typed, and no token is ever shown or written into the settings.
+func TestConnectionsToSiYuan(t *testing.T) {
+	t.Parallel()
+	kernel := kerneltest.New(t)
+	kernel.Notebook("Tea")
+	s := tell(t)
+	s.signIn()
+	s.click("header nav", "Notebooks")
+	s.shows("[data-kernel=vault]", "The built-in vault")
+	s.until(`document.querySelector('[data-kernel=vault] input').checked`)
+	s.click("main", "Connect a SiYuan")
+	s.write("[data-kernel-form] [name=name]", "work")
+	s.write("[data-kernel-form] [name=url]", "http://"+freePort(t))
+	s.write("[data-kernel-form] [name=token]", kerneltest.Token)
+	s.click("[data-kernel-form]", "Save")
+	s.until(`document.querySelector('[data-kernel-form] [role=alert]')?.innerText`)
+	s.write("[data-kernel-form] [name=url]", kernel.URL())
+	s.click("[data-kernel-form]", "Save")
+	s.shows("[data-kernel=work]", "reachable, SiYuan")
+	s.shows("[data-kernel=work]", "token: ${secret:siyuan_work}")
+	s.until(`document.querySelector('[data-kernel=work] input').checked`)
+	s.shows("main", "Tea") // its notebooks
+	s.page("kernels")
+	raw, err := os.ReadFile(s.settings)
+	if err != nil || !strings.Contains(string(raw), "siyuan_work") || strings.Contains(string(raw), kerneltest.Token) {
+		t.Errorf("the settings: %s (%v)", raw, err)
+	}
+	if _, list := s.gateway.Ask(t, http.MethodGet, "/siyuan/connections", ""); strings.Contains(string(list), kerneltest.Token) {
+		t.Errorf("the token is shown: %s", list)
+	}
+	s.click("[data-kernel=work]", "Test")
+	s.shows("[data-kernel=work]", "notebooks: 1")
+	s.eval(`document.querySelector('[data-kernel=vault] input').click(); 0`)
+	s.until(`document.querySelector('[data-kernel=vault] input').checked`)
+	s.shows("main", "Welcome")
+	s.click("[data-kernel=work]", "Remove")
+	s.click("[data-kernel=work]", "Really remove it")
+	s.until(`!document.querySelector('[data-kernel=work]')`)
+	if all := records(t, s.gateway); !strings.Contains(all, "siyuan connection set") || !strings.Contains(all, "siyuan connection use") || !strings.Contains(all, "siyuan connection remove") {
+		t.Errorf("it is not on record: %s", all)
+	}
 	s.clean()
 }

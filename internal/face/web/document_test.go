@@ -55,7 +55,7 @@ func everything(t *testing.T) client {
 	service := conversationsOf(t)
 	return client{t, web.New(web.Options{
 		Pipeline: pipeline.New(catalog, pipeline.Options{Audit: log}), Servers: servers{}, Tools: catalog.Tools, Prompts: catalog.Prompts, Cache: &cache{},
-		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{}, Settings: someSettings{},
+		Providers: providers{}, Grants: grants{}, Audit: recorded{dir, log}, Clients: mcpClients{}, Settings: someSettings{}, Kernels: kernels{},
 		Doctor: func(context.Context) []web.Check {
 			return []web.Check{{Name: "token", Health: "fail", Detail: "gone", Hint: "make one"}}
 		},
@@ -73,6 +73,23 @@ func everything(t *testing.T) client {
 		},
 	})}
 }
+
+// kernels is one connection.
+type kernels struct{}
+
+func (kernels) Kernels() (web.KernelList, error) {
+	return web.KernelList{Kernels: []web.Kernel{{Name: "work", URL: "http://127.0.0.1:6806", Token: "configured"}}, Current: "work"}, nil
+}
+
+func (kernels) SaveKernel(context.Context, string, *web.NewKernel) (web.KernelFacts, error) {
+	return web.KernelFacts{Version: "3.3.0", Workspace: "/home/me/SiYuan", Notebooks: 2}, nil
+}
+
+func (kernels) TestKernel(context.Context, string) (web.KernelFacts, error) {
+	return web.KernelFacts{Version: "3.3.0"}, nil
+}
+func (kernels) UseKernel(context.Context, string) error    { return nil }
+func (kernels) RemoveKernel(context.Context, string) error { return nil }
 
 // someSettings is one setting.
 type someSettings struct{}
@@ -293,6 +310,11 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/tokens/{name}/rotate":                is(example{name: "cursor"}),
 		"DELETE /api/v1/tokens/{name}":                     is(example{name: "cursor"}),
 		"GET /api/v1/profiles":                             is(example{}),
+		"GET /api/v1/siyuan/connections":                   is(example{}),
+		"PUT /api/v1/siyuan/connections/{name}":            is(example{name: "work", body: `{"url":"http://127.0.0.1:6806","token":"t"}`}),
+		"DELETE /api/v1/siyuan/connections/{name}":         is(example{name: "work"}),
+		"POST /api/v1/siyuan/connections/{name}/test":      is(example{name: "work"}),
+		"PUT /api/v1/siyuan/current":                       is(example{body: `{"name":"vault"}`}),
 		"GET /api/v1/settings":                             is(example{}),
 		"PUT /api/v1/settings/{path}":                      is(example{name: "http.addr", body: `{"value":"127.0.0.1:7420"}`}),
 		"PUT /api/v1/listener":                             is(example{body: `{"addr":"127.0.0.1:7421"}`}),

@@ -95,6 +95,8 @@ type Options struct {
 	Agents Agents
 	// Notes returns the management of the notes, or why there are none.
 	Notes func() (Notes, error)
+	// Kernels are the connections to SiYuan.
+	Kernels Kernels
 	// Grants are what people have allowed.
 	Grants Grants
 	// Clients are the MCP clients of this machine, and their tokens.
@@ -164,7 +166,7 @@ type none struct{}
 
 // Routes returns every route of the API.
 func Routes() []Route {
-	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), settingRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), personRoutes(), translateRoutes(), noteRoutes())
+	return slices.Concat(toolRoutes(), editorRoutes(), switchRoutes(), auditRoutes(), doctorRoutes(), clientRoutes(), settingRoutes(), grantRoutes(), agentRoutes(), providerRoutes(), chatRoutes(), kernelRoutes(), personRoutes(), translateRoutes(), noteRoutes())
 }
 
 // toolRoutes returns the routes of tools and servers.

@@ -22,6 +22,7 @@ import (
 	"collie/internal/face/cli/clients"
 	"collie/internal/face/cli/home"
 	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/notes"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
@@ -275,7 +276,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person), Describe: a.Describe(editor),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
-		Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
+		Kernels: kernelAPI{notes.Desk{Program: s.Program}, s, w.Reread}, Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
 		Notes:     func() (web.Notes, error) { return a.Notes.Admin() },
 		Translate: func(language, text string) string { return locale.OfLocale(language).Sentence(text) },
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},

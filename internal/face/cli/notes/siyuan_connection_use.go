@@ -2,20 +2,21 @@ package notes
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"collie/internal/app"
-	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	notesadmin "collie/internal/source/siyuan/admin"
 )
 
 func (p commands) siyuanConnectionUseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "use NAME", Short: "Make a saved connection the current one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
+		Long: "Makes the connection called NAME the one that tools work with. The name vault stands for the\n" +
+			"built-in vault; connections stay saved.",
 		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionUse(c.Context(), args[0]) },
 	}
 }
@@ -27,8 +28,10 @@ func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
 		return err
 	}
 	saved, _ := app.Connections(cfg, p.Env)
-	if _, err := ownConnection(op, name, &saved); err != nil {
-		return err
+	if name != notesadmin.Vault {
+		if _, err := ownConnection(op, name, &saved); err != nil {
+			return err
+		}
 	}
 	file, err := p.saveConnection(ctx, cfg, op, name, nil, true)
 	if err != nil {
@@ -77,20 +80,9 @@ func (p commands) siyuanConnectionRemove(ctx context.Context, name string, carry
 	if len(saved.Connections) == 1 {
 		p.carryToVault(ctx, cfg, name, carry)
 	}
-	file := root.SettingsFile(cfg)
-	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
-		found := false
-		text, err := config.Unsetting(connectionPath(name), &found)(text)
-		if err == nil && !found {
-			err = fmt.Errorf("connection %q is in another settings file", name)
-		}
-		if err != nil || saved.Current != name {
-			return text, err
-		}
-		return unsetting("/siyuan/current")(text)
-	})
+	file, err := p.removeConnection(ctx, cfg, &saved, name)
 	if err != nil {
-		return root.NotWritten(op, file, err)
+		return err
 	}
 	p.forgetToken(ctx, cfg, c)
 	if p.JSON {

@@ -17,5 +17,8 @@ type (
 // ProposedKernel is the address that is proposed to a person who names none.
 const ProposedKernel = connection.Proposed
 
+// Vault stands for the built-in vault where a current connection is named.
+const Vault = connection.Vault
+
 // KernelAddress checks the address of a kernel and returns it without trailing slashes.
 func KernelAddress(text string) (string, error) { return connection.Address(text) }

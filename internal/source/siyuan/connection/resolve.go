@@ -72,7 +72,7 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 		warnings = append(warnings, "SIYUAN_TOKEN is set without SIYUAN_API_URL and not used: a token is only sent to the address that it is given with")
 	}
 	if saved == nil {
-		if n := len(in.Saved.Connections) + len(in.Saved.broken); n > 0 {
+		if n := len(in.Saved.Connections) + len(in.Saved.broken); n > 0 && !in.Saved.UsesVault() {
 			return Choice{}, warnings, invalid("siyuan.current", fmt.Sprintf("there are %d connections, and none is the current one", n),
 				"choose one: collie siyuan connection use NAME; there are "+strings.Join(in.Saved.Names(), ", "))
 		}
@@ -84,6 +84,9 @@ func Resolve(ctx context.Context, in Inputs) (c Choice, warnings []string, err e
 
 // savedConnection returns the connection that is used if nothing takes precedence; nil if there is none.
 func (in *Inputs) savedConnection() (*Connection, error) {
+	if in.Connection == "" && in.Saved.UsesVault() {
+		return nil, nil
+	}
 	name, field := in.Connection, "--connection"
 	if name == "" {
 		name, field = in.Saved.currentOrOnly(), "siyuan.current"

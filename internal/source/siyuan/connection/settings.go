@@ -52,6 +52,16 @@ func (c Connection) TokenShown() string {
 	return c.Written.String()
 }
 
+// Vault stands for the built-in vault where a current connection is named.
+const Vault = "vault"
+
+// UsesVault reports whether the built-in vault is chosen, whatever connections are saved.
+func (s *Settings) UsesVault() bool {
+	_, saved := s.Get(Vault)
+	_, broken := s.broken[Vault]
+	return s.Current == Vault && !saved && !broken
+}
+
 // Names returns the names of the connections, sorted.
 func (s *Settings) Names() []string {
 	var out []string
@@ -114,7 +124,7 @@ func Parse(raw json.RawMessage, also ...string) (Settings, []Problem) {
 // checkCurrent reports a current connection that does not exist.
 func (s *Settings) checkCurrent(ps *problems, pointer string) {
 	_, known := s.Get(s.Current)
-	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken {
+	if _, broken := s.broken[s.Current]; s.Current != "" && !known && !broken && !s.UsesVault() {
 		ps.fail(pointer, "value", "%s", noSuchConnection(s.Current, s.Names()))
 	}
 }
