@@ -97,7 +97,7 @@ func TestOnPathFindsWhatHasThePath(t *testing.T) {
 	}
 }
 
-func TestR_0_7_DuplicateNotebookNamesAreAmbiguous(t *testing.T) {
+func TestDuplicateNotebookNamesAreAmbiguous(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	first, second, hidden := makeNotebook(t, kit, "Twin"), makeNotebook(t, kit, "Twin"), makeNotebook(t, kit, "Twin")
@@ -126,7 +126,7 @@ func TestR_0_7_DuplicateNotebookNamesAreAmbiguous(t *testing.T) {
 	}
 }
 
-func TestR_0_7_HiddenNotebooksDoNotExist(t *testing.T) {
+func TestHiddenNotebooksDoNotExist(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	secret := makeNotebook(t, kit, "Secret")
@@ -168,7 +168,7 @@ func TestR_0_7_HiddenNotebooksDoNotExist(t *testing.T) {
 	}
 }
 
-func TestR_0_8_SlashesInNamesAreEncoded(t *testing.T) {
+func TestSlashesInNamesAreEncoded(t *testing.T) {
 	t.Parallel()
 	n := kernel.Notebook{ID: "20240101000000-aaaaaaa", Name: "In/Out"}
 	if got := action.NotebookPath([]kernel.Notebook{n}, &n); got != "/In%2FOut" {

@@ -87,7 +87,7 @@ func TestMvOnlyRenamesWhatStays(t *testing.T) {
 	}
 }
 
-func TestR_1_1_FailedRenameSaysWhereTheDocumentIs(t *testing.T) {
+func TestFailedRenameSaysWhereTheDocumentIs(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work")

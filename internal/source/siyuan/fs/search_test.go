@@ -89,7 +89,7 @@ func TestSearchFindsWhatReadShows(t *testing.T) {
 	}
 }
 
-func TestR_1_3_SearchReadsOnlyWhatMayMatch(t *testing.T) {
+func TestSearchReadsOnlyWhatMayMatch(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work")
@@ -109,7 +109,7 @@ func TestR_1_3_SearchReadsOnlyWhatMayMatch(t *testing.T) {
 	}
 }
 
-func TestR_1_3_SearchStopsAt500Documents(t *testing.T) {
+func TestSearchStopsAt500Documents(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	nb := notebook(t, kit, "Work")
@@ -122,7 +122,7 @@ func TestR_1_3_SearchStopsAt500Documents(t *testing.T) {
 	}
 }
 
-func TestR_1_3_BadPatternIsAValidationError(t *testing.T) {
+func TestInvalidPatternIsValidationError(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	notebook(t, kit, "Work")

@@ -24,7 +24,7 @@ func TestToolIsComplete(t *testing.T) {
 }
 
 // What a client sees of the tool alone says how paths begin, and is small.
-func TestR_1_4_ToolIsUsableAlone(t *testing.T) {
+func TestToolIsUsableAlone(t *testing.T) {
 	t.Parallel()
 	size := 0
 	for _, a := range fs.Tool().Actions {

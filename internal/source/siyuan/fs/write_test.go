@@ -354,7 +354,7 @@ func TestOverwriteScanNamesAtMost50Blocks(t *testing.T) {
 	}
 }
 
-func TestR_1_2_OverwriteAppendsBeforeItDeletes(t *testing.T) {
+func TestOverwriteAppendsBeforeItDeletes(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
@@ -369,7 +369,7 @@ func TestR_1_2_OverwriteAppendsBeforeItDeletes(t *testing.T) {
 	}
 }
 
-func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
+func TestFailedAppendKeepsOldText(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("no"), kerneltest.FailServer, kerneltest.FailLost, kerneltest.FailClose} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -389,7 +389,7 @@ func TestR_1_2_FailedAppendLeavesTheOldText(t *testing.T) {
 	}
 }
 
-func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
+func TestFailedDeleteRemovesNewText(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")
@@ -406,7 +406,7 @@ func TestR_1_2_FailedDeleteTakesTheNewTextAway(t *testing.T) {
 	}
 }
 
-func TestR_1_2_HalfDeletedKeepsTheOldTextInTheError(t *testing.T) {
+func TestPartialDeleteReportsOldText(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)
 	document(t, kit, notebook(t, kit, "Work"), "/Doc", "old one\n\nold two")

@@ -74,7 +74,7 @@ func TestClientCredentialsAreRenewed(t *testing.T) {
 	if err != nil || before == "" {
 		t.Fatalf("principal = %q, %v", before, err)
 	}
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	sessions := []*signin.Session{x.session, x.open(byItself), x.open(byItself)}
 	var all sync.WaitGroup
 	for i := range 12 {
@@ -101,7 +101,7 @@ func TestClientCredentialsOutOfOrder(t *testing.T) {
 	x := robot(t, signintest.Behaviour{})
 	x.wants(x.session, 200)
 	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 503 })
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	x.wants(x.session, 200)
 	x.clock.forward(time.Minute)
 	if _, err := x.call(x.session); tool.KindOf(err) != tool.Unavailable {

@@ -92,7 +92,7 @@ func resourcePlaces(u *url.URL) []string {
 	return []string{root.String()}
 }
 
-// errNothing says that there is no document at a place.
+// errNothing is the error if there is no document at a place.
 var errNothing = errors.New("no metadata")
 
 // readResource reads the metadata at place. RFC 9728, section 3.3, and the SDK's reader want the resource to equal
@@ -123,6 +123,7 @@ func isParentURL(resource string, u *url.URL) bool {
 	return path == "" || u.Path == path || strings.HasPrefix(u.Path, path+"/")
 }
 
+// readJSON reads a JSON document at place, which the metadata names in field, into v. A missing document is errNothing.
 func (s *Session) readJSON(ctx context.Context, field, place string, v any) error {
 	if err := s.guard.checkURL(field, place); err != nil {
 		return err
@@ -169,6 +170,7 @@ func (s *Session) findAuthority(ctx context.Context, issuers []string) (*oauthex
 	return nil, wrong
 }
 
+// readAuthority reads and checks the metadata of an authorization server, at the first place that has any.
 func (s *Session) readAuthority(ctx context.Context, issuer string) (*oauthex.AuthServerMeta, error) {
 	if err := s.guard.checkURL("issuer", issuer); err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 )
 
+// guardOf returns the guard of a server at the URL own.
 func guardOf(t *testing.T, own string) *requestGuard {
 	t.Helper()
 	u, err := url.Parse(own)
@@ -54,7 +55,7 @@ func TestGuardChecksAddresses(t *testing.T) {
 		{private, "http://127.0.0.1:9000/token", true},
 		{loopback, "http://localhost:9000/token", true},
 		{loopback, "http://as.example.com/token", false},
-		{"http://192.168.1.20/mcp", "http://192.168.1.20/.well-known/x", true}, // what the user wrote
+		{"http://192.168.1.20/mcp", "http://192.168.1.20/.well-known/x", true}, // the origin that the user configured
 	} {
 		if err := guardOf(t, test.own).checkURL("token_endpoint", test.url); (err == nil) != test.ok {
 			t.Errorf("%s names %q: %v, want ok %v", test.own, test.url, err, test.ok)
@@ -63,7 +64,7 @@ func TestGuardChecksAddresses(t *testing.T) {
 }
 
 // The dialed address is checked, not the name.
-func TestGuardChecksWhatIsDialed(t *testing.T) {
+func TestGuardChecksDialedAddress(t *testing.T) {
 	t.Parallel()
 	for address, ok := range map[string]bool{
 		"8.8.8.8:443": true, "[2606:4700::1111]:443": true,
@@ -74,7 +75,7 @@ func TestGuardChecksWhatIsDialed(t *testing.T) {
 			t.Errorf("%s: %v, want ok %v", address, err, ok)
 		}
 	}
-	// The transport for other hosts really asks it.
+	// The transport for other hosts uses the check.
 	g := guardOf(t, "https://mcp.example.com/mcp")
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
@@ -91,20 +92,20 @@ func TestGuardChecksWhatIsDialed(t *testing.T) {
 	}
 }
 
-func TestGuardLearnsWhereTheServerIs(t *testing.T) {
+func TestGuardDetectsPrivateServer(t *testing.T) {
 	t.Parallel()
 	addr := func(s string) address { return address(s) }
 	g := guardOf(t, "https://mcp.corp.example/mcp")
 	if g.isPrivate() {
-		t.Error("a server is inside before anybody has seen it")
+		t.Error("a server counts as private before it was reached")
 	}
 	g.recordAddress(addr("10.0.0.5:443"))
 	if !g.isPrivate() {
-		t.Error("a server at 10.0.0.5 is not inside")
+		t.Error("a server at 10.0.0.5 is not private")
 	}
 	g.recordAddress(addr("93.184.216.34:443"))
 	if g.isPrivate() {
-		t.Error("a server with a public address too is inside: its name may be made to lie")
+		t.Error("a server that also has a public address counts as private, which DNS rebinding could exploit")
 	}
 }
 
@@ -163,7 +164,7 @@ func TestGuardRedirects(t *testing.T) {
 	}
 }
 
-func TestGuardGivesOtherHostsOnlyTheAuthorities(t *testing.T) {
+func TestGuardSharesOnlyRootCAsWithOtherHosts(t *testing.T) {
 	t.Parallel()
 	pool := x509.NewCertPool()
 	base := &http.Transport{TLSClientConfig: &tls.Config{
@@ -183,7 +184,7 @@ func TestGuardGivesOtherHostsOnlyTheAuthorities(t *testing.T) {
 	}
 }
 
-func TestBodiesAreBounded(t *testing.T) {
+func TestBodySizeIsLimited(t *testing.T) {
 	t.Parallel()
 	for size, ok := range map[int]bool{0: true, maxBody: true, maxBody + 1: false, 2 * maxBody: false} {
 		b := &limitedBody{io.NopCloser(strings.NewReader(strings.Repeat("x", size))), maxBody + 1}
@@ -194,7 +195,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-func FuzzChallenge(f *testing.F) {
+func FuzzReadChallenge(f *testing.F) {
 	for _, s := range []string{
 		"", "Bearer", `Bearer realm="x", scope="a b", error="insufficient_scope", resource_metadata="https://x/y"`,
 		`Basic realm="a\"b", Bearer scope=a`, `"`, `Bearer a="`, `Bearer =`, "Bearer a=b c", `Bearer scope="\` + "\x00" + `"`,
@@ -211,7 +212,7 @@ func FuzzChallenge(f *testing.F) {
 	})
 }
 
-func FuzzAnswer(f *testing.F) {
+func FuzzParseAnswer(f *testing.F) {
 	p := &pending{State: "state", Record: record{Issuer: "https://as.example"}}
 	for _, s := range []string{"", "code", "http://127.0.0.1/callback?code=a&state=state", "?code=a&state=b", "code=%zz", "code=a&code=b&state=state", "a b", "\x00"} {
 		f.Add(s)
@@ -223,19 +224,19 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%q: code %q, error %v", s, code, err)
 		}
 		if err == nil && a.bare == "" && a.values.Get("state") != "state" {
-			t.Errorf("%q was taken without the state", s)
+			t.Errorf("%q was accepted without the state", s)
 		}
 	})
 }
 
-func FuzzSubject(f *testing.F) {
+func FuzzTokenSubject(f *testing.F) {
 	f.Add("a.eyJzdWIiOiJhbm4ifQ.b")
 	f.Add("..")
 	f.Add("a.e30.c")
 	f.Fuzz(func(_ *testing.T, s string) { tokenSubject(s) })
 }
 
-func FuzzCovers(f *testing.F) {
+func FuzzIsParentURL(f *testing.F) {
 	f.Add("https://mcp.example.com/team")
 	f.Add("https://mcp.example.com/team/mcp/..")
 	f.Add("https://mcp.example.com@evil.example/")
@@ -246,12 +247,12 @@ func FuzzCovers(f *testing.F) {
 		}
 		u, err := url.Parse(s)
 		if err != nil || u.Hostname() != "" && !strings.EqualFold(u.Hostname(), "mcp.example.com") {
-			t.Errorf("%q covers %s", s, own)
+			t.Errorf("%q counts as a parent of %s", s, own)
 		}
 	})
 }
 
-func TestCovers(t *testing.T) {
+func TestIsParentURL(t *testing.T) {
 	t.Parallel()
 	own, _ := url.Parse("https://mcp.example.com/team/mcp")
 	for resource, want := range map[string]bool{
@@ -262,7 +263,7 @@ func TestCovers(t *testing.T) {
 		"https://mcp.example.com/team/mcp#x": false,
 	} {
 		if got := isParentURL(resource, own); got != want {
-			t.Errorf("%q covers %s: %v, want %v", resource, own, got, want)
+			t.Errorf("%q is a parent of %s: %v, want %v", resource, own, got, want)
 		}
 	}
 }
@@ -291,7 +292,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func TestReserved(t *testing.T) {
+func TestIsPublic(t *testing.T) {
 	t.Parallel()
 	if !isPublic(netip.MustParseAddr("1.1.1.1")) || isPublic(netip.MustParseAddr("172.20.0.1")) || isPublic(netip.Addr{}) {
 		t.Error("public and private addresses are not told apart")

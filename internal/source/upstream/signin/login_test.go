@@ -80,7 +80,7 @@ func TestLogin(t *testing.T) {
 }
 
 // A token that was given for one server's URL is not used for another URL, nor for a server of another name.
-func TestR_OA_1_KeyedByIssuerResourceClient(t *testing.T) {
+func TestTokensAreKeyedByIssuerResourceAndClient(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
@@ -107,7 +107,7 @@ func TestR_OA_1_KeyedByIssuerResourceClient(t *testing.T) {
 	}
 }
 
-func TestR_OA_3_Headless(t *testing.T) {
+func TestSignInWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(callback string) string{
 		"whole address": func(s string) string { return " " + s + "\n" },
@@ -148,7 +148,7 @@ func TestR_OA_3_Headless(t *testing.T) {
 }
 
 // With collie mcp auth NAME --code … the answer is given to another process, and the process that waits ends too.
-func TestR_OA_3_CodeInAnotherProcess(t *testing.T) {
+func TestCodeIsEnteredInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{AnnounceIss: true})
 	shown, ended := make(chan string, 1), make(chan error, 1)
@@ -298,7 +298,7 @@ func TestConfiguredClient(t *testing.T) {
 	if strings.Contains(x.store.text(), "canary-configured") {
 		t.Error("the configured secret was stored")
 	}
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	x.wants(s, 200)
 	if x.Seen().Refreshes != 1 {
 		t.Error("no refresh with the configured secret")
@@ -341,7 +341,7 @@ func TestRegistrationIsUsedAgain(t *testing.T) {
 		t.Errorf("%d registrations for two sign-ins, want 1", n)
 	}
 	x.ForgetClients()
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	x.wants(x.session, 401) // the refresh says invalid_client
 	x.login(x.session)
 	x.wants(x.session, 200)

@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// record is what is stored of a sign-in, under the digest of issuer, resource and client id.
+// record is a stored sign-in. Its key in the store is the digest of issuer, resource and client id.
 type record struct {
 	Issuer   string `json:"issuer"`
 	Resource string `json:"resource"`
 
 	ClientID     string    `json:"clientId"`
 	ClientSecret string    `json:"clientSecret,omitempty"`
-	ClientAuth   string    `json:"clientAuth"`             // how the client authenticates: none, basic or post
-	ClientEnds   time.Time `json:"clientEnds,omitzero"`    // when the client's secret expires
-	Registered   bool      `json:"registered,omitempty"`   // registered by us, for Redirect
-	Doubtful     bool      `json:"doubtful,omitempty"`     // the server may have forgotten the client
-	Redirect     string    `json:"redirect"`               // URI of the callback
-	TokenURL     string    `json:"tokenUrl"`               //
-	RevokeURL    string    `json:"revokeUrl,omitempty"`    // empty if the server has none
-	Inside       bool      `json:"inside,omitempty"`       // private addresses are allowed; see requestGuard
-	AccessToken  string    `json:"accessToken,omitempty"`  //
-	RefreshToken string    `json:"refreshToken,omitempty"` //
-	Expiry       time.Time `json:"expiry,omitzero"`        // of AccessToken; zero if unknown
-	Scopes       []string  `json:"scopes,omitempty"`       // granted
-	Wanted       []string  `json:"wanted,omitempty"`       // named by the server in a later refusal
-	Subject      string    `json:"subject,omitempty"`      // who signed in
-	Login        string    `json:"login"`                  // random, different for each sign-in
-	ByItself     bool      `json:"byItself,omitempty"`     // obtained with the client's own credentials
+	ClientAuth   string    `json:"clientAuth"`           // how the client authenticates: none, basic or post
+	ClientEnds   time.Time `json:"clientEnds,omitzero"`  // when the client's secret expires
+	Registered   bool      `json:"registered,omitempty"` // registered by us, for Redirect
+	Doubtful     bool      `json:"doubtful,omitempty"`   // the server may have forgotten the client
+	Redirect     string    `json:"redirect"`             // URI of the callback
+	TokenURL     string    `json:"tokenUrl"`
+	RevokeURL    string    `json:"revokeUrl,omitempty"` // empty if the server has none
+	Inside       bool      `json:"inside,omitempty"`    // private addresses are allowed; see requestGuard
+	AccessToken  string    `json:"accessToken,omitempty"`
+	RefreshToken string    `json:"refreshToken,omitempty"`
+	Expiry       time.Time `json:"expiry,omitzero"`    // of AccessToken; zero if unknown
+	Scopes       []string  `json:"scopes,omitempty"`   // granted
+	Wanted       []string  `json:"wanted,omitempty"`   // named by the server in a later refusal
+	Subject      string    `json:"subject,omitempty"`  // who signed in
+	Login        string    `json:"login"`              // random, different for each sign-in
+	ByItself     bool      `json:"byItself,omitempty"` // obtained with the client's own credentials
 }
 
 // key returns the name of the record in the store.
@@ -67,7 +67,7 @@ func (s *Session) load(ctx context.Context) (rec *record, key string, err error)
 	rec = &record{}
 	if err := json.Unmarshal([]byte(raw), rec); err != nil || rec.key() != key {
 		s.log.Warn("what is stored of the sign-in is damaged: sign in again") // without the error, which may quote secrets
-		return nil, key, nil                                                  //nolint:nilerr // one has to sign in again
+		return nil, key, nil                                                  //nolint:nilerr // treated like a missing record
 	}
 	if rec.ByItself != s.server.ClientCredentials {
 		return nil, key, nil // a person's token is not used for the client, nor the reverse
@@ -104,9 +104,9 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 func (s *Session) cachedRecord(ctx context.Context) (*record, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
-	rec, looked := s.current, s.storeChecked
+	rec, checked := s.current, s.storeChecked
 	s.mu.Unlock()
-	if !looked.IsZero() && (rec == nil || now.Sub(looked) < lookAgain) {
+	if !checked.IsZero() && (rec == nil || now.Sub(checked) < recheckInterval) {
 		return rec, nil
 	}
 	if rec == nil {

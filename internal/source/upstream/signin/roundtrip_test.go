@@ -17,10 +17,10 @@ import (
 	"collie/internal/tool"
 )
 
-// time59 is how far to advance the clock until a token of an hour is refreshed.
-const time59 = 59*time.Minute + 1*time.Second
+// refreshDue is the age at which a token that is valid for an hour is refreshed.
+const refreshDue = 59*time.Minute + 1*time.Second
 
-func TestR_OA_2_RefreshBeforeExpiry(t *testing.T) {
+func TestTokenIsRefreshedBeforeItExpires(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
@@ -40,11 +40,11 @@ func TestR_OA_2_RefreshBeforeExpiry(t *testing.T) {
 	}
 }
 
-func TestR_OA_2_SingleFlight(t *testing.T) {
+func TestConcurrentCallsRefreshOnce(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	sessions := []*signin.Session{x.session, x.open(signin.Server{}), x.open(signin.Server{})} // three processes
 	var all sync.WaitGroup
 	for i := range 24 {
@@ -60,7 +60,7 @@ func TestR_OA_2_SingleFlight(t *testing.T) {
 	}
 }
 
-func TestR_OA_2_RotationIsStoredBeforeUse(t *testing.T) {
+func TestRotatedTokenIsStoredBeforeUse(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
@@ -81,12 +81,12 @@ func TestR_OA_2_RotationIsStoredBeforeUse(t *testing.T) {
 	x.wants(x.open(signin.Server{}), 200)
 }
 
-func TestR_OA_2_InvalidGrantNeedsAuth(t *testing.T) {
+func TestInvalidGrantNeedsAuth(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
 	x.ForgetTokens(true)
-	x.clock.forward(time59)
+	x.clock.forward(refreshDue)
 	x.wants(x.session, 401)
 	if !x.session.NeedsAuth() {
 		t.Error("NeedsAuth is false after invalid_grant")
@@ -116,14 +116,14 @@ func TestRefusedTokenIsRefreshedOnce(t *testing.T) {
 	if before.Refreshes != 1 {
 		t.Errorf("%d refreshes, want 1", before.Refreshes)
 	}
-	x.Change(func(b *signintest.Behaviour) { b.Resource = "https://another.example" }) // no token is good any more
+	x.Change(func(b *signintest.Behaviour) { b.Resource = "https://another.example" }) // no token is accepted any more
 	x.wants(x.session, 401)
 	if n := x.Seen().Calls - before.Calls; n > 2 {
 		t.Errorf("%d tries of one request, want at most 2", n)
 	}
 }
 
-func TestBodyThatCannotBeSentAgain(t *testing.T) {
+func TestBodyThatCannotBeReplayed(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
@@ -150,8 +150,8 @@ func TestAuthorizationServerThatFails(t *testing.T) {
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
 	x.Change(func(b *signintest.Behaviour) { b.TokenStatus = 503 })
-	x.clock.forward(time59)
-	x.wants(x.session, 200) // the old one lasts a minute more
+	x.clock.forward(refreshDue)
+	x.wants(x.session, 200) // the old token is valid for another minute
 	x.clock.forward(2 * time.Minute)
 	_, err := x.call(x.session)
 	says(t, err, "notes", "refresh")
@@ -162,7 +162,7 @@ func TestAuthorizationServerThatFails(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
-func TestR_OA_5_StepUp(t *testing.T) {
+func TestStepUpAddsScopes(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{ChallengeScope: "read"})
 	x.login(x.session)
@@ -206,7 +206,7 @@ func TestPlain403IsPassedOn(t *testing.T) {
 }
 
 // The token is only sent to the server's origin, and a header of the user's own takes precedence.
-func TestTokenGoesNowhereElse(t *testing.T) {
+func TestTokenIsSentToServerOnly(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)
@@ -248,7 +248,7 @@ func TestTokenGoesNowhereElse(t *testing.T) {
 }
 
 // Requests to a server that nobody signed in to do not read the keyring.
-func TestStoreIsLeftAlone(t *testing.T) {
+func TestNobodySignedInReadsNoSecret(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.wants(x.session, 401)
@@ -294,7 +294,7 @@ func TestLogoutWithoutRevocation(t *testing.T) {
 	x.wants(other, 401)
 }
 
-func TestDamagedRecordIsNone(t *testing.T) {
+func TestDamagedRecordNeedsNewSignIn(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
 	x.login(x.session)

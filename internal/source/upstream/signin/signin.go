@@ -85,8 +85,8 @@ const (
 	refreshBefore = 60 * time.Second
 	// requestTime bounds one request to an authorization server.
 	requestTime = 30 * time.Second
-	// lookAgain is how often requests check whether another process has signed out.
-	lookAgain = 5 * time.Second
+	// recheckInterval is how often requests check whether another process has signed out.
+	recheckInterval = 5 * time.Second
 )
 
 // Session is the sign-in at one server. It is safe for concurrent use.
