@@ -36,7 +36,7 @@ func (h *lastEvent) action() string { return h.Tool + "/" + h.Action }
 // file takes the place of its own. Until they are known nothing is written there.
 func (p *Purse) workspaceCoins(ctx context.Context) (theirs coins, ok bool) {
 	p.mu.Lock()
-	joined := p.merged
+	joined := p.joined
 	p.mu.Unlock()
 	if !p.opts.Sync || p.opts.Kernel == nil || joined {
 		return coins{}, false

@@ -19,45 +19,46 @@ import (
 	"collie/internal/tool"
 )
 
-// PurseOptions are the optional parts of a [Purse].
+// PurseOptions are the options of [OpenPurse]; all are optional.
 type PurseOptions struct {
-	// Sync writes coins and events to the workspace as well, with Kernel (mascot.sync).
+	// Sync writes coins and events to the workspace as well, with Kernel (setting mascot.sync).
 	Sync   bool
 	Kernel *kernel.Client
-	// Started tells of calls that begin; with Sync the workspace's event shows those that run for longer than Every. May be nil.
+	// Started publishes calls that begin; nil: only calls that ended are shown. With Sync, the event in the workspace
+	// shows calls that run longer than Every.
 	Started *event.Bus[*tool.Call]
-	// Every is how often files are written at most; default 500 ms.
+	// Every is the minimum time between writes; 0 means 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil discards
 }
 
-// Purse keeps the mascot's coins in a file that all processes of a home share. Calls never wait
-// for it. It is safe for concurrent use. Close ends it.
+// Purse keeps the coins of the mascot in a file that all processes of a home share. It never delays calls. It is safe
+// for concurrent use. The caller must call Close.
 type Purse struct {
 	opts PurseOptions
 	log  *slog.Logger
 	file atomicfile.File
 	sub  *event.Subscription[tool.CallDone]
-	runs *event.Subscription[*tool.Call] // nil where nobody shows them
+	runs *event.Subscription[*tool.Call] // nil if starts of calls are not shown
 
 	mu     sync.Mutex
-	earned int64      // not in the file yet
-	last   *lastEvent // not in the files yet
-	merged bool       // the workspace's coins are in the file
+	earned int64      // coins that are not in the file yet
+	last   *lastEvent // event that is not in the files yet
+	joined bool       // the coins of the workspace have been added
 
-	wake  chan struct{} // something is to be written
-	ended chan struct{} // no more events come
-	done  chan struct{} // nor is anything written any more
+	wake  chan struct{} // requests a write
+	ended chan struct{} // closed when listen ends
+	done  chan struct{} // closed when writeLoop ends
 }
 
-// flushTimeout bounds one round of writing. readTimeout is the part of it that a kernel may take to answer; without an
-// answer, our own file is written anyway.
+// flushTimeout is the limit for one write. readTimeout is the part of it that the kernel may take to answer; without an
+// answer, only our own file is written.
 const (
 	flushTimeout = 5 * time.Second
 	readTimeout  = 2 * time.Second
 )
 
-// OpenPurse keeps the coins in dir, and earns with the calls that bus tells of.
+// OpenPurse opens the coins in dir, and adds a coin for each successful call of the SiYuan tools that bus publishes.
 func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*Purse, error) {
 	if opts.Every <= 0 {
 		opts.Every = 500 * time.Millisecond
@@ -83,7 +84,7 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 	return p, nil
 }
 
-// Close writes what has been earned and ends.
+// Close writes the last coins and stops the goroutines.
 func (p *Purse) Close() error {
 	p.sub.Close()
 	<-p.done
@@ -95,7 +96,7 @@ func (p *Purse) Close() error {
 	return p.flush(ctx)
 }
 
-// listen earns with each event; it does nothing else, so that none is lost.
+// listen counts each event and does nothing slow, so that no event is dropped.
 func (p *Purse) listen() {
 	defer close(p.ended)
 	var runs <-chan **tool.Call
@@ -110,7 +111,7 @@ func (p *Purse) listen() {
 			if !ok {
 				return
 			}
-			for n := len(runs); n > 0; n-- { // the start of this call among them, which it follows
+			for n := len(runs); n > 0; n-- { // the start of this call may be among them
 				p.begin(*<-runs)
 			}
 			p.earn(done)
@@ -119,14 +120,14 @@ func (p *Purse) listen() {
 	}
 }
 
-// begin notes that a call runs.
+// begin notes that a call has begun.
 func (p *Purse) begin(c *tool.Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last = &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "running"}
 }
 
-// requestWrite has the files written soon.
+// requestWrite makes writeLoop write soon.
 func (p *Purse) requestWrite() {
 	select {
 	case p.wake <- struct{}{}:
@@ -134,7 +135,7 @@ func (p *Purse) requestWrite() {
 	}
 }
 
-// writeLoop writes now and then, until no more events come.
+// writeLoop writes the files after each request, at most once in Every, until Close.
 func (p *Purse) writeLoop() {
 	defer close(p.done)
 	for {
@@ -156,12 +157,12 @@ func (p *Purse) writeLoop() {
 	}
 }
 
-// earnsCoins reports whether the purse hears of a call: those of the SiYuan tools, but never the mascot's own.
+// earnsCoins reports whether a call counts: a call of the SiYuan tools except the mascot itself.
 func earnsCoins(c *tool.Call) bool {
 	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && c.Source.Name() == "siyuan" && c.Tool != "mascot"
 }
 
-// earn counts a call. Successful ones earn.
+// earn counts a call that has ended. A successful call earns a coin.
 func (p *Purse) earn(d *tool.CallDone) {
 	c := d.Call
 	p.mu.Lock()
@@ -174,13 +175,14 @@ func (p *Purse) earn(d *tool.CallDone) {
 	p.last = h
 }
 
-// Balance returns the coins now and the coins ever earned.
+// Balance returns the coins left and all coins ever earned.
 func (p *Purse) Balance(ctx context.Context) (balance, earned int64, err error) {
 	s, err := p.change(ctx, nil)
 	return s.Balance, s.Earned, err
 }
 
-// Spend takes cost from the balance.
+// Spend subtracts cost, the price of the item called name, from the balance and returns the new figures. If the balance
+// is too small, the error is of kind Conflicting.
 func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, earned int64, err error) {
 	h := &lastEvent{TS: time.Now().UnixMilli(), Tool: "mascot", Action: "buy", Status: "success", ItemID: name}
 	for _, it := range items() {
@@ -209,7 +211,7 @@ func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, ea
 	return s.Balance, s.Earned, nil
 }
 
-// flush puts what was earned into the file, and both files into the workspace.
+// flush writes the coins and the last event to the file and, with Sync, to the workspace.
 func (p *Purse) flush(ctx context.Context) error {
 	p.mu.Lock()
 	last := p.last
@@ -236,8 +238,8 @@ func (p *Purse) flush(ctx context.Context) error {
 	return nil
 }
 
-// change adds what was earned to the file and edits it, under its lock; edit may be nil. What an
-// edit refuses leaves the file as it is.
+// change adds earned coins to the file and applies edit, which may be nil, under the lock of the file. If edit fails,
+// the file is not changed.
 func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, error) {
 	theirs, join := p.workspaceCoins(ctx)
 	p.mu.Lock()
@@ -267,31 +269,30 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err != nil {
-		p.earned += earned // not lost
+		p.earned += earned // for the next try
 	} else if join {
-		p.merged = true
+		p.joined = true
 	}
 	return s, err
 }
 
-// coins is the content of the coin file. Its first members are those of the workspace's puppyStats.json, so such a
-// file can be read; the others are our own.
+// coins is the content of the file. The first members are those of puppyStats.json in a workspace, so that such a file
+// can be read too.
 type coins struct {
-	Earned     int64  `json:"totalCalls"` // ever
+	Earned     int64  `json:"totalCalls"` // all coins ever earned
 	Balance    int64  `json:"balance"`
 	UpdatedAt  int64  `json:"updatedAt"` // milliseconds
 	LastAction string `json:"lastAction,omitempty"`
-	// Seq is that of the last event, which rises for all processes together.
+	// Seq is the number of the last event. It rises over all processes.
 	Seq int64 `json:"seq,omitempty"`
-	// Joined says that the coins of the workspace's file have been added.
+	// Joined reports whether the coins of the workspace have been added.
 	Joined bool `json:"joined,omitempty"`
 }
 
-// maxCount bounds numbers that are counted, so that sums stay exact in JSON.
+// maxCount is the limit of all numbers, so that sums stay exact in JSON.
 const maxCount = 1 << 52
 
-// readCoins returns a file of coins; what is broken begins anew. A file without a balance counts each call, and no
-// number is below 0.
+// readCoins parses the file. An invalid file counts as empty. Without a balance, the balance is the number of calls.
 func readCoins(raw []byte) coins {
 	if !gjson.ValidBytes(raw) {
 		return coins{}
@@ -307,7 +308,7 @@ func readCoins(raw []byte) coins {
 	return s
 }
 
-// count returns a number of something; 0 is what is none.
+// count returns a number as a count from 0 to maxCount; 0 if it is not a number.
 func count(v gjson.Result) int64 {
 	if v.Type != gjson.Number || math.IsNaN(v.Num) {
 		return 0
@@ -315,6 +316,7 @@ func count(v gjson.Result) int64 {
 	return int64(min(max(v.Num, 0), maxCount))
 }
 
+// add adds to balance and earned, up to maxCount.
 func (s *coins) add(balance, earned int64) {
 	s.Balance, s.Earned = min(s.Balance+balance, maxCount), min(s.Earned+earned, maxCount)
 }
