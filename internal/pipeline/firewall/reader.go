@@ -7,12 +7,18 @@ import (
 )
 
 // readers are commands that only read, one per line: the program with its first words, the kind of its operands, and the
-// options that do more than read. Operands are
+// options that do more than read. The kinds of operands are
 //
-//	files   read
-//	first   a pattern or program, then files
-//	data    nothing but text
-//	none    not allowed
+//	files     files that are read
+//	first     a pattern or a program text, then files
+//	one       one file
+//	data      text that is not interpreted
+//	none      no operands
+//	git       revisions, paths, and REVISION:PATH; options that write or run programs are excluded
+//	versions  nothing but the option or word that shows the version
+//	list      the word list
+//	kubectl   resources except secrets, with options that only select and format
+//	ps        options without the one that shows environments
 //
 // One-letter options are recognized within a group too, long ones also when abbreviated.
 const readers = `
@@ -214,7 +220,7 @@ type readerRule struct {
 	not      []string
 }
 
-// readerRules returns the lines of readers by program.
+// readerRules returns the parsed lines of readers by program.
 var readerRules = sync.OnceValue(func() map[string][]readerRule {
 	rules := map[string][]readerRule{}
 	for line := range strings.Lines(readers) {
@@ -236,7 +242,7 @@ var readerRules = sync.OnceValue(func() map[string][]readerRule {
 	return rules
 })
 
-// onlyReads reports whether a command only reads, and judges the files that it reads.
+// onlyReads reports whether a command only reads. If so, it also judges the files that are read.
 func (j *judgement) onlyReads(words []word) bool {
 	name := programName(words)
 	if name == "git" {
@@ -314,8 +320,8 @@ func (j *judgement) covers(rule *readerRule, args []word) bool {
 	return true
 }
 
-// kubectlOption reports whether an option only says what is shown, and in which form. Others name a server, or a file that
-// names a program.
+// kubectlOption reports whether an option only selects what is shown or formats it. Others may name a server, or a file
+// that names a program.
 func kubectlOption(option string) bool {
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
@@ -325,6 +331,7 @@ func kubectlOption(option string) bool {
 	return false
 }
 
+// coversOperand reports whether a rule covers operand number n, and judges the file that it names.
 func (j *judgement) coversOperand(rule *readerRule, a word, n int) bool {
 	switch rule.operands {
 	case "none":
