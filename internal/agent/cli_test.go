@@ -19,11 +19,11 @@ import (
 	"collie/test/await"
 )
 
-// program has the agent of another program answer a script of [acptest].
-func (w *world) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, ways ...string) (chat.Outcome, error) {
+// program runs a turn of engine cli with an agent that follows a script of [acptest]. modes change how the agent behaves.
+func (w *world) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, modes ...string) (chat.Outcome, error) {
 	w.t.Helper()
 	w.files = &library.Library{Agents: []library.Agent{{
-		Name: "fake", Engine: "cli", Command: acptest.Command(ways...), Env: []string{"NAMED"}, Prompt: "Be kind.", Level: w.level,
+		Name: "fake", Engine: "cli", Command: acptest.Command(modes...), Env: []string{"NAMED"}, Prompt: "Be kind.", Level: w.level,
 	}}}
 	cfg.Engine, cfg.Agent = "cli", "fake"
 	if cfg.Folder == "" {
@@ -63,7 +63,7 @@ func TestAnotherAgentAnswers(t *testing.T) {
 	}
 }
 
-// The rules and the memory in the notes are for every agent.
+// Every agent gets the rules and the memory from the notes.
 func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 	t.Parallel()
 	w, files := notes(t)
@@ -83,7 +83,7 @@ func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 	}
 }
 
-// A person sees what an agent plans, once for each change of its steps.
+// The plan of an agent is shown again only when its steps change.
 func TestAnotherAgentPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -97,9 +97,8 @@ func TestAnotherAgentPlans(t *testing.T) {
 	}
 }
 
-// What an agent says that its answer took is shown once, as it was last, and dollars are counted. Figures that cannot be are
-// passed over.
-func TestAnotherAgentTakes(t *testing.T) {
+// The usage that an agent reports last is shown once, and dollars are counted. Impossible figures are ignored.
+func TestAnotherAgentReportsUsage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		used, want string
@@ -136,7 +135,7 @@ func TestAnotherAgentFails(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		script string
-		ways   []string
+		modes  []string
 		kind   tool.ErrorKind
 		says   []string
 	}{
@@ -149,7 +148,7 @@ func TestAnotherAgentFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			_, err := w.program(t.Context(), chat.Config{}, tt.script, nil, tt.ways...)
+			_, err := w.program(t.Context(), chat.Config{}, tt.script, nil, tt.modes...)
 			e, ok := errors.AsType[*tool.Error](err)
 			if !ok || e.Kind != tt.kind || e.Subject != "fake" {
 				t.Fatalf("it failed with %v", err)
@@ -166,7 +165,7 @@ func TestAnotherAgentFails(t *testing.T) {
 	}
 }
 
-func TestAnotherAgentIsNotHere(t *testing.T) {
+func TestAnotherAgentIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, tt := range []struct {
@@ -196,8 +195,8 @@ func TestAnotherAgentIsNotHere(t *testing.T) {
 	}
 }
 
-// An agent gets what every program needs of our environment, and what its file names.
-func TestAnotherAgentKnowsLittle(t *testing.T) {
+// An agent gets only the variables that every program needs and those that its file names.
+func TestAnotherAgentGetsFewVariables(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	dir := t.TempDir()
@@ -219,11 +218,11 @@ func TestAnotherAgentIsCancelled(t *testing.T) {
 			await.Until(t, "the agent says something", func() bool { return w.saying() != "" })
 			cancel(cause)
 		}()
-		begun := time.Now()
+		start := time.Now()
 		if _, err := w.program(ctx, chat.Config{}, script, nil); !errors.Is(err, cause) {
 			t.Errorf("%q ended with %v", script, err)
 		}
-		if took := time.Since(begun); took > 30*time.Second {
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("%q took %v to end", script, took)
 		}
 		if w.text != "a" || w.states["cli.fake.execute0"] != chat.CallUnknown {
@@ -238,8 +237,7 @@ func (w *world) saying() string {
 	return w.text
 }
 
-// What another agent asks to be allowed is a question to the person, who is asked once and for that alone, and is on record
-// like a call.
+// A call for which an agent asks permission is a question to the person, allowed once, and recorded like a call.
 func TestAnotherAgentAsks(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -284,8 +282,8 @@ func TestAnotherAgentAsks(t *testing.T) {
 	}
 }
 
-// The tools that another agent is offered are those of the turn: it reads freely, the person is asked before it changes
-// something, and its token is good for nothing once the turn has ended.
+// Another agent is offered the tools of the turn. It may read; the person is asked before it changes something. Its token
+// is invalid after the turn.
 func TestAnotherAgentHasOurTools(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -338,7 +336,7 @@ func TestAnotherAgentHasOurTools(t *testing.T) {
 	}
 }
 
-// One that says and does nothing is ended.
+// An agent that sends nothing is given up.
 func TestAnotherAgentIsSilent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,9 +20,9 @@ import (
 	"collie/internal/llm/wire"
 )
 
-var update = flag.Bool("update", false, "write what streams are decoded to")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// pieces gives its reader other pieces than it asks for.
+// pieces is a reader that returns data in pieces of the given sizes.
 type pieces struct {
 	data []byte
 	size func() int
@@ -37,24 +37,24 @@ func (p *pieces) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// said answers every request with one stream.
-type said struct{ body io.Reader }
+// replay answers every request with the same stream.
+type replay struct{ body io.Reader }
 
 // RoundTrip implements [http.RoundTripper].
-func (s said) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s replay) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(s.body), Request: r}, nil
 }
 
-// newID is an id that was made for a call without one.
+// newID matches the random id of a call to which the provider gave none.
 var newID = regexp.MustCompile(`call_[A-Z2-7]{26}`)
 
-// decode returns what a stream comes to, a line of JSON for each event.
+// decode returns the events of a stream, one per line as JSON.
 func decode(ctx context.Context, c *wire.Codec, r io.Reader) string {
 	var out bytes.Buffer
 	lines := json.NewEncoder(&out)
 	lines.SetEscapeHTML(false)
 	draft := &wire.Draft{Model: "m", MaxOutput: 1, Names: map[string]string{"files__read": "files.read"}}
-	for e, err := range wire.NewClient(wire.Options{Transport: said{r}}).Stream(ctx, c, wire.Endpoint{}, draft) {
+	for e, err := range wire.NewClient(wire.Options{Transport: replay{r}}).Stream(ctx, c, wire.Endpoint{}, draft) {
 		if err != nil {
 			e, ok := errors.AsType[*llm.Error](err)
 			if !ok {
@@ -68,7 +68,7 @@ func decode(ctx context.Context, c *wire.Codec, r io.Reader) string {
 	return newID.ReplaceAllString(out.String(), "NEW")
 }
 
-// short leaves out what an event does not say.
+// short returns the members of an event that are set.
 func short(e llm.Event) map[string]any {
 	m := map[string]any{"kind": e.Kind}
 	for name, text := range map[string]string{"id": e.ID, "name": e.Name, "model": e.Model, "text": e.Text, "args": e.Args, "finish": string(e.Finish), "opaque": string(e.Opaque)} {
@@ -85,7 +85,7 @@ func short(e llm.Event) map[string]any {
 	return m
 }
 
-// streams returns the recorded ones by the paths of their files.
+// streams returns the recorded streams by path.
 func streams(t testing.TB) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "*", "*.stream"))
@@ -101,6 +101,7 @@ func streams(t testing.TB) map[string][]byte {
 	return all
 }
 
+// kindOf returns the codec for a recorded stream, which the name of its folder says.
 func kindOf(t testing.TB, file string) *wire.Codec {
 	t.Helper()
 	c := codec.For(filepath.Base(filepath.Dir(file)))
@@ -110,7 +111,8 @@ func kindOf(t testing.TB, file string) *wire.Codec {
 	return c
 }
 
-// TestStreams holds what each recorded stream is decoded to, whole, byte by byte, and in any pieces.
+// TestStreams compares the events of each recorded stream with its golden file. They must not depend on how the bytes are
+// split.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	for file, data := range streams(t) {
@@ -144,7 +146,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// FuzzStreams: no bytes make a decoder fail otherwise than by an error, and the pieces they come in change nothing.
+// FuzzStreams checks that any bytes end in a finish or an error, and that the events do not depend on how they are split.
 func FuzzStreams(f *testing.F) {
 	for file, data := range streams(f) {
 		for i, kind := range codec.Kinds() {

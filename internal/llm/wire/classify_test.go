@@ -14,7 +14,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
-// refusals are what providers say, by who says it, and what that means.
+// refusals are error responses of providers with the class that each means.
 var refusals = []struct {
 	from   string
 	status int
@@ -62,8 +62,8 @@ var refusals = []struct {
 	{"forbidden", 403, `Forbidden`, llm.ClassPermission, false},
 }
 
-// answered asks a provider that refuses.
-func answered(t *testing.T, status int, header http.Header, body string) *llm.Error {
+// errorOf returns the error for a provider that responds with this status, header and body.
+func errorOf(t *testing.T, status int, header http.Header, body string) *llm.Error {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)
@@ -72,7 +72,7 @@ func answered(t *testing.T, status int, header http.Header, body string) *llm.Er
 	}))
 	defer server.Close()
 	d := &wire.Draft{Model: "gpt-x", MaxOutput: 1, Style: wire.Style{SystemRole: "system", MaxOutputField: "max_tokens"}}
-	h := drink(t.Context(), wire.NewClient(wire.Options{}), codec.For("openai"), wire.Endpoint{BaseURL: server.URL, Key: "k-1"}, d)
+	h := collect(t.Context(), wire.NewClient(wire.Options{}), codec.For("openai"), wire.Endpoint{BaseURL: server.URL, Key: "k-1"}, d)
 	if h.Err == nil {
 		t.Fatalf("%d %s is not an error", status, body)
 	}
@@ -84,7 +84,7 @@ func TestClasses(t *testing.T) {
 	for _, r := range refusals {
 		t.Run(r.from, func(t *testing.T) {
 			t.Parallel()
-			e := answered(t, r.status, nil, r.body)
+			e := errorOf(t, r.status, nil, r.body)
 			if e.Class != r.class || e.Scoped != r.scoped || e.Status != r.status || e.Message == "" {
 				t.Errorf("class %s, want %s; scoped %t, status %d, message %q", e.Class, r.class, e.Scoped, e.Status, e.Message)
 			}
@@ -125,7 +125,7 @@ func TestRetryAfter(t *testing.T) {
 			for n, v := range c.header {
 				header.Set(n, v)
 			}
-			got := answered(t, 429, header, c.body).RetryAfter
+			got := errorOf(t, 429, header, c.body).RetryAfter
 			if got > c.want || got < c.want-5*time.Second || c.want == 0 && got != 0 || c.want > 0 && got <= 0 {
 				t.Errorf("wait %s, want %s", got, c.want)
 			}

@@ -51,7 +51,7 @@ func ask(t *testing.T, ctx context.Context, kind string, raw *provider.Raw) hear
 		idle = 500 * time.Millisecond
 	}
 	client := wire.NewClient(wire.Options{Header: time.Minute, Idle: idle})
-	return drink(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+	return collect(ctx, client, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: server.URL, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 
 // TestSpoiled has every API spoil its answer in every way: each comes to a clear end, and the text before it stands.

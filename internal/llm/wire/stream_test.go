@@ -34,10 +34,10 @@ func listen(t *testing.T, c *wire.Client, kind, url string, r *llm.Request) (h h
 	if err != nil {
 		t.Fatal(err)
 	}
-	return drink(t.Context(), c, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: url, Key: "sk-secret-1", KeyLabel: "one"}, draft)
+	return collect(t.Context(), c, codec.For(kind), wire.Endpoint{Provider: "fake", BaseURL: url, Key: "sk-secret-1", KeyLabel: "one"}, draft)
 }
 
-func drink(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpoint, d *wire.Draft) (h heard) {
+func collect(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpoint, d *wire.Draft) (h heard) {
 	for e, err := range c.Stream(ctx, api, ep, d) {
 		if err != nil {
 			h.Err, _ = err.(*llm.Error) //nolint:errorlint // the contract is this very type

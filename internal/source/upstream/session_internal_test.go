@@ -17,16 +17,16 @@ import (
 	"collie/test/await"
 )
 
+// connections returns the number of open connections.
 func (s *Server) connections() int {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	return len(p.conns())
 }
 
-// With "isolation": "session" each session has a connection of its own. It is closed when that session has been quiet
-// for idleTimeout, however busy other sessions are and whatever the lifecycle says, since nothing tells when a
-// session ends.
-func TestSessionsRestByThemselves(t *testing.T) {
+// With "isolation": "session" each session has a connection of its own. Since the end of a session is not announced, the
+// connection is closed once the session has been idle for idleTimeout, whatever other sessions and the lifecycle do.
+func TestIdleSessionConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
 	for _, lifecycle := range []string{"auto", "keepalive"} {
 		t.Run(lifecycle, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				for range 6 { // one of them stays
+				for range 6 { // one session stays in use
 					await.Sleep(5 * time.Minute)
 					if err := echoOf(s, "0"); err != nil {
 						t.Fatal(err)
@@ -52,7 +52,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 				synctest.Wait()
 				want := 1
 				if lifecycle == "keepalive" {
-					want = 2 // and the one that the promise is about
+					want = 2 // and the primary connection, which keepalive keeps
 				}
 				if n := s.connections(); n != want || s.Status().State != tool.StateReady {
 					t.Errorf("half an hour later there are %d connections, want %d, and it is %s", n, want, s.Status().State)
@@ -63,7 +63,7 @@ func TestSessionsRestByThemselves(t *testing.T) {
 }
 
 // A server with a connection for each session reports a true state though it has no primary connection.
-func TestStateOfSessions(t *testing.T) {
+func TestStateWithSessionConnectionsOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -92,7 +92,7 @@ func TestStateOfSessions(t *testing.T) {
 }
 
 // A server that does not start is not started over and over by its sessions.
-func TestBreakerOfSessions(t *testing.T) {
+func TestBreakerCountsStartsOfAllSessions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -110,7 +110,7 @@ func TestBreakerOfSessions(t *testing.T) {
 }
 
 // A start in progress when the server could stop does not keep it running for ever.
-func TestRestAfterAStartUnderWay(t *testing.T) {
+func TestIdleStopAfterStartInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -124,7 +124,7 @@ func TestRestAfterAStartUnderWay(t *testing.T) {
 		var call sync.WaitGroup
 		call.Go(func() { _ = echoOf(s, "b") })
 		await.Sleep(2 * time.Minute)
-		m.refuse.Store(true) // so that nothing but the check itself looks again
+		m.refuse.Store(true) // so that only the idle check can stop the server
 		close(m.hold)
 		call.Wait()
 		await.Sleep(30 * time.Minute)
@@ -136,7 +136,7 @@ func TestRestAfterAStartUnderWay(t *testing.T) {
 }
 
 // A caller that has a connection gets no progress about a start.
-func TestNoNewsOfAStartThatIsNone(t *testing.T) {
+func TestProgressOnlyForRealStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -169,7 +169,7 @@ func (c *notified) Notify(_ context.Context, _ string, _ json.RawMessage) { c.n+
 
 // Messages from a session's own process go to that session alone: while it starts beside another one, while it runs,
 // and while it is stopped.
-func TestWhatProcessesOfSessionsSay(t *testing.T) {
+func TestSessionProcessMessagesReachTheirSession(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
@@ -191,7 +191,7 @@ func TestWhatProcessesOfSessionsSay(t *testing.T) {
 			}
 		}
 		s.set.opts.open = func(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
-			await.Sleep(time.Second) // both are being started
+			await.Sleep(time.Second) // until both are being started
 			say(c, "start")
 			return m.open(ctx, c, opts)
 		}

@@ -38,9 +38,9 @@ import (
 
 const arg = "acp-agent"
 
-// Command starts the agent; ways are how it differs from a plain one: "stdio" takes no MCP servers over HTTP, "version"
+// Command starts the agent; modes are how it differs from a plain one: "stdio" takes no MCP servers over HTTP, "version"
 // speaks another version, "signin" wants a person to sign in, "mute" never answers, "loud" writes to stderr.
-func Command(ways ...string) []string { return append([]string{os.Args[0], arg}, ways...) }
+func Command(modes ...string) []string { return append([]string{os.Args[0], arg}, modes...) }
 
 // Is reports whether this process is to be the agent.
 func Is() bool { return len(os.Args) > 1 && os.Args[1] == arg }
@@ -61,7 +61,7 @@ type server struct {
 }
 
 type agent struct {
-	ways    map[string]bool
+	modes   map[string]bool
 	out     sync.Mutex
 	servers []server
 	dir     string
@@ -75,11 +75,11 @@ type agent struct {
 
 // Main is the agent. It returns the exit code.
 func Main() int {
-	a := &agent{ways: map[string]bool{}, stop: make(chan struct{}, 1), waiting: map[string]chan json.RawMessage{}}
+	a := &agent{modes: map[string]bool{}, stop: make(chan struct{}, 1), waiting: map[string]chan json.RawMessage{}}
 	for _, w := range os.Args[2:] {
-		a.ways[w] = true
+		a.modes[w] = true
 	}
-	if a.ways["loud"] {
+	if a.modes["loud"] {
 		fmt.Fprintln(os.Stderr, "starting up")
 	}
 	in := bufio.NewScanner(os.Stdin)
@@ -97,7 +97,7 @@ func Main() int {
 				c <- raw
 			}
 			a.mu.Unlock()
-		case a.ways["mute"]:
+		case a.modes["mute"]:
 		case m.Method == "session/cancel":
 			select {
 			case a.stop <- struct{}{}:
@@ -116,14 +116,14 @@ func (a *agent) greet(m message) {
 	switch m.Method {
 	case "initialize":
 		version := 1
-		if a.ways["version"] {
+		if a.modes["version"] {
 			version = 7
 		}
 		a.reply(m, map[string]any{"protocolVersion": version, "agentCapabilities": map[string]any{
-			"mcpCapabilities": map[string]bool{"http": !a.ways["stdio"]}, "promptCapabilities": map[string]bool{"image": a.ways["pictures"]},
+			"mcpCapabilities": map[string]bool{"http": !a.modes["stdio"]}, "promptCapabilities": map[string]bool{"image": a.modes["pictures"]},
 		}})
 	case "session/new":
-		if a.ways["signin"] {
+		if a.modes["signin"] {
 			a.write(message{ID: m.ID, Error: map[string]any{"code": -32000, "message": "Authentication required"}})
 			return
 		}
