@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	maxRefusal  = 1 << 20 // bytes read of a refusal's body
-	maxExcerpt  = 2 << 10 // bytes of it for people
-	maxTries    = 5       // of one request
-	leastRepeat = 100 * time.Millisecond
+	maxRefusal    = 1 << 20 // bytes read of a refusal's body
+	maxExcerpt    = 2 << 10 // bytes of the body shown to people
+	maxTries      = 5       // attempts for one request
+	minRetryDelay = 100 * time.Millisecond
 )
 
 // refused reads an answer whose status is not 2xx. It returns a Response that answers the request, a
@@ -61,6 +61,7 @@ func isNoMethod(r Response, isAnswer bool) bool {
 	return isAnswer && errorCode(r.Error) == CodeMethodNotFound
 }
 
+// errorCode returns the code of a JSON-RPC error object, 0 if it has none.
 func errorCode(obj json.RawMessage) int {
 	code, _ := strconv.Atoi(string(Get(obj, "code")))
 	return code
@@ -76,6 +77,7 @@ func isAboutAccess(status int) bool {
 	return false
 }
 
+// refusalHeader returns the headers that callers need to handle a refusal.
 func refusalHeader(h http.Header) map[string]string {
 	var out map[string]string
 	for _, name := range []string{"WWW-Authenticate", "Retry-After"} {
@@ -108,7 +110,7 @@ func (x *roundTrip) shouldRetry(e *LinkError) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	wait = max(wait, leastRepeat)
+	wait = max(wait, minRetryDelay)
 	if end, ok := x.caller.Deadline(); ok && time.Until(end) < wait || !ok && wait > time.Minute {
 		return false, nil
 	}
@@ -184,6 +186,7 @@ func sameOrigin(a, b *url.URL) bool {
 	return a == b || a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
 
+// port returns the port of a URL, or the default of its scheme.
 func port(u *url.URL) string {
 	if p := u.Port(); p != "" {
 		return p

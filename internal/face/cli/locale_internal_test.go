@@ -207,7 +207,7 @@ func words(t *testing.T, wrong func(place, text string)) []said {
 				case name == "locale.Fprintf":
 					must[x.Args[1]] = true
 				case strings.HasSuffix(name, ".Note"), strings.HasSuffix(name, ".Warn"), strings.HasSuffix(name, "Usage"),
-					strings.HasSuffix(name, ".Agree"), strings.HasSuffix(name, ".Prompt"), strings.HasSuffix(name, ".PromptOr"), strings.HasSuffix(name, ".Yes"):
+					strings.HasSuffix(name, ".RequireYes"), strings.HasSuffix(name, ".Prompt"), strings.HasSuffix(name, ".PromptOr"), strings.HasSuffix(name, ".AskYesNo"):
 					for _, a := range x.Args {
 						if text, ok := folded(a, known); ok {
 							if _, isSum := a.(*ast.BinaryExpr); isSum && strings.Contains(text, "%s") && !allConstant(a, known) {

@@ -59,7 +59,7 @@ func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 	}
 	if report.Segments > 0 && !f.dryRun {
 		if !f.yes {
-			if _, err := p.Agree(ctx, locale.Sprintf("remove %s for good?", locale.Count(report.Records, "record"))); err != nil {
+			if _, err := p.RequireYes(ctx, locale.Sprintf("remove %s for good?", locale.Count(report.Records, "record"))); err != nil {
 				return err
 			}
 		}

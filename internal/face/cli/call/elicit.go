@@ -225,7 +225,7 @@ func oneValue(line string, types []string, choices []choice) (json.RawMessage, b
 		return json.RawMessage(choices[i].value.Raw), true
 	}
 	if slices.Equal(types, []string{"boolean"}) {
-		yes, ok := root.Truth(line)
+		yes, ok := root.ParseYesNo(line)
 		return json.RawMessage(strconv.FormatBool(yes)), ok
 	}
 	return rawjson.Convert(line, types)

@@ -156,7 +156,7 @@ func agrees(q *tool.Question, typed string) bool {
 	if q.Name != "" {
 		return strings.TrimSpace(typed) == q.Name
 	}
-	return root.Agrees(typed)
+	return root.IsYes(typed)
 }
 
 // confirmation returns the result for [tool.MethodConfirm]; name is that of the question.

@@ -140,11 +140,11 @@ func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*c
 		return cfg, nil //nolint:nilerr // no gateway is running, and one may be started later
 	}
 	o := p.Options()
-	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.Version || !p.AsksHere() {
+	if named, err := o.Named(); err != nil || named != nil || len(g.Settings) == 0 || g.Version != p.Version || !p.CanAsk() {
 		p.Warn("%s", p.OtherGateway(&g, cfg))
 		return cfg, nil //nolint:nilerr // settings without a name cannot be compared
 	}
-	yes, err := p.Yes(ctx, locale.Sprintf("The running gateway (pid %d) uses other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
+	yes, err := p.AskYesNo(ctx, locale.Sprintf("The running gateway (pid %d) uses other settings:%s\nConnect the client to those?", g.PID, root.AsFlags(g.Settings)), true)
 	if err != nil || !yes {
 		return cfg, err
 	}

@@ -267,7 +267,7 @@ func (p commands) askSecrets(ctx context.Context, found []string) (string, error
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
-	if yes, ok := root.Truth(line); err != nil || ok && !yes {
+	if yes, ok := root.ParseYesNo(line); err != nil || ok && !yes {
 		return "keep", nil //nolint:nilerr // without an answer they stay
 	}
 	return "keyring", nil

@@ -249,10 +249,10 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 		return profile, j.setExclude(ctx, profile, keep)
 	case j.withTheNotes || j.withoutNotes && !offered:
 		return usual, nil
-	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.AsksHere()):
+	case !j.withoutNotes && (known || j.profile != "" || !offered || j.dry || !j.plan.Changed || !j.CanAsk()):
 		return usual, nil
 	case !j.withoutNotes:
-		yes, err := j.Yes(ctx, locale.Sprintf("Give %s the tools for your notes too?", j.plan.Client.Title), true)
+		yes, err := j.AskYesNo(ctx, locale.Sprintf("Give %s the tools for your notes too?", j.plan.Client.Title), true)
 		if err != nil || yes {
 			return usual, err
 		}

@@ -164,13 +164,13 @@ func (p commands) importAgents(ctx context.Context, names []string, yes, force b
 		}
 	}
 	if open > 0 && !yes {
-		if !p.AsksHere() {
+		if !p.CanAsk() {
 			if p.JSON {
 				return p.PrintJSON(map[string]any{"found": found})
 			}
 			return root.Usage("nothing was written; say --yes to write %d of them", open)
 		}
-		if agreed, err := p.Yes(ctx, locale.Sprintf("Write %d of them?", open), true); err != nil || !agreed {
+		if agreed, err := p.AskYesNo(ctx, locale.Sprintf("Write %d of them?", open), true); err != nil || !agreed {
 			return err
 		}
 	}

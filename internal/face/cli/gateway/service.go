@@ -118,7 +118,7 @@ func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 	if wrong != nil {
 		return wrong // the service would only fail again and again
 	}
-	if err := p.serviceManager(u, f); err != nil {
+	if err := p.checkServiceManager(u, f); err != nil {
 		return err
 	}
 	if g, err := home.FindGateway(cfg.Paths); err == nil {
@@ -176,7 +176,7 @@ func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
 			Op: "service uninstall", Kind: tool.NotFound, Subject: u.file, Message: "no service is installed", Hint: otherService(f),
 		}
 	}
-	if err := p.serviceManager(u, f); err != nil {
+	if err := p.checkServiceManager(u, f); err != nil {
 		return err
 	}
 	_ = p.manage(ctx, "service uninstall", u.clear)
@@ -265,15 +265,15 @@ func (p commands) showService(s *serviceState) error {
 	return p.Table(nil, rows)
 }
 
-// managerTime is how long a command of the service manager may take.
-const managerTime = 30 * time.Second
+// managerTimeout is how long a command of the service manager may take.
+const managerTimeout = 30 * time.Second
 
 // managerState asks the service manager for the state of the service.
 func (p commands) managerState(ctx context.Context, u *unit, f *serviceFlags) (state, detail string) {
-	if err := p.serviceManager(u, f); err != nil {
+	if err := p.checkServiceManager(u, f); err != nil {
 		return "unknown", root.WhatWas(err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, managerTime)
+	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
 	defer cancel()
 	out, err := p.managed(ctx, u.status)
 	return u.state(string(out), err)
@@ -281,7 +281,7 @@ func (p commands) managerState(ctx context.Context, u *unit, f *serviceFlags) (s
 
 // manage runs commands of the service manager in order.
 func (p commands) manage(ctx context.Context, op string, commands [][]string) error {
-	ctx, cancel := context.WithTimeout(ctx, managerTime)
+	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
 	defer cancel()
 	for _, c := range commands {
 		if _, err := p.managed(ctx, c); err != nil {
@@ -298,8 +298,8 @@ func (p commands) managed(ctx context.Context, c []string) ([]byte, error) {
 	return process.Output(ctx, process.Command{Label: c[0], Name: c[0], Args: c[1:], Env: p.Env.List()}, 1<<20, nil)
 }
 
-// serviceManager returns an error if the service manager cannot be used.
-func (p commands) serviceManager(u *unit, f *serviceFlags) error {
+// checkServiceManager returns an error if the service manager cannot be used.
+func (p commands) checkServiceManager(u *unit, f *serviceFlags) error {
 	_, err := process.Resolve(u.status[0], p.Env.List(), "")
 	missing := u.missing(err == nil, f.system, p.Env.Get("XDG_RUNTIME_DIR"), exists)
 	if missing == "" {

@@ -67,7 +67,7 @@ func (p commands) approve(ctx context.Context, name string, tools []string, yes 
 		}
 	}
 	if !yes {
-		ok, err := p.Agree(ctx, locale.Sprintf("accept %s of %s?", locale.Count(len(tools), "definition"), name))
+		ok, err := p.RequireYes(ctx, locale.Sprintf("accept %s of %s?", locale.Count(len(tools), "definition"), name))
 		if err != nil || !ok {
 			return err
 		}

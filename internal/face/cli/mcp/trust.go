@@ -196,7 +196,7 @@ func (p commands) confirmTrust(ctx context.Context, project *config.Project, yes
 	if yes {
 		return nil
 	}
-	_, err := p.Agree(ctx, locale.Sprintf("Let these run whenever collie is started in %s?", output.Harmless(project.Dir)))
+	_, err := p.RequireYes(ctx, locale.Sprintf("Let these run whenever collie is started in %s?", output.Harmless(project.Dir)))
 	return err
 }
 

@@ -102,7 +102,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 			return
 		}
 		answer, err := p.Prompt(ctx, locale.Sprintf("%s has %s. Carry that over to %s? [y/N] ", capital(from), text, to), false)
-		if err != nil || !root.Agrees(answer) {
+		if err != nil || !root.IsYes(answer) {
 			p.Note("nothing was carried over")
 			return
 		}

@@ -73,7 +73,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	}
 	saved, _ := app.Connections(cfg, p.Env)
 	if old, exists := saved.Get(n.name); exists && saved.File == "" && !yes {
-		if _, err := p.Agree(ctx, locale.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
+		if _, err := p.RequireYes(ctx, locale.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
 			return err
 		}
 	}

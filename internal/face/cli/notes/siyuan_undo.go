@@ -118,7 +118,7 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 			fmt.Fprint(p.Err, undoText(w, since))
 		}
 		if !yes {
-			if _, err := p.Agree(ctx, "Put it back?"); err != nil {
+			if _, err := p.RequireYes(ctx, "Put it back?"); err != nil {
 				return err
 			}
 		}

@@ -72,7 +72,7 @@ func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n
 			return nil
 		}
 		answer, err := p.Prompt(ctx, locale.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
-		if err != nil || root.Agrees(answer) {
+		if err != nil || root.IsYes(answer) {
 			return err
 		}
 	}

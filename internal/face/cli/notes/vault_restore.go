@@ -51,7 +51,7 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 			return err
 		}
 		if !yes && v.Exists() {
-			if _, err := p.Agree(ctx, locale.Sprintf("put %s in place of %s, which is kept beside it?", backup, v.Path())); err != nil {
+			if _, err := p.RequireYes(ctx, locale.Sprintf("put %s in place of %s, which is kept beside it?", backup, v.Path())); err != nil {
 				return err
 			}
 		}

@@ -66,7 +66,7 @@ func knownNames() (names []string) {
 // complete fills in the usual settings of a provider with this name, and asks for the rest.
 func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Config) (err error) {
 	if n.Name == "" {
-		if !p.AsksHere() {
+		if !p.CanAsk() {
 			return root.Usage("which provider? name one of %s, or any with --kind and --url", strings.Join(knownNames(), ", "))
 		}
 		if n.Name, err = p.Prompt(ctx, locale.Sprintf("Which provider (%s, or a name of your own)? ", strings.Join(knownNames(), ", ")), false); err != nil {
@@ -85,7 +85,7 @@ func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Conf
 		known := app.KnownProviders()[i]
 		n.Kind, n.BaseURL, n.local = output.First(n.Kind, known.Kind), output.First(n.BaseURL, known.BaseURL), known.Local
 	}
-	if n.Kind == "" && p.AsksHere() {
+	if n.Kind == "" && p.CanAsk() {
 		if n.Kind, err = p.PromptOr(ctx, locale.Sprintf("Which API does it speak (%s)", strings.Join(config.ProviderKinds(), ", ")), "openai"); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Conf
 	if err := root.OneOf("--kind", n.Kind, config.ProviderKinds()); err != nil {
 		return err
 	}
-	if n.BaseURL == "" && i < 0 && p.AsksHere() {
+	if n.BaseURL == "" && i < 0 && p.CanAsk() {
 		if n.BaseURL, err = p.Prompt(ctx, "Its address, such as https://llm.example.org/v1: ", false); err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	known := func(name string) int {
 		return slices.IndexFunc(models, func(m app.ModelInfo) bool { return m.Model == name })
 	}
-	if n.model == "" && cfg.Agent.Model == "" && len(models) > 0 && p.AsksHere() {
+	if n.model == "" && cfg.Agent.Model == "" && len(models) > 0 && p.CanAsk() {
 		p.Note("%s: %s", locale.Count(len(models), "model"), modelNames(models, 12))
 		if n.model, err = p.PromptOr(ctx, "Which one is used where none is named", models[0].Model); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 		n.context = models[i].Context
 		return nil
 	}
-	if !p.AsksHere() {
+	if !p.CanAsk() {
 		return nil
 	}
 	usual := 32768

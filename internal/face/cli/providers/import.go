@@ -69,14 +69,14 @@ func (p commands) imports(ctx context.Context, envFile string, yes, untested boo
 		p.Note("nothing new was found: no key in the environment, no sign-in of opencode, no model server on this machine")
 		return nil
 	}
-	if !yes && !p.AsksHere() {
+	if !yes && !p.CanAsk() {
 		return root.Usage("found %s; say --yes to take them over", foundNames(list))
 	}
 	saved := 0
 	for i := range list {
 		f := &list[i]
 		if !yes {
-			ok, err := p.Yes(ctx, locale.Sprintf("Take over %s from %s?", f.Name, f.From), true)
+			ok, err := p.AskYesNo(ctx, locale.Sprintf("Take over %s from %s?", f.Name, f.From), true)
 			if err != nil {
 				return err
 			}

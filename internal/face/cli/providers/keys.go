@@ -321,7 +321,7 @@ func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, la
 		return given, nil
 	}
 	var key string
-	if p.AsksHere() {
+	if p.CanAsk() {
 		key, err = p.Prompt(ctx, locale.Sprintf("Key of %s (not shown): ", output.OneLine(provider)), true)
 	} else {
 		var raw []byte

@@ -19,9 +19,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Agree asks the person at the terminal for a yes. A "no", or the lack of a terminal, is an error of kind
-// Unconfirmed.
-func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
+// RequireYes asks the person at the terminal for a yes. If the answer is no, or there is no terminal, the error is of
+// kind Unconfirmed.
+func (p *Program) RequireYes(ctx context.Context, question string) (bool, error) {
 	if !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
 		return false, &tool.Error{
 			Op: "ask", Kind: tool.Unconfirmed, Message: "nobody can be asked here: " + question, Hint: "--yes answers it",
@@ -34,7 +34,7 @@ func (p *Program) Agree(ctx context.Context, question string) (bool, error) {
 		fmt.Fprintln(p.Err)
 	case err != nil:
 		return false, err
-	case Agrees(answer):
+	case IsYes(answer):
 		return true, nil
 	}
 	return false, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "not accepted, nothing was changed"}
@@ -73,8 +73,8 @@ func (l *Lines) Next(ctx context.Context) (string, error) {
 	}
 }
 
-// Agrees reports whether an answer means yes; everything else means no.
-func Agrees(answer string) bool {
+// IsYes reports whether an answer means yes. All others mean no.
+func IsYes(answer string) bool {
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes", "是", "好":
 		return true
@@ -82,33 +82,33 @@ func Agrees(answer string) bool {
 	return false
 }
 
-// AsksHere reports whether a person can be asked at this terminal.
-func (p *Program) AsksHere() bool {
+// CanAsk reports whether there is a person at this terminal who can be asked.
+func (p *Program) CanAsk() bool {
 	return !p.JSON && output.IsTerminal(p.In) && output.IsTerminal(p.Err)
 }
 
-// Yes asks a person a yes/no question; an empty line means usual.
-func (p *Program) Yes(ctx context.Context, question string, usual bool) (bool, error) {
-	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[usual]
+// AskYesNo asks a person a question until the answer is yes or no. An empty line means byDefault.
+func (p *Program) AskYesNo(ctx context.Context, question string, byDefault bool) (bool, error) {
+	choice := map[bool]string{true: " [Y/n] ", false: " [y/N] "}[byDefault]
 	for {
 		line, err := p.Prompt(ctx, locale.T(question)+choice, false)
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				return usual, nil
+				return byDefault, nil
 			}
 			return false, err
 		}
 		if line = strings.TrimSpace(line); line == "" {
-			return usual, nil
+			return byDefault, nil
 		}
-		if answer, ok := Truth(line); ok {
+		if answer, ok := ParseYesNo(line); ok {
 			return answer, nil
 		}
 	}
 }
 
-// Truth parses yes or no; ok is false if the line is neither.
-func Truth(line string) (yes, ok bool) {
+// ParseYesNo parses an answer; ok is false if it is neither yes nor no.
+func ParseYesNo(line string) (yes, ok bool) {
 	switch strings.ToLower(strings.TrimSpace(line)) {
 	case "y", "yes", "true", "是", "好":
 		return true, true
