@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -136,79 +135,6 @@ func knownVariable(name string) bool {
 	return slices.Contains([]string{"HOME", "PWD", "OLDPWD", "USER", "SHELL", "PATH", "LANG", "TERM", "HOSTNAME", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASH_VERSION", "TMPDIR"}, name)
 }
 
-// word is one word of a command.
-type word struct {
-	text  string
-	fixed bool // the shell expands nothing in it
-	globs bool // it is a pattern of file names
-}
-
-// special are the characters that may stand for something else in a word without quotes.
-const special = "\\*?[{~"
-
-// wordOf evaluates a word as far as that is possible without running anything.
-func wordOf(w *syntax.Word) word {
-	out := word{fixed: true}
-	if w != nil && len(w.Parts) == 1 {
-		if plain, ok := w.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(plain.Value, special) {
-			out.text = plain.Value
-			return out
-		}
-	}
-	var b strings.Builder
-	if w != nil {
-		out.read(&b, w.Parts, false)
-	}
-	out.text = b.String()
-	return out
-}
-
-func (w *word) read(b *strings.Builder, parts []syntax.WordPart, quoted bool) {
-	for _, part := range parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			w.literal(b, part.Value, quoted)
-		case *syntax.SglQuoted:
-			b.WriteString(part.Value)
-			if part.Dollar && strings.Contains(part.Value, `\`) {
-				w.fixed = false
-			}
-		case *syntax.DblQuoted:
-			w.read(b, part.Parts, true)
-		case *syntax.ParamExp:
-			if part.Param != nil && part.Param.Value == "HOME" && part.Exp == nil && part.Slice == nil && part.Repl == nil && !part.Excl && !part.Length {
-				b.WriteString("~")
-				continue
-			}
-			w.fixed = false
-		default:
-			w.fixed = false
-		}
-	}
-}
-
-// literal reads text without quotes or, if quoted is set, within double quotes, where a backslash escapes only some
-// characters.
-func (w *word) literal(b *strings.Builder, s string, quoted bool) {
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s) && (!quoted || strings.IndexByte("$`\"\\\n", s[i+1]) >= 0):
-			if i++; s[i] != '\n' {
-				b.WriteByte(s[i])
-			}
-			continue
-		case quoted:
-		case c == '*' || c == '?' || c == '[' && s != "[":
-			w.globs = true
-		case c == '{' && strings.ContainsAny(s[i:], ",.") && strings.Contains(s[i:], "}"):
-			w.fixed = false
-		case c == '~' && b.Len() == 0 && len(s) > 1 && s[1] != '/':
-			w.fixed = false // ~user, the home of another user
-		}
-		b.WriteByte(s[i])
-	}
-}
-
 // judgeCall judges a simple command with its assignments.
 func (j *judgement) judgeCall(c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
@@ -232,27 +158,6 @@ func (j *judgement) judgeCall(c *syntax.CallExpr) {
 		j.denyFetchAndRun(c)
 	}
 	j.judgeSimple(words)
-}
-
-// denyFetchAndRun denies an interpreter that runs the output of a download: sh -c "$(curl …)", bash <(curl …).
-func (j *judgement) denyFetchAndRun(n syntax.Node) {
-	syntax.Walk(n, func(n syntax.Node) bool {
-		var stmts []*syntax.Stmt
-		switch n := n.(type) {
-		case *syntax.CmdSubst:
-			stmts = n.Stmts
-		case *syntax.ProcSubst:
-			stmts = n.Stmts
-		}
-		for _, s := range stmts {
-			for _, p := range programs(s) {
-				if strings.Contains(fetchers, " "+p+" ") {
-					j.report(Deny, "command.download", "it runs what it has just fetched")
-				}
-			}
-		}
-		return true
-	})
 }
 
 // judgeAssignment judges NAME=value. Names in capitals are environment variables, which may change what programs do.
@@ -342,82 +247,6 @@ func (j *judgement) judgeFunction(f *syntax.FuncDecl) {
 		return
 	}
 	j.report(Ask, "command.unknown", "it declares the function "+name)
-}
-
-// interpreters are programs that run what they read.
-const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh powershell cmd python python2 python3 perl ruby node nodejs deno bun php lua tclsh osascript Rscript source . eval "
-
-func isInterpreter(name string) bool {
-	if isInterpreterName()[name] {
-		return true
-	}
-	plain := strings.TrimRight(name, "0123456789.") // python3.12
-	return plain != name && isInterpreterName()[plain]
-}
-
-var isInterpreterName = sync.OnceValue(func() map[string]bool { return setOf(interpreters) })
-
-// setOf is the words of a list.
-func setOf(list string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		set[w] = true
-	}
-	return set
-}
-
-// fetchers are programs that bring data from elsewhere.
-const fetchers = " curl wget fetch aria2c http https xh lynx nc ncat netcat socat ftp scp "
-
-// judgePipe judges a pipe into a program that runs what it reads, or from an interpreter into the network.
-func (j *judgement) judgePipe(b *syntax.BinaryCmd) {
-	to, from := programs(b.Y), programs(b.X)
-	if slices.ContainsFunc(to, func(p string) bool { return strings.Contains(" nc ncat netcat socat telnet ", " "+p+" ") }) && slices.ContainsFunc(from, isInterpreter) {
-		j.report(Deny, "command.reverse", "it hands a shell to somebody else")
-		return
-	}
-	if !slices.ContainsFunc(to, isInterpreter) {
-		return
-	}
-	if slices.ContainsFunc(from, func(p string) bool { return strings.Contains(fetchers, " "+p+" ") }) {
-		j.report(Deny, "command.download", "it runs what it has just fetched")
-		return
-	}
-	j.report(Ask, "command.dynamic", "it runs what another command writes")
-	if x, ok := b.X.Cmd.(*syntax.CallExpr); ok && len(x.Args) > 1 {
-		if p := programs(b.X); len(p) > 0 && (p[0] == "echo" || p[0] == "printf") {
-			for _, a := range x.Args[1:] {
-				if w := wordOf(a); w.fixed {
-					j.judgeScript(w.text)
-				}
-			}
-		}
-	}
-}
-
-// programs returns the names of all programs in a statement, including those run by wrappers.
-func programs(s *syntax.Stmt) (names []string) {
-	if s == nil {
-		return nil
-	}
-	syntax.Walk(s, func(n syntax.Node) bool {
-		if c, ok := n.(*syntax.CallExpr); ok {
-			for i, a := range c.Args {
-				if i > 0 && !wrapsAny(names) {
-					break
-				}
-				if name := path.Base(wordOf(a).text); i == 0 || isInterpreter(name) {
-					names = append(names, name)
-				}
-			}
-		}
-		return true
-	})
-	return names
-}
-
-func wrapsAny(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return strings.Contains(wrappers, " "+n+" ") })
 }
 
 // judgeSimple judges the words of a simple command.
@@ -538,70 +367,6 @@ func (j *judgement) askUnlessHarmless(words []word) {
 	}
 }
 
-// judgeXargs judges a command that xargs runs, whose further arguments are unknown.
-func (j *judgement) judgeXargs(inner []word) {
-	switch programName(inner) {
-	case "": // without a command xargs runs echo
-		if len(inner) == 0 {
-			return
-		}
-	case "echo", "wc", "ls", "basename", "dirname", "stat", "file", "du", "md5sum", "sha1sum", "sha256sum", "printf":
-		j.askUnlessHarmless(inner)
-		return
-	}
-	j.report(Ask, "command.dynamic", "xargs runs it with arguments that are not known")
-}
-
-// wrappers are programs that run the command which follows their options.
-const wrappers = " env nohup nice ionice time timeout gtimeout stdbuf setsid command builtin xargs exec sudo doas chroot strace ltrace unbuffer caffeinate proxychains "
-
-// wrapperOptions are the options, by wrapper, that take the next word as their value.
-var wrapperOptions = map[string]string{
-	"env": "uC", "nohup": "", "nice": "n", "ionice": "cnp", "time": "fo", "timeout": "sk", "gtimeout": "sk", "stdbuf": "ioe", "setsid": "",
-	"command": "", "builtin": "", "xargs": "InPLdEsa",
-}
-
-// unwrap returns the command that a wrapper runs, if the wrapper itself does no harm.
-func unwrap(name string, words []word) (inner []word, ok bool) {
-	values, ok := wrapperOptions[name]
-	if !ok {
-		return nil, false
-	}
-	if name == "command" && len(words) > 0 && (words[0].text == "-v" || words[0].text == "-V") {
-		return nil, false
-	}
-	duration := name == "timeout" || name == "gtimeout"
-	for len(words) > 0 {
-		text := words[0].text
-		switch {
-		case !words[0].fixed:
-			return nil, false
-		case name == "env" && (strings.HasPrefix(text, "-S") || strings.HasPrefix(text, "--split") || strings.HasPrefix(text, "-vS")):
-			return nil, false
-		case name == "time" && (strings.HasPrefix(text, "-o") || strings.HasPrefix(text, "--out")):
-			return nil, false
-		case text == "--":
-			words = words[1:]
-			if !duration {
-				return words, true
-			}
-			continue
-		case strings.HasPrefix(text, "--"), strings.HasPrefix(text, "-") && len(text) > 2:
-		case strings.HasPrefix(text, "-") && len(text) == 2:
-			if strings.Contains(values, text[1:]) && len(words) > 1 {
-				words = words[1:]
-			}
-		case name == "env" && strings.Contains(text, "="):
-		case duration:
-			duration = false
-		default:
-			return words, true
-		}
-		words = words[1:]
-	}
-	return nil, name == "xargs"
-}
-
 // judgeOperand judges an argument that may be a file.
 func (j *judgement) judgeOperand(w word, write bool) {
 	text := w.text
@@ -648,118 +413,4 @@ func (j *judgement) judgeOperand(w word, write bool) {
 	if !relative && !harmlessDevice(absolute) {
 		j.judgeRoots(text, resolved, write)
 	}
-}
-
-// judgeFind judges the arguments of find, which can run commands and delete files.
-func (j *judgement) judgeFind(words []word) {
-	folders, rest := findFolders(words)
-	for _, w := range folders {
-		j.judgeRead(w)
-	}
-	if j.findsAll(folders, rest) {
-		j.report(Deny, "command.everything", "it deletes far more than anybody means")
-	}
-	for i := 0; i < len(rest); i++ {
-		switch text := rest[i].text; {
-		case !rest[i].fixed:
-			j.report(Ask, "command.dynamic", "it is not known what it does with what it finds")
-		case strings.HasPrefix(text, "-exec"), strings.HasPrefix(text, "-ok"):
-			end := i + 1
-			for end < len(rest) && rest[end].text != ";" && rest[end].text != "+" {
-				end++
-			}
-			inner := rest[i+1 : end]
-			j.denyHarm(inner)
-			j.judgeXargs(inner)
-			i = end
-		case text == "-delete":
-			j.report(Ask, "command.delete", "it deletes what it finds")
-		case strings.HasPrefix(text, "-fprint"), text == "-fls":
-			j.report(Ask, "command.write", "it writes files")
-		}
-	}
-}
-
-// findsAll reports whether find deletes all that it finds in a folder such as the root or a home.
-func (j *judgement) findsAll(folders, rest []word) bool {
-	if !slices.ContainsFunc(folders, j.isVast) {
-		return false
-	}
-	for i, w := range rest {
-		switch text := w.text; {
-		case text == "-delete", strings.HasPrefix(text, "-exec") && deletes(rest[i+1:]), strings.HasPrefix(text, "-ok") && deletes(rest[i+1:]):
-			return true
-		case text == "-name", text == "-iname", text == "-path", text == "-newer", text == "-size", text == "-mtime", text == "-user", text == "-regex":
-			return false
-		}
-	}
-	return false
-}
-
-// findFolders returns the folders that find searches, and what stands behind them.
-func findFolders(words []word) (folders, rest []word) {
-	n := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" })
-	if n < 0 {
-		n = len(words)
-	}
-	return words[:n], words[n:]
-}
-
-func deletes(words []word) bool {
-	name := programName(words)
-	return name == "rm" || name == "shred" || name == "unlink"
-}
-
-// judgeSed judges the arguments of sed: a script, which may only print or replace, and files.
-func (j *judgement) judgeSed(words []word) {
-	script := false
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		switch {
-		case w.text == "-n" || w.text == "-E" || w.text == "-r" || w.text == "-z" || w.text == "-u" || w.text == "--quiet" || w.text == "--regexp-extended":
-		case w.text == "-e" && i+1 < len(words):
-			i++
-			script = true
-			j.judgeSedScript(words[i])
-		case strings.HasPrefix(w.text, "-") && w.text != "-":
-			j.report(Ask, "command.write", "sed may change files with "+w.text)
-		case !script:
-			script = true
-			j.judgeSedScript(w)
-		default:
-			j.judgeRead(w)
-		}
-	}
-}
-
-func (j *judgement) judgeSedScript(w word) {
-	if !w.fixed || !harmlessSed(w.text) {
-		j.report(Ask, "command.unknown", "the script of sed may write files or run commands")
-	}
-}
-
-// harmlessSed reports whether a script only prints, deletes or replaces lines of its output.
-func harmlessSed(s string) bool {
-	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ';' || r == '\n' }) {
-		part = strings.TrimLeft(strings.TrimSpace(part), "0123456789,$! ")
-		for strings.HasPrefix(part, "/") { // an address
-			end := strings.Index(part[1:], "/")
-			if end < 0 {
-				return false
-			}
-			part = strings.TrimLeft(part[end+2:], "0123456789,$! I")
-		}
-		switch part {
-		case "p", "d", "q", "=", "":
-			continue
-		}
-		if len(part) < 4 || part[0] != 's' || strings.IndexByte(`|/#,:@%!`, part[1]) < 0 {
-			return false
-		}
-		fields := strings.Split(strings.ReplaceAll(part[2:], `\`+part[1:2], ""), part[1:2])
-		if len(fields) != 3 || strings.Trim(fields[2], "gpiI0123456789") != "" {
-			return false
-		}
-	}
-	return true
 }

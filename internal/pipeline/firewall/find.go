@@ -1,0 +1,66 @@
+package firewall
+
+import (
+	"slices"
+	"strings"
+)
+
+// judgeFind judges the arguments of find, which can run commands and delete files.
+func (j *judgement) judgeFind(words []word) {
+	folders, rest := findFolders(words)
+	for _, w := range folders {
+		j.judgeRead(w)
+	}
+	if j.findsAll(folders, rest) {
+		j.report(Deny, "command.everything", "it deletes far more than anybody means")
+	}
+	for i := 0; i < len(rest); i++ {
+		switch text := rest[i].text; {
+		case !rest[i].fixed:
+			j.report(Ask, "command.dynamic", "it is not known what it does with what it finds")
+		case strings.HasPrefix(text, "-exec"), strings.HasPrefix(text, "-ok"):
+			end := i + 1
+			for end < len(rest) && rest[end].text != ";" && rest[end].text != "+" {
+				end++
+			}
+			inner := rest[i+1 : end]
+			j.denyHarm(inner)
+			j.judgeXargs(inner)
+			i = end
+		case text == "-delete":
+			j.report(Ask, "command.delete", "it deletes what it finds")
+		case strings.HasPrefix(text, "-fprint"), text == "-fls":
+			j.report(Ask, "command.write", "it writes files")
+		}
+	}
+}
+
+// findsAll reports whether find deletes all that it finds in a folder such as the root or a home.
+func (j *judgement) findsAll(folders, rest []word) bool {
+	if !slices.ContainsFunc(folders, j.isVast) {
+		return false
+	}
+	for i, w := range rest {
+		switch text := w.text; {
+		case text == "-delete", strings.HasPrefix(text, "-exec") && deletes(rest[i+1:]), strings.HasPrefix(text, "-ok") && deletes(rest[i+1:]):
+			return true
+		case text == "-name", text == "-iname", text == "-path", text == "-newer", text == "-size", text == "-mtime", text == "-user", text == "-regex":
+			return false
+		}
+	}
+	return false
+}
+
+// findFolders returns the folders that find searches, and what stands behind them.
+func findFolders(words []word) (folders, rest []word) {
+	n := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" })
+	if n < 0 {
+		n = len(words)
+	}
+	return words[:n], words[n:]
+}
+
+func deletes(words []word) bool {
+	name := programName(words)
+	return name == "rm" || name == "shred" || name == "unlink"
+}
