@@ -162,9 +162,9 @@ func (p Pending) request(ctx context.Context, w entry) (got Waiting, isNew bool,
 	return got, isNew, err
 }
 
-// dropOldest removes entries until there are most: the oldest first, approved ones last.
-func dropOldest(list []entry, most int) []entry {
-	for len(list) > most {
+// dropOldest removes entries until there are at most limit: the oldest first, approved ones last.
+func dropOldest(list []entry, limit int) []entry {
+	for len(list) > limit {
 		i := slices.IndexFunc(list, func(e entry) bool { return e.State != StateApproved })
 		list = slices.Delete(list, max(i, 0), max(i, 0)+1)
 	}

@@ -101,10 +101,10 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// line returns text as one line of at most most visible characters.
-func line(text string, most int) string {
+// line returns text as one line of at most limit visible characters.
+func line(text string, limit int) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return shorten(escapeInvisible(text, func(rune) string { return "\uFFFD" }), most)
+	return shorten(escapeInvisible(text, func(rune) string { return "\uFFFD" }), limit)
 }
 
 // escapeInvisible replaces characters that are not visible: control characters, those that change the direction of
@@ -129,16 +129,16 @@ func invisible(r rune) bool {
 	return r != joiner && r != nonJoiner && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// shorten keeps the first most characters of text and says how many it removed.
-func shorten(text string, most int) string {
+// shorten keeps the first limit characters of text and says how many it removed.
+func shorten(text string, limit int) string {
 	n := utf8.RuneCountInString(text)
-	if n <= most {
+	if n <= limit {
 		return text
 	}
 	end := 0
-	for range most {
+	for range limit {
 		_, size := utf8.DecodeRuneInString(text[end:])
 		end += size
 	}
-	return fmt.Sprintf("%s… (%d more characters)", text[:end], n-most)
+	return fmt.Sprintf("%s… (%d more characters)", text[:end], n-limit)
 }

@@ -1,9 +1,9 @@
-// Package grant holds what a person has allowed beyond one call: which calls of one action, of one definition, run
-// without a question, for how long and where. The gate asks a [Store] for them once it would have to ask a person, and
-// writes what a person grants. What a grant covers is decided here and nowhere else ([Grant.Covers]); what a person is
-// offered ([Offers]) covers the call that they are asked about.
+// Package grant represents what a person has allowed beyond one call: calls of one action, with one definition, that
+// run without a question, for how long and on what. Before the gate asks a person it looks for a grant in a [Store],
+// and it adds what the person grants. Only [Grant.Covers] decides what a grant covers. The grants that a person is
+// offered ([Offers]) all cover the call in question.
 //
-// Grants are for calls of models in conversations. They never cover what is critical, and those for high risk expire.
+// Grants are for calls by models in conversations. They never cover critical risk, and those for high risk expire.
 package grant
 
 import (
@@ -38,54 +38,54 @@ const (
 	Path     Kind = "path"     // a folder of this machine with all below it
 	Host     Kind = "host"     // a scheme and a host
 	Command  Kind = "command"  // a program with its subcommand, or a whole command line
-	Any      Kind = "any"      // every call of the action; never above medium risk, and not for good
+	Any      Kind = "any"      // every call of the action; only up to medium risk, never with scope always
 )
 
-// Constraint is where a grant holds. Everything that a call touches lies within it.
+// Constraint limits what covered calls may touch: everything that they touch must be within it.
 type Constraint struct {
 	Kind  Kind   `json:"kind"`
 	Value string `json:"value,omitempty"` // in the form of [tool.Touch]
 	Name  string `json:"name,omitempty"`  // for people
 }
 
-// Grant is what a person has allowed.
+// Grant is a permission that a person gave.
 type Grant struct {
 	ID         string      `json:"id"`
 	Scope      Scope       `json:"scope"`
-	Session    string      `json:"session,omitempty"` // of the conversation; empty for always
-	Turn       string      `json:"turn,omitempty"`    // for one turn alone
-	Principal  string      `json:"principal"`         // whose calls
+	Session    string      `json:"session,omitempty"` // id of the conversation; empty with scope always
+	Turn       string      `json:"turn,omitempty"`    // id of the turn; only with scope turn
+	Principal  string      `json:"principal"`         // who makes the calls
 	Origin     tool.Origin `json:"origin"`
 	Source     string      `json:"source"`
 	Tool       string      `json:"tool"`
 	Action     string      `json:"action"`
-	Definition string      `json:"definition"`     // digest of the action's definition; another one is not covered
-	Rule       string      `json:"rule,omitempty"` // the rule that had the person asked; findings of other rules are not covered
-	Risk       tool.Risk   `json:"risk"`           // calls of more risk are not covered
+	Definition string      `json:"definition"`     // digest; if the definition changes, the grant covers nothing
+	Rule       string      `json:"rule,omitempty"` // rule that required the question; findings of other rules are not covered
+	Risk       tool.Risk   `json:"risk"`           // calls with a higher risk are not covered
 	Constraint Constraint  `json:"constraint"`
 	Created    time.Time   `json:"created"`
-	Expires    time.Time   `json:"expires,omitzero"` // zero for one that holds until it is taken back
-	Used       time.Time   `json:"used,omitzero"`    // the last time
+	Expires    time.Time   `json:"expires,omitzero"` // zero: until it is revoked
+	Used       time.Time   `json:"used,omitzero"`    // last use
 	Uses       int         `json:"uses"`
 }
 
-// Store keeps grants. Implementations pass the suite in package granttest and are safe for concurrent use, by several
-// processes too if they keep grants on disk.
+// Store stores grants. Implementations pass the suite in package granttest and are safe for concurrent use, by several
+// processes if they store on disk.
 type Store interface {
-	// Add keeps a new grant.
+	// Add stores a new grant.
 	Add(ctx context.Context, g *Grant) error
 	// Find returns the grants of one action that have not expired, oldest first.
 	Find(ctx context.Context, source, toolName, action string) ([]Grant, error)
-	// Use counts a use. It reports false if the grant was taken back or has expired.
+	// Use counts a use. It returns false if the grant was revoked or has expired.
 	Use(ctx context.Context, id string) (bool, error)
 	// List returns all grants that have not expired, oldest first.
 	List(ctx context.Context) ([]Grant, error)
-	// Revoke takes a grant back and returns what it was. Once it has returned, Use returns false. The error for an
-	// unknown id is of kind NotFound.
+	// Revoke deletes a grant and returns it. After that, Use returns false. If the id is unknown, the error is of kind
+	// NotFound.
 	Revoke(ctx context.Context, id string) (Grant, error)
 }
 
-// NotFound is the error of [Store.Revoke].
+// NotFound returns the error of [Store.Revoke] for an unknown id.
 func NotFound(id string) error {
 	return &tool.Error{
 		Op: "revoke", Kind: tool.NotFound, Subject: id, Message: "there is no such grant, or it has expired",
@@ -93,21 +93,21 @@ func NotFound(id string) error {
 	}
 }
 
-// Asked is a call about which a person would be asked.
+// Asked is a call that needs the agreement of a person.
 type Asked struct {
 	Call    *tool.Call
-	Risk    tool.Risk    // the effective one
-	Touches []tool.Touch // everything the call touches, nil if that is not known
+	Risk    tool.Risk    // the effective risk
+	Touches []tool.Touch // everything the call touches, nil if unknown
 }
 
-// Grantable reports whether a grant could cover the call at all, so that it is worth to look for one.
+// Grantable reports whether any grant could cover the call.
 func (a *Asked) Grantable() bool {
 	c := a.Call
 	return (c.Origin == tool.Chat || c.Origin == tool.CLIAgent) && c.Session != "" && c.Source != nil && c.Action != nil && !c.Action.Changed &&
 		slices.Contains(risks, a.Risk)
 }
 
-// risks are those that a grant may cover, rising.
+// risks are the risks that a grant may cover, rising.
 var risks = []tool.Risk{tool.RiskNone, tool.RiskLow, tool.RiskMedium, tool.RiskHigh}
 
 // Covers reports whether g covers the call.
@@ -136,7 +136,7 @@ func (g *Grant) Covers(a *Asked) bool {
 	return g.Constraint.holds(a)
 }
 
-// holds reports whether everything that the call touches lies within k.
+// holds reports whether everything that the call touches is within k.
 func (k *Constraint) holds(a *Asked) bool {
 	if k.Kind == Any {
 		return slices.Index(risks, a.Risk) <= slices.Index(risks, tool.RiskMedium)
@@ -144,6 +144,7 @@ func (k *Constraint) holds(a *Asked) bool {
 	return k.Value != "" && len(a.Touches) > 0 && !slices.ContainsFunc(a.Touches, func(t tool.Touch) bool { return !k.contains(t) })
 }
 
+// contains reports whether one touch is within k.
 func (k *Constraint) contains(t tool.Touch) bool {
 	switch k.Kind {
 	case Notebook, Subtree:
@@ -159,6 +160,7 @@ func (k *Constraint) contains(t tool.Touch) bool {
 	return false
 }
 
+// below reports whether path is folder or lies in it.
 func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // turnOf returns the id of the turn that c belongs to; empty if there is none.
@@ -167,7 +169,7 @@ func turnOf(c *tool.Call) string {
 	return turn
 }
 
-// definition returns the digest of everything that says what an action is and does.
+// definition returns a digest of the whole definition of an action.
 func definition(a *tool.Action) string {
 	raw, err := json.Marshal([]any{
 		a.Name, a.Definition, a.Title, a.Description, a.InputSchema, a.ReadOnly, a.Destructive, a.Dangerous, a.DangerousWith, a.Risk, a.Effects,

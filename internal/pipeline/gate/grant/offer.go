@@ -10,15 +10,15 @@ import (
 	"collie/internal/tool"
 )
 
-// How long grants hold.
+// Lifetimes of grants.
 const (
-	turnLifetime    = 24 * time.Hour // no turn takes that long
+	turnLifetime    = 24 * time.Hour // longer than any turn
 	sessionLifetime = 30 * 24 * time.Hour
 	highLifetime    = 30 * 24 * time.Hour
 )
 
-// Offers returns the grants that a person is offered in place of the one call, narrow ones before wide ones. Each covers
-// the call. They have ids and are not stored.
+// Offers returns the grants that a person may give instead of allowing one call, narrow ones first. Each covers the
+// call. They have ids and are not stored yet.
 func Offers(a *Asked, now time.Time) (out []Grant) {
 	if !a.Grantable() {
 		return nil
@@ -34,7 +34,7 @@ func Offers(a *Asked, now time.Time) (out []Grant) {
 	constraints := constraintsFor(a)
 	for _, scope := range []Scope{Turn, Session, Always} {
 		for i, k := range constraints {
-			if scope == Turn && i < len(constraints)-1 { // a turn is short: the widest is enough
+			if scope == Turn && i < len(constraints)-1 { // offer only the widest for a turn, which is short
 				continue
 			}
 			if k.Kind == Any && scope == Always {
@@ -62,7 +62,7 @@ func Offers(a *Asked, now time.Time) (out []Grant) {
 
 func newID() string { return "g" + strings.ToLower(rand.Text()[:16]) }
 
-// constraintsFor returns the constraints that hold for a call, the narrowest first.
+// constraintsFor returns the constraints that contain a call, the narrowest first.
 func constraintsFor(a *Asked) []Constraint {
 	_, effects := a.Call.Action.Rated()
 	switch kind := commonKind(a.Touches); {
@@ -105,8 +105,8 @@ func notesConstraints(touches []tool.Touch) (out []Constraint) {
 	return append(out, Constraint{Kind: Notebook, Value: box, Name: first.Notebook})
 }
 
-// pathConstraint returns the folder that all touches lie in, unless that is one which holds far more than anybody means:
-// the root, a folder right below it, or the home of a user.
+// pathConstraint returns the folder that all touches lie in. It returns nil for folders that hold more than a person
+// would mean: the root, a folder directly below it, or the home of a user.
 func pathConstraint(touches []tool.Touch) []Constraint {
 	folder := path.Dir(touches[0].Value)
 	for _, t := range touches[1:] {
@@ -120,10 +120,11 @@ func pathConstraint(touches []tool.Touch) []Constraint {
 	return []Constraint{{Kind: Path, Value: folder, Name: folder}}
 }
 
-// subcommands are programs whose second word says what they do.
+// subcommands are programs whose second word selects what they do.
 var subcommands = strings.Fields("apt brew bun cargo composer deno docker dotnet flutter gem gh git go gradle helm hg jj just kubectl make mix mvn nix npm pip pip3 pnpm podman poetry rustup swift terraform uv yarn")
 
-// hasSubcommand reports whether a command is a program and a subcommand, so that it also stands for those that go on.
+// hasSubcommand reports whether a command consists of a program and a subcommand. Such a constraint also covers longer
+// commands.
 func hasSubcommand(command string) bool {
 	program, sub, ok := strings.Cut(command, "\n")
 	return ok && slices.Contains(subcommands, program) && isName(sub)
@@ -133,8 +134,8 @@ func isName(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz-") == "" && word[0] != '-'
 }
 
-// commandConstraint returns the program with its subcommand; for others the whole command, since what their arguments
-// mean is not known.
+// commandConstraint returns the program with its subcommand. For other programs it returns the whole command, because
+// the meaning of their arguments is unknown.
 func commandConstraint(command string) []Constraint {
 	if words := strings.SplitN(command, "\n", 3); len(words) == 3 && hasSubcommand(words[0]+"\n"+words[1]) {
 		command = words[0] + "\n" + words[1]

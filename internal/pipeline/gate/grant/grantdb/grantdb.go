@@ -1,4 +1,4 @@
-// Package grantdb keeps grants in the store.
+// Package grantdb stores grants in the database of the home.
 package grantdb
 
 import (
@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Schema is the tables of this package.
+// Schema is the table of this package.
 var Schema = store.Schema{Name: "grants", Migrations: []string{`
 CREATE TABLE granted (
 	n INTEGER PRIMARY KEY,
@@ -42,7 +42,7 @@ CREATE INDEX granted_action ON granted (source, tool, action);
 const columns = `id, scope, session, turn, principal, origin, source, tool, action, definition, rule, risk, kind, value, name,
 	created, expires, used, uses`
 
-// valid selects what has not expired.
+// valid selects grants that have not expired.
 const valid = " person = '' AND (expires IS NULL OR expires > ?) "
 
 type grants struct {
@@ -50,7 +50,7 @@ type grants struct {
 	now   func() time.Time
 }
 
-// New keeps grants in s, which was opened with [Schema]. A nil now is [time.Now].
+// New returns a Store in s, which must be opened with [Schema]. A nil now means [time.Now].
 func New(s *store.Store, now func() time.Time) grant.Store {
 	if now == nil {
 		now = time.Now
@@ -58,7 +58,7 @@ func New(s *store.Store, now func() time.Time) grant.Store {
 	return grants{s, now}
 }
 
-// Add implements [grant.Store]. It also forgets what has expired.
+// Add implements [grant.Store]. It also deletes expired grants.
 func (g grants) Add(ctx context.Context, a *grant.Grant) error {
 	return g.store.Write(ctx, func(tx *store.Tx) error {
 		tx.Exec("DELETE FROM granted WHERE expires <= ?", g.now().UnixMilli())
@@ -69,7 +69,7 @@ func (g grants) Add(ctx context.Context, a *grant.Grant) error {
 	})
 }
 
-// milliseconds is NULL for the zero time.
+// milliseconds returns t as Unix milliseconds, or NULL for the zero time.
 func milliseconds(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -102,19 +102,20 @@ func read(r *store.Row) grant.Grant {
 		Origin: tool.Origin(r.ColumnText(5)), Source: r.ColumnText(6), Tool: r.ColumnText(7), Action: r.ColumnText(8), Definition: r.ColumnText(9),
 		Rule: r.ColumnText(10), Risk: tool.Risk(r.ColumnText(11)),
 		Constraint: grant.Constraint{Kind: grant.Kind(r.ColumnText(12)), Value: r.ColumnText(13), Name: r.ColumnText(14)},
-		Created:    at(r, 15), Expires: at(r, 16), Used: at(r, 17), Uses: r.ColumnInt(18),
+		Created:    timeAt(r, 15), Expires: timeAt(r, 16), Used: timeAt(r, 17), Uses: r.ColumnInt(18),
 	}
 }
 
-// at is the zero time for NULL and 0.
-func at(r *store.Row, column int) time.Time {
+// timeAt returns the time in a column, the zero time for NULL and 0.
+func timeAt(r *store.Row, column int) time.Time {
 	if ms := r.ColumnInt64(column); ms != 0 {
 		return time.UnixMilli(ms).UTC()
 	}
 	return time.Time{}
 }
 
-// Use implements [grant.Store]. The one statement decides between a use and a revocation of another process.
+// Use implements [grant.Store]. A single statement checks and counts, so that a use cannot overtake a revocation by
+// another process.
 func (g grants) Use(ctx context.Context, id string) (used bool, err error) {
 	err = g.store.Write(ctx, func(tx *store.Tx) error {
 		now := g.now().UnixMilli()
