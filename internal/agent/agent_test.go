@@ -80,8 +80,8 @@ func calls(pairs ...string) func(*llm.Request) []llm.Event {
 	}
 }
 
-// world is an agent over a real pipeline with one fake server, and the sink of a conversation.
-type world struct {
+// fixture is an agent over a real pipeline with one fake server, and the sink of a conversation.
+type fixture struct {
 	t         *testing.T
 	fake      *tooltest.Fake
 	opts      agent.Options
@@ -111,16 +111,16 @@ type world struct {
 	proposed map[string]string
 }
 
-func newWorld(t *testing.T, answers ...func(*llm.Request) []llm.Event) *world {
+func newFixture(t *testing.T, answers ...func(*llm.Request) []llm.Event) *fixture {
 	t.Helper()
 	read, write := tooltest.Action("read", `"properties":{"path":{"type":"string"}}`), tooltest.Action("write")
 	read.ReadOnly = true
-	return newWorldWith(t, tooltest.NewFake("files", tooltest.Offer("files", read, write)), answers...)
+	return newFixtureWith(t, tooltest.NewFake("files", tooltest.Offer("files", read, write)), answers...)
 }
 
-func newWorldWith(t *testing.T, fake *tooltest.Fake, answers ...func(*llm.Request) []llm.Event) *world {
+func newFixtureWith(t *testing.T, fake *tooltest.Fake, answers ...func(*llm.Request) []llm.Event) *fixture {
 	t.Helper()
-	w := &world{
+	w := &fixture{
 		t: t, fake: fake, screening: agent.ScreenEnforce, model: &script{answers: answers},
 		info: agent.Info{Provider: "p", Name: "m", Tools: true}, files: &library.Library{}, states: map[string]chat.CallState{}, blobs: map[string][]byte{}, proposed: map[string]string{},
 	}
@@ -151,14 +151,14 @@ func newWorldWith(t *testing.T, fake *tooltest.Fake, answers ...func(*llm.Reques
 	return w
 }
 
-func (w *world) Model(string, []string) (llm.Model, agent.Info, error) { return w.model, w.info, nil }
+func (w *fixture) Model(string, []string) (llm.Model, agent.Info, error) { return w.model, w.info, nil }
 
-func said(text string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: text}} }
+func textParts(text string) []llm.Part { return []llm.Part{{Kind: llm.PartText, Text: text}} }
 
 // run answers text as cfg says.
-func (w *world) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
+func (w *fixture) run(ctx context.Context, cfg chat.Config, text string, ask chat.Asker) (chat.Outcome, error) {
 	w.t.Helper()
-	_, engine, err := w.agent.Engine(&cfg, said(text))
+	_, engine, err := w.agent.Engine(&cfg, textParts(text))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func (w *world) run(ctx context.Context, cfg chat.Config, text string, ask chat.
 	}, w)
 }
 
-func (w *world) Emit(_ int, e llm.Event) {
+func (w *fixture) Emit(_ int, e llm.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.Kind == llm.EventText {
@@ -176,7 +176,7 @@ func (w *world) Emit(_ int, e llm.Event) {
 	}
 }
 
-func (w *world) Proposed(_ int, c chat.ToolCall) {
+func (w *fixture) Proposed(_ int, c chat.ToolCall) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.proposed[c.ID] != "" {
@@ -186,16 +186,16 @@ func (w *world) Proposed(_ int, c chat.ToolCall) {
 	w.order = append(w.order, "proposed "+c.Name)
 }
 
-func (w *world) Executing(_ context.Context, id string) error {
+func (w *fixture) Executing(_ context.Context, id string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.order = append(w.order, "executing "+w.proposed[id])
 	return nil
 }
 
-func (w *world) Progress(string, float64, float64, string) {}
+func (w *fixture) Progress(string, float64, float64, string) {}
 
-func (w *world) Answered(id string, state chat.CallState, p llm.Part, _ int64) {
+func (w *fixture) Answered(id string, state chat.CallState, p llm.Part, _ int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.Call != id {
@@ -205,35 +205,35 @@ func (w *world) Answered(id string, state chat.CallState, p llm.Part, _ int64) {
 	w.results = append(w.results, p)
 }
 
-func (w *world) Asking(context.Context, string) (func(), error) {
+func (w *fixture) Asking(context.Context, string) (func(), error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asking++
 	return func() {}, nil
 }
 
-func (w *world) Notice(code, text string) {
+func (w *fixture) Notice(code, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, text)
 	w.notices = append(w.notices, code)
 }
 
-func (w *world) Summarize(_ context.Context, _ int, summary string) ([]llm.Message, error) {
+func (w *fixture) Summarize(_ context.Context, _ int, summary string) ([]llm.Message, error) {
 	w.summary = summary
 	return w.left, nil
 }
 
-func (w *world) Steered(int) []llm.Message { out := w.steered; w.steered = nil; return out }
+func (w *fixture) Steered(int) []llm.Message { out := w.steered; w.steered = nil; return out }
 
-func (w *world) Usage(_, _, _ string, u llm.Usage, cost int64) {
+func (w *fixture) Usage(_, _, _ string, u llm.Usage, cost int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cost += cost
 	w.used += u.Input + u.Output
 }
 
-func (w *world) Blob(_ context.Context, _, _ string, data []byte) (string, error) {
+func (w *fixture) Blob(_ context.Context, _, _ string, data []byte) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h := fmt.Sprint("blob", len(w.blobs))
@@ -241,7 +241,7 @@ func (w *world) Blob(_ context.Context, _, _ string, data []byte) (string, error
 	return h, nil
 }
 
-func (w *world) ReadBlob(_ context.Context, h string) ([]byte, error) {
+func (w *fixture) ReadBlob(_ context.Context, h string) ([]byte, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if data, ok := w.blobs[h]; ok {
@@ -258,10 +258,10 @@ func (p person) Ask(context.Context, string, json.RawMessage) (json.RawMessage, 
 }
 
 // last is the text of the result that the model was last told of.
-func (w *world) last() string { return w.results[len(w.results)-1].Text }
+func (w *fixture) last() string { return w.results[len(w.results)-1].Text }
 
 // wellFormed fails unless each call in what models were sent has exactly one result, behind it.
-func (w *world) wellFormed() {
+func (w *fixture) wellFormed() {
 	w.t.Helper()
 	for n, r := range w.model.seen {
 		for i, m := range r.Messages {
@@ -291,7 +291,7 @@ func (w *world) wellFormed() {
 
 func TestAnswersWithATool(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, calls("files__read", `{"path":"a"}`), says("It says a."))
+	w := newFixture(t, calls("files__read", `{"path":"a"}`), says("It says a."))
 	out, err := w.run(t.Context(), chat.Config{}, "what is in a?", nil)
 	if err != nil || out.Finish != llm.FinishStop || out.Steps != 2 || w.text != "It says a." {
 		t.Fatalf("%+v, %v, text %q", out, err, w.text)
@@ -308,7 +308,7 @@ func TestAnswersWithATool(t *testing.T) {
 // Whatever becomes of a call, the model is told of it once and goes on.
 func TestFailuresAreResults(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, calls(
+	w := newFixture(t, calls(
 		"files__read", `{"path":"a"`, // its end is missing
 		"files__read", `path=a`,
 		"files__read", ``,
@@ -347,7 +347,7 @@ func TestAPersonIsAskedBeforeAnythingChanges(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, calls("files__write", `{}`), says("ok"))
+			w := newFixture(t, calls("files__write", `{}`), says("ok"))
 			if _, err := w.run(t.Context(), chat.Config{Allow: tt.allow}, "write it", tt.ask); err != nil {
 				t.Fatal(err)
 			}
@@ -360,7 +360,7 @@ func TestAPersonIsAskedBeforeAnythingChanges(t *testing.T) {
 
 func TestReadsRunTogetherAndWritesOneAfterAnother(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, calls("files__read", `{"path":"1"}`, "files__write", `{"n":1}`, "files__read", `{"path":"2"}`, "files__write", `{"n":2}`), says("ok"))
+	w := newFixture(t, calls("files__read", `{"path":"1"}`, "files__write", `{"n":1}`, "files__read", `{"path":"2"}`, "files__write", `{"n":2}`), says("ok"))
 	var mu sync.Mutex
 	reading, writing, both := 0, 0, make(chan struct{})
 	w.fake.On("read", func(ctx context.Context, _ *tool.Call) (tool.Result, error) {
@@ -420,7 +420,7 @@ func TestResultsThatGiveOrders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, calls("files__read", `{}`), says("ok"))
+			w := newFixture(t, calls("files__read", `{}`), says("ok"))
 			w.screening = c.screening
 			w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Text(c.result), nil })
 			if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
@@ -443,7 +443,7 @@ func TestResultsThatGiveOrders(t *testing.T) {
 func TestALongResultIsCutAndReadOn(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("狗", 100_000)
-	w := newWorld(t, calls("files__read", `{}`), func(r *llm.Request) []llm.Event {
+	w := newFixture(t, calls("files__read", `{}`), func(r *llm.Request) []llm.Event {
 		return calls("tool_output", `{"handle":"blob0","offset":299997}`)(r)
 	}, calls("tool_output", `{"handle":"blob1"}`), says("ok"))
 	w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) { return tooltest.Text(long), nil })
@@ -463,7 +463,7 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 	t.Parallel()
 	t.Run("failing", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, calls("files__read", `{"path":7}`))
+		w := newFixture(t, calls("files__read", `{"path":7}`))
 		out, err := w.run(t.Context(), chat.Config{MaxSteps: 50}, "go", nil)
 		if err != nil || out.Steps != 6 || !slices.Contains(w.notices, "repeating") {
 			t.Errorf("%+v, %v, %v", out, err, w.notices)
@@ -475,7 +475,7 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 	t.Run("steps", func(t *testing.T) {
 		t.Parallel()
 		n := 0
-		w := newWorld(t, func(r *llm.Request) []llm.Event {
+		w := newFixture(t, func(r *llm.Request) []llm.Event {
 			if r.NoTools {
 				return says("that is all")(r)
 			}
@@ -490,7 +490,7 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		t.Parallel()
 		n := 0
-		w := newWorld(t, func(r *llm.Request) []llm.Event {
+		w := newFixture(t, func(r *llm.Request) []llm.Event {
 			n++
 			return calls("files__write", fmt.Sprintf(`{"n":%d}`, n))(r)
 		})
@@ -505,7 +505,7 @@ func TestATurnThatGoesInCirclesEnds(t *testing.T) {
 func TestTurnsAreBoundedInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, calls("files__write", `{}`), calls("files__read", `{}`), says("never"))
+		w := newFixture(t, calls("files__write", `{}`), calls("files__read", `{}`), says("never"))
 		w.fake.Hang("read")
 		slow := asker(func(context.Context) { <-time.NewTimer(2 * time.Minute).C })
 		begun := time.Now()
@@ -531,11 +531,11 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	tooLong := &llm.Error{Class: llm.ClassContext}
 	t.Run("summary", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, says("unused"), says("they spoke of dogs"), says("woof"))
+		w := newFixture(t, says("unused"), says("they spoke of dogs"), says("woof"))
 		w.model.errs = []error{tooLong}
 		cfg := chat.Config{Tools: []string{"none"}}
 		w.left = []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "summary"}}}}
-		_, engine, err := w.agent.Engine(&cfg, said("x"))
+		_, engine, err := w.agent.Engine(&cfg, textParts("x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -551,7 +551,7 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	})
 	t.Run("nothing left", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, says("unused"))
+		w := newFixture(t, says("unused"))
 		w.model.errs = []error{tooLong}
 		if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err == nil || w.model.seen == nil || len(w.model.seen) != 1 {
 			t.Errorf("%v after %d requests", err, len(w.model.seen))
@@ -559,7 +559,7 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 	})
 	t.Run("results", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, calls("files__read", `{"path":"1"}`), calls("files__read", `{"path":"2"}`), says("ok"))
+		w := newFixture(t, calls("files__read", `{"path":"1"}`), calls("files__read", `{"path":"2"}`), says("ok"))
 		w.info.Context = 9000
 		w.fake.On("read", func(context.Context, *tool.Call) (tool.Result, error) {
 			return tooltest.Text(strings.Repeat("words ", 3000)), nil
@@ -577,7 +577,7 @@ func TestAConversationThatIsTooLongIsShortened(t *testing.T) {
 
 func TestToolsAreThoseOfTheMoment(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newFixture(t, nil)
 	w.model.answers = []func(*llm.Request) []llm.Event{
 		func(r *llm.Request) []llm.Event {
 			w.fake.Publish(tooltest.Offer("files", tooltest.Action("new")), tool.ToolsChanged)
@@ -604,7 +604,7 @@ func TestToolsAreThoseOfTheMoment(t *testing.T) {
 // Many tools are shown behind a search, few as they are.
 func TestManyToolsStandBehindASearch(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, says("ok"))
+	w := newFixture(t, says("ok"))
 	var many []tool.Action
 	for i := range 100 {
 		many = append(many, tooltest.Action(fmt.Sprint("act", i)))
@@ -630,7 +630,7 @@ func TestManyToolsStandBehindASearch(t *testing.T) {
 func TestCancelledTurnsEndSoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, calls("files__read", `{}`, "files__write", `{}`, "files__write", `{"n":2}`), says("never"))
+		w := newFixture(t, calls("files__read", `{}`, "files__write", `{}`, "files__write", `{"n":2}`), says("never"))
 		w.fake.Hang("read")
 		w.fake.Hang("write")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -668,9 +668,9 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		{"/help files read", "--path (string)", true},
 		{"/help nothing", "there is no tool", true},
 	} {
-		w := newWorld(t, nil)
+		w := newFixture(t, nil)
 		cfg := chat.Config{}
-		name, engine, err := w.agent.Engine(&cfg, said(tt.text))
+		name, engine, err := w.agent.Engine(&cfg, textParts(tt.text))
 		if err != nil || name != "direct" {
 			t.Fatalf("%q is answered by %s, %v", tt.text, name, err)
 		}
@@ -688,7 +688,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 			}
 		}
 	}
-	if name, _, _ := newWorld(t, nil).agent.Engine(&chat.Config{}, said("//files")); name != "react" {
+	if name, _, _ := newFixture(t, nil).agent.Engine(&chat.Config{}, textParts("//files")); name != "react" {
 		t.Errorf("two slashes are answered by %s", name)
 	}
 }
@@ -715,7 +715,7 @@ func TestServersHaveTheModelWrite(t *testing.T) {
 			if tt.tokens > 0 {
 				answers = slices.Insert(answers, 1, says("old pond"))
 			}
-			w := newWorld(t, answers...)
+			w := newFixture(t, answers...)
 			w.fake.On("read", func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 				if can := c.Caller.Supports(tool.CanSample); can != (tt.person != nil) || can != strings.Contains(string(c.Caller.Capabilities()), "sampling") {
 					t.Errorf("it can sample: %v, %s", can, c.Caller.Capabilities())

@@ -20,7 +20,7 @@ import (
 )
 
 // program runs a turn of engine cli with an agent that follows a script of [acptest]. modes change how the agent behaves.
-func (w *world) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, modes ...string) (chat.Outcome, error) {
+func (w *fixture) program(ctx context.Context, cfg chat.Config, script string, ask chat.Asker, modes ...string) (chat.Outcome, error) {
 	w.t.Helper()
 	w.files = &library.Library{Agents: []library.Agent{{
 		Name: "fake", Engine: "cli", Command: acptest.Command(modes...), Env: []string{"NAMED"}, Prompt: "Be kind.", Level: w.level,
@@ -29,23 +29,23 @@ func (w *world) program(ctx context.Context, cfg chat.Config, script string, ask
 	if cfg.Folder == "" {
 		cfg.Folder = w.t.TempDir()
 	}
-	name, engine, err := w.agent.Engine(&cfg, said(script))
+	name, engine, err := w.agent.Engine(&cfg, textParts(script))
 	if err != nil || name != "cli" {
 		w.t.Fatal(name, err)
 	}
 	return engine.Run(ctx, &chat.Turn{
 		ID: "t", Session: "s", Config: cfg, Principal: "me", Ask: ask, Person: true,
 		Path: []llm.Message{
-			{Role: llm.RoleUser, Parts: said("what I said before")},
-			{Role: llm.RoleAssistant, Parts: said("what was answered")},
-			{Role: llm.RoleUser, Parts: said(script)},
+			{Role: llm.RoleUser, Parts: textParts("what I said before")},
+			{Role: llm.RoleAssistant, Parts: textParts("what was answered")},
+			{Role: llm.RoleUser, Parts: textParts(script)},
 		},
 	}, w)
 }
 
 func TestAnotherAgentAnswers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	out, err := w.program(t.Context(), chat.Config{}, "think hm\ngarbage\nsay One, \nsay two.\ncall execute ls\nsay  Three.\nall", nil)
 	if err != nil || out.Finish != llm.FinishStop {
 		t.Fatal(out, err)
@@ -86,7 +86,7 @@ func TestAnotherAgentIsToldRulesAndMemory(t *testing.T) {
 // The plan of an agent is shown again only when its steps change.
 func TestAnotherAgentPlans(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	script := "plan in_progress:读信,pending:answer\nplan completed:读信,in_progress:answer\nplan completed:读信,completed:answer,in_progress:send\nsay done"
 	if _, err := w.program(t.Context(), chat.Config{}, script, nil); err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAnotherAgentReportsUsage(t *testing.T) {
 		{`{"used":99999999999999999999,"size":1e400,"cost":{"amount":1e300,"currency":"USD"}}`, "1 of 2 tokens in its context", 0},
 		{`{"used":"x","cost":{"amount":1,"currency":"a unit whose name is too long"}}`, "1 of 2 tokens in its context", 0},
 	} {
-		w := newWorld(t)
+		w := newFixture(t)
 		if _, err := w.program(t.Context(), chat.Config{}, "used {\"used\":1,\"size\":2}\nused "+c.used+"\nsay done", nil); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestAnotherAgentReportsUsage(t *testing.T) {
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {
-		if out, err := newWorld(t).program(t.Context(), chat.Config{}, "stop "+reason, nil); out.Finish != want || err != nil {
+		if out, err := newFixture(t).program(t.Context(), chat.Config{}, "stop "+reason, nil); out.Finish != want || err != nil {
 			t.Errorf("%s: %v, %v", reason, out, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestAnotherAgentFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			_, err := w.program(t.Context(), chat.Config{}, tt.script, nil, tt.modes...)
 			e, ok := errors.AsType[*tool.Error](err)
 			if !ok || e.Kind != tt.kind || e.Subject != "fake" {
@@ -167,7 +167,7 @@ func TestAnotherAgentFails(t *testing.T) {
 
 func TestAnotherAgentIsMissing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	for _, tt := range []struct {
 		agents []library.Agent
 		named  string
@@ -178,12 +178,12 @@ func TestAnotherAgentIsMissing(t *testing.T) {
 		{[]library.Agent{{Name: "a"}}, "a", "has no command"},
 	} {
 		w.files = &library.Library{Agents: tt.agents}
-		if _, _, err := w.agent.Engine(&chat.Config{Engine: "cli", Agent: tt.named}, said("x")); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, _, err := w.agent.Engine(&chat.Config{Engine: "cli", Agent: tt.named}, textParts("x")); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v: %v", tt.agents, err)
 		}
 	}
 	w.files = &library.Library{Agents: []library.Agent{{Name: "a", Command: []string{"no-such-program-anywhere"}}}}
-	_, engine, err := w.agent.Engine(&chat.Config{Engine: "cli"}, said("x"))
+	_, engine, err := w.agent.Engine(&chat.Config{Engine: "cli"}, textParts("x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestAnotherAgentIsMissing(t *testing.T) {
 // An agent gets only the variables that every program needs and those that its file names.
 func TestAnotherAgentGetsFewVariables(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	dir := t.TempDir()
 	if _, err := w.program(t.Context(), chat.Config{Folder: dir}, "env NAMED\nenv SECRET_KEY\nenv XDG_DATA_HOME\ndir", nil); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestAnotherAgentGetsFewVariables(t *testing.T) {
 func TestAnotherAgentIsCancelled(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"say a\nopen execute build\nhang", "say a\nopen execute build\ndeaf"} {
-		w := newWorld(t)
+		w := newFixture(t)
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {
@@ -231,7 +231,7 @@ func TestAnotherAgentIsCancelled(t *testing.T) {
 	}
 }
 
-func (w *world) saying() string {
+func (w *fixture) saying() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text
@@ -262,7 +262,7 @@ func TestAnotherAgentAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.level = tt.level
 			if _, err := w.program(t.Context(), chat.Config{Allow: tt.allow}, tt.script, tt.ask); err != nil {
 				t.Fatal(err)
@@ -313,7 +313,7 @@ func TestAnotherAgentHasOurTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			w.level = tt.level
 			if _, err := w.program(t.Context(), tt.config, tt.script, tt.ask); err != nil {
 				t.Fatal(err)
@@ -339,7 +339,7 @@ func TestAnotherAgentHasOurTools(t *testing.T) {
 // An agent that sends nothing is given up.
 func TestAnotherAgentIsSilent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.opts.Programs.Silence = 50 * time.Millisecond
 	w.agent = agent.New(w.opts)
 	_, err := w.program(t.Context(), chat.Config{}, "say a\nhang", nil)

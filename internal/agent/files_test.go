@@ -42,7 +42,7 @@ func write(t *testing.T, dir string, pairs ...string) *library.Library {
 // An agent sees fewer tools, never more than the person chose, and answers as its file says.
 func TestAgentsNarrow(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, says("ok"))
+	w := newFixture(t, says("ok"))
 	w.files = write(t, t.TempDir(),
 		"agents/all.md", "---\ndescription: x\nmodel: other/large\nprofile: work\n---\nYou are the one for everything.",
 		"agents/reader.md", "---\ndescription: x\ntools: files__read\nengine: react\n---\nYou read.")
@@ -68,14 +68,14 @@ func TestAgentsNarrow(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"nobody", "../agents/all"} {
-		if _, _, err := w.agent.Engine(&chat.Config{Agent: name}, said("go")); tool.KindOf(err) != tool.NotFound {
+		if _, _, err := w.agent.Engine(&chat.Config{Agent: name}, textParts("go")); tool.KindOf(err) != tool.NotFound {
 			t.Errorf("agent %q: %v", name, err)
 		}
 	}
 	for profile, want := range map[string]string{"": "work", "mine": "mine"} {
 		c := chat.Config{Profile: profile, Provider: "p", Model: "m", Agent: "all"}
 		agent.Default(&c, w.files, "all")
-		_, _, err := w.agent.Engine(&c, said("go"))
+		_, _, err := w.agent.Engine(&c, textParts("go"))
 		if c.Profile != want || c.Model != "other/large" || c.Provider != "" || (err != nil) != (profile != "") {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -86,7 +86,7 @@ func TestAgentsNarrow(t *testing.T) {
 func TestAgentsHaveALevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{"r": "read", "rw": "read write", "rwd": "read write delete", "": "read write delete"} {
-		w := newWorld(t, calls("files__read", "{}", "files__write", "{}", "files__delete", "{}"), says("done"))
+		w := newFixture(t, calls("files__read", "{}", "files__write", "{}", "files__delete", "{}"), says("done"))
 		read := tooltest.Action("read")
 		read.ReadOnly = true
 		w.fake.Publish(tooltest.Offer("files", read, tooltest.Action("write"), tooltest.Action("delete")), tool.ToolsChanged)
@@ -113,7 +113,7 @@ func TestAgentsHaveALevel(t *testing.T) {
 // Skills are named in the prompt and read when they are needed.
 func TestSkillsAreReadOnDemand(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, calls("read_skill", `{"name":"pdf"}`, "read_skill", `{"name":"pdf","file":"../../agents/a.md"}`), says("done"))
+	w := newFixture(t, calls("read_skill", `{"name":"pdf"}`, "read_skill", `{"name":"pdf","file":"../../agents/a.md"}`), says("done"))
 	w.files = write(t, t.TempDir(), "agents/a.md", "---\ndescription: x\n---\n", "skills/pdf/SKILL.md", "---\ndescription: Reads PDF files\n---\nCall the reader.")
 	if _, err := w.run(t.Context(), chat.Config{}, "go", nil); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestSkillsAreReadOnDemand(t *testing.T) {
 // finds a file as it is then.
 func TestContextEntriesAreRecalled(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, calls("files__read", "{}"), says("done"))
+	w := newFixture(t, calls("files__read", "{}"), says("done"))
 	dir := t.TempDir()
 	w.files = write(t, dir,
 		"context/tea.md", "---\nkeywords: [oolong]\n---\nTea is in the kitchen.",
@@ -165,8 +165,8 @@ func TestContextEntriesAreRecalled(t *testing.T) {
 	}
 }
 
-// notes is a world with a source of notes that holds rules and a memory.
-func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *world, files map[string]string) {
+// notes is a fixture with a source of notes that holds rules and a memory.
+func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture, files map[string]string) {
 	t.Helper()
 	files = map[string]string{}
 	read, write, replace := tooltest.Action("read", `"properties":{"path":{"type":"string"}}`), tooltest.Action("write"), tooltest.Action("replace")
@@ -189,7 +189,7 @@ func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *world, f
 		files[path] = strings.Replace(files[path], from, to, 1)
 		return tooltest.Text("{}"), nil
 	})
-	return newWorldWith(t, fake, answers...), files
+	return newFixtureWith(t, fake, answers...), files
 }
 
 // The rules and the memory in the notes are in the prompt, read by calls like any other.
@@ -220,11 +220,11 @@ func TestRemember(t *testing.T) {
 	t.Parallel()
 	w, files := notes(t, nil)
 	remember := func(text string, by bool, ask chat.Asker) error {
-		_, engine, err := w.agent.Engine(&chat.Config{}, said(text))
+		_, engine, err := w.agent.Engine(&chat.Config{}, textParts(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = engine.Run(t.Context(), &chat.Turn{ID: "t", Session: "s", Person: by, Ask: ask, Path: []llm.Message{{Role: llm.RoleUser, Parts: said(text)}}}, w)
+		_, err = engine.Run(t.Context(), &chat.Turn{ID: "t", Session: "s", Person: by, Ask: ask, Path: []llm.Message{{Role: llm.RoleUser, Parts: textParts(text)}}}, w)
 		return err
 	}
 	for _, text := range []string{"it's \"tea\"", "milk", "milk", "two\nlines"} {
@@ -247,12 +247,12 @@ func TestRemember(t *testing.T) {
 	if err := remember("/remember more", false, person(`{"confirm":true}`)); err != nil || files["/AGENTS.md"] != want+"\n- more" {
 		t.Errorf("with a person who agrees: %v, %q", err, files["/AGENTS.md"])
 	}
-	plain := newWorld(t, nil)
-	_, engine, err := plain.agent.Engine(&chat.Config{}, said("/remember x"))
+	plain := newFixture(t, nil)
+	_, engine, err := plain.agent.Engine(&chat.Config{}, textParts("/remember x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Run(t.Context(), &chat.Turn{Path: []llm.Message{{Role: llm.RoleUser, Parts: said("/remember x")}}}, plain); tool.KindOf(err) != tool.NotFound {
+	if _, err := engine.Run(t.Context(), &chat.Turn{Path: []llm.Message{{Role: llm.RoleUser, Parts: textParts("/remember x")}}}, plain); tool.KindOf(err) != tool.NotFound {
 		t.Errorf("without notes: %v", err)
 	}
 }

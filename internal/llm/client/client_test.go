@@ -44,15 +44,15 @@ func refuse(status int, code string) reply {
 	return reply{status: status, body: fmt.Sprintf(`{"error":{"message":"no: %s","type":"%s","code":"%s"}}`, code, code, code)}
 }
 
-// world is providers without a network: replies by key, the last one for good.
-type world struct {
+// fixture is providers without a network: replies by key, the last one for good.
+type fixture struct {
 	mu      sync.Mutex
 	replies map[string][]reply
 	asked   []string // keys, in order
 	bodies  []string
 }
 
-func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 	raw, _ := io.ReadAll(r.Body)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +91,7 @@ type heard struct {
 }
 
 // setup joins a client with providers "one" (keys k1 to k3) and "two" (key other).
-func setup(t *testing.T, w *world) (*client.Client, *keypool.Pool) {
+func setup(t *testing.T, w *fixture) (*client.Client, *keypool.Pool) {
 	t.Helper()
 	pool := keypool.New(keypool.Options{Jitter: func() float64 { return 0 }})
 	c, err := client.New(client.Options{Pool: pool, Transport: w, Jitter: func() float64 { return 0 }})
@@ -190,7 +190,7 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := &world{replies: tc.replies}
+				w := &fixture{replies: tc.replies}
 				c, pool := setup(t, w)
 				h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, tc.fallbacks...)
 				if got := strings.Join(w.asked, " "); got != tc.asked {
@@ -229,7 +229,7 @@ func TestNoSecondTryOnceSeen(t *testing.T) {
 		"failure": start + hello + `data: {"error":{"message":"slow down","code":"rate_limit_exceeded"}}` + "\n\n",
 		"cut":     start + hello,
 	} {
-		w := &world{replies: map[string][]reply{"k1": {{status: 200, body: body}}, "k2": {answer}, "k3": {answer}, "other": {answer}}}
+		w := &fixture{replies: map[string][]reply{"k1": {{status: 200, body: body}}, "k2": {answer}, "k3": {answer}, "other": {answer}}}
 		c, _ := setup(t, w)
 		h := listen(t.Context(), t, c, &llm.Request{Messages: hi()}, "two/zebra")
 		if h.text != "hello" || h.err == nil || len(w.asked) != 1 || len(h.retries) != 0 {
@@ -240,7 +240,7 @@ func TestNoSecondTryOnceSeen(t *testing.T) {
 
 func TestConversationMovesWithItsKey(t *testing.T) {
 	t.Parallel()
-	w := &world{replies: map[string][]reply{"k1": {refuse(429, "rate_limit_exceeded")}, "k2": {answer}, "k3": {answer}}}
+	w := &fixture{replies: map[string][]reply{"k1": {refuse(429, "rate_limit_exceeded")}, "k2": {answer}, "k3": {answer}}}
 	c, _ := setup(t, w)
 	for range 5 {
 		if h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Session: "s"}); h.text != "hello" {
@@ -254,7 +254,7 @@ func TestConversationMovesWithItsKey(t *testing.T) {
 
 func TestModelWithoutTools(t *testing.T) {
 	t.Parallel()
-	w := &world{replies: map[string][]reply{"k1": {{status: 400, body: `{"error":{"message":"acme-9 does not support tools"}}`}, answer}}}
+	w := &fixture{replies: map[string][]reply{"k1": {{status: 400, body: `{"error":{"message":"acme-9 does not support tools"}}`}, answer}}}
 	c, _ := setup(t, w)
 	h := listen(t.Context(), t, c, &llm.Request{Messages: hi(), Tools: []llm.Tool{{Name: "t", Schema: []byte(`{"type":"object"}`)}}})
 	if h.text != "hello" || len(h.notices) != 1 || h.notices[0] != "model_without_tools" {
@@ -268,7 +268,7 @@ func TestModelWithoutTools(t *testing.T) {
 func TestWaitEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{replies: map[string][]reply{"k1": {refuse(500, "server_error")}}}
+		w := &fixture{replies: map[string][]reply{"k1": {refuse(500, "server_error")}}}
 		c, _ := setup(t, w)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -284,7 +284,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 
 func TestWhichModel(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, &world{})
+	c, _ := setup(t, &fixture{})
 	for ref, want := range map[string]string{
 		"one/acme-9": "one acme-9 1234", "two/acme-9": "two acme-9 32768", "two/vendor/m": "two vendor/m 32768", "acme-9": "one acme-9 1234",
 		"x": "", "": "", "one/": "", "three/": "",
@@ -335,7 +335,7 @@ func TestWhichModel(t *testing.T) {
 func TestKeysAreTested(t *testing.T) {
 	t.Parallel()
 	list := reply{status: 200, body: `{"object":"list","data":[{"id":"acme-9"},{"id":"n"}]}`}
-	w := &world{replies: map[string][]reply{"k1": {refuse(401, "invalid_api_key"), list}, "k2": {list}, "k3": {list}, "other": {list}}}
+	w := &fixture{replies: map[string][]reply{"k1": {refuse(401, "invalid_api_key"), list}, "k2": {list}, "k3": {list}, "other": {list}}}
 	c, pool := setup(t, w)
 	if _, err := c.Test(t.Context(), "one", "k1"); err == nil || pool.List()[0].State != keypool.Invalid {
 		t.Errorf("a refused key: %v, %s", err, pool.List()[0].State)
@@ -465,7 +465,7 @@ func BenchmarkFind(b *testing.B) {
 // Requests are counted by model and outcome, however many names of models there are.
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	c, _ := setup(t, &world{replies: map[string][]reply{"k1": {answer}, "k2": {answer}, "k3": {answer}, "other": {refuse(400, "bad")}}})
+	c, _ := setup(t, &fixture{replies: map[string][]reply{"k1": {answer}, "k2": {answer}, "k3": {answer}, "other": {refuse(400, "bad")}}})
 	const asked = 1000
 	for i := range asked {
 		for _, name := range []string{"one/acme-9", fmt.Sprintf("two/made-up-%d", i)} {

@@ -1,22 +1,24 @@
-// Package acptest is an agent that speaks the Agent Client Protocol and does what it is told, for tests. A test binary
-// becomes one: its TestMain calls [Main] where [Is] says so, and the agent is started by [Command].
+// Package acptest is an agent for tests that speaks the Agent Client Protocol and follows a script. A test binary
+// becomes the agent if its TestMain calls [Main] when [Is] returns true. [Command] returns the command that starts it.
 //
-// The last text of a question is the script, one step a line:
+// The last text of a prompt is the script, one step a line:
 //
-//	say TEXT, think TEXT    a piece of the answer
-//	all                     says all that it was asked
-//	call KIND TITLE         a tool call of its own, with its result
-//	open KIND TITLE         one that never ends
-//	permit KIND TITLE       asks whether it may, and says what it was told
-//	env NAME                says a variable, dir the folder
-//	mcp TOOL ARGS           calls a tool of the first MCP server, and says what came
-//	hang                    waits until it is told to stop
-//	deaf                    and does not stop then
-//	exit CODE TEXT          says TEXT on stderr and ends
+//	say TEXT, think TEXT    sends a piece of the answer, or of reasoning
+//	all                     sends the whole prompt as an answer
+//	call KIND TITLE         makes a tool call of its own that succeeds
+//	open KIND TITLE         makes a tool call that never ends
+//	permit KIND TITLE       asks for permission and sends the answer
+//	plan STATUS:STEP,…      sends a plan
+//	used JSON               sends usage with these members
+//	env NAME, dir           sends a variable, or the working directory
+//	mcp TOOL ARGS           calls a tool of the first MCP server and sends the result
+//	hang                    waits until it is cancelled
+//	deaf                    waits for ever
+//	exit CODE TEXT          writes TEXT to stderr and exits
 //	garbage                 writes a line that is not a message
-//	flood N                 says N bytes
-//	refuse TEXT             answers with an error
-//	stop REASON             ends with a reason; else it is end_turn
+//	flood N                 sends N bytes
+//	refuse TEXT             responds with an error
+//	stop REASON             sets the stop reason; the default is end_turn
 package acptest
 
 import (
@@ -38,11 +40,12 @@ import (
 
 const arg = "acp-agent"
 
-// Command starts the agent; modes are how it differs from a plain one: "stdio" takes no MCP servers over HTTP, "version"
-// speaks another version, "signin" wants a person to sign in, "mute" never answers, "loud" writes to stderr.
+// Command returns the command that starts the agent. modes change its behavior: "stdio" does not support MCP servers
+// over HTTP, "version" speaks another version, "signin" requires a sign-in, "mute" never answers, "loud" writes to
+// stderr, "pictures" supports images.
 func Command(modes ...string) []string { return append([]string{os.Args[0], arg}, modes...) }
 
-// Is reports whether this process is to be the agent.
+// Is reports whether this process should run the agent.
 func Is() bool { return len(os.Args) > 1 && os.Args[1] == arg }
 
 type message struct {
@@ -73,7 +76,7 @@ type agent struct {
 	waiting map[string]chan json.RawMessage
 }
 
-// Main is the agent. It returns the exit code.
+// Main runs the agent and returns the exit code.
 func Main() int {
 	a := &agent{modes: map[string]bool{}, stop: make(chan struct{}, 1), waiting: map[string]chan json.RawMessage{}}
 	for _, w := range os.Args[2:] {
@@ -293,7 +296,7 @@ func (deaf) Request(context.Context, mcp.Message, any) (json.RawMessage, error) 
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "Method not found"}
 }
 
-// callTool calls a tool of the first MCP server as an agent would, and says what came.
+// callTool calls a tool of the first MCP server and returns the result as text.
 func (a *agent) callTool(name, args string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package keydb keeps what is learned of keys in the store.
+// Package keydb stores the state of key pools in the database of the home.
 package keydb
 
 import (
@@ -20,12 +20,12 @@ CREATE TABLE key_binding (
 	PRIMARY KEY (person, provider, session)) STRICT, WITHOUT ROWID;
 `}}
 
-// kept is how long a conversation is remembered that nobody asks about, which is longer than it stays with its key.
-const kept = 24 * time.Hour
+// bindingRetention is how long unused bindings are stored. It is longer than the time that a binding is valid.
+const bindingRetention = 24 * time.Hour
 
 type keys struct{ store *store.Store }
 
-// New keeps what a pool learns in s, which was opened with [Schema].
+// New returns a Store in s, which must be opened with [Schema].
 func New(s *store.Store) keypool.Store { return keys{s} }
 
 // Load implements [keypool.Store].
@@ -76,7 +76,7 @@ func (k keys) Save(ctx context.Context, changed keypool.Saved) error {
 			tx.Exec("INSERT OR REPLACE INTO key_binding (provider, session, label, used) VALUES (?, ?, ?, ?)", b.Provider, b.Session, b.Label, b.Used.UnixNano())
 		}
 		if latest > 0 {
-			tx.Exec("DELETE FROM key_binding WHERE used < ?", latest-int64(kept))
+			tx.Exec("DELETE FROM key_binding WHERE used < ?", latest-int64(bindingRetention))
 		}
 		return tx.Err()
 	})
