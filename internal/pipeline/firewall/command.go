@@ -323,14 +323,14 @@ func (j *judgement) askUnlessHarmless(words []word) {
 	if inner, ok := unwrap(name, words[1:]); ok {
 		for _, w := range words[1 : len(words)-len(inner)] {
 			if folder, ok := strings.CutPrefix(w.text, "--chdir="); ok && name == "env" {
-				j.goTo(word{text: folder, fixed: w.fixed})
+				j.changeFolder(word{text: folder, fixed: w.fixed})
 			}
 			if key, _, assigns := strings.Cut(w.text, "="); assigns && !strings.HasPrefix(key, "-") && !strings.HasPrefix(key, "LC_") && key != "LANG" && key != "TZ" {
 				j.report(Ask, "command.environment", "it sets "+key+", which may change what programs do")
 			}
 		}
 		if i := slices.IndexFunc(words, func(w word) bool { return w.text == "-C" || w.text == "--chdir" }); name == "env" && i > 0 && i+1 < len(words) {
-			j.goTo(words[i+1])
+			j.changeFolder(words[i+1])
 		}
 		if name == "xargs" {
 			j.judgeXargs(inner)
@@ -347,9 +347,9 @@ func (j *judgement) askUnlessHarmless(words []word) {
 		}
 	case "cd", "pushd":
 		if i := slices.IndexFunc(words[1:], func(w word) bool { return !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "+") }); i >= 0 {
-			j.goTo(words[1+i])
+			j.changeFolder(words[1+i])
 		} else {
-			j.goTo(word{text: "~", fixed: true})
+			j.changeFolder(word{text: "~", fixed: true})
 		}
 	case "find":
 		j.judgeFind(words[1:])

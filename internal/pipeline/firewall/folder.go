@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// maxFolders is how many folders that a command goes to are looked at.
+// maxFolders is the number of cd commands whose folders are tracked.
 const maxFolders = 8
 
-// goTo notes that a command changes to a folder: later relative paths may lie in it. Which of several commands run is not
-// known, so each folder counts to the end.
-func (j *judgement) goTo(w word) {
+// changeFolder notes that a command changes to a folder, in which later relative paths may lie. It is not known which
+// commands really run, so each folder counts until the end.
+func (j *judgement) changeFolder(w word) {
 	if !w.fixed || w.globs || w.text == "" || w.text == "-" || len(j.folders) >= maxFolders {
-		return // a folder that is not known is asked about elsewhere
+		return // askUnlessHarmless asks about an unknown folder
 	}
 	p, relative := j.canonical(w.text)
 	if !relative {
@@ -28,8 +28,8 @@ func (j *judgement) goTo(w word) {
 	}
 }
 
-// places are the absolute paths that a file operand may stand for.
-func (j *judgement) places(text string) []string {
+// possiblePaths returns the absolute paths that a file operand may stand for.
+func (j *judgement) possiblePaths(text string) []string {
 	p, relative := j.canonical(text)
 	if !relative {
 		return []string{j.resolve(p, false)}
@@ -41,14 +41,13 @@ func (j *judgement) places(text string) []string {
 	return out
 }
 
-// walkers are programs that read or copy the content of whole folders: those that always do, and those that do with an
-// option.
+// walkers are programs that read or copy whole folders; optionWalkers do so only with an option.
 const (
 	walkers       = " rg ag ack tar zip 7z 7za rsync pax cpio bsdtar "
 	optionWalkers = " grep egrep fgrep zgrep diff cp scp "
 )
 
-// judgeWalk asks about a program that reads all of a folder in which there are files that no call may read.
+// judgeWalk asks about a program that reads a whole folder in which there may be files with secrets.
 func (j *judgement) judgeWalk(name string, args []word) {
 	switch {
 	case strings.Contains(walkers, " "+name+" "):
@@ -65,18 +64,18 @@ func (j *judgement) judgeWalk(name string, args []word) {
 		}
 	}
 	for _, w := range operands {
-		if len(j.folders) == 0 && strings.HasPrefix(path.Clean(w.text), "..") { // it may be a home
+		if len(j.folders) == 0 && strings.HasPrefix(path.Clean(w.text), "..") { // it may be a home folder
 			j.report(Ask, "command.walk", "it is not known which folder "+w.text+" is, and "+name+" reads all of it")
 			return
 		}
-		if slices.ContainsFunc(j.places(w.text), j.holdsSecrets) {
+		if slices.ContainsFunc(j.possiblePaths(w.text), j.holdsSecrets) {
 			j.report(Ask, "command.walk", w.text+" holds files with keys or passwords, and "+name+" reads all of it")
 			return
 		}
 	}
 }
 
-// holdsSecrets reports whether files that must not be read have their place in a folder, or below it.
+// holdsSecrets reports whether a folder, or a folder below it, is a usual place of files with secrets.
 func (j *judgement) holdsSecrets(p string) bool {
 	if holds, known := j.holds[p]; known {
 		return holds
@@ -89,6 +88,7 @@ func (j *judgement) holdsSecrets(p string) bool {
 	return holds
 }
 
+// findSecrets does the work of holdsSecrets, which caches its results.
 func (j *judgement) findSecrets(p string) bool {
 	home := j.home()
 	if p == "/" || p == home || path.Dir(p) == "/home" || path.Dir(p) == "/Users" {
@@ -109,7 +109,7 @@ func (j *judgement) findSecrets(p string) bool {
 	})
 }
 
-// secretPlaces are the patterns of [pathGroups] that say where secrets lie.
+// secretPlaces are the patterns of [pathGroups] for files with secrets.
 var secretPlaces = sync.OnceValue(func() (out []string) {
 	for _, group := range pathGroups {
 		for pattern := range strings.FieldsSeq(group.patterns) {
@@ -121,7 +121,7 @@ var secretPlaces = sync.OnceValue(func() (out []string) {
 	return out
 })
 
-// leadsTo reports whether an absolute pattern matches something below p, as far as it has no ** there.
+// leadsTo reports whether an absolute pattern can match something below p, as far as it has no ** in the path to p.
 func leadsTo(p, pattern string) bool {
 	if !strings.HasPrefix(pattern, "/") {
 		return false
@@ -137,7 +137,7 @@ func leadsTo(p, pattern string) bool {
 	return pattern != ""
 }
 
-// denyAddresses denies the URLs among the words of a command that no call may use.
+// denyAddresses judges the URLs among the words of a command.
 func (j *judgement) denyAddresses(words []word) {
 	for _, w := range words {
 		if looksLikeURL(w.text) {
@@ -146,11 +146,11 @@ func (j *judgement) denyAddresses(words []word) {
 	}
 }
 
-// secretNames are names that patterns of file names may stand for.
+// secretNames are typical names of files with secrets, to test patterns of file names.
 var secretNames = [...]string{"id_rsa", "id_ed25519", "id_ecdsa", "server.pem", "server.key", "key.pem", "keystore.jks"}
 
-// matchesSecrets reports whether a pattern in a command may stand for files with keys: one that has letters of its own, or
-// one in a folder with such files.
+// matchesSecrets reports whether a pattern in a command may match files with secrets: by its name, or by the folder
+// that it is in.
 func (j *judgement) matchesSecrets(w word) bool {
 	base := path.Base(w.text)
 	if !strings.ContainsAny(w.text, "*?[") {
@@ -160,5 +160,5 @@ func (j *judgement) matchesSecrets(w word) bool {
 		return true
 	}
 	fixed, _, _ := strings.Cut(w.text, w.text[strings.IndexAny(w.text, "*?["):])
-	return slices.ContainsFunc(j.places(fixed[:strings.LastIndexByte(fixed, '/')+1]), j.holdsSecrets)
+	return slices.ContainsFunc(j.possiblePaths(fixed[:strings.LastIndexByte(fixed, '/')+1]), j.holdsSecrets)
 }

@@ -9,9 +9,9 @@ import (
 	"collie/internal/tool"
 )
 
-// Touches returns where everything lies that a call of another server's tool would touch, as far as its arguments say:
-// files, hosts, a command. It returns nil if some of that is not known, such as what a relative path begins at. It is
-// for those who decide what a person has allowed; our own tools say by themselves what they touch.
+// Touches returns what a call of another server's tool touches according to its arguments: files, hosts or a command.
+// It returns nil if that is not fully known, for instance because of a relative path. Grants depend on it. Our own
+// tools report what they touch themselves.
 func (s *Stage) Touches(c *tool.Call) []tool.Touch {
 	if c.Kind != tool.KindCall || c.Action == nil || c.Action.Risk != tool.RiskUnknown {
 		return nil
@@ -28,24 +28,25 @@ func (s *Stage) Touches(c *tool.Call) []tool.Touch {
 // touched collects what a call touches.
 type touched struct {
 	list    []tool.Touch
-	unknown bool // there is more
-	within  bool // a command, which stands for all that is in it
+	unknown bool // the list is incomplete
+	within  bool // inside a command, whose parts are not listed separately
 }
 
-// add adds a place. A nil t collects nothing.
+// add adds a touch. A nil t ignores it.
 func (t *touched) add(kind tool.TouchKind, value string) {
 	if t != nil && !t.within {
 		t.list = append(t.list, tool.Touch{Kind: kind, Value: value})
 	}
 }
 
+// addUnknown notes that the list is incomplete.
 func (t *touched) addUnknown() {
 	if t != nil && !t.within {
 		t.unknown = true
 	}
 }
 
-// command adds a command and runs judge, which looks into it.
+// command adds a command and then runs judge, which judges its parts.
 func (t *touched) command(words []string, judge func()) {
 	if t == nil {
 		judge()
@@ -83,7 +84,7 @@ func simpleCommand(script string) (out []string) {
 	return out
 }
 
-// commandWords is simpleCommand for whoever wants to know what a call touches, and costs nothing for others.
+// commandWords returns simpleCommand(script) if touches are collected; otherwise it saves the time.
 func (j *judgement) commandWords(script string) []string {
 	if j.touched == nil || len(script) > maxCommand {
 		return nil
@@ -91,11 +92,12 @@ func (j *judgement) commandWords(script string) []string {
 	return simpleCommand(script)
 }
 
-// printable reports whether a host is written in plain ASCII, so that it means one thing to everybody.
+// printable reports whether a host consists of plain ASCII characters, so that its meaning is unambiguous.
 func printable(host string) bool {
 	return !strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r > '~' || r == '%' })
 }
 
+// withPort joins host and port; port may be empty.
 func withPort(host, port string) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
