@@ -30,8 +30,8 @@ type EditorOptions struct {
 	Restart func(ctx context.Context, name string) (tool.ServerStatus, error)
 }
 
-// Editor changes which servers there are, in the settings of a running gateway, and signs people in to them. It is safe for
-// concurrent use; changes run one at a time.
+// Editor edits the servers in the settings of a running gateway, and signs people in to them. It is safe for concurrent
+// use; changes run one at a time.
 type Editor struct {
 	opts     EditorOptions
 	changing sync.Mutex
@@ -45,31 +45,32 @@ func NewEditor(opts EditorOptions) *Editor {
 	return &Editor{opts: opts, signing: map[string]*signingIn{}}
 }
 
-// NewServers are servers to be added.
+// NewServers is a request to add servers.
 type NewServers struct {
-	// JSON is a text as web pages show it: one entry, or several in {"mcpServers": {…}}. Name is for an entry without one.
+	// JSON is one entry, or several in {"mcpServers": {…}}, as documentation of servers shows them. Name is the name of
+	// an entry without one.
 	JSON string `json:"json"`
 	Name string `json:"name,omitempty"`
-	// DryRun only says what would be added.
+	// DryRun means that nothing is written.
 	DryRun bool `json:"dryRun,omitempty"`
-	// Typed has to be the names of those that run a command, with ", " between: what a person has typed to agree.
+	// Typed must repeat [Added.Type]: a person has to type the names of servers that run commands, joined by ", ".
 	Typed string `json:"typed,omitempty"`
 }
 
-// NewServer is a server that is added.
+// NewServer is one added server.
 type NewServer struct {
 	Name      string          `json:"name"`
 	Transport string          `json:"transport"`
 	Entry     json.RawMessage `json:"entry"`
 }
 
-// Added is what was added, or would be.
+// Added is the result of [Editor.Add].
 type Added struct {
 	Servers []NewServer `json:"servers"`
 	File    string      `json:"file"`
 	// Type is what a person has to type, because commands are run; empty for nothing.
 	Type string `json:"type,omitempty"`
-	// Warnings are sentences about what may not work.
+	// Warnings say what may not work, a sentence each.
 	Warnings []string `json:"warnings"`
 	Written  bool     `json:"written"`
 }
@@ -115,7 +116,7 @@ func (e *Editor) Add(ctx context.Context, n *NewServers) (Added, error) {
 	return out, e.opts.Changed(ctx, op, map[string]any{"servers": out.names(), "file": file})
 }
 
-// pasted is the name in messages for a text that a person has pasted.
+// pasted is the name of a pasted text in messages.
 const pasted = "what was pasted"
 
 // read returns the servers that are described, with their names.
@@ -137,7 +138,7 @@ func (n *NewServers) read(op, base string) ([]config.ServerEntry, error) {
 	return servers, nil
 }
 
-// describe fills in what is added.
+// describe fills in the result for servers.
 func (a *Added) describe(servers []config.ServerEntry) {
 	var run []string
 	for _, s := range servers {
@@ -193,8 +194,8 @@ func (e *Editor) Remove(ctx context.Context, name string) error {
 	return e.change(ctx, "mcp remove", name, config.Remove(name))
 }
 
-// Switch switches a server on or off in the settings. Switching one on that runs a command makes nothing new run: a person has
-// added it.
+// Switch switches a server on or off in the settings. It needs no confirmation even if the server runs a command,
+// because a person confirmed that when it was added.
 func (e *Editor) Switch(ctx context.Context, name string, on bool) error {
 	return e.change(ctx, map[bool]string{true: "mcp enable", false: "mcp disable"}[on], name, config.Switch(on, name))
 }
@@ -234,18 +235,18 @@ func indexOf(cfg *config.Config, name string) int {
 	return slices.IndexFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Name == name })
 }
 
-// Importing says which servers of another program are taken over.
+// Importing is a request to import servers of another program.
 type Importing struct {
 	// From is the name of the program.
 	From string `json:"from"`
 	// Select has their names; a dry run shows all.
 	Select []string `json:"select,omitempty"`
 	DryRun bool     `json:"dryRun,omitempty"`
-	// Typed has to be the name of the program where a server runs a command: what a person has typed to agree.
+	// Typed must repeat [Imported.Type]: if a server runs a command, a person has to type the name of the program.
 	Typed string `json:"typed,omitempty"`
 }
 
-// Imported is what was taken over, or would be.
+// Imported is the result of [Editor.Import].
 type Imported struct {
 	hostadmin.Import
 	File string `json:"file"`
@@ -255,7 +256,7 @@ type Imported struct {
 	Written bool     `json:"written"`
 }
 
-// Host is a program that keeps MCP servers in files of its own.
+// Host is a program that has MCP servers in its own files.
 type Host struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
@@ -288,7 +289,7 @@ func (e *Editor) Hosts() ([]Host, error) {
 	return out, nil
 }
 
-// Import takes servers of another program over. Secrets in their text go to the secret store.
+// Import imports servers of another program. Secrets in their entries are moved to the secret store.
 func (e *Editor) Import(ctx context.Context, n *Importing) (Imported, error) {
 	const op = "mcp import"
 	e.changing.Lock()
@@ -353,7 +354,7 @@ func moveSecrets(ctx context.Context, cfg *config.Config, plan *hostadmin.Import
 	})
 }
 
-// SwitchTool switches one tool of a server on or off, whatever lists of its tools in the settings say.
+// SwitchTool switches one tool of a server on or off, whatever the patterns for tools in its entry say.
 func (e *Editor) SwitchTool(ctx context.Context, server, name string, on bool) error {
 	value, err := json.Marshal(on)
 	if err != nil {
@@ -362,13 +363,14 @@ func (e *Editor) SwitchTool(ctx context.Context, server, name string, on bool) e
 	return e.change(ctx, "config set", server, config.SetInServer(server, []string{"tools", "override", name, "enabled"}, value))
 }
 
-// DescribeTool sets the alias and the description under which clients see a tool of a server; empty ones show its own.
+// DescribeTool sets the alias and the description that clients see for a tool of a server. An empty value restores the
+// server's own.
 func (e *Editor) DescribeTool(ctx context.Context, server, name, alias, description string) error {
 	if !entry.ValidAlias(alias) {
 		return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: alias, Message: "this is not a name for a tool", Hint: "letters, digits, _ and -, at most 64"}
 	}
-	if len(description) > mostDescription {
-		return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: name, Message: fmt.Sprintf("a description has at most %d bytes", mostDescription)}
+	if len(description) > maxDescription {
+		return &tool.Error{Op: "describe tool", Kind: tool.Invalid, Subject: name, Message: fmt.Sprintf("a description has at most %d bytes", maxDescription)}
 	}
 	texts := [][2]string{{"alias", alias}, {"description", description}}
 	return e.change(ctx, "config set", server, func(text []byte) ([]byte, error) {
@@ -390,5 +392,5 @@ func (e *Editor) DescribeTool(ctx context.Context, server, name, alias, descript
 	})
 }
 
-// mostDescription bounds the description that a person gives a tool, in bytes. It is sent with every list.
-const mostDescription = 8 << 10
+// maxDescription is the limit for the description of a tool, in bytes. It is sent with each list of tools.
+const maxDescription = 8 << 10

@@ -8,37 +8,37 @@ import (
 	"collie/internal/tool"
 )
 
-// signTime bounds a sign-in that a page has begun; a person has five minutes.
-const signTime = 6 * time.Minute
+// signInTimeout is the limit for a sign-in; a person has five minutes of it.
+const signInTimeout = 6 * time.Minute
 
-// signingIn is a sign-in at a server that waits for a person, or has ended.
+// signingIn is a sign-in that is in progress or has ended.
 type signingIn struct {
 	cancel  context.CancelFunc
-	answers chan string   // what a person has pasted
-	ended   chan struct{} // closed when it has succeeded or failed
+	answers chan string   // URLs that a person pasted
+	ended   chan struct{} // closed at the end
 	address string
-	err     error // read once ended is closed
+	err     error // valid after ended is closed
 }
 
-// SigningIn is how a sign-in is.
+// SigningIn is the state of a sign-in.
 type SigningIn struct {
 	// State is waiting, done, failed or none.
 	State string `json:"state"`
-	// Address is where the person signs in; empty if the server needs no person.
+	// Address is the URL at which the person signs in; empty if no person is needed.
 	Address string `json:"address,omitempty"`
 	Problem string `json:"problem,omitempty"` // why it failed
 }
 
-// SignIn begins to sign a person in at a server, and returns where that is done. The browser returns to 127.0.0.1; where it
-// cannot, [Editor.Answer] takes the address at which it ended. A sign-in that waited is given up.
+// SignIn begins a sign-in at a server, which replaces one in progress, and returns the URL for the person. The browser
+// is redirected to 127.0.0.1. If it cannot reach that, the person passes the URL to [Editor.Answer].
 func (e *Editor) SignIn(_ context.Context, name string) (SigningIn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), signTime) // it outlives the request
+	ctx, cancel := context.WithTimeout(context.Background(), signInTimeout) // it outlives the request
 	s := &signingIn{cancel: cancel, answers: make(chan string), ended: make(chan struct{})}
 	e.mu.Lock()
 	if before := e.signing[name]; before != nil {
 		before.cancel()
 		e.mu.Unlock()
-		<-before.ended // its port is free
+		<-before.ended // then its port is free
 		e.mu.Lock()
 	}
 	e.signing[name] = s
@@ -69,7 +69,7 @@ func (e *Editor) SignIn(_ context.Context, name string) (SigningIn, error) {
 	}
 }
 
-// answer waits for what a person pastes.
+// answer waits for the URL that a person pastes.
 func (s *signingIn) answer(ctx context.Context, _ string) (string, error) {
 	select {
 	case text := <-s.answers:
@@ -79,7 +79,7 @@ func (s *signingIn) answer(ctx context.Context, _ string) (string, error) {
 	}
 }
 
-// Signing returns how the last sign-in at a server is.
+// Signing returns the state of the last sign-in at a server.
 func (e *Editor) Signing(name string) SigningIn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,7 +98,7 @@ func (e *Editor) Signing(name string) SigningIn {
 	}
 }
 
-// Answer gives a waiting sign-in the address at which the browser ended.
+// Answer passes the URL to which the browser was redirected to a sign-in in progress.
 func (e *Editor) Answer(ctx context.Context, name, text string) error {
 	e.mu.Lock()
 	s := e.signing[name]
@@ -115,7 +115,7 @@ func (e *Editor) Answer(ctx context.Context, name, text string) error {
 	return &tool.Error{Op: "mcp auth", Kind: tool.NotFound, Subject: name, Message: "no sign-in is waiting", Hint: "begin one"}
 }
 
-// SignOut forgets the tokens of a server. revoked is false if the server could not be told.
+// SignOut revokes and deletes the tokens of a server. revoked is false if the server could not be reached.
 func (e *Editor) SignOut(ctx context.Context, name string) (revoked bool, err error) {
 	revoked, err = SignOut(ctx, e.opts.Config(), e.opts.Env, name, SignInOptions{})
 	if err == nil {
