@@ -20,7 +20,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// write puts files, given as path, text, path, text, into dir and reads them as a person's own.
+// write writes files, given as path, text, path, text, into dir and reads them as a person's own.
 func write(t *testing.T, dir string, pairs ...string) *library.Library {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -82,7 +82,7 @@ func TestAgentsNarrow(t *testing.T) {
 	}
 }
 
-// A level holds whatever the person of the turn would say.
+// The level of an agent cannot be exceeded, whatever the person answers.
 func TestAgentsHaveALevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string]string{"r": "read", "rw": "read write", "rwd": "read write delete", "": "read write delete"} {
@@ -134,8 +134,8 @@ func TestSkillsAreReadOnDemand(t *testing.T) {
 	}
 }
 
-// An entry whose keyword was said stands before the message, in every step; the turn says which and why. The next turn
-// finds a file as it is then.
+// The text of a matching context entry precedes the message in every step, and a notice names the entry and the
+// keyword. A changed file takes effect in the next turn.
 func TestContextEntriesAreRecalled(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, calls("files__read", "{}"), says("done"))
@@ -165,7 +165,7 @@ func TestContextEntriesAreRecalled(t *testing.T) {
 	}
 }
 
-// notes is a fixture with a source of notes that holds rules and a memory.
+// notes returns a fixture with a source of notes that has rules and a memory.
 func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture, files map[string]string) {
 	t.Helper()
 	files = map[string]string{}
@@ -192,7 +192,7 @@ func notes(t *testing.T, answers ...func(*llm.Request) []llm.Event) (w *fixture,
 	return newFixtureWith(t, fake, answers...), files
 }
 
-// The rules and the memory in the notes are in the prompt, read by calls like any other.
+// Rules and memory from the notes are in the prompt. They are read by ordinary calls.
 func TestModelsAreToldRulesAndMemory(t *testing.T) {
 	t.Parallel()
 	w, files := notes(t, says("ok"))
@@ -215,7 +215,7 @@ func TestModelsAreToldRulesAndMemory(t *testing.T) {
 	}
 }
 
-// What is to be remembered is added to what is there. It is a person's own deed, or a person is asked.
+// /remember adds to the memory. If a person typed it, nobody is asked; otherwise a person is.
 func TestRemember(t *testing.T) {
 	t.Parallel()
 	w, files := notes(t, nil)

@@ -22,7 +22,7 @@ import (
 	"collie/test/await"
 )
 
-// echoing is a provider that tells everybody the key it was given, in each place where an error can stand.
+// echoing is a provider that repeats the key in each place where an error can contain text.
 func echoing(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func echoing(t *testing.T) string {
 	return srv.URL
 }
 
-// lockedBuffer is a log.
+// lockedBuffer is a buffer for concurrent writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -67,8 +67,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// What a provider's key is appears nowhere once it was read: not in errors, where the provider echoes it, not in what is
-// kept of conversations and calls, not in the log; the same for one that a changed setting names.
+// A key that was read appears nowhere: not in errors that the provider sends, not in stored conversations and calls,
+// not in the log. The same holds for a key that a changed setting names.
 func TestKeysAreHidden(t *testing.T) {
 	t.Parallel()
 	const first, second, tenant = "quodlibet-first-7731", "quodlibet-second-9942", "quodlibet-tenant-5586"
@@ -136,7 +136,7 @@ func TestKeysAreHidden(t *testing.T) {
 	}
 }
 
-// Keys that stand in the settings or in the environment are hidden before anybody uses them.
+// Keys in the settings or in the environment are hidden before their first use.
 func TestKeysOfSettingsAreHidden(t *testing.T) {
 	t.Parallel()
 	const secret = "quodlibet-literal-1188"
@@ -156,7 +156,7 @@ func TestKeysOfSettingsAreHidden(t *testing.T) {
 	}
 }
 
-// leftIn is all that the files of a folder hold.
+// leftIn returns the content of all files in a folder.
 func leftIn(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder

@@ -8,7 +8,8 @@ import (
 	"collie/internal/agent/library"
 )
 
-// Whatever another program's agent or skill says, what is taken over of it is used here as it was shown, and starts no program.
+// Whatever the agents and skills of another program contain, the imported file reads back as it was shown and starts no
+// program.
 func FuzzImport(f *testing.F) {
 	for _, text := range []string{
 		"---\nname: reviewer\ndescription: Reviews.\ntools: Read, Grep\nmodel: sonnet\n---\n\nRead first.",

@@ -24,7 +24,7 @@ import (
 	"collie/test/await"
 )
 
-// reply is what a provider answers.
+// reply is the response of a provider.
 type reply struct {
 	status int
 	header map[string]string
@@ -80,7 +80,7 @@ func (w *fixture) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: x.status, Header: h, Body: io.NopCloser(strings.NewReader(x.body)), Request: r, Status: fmt.Sprint(x.status)}, nil
 }
 
-// heard is what a stream comes to.
+// heard is the result of a stream.
 type heard struct {
 	text    string
 	retries []llm.Retry
@@ -146,7 +146,7 @@ func listen(ctx context.Context, t *testing.T, c *client.Client, r *llm.Request,
 	return h
 }
 
-// Of every class of failure: which keys are asked, how long it takes, what is said, and how it ends.
+// Each class of failure: which keys are used, how long it takes, which notices are sent, and how it ends.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	all := func(x reply) map[string][]reply {
@@ -222,7 +222,7 @@ func hi() []llm.Message {
 	return []llm.Message{{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: "hi"}}}}
 }
 
-// What has been seen is never answered twice.
+// After the first part of an answer, no other key or model is tried.
 func TestNoSecondTryOnceSeen(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -352,7 +352,7 @@ func TestKeysAreTested(t *testing.T) {
 	}
 }
 
-// Servers on this machine say elsewhere how long a context they run a model with, and what it can do.
+// Local servers report the length of the context and the abilities of a model at other endpoints.
 func TestServersOfThisMachine(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
@@ -438,7 +438,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Finding a provider takes as long among thousands as among ten.
+// Looking up a provider takes as long among thousands as among ten.
 func BenchmarkFind(b *testing.B) {
 	for _, n := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -280,8 +280,8 @@ Arguments: {"notebook":"20210808180117-czj9bvb"}`
 	}
 }
 
-// A critical call runs only if the person types its name, which --yes repeats and what was allowed beforehand does not
-// know. An MCP client whose calls the risk does not stop is asked as it was before.
+// A critical call runs only if the person types its name. --yes may repeat the name; permissions given beforehand do
+// not count. MCP clients whose risk does not count are asked as before.
 func TestCriticalCallsWantTheNameTyped(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -426,7 +426,7 @@ func TestAPersonWhoDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// What a model wants is confirmed from medium risk on, and waits for nobody.
+// Calls by models need confirmation from medium risk on, and never wait for a code.
 func TestModelsAskAboutRisk(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -462,7 +462,7 @@ func TestModelsAskAboutRisk(t *testing.T) {
 	refusal(t, s, call(no, false), tool.Declined)
 }
 
-// risky is c, whose action declares a risk.
+// risky returns c with a declared risk.
 func risky(c *tool.Call, risk tool.Risk) *tool.Call {
 	a := *c.Action
 	a.Risk = risk
@@ -470,13 +470,13 @@ func risky(c *tool.Call, risk tool.Risk) *tool.Call {
 	return c
 }
 
-// judged is c with what a stage found out about it.
+// judged returns c with a finding of a stage.
 func judged(c *tool.Call, f tool.Finding) *tool.Call {
 	c.Finding = &f
 	return c
 }
 
-// The risk of a call of an MCP client counts once the settings say so. What is refused whoever agrees is not asked about.
+// The risk of calls of MCP clients counts if the settings say so. A call that is refused anyway causes no question.
 func TestClientsAreHeldToTheTable(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -510,8 +510,8 @@ func TestClientsAreHeldToTheTable(t *testing.T) {
 	}
 }
 
-// What a second model says of a call counts by the table: it spares a question or brings one, and where it says nothing a
-// person decides.
+// The verdict of the guardian counts as the table says: it avoids or causes a question. If the review failed, a person
+// decides.
 func TestReviewsCount(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -551,8 +551,8 @@ func TestReviewsCount(t *testing.T) {
 	}
 }
 
-// What came of a question is told once, with the rule that wanted it and how the person answered: by the error of a call
-// that is refused, else by itself.
+// The outcome of a question is reported once, with its rule and how the person answered: in the error of a refused
+// call, otherwise to Decided.
 func TestDecisionsAreTold(t *testing.T) {
 	t.Parallel()
 	asks := &tool.Finding{Stage: "firewall", Rule: "command.unknown", Risk: tool.RiskHigh, Ask: true}

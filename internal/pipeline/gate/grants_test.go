@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// granting is a gate with grants, and what it wrote down.
+// granting is a stage with grants, and the decisions that it reported.
 type granting struct {
 	stage   *gate.Stage
 	store   *granttest.Memory
@@ -35,7 +35,7 @@ func newGranting() *granting {
 	return g
 }
 
-// kept returns what is in the store.
+// kept returns the grants in the store.
 func (g *granting) kept(t *testing.T) []grant.Grant {
 	t.Helper()
 	all, err := g.store.List(t.Context())
@@ -102,7 +102,7 @@ func TestAGrantIsGivenAndUsed(t *testing.T) {
 	refusal(t, g.stage, chatCall(nil), tool.Unconfirmed)
 }
 
-// An answer that names a grant which the question does not offer is a no, and nothing is kept.
+// An answer with a grant that was not offered counts as a no, and nothing is stored.
 func TestForgedGrants(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
@@ -167,7 +167,7 @@ func TestNoGrants(t *testing.T) {
 	refusal(t, g.stage, critical, tool.Unconfirmed)
 }
 
-// What the person was shown has changed by the time of the yes: it does not run, and the grant is not kept.
+// If the plan changed before the person agreed, the call does not run and no grant is stored.
 func TestGrantForWhatHasChanged(t *testing.T) {
 	t.Parallel()
 	for name, later := range map[string]tool.Plan{
@@ -196,7 +196,7 @@ func TestGrantForWhatHasChanged(t *testing.T) {
 	}
 }
 
-// Where a foreign tool's path leads is looked at again after the yes.
+// The path of a foreign tool is resolved again after the person agreed.
 func TestGrantForAPathThatLeadsElsewhere(t *testing.T) {
 	t.Parallel()
 	store := &granttest.Memory{}
@@ -227,7 +227,7 @@ func TestGrantForAPathThatLeadsElsewhere(t *testing.T) {
 	refusal(t, s, call(), tool.Declined)
 }
 
-// Grants that cannot be read or kept: a person is asked, and what they agreed to runs once.
+// If grants cannot be read or stored, the person is asked, and the call they agree to runs once.
 func TestBrokenStore(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
@@ -245,8 +245,8 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
-// A grant is revoked while one call waits for a person and another is on its way: what is not covered any more is asked
-// about, and the waiting call still needs its answer.
+// A grant is revoked while one call waits for a person and another is about to use it: the second needs a question, and
+// the first still needs its answer.
 func TestRevokedWhileACallWaits(t *testing.T) {
 	t.Parallel()
 	g := newGranting()
@@ -272,7 +272,7 @@ func TestRevokedWhileACallWaits(t *testing.T) {
 	}
 }
 
-// A hundred calls at once, each with a person who grants: each grant that is kept was chosen once.
+// A hundred calls run at once, each with a person who grants: each stored grant was chosen once.
 func TestManyGrantsAtOnce(t *testing.T) {
 	t.Parallel()
 	store := &granttest.Memory{}

@@ -24,7 +24,7 @@ var (
 	encoded = regexp.MustCompile(`(?s)\{\{(base64|hex|percent|tags|zw|wide):((?:[^{}]|\{[^{}]*\}|\{\{.*?\}\})*)\}\}`)
 )
 
-// unescape replaces what the files write in place of characters that nobody sees.
+// unescape replaces the escapes that the files contain instead of invisible characters.
 func unescape(s string) string {
 	s = escape.ReplaceAllStringFunc(s, func(m string) string {
 		n, err := strconv.ParseUint(escape.FindStringSubmatch(m)[1], 16, 32)
@@ -76,7 +76,7 @@ func texts(t testing.TB, file string) (out []text) {
 	return out
 }
 
-// count is how many of the texts whose names begin with prefix were found to be what, and how many there are.
+// count returns how many of the texts with this prefix got the verdict, and how many there are.
 func count(t testing.TB, file, prefix string, list *[]string) (suspicious, malicious, all int) {
 	for _, x := range texts(t, file) {
 		if !strings.HasPrefix(x.name, prefix) {
@@ -120,7 +120,7 @@ func TestAttacksAreFoundAndOthersAreNot(t *testing.T) {
 	}
 }
 
-// TestLater holds what was won with texts that were harder than the first: less may be found of them.
+// TestLater checks texts that are harder than the first ones, so a smaller share must be detected.
 func TestLater(t *testing.T) {
 	for _, language := range []string{"en", "zh"} {
 		found, _, attacks := count(t, "later.txtar", "attack "+language, nil)
@@ -154,8 +154,8 @@ func TestOtherWritings(t *testing.T) {
 	}
 }
 
-// TestUnseen is for the record: nobody makes rules for these texts, so nothing is expected of them but that none which
-// attacks nobody is called malicious.
+// TestUnseen reports figures for texts that no rule was written for. The only requirement is that no harmless one is
+// called malicious.
 func TestUnseen(t *testing.T) {
 	for _, language := range []string{"en", "zh"} {
 		var missed []string
@@ -168,7 +168,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// Tools are described in orders to the model that calls them: these are real ones.
+// Descriptions of real tools contain orders to the model; they must not be malicious.
 func TestDefinitionsOfToolsAreNotMalicious(t *testing.T) {
 	files, err := filepath.Glob("../../../test/catalogs/servers/*.jsonl")
 	if err != nil || len(files) == 0 {
