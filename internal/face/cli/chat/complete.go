@@ -50,6 +50,21 @@ func (k *talk) learnTools(ctx context.Context, all bool) {
 	k.tools, k.prompts, k.resources, k.learntAll = known, prompts, resources, k.learntAll || all
 }
 
+// learnOffered finds out anew which prompts and resources can be completed.
+func (k *talk) learnOffered(ctx context.Context) {
+	prompts, resources := k.offered(ctx)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.prompts, k.resources = prompts, resources
+}
+
+// namesOffer reports whether the last word of a text looks like /SERVER:PROMPT or @URI.
+func namesOffer(text string) bool {
+	begin := strings.LastIndexAny(text, " \n") + 1
+	word := text[begin:]
+	return begin == 0 && strings.HasPrefix(word, "/") && strings.Contains(word, ":") || strings.HasPrefix(word, "@")
+}
+
 // knownTools returns the actions of tools; nobody changes them.
 func (k *talk) knownTools() map[string][]string {
 	k.mu.Lock()

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/tidwall/gjson"
+	"golang.org/x/term"
 
 	"collie/internal/face/cli/call"
 	"collie/internal/face/cli/chat/markdown"
@@ -74,7 +77,12 @@ func (k *talk) draw(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := newScreen(inner, k)
-	s.say("%s", s.bold("collie chat")+"  "+locale.T("Enter sends, Alt-Enter begins a line, /help, Ctrl-C twice leaves"))
+	restore := raw(k.In)
+	defer restore()
+	// This line stands above all that changes, and is there at once.
+	if _, err := fmt.Fprint(k.Out, s.bold("collie chat")+"  "+locale.T("Enter sends, Alt-Enter begins a line, /help, Ctrl-C twice leaves")+"\r\n"); err != nil {
+		return err
+	}
 	s.program = tea.NewProgram(s, tea.WithContext(inner), tea.WithInput(k.In), tea.WithOutput(k.Out), tea.WithoutSignalHandler())
 	s.asker = &person{Caller: asker, screen: s}
 	var api *conversation.API
@@ -84,6 +92,7 @@ func (k *talk) draw(ctx context.Context) error {
 		s.program.Send(opened{api, opening})
 	})
 	_, err = s.program.Run()
+	restore()
 	cancel()
 	s.work.Wait()
 	if saved := k.drafts.save(k.id(), s.input.Value()); saved != nil {
@@ -99,6 +108,20 @@ func (k *talk) draw(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// raw has the terminal hand over each key as it is, from before the first line on: whoever types as soon as that is there must not
+// have Enter turned into a new line. It returns a function that ends that.
+func raw(in io.Reader) (restore func()) {
+	f, ok := in.(*os.File)
+	if !ok {
+		return func() {}
+	}
+	before, err := term.MakeRaw(int(f.Fd()))
+	if err != nil {
+		return func() {} // what reads the keys says what is wrong with the terminal
+	}
+	return sync.OnceFunc(func() { _ = term.Restore(int(f.Fd()), before) }) // an error means that the terminal has gone
 }
 
 // person is whom the gate and servers ask, in the place where the answer is written.
@@ -152,7 +175,8 @@ type screen struct {
 
 	suggestedTo string // what was typed when suggested and wordAt were found
 	suggested   []suggestion
-	wordAt      int // where the word begins that they continue
+	wordAt      int  // where the word begins that they continue
+	looking     bool // for prompts and resources that were not there before
 
 	tallest   int // number of lines that a recent view has, which may be on the terminal still
 	tallestAt time.Time
@@ -197,10 +221,13 @@ func newScreen(ctx context.Context, k *talk) *screen {
 	return &screen{talk: k, ctx: ctx, input: in, width: 80, height: 24, styled: bool(k.Painter(k.Out))}
 }
 
-// Init opens the conversation while the screen is there already.
+// Init opens the conversation while the screen is there already. Nothing is printed until the first view is on the terminal: what is
+// printed before that stands in other lines.
 func (s *screen) Init() tea.Cmd {
 	s.input.SetValue(s.drafts.load(s.flags.session))
-	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, s.next(), every())
+	s.printing = true
+	drawn := tea.Tick(redrawn, func(time.Time) tea.Msg { return printed{} })
+	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, drawn, every())
 }
 
 // redrawn is the time after which a view is on the terminal.
@@ -259,6 +286,7 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		return nil
 	case tick:
 		_ = s.drafts.save(s.id(), s.input.Value()) // tried again, and told of when leaving
+		s.lookAgain()
 		return every()
 	case opened:
 		return s.opened(msg)
@@ -276,7 +304,7 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 	case done:
 		return s.done(&msg)
 	case learned:
-		s.suggestedTo = "" // there may be more now
+		s.suggestedTo, s.looking = "", false // there may be more now
 		return nil
 	case question:
 		s.asking = append(s.asking, msg)
@@ -301,6 +329,19 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 	var cmd tea.Cmd
 	s.input, cmd = s.input.Update(msg)
 	return cmd
+}
+
+// lookAgain asks for prompts and resources once more while somebody types the name of one that is not known: servers list
+// them after their tools, and may change them.
+func (s *screen) lookAgain() {
+	if s.api == nil || s.looking || !namesOffer(s.input.Value()) || len(s.suggestions()) > 0 {
+		return
+	}
+	s.looking = true
+	s.work.Go(func() { // ends with the program at the latest
+		s.learnOffered(s.ctx)
+		s.program.Send(learned{})
+	})
 }
 
 func (s *screen) opened(o opened) tea.Cmd {
