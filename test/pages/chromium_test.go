@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ type story struct {
 	tab      context.Context //nolint:containedctx // it is the tab
 
 	mu      sync.Mutex
-	next    string   // the address that the gateway goes to
+	next    []string // the addresses that the gateway goes to
 	strange []string // requests to others, and what the console was told
 }
 
@@ -100,7 +101,7 @@ func (s *story) watch(event any) {
 	defer s.mu.Unlock()
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && to.Host != s.next {
+		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && !slices.Contains(s.next, to.Host) {
 			s.strange = append(s.strange, e.Request.URL)
 		}
 	case *runtime.EventExceptionThrown:

@@ -222,6 +222,7 @@ func TestConnectionsToSiYuan(t *testing.T) {
 	s.write("[data-kernel-form] [name=token]", kerneltest.Token)
 	s.click("[data-kernel-form]", "Save")
 	s.until(`document.querySelector('[data-kernel-form] [role=alert]')?.innerText`)
+	s.axe()
 	s.write("[data-kernel-form] [name=url]", kernel.URL())
 	s.click("[data-kernel-form]", "Save")
 	s.shows("[data-kernel=work]", "reachable, SiYuan")

@@ -87,6 +87,7 @@ func TestTheListenerMoves(t *testing.T) {
 	s.click("[data-listener]", "Listen there")
 	s.shows("[data-listener] [role=alert]", "the address is in use by")
 	s.page("settings-taken")
+	s.axe()
 	if raw, err := os.ReadFile(s.settings); err != nil || strings.Contains(string(raw), taken.Addr().String()) {
 		t.Errorf("an address that cannot be opened is written: %s (%v)", raw, err)
 	}
@@ -96,9 +97,7 @@ func TestTheListenerMoves(t *testing.T) {
 	s.until(`document.querySelector('[data-listener] [role=alert]')?.innerText`)
 
 	to := freePort(t)
-	s.mu.Lock()
-	s.next = to
-	s.mu.Unlock()
+	s.expects(to)
 	s.write("[data-listener] [name=addr]", to)
 	s.click("[data-listener]", "Listen there")
 	s.until(`location.host === '` + to + `'`)
@@ -117,10 +116,26 @@ func TestTheListenerMoves(t *testing.T) {
 	})
 	s.click("header nav", "Tools")
 	s.shows("main", "fs")
+
+	after := freePort(t)
+	s.expects(after)
+	if status, raw := s.gateway.Ask(t, "PUT", "/listener", `{"addr":"`+after+`"}`); status != 200 {
+		t.Fatalf("another move, which this page did not ask for: %d %s", status, raw)
+	}
+	s.until(`location.host === '` + after + `'`)
+	s.shows("main", "fs") // the page that it was
+	s.gateway.URL = "http://" + after
 	if all := records(t, s.gateway); !strings.Contains(all, to) {
 		t.Errorf("it is not on record: %s", all)
 	}
 	s.clean()
+}
+
+// expects says which address the gateway goes to next.
+func (s *story) expects(to string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = append(s.next, to)
 }
 
 // moves has the gateway listen where its settings say, not where a flag does.

@@ -99,6 +99,7 @@ func (s *story) describes(offered func(name string) bool) {
 	s.click("[data-action=delete_cups] form", "Save")
 	s.shows("[data-action=delete_cups] [role=alert]", "another tool of this server")
 	s.page("tools-edit")
+	s.axe()
 	s.write("[data-action=delete_cups] form input", "wash_up")
 	s.write("[data-action=delete_cups] form textarea", "Reads what cups there are.")
 	s.click("[data-action=delete_cups] form", "Save")
