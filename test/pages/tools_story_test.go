@@ -75,6 +75,14 @@ func TestTools(t *testing.T) {
 
 	s.write("[role=search] input", "cups")
 	s.until(`document.querySelectorAll('[data-tool]').length === 1`)
+	s.click("[data-rules]", "Your rules for the notes")
+	s.write("[data-rules] textarea", "Answer in one sentence.")
+	s.click("[data-rules]", "Save")
+	s.shows("[data-rules]", "Saved.")
+	s.page("tools-rules")
+	if _, raw := s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.read","args":{"path":"/USER_RULES.md"}}`); !strings.Contains(string(raw), "Answer in one sentence.") {
+		t.Errorf("tools do not show the rules: %s", raw)
+	}
 	s.click(".size", "What the list costs")
 	s.shows(".size", "found by searching")
 	if all := records(t, s.gateway); !strings.Contains(all, "siyuan config set") || !strings.Contains(all, "config set") {

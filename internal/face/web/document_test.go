@@ -310,6 +310,8 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/tokens/{name}/rotate":                is(example{name: "cursor"}),
 		"DELETE /api/v1/tokens/{name}":                     is(example{name: "cursor"}),
 		"GET /api/v1/profiles":                             is(example{}),
+		"GET /api/v1/notes/rules":                          is(example{}),
+		"PUT /api/v1/notes/rules":                          is(example{body: `{"text":"Answer in one sentence."}`}),
 		"GET /api/v1/siyuan/connections":                   is(example{}),
 		"PUT /api/v1/siyuan/connections/{name}":            is(example{name: "work", body: `{"url":"http://127.0.0.1:6806","token":"t"}`}),
 		"DELETE /api/v1/siyuan/connections/{name}":         is(example{name: "work"}),

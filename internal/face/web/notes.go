@@ -21,6 +21,8 @@ type Notes interface {
 	ChangedSince(ctx context.Context, w *notesadmin.Write) ([]string, error)
 	Restore(ctx context.Context, w *notesadmin.Write) error
 	Undone(w *notesadmin.Write) error
+	Rules(ctx context.Context) (string, error)
+	SetRules(ctx context.Context, text string) error
 }
 
 // noteRoutes returns the routes with which a person sets what tools may do in the notes, and takes writes back.
@@ -33,7 +35,41 @@ func noteRoutes() []Route {
 		{"GET /api/v1/notes/writes", ClassManage, (*api).writes, about{summary: "The writes of the last days, the newest first", out: writeList{}}},
 		{"GET /api/v1/notes/writes/{id}", ClassManage, (*api).write, about{summary: "A write, what was there before it, and what has changed since", out: oneWrite{}}},
 		{"POST /api/v1/notes/writes/{id}/undo", ClassManage, (*api).undoWrite, about{summary: "Take a write back", in: none{}, out: none{}}},
+		{"GET /api/v1/notes/rules", ClassManage, (*api).rules, about{summary: "The rules that a person has given models for the notes, one a line", out: noteRules{}}},
+		{"PUT /api/v1/notes/rules", ClassManage, (*api).setRules, about{summary: "Replace these rules", in: noteRules{}}},
 	}
+}
+
+type noteRules struct {
+	Text string `json:"text"`
+}
+
+func (a *api) rules(w http.ResponseWriter, r *http.Request) error {
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	text, err := notes.Rules(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, noteRules{text})
+}
+
+func (a *api) setRules(w http.ResponseWriter, r *http.Request) error {
+	var body noteRules
+	if err := decodeBody(r, &body, `{"text":…}`); err != nil {
+		return err
+	}
+	notes, err := a.opts.Notes()
+	if err != nil {
+		return err
+	}
+	if err := notes.SetRules(r.Context(), body.Text); err != nil {
+		return err
+	}
+	a.record(r, "siyuan config set", map[string]any{"name": "userRulesText", "bytes": len(body.Text)})
+	return answerNoContent(w, nil)
 }
 
 type levelList struct {

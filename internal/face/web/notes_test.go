@@ -48,3 +48,6 @@ func TestRaisingALevelTakesTheName(t *testing.T) {
 		}
 	}
 }
+
+func (notebooks) Rules(context.Context) (string, error)  { return "Answer in one sentence.", nil }
+func (notebooks) SetRules(context.Context, string) error { return nil }

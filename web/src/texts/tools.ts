@@ -5,5 +5,6 @@ export const tools = {
   'Search tools': '搜索工具', 'No tool has this text.': '没有包含此文字的工具。', 'View': '视图', 'no risk': '无风险', 'low risk': '低风险', 'medium risk': '中等风险', 'high risk': '高风险', 'critical risk': '严重风险',
   'Edit name and description': '编辑名称和描述', 'shown as': '显示为', 'Name that clients see, behind the prefix of the server': '客户端看到的名称（在服务器前缀之后）', 'Description that models read': '模型读到的描述',
   'The server itself says:': '服务器自己的描述：', 'As the server says': '恢复服务器自己的',
+  'Your rules for the notes': '你为笔记定的规则', 'One rule a line. Models are told of them with the help of the tools; they change no permission.': '每行一条规则。模型在工具的帮助中读到它们；它们不改变权限。',
   'asks before each call': '每次调用前询问', 'To switch it on, type:': '要打开，请输入：',
 } as const

@@ -98,6 +98,34 @@ func (n *Notes) Switch(ctx context.Context, name string, on bool) (*ToolConfig, 
 	return source.Switches().Edit(ctx, edit)
 }
 
+// mostRules bounds the rules of a person, in bytes. They are part of every help page.
+const mostRules = 16 << 10
+
+// Rules returns the rules that a person has given models for the notes, one a line.
+func (n *Notes) Rules(ctx context.Context) (string, error) {
+	cfg, _, err := n.Switches(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cfg.UserRules, nil
+}
+
+// SetRules replaces these rules.
+func (n *Notes) SetRules(ctx context.Context, text string) error {
+	if len(text) > mostRules {
+		return &tool.Error{Op: "set rules", Kind: tool.Invalid, Message: fmt.Sprintf("rules have at most %d bytes", mostRules), Hint: "keep what every turn needs, and put the rest into a note"}
+	}
+	source, err := n.verifiedSource(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = source.Switches().Edit(ctx, func(raw map[string]any) error {
+		raw[rulesMember] = strings.TrimSpace(text)
+		return nil
+	})
+	return err
+}
+
 func switchEdit(name string, on bool) (func(raw map[string]any) error, error) {
 	for _, f := range flags {
 		if name == flagName(f) {
