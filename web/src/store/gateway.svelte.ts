@@ -19,6 +19,7 @@ type Taker = (e: ServerEvent) => void
 const takers = new Map<string, Set<Taker>>()
 const loaders = new Set<() => Promise<unknown>>()
 let last = '' // id of the last event
+let loading = false // what is shown is being loaded, for a connection that is new
 
 /** on has take called with each event of a kind. It returns a function that ends that. */
 export function on(kind: string, take: Taker): () => void {
@@ -30,7 +31,7 @@ export function on(kind: string, take: Taker): () => void {
 /** whenConnected has load called now if the gateway is there, and whenever it is there again or events were lost. */
 export function whenConnected(load: () => Promise<unknown>): () => void {
   loaders.add(load)
-  if (gateway.connected) void attempt(load)
+  if (gateway.connected || loading) void attempt(load) // a page that comes while others load is not among them
   return () => void loaders.delete(load)
 }
 
@@ -103,6 +104,7 @@ async function follow(): Promise<void> {
         if (e.kind === 'reset') void loadAll()
         for (const take of takers.get(e.kind) ?? []) take(e)
       })
+      loading = true
       await Promise.race([joined, loadAll().then(() => (gateway.connected = true))])
       await joined
     } catch (e) {
@@ -110,6 +112,7 @@ async function follow(): Promise<void> {
     } finally {
       gone.abort()
     }
+    loading = false
     gateway.connected = false
     if (gateway.access === 'in') await pause(wait)
   }
