@@ -8,7 +8,7 @@ import (
 
 // overload tracks answers of status 529 for one model of a provider.
 type overload struct {
-	first     *key
+	first     *key // that failed
 	at        int64
 	before    rest   // of first
 	startTick uint64 // of the rest that first was given

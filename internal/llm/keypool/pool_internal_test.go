@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// weighted draws keys with weights.
-func weighted(t *rapid.T, most int) []Key {
+// weighted draws up to maxKeys keys with weights.
+func weighted(t *rapid.T, maxKeys int) []Key {
 	var keys []Key
-	for i, w := range rapid.SliceOfN(rapid.IntRange(1, 20), 2, most).Draw(t, "weights") {
+	for i, w := range rapid.SliceOfN(rapid.IntRange(1, 20), 2, maxKeys).Draw(t, "weights") {
 		keys = append(keys, Key{Label: string(rune('A' + i)), Weight: w})
 	}
 	return keys
@@ -69,7 +69,7 @@ func TestTurnsAreSmooth(t *testing.T) {
 	})
 }
 
-// sequence is who is picked next, n times.
+// sequence returns the labels of the next n picks.
 func sequence(pr *provider, n int) string {
 	var b strings.Builder
 	for range n {
@@ -86,7 +86,7 @@ func TestHeavyKeyDoesNotBurst(t *testing.T) {
 	}
 }
 
-// What cannot be used is never chosen, and has no turns to catch up when it can be used again.
+// A key that cannot be used is never picked, and does not catch up when it can be used again.
 func TestUnavailableKeysWait(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -121,8 +121,8 @@ func TestUnavailableKeysWait(t *testing.T) {
 	})
 }
 
-// The short way through keys of which all are free chooses as the long one does, from wherever they stand.
-func TestShortWayChoosesTheSame(t *testing.T) {
+// pickFree picks the same keys as the general loop, from any state.
+func TestPickFreeEqualsPick(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		keys := weighted(t, 16)
@@ -132,13 +132,13 @@ func TestShortWayChoosesTheSame(t *testing.T) {
 			b.allFree = false
 			r := Request{}
 			if rapid.IntRange(0, 9).Draw(t, "another try") == 0 {
-				r.tried[0], r.n = a.keys[n%len(keys)], 1 // which is a key of a alone
+				r.tried[0], r.n = a.keys[n%len(keys)], 1 // a key of pool a
 				_ = b.pick(&Request{tried: [MaxKeys]*key{b.keys[n%len(keys)]}, n: 1}, 0)
 				_ = a.pick(&r, 0)
 				continue
 			}
 			if x, y := a.pick(&r, 0), b.pick(&r, 0); x.Label != y.Label {
-				t.Fatalf("pick %d: %s, and %s the long way", n, x.Label, y.Label)
+				t.Fatalf("pick %d: %s, and %s by the general loop", n, x.Label, y.Label)
 			}
 		}
 	})
@@ -168,7 +168,7 @@ func TestSameHistorySameSequence(t *testing.T) {
 	})
 }
 
-// The latest conversations are remembered, the one that was silent longest goes first.
+// The number of bindings is limited; the one that was unused longest is removed first.
 func TestBindingsAreBounded(t *testing.T) {
 	t.Parallel()
 	p, pr := poolOf(Key{Label: "A", Weight: 1})
@@ -180,7 +180,7 @@ func TestBindingsAreBounded(t *testing.T) {
 	for n := range int64(maxBindings) {
 		bind(n, n+1)
 	}
-	bind(0, maxBindings+1) // which is the newest then
+	bind(0, maxBindings+1) // now the newest
 	if !bound("1") {
 		t.Error("the second is gone early")
 	}

@@ -14,16 +14,16 @@ import (
 	"collie/internal/llm/keypool"
 )
 
-// bench is a pool with a clock that is moved by hand and no jitter.
-type bench struct {
+// fixture is a pool without jitter whose clock is moved by hand.
+type fixture struct {
 	*keypool.Pool
 	t   testing.TB
 	now time.Time
 }
 
-func newBench(t testing.TB, o keypool.Options, keys ...keypool.Key) *bench {
+func newFixture(t testing.TB, o keypool.Options, keys ...keypool.Key) *fixture {
 	t.Helper()
-	b := &bench{t: t, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+	b := &fixture{t: t, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
 	if o.Now == nil {
 		o.Now = func() time.Time { return b.now }
 	}
@@ -45,10 +45,11 @@ func keys(labels string) (out []keypool.Key) {
 	return out
 }
 
-func (b *bench) wait(d time.Duration) { b.now = b.now.Add(d) }
+// wait moves the clock.
+func (b *fixture) wait(d time.Duration) { b.now = b.now.Add(d) }
 
-// take is the key of a new request.
-func (b *bench) take(session string) keypool.Lease {
+// lease returns a key for a new request.
+func (b *fixture) lease(session string) keypool.Lease {
 	b.t.Helper()
 	l, err := b.ResolveAPIKeyForRequest(b.t.Context(), &keypool.Request{Provider: "p", Model: "m", Session: session})
 	if err != nil {
@@ -57,8 +58,8 @@ func (b *bench) take(session string) keypool.Lease {
 	return l
 }
 
-// none is the error of a new request.
-func (b *bench) none() *llm.Error {
+// leaseError returns the error for a new request, which must fail.
+func (b *fixture) leaseError() *llm.Error {
 	b.t.Helper()
 	l, err := b.ResolveAPIKeyForRequest(b.t.Context(), &keypool.Request{Provider: "p", Model: "m"})
 	e, ok := errors.AsType[*llm.Error](err)
@@ -68,11 +69,13 @@ func (b *bench) none() *llm.Error {
 	return e
 }
 
-func (b *bench) fail(l keypool.Lease, class llm.Class) keypool.Next {
+// fail reports a failure of this class.
+func (b *fixture) fail(l keypool.Lease, class llm.Class) keypool.Next {
 	return b.MarkKeyError(b.t.Context(), &l, &llm.Error{Class: class})
 }
 
-func (b *bench) status(label string) keypool.Status {
+// status returns the status of a key.
+func (b *fixture) status(label string) keypool.Status {
 	b.t.Helper()
 	all := b.List()
 	i := slices.IndexFunc(all, func(s keypool.Status) bool { return s.Label == label })
@@ -82,8 +85,8 @@ func (b *bench) status(label string) keypool.Status {
 	return all[i]
 }
 
-// rests is how long a key rests from now on.
-func (b *bench) rests(label string) time.Duration {
+// restLength returns how long a key rests from now on.
+func (b *fixture) restLength(label string) time.Duration {
 	b.t.Helper()
 	s := b.status(label)
 	if s.Until.IsZero() {
@@ -94,59 +97,59 @@ func (b *bench) rests(label string) time.Duration {
 
 func TestConversationsKeepTheirKey(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("ABC")...)
-	first := b.take("s")
+	b := newFixture(t, keypool.Options{}, keys("ABC")...)
+	first := b.lease("s")
 	for range 1000 {
-		if l := b.take("s"); l.Label != first.Label || !l.Bound {
+		if l := b.lease("s"); l.Label != first.Label || !l.Bound {
 			t.Fatalf("moved from %v to %v", first, l)
 		}
-		b.take("") // others take turns
+		b.lease("") // other keys take turns
 	}
-	if b.fail(b.take("s"), llm.ClassRateLimit) != keypool.OtherKey {
+	if b.fail(b.lease("s"), llm.ClassRateLimit) != keypool.OtherKey {
 		t.Fatal("a limit does not lead to another key")
 	}
-	second := b.take("s")
+	second := b.lease("s")
 	if second.Label == first.Label {
 		t.Fatal("it stays at a key that rests")
 	}
 	for range 1000 {
-		b.wait(time.Minute) // the first key is back soon
-		if l := b.take("s"); l.Label != second.Label {
+		b.wait(time.Minute) // the first key can be used again soon
+		if l := b.lease("s"); l.Label != second.Label {
 			t.Fatalf("moved again, to %v", l)
 		}
 	}
 	b.wait(time.Hour + time.Second)
-	if b.take("s").Bound {
+	if b.lease("s").Bound {
 		t.Error("a conversation that was silent for an hour is still bound")
 	}
 }
 
-func TestWeightNothing(t *testing.T) {
+func TestKeyWithWeightZero(t *testing.T) {
 	t.Parallel()
 	ks := keys("AB")
-	b := newBench(t, keypool.Options{}, ks...)
-	b.take("other")
-	bound := b.take("s")
+	b := newFixture(t, keypool.Options{}, ks...)
+	b.lease("other")
+	bound := b.lease("s")
 	ks[slices.IndexFunc(ks, func(k keypool.Key) bool { return k.Label == bound.Label })].Weight = 0
 	b.Apply([]keypool.Provider{{Name: "p", Keys: ks}})
 	for range 100 {
-		if b.take("").Label == bound.Label {
+		if b.lease("").Label == bound.Label {
 			t.Fatal("a key of weight 0 begins something")
 		}
 	}
-	if l := b.take("s"); l.Label != bound.Label {
+	if l := b.lease("s"); l.Label != bound.Label {
 		t.Error("a conversation lost its key because new ones do not get it")
 	}
 	ks[0].Weight, ks[1].Weight = 0, 0
 	b.Apply([]keypool.Provider{{Name: "p", Keys: ks}})
-	if e := b.none(); e.Class != llm.ClassNoProvider || !strings.Contains(e.Message, "weight") || !strings.Contains(e.Hint, "collie keys set") {
+	if e := b.leaseError(); e.Class != llm.ClassNoProvider || !strings.Contains(e.Message, "weight") || !strings.Contains(e.Hint, "collie keys set") {
 		t.Errorf("without any weight: %+v", e)
 	}
 }
 
-func TestNoKeyTwice(t *testing.T) {
+func TestRequestTriesEachKeyOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("ABCDEFGH")...)
+	b := newFixture(t, keypool.Options{}, keys("ABCDEFGH")...)
 	r := &keypool.Request{Provider: "p", Model: "m", Session: "s"}
 	seen := map[string]bool{}
 	for {
@@ -164,69 +167,69 @@ func TestNoKeyTwice(t *testing.T) {
 	}
 }
 
-func TestLadder(t *testing.T) {
+func TestRestsDouble(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, keys("A")...)
 	for i, want := range []time.Duration{60, 120, 240, 480, 900, 900} {
-		b.fail(b.take(""), llm.ClassRateLimit)
-		if got := b.rests("A"); got != want*time.Second {
+		b.fail(b.lease(""), llm.ClassRateLimit)
+		if got := b.restLength("A"); got != want*time.Second {
 			t.Errorf("limit %d: %v, want %v", i+1, got, want*time.Second)
 		}
 		if s := b.status("A"); s.State != keypool.Cooling || s.Why == "" || s.Level != min(i+1, 5) {
 			t.Errorf("limit %d: %+v", i+1, s)
 		}
-		if e := b.none(); e.Class != llm.ClassAllCooling || e.RetryAfter != want*time.Second {
+		if e := b.leaseError(); e.Class != llm.ClassAllCooling || e.RetryAfter != want*time.Second {
 			t.Errorf("limit %d: %+v", i+1, e)
 		}
 		b.wait(want * time.Second)
 	}
-	b.MarkKeySuccess(b.take(""))
-	b.fail(b.take(""), llm.ClassRateLimit)
-	if got := b.rests("A"); got != time.Minute {
+	b.MarkKeySuccess(b.lease(""))
+	b.fail(b.lease(""), llm.ClassRateLimit)
+	if got := b.restLength("A"); got != time.Minute {
 		t.Errorf("after a success: %v", got)
 	}
 	b.wait(time.Minute)
-	b.fail(b.take(""), llm.ClassRateLimit) // level 2
+	b.fail(b.lease(""), llm.ClassRateLimit) // level 2
 	b.wait(2*time.Minute + 15*time.Minute)
 	if s := b.status("A"); s.State != keypool.Active || s.Level != 1 {
 		t.Errorf("after quiet minutes: %+v", s)
 	}
-	b.fail(b.take(""), llm.ClassRateLimit)
-	if got := b.rests("A"); got != 2*time.Minute {
+	b.fail(b.lease(""), llm.ClassRateLimit)
+	if got := b.restLength("A"); got != 2*time.Minute {
 		t.Errorf("a quarter of an hour takes back one step: %v", got)
 	}
 }
 
 func TestJitter(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{Jitter: func() float64 { return 0.5 }}, keys("A")...)
-	b.fail(b.take(""), llm.ClassRateLimit)
-	if got := b.rests("A"); got != 63*time.Second {
+	b := newFixture(t, keypool.Options{Jitter: func() float64 { return 0.5 }}, keys("A")...)
+	b.fail(b.lease(""), llm.ClassRateLimit)
+	if got := b.restLength("A"); got != 63*time.Second {
 		t.Errorf("half the jitter: %v", got)
 	}
 }
 
-// Requests that fail together are one episode, whatever their number.
-func TestOneStepAnEpisode(t *testing.T) {
+// Requests that fail together cause one rest, whatever their number.
+func TestBurstCausesOneRest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, keys("A")...)
 	var leases []keypool.Lease
 	for range 20 {
-		leases = append(leases, b.take(""))
+		leases = append(leases, b.lease(""))
 	}
 	for _, l := range leases[:19] {
 		b.fail(l, llm.ClassRateLimit)
 		b.wait(time.Second)
 	}
-	if s := b.status("A"); s.Level != 1 || b.rests("A") != 41*time.Second {
-		t.Errorf("level %d, %v", s.Level, b.rests("A"))
+	if s := b.status("A"); s.Level != 1 || b.restLength("A") != 41*time.Second {
+		t.Errorf("level %d, %v", s.Level, b.restLength("A"))
 	}
 	b.MarkKeySuccess(leases[19]) // began before the rest
 	if s := b.status("A"); s.State != keypool.Cooling {
 		t.Errorf("a late success ends the rest: %+v", s)
 	}
 	b.wait(time.Minute)
-	b.fail(b.take(""), llm.ClassRateLimit)
+	b.fail(b.lease(""), llm.ClassRateLimit)
 	if s := b.status("A"); s.Level != 2 {
 		t.Errorf("the level did not outlive the rest: %+v", s)
 	}
@@ -245,90 +248,90 @@ func TestRetryAfter(t *testing.T) {
 		"past":    {-time.Second, time.Minute, keypool.Cooling},
 		"absurd":  {8 * 24 * time.Hour, time.Minute, keypool.Cooling},
 	} {
-		b := newBench(t, keypool.Options{}, keys("A")...)
-		l := b.take("")
+		b := newFixture(t, keypool.Options{}, keys("A")...)
+		l := b.lease("")
 		b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: tc.hint})
-		if s := b.status("A"); b.rests("A") != tc.want || s.State != tc.state {
-			t.Errorf("%s: %v, %s", name, b.rests("A"), s.State)
+		if s := b.status("A"); b.restLength("A") != tc.want || s.State != tc.state {
+			t.Errorf("%s: %v, %s", name, b.restLength("A"), s.State)
 		}
 	}
 }
 
-// The end of a rest moves forward only, and what the provider said is waited for where no other key is left.
-func TestHints(t *testing.T) {
+// The end of a rest never moves back. If no other key is left, the wait that the provider asks for counts.
+func TestProviderWaits(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
-	one, two, three := b.take(""), b.take(""), b.take("")
+	b := newFixture(t, keypool.Options{}, keys("A")...)
+	one, two, three := b.lease(""), b.lease(""), b.lease("")
 	b.MarkKeyError(t.Context(), &one, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 5 * time.Minute})
 	b.MarkKeyError(t.Context(), &two, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 2 * time.Minute})
-	if got := b.rests("A"); got != 5*time.Minute {
+	if got := b.restLength("A"); got != 5*time.Minute {
 		t.Errorf("a shorter one counts: %v", got)
 	}
 	b.MarkKeyError(t.Context(), &three, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 9 * time.Minute})
-	if got := b.rests("A"); got != 9*time.Minute {
+	if got := b.restLength("A"); got != 9*time.Minute {
 		t.Errorf("a longer one does not count: %v", got)
 	}
 
-	b = newBench(t, keypool.Options{}, keys("A")...)
-	l := b.take("")
+	b = newFixture(t, keypool.Options{}, keys("A")...)
+	l := b.lease("")
 	b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, RetryAfter: 3 * time.Second})
-	if e := b.none(); e.RetryAfter != 3*time.Second {
+	if e := b.leaseError(); e.RetryAfter != 3*time.Second {
 		t.Errorf("the wait is %v", e.RetryAfter)
 	}
 	b.wait(3 * time.Second)
-	b.MarkKeySuccess(b.take(""))
+	b.MarkKeySuccess(b.lease(""))
 	if s := b.status("A"); s.State != keypool.Active || s.Level != 0 {
 		t.Errorf("after it: %+v", s)
 	}
 }
 
-// After a rest one request tries the key, and the others use other keys until it is answered.
-func TestHalfOpen(t *testing.T) {
+// After a rest one request probes the key, and the others use other keys until it is answered.
+func TestProbeAfterRest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("AB")...)
-	b.fail(b.take(""), llm.ClassRateLimit)
+	b := newFixture(t, keypool.Options{}, keys("AB")...)
+	b.fail(b.lease(""), llm.ClassRateLimit)
 	rested := "A"
 	b.wait(time.Minute)
 	var probe keypool.Lease
 	for probe.Label != rested {
-		probe = b.take("")
+		probe = b.lease("")
 	}
 	for range 50 {
-		if b.take("").Label == rested {
+		if b.lease("").Label == rested {
 			t.Fatal("a second request tries the key")
 		}
 	}
 	b.MarkKeySuccess(probe)
 	var again keypool.Lease
 	for range 2 {
-		if l := b.take(""); l.Label == rested {
+		if l := b.lease(""); l.Label == rested {
 			again = l
 		}
 	}
 	if again.Label == "" {
 		t.Fatal("the key is not used after it has answered")
 	}
-	// A trial of which nothing is heard ends as well.
+	// A probe without an outcome ends too.
 	b.fail(again, llm.ClassRateLimit)
 	b.wait(time.Minute)
-	for probe = b.take(""); probe.Label != rested; probe = b.take("") {
+	for probe = b.lease(""); probe.Label != rested; probe = b.lease("") {
 		continue
 	}
 	b.wait(10 * time.Second)
 	for range 2 {
-		if b.take("").Label == rested {
+		if b.lease("").Label == rested {
 			return
 		}
 	}
 	t.Error("a request without an end keeps the key from all others")
 }
 
-func TestScopeOfALimit(t *testing.T) {
+func TestLimitOfOneModel(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
-	l := b.take("")
+	b := newFixture(t, keypool.Options{}, keys("A")...)
+	l := b.lease("")
 	b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassRateLimit, Scoped: true, Message: "limit of m"})
-	if e := b.none(); e.Class != llm.ClassAllCooling || e.RetryAfter != time.Minute {
+	if e := b.leaseError(); e.Class != llm.ClassAllCooling || e.RetryAfter != time.Minute {
 		t.Errorf("the model: %+v", e)
 	}
 	if _, err := b.ResolveAPIKeyForRequest(t.Context(), &keypool.Request{Provider: "p", Model: "other"}); err != nil {
@@ -339,29 +342,29 @@ func TestScopeOfALimit(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	b.wait(time.Minute)
-	b.MarkKeySuccess(b.take(""))
+	b.MarkKeySuccess(b.lease(""))
 	if s := b.status("A"); len(s.Models) != 0 {
 		t.Errorf("after a success: %+v", s)
 	}
 }
 
-func TestExhausted(t *testing.T) {
+func TestQuota(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, keys("A")...)
 	for i, want := range []time.Duration{time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
-		if next := b.fail(b.take(""), llm.ClassQuota); next != keypool.OtherKey {
+		if next := b.fail(b.lease(""), llm.ClassQuota); next != keypool.OtherKey {
 			t.Fatal(next)
 		}
-		if s := b.status("A"); s.State != keypool.Exhausted || b.rests("A") != want {
-			t.Errorf("time %d: %s for %v", i+1, s.State, b.rests("A"))
+		if s := b.status("A"); s.State != keypool.Exhausted || b.restLength("A") != want {
+			t.Errorf("time %d: %s for %v", i+1, s.State, b.restLength("A"))
 		}
 		b.wait(want)
 	}
-	b.fail(b.take(""), llm.ClassQuota)
+	b.fail(b.lease(""), llm.ClassQuota)
 	if n := b.Reset("p", "A"); n != 1 {
 		t.Fatalf("%d keys were reset", n)
 	}
-	b.MarkKeySuccess(b.take(""))
+	b.MarkKeySuccess(b.lease(""))
 }
 
 func TestCredential(t *testing.T) {
@@ -369,8 +372,8 @@ func TestCredential(t *testing.T) {
 	secret := "old"
 	reads := 0
 	o := keypool.Options{Secret: func(context.Context, string) (string, error) { reads++; return secret, nil }}
-	b := newBench(t, o, keys("A")...)
-	l := b.take("")
+	b := newFixture(t, o, keys("A")...)
+	l := b.lease("")
 	secret = "rotated"
 	if next := b.MarkKeyError(t.Context(), &l, &llm.Error{Class: llm.ClassCredential}); next != keypool.SameKey || l.Reveal() != "rotated" {
 		t.Fatalf("a secret that was rotated: %s with %q", next, l.Reveal())
@@ -384,34 +387,34 @@ func TestCredential(t *testing.T) {
 	reads = 0
 	b.wait(1000 * time.Hour)
 	for range 10 {
-		if e := b.none(); e.Class != llm.ClassCredential || !strings.Contains(e.Message, "bad key") || !strings.Contains(e.Hint, "collie keys set p LABEL") {
+		if e := b.leaseError(); e.Class != llm.ClassCredential || !strings.Contains(e.Message, "bad key") || !strings.Contains(e.Hint, "collie keys set p LABEL") {
 			t.Fatalf("%+v", e)
 		}
 	}
 	if reads != 1 {
 		t.Errorf("the secret was read %d times within a minute", reads)
 	}
-	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("A")}}) // the settings were read again, and it is the same
-	if e := b.none(); e.Class != llm.ClassCredential {
+	b.Apply([]keypool.Provider{{Name: "p", Keys: keys("A")}}) // the same settings were applied again
+	if e := b.leaseError(); e.Class != llm.ClassCredential {
 		t.Errorf("the same secret, read again: %+v", e)
 	}
 	secret = "third"
 	b.wait(time.Minute)
-	if l := b.take(""); l.Reveal() != "third" {
+	if l := b.lease(""); l.Reveal() != "third" {
 		t.Error("another secret is not tried")
 	}
 }
 
-func TestSecretThatCannotBeRead(t *testing.T) {
+func TestUnreadableSecret(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{Secret: func(_ context.Context, ref string) (string, error) {
+	b := newFixture(t, keypool.Options{Secret: func(_ context.Context, ref string) (string, error) {
 		if ref == "secret-A" {
 			return "", errors.New("OPENAI_API_KEY is not set")
 		}
 		return ref, nil
 	}}, keys("AB")...)
 	for range 4 {
-		if l := b.take(""); l.Label != "B" || l.Reveal() != "secret-B" {
+		if l := b.lease(""); l.Label != "B" || l.Reveal() != "secret-B" {
 			t.Fatalf("%v", l)
 		}
 	}
@@ -422,7 +425,7 @@ func TestSecretThatCannotBeRead(t *testing.T) {
 
 func TestPermission(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("A")...)
+	b := newFixture(t, keypool.Options{}, keys("A")...)
 	for i, model := range []string{"m", "n", "o"} {
 		l, err := b.ResolveAPIKeyForRequest(t.Context(), &keypool.Request{Provider: "p", Model: model})
 		if err != nil {
@@ -433,16 +436,16 @@ func TestPermission(t *testing.T) {
 			t.Errorf("after %d models: %s", i+1, s.State)
 		}
 	}
-	b = newBench(t, keypool.Options{}, keys("A")...)
-	b.fail(b.take(""), llm.ClassModelAccess)
-	if e := b.none(); e.Class != llm.ClassModelAccess {
+	b = newFixture(t, keypool.Options{}, keys("A")...)
+	b.fail(b.lease(""), llm.ClassModelAccess)
+	if e := b.leaseError(); e.Class != llm.ClassModelAccess {
 		t.Errorf("%+v", e)
 	}
 	b.wait(10 * time.Minute)
-	b.take("")
+	b.lease("")
 }
 
-// Of every class: what becomes of the key, and what is done next.
+// For each class of failure: the state of the key, and what to do next.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[llm.Class]struct {
@@ -457,8 +460,8 @@ func TestClasses(t *testing.T) {
 		llm.ClassNoTools: {keypool.Stop, keypool.Active}, llm.ClassCanceled: {keypool.Stop, keypool.Active},
 		llm.ClassUnknown: {keypool.Stop, keypool.Active},
 	} {
-		b := newBench(t, keypool.Options{}, keys("A")...)
-		next := b.fail(b.take(""), class)
+		b := newFixture(t, keypool.Options{}, keys("A")...)
+		next := b.fail(b.lease(""), class)
 		if s := b.status("A"); next != want.next || s.State != want.state {
 			t.Errorf("%s: %s, %s; want %s, %s", class, next, s.State, want.next, want.state)
 		}
@@ -467,8 +470,8 @@ func TestClasses(t *testing.T) {
 
 func TestOverloadedProvider(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keys("ABC")...)
-	first, second, third := b.take(""), b.take(""), b.take("")
+	b := newFixture(t, keypool.Options{}, keys("ABC")...)
+	first, second, third := b.lease(""), b.lease(""), b.lease("")
 	if next := b.fail(first, llm.ClassOverloaded); next != keypool.OtherKey || b.status("A").State != keypool.Cooling {
 		t.Fatalf("one key: %s", next)
 	}
@@ -488,46 +491,46 @@ func TestOverloadedProvider(t *testing.T) {
 	if b.Overloaded("p", "m") != 10*time.Second || b.Overloaded("p", "n") != 0 {
 		t.Errorf("overloaded for %v", b.Overloaded("p", "m"))
 	}
-	b.MarkKeySuccess(b.take(""))
+	b.MarkKeySuccess(b.lease(""))
 	if b.Overloaded("p", "m") != 0 {
 		t.Error("still overloaded after an answer")
 	}
 	// Keys that fail further apart are two failures.
-	b.fail(b.take(""), llm.ClassOverloaded)
+	b.fail(b.lease(""), llm.ClassOverloaded)
 	b.wait(10 * time.Second)
-	if next := b.fail(b.take(""), llm.ClassOverloaded); next != keypool.OtherKey {
+	if next := b.fail(b.lease(""), llm.ClassOverloaded); next != keypool.OtherKey {
 		t.Errorf("10 s later: %s", next)
 	}
 }
 
-func TestModelsOfAKey(t *testing.T) {
+func TestModelPatterns(t *testing.T) {
 	t.Parallel()
 	ks := keys("AB")
 	ks[0].Models = []string{"gpt-*", "o1"}
-	b := newBench(t, keypool.Options{}, ks...)
+	b := newFixture(t, keypool.Options{}, ks...)
 	for range 10 {
-		if b.take("").Label != "B" {
+		if b.lease("").Label != "B" {
 			t.Fatal("a key is used for a model that it is not for")
 		}
 	}
 	ks[1].Models = []string{"other"}
 	b.Apply([]keypool.Provider{{Name: "p", Keys: ks}})
-	if e := b.none(); e.Class != llm.ClassModelAccess || !e.Scoped {
+	if e := b.leaseError(); e.Class != llm.ClassModelAccess || !e.Scoped {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestProviderWithoutKeys(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{Secret: func(context.Context, string) (string, error) {
+	b := newFixture(t, keypool.Options{Secret: func(context.Context, string) (string, error) {
 		return "", errors.New("nothing to read")
 	}})
-	l := b.take("s")
+	l := b.lease("s")
 	if l.Reveal() != "" || l.Label != "" {
 		t.Errorf("%v", l)
 	}
 	b.fail(l, llm.ClassRateLimit)
-	if e := b.none(); e.Class != llm.ClassAllCooling {
+	if e := b.leaseError(); e.Class != llm.ClassAllCooling {
 		t.Errorf("%+v", e)
 	}
 	if _, err := b.ResolveAPIKeyForRequest(t.Context(), &keypool.Request{Provider: "q"}); err == nil {
@@ -535,11 +538,11 @@ func TestProviderWithoutKeys(t *testing.T) {
 	}
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	ks := keys("ABC")
 	ks[0].Weight, ks[1].Weight = 5, 2
-	b := newBench(t, keypool.Options{}, ks...)
+	b := newFixture(t, keypool.Options{}, ks...)
 	const each = 10_000
 	counts := make([]map[string]int, 64)
 	var all sync.WaitGroup
@@ -572,21 +575,21 @@ func TestManyAtOnce(t *testing.T) {
 
 func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, keypool.Options{}, keypool.Key{Label: "A", Secret: "canary-geheim", Weight: 1})
-	l := b.take("s")
+	b := newFixture(t, keypool.Options{}, keypool.Key{Label: "A", Secret: "canary-geheim", Weight: 1})
+	l := b.lease("s")
 	b.fail(l, llm.ClassCredential)
-	text := fmt.Sprintf("%v %+v %#v %s %q %+v %v", l, l, l, l, l, b.List(), b.none())
+	text := fmt.Sprintf("%v %+v %#v %s %q %+v %v", l, l, l, l, l, b.List(), b.leaseError())
 	if strings.Contains(text, "geheim") {
 		t.Error(text)
 	}
 }
 
-func TestNothingIsAllocated(t *testing.T) {
-	b := newBench(t, keypool.Options{}, keys("ABCDEFGHIJKLMNOP")...)
+func TestPickDoesNotAllocate(t *testing.T) {
+	b := newFixture(t, keypool.Options{}, keys("ABCDEFGHIJKLMNOP")...)
 	for name, session := range map[string]string{"a turn": "", "a conversation": "0198f3a0-7b6e-7c11-9f4e-2f4bd1f0c0aa"} {
-		b.take(session)
+		b.lease(session)
 		for range 32 {
-			b.take("")
+			b.lease("")
 		}
 		ctx := t.Context()
 		if n := testing.AllocsPerRun(1000, func() {
@@ -600,7 +603,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// BenchmarkPick has the floor of a pick as its last line: a free mutex, and a provider found by its name.
+// BenchmarkPick measures a pick. Its last case is the lower bound: an uncontended mutex and a map lookup.
 func BenchmarkPick(b *testing.B) {
 	for _, n := range []int{1, 4, 16, 64} {
 		for _, session := range []string{"", "0198f3a0-7b6e-7c11-9f4e-2f4bd1f0c0aa"} {

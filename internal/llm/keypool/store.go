@@ -33,7 +33,7 @@ type KeyState struct {
 	Successes   int64        `json:"successes"`
 	Errors      int64        `json:"errors"`
 	Fingerprint string       `json:"-"` // of the secret that was refused; see fingerprintOf
-	Gone        bool         `json:"-"`
+	Gone        bool         `json:"-"` // the key was removed
 }
 
 // Rest is the state of a key or of one model of it.

@@ -80,15 +80,15 @@ func TestMemoryStore(t *testing.T) {
 func TestRestartWhileAKeyRests(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	one := newBench(t, keypool.Options{Store: m}, keys("ABC")...)
-	bound := one.take("s")
+	one := newFixture(t, keypool.Options{Store: m}, keys("ABC")...)
+	bound := one.lease("s")
 	var other string
 	for _, l := range "ABC" {
 		if string(l) != bound.Label {
 			other = string(l)
 		}
 	}
-	for l := one.take(""); ; l = one.take("") {
+	for l := one.lease(""); ; l = one.lease("") {
 		if l.Label == other {
 			one.fail(l, llm.ClassRateLimit)
 			one.wait(time.Minute)
@@ -102,23 +102,23 @@ func TestRestartWhileAKeyRests(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	two := newBench(t, keypool.Options{Store: m}, keys("ABC")...)
+	two := newFixture(t, keypool.Options{Store: m}, keys("ABC")...)
 	two.now = one.now.Add(30 * time.Second)
 	before, after := one.status(other), two.status(other)
 	if after.State != keypool.Cooling || after.Level != 2 || !after.Until.Equal(before.Until) || after.Errors != 2 {
 		t.Errorf("before %+v\nafter %+v", before, after)
 	}
-	if l := two.take("s"); l.Label != bound.Label || !l.Bound {
+	if l := two.lease("s"); l.Label != bound.Label || !l.Bound {
 		t.Errorf("the conversation moved from %v to %v", bound, l)
 	}
 	for range 20 {
-		if two.take("").Label == other {
+		if two.lease("").Label == other {
 			t.Fatal("a key is used while it rests")
 		}
 	}
 	// The level outlives the rest and the process.
 	two.now = after.Until
-	for l := two.take(""); ; l = two.take("") {
+	for l := two.lease(""); ; l = two.lease("") {
 		if l.Label == other {
 			two.fail(l, llm.ClassRateLimit)
 			break
@@ -134,34 +134,34 @@ func TestRefusedKeyAfterRestart(t *testing.T) {
 	m := newMemory()
 	secret := "old"
 	o := keypool.Options{Store: m, Secret: func(context.Context, string) (string, error) { return secret, nil }}
-	one := newBench(t, o, keys("A")...)
-	one.fail(one.take(""), llm.ClassCredential)
+	one := newFixture(t, o, keys("A")...)
+	one.fail(one.lease(""), llm.ClassCredential)
 	if err := one.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if e := newBench(t, o, keys("A")...).none(); e.Class != llm.ClassCredential {
+	if e := newFixture(t, o, keys("A")...).leaseError(); e.Class != llm.ClassCredential {
 		t.Errorf("the same secret: %+v", e)
 	}
 	secret = "new"
-	newBench(t, o, keys("A")...).take("")
+	newFixture(t, o, keys("A")...).lease("")
 }
 
 // A clock that is set back makes no rest longer than a quarter of an hour.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	one := newBench(t, keypool.Options{Store: m}, keys("A")...)
-	one.fail(one.take(""), llm.ClassRateLimit)
+	one := newFixture(t, keypool.Options{Store: m}, keys("A")...)
+	one.fail(one.lease(""), llm.ClassRateLimit)
 	if err := one.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	two := newBench(t, keypool.Options{Store: m}, keys("A")...)
+	two := newFixture(t, keypool.Options{Store: m}, keys("A")...)
 	two.wait(-1000 * time.Hour)
-	if e := two.none(); e.RetryAfter != time.Minute {
+	if e := two.leaseError(); e.RetryAfter != time.Minute {
 		t.Errorf("it rests for %v", e.RetryAfter)
 	}
 	one.wait(-5 * time.Hour)
-	if e := one.none(); e.RetryAfter > 15*time.Minute {
+	if e := one.leaseError(); e.RetryAfter > 15*time.Minute {
 		t.Errorf("it rests for %v", e.RetryAfter)
 	}
 }
@@ -169,9 +169,9 @@ func TestClockSetBack(t *testing.T) {
 func TestKeyThatIsTakenOut(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	b := newBench(t, keypool.Options{Store: m}, keys("AB")...)
-	b.fail(b.take(""), llm.ClassRateLimit)
-	late := b.take("")
+	b := newFixture(t, keypool.Options{Store: m}, keys("AB")...)
+	b.fail(b.lease(""), llm.ClassRateLimit)
+	late := b.lease("")
 	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -196,9 +196,9 @@ func TestChangesAreGathered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
-		b := newBench(t, keypool.Options{Store: m, Now: time.Now}, keys("AB")...)
+		b := newFixture(t, keypool.Options{Store: m, Now: time.Now}, keys("AB")...)
 		for range 100 {
-			b.MarkKeySuccess(b.take("s"))
+			b.MarkKeySuccess(b.lease("s"))
 		}
 		if m.count() != 0 {
 			t.Error("saved at once")
@@ -214,7 +214,7 @@ func TestChangesAreGathered(t *testing.T) {
 			t.Errorf("saved %d times, though nothing changed", m.count())
 		}
 		m.breaks(true)
-		b.MarkKeySuccess(b.take("s"))
+		b.MarkKeySuccess(b.lease("s"))
 		await.Sleep(time.Second)
 		synctest.Wait()
 		m.breaks(false)
@@ -228,7 +228,7 @@ func TestChangesAreGathered(t *testing.T) {
 				t.Errorf("%v: %d successes are kept of %d", place, k.Successes, want)
 			}
 		}
-		b.MarkKeySuccess(b.take("s"))
+		b.MarkKeySuccess(b.lease("s"))
 		if err := b.Close(t.Context()); err != nil || m.count() != 4 {
 			t.Errorf("closed after %d saves: %v", m.count(), err)
 		}
