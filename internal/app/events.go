@@ -32,6 +32,7 @@ const maxQueuedStates = 1024
 type callEvent struct {
 	ID      string       `json:"callId"`
 	Tool    string       `json:"tool"`
+	Class   tool.Class   `json:"class,omitempty"`
 	Origin  tool.Origin  `json:"origin"`
 	Outcome tool.Outcome `json:"outcome,omitempty"`
 	Millis  *int64       `json:"ms,omitempty"`
@@ -163,6 +164,9 @@ func (t *eventForwarder) person(q *gate.Asked) {
 
 func (t *eventForwarder) call(kind string, c *tool.Call, e callEvent) {
 	e.ID, e.Tool, e.Origin = c.ID, c.Subject(), c.Origin
+	if c.Action != nil {
+		e.Class = c.Action.Class()
+	}
 	session := ""
 	if c.Origin == tool.Chat {
 		session = c.Session // the id of a conversation; an MCP client's session id is secret
