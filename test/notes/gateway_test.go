@@ -175,17 +175,17 @@ type purse struct {
 	balance int64
 }
 
-func (p *purse) Balance(context.Context) (balance, earned int64, err error) {
+func (p *purse) Wallet(context.Context) (action.Wallet, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.balance, 100, nil
+	return action.Wallet{Balance: p.balance, Earned: 100}, nil
 }
 
-func (p *purse) Spend(_ context.Context, _ string, cost int64) (balance, earned int64, err error) {
+func (p *purse) Spend(ctx context.Context, _ string, cost int64) (action.Wallet, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.balance -= cost
-	return p.balance, 100, nil
+	p.mu.Unlock()
+	return p.Wallet(ctx)
 }
 
 var (

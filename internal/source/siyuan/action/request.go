@@ -78,11 +78,19 @@ type LocalFiles struct {
 	MaxUpload int64
 }
 
-// Coins is the mascot's balance. It is safe for concurrent use.
+// Coins is where the mascot's coins are kept. It is safe for concurrent use.
 type Coins interface {
-	Balance(ctx context.Context) (balance, earned int64, err error)
+	Wallet(ctx context.Context) (Wallet, error)
 	// Spend takes cost from the balance for an item. If the balance is too low, the error has kind Conflicting.
-	Spend(ctx context.Context, item string, cost int64) (balance, earned int64, err error)
+	Spend(ctx context.Context, item string, cost int64) (Wallet, error)
+}
+
+// Wallet is what the mascot has, and what it got it for.
+type Wallet struct {
+	Balance, Earned int64          // coins now, and coins ever
+	Today           int64          // calls since midnight, failed ones too
+	LastAction      string         // "fs/read"; empty before the first call
+	Bought          map[string]int // how many of each item were ever bought
 }
 
 // NewRequest returns a run of a. The arguments have passed [Action.Adapt] and match its schema.

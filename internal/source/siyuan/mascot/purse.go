@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"collie/internal/atomicfile"
 	"collie/internal/event"
+	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
@@ -43,6 +45,8 @@ type Purse struct {
 
 	mu     sync.Mutex
 	earned int64      // coins that are not in the file yet
+	calls  int64      // calls of day that are not in the file yet
+	day    string     // "2006-01-02"
 	last   *lastEvent // event that is not in the files yet
 	joined bool       // the coins of the workspace have been added
 
@@ -157,9 +161,9 @@ func (p *Purse) writeLoop() {
 	}
 }
 
-// earnsCoins reports whether a call counts: a call of the SiYuan tools except the mascot itself.
+// earnsCoins reports whether a call counts: a call of any tool except the mascot itself.
 func earnsCoins(c *tool.Call) bool {
-	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && c.Source.Name() == "siyuan" && c.Tool != "mascot"
+	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && (c.Tool != "mascot" || c.Source.Name() != "siyuan")
 }
 
 // earn counts a call that has ended. A successful call earns a coin.
@@ -167,6 +171,10 @@ func (p *Purse) earn(d *tool.CallDone) {
 	c := d.Call
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if now := today(); p.day != now {
+		p.day, p.calls = now, 0
+	}
+	p.calls++
 	h := &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "error"}
 	if d.Outcome == tool.OK {
 		h.Status = "success"
@@ -175,15 +183,21 @@ func (p *Purse) earn(d *tool.CallDone) {
 	p.last = h
 }
 
-// Balance returns the coins left and all coins ever earned.
-func (p *Purse) Balance(ctx context.Context) (balance, earned int64, err error) {
+// today is the local day.
+func today() string { return time.Now().Format(time.DateOnly) }
+
+// Wallet returns the coins, and what they came from and went to.
+func (p *Purse) Wallet(ctx context.Context) (action.Wallet, error) {
 	s, err := p.change(ctx, nil)
-	return s.Balance, s.Earned, err
+	if err != nil {
+		return action.Wallet{}, err
+	}
+	return s.wallet(), nil
 }
 
 // Spend subtracts cost, the price of the item called name, from the balance and returns the new figures. If the balance
 // is too small, the error is of kind Conflicting.
-func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, earned int64, err error) {
+func (p *Purse) Spend(ctx context.Context, name string, cost int64) (action.Wallet, error) {
 	h := &lastEvent{TS: time.Now().UnixMilli(), Tool: "mascot", Action: "buy", Status: "success", ItemID: name}
 	for _, it := range items() {
 		if it.ID == name {
@@ -194,21 +208,22 @@ func (p *Purse) Spend(ctx context.Context, name string, cost int64) (balance, ea
 		if s.Balance < cost {
 			return &tool.Error{
 				Op: "buy", Kind: tool.Conflicting, Subject: name, Message: fmt.Sprintf("it costs %d coins, and there are %d", cost, s.Balance),
-				Hint: "each successful call of a SiYuan tool earns one",
+				Hint: "each successful call of a tool earns one",
 			}
 		}
 		s.Balance -= cost
 		s.LastAction = h.action()
+		s.buy(name)
 		return nil
 	})
 	if err != nil {
-		return 0, 0, err
+		return action.Wallet{}, err
 	}
 	p.mu.Lock()
 	p.last = h
 	p.mu.Unlock()
 	p.requestWrite()
-	return s.Balance, s.Earned, nil
+	return s.wallet(), nil
 }
 
 // flush writes the coins and the last event to the file and, with Sync, to the workspace.
@@ -243,14 +258,15 @@ func (p *Purse) flush(ctx context.Context) error {
 func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, error) {
 	theirs, join := p.workspaceCoins(ctx)
 	p.mu.Lock()
-	earned := p.earned
-	p.earned = 0
+	earned, calls, day := p.earned, p.calls, p.day
+	p.earned, p.calls = 0, 0
 	p.mu.Unlock()
 	var s coins
 	err := p.file.Update(ctx, func(old []byte) ([]byte, error) {
 		s = readCoins(old)
-		before := s
+		before := readCoins(old)
 		s.add(earned, earned)
+		s.count(day, calls)
 		if join && !s.Joined {
 			s.add(theirs.Balance, theirs.Earned)
 			s.Joined = true
@@ -260,7 +276,7 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 				return nil, err
 			}
 		}
-		if s == before {
+		if reflect.DeepEqual(s, before) {
 			return old, nil
 		}
 		s.UpdatedAt = time.Now().UnixMilli()
@@ -270,6 +286,9 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 	defer p.mu.Unlock()
 	if err != nil {
 		p.earned += earned // for the next try
+		if p.day == day {
+			p.calls += calls
+		}
 	} else if join {
 		p.joined = true
 	}
@@ -287,6 +306,11 @@ type coins struct {
 	Seq int64 `json:"seq,omitempty"`
 	// Joined reports whether the coins of the workspace have been added.
 	Joined bool `json:"joined,omitempty"`
+	// Day is the local day that Today counts the calls of.
+	Day   string `json:"day,omitempty"`
+	Today int64  `json:"today,omitempty"`
+	// Bought is how many of each item were ever bought.
+	Bought map[string]int `json:"bought,omitempty"`
 }
 
 // maxCount is the limit of all numbers, so that sums stay exact in JSON.
@@ -305,6 +329,12 @@ func readCoins(raw []byte) coins {
 	if s.Balance = s.Earned; v.Get("balance").Type != gjson.Null {
 		s.Balance = count(v.Get("balance"))
 	}
+	s.Day, s.Today = v.Get("day").String(), count(v.Get("today"))
+	for _, it := range items() {
+		if n := count(v.Get("bought." + it.ID)); n > 0 {
+			s.setBought(it.ID, int(n))
+		}
+	}
 	return s
 }
 
@@ -319,6 +349,34 @@ func count(v gjson.Result) int64 {
 // add adds to balance and earned, up to maxCount.
 func (s *coins) add(balance, earned int64) {
 	s.Balance, s.Earned = min(s.Balance+balance, maxCount), min(s.Earned+earned, maxCount)
+}
+
+// count adds calls of a day. An earlier day than that of the file is over.
+func (s *coins) count(day string, calls int64) {
+	switch {
+	case calls == 0 || day < s.Day:
+	case day == s.Day:
+		s.Today = min(s.Today+calls, maxCount)
+	default:
+		s.Day, s.Today = day, calls
+	}
+}
+
+func (s *coins) buy(id string) { s.setBought(id, s.Bought[id]+1) }
+
+func (s *coins) setBought(id string, n int) {
+	if s.Bought == nil {
+		s.Bought = map[string]int{}
+	}
+	s.Bought[id] = n
+}
+
+func (s *coins) wallet() action.Wallet {
+	w := action.Wallet{Balance: s.Balance, Earned: s.Earned, LastAction: s.LastAction, Bought: s.Bought}
+	if s.Day == today() {
+		w.Today = s.Today
+	}
+	return w
 }
 
 func (s *coins) encode() ([]byte, error) { return json.Marshal(s) }

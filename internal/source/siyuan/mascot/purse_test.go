@@ -60,14 +60,14 @@ func open(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Pu
 func reopened(t testing.TB, dir string) (balance, earned int64) {
 	t.Helper()
 	p := open(t, dir, &bus{}, mascot.PurseOptions{})
-	balance, earned, err := p.Balance(t.Context())
+	w, err := p.Wallet(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return balance, earned
+	return w.Balance, w.Earned
 }
 
-// TestPurseEarns: one coin for each successful call of a SiYuan tool, none for anything else.
+// TestPurseEarns: one coin for each successful call of any tool but the mascot's own, none for anything else.
 func TestPurseEarns(t *testing.T) {
 	t.Parallel()
 	dir, b := t.TempDir(), &bus{}
@@ -91,8 +91,9 @@ func TestPurseEarns(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if balance, earned := reopened(t, dir); balance != 2 || earned != 2 {
-		t.Errorf("%d coins, %d ever; want 2 and 2", balance, earned)
+	w, err := open(t, dir, &bus{}, mascot.PurseOptions{}).Wallet(t.Context())
+	if err != nil || w.Balance != 3 || w.Earned != 3 || w.Today != 7 || w.LastAction != "fs/read" {
+		t.Errorf("%+v %v; want 3 coins and 7 calls", w, err)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, "mascot.json"))
 	if err != nil || gjson.GetBytes(raw, "lastAction").Str != "fs/read" || gjson.GetBytes(raw, "updatedAt").Int() == 0 {
@@ -121,7 +122,7 @@ func TestParallelCallsLoseNoCoin(t *testing.T) {
 		}
 		for i := range 4 {
 			wg.Go(func() {
-				balance, _, err := purses[i%2].Spend(t.Context(), "milk", cost)
+				w, err := purses[i%2].Spend(t.Context(), "milk", cost)
 				if err == nil {
 					mu.Lock()
 					spent += cost
@@ -129,8 +130,8 @@ func TestParallelCallsLoseNoCoin(t *testing.T) {
 				} else if tool.KindOf(err) != tool.Conflicting {
 					t.Error(err)
 				}
-				if balance < 0 {
-					t.Errorf("balance %d", balance)
+				if w.Balance < 0 {
+					t.Errorf("balance %d", w.Balance)
 				}
 			})
 		}
@@ -168,7 +169,7 @@ func TestSpendNeverGoesBelowZero(t *testing.T) {
 		}
 		want := int64(earn)
 		for _, cost := range rapid.SliceOfN(rapid.Int64Range(0, 9), 0, 10).Draw(rt, "costs") {
-			balance, total, err := p.Spend(t.Context(), "milk", cost)
+			w, err := p.Spend(t.Context(), "milk", cost)
 			switch {
 			case cost > want && tool.KindOf(err) != tool.Conflicting:
 				rt.Fatalf("bought for %d with %d: %v", cost, want, err)
@@ -177,12 +178,12 @@ func TestSpendNeverGoesBelowZero(t *testing.T) {
 			case err != nil:
 				rt.Fatal(err)
 			}
-			if want -= cost; balance != want || total != int64(earn) {
-				rt.Fatalf("%d left of %d, want %d of %d", balance, total, want, earn)
+			if want -= cost; w.Balance != want || w.Earned != int64(earn) {
+				rt.Fatalf("%d left of %d, want %d of %d", w.Balance, w.Earned, want, earn)
 			}
 		}
-		if balance, _, err := p.Balance(t.Context()); err != nil || balance != want {
-			rt.Fatalf("%d %v, want %d", balance, err, want)
+		if w, err := p.Wallet(t.Context()); err != nil || w.Balance != want {
+			rt.Fatalf("%+v %v, want %d", w, err, want)
 		}
 	})
 }
@@ -211,9 +212,9 @@ func TestOldFiles(t *testing.T) {
 		}
 		b := &bus{}
 		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
-		balance, earned, err := p.Balance(t.Context())
-		if err != nil || balance != want.balance || earned != want.earned {
-			t.Errorf("%s: %d of %d (%v), want %v", old, balance, earned, err, want)
+		w, err := p.Wallet(t.Context())
+		if err != nil || w.Balance != want.balance || w.Earned != want.earned {
+			t.Errorf("%s: %d of %d (%v), want %v", old, w.Balance, w.Earned, err, want)
 		}
 		if raw, _ := os.ReadFile(path); string(raw) != old {
 			t.Errorf("a look at the balance changed %s to %s", old, raw)
@@ -222,7 +223,7 @@ func TestOldFiles(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Errorf("%s: %v", old, err)
 		}
-		balance, earned = reopened(t, dir)
+		balance, earned := reopened(t, dir)
 		if balance != min(want.balance+1, 1<<52) || earned != min(want.earned+1, 1<<52) {
 			t.Errorf("%s: %d of %d after a call, want one more than %v", old, balance, earned, want)
 		}
@@ -256,8 +257,8 @@ func TestCoinsWaitForTheFile(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if balance, _, err := p.Balance(t.Context()); err != nil || balance != 1 {
-		t.Errorf("%d coins (%v), want the one that was not written", balance, err)
+	if w, err := p.Wallet(t.Context()); err != nil || w.Balance != 1 {
+		t.Errorf("%d coins (%v), want the one that was not written", w.Balance, err)
 	}
 }
 
@@ -356,7 +357,7 @@ func TestSyncWritesSeldom(t *testing.T) {
 		for i := range 1000 { // 10 s of calls
 			b.Publish(ended("fs", "read", tool.OK))
 			if i%100 == 0 {
-				if _, _, err := p.Spend(t.Context(), "milk", 0); err != nil {
+				if _, err := p.Spend(t.Context(), "milk", 0); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -497,7 +498,7 @@ func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 		if diff := cmp.Diff(want, read(eventsFile)); diff != "" {
 			t.Error(diff)
 		}
-		if _, _, err := p.Spend(t.Context(), "milk", 3); err != nil {
+		if _, err := p.Spend(t.Context(), "milk", 3); err != nil {
 			t.Fatal(err)
 		}
 		if err := p.Close(); err != nil { // twice is harmless
@@ -534,8 +535,8 @@ func TestSyncTakesOverTheCoinsOfThePlugin(t *testing.T) {
 			if err := p.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if balance, earned, err := p.Balance(t.Context()); balance != want.balance || earned != want.earned || err != nil {
-				t.Errorf("%q: %d of %d (%v), want %v", theirs, balance, earned, err, want)
+			if w, err := p.Wallet(t.Context()); w.Balance != want.balance || w.Earned != want.earned || err != nil {
+				t.Errorf("%q: %d of %d (%v), want %v", theirs, w.Balance, w.Earned, err, want)
 			}
 		}
 		if got := gjson.Get(d.file(statsFile), "balance").Int(); got != want.balance {
@@ -568,8 +569,8 @@ func TestKernelDownCostsNoCoins(t *testing.T) {
 		p := open(t, dir, b, mascot.PurseOptions{Sync: true, Kernel: d.client()})
 		b.Publish(ended("fs", "ls", tool.OK))
 		await.Sleep(time.Minute)
-		if balance, _, err := p.Balance(t.Context()); err != nil || balance != 1 {
-			t.Errorf("%d coins (%v), want the one that is known of", balance, err)
+		if w, err := p.Wallet(t.Context()); err != nil || w.Balance != 1 {
+			t.Errorf("%d coins (%v), want the one that is known of", w.Balance, err)
 		}
 		d.mu.Lock()
 		d.refuse = false
@@ -589,7 +590,7 @@ func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
 	for range 100 {
 		b.Publish(ended("fs", "ls", tool.OK))
 	}
-	if _, _, err := p.Balance(t.Context()); err != nil {
+	if _, err := p.Wallet(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := p.Close(); err != nil {
@@ -611,9 +612,9 @@ func FuzzOldFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		p := open(t, dir, b, mascot.PurseOptions{Every: time.Hour})
-		balance, earned, err := p.Balance(t.Context())
-		if err != nil || balance < 0 || earned < 0 {
-			t.Fatalf("%d of %d: %v", balance, earned, err)
+		w, err := p.Wallet(t.Context())
+		if err != nil || w.Balance < 0 || w.Earned < 0 {
+			t.Fatalf("%d of %d: %v", w.Balance, w.Earned, err)
 		}
 		for range 1 + rand.IntN(3) {
 			b.Publish(ended("fs", "ls", tool.OK))
@@ -622,8 +623,8 @@ func FuzzOldFile(f *testing.F) {
 			t.Fatal(err)
 		}
 		after, _ := reopened(t, dir)
-		if after <= balance && balance < 1<<52 {
-			t.Errorf("%d coins after calls, %d before", after, balance)
+		if after <= w.Balance && w.Balance < 1<<52 {
+			t.Errorf("%d coins after calls, %d before", after, w.Balance)
 		}
 	})
 }

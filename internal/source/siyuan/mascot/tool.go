@@ -1,5 +1,5 @@
 // Package mascot is the tool of the mascot, a puppy that earns a coin with each successful call
-// of the SiYuan tools and can be fed. [Purse] keeps the coins; the actions show and spend them.
+// of another tool and can be fed. [Purse] keeps the coins; the actions show and spend them.
 package mascot
 
 import (
@@ -51,8 +51,16 @@ func purse(r *action.Request) (action.Coins, error) {
 }
 
 type getBalanceResult struct {
-	Balance int64 `json:"balance" about:"coins now"`
-	Earned  int64 `json:"totalEarned" about:"coins ever"`
+	Balance int64    `json:"balance" about:"coins now"`
+	Earned  int64    `json:"totalEarned" about:"coins ever"`
+	Today   int64    `json:"callsToday" about:"calls since midnight, failed ones too"`
+	Last    string   `json:"lastAction,omitempty" about:"the last call, as TOOL/ACTION"`
+	Bought  []bought `json:"bought,omitempty" about:"what was ever bought"`
+}
+
+type bought struct {
+	ID    string `json:"id" about:"id from shop"`
+	Count int    `json:"count" about:"how many"`
 }
 
 func balance() *action.Action {
@@ -67,9 +75,17 @@ func balance() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		var out getBalanceResult
-		out.Balance, out.Earned, err = c.Balance(ctx)
-		return out, err
+		w, err := c.Wallet(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := getBalanceResult{Balance: w.Balance, Earned: w.Earned, Today: w.Today, Last: w.LastAction}
+		for _, it := range items() {
+			if n := w.Bought[it.ID]; n > 0 {
+				out.Bought = append(out.Bought, bought{it.ID, n})
+			}
+		}
+		return out, nil
 	})
 }
 
@@ -90,10 +106,11 @@ func shop() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		var out shopResult
-		out.Items = items()
-		out.Balance, out.Earned, err = c.Balance(ctx)
-		return out, err
+		w, err := c.Wallet(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return shopResult{w.Balance, w.Earned, items()}, nil
 	})
 }
 
@@ -130,11 +147,11 @@ func buy() *action.Action {
 			if err != nil {
 				return nil, err
 			}
-			remaining, earned, err := c.Spend(ctx, it.ID, it.Cost)
+			w, err := c.Spend(ctx, it.ID, it.Cost)
 			if err != nil {
 				return nil, err
 			}
-			return buyResult{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, remaining, earned}, nil
+			return buyResult{true, it.ID, it.Label, it.Type, it.Emoji, it.Cost, w.Balance, w.Earned}, nil
 		}
 		e := r.Invalid("item_id", fmt.Sprintf("is %q, expected one of %v", a.Item, ids))
 		if near, ok := tool.Nearest(a.Item, ids); ok {

@@ -51,7 +51,7 @@ func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
 func TestShopAndBuy(t *testing.T) {
 	t.Parallel()
 	kit := withCoins(t, 9)
-	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":9,"totalEarned":9}` {
+	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":9,"totalEarned":9,"callsToday":9,"lastAction":"fs/ls"}` {
 		t.Errorf("%s", got.Raw)
 	}
 	shop := kit.Must(t, act(t, "shop"), `{}`)
@@ -85,7 +85,7 @@ func TestShopAndBuy(t *testing.T) {
 	if !strings.Contains(err.Error(), "costs 3 coins, and there are 0") {
 		t.Error(err)
 	}
-	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":0,"totalEarned":9}` {
+	if got := kit.Must(t, act(t, "get_balance"), `{}`); got.Raw != `{"balance":0,"totalEarned":9,"callsToday":9,"lastAction":"mascot/buy","bought":[{"id":"milk","count":1},{"id":"can-food","count":1}]}` {
 		t.Errorf("after a refused purchase: %s", got.Raw)
 	}
 	if len(kit.Calls()) != 0 {
