@@ -13,7 +13,7 @@ func (b *bench) program(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.add("binary", megabytes, []float64{float64(info.Size()) / 1e6}, atMost(36))
+	b.add("binary", megabytes, []float64{float64(info.Size()) / 1e6}, atMost(39))
 	ours, others, err := beforeMain(ctx, b.collie)
 	if err != nil {
 		return err
