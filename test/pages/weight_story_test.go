@@ -1,0 +1,52 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+const (
+	maxFirstLoad   = 100_000 // bytes on the wire, without what is loaded when a page or the puppy is first shown
+	maxInteractive = 5 * 300 // milliseconds, five times what is aimed at
+)
+
+// The first load is small, and the composer is soon there. It runs before the stories that run side by side, since other browsers
+// would make it longer.
+//
+//nolint:paralleltest // see above
+func TestFirstLoad(t *testing.T) {
+	s := tell(t)
+	s.signIn()
+	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+			new MutationObserver(() => {
+				if (window.interactive || !document.querySelector('.composer textarea')) return
+				const files = performance.getEntries().filter(e => e.encodedBodySize && !new URL(e.name).pathname.startsWith('/api/'))
+				window.interactive = { ms: performance.now(), bytes: files.reduce((n, e) => n + e.encodedBodySize, 0), files: files.length }
+			}).observe(document, { subtree: true, childList: true })`})
+		return err
+	}))
+	var took []float64
+	for range 5 {
+		s.do(chromedp.Reload())
+		s.until(`window.interactive`)
+		took = append(took, s.eval(`window.interactive.ms`).(float64))
+		bytes, files := s.eval(`window.interactive.bytes`).(float64), s.eval(`window.interactive.files`).(float64)
+		if files < 3 || bytes < 10_000 || bytes > maxFirstLoad {
+			t.Errorf("the first load is %v bytes in %v files, expected at most %d", bytes, files, maxFirstLoad)
+		}
+	}
+	slices.Sort(took)
+	t.Logf("interactive after %.0f ms (median of 5), %v bytes", took[2], s.eval(`window.interactive.bytes`))
+	if took[2] > maxInteractive {
+		t.Errorf("the composer is there after %v ms, expected at most %d", took, maxInteractive)
+	}
+	s.clean()
+}
