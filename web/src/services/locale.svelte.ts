@@ -11,12 +11,13 @@ import { frame } from '../texts/frame'
 import { models } from '../texts/models'
 import { notebooks } from '../texts/notebooks'
 import { permissions } from '../texts/permissions'
+import { puppy } from '../texts/puppy'
 import { servers } from '../texts/servers'
 import { settings } from '../texts/settings'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

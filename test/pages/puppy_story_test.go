@@ -1,0 +1,134 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"collie/test/fakellm/provider"
+)
+
+// puppyIs waits until the puppy shows a state.
+func (s *story) puppyIs(doing string) {
+	s.Helper()
+	s.until(fmt.Sprintf(`document.querySelector('.puppy .drawing')?.dataset.doing === %q`, doing))
+}
+
+func fsCall(args string) provider.Turn {
+	return provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(args)}}}
+}
+
+// The puppy shows what a model does, carries questions, is paid, and eats what was bought for it.
+func TestPuppy(t *testing.T) {
+	t.Parallel()
+	s := tell(t,
+		fsCall(`{"action":"ls","path":"/"}`), fsCall(`{"action":"write","path":"/Welcome/Bone","markdown":"dig"}`), fsCall(`{"action":"read","path":"/Welcome/Nowhere"}`), provider.Turn{Say: "so far"},
+		fsCall(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is moved"},
+		fsCall(`{"action":"rm","path":"/Welcome/Bone"}`), provider.Turn{Say: "it is gone"})
+	s.signIn()
+	s.puppyIs("idle")
+	s.eval(`window.shown = []; window.hearts = 0; Math.random = () => 0.1
+		new MutationObserver(() => {
+			const now = document.querySelector('.puppy .drawing')
+			if (now && now.dataset.doing !== shown.at(-1)) shown.push(now.dataset.doing)
+			hearts += document.querySelectorAll('.puppy .hearts').length
+		}).observe(document.body, { subtree: true, childList: true, attributes: true }); 0`)
+	s.say("look around")
+	s.shows("article.assistant", "so far")
+	s.puppyIs("error")
+	s.puppyIs("idle") // after a while
+
+	s.say("move it")
+	s.puppyIs("dangerous")
+	s.until(`document.querySelector('.puppy .pup').ariaLabel.includes('wants your answer (fs')`)
+	s.click(".puppy", "Puppy: wants your answer")
+	s.click(".tray", "Allow once")
+	s.shows("article.assistant", "it is moved")
+	s.puppyIs("success")
+	s.say("and delete it")
+	s.click("article .question", "Allow once")
+	s.shows("article.assistant", "it is gone")
+	s.puppyIs("success")
+	got := s.eval(`shown.join(' ')`).(string)
+	for _, doing := range []string{"reading", "writing", "error", "idle", "dangerous", "moving", "deleting", "success"} {
+		if !strings.Contains(" "+got+" ", " "+doing+" ") {
+			t.Errorf("the puppy never showed %q, but %s", doing, got)
+		}
+	}
+	if s.eval(`hearts`).(float64) == 0 {
+		t.Error("no hearts, although chance was with them")
+	}
+
+	s.puppyIs("idle")
+	s.click(".puppy", "Puppy: has nothing to do")
+	s.shows(".wages .facts", "Coins\n4")
+	s.shows(".wages .facts", "Calls today\n5")
+	s.shows(".wages .facts", "fs/rm")
+	s.eval(`(b => { if (!b.disabled) throw Error('what costs more than there is can be bought') })(document.querySelector('[data-item="cat-food"] button'))`)
+	s.click(".wages", "Buy: Milk")
+	s.shows(".wages .facts", "Coins\n1")
+	s.click(".wages", "Feed: Milk")
+	s.until(`document.querySelector('.puppy .item .food')`)
+	s.until(`![...document.querySelectorAll('.wages button')].some(b => b.innerText.startsWith('Feed'))`)
+	s.clean()
+}
+
+// Where the puppy was put it stays, and so does its absence. Its test mode shows every state, also without a sign-in.
+func TestPuppyIsKept(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	s.puppyIs("idle")
+	left := func() float64 { return s.eval(`document.querySelector('.puppy').getBoundingClientRect().left`).(float64) }
+	before := left()
+	s.do(chromedp.Focus(chromedp.CSS(".puppy .pup")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
+	s.until(fmt.Sprintf(`document.querySelector('.puppy').getBoundingClientRect().left < %f`, before-20))
+	at := s.eval(`(r => [r.left + r.width / 2, r.top + r.height / 2])(document.querySelector('.puppy').getBoundingClientRect())`).([]any)
+	x, y := at[0].(float64), at[1].(float64)
+	s.do(chromedp.DragAndDropXY(x, y, 300, 200))
+	s.until(`Math.abs(document.querySelector('.puppy').getBoundingClientRect().left + 48 - 300) < 3`)
+	if s.eval(`!!document.querySelector('.wages')`).(bool) {
+		t.Error("dragging counts as a click")
+	}
+	s.do(chromedp.Reload())
+	s.puppyIs("idle")
+	if now := left() + 48; now < 297 || now > 303 {
+		t.Errorf("after a reload it is at %v, not at 300", now)
+	}
+
+	s.click("header nav", "Puppy")
+	for _, doing := range []string{"idle", "reading", "writing", "deleting", "moving", "dangerous", "success", "error"} {
+		s.eval(fmt.Sprintf(`document.querySelector('[data-test=%s]').click()`, doing))
+		s.puppyIs(doing)
+	}
+	s.page("puppy")
+	s.eval(`document.querySelector('[data-test=error]').click()`)
+	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}})
+		return err
+	}))
+	s.until(`document.getAnimations().length === 0`)
+
+	s.click(".puppy", "Hide the puppy")
+	s.until(`!document.querySelector('.puppy')`)
+	s.do(chromedp.Reload())
+	s.shows("main", "Test mode")
+	s.until(`!document.querySelector('main input[type=checkbox]').checked`)
+	s.eval(`document.querySelector('main input[type=checkbox]').click()`)
+	s.puppyIs("idle")
+
+	s.click("aside", "Sign out")
+	s.shows("main", "Choose a state to see it")
+	s.eval(`document.querySelector('[data-test=moving]').click()`)
+	s.until(`document.querySelector('[data-test=moving]').ariaPressed === 'true'`)
+	s.clean()
+}
