@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"collie/internal/source/siyuan/kernel/kerneltest"
 	"collie/test/fakellm/provider"
 )
@@ -151,8 +153,9 @@ func TestNotebooks(t *testing.T) {
 	s.click("header nav", "Notebooks")
 	s.shows("[data-write]", "fs write")
 	s.shows("[data-write]", "/Welcome/Writing")
-	s.click("[data-write]", "What would be put back?")
-	s.until(`document.querySelector('[data-write] pre')?.innerText.trim() && !document.querySelector('[data-write] pre').innerText.includes('all is')`)
+	s.click("[data-write]", "What did it change?")
+	s.shows("[data-write] .difference .fresh", "+ all is **new**")
+	s.until(`document.querySelector('[data-write] .difference .old')?.innerText.trim().length > 2`)
 	s.page("writes")
 	s.click("[data-write]", "Take it back")
 	s.shows("[data-write]", "taken back")
@@ -165,6 +168,51 @@ func TestNotebooks(t *testing.T) {
 		if !strings.Contains(all, `"`+name+`"`) {
 			t.Errorf("%s is not on record", name)
 		}
+	}
+	s.clean()
+}
+
+// A person reads what a model wrote where it stands in the notes, finds it by Chinese words, sees what it changed, and takes it back.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","overwrite":true,"path":"/Welcome/Writing","markdown":"# 茶\n\n怎么泡乌龙茶？\n\n<script>window.hacked = 1</script>"}`)}}}, provider.Turn{Say: "it is written"})
+	s.signIn()
+	s.click("header nav", "Notes")
+	s.click(".shelf", "Below: Welcome")
+	s.click(".shelf", "Writing")
+	s.shows("main h1", "Writing")
+	s.until(`document.querySelector('.notes .markdown')?.innerText.trim()`)
+	before := s.eval(text(".notes .markdown")).(string)
+	s.shows("main", "Nothing was written.")
+	s.page("notes")
+
+	s.click("header nav", "Chat")
+	s.say("write it anew")
+	s.until(`document.querySelector('article .question') || [...document.querySelectorAll('article.assistant')].some(e => e.innerText.includes('it is written'))`)
+	if s.eval(`!!document.querySelector('article .question')`) == true {
+		s.click("article .question", "Allow once")
+	}
+	s.shows("article.assistant", "it is written")
+	s.click("header nav", "Notes")
+	s.write(".shelf input", "乌龙")
+	s.eval(`document.querySelector('.shelf form').requestSubmit(); 0`)
+	s.shows(".hits mark", "乌龙")
+	s.click(".hits", "/Welcome/Writing")
+	s.shows(".notes .markdown", "怎么泡乌龙茶？")
+	s.click("[data-write]", "What did it change?")
+	s.shows("[data-write] .difference .fresh", "+ 怎么泡乌龙茶？")
+	s.page("note")
+	s.click("[data-write]", "Take it back")
+	s.until(`!document.querySelector('.notes .markdown')?.innerText.includes('乌龙')`)
+	s.do(chromedp.Reload())
+	s.until(`document.querySelector('.notes .markdown')?.innerText.trim()`)
+	if now := s.eval(text(".notes .markdown")).(string); now != before {
+		t.Errorf("after it was taken back the page shows\n%s\nbefore it was\n%s", now, before)
+	}
+	s.eval(`location.hash = '#/notes/' + encodeURIComponent('/Welcome/Nowhere'); 0`)
+	s.shows("main [role=alert]", "Nowhere")
+	if hacked := s.eval(`window.hacked`); hacked != nil {
+		t.Error("a script in a note ran")
 	}
 	s.clean()
 }

@@ -23,6 +23,12 @@ func (s *story) puppyIs(doing string) {
 	s.until(fmt.Sprintf(`document.querySelector('.puppy .drawing')?.dataset.doing === %q`, doing))
 }
 
+// number is what an element that a selector finds says.
+func (s *story) number(selector string) float64 {
+	s.Helper()
+	return s.eval(fmt.Sprintf(`Number(document.querySelector(%q).innerText)`, selector)).(float64)
+}
+
 func fsCall(args string) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(args)}}}
 }
@@ -33,7 +39,7 @@ func TestPuppy(t *testing.T) {
 	s := tell(t,
 		fsCall(`{"action":"ls","path":"/"}`), fsCall(`{"action":"write","path":"/Welcome/Bone","markdown":"dig"}`), fsCall(`{"action":"read","path":"/Welcome/Nowhere"}`), provider.Turn{Say: "so far"},
 		fsCall(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is moved"},
-		fsCall(`{"action":"rm","path":"/Welcome/Bone"}`), provider.Turn{Say: "it is gone"})
+		fsCall(`{"action":"rm","path":"/Welcome/Bone"}`), provider.Turn{Say: "that is not allowed"})
 	s.signIn()
 	s.puppyIs("idle")
 	s.eval(`window.shown = []; window.hearts = 0; Math.random = () => 0.1
@@ -54,10 +60,9 @@ func TestPuppy(t *testing.T) {
 	s.click(".tray", "Allow once")
 	s.shows("article.assistant", "it is moved")
 	s.puppyIs("success")
-	s.say("and delete it")
-	s.click("article .question", "Allow once")
-	s.shows("article.assistant", "it is gone")
-	s.puppyIs("success")
+	s.say("and delete the other")
+	s.shows("article.assistant", "that is not allowed")
+	s.puppyIs("error")
 	got := s.eval(`shown.join(' ')`).(string)
 	for _, doing := range []string{"reading", "writing", "error", "idle", "dangerous", "moving", "deleting", "success"} {
 		if !strings.Contains(" "+got+" ", " "+doing+" ") {
@@ -70,13 +75,14 @@ func TestPuppy(t *testing.T) {
 
 	s.puppyIs("idle")
 	s.click(".puppy", "Puppy: has nothing to do")
-	s.shows(".wages .facts", "Coins\n4")
-	s.shows(".wages .facts", "Calls today\n5")
 	s.shows(".wages .facts", "fs/rm")
-	s.eval(`(b => { if (!b.disabled) throw Error('what costs more than there is can be bought') })(document.querySelector('[data-item="cat-food"] button'))`)
-	s.click(".wages", "Buy: Milk")
-	s.shows(".wages .facts", "Coins\n1")
-	s.click(".wages", "Feed: Milk")
+	balance, calls := s.number(".wages .facts dd"), s.number(".wages .facts dd:nth-of-type(3)")
+	if balance < 3 || calls < balance+2 {
+		t.Errorf("%v coins were earned in %v calls, expected at least 3, and 2 calls more that earned none", balance, calls)
+	}
+	s.click("[data-item=milk]", "Buy")
+	s.until(fmt.Sprintf(`Number(document.querySelector('.wages .facts dd').innerText) === %v`, balance-3))
+	s.click("[data-item=milk]", "Feed")
 	s.until(`document.querySelector('.puppy .item .food')`)
 	s.until(`![...document.querySelectorAll('.wages button')].some(b => b.innerText.startsWith('Feed'))`)
 	s.clean()
@@ -88,7 +94,9 @@ func TestPuppyIsKept(t *testing.T) {
 	s := tell(t)
 	s.signIn()
 	s.puppyIs("idle")
-	left := func() float64 { return s.eval(`document.querySelector('.puppy').getBoundingClientRect().left`).(float64) }
+	left := func() float64 {
+		return s.eval(`document.querySelector('.puppy').getBoundingClientRect().left`).(float64)
+	}
 	before := left()
 	s.do(chromedp.Focus(chromedp.CSS(".puppy .pup")), chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.ArrowLeft))
 	s.until(fmt.Sprintf(`document.querySelector('.puppy').getBoundingClientRect().left < %f`, before-20))

@@ -23,6 +23,7 @@ export const pages: Page[] = [
   { name: 'chat', title: 'Chat', load: () => ({ main: Chat, side: Sessions }) },
   { name: 'servers', title: 'Servers', load: async () => ({ main: (await import('./features/servers/Servers.svelte')).default }) },
   { name: 'tools', title: 'Tools', load: async () => ({ main: (await import('./features/tools/Tools.svelte')).default }) },
+  { name: 'notes', title: 'Notes', load: async () => ({ main: (await import('./features/notes/Notes.svelte')).default }) },
   { name: 'notebooks', title: 'Notebooks', load: async () => ({ main: (await import('./features/notebooks/Notebooks.svelte')).default }) },
   { name: 'agents', title: 'Agents', load: async () => ({ main: (await import('./features/agents/Agents.svelte')).default }) },
   { name: 'models', title: 'Models', load: async () => ({ main: (await import('./features/models/Models.svelte')).default }) },

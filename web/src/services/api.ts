@@ -48,6 +48,25 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   return (answer.status === 204 ? undefined : await answer.json()) as T
 }
 
+/** useTool calls an action of one of our own tools, as everybody does, and returns its result. What the tool refuses is a Failure. */
+export async function useTool<T>(name: string, args: Record<string, unknown>): Promise<T> {
+  const { result, isError } = await call<{ isError: boolean; result: { structuredContent?: any; content?: { text?: string }[] } }>('POST', '/calls', { name, args })
+  const text = result.content?.[0]?.text ?? ''
+  if (isError) {
+    const error = parsed(text)?.error
+    throw new Failure(200, error?.type ?? 'tool_error', error?.message ?? text, error?.hint)
+  }
+  return result.structuredContent ?? parsed(text)
+}
+
+function parsed(text: string): any {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** file returns what the API answers as it is. What is asked with a body is posted. */
 export async function file(path: string, body?: unknown): Promise<Blob> {
   return (await send(body === undefined ? 'GET' : 'POST', '/api/v1' + path, body)).blob()

@@ -10,6 +10,7 @@ import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
 import { models } from '../texts/models'
 import { notebooks } from '../texts/notebooks'
+import { notes } from '../texts/notes'
 import { permissions } from '../texts/permissions'
 import { puppy } from '../texts/puppy'
 import { servers } from '../texts/servers'
@@ -17,7 +18,7 @@ import { settings } from '../texts/settings'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy, ...notes }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

@@ -1,6 +1,6 @@
 // What tools may do in each notebook, and the writes of the last days, which can be taken back.
 
-import { call, Failure } from '../services/api'
+import { call, Failure, useTool } from '../services/api'
 import { on, problemOf, soon, whenConnected } from './gateway.svelte'
 import type { Problem } from './types'
 
@@ -66,6 +66,16 @@ export async function setLevel(n: Notebook, level: string, typed: string): Promi
 /** detail returns what there was before a write. */
 export async function detail(w: Write): Promise<Detail> {
   return call<Detail>('GET', `/notes/writes/${encodeURIComponent(w.requestId)}`)
+}
+
+/** textOf returns the Markdown of a block or document as it is now; empty where there is none any more. */
+export async function textOf(id: string): Promise<string> {
+  try {
+    return (await useTool<{ kramdown?: string }>('block', { action: 'get_kramdown', id })).kramdown ?? ''
+  } catch (e) {
+    if (e instanceof Failure && e.status === 200) return ''
+    throw e
+  }
 }
 
 export async function undo(w: Write): Promise<void> {

@@ -1,7 +1,7 @@
 // What the puppy shows: the calls that run, whether a person is asked, how the last call ended, and what it is fed.
 // States come from the stream of events. In test mode they come from the page, and no request is made.
 
-import { call, Failure } from '../services/api'
+import { Failure, useTool } from '../services/api'
 import { gateway, on, problemOf, whenConnected } from './gateway.svelte'
 import { questions } from './questions.svelte'
 import type { Problem } from './types'
@@ -151,12 +151,7 @@ export function relax(): () => void {
   return () => clearTimeout(posing)
 }
 
-async function ask<T>(args: Record<string, string>): Promise<T> {
-  const { result, isError } = await call<{ isError: boolean; result: { structuredContent?: T; content?: { text?: string }[] } }>('POST', '/calls', { name: 'mascot', args })
-  const text = result.content?.[0]?.text ?? ''
-  if (isError) throw new Failure(200, 'tool_error', text)
-  return result.structuredContent ?? JSON.parse(text)
-}
+const ask = <T>(args: Record<string, string>) => useTool<T>('mascot', args)
 
 /** loadWallet asks for coins and shop. */
 export async function loadWallet(): Promise<void> {

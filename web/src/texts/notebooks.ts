@@ -6,6 +6,6 @@ export const notebooks = {
   'Where the notes are': '笔记在哪里', 'The built-in vault': '内置笔记库', 'This variable takes precedence over all of them:': '此变量优先于所有连接：', 'They are in the file of another program:': '它们在另一个程序的文件中：',
   'token:': '令牌：', 'configured': '已设置', 'none': '无', 'Asking …': '正在询问…', 'reachable': '可连接', 'notebooks:': '笔记本：', 'read-only': '只读', 'Test': '测试', 'Change': '更改', 'Really remove it, and its token': '确实移除它及其令牌', 'Connect a SiYuan': '连接思源',
   'Address of SiYuan': '思源的地址', 'Keep the token': '保留令牌', 'API token (in SiYuan: Settings - About)': 'API 令牌（思源：设置 - 关于）', 'Save it without asking SiYuan': '不询问思源直接保存',
-  'is being written': '正在写入', 'What would be put back?': '会恢复成什么？', 'It cannot be taken back:': '无法撤销：', 'By this call:': '通过这个调用：',
+  'is being written': '正在写入', 'What did it change?': '改了什么？', 'Lines with - were there before, lines with + are there now.': '- 行是以前的内容，+ 行是现在的内容。', 'It cannot be taken back:': '无法撤销：', 'By this call:': '通过这个调用：',
   'Changed since by somebody; that would be lost:': '此后又被改动，这些改动会丢失：', 'Take it back': '撤销',
 } as const
