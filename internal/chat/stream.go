@@ -190,6 +190,13 @@ func (s *Subscription) wake() {
 	}
 }
 
+// Latest returns the id of the last event, from which a stream can begin before what follows is caused.
+func (s *Service) Latest() string {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return s.hub.id(s.hub.n)
+}
+
 // Subscribe begins a stream of what f lets through, after the event with the id after. Where that id is not known any more, is
 // of another run, or is empty, the stream begins with a reset and a snapshot of each turn that has not ended. A filter for a
 // turn that does not exist is an error of kind NotFound; the stream of one that has ended, or that another process runs, is

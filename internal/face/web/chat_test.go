@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -110,6 +111,35 @@ func TestTheSameTurnIsAnsweredTheSame(t *testing.T) {
 	_, v := c.do(200, "GET", "/sessions/"+session, "")
 	if n := len(v.Get("path").Array()); n != 2 {
 		t.Errorf("the session has %d messages", n)
+	}
+}
+
+// A dialogue has its turn from the first event, however soon the turn begins.
+func TestDialogueHasAllEvents(t *testing.T) {
+	t.Parallel()
+	c := conversations(t)
+	srv := httptest.NewServer(c.handler)
+	defer srv.Close()
+	for range 50 {
+		_, made := c.do(201, "POST", "/sessions", `{"title":"tea"}`)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", strings.NewReader(`{"userMessage":{"text":"hi"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-ndjson")
+		resp, err := srv.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		lines := strings.Split(strings.TrimSpace(string(body)), "\n")
+		if first := gjson.Get(lines[0], "event"); err != nil || first.Get("type").String() != "turn.start" || first.Get("seq").Int() != 1 {
+			t.Fatalf("%v: it begins with %s", err, lines[0])
+		}
+		if last := gjson.Get(lines[len(lines)-1], "turn.state").String(); last != "done" {
+			t.Fatalf("it ends with %s", lines[len(lines)-1])
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 // runTurnDialogue answers a message over a dialogue with the command line, whose person can be asked while the turn
 // runs. The request begins with the body of a turn on one line. The response consists of
 //
-//	← {"event":{…}}                                 an event of the turn
+//	← {"event":{…}}                                 an event of the turn, from its first one; a snapshot where the caller was too slow
 //	← {"ask":{"id":1,"method":…,"params":…}}        see [dialogue]
 //	← {"turn":{…}}                                  the final state of the turn, last
 //
@@ -44,6 +44,10 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
 		ask.Asker = &attachedPerson{dialogue: d, here: ctx}
 	}
+	before := s.Latest() // so that no event of a new turn is missed
+	if t.TurnID != "" {  // it may run already, and then a snapshot says how far it is
+		before = ""
+	}
 	accepted, err := b.begin(ctx, s, ask)
 	if err != nil {
 		return err
@@ -51,7 +55,7 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	if accepted.Turn == "" { // the message was stored, and nothing runs
 		return answer(w, accepted)
 	}
-	sub, err := s.Subscribe(ctx, chat.Filter{Turn: accepted.Turn}, "")
+	sub, err := s.Subscribe(ctx, chat.Filter{Turn: accepted.Turn}, before)
 	if err != nil {
 		return err
 	}

@@ -186,11 +186,12 @@ type screen struct {
 	asking   []question
 	leaving  bool
 
-	turns []*turn // that have not ended, the one that runs first
-	text  string  // of the answer, from the first block that may change
-	part  int64
-	shown int // lines of its layout that have scrolled away
-	cards []*card
+	turns  []*turn // that have not ended, the one that runs first
+	text   string  // of the answer, from the first block that may change
+	part   int64
+	missed conversation.Missed
+	shown  int // lines of its layout that have scrolled away
+	cards  []*card
 
 	thinking time.Time // since when the model reasons; zero if it does not
 }
@@ -313,7 +314,9 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		if msg.of.since.IsZero() {
 			msg.of.since = time.Now()
 		}
-		s.event(gjson.ParseBytes(msg.body))
+		for _, e := range s.missed.Events(msg.body) {
+			s.event(gjson.ParseBytes(e))
+		}
 		return nil
 	case ended:
 		s.ended(msg)

@@ -252,7 +252,8 @@ func OwnTools(agent string) string {
 type Printer struct {
 	*root.Program
 	toolNames map[string]string // by call
-	inText    bool              // stdout is within a line of the answer
+	missed    Missed
+	inText    bool // stdout is within a line of the answer
 }
 
 // NewPrinter returns a Printer that writes the answer to stdout and everything else to stderr.
@@ -273,11 +274,16 @@ func (t *Printer) newline() {
 
 // Event prints an event; as JSON if the command was started with --json.
 func (t *Printer) Event(raw json.RawMessage) {
-	e := gjson.ParseBytes(raw)
 	if t.JSON {
 		_ = t.WriteJSON(raw) // who does not read the events may still want the turn to end
 		return
 	}
+	for _, e := range t.missed.Events(raw) {
+		t.print(gjson.ParseBytes(e))
+	}
+}
+
+func (t *Printer) print(e gjson.Result) {
 	d := e.Get("data")
 	switch e.Get("type").String() {
 	case "turn.start":
