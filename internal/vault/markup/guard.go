@@ -14,7 +14,7 @@ const (
 	blankStandIn   = "\U000F0020" // for blanks after the language of code, where lute stops reading
 	braceStandIn   = "\U000F007B" // for { of text that only looks like an attribute list
 	tagStandIn     = "\U000F003C" // for < of a tag that has no counterpart
-	titleStandIn   = "\U000F0021" // before the title of a callout, since lute takes a first word such as book for an emoji
+	emptyStandIn   = "\U000F0021" // for nothing: before the title of a callout, since lute takes a first word such as book for an emoji, and behind a row of bars and colons that delimits no table
 )
 
 // formatTag matches a tag for formatting, or one that occurs in formatted text.
@@ -81,7 +81,7 @@ func shieldTitle(line string) string {
 	if isIcon(line[at:]) {
 		return line
 	}
-	return line[:at] + titleStandIn + line[at:]
+	return line[:at] + emptyStandIn + line[at:]
 }
 
 // inCode replaces what lute takes for the start of a reference, an address or a tag even in code spans.
@@ -123,10 +123,20 @@ func paragraphEnd(text string) int {
 			return len(text)
 		}
 		at += next + 1
-		if line := strings.TrimLeft(text[at:], " \t"); line == "" || strings.IndexByte("\n-+*>#|0123456789", line[0]) >= 0 {
+		if line := strings.TrimLeft(text[at:], " \t"); line == "" || strings.IndexByte("\n-+*>#|0123456789", line[0]) >= 0 || opensFence(line) {
 			return at
 		}
 	}
+}
+
+// opensFence reports whether a text begins with the first line of a fence. Backticks behind those of the fence make it a code
+// span (CommonMark 0.31.2, "Fenced code blocks").
+func opensFence(text string) bool {
+	if strings.HasPrefix(text, "~~~") {
+		return true
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return strings.HasPrefix(line, "```") && !strings.Contains(strings.TrimLeft(line, "`"), "`")
 }
 
 // closingBackticks returns the index of the next run of exactly n backticks in the same paragraph, -1 if there is none.

@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"strings"
 	"testing"
 
 	"collie/internal/vault/markup"
@@ -36,6 +37,52 @@ func TestTextThatLuteLoses(t *testing.T) {
 	}
 	if refs := markup.References(markup.Parse("`((20240801000000-aaaaaaa 'd'))`")[0]); len(refs) != 0 {
 		t.Errorf("%d references in code, want none", len(refs))
+	}
+}
+
+// A lone backtick before a fence does not make code of what is between it and a backtick in the fence.
+func TestCodeSpansEndBeforeFences(t *testing.T) {
+	t.Parallel()
+	for _, fence := range []string{"```js x\n`a|b`\n```", "```\n`a`\n```", "~~~\n`a`\n~~~"} {
+		blocks := markup.Parse("` <https://a.b>\n" + fence)
+		if len(blocks) != 2 || blocks[1].Kind != tree.Code {
+			t.Fatalf("%q: %d blocks", fence, len(blocks))
+		}
+		if got, want := blocks[0].Text, "` [https://a.b](https://a.b)"; got != want {
+			t.Errorf("before %q there is %q, want %q", fence, got, want)
+		}
+	}
+}
+
+// Lines below two tables without a blank line between them are a paragraph, and each is there once.
+func TestLinesBelowTwoTables(t *testing.T) {
+	t.Parallel()
+	for _, quote := range []string{"", "> "} {
+		text := quote + strings.ReplaceAll("| a | b |\n|---|---|\n| c | d |\n| e | f |\n|---|---|\n| g | h |\nk\nl", "\n", "\n"+quote)
+		blocks := markup.Parse(text)
+		if quote != "" && len(blocks) == 1 {
+			blocks = blocks[0].Children
+		}
+		if len(blocks) != 2 || blocks[0].Kind != tree.Table || blocks[1].Text != "k\nl" {
+			t.Errorf("%q became %q", text, markup.Export(&tree.Block{Kind: tree.Doc, Children: blocks}))
+			continue
+		}
+		for cell := range strings.SplitSeq("abcdefgh", "") {
+			if strings.Count(blocks[0].Text, cell) != 1 {
+				t.Errorf("%q occurs %d times in %q", cell, strings.Count(blocks[0].Text, cell), blocks[0].Text)
+			}
+		}
+	}
+}
+
+// Lines with bars that are not a table stay as they are, even those of bars and colons alone.
+func TestLinesWithBars(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"x\n`a|b`\ny\n: ||", "x|\ny|\n:-:", "x|y\nz\na|b\n|:\nc", "a|b\nc\n|\nd"} {
+		blocks := markup.Parse(text)
+		if len(blocks) != 1 || blocks[0].Text != text {
+			t.Errorf("%q became %q", text, markup.Export(&tree.Block{Kind: tree.Doc, Children: blocks}))
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func restoreDOM(dom string) string {
 // standInLead is the byte with which all stand-ins begin.
 const standInLead = "\xf3"
 
-var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", titleStandIn, "")
+var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", emptyStandIn, "")
 
 // plainParagraphs is Parse for text that lute cannot or must not parse. The text between blank lines becomes
 // paragraphs, with the attribute lists below them.

@@ -9,27 +9,65 @@ import (
 // delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
+// looseDelimiterRow matches whatever lute may take for one.
+var looseDelimiterRow = lazyregexp.New(`^[ \t>]*[|: -]*[|:][|: -]*$`)
+
 // widenTables gives each table as many columns as its widest row has, since lute would drop the cells beyond those of
-// the head.
+// the head. It keeps lute from taking parts of a paragraph for a table, of which lines would be lost.
 func widenTables(markdown string) string {
-	if !strings.Contains(markdown, "|-") && !strings.Contains(markdown, "-|") && !strings.Contains(markdown, "| ") && !strings.Contains(markdown, "|:") {
+	if !strings.Contains(markdown, "|") {
 		return markdown
 	}
 	lines := strings.Split(markdown, "\n")
 	var fence codeFence
+	var around paragraph
 	changed, end := false, 0 // end is the last line of the current table
 	for i := range lines {
-		if fence.covers(lines[i]) || i <= end || !isDelimiterRow(lines, i) {
-			continue
+		switch {
+		case fence.covers(lines[i]) || i <= end:
+		case isDelimiterRow(lines, i):
+			var widened bool
+			end, widened = widenTable(lines, i)
+			changed = changed || widened
+		case looseDelimiterRow.MatchString(lines[i]) && around.at(lines, i).mixed:
+			row := strings.TrimRight(lines[i], " \t")
+			lines[i] = row + emptyStandIn + lines[i][len(row):]
+			changed = true
 		}
-		var widened bool
-		end, widened = widenTable(lines, i)
-		changed = changed || widened
 	}
 	if !changed {
 		return markdown
 	}
 	return strings.Join(lines, "\n")
+}
+
+// paragraph is the run of lines between two blank ones that was looked at last.
+type paragraph struct {
+	end   int  // the line behind it
+	mixed bool // a line without a bar follows one with a bar
+}
+
+// at returns the paragraph of line i, which is not before those that at was asked for earlier.
+func (p *paragraph) at(lines []string, i int) *paragraph {
+	if i < p.end {
+		return p
+	}
+	begin := i
+	for begin > p.end && strings.Trim(lines[begin-1], " \t>") != "" {
+		begin--
+	}
+	bars := false
+	p.mixed = false
+	for p.end = begin; p.end < len(lines); p.end++ {
+		text := strings.Trim(lines[p.end], " \t>")
+		if text == "" {
+			break
+		}
+		hasBar := strings.Contains(text, "|")
+		p.mixed = p.mixed || bars && !hasBar && !isAttrList(text)
+		bars = bars || hasBar
+	}
+	return p
 }
 
 // codeFence is the fence of the code block that the lines read so far have opened; empty outside of one.
@@ -64,18 +102,31 @@ func isDelimiterRow(lines []string, i int) bool {
 func widenTable(lines []string, i int) (end int, changed bool) {
 	columns, widest := rowWidth(lines[i]), 0
 	if barsAbove(lines[:i-1]) { // lute would take lines of the paragraph above for rows
-		quotes := lines[i-1][:len(lines[i-1])-len(strings.TrimLeft(lines[i-1], " \t>"))]
-		lines[i-1] = strings.TrimRight(quotes, " \t") + "\n" + lines[i-1]
+		lines[i-1] = blankAbove(lines[i-1])
 		changed = true
 	}
-	for end = i; end+1 < len(lines) && strings.Contains(lines[end+1], "|"); end++ {
+	for end = i; end+1 < len(lines) && strings.Contains(lines[end+1], "|") && !isAttrList(lines[end+1]); end++ {
 		widest = max(widest, rowWidth(lines[end+1]))
+	}
+	if end+1 < len(lines) && strings.Trim(lines[end+1], " \t>") != "" && !isAttrList(lines[end+1]) {
+		// Lute would not see a table, or even lose its head and double what follows.
+		lines[end+1] = blankAbove(lines[end+1])
+		changed = true
 	}
 	if widest > columns {
 		lines[i-1], lines[i] = widenRow(lines[i-1], "", widest-columns), widenRow(lines[i], "-", widest-columns)
 		changed = true
 	}
 	return end, changed
+}
+
+// isAttrList reports whether a line is an attribute list, which belongs to the block above it.
+func isAttrList(line string) bool { return properList.MatchString(strings.Trim(line, " \t>")) }
+
+// blankAbove returns a line with a blank one above it, in the same quotes.
+func blankAbove(line string) string {
+	quotes := line[:len(line)-len(strings.TrimLeft(line, " \t>"))]
+	return strings.TrimRight(quotes, " \t") + "\n" + line
 }
 
 // barsAbove reports whether the paragraph at the end of lines contains a bar.
