@@ -18,7 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -136,6 +138,15 @@ func (s *story) eval(expression string) any {
 		s.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+// before has a script run in each page that is loaded from now on, before its own.
+func (s *story) before(script string) {
+	s.Helper()
+	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
 }
 
 // until waits until an expression is true in the page.

@@ -58,6 +58,33 @@ func TestSignInAndTalk(t *testing.T) {
 	s.clean()
 }
 
+// Whoever looks elsewhere is told of a question by the browser, without its arguments, and comes to it with a click.
+func TestNoticeOfQuestions(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)}}}, provider.Turn{Say: "it is not"})
+	s.do(chromedp.Navigate(s.gateway.URL + "/pages/licenses.txt"))
+	s.before(`window.told = []; window.Notification = class {
+		static permission = 'default'
+		static async requestPermission() { return Notification.permission = 'granted' }
+		constructor(title, more) { told.push(title + ': ' + more.body); window.notice = this }
+		close() {}
+	}`)
+	s.signIn()
+	s.eval(`document.querySelector('aside footer input[type=checkbox]').click(); 0`)
+	s.until(`localStorage.getItem('collie.notices') === 'on'`)
+	s.eval(`Object.defineProperty(document, 'hidden', { value: true }); 0`)
+	s.say("rename it")
+	s.shows("article .question", "/Welcome/Minutes")
+	s.until(`told.length > 0`)
+	if told := s.eval(`told.join()`); told != "Collie waits for your answer: fs mv" {
+		t.Errorf("the notice says %q", told)
+	}
+	s.eval(`notice.onclick(); 0`)
+	s.click(".tray", "Refuse")
+	s.shows("article.assistant", "it is not")
+	s.clean()
+}
+
 // Where a call needs a person, the page asks in the conversation; what other programs wait for is in the tray, and a terminal
 // may be quicker.
 func TestQuestionsInThePage(t *testing.T) {

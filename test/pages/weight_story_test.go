@@ -3,12 +3,9 @@
 package pages_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -24,15 +21,11 @@ const (
 func TestFirstLoad(t *testing.T) {
 	s := tell(t)
 	s.signIn()
-	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
-			new MutationObserver(() => {
-				if (window.interactive || !document.querySelector('.composer textarea')) return
-				const files = performance.getEntries().filter(e => e.encodedBodySize && !new URL(e.name).pathname.startsWith('/api/'))
-				window.interactive = { ms: performance.now(), bytes: files.reduce((n, e) => n + e.encodedBodySize, 0), files: files.length }
-			}).observe(document, { subtree: true, childList: true })`})
-		return err
-	}))
+	s.before(`new MutationObserver(() => {
+		if (window.interactive || !document.querySelector('.composer textarea')) return
+		const files = performance.getEntries().filter(e => e.encodedBodySize && !new URL(e.name).pathname.startsWith('/api/'))
+		window.interactive = { ms: performance.now(), bytes: files.reduce((n, e) => n + e.encodedBodySize, 0), files: files.length }
+	}).observe(document, { subtree: true, childList: true })`)
 	var took []float64
 	for range 5 {
 		s.do(chromedp.Reload())

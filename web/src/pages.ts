@@ -34,5 +34,6 @@ export const pages: Page[] = [
   { name: 'cache', title: 'Cache', load: async () => ({ main: (await import('./features/caches/Caches.svelte')).default }) },
   { name: 'settings', title: 'Settings', load: async () => ({ main: (await import('./features/settings/Settings.svelte')).default }) },
   { name: 'doctor', title: 'Doctor', load: async () => ({ main: (await import('./features/doctor/Doctor.svelte')).default }) },
+  { name: 'help', title: 'Help', load: async () => ({ main: (await import('./features/help/Help.svelte')).default }) },
   { name: 'puppy', title: 'Puppy', load: async () => ({ main: (await import('./features/puppy/Kennel.svelte')).default }) },
 ]

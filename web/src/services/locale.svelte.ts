@@ -8,6 +8,7 @@ import { chat } from '../texts/chat'
 import { clients } from '../texts/clients'
 import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
+import { help } from '../texts/help'
 import { models } from '../texts/models'
 import { notebooks } from '../texts/notebooks'
 import { notes } from '../texts/notes'
@@ -18,7 +19,7 @@ import { settings } from '../texts/settings'
 import { tools } from '../texts/tools'
 import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy, ...notes }
+const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy, ...notes, ...help }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'

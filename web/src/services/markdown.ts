@@ -15,6 +15,10 @@ const marked = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }) => escape(text),
+    tablecell({ tokens, header, align }) {
+      const tag = header && tokens.length ? 'th' : 'td' // an empty head names nothing
+      return `<${tag}${align ? ` align="${align}"` : ''}>${this.parser.parseInline(tokens)}</${tag}>\n`
+    },
     image: ({ text, href }) => `<span class="picture">${escape(t('Picture not loaded'))}: ${escape(text || href)}</span>`,
   },
 })
@@ -59,7 +63,7 @@ const kept = {
 }
 
 DOMPurify.addHook('afterSanitizeAttributes', (node) => {
-  if (node.tagName === 'A') {
+  if (node.tagName === 'A' && !node.getAttribute('href')?.startsWith('#/')) {
     node.setAttribute('target', '_blank')
     node.setAttribute('rel', 'noopener noreferrer nofollow')
     node.setAttribute('title', node.getAttribute('href') ?? '')
@@ -88,7 +92,7 @@ function blockOf(one: Token): Block {
   return { kind: 'code', text: one.text, language }
 }
 
-/** render returns a block as HTML that is safe to show. */
-export function render(block: string): string {
-  return DOMPurify.sanitize(marked.parse(block, { async: false }), kept)
+/** render returns a block as HTML that is safe to show. Links lead to other hosts; of a text of ours they may lead to pages too. */
+export function render(block: string, ours = false): string {
+  return DOMPurify.sanitize(marked.parse(block, { async: false }), ours ? { ...kept, ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#\/)/i } : kept)
 }

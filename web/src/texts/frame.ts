@@ -5,6 +5,7 @@ export const frame = {
   'Why it asks': '询问原因', 'To allow it, type:': '要允许，请输入：', 'Asked by': '询问者', 'Name': '名称',
   'After you allow it, the client has to make the same call again.': '允许后，客户端需要再次发出相同的调用。',
   'Collie asks before this runs.': '运行前，Collie 先征求你的同意。',
+  'Collie waits for your answer': 'Collie 在等你回答', 'Tell me of questions': '有问题时通知我',
   'Sign out': '退出登录', 'This browser is not signed in.': '此浏览器尚未登录。',
   'Run this in a terminal on the machine of the gateway, and open the link it gives:': '请在网关所在机器的终端运行以下命令，并打开得到的链接：',
   'This link has been used, or is over. Run the command again for a new one.': '此链接已被使用或已过期。请再次运行命令获取新链接。',
