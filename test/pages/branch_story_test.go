@@ -104,7 +104,7 @@ func TestSmallScreen(t *testing.T) {
 		}
 	}
 	s.shows(".composer", "发送")
-	s.eval(`document.querySelector('header .menu').click()`)
+	s.press(`document.querySelector('header .menu')`)
 	s.until(`getComputedStyle(document.querySelector('aside')).display !== 'none'`)
 	s.look("phone-menu")
 	s.clean()

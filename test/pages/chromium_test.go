@@ -176,8 +176,14 @@ func (s *story) shows(selector, want string) {
 func (s *story) click(within, name string) {
 	s.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll('%s button, %[1]s a, %[1]s summary')].find(e => (e.ariaLabel || e.innerText).trim().startsWith(%q) && !e.disabled)`, within, name)
-	s.until(find)
-	s.eval(find + `.click()`)
+	s.press(find)
+}
+
+// press clicks an element, which an expression finds, once it is there and enabled.
+func (s *story) press(element string) {
+	s.Helper()
+	s.until(`(e => e && !e.disabled)(` + element + `)`)
+	s.eval(element + `.click(); 0`)
 }
 
 func (s *story) signIn() {

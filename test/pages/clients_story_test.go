@@ -45,7 +45,7 @@ func TestClients(t *testing.T) {
 	written(`"stdio"`)
 	s.shows("[data-client=cursor] summary", "connected")
 
-	s.eval(`document.querySelectorAll('[data-client=cursor] [type=radio]')[1].click()`)
+	s.press(`document.querySelectorAll('[data-client=cursor] [type=radio]')[1]`)
 	s.shows("[data-client=cursor] pre", "Bearer collie_…")
 	s.click("[data-client=cursor]", "Write it anew")
 	s.shows("[data-token=cursor]", "opens: tools")

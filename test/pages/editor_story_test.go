@@ -43,9 +43,9 @@ func TestAddServers(t *testing.T) {
 
 	// The gateway itself refuses what nobody has typed.
 	s.eval(`location.hash = '#/servers/+add'`)
-	s.eval(`[...document.querySelectorAll('[type=radio]')].at(-1)?.click()`)
+	s.press(`[...document.querySelectorAll('[type=radio]')].at(-1)`)
 	s.until(`document.querySelector('[type=radio][value=json]')`)
-	s.eval(`document.querySelector('[type=radio][value=json]').click()`)
+	s.press(`document.querySelector('[type=radio][value=json]')`)
 	s.write(".form textarea", fmt.Sprintf(`{"mcpServers": {"coffee": {"command": %q, "args": ["--offer", "pid"]}, /* far */ "far": {"url": "http://127.0.0.1:1/mcp"}}}`, s.programs.Fake))
 	s.click(".form", "Check")
 	s.shows(".preview", "To agree, type: coffee")
@@ -132,7 +132,7 @@ func TestSignInAtServer(t *testing.T) {
 	s.signIn()
 	s.click("header nav", "Servers")
 	s.click("main", "Add a server")
-	s.eval(`document.querySelector('[type=radio][value=address]').click()`)
+	s.press(`document.querySelector('[type=radio][value=address]')`)
 	s.write(".form input[type=url]", far.URL+"/mcp")
 	s.write("[data-field=name]", "far")
 	s.click(".form", "Check")

@@ -70,7 +70,7 @@ func TestNoticeOfQuestions(t *testing.T) {
 		close() {}
 	}`)
 	s.signIn()
-	s.eval(`document.querySelector('aside footer input[type=checkbox]').click(); 0`)
+	s.press(`document.querySelector('aside footer input[type=checkbox]')`)
 	s.until(`localStorage.getItem('collie.notices') === 'on'`)
 	s.eval(`Object.defineProperty(document, 'hidden', { value: true }); 0`)
 	s.say("rename it")

@@ -37,7 +37,7 @@ func TestTools(t *testing.T) {
 	}
 	press := func(tool, action string) {
 		t.Helper()
-		s.eval(fmt.Sprintf(`document.querySelector('[data-tool=%s] [data-action=%s] [role=switch]').click()`, tool, action))
+		s.press(fmt.Sprintf(`document.querySelector('[data-tool=%s] [data-action=%s] [role=switch]')`, tool, action))
 	}
 	await.Until(t, "it is offered", func() bool { return offered("tea__delete_cups") })
 	press("tea", "delete_cups")
