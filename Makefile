@@ -4,24 +4,27 @@ FUZZTIME ?= 20s
 SOAKTIME ?= 1h
 # What no call of a server passes, the terminal, and of notes import, databases, templates and the tools, whose calls spend their
 # time in the kernel or the vault: without inlining there the binary is 2 MB smaller.
-COLD      = charm.land github.com/88250/lute github.com/atotto github.com/charmbracelet github.com/ebitengine github.com/fsnotify \
-            github.com/gdamore github.com/goccy github.com/godbus github.com/modelcontextprotocol github.com/nats-io \
-            github.com/nats-io/nkeys github.com/pelletier github.com/rivo github.com/santhosh-tekuri/jsonschema/v6/kind \
-            github.com/segmentio github.com/shirou github.com/spf13 github.com/tailscale github.com/yuin go.yaml.in \
-            golang.org/x/crypto/ssh golang.org/x/oauth2 golang.org/x/text/encoding golang.org/x/text/message collie/internal/agent \
-            collie/internal/app collie/internal/chat/transcript collie/internal/config collie/internal/face/cli \
+COLD      = charm.land github.com/88250/lute github.com/atotto github.com/charmbracelet github.com/ebitengine \
+            github.com/fsnotify github.com/gdamore github.com/goccy github.com/godbus github.com/modelcontextprotocol \
+            github.com/nats-io github.com/nats-io/nkeys github.com/pelletier github.com/rivo \
+            github.com/santhosh-tekuri/jsonschema/v6/kind github.com/segmentio github.com/shirou github.com/spf13 \
+            github.com/tailscale github.com/yuin go.yaml.in crypto/tls golang.org/x/crypto/ssh golang.org/x/oauth2 \
+            golang.org/x/text/encoding golang.org/x/text/message collie/internal/agent collie/internal/app \
+            collie/internal/chat/transcript collie/internal/config collie/internal/face/cli \
             collie/internal/face/httpserver/tokens collie/internal/face/web collie/internal/llm/admin collie/internal/llm/models \
-            collie/internal/secret collie/internal/source/siyuan collie/internal/source/upstream/admin \
-            collie/internal/source/upstream/entry/admin collie/internal/source/upstream/hosts collie/internal/source/upstream/signin \
-            collie/internal/store collie/internal/vault/admin collie/internal/vault/av collie/internal/vault/folder \
-            collie/internal/vault/salvage collie/internal/vault/template
+            collie/internal/pipeline/audit/admin collie/internal/pipeline/firewall/admin \
+            collie/internal/pipeline/gate/grant/admin collie/internal/secret collie/internal/source/siyuan \
+            collie/internal/source/upstream/admin collie/internal/source/upstream/entry collie/internal/source/upstream/hosts \
+            collie/internal/source/upstream/registry collie/internal/source/upstream/signin \
+            collie/internal/source/upstream/toolcache collie/internal/store collie/internal/vault/admin collie/internal/vault/av \
+            collie/internal/vault/folder collie/internal/vault/salvage collie/internal/vault/template
 SMALL     = $(foreach p,$(COLD),-gcflags='$(p)/...=-l')
 # SQLite keeps its memory outside of Go's, where the race detector sees nothing, and needs four times as long under it: only
 # what calls SQLite is watched.
 RACE      = -race $(foreach p,modernc.org/sqlite/lib modernc.org/libc/... modernc.org/memory,-gcflags=$(p)=-race=false)
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: help build run test clean-tree flake cover size stories soak crash clients sdkcompat conformance catalogs live real bench bench-compare fuzz lint vuln cross pages clean
+.PHONY: help build release release-check run test clean-tree flake cover size stories soak crash clients sdkcompat conformance catalogs live real bench bench-compare fuzz lint vuln cross pages site clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +32,15 @@ help: ## this list
 build: ## bin/collie, static and stripped
 	@echo "building bin/collie $(VERSION)"
 	@CGO_ENABLED=0 go build -trimpath $(SMALL) -ldflags "-s -w -X main.version=$(VERSION)" -o bin/collie ./cmd/collie
+
+# RELEASES is the address that the files will lie at, for install.sh, the formula and the manifest.
+release: ## dist/: archives, .deb, .rpm, checksums, bills of materials, installer, formula and manifest for PLATFORMS; the same commit makes the same bytes
+	rm -rf dist
+	go -C tools/release build -o $(CURDIR)/bin/release .
+	bin/release -version '$(VERSION)' -epoch $$(git log -1 --format=%ct) -url '$(RELEASES)' -platforms '$(PLATFORMS)' -- $(SMALL)
+
+release-check: ## install, use, upgrade and remove what is in dist/ in a bare Debian without Go or Node; needs root and debootstrap
+	sh tools/release/check.sh
 
 run: build ## serve your notes, and the example servers if Node is here
 	@if command -v npx >/dev/null; then echo "Node is here: serving your notes and examples/mcp-servers.json"; exec bin/collie serve --config examples/mcp-servers.json; \
@@ -38,6 +50,7 @@ run: build ## serve your notes, and the example servers if Node is here
 # they share one Collie, and do not sleep a second at their end, as the race detector has them do.
 test: ## format, and all tests under vet, those with goroutines below them under the race detector; at most 10 minutes; needs a C compiler
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
+	go -C tools test ./site
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
 	CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$(go run ./test/raced -not)
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=all -shuffle=on -p 3 -timeout 10m $$(go run ./test/raced)
@@ -70,19 +83,23 @@ crash: ## kill processes that write into a vault, or have a model work, many hun
 	go test -count=1 -v -timeout 0 -run Killed ./internal/chat -args -kills 200
 	go test -count=1 -v -timeout 0 -run Killed ./test/agent -args -kills 50
 
-clients: ## of the stories only the clients that people use, from npm
-	go test -tags stories -count=1 -v -timeout 10m ./test/clients
+clients: ## the clients that people use, from npm, in more ways than the stories
+	go test -tags stories -count=1 -v -timeout 10m ./test/clients -args -full
 
 sdkcompat: ## the fake model provider, as the official SDKs understand it; the first time they take minutes to build
 	go -C test/sdkcompat vet ./... && go -C test/sdkcompat test -count=1 -v -timeout 10m ./...
 
-conformance: ## of the stories only the official conformance suites
-	go test -tags stories -count=1 -v -timeout 10m ./test/conformance
+conformance: ## the official conformance suites, in more ways than the stories
+	go test -tags stories -count=1 -v -timeout 10m ./test/conformance -args -full
 
-pages: ## build the pages in the browser anew from web/, after a change there; needs Node 20 and npm
+pages: ## build the pages in the browser and the panel for SiYuan anew from web/, after a change there; needs Node 20 and npm
 	npm ci --prefix web --no-audit --no-fund
 	npm run --silent --prefix web check && npm run --silent --prefix web build
 	go -C tools run ./pack ../web/dist ../internal/face/pages/pages.zip
+	go -C tools run ./pack ../web/dist-panel ../internal/source/siyuan/panel/panel.zip
+
+site: ## bin/site: the guides, the reference and the API as static pages in English and Chinese, with a search
+	@go -C tools run ./site -root .. -out '$(CURDIR)/bin/site' -version '$(VERSION)'
 
 catalogs: ## record again what the public servers of test/catalogs list; needs npm
 	npm ci --prefix test/catalogs --ignore-scripts --no-audit --no-fund
@@ -111,7 +128,7 @@ lint: ## golangci-lint, built from tools/lint; takes a minute the first time
 	bin/golangci-lint run ./... && bin/golangci-lint fmt --diff
 
 clean-tree: ## is what go mod tidy and go generate make what is committed?
-	go mod tidy -diff && go -C tools mod tidy -diff && go -C tools/lint mod tidy -diff
+	go mod tidy -diff && go -C tools mod tidy -diff && go -C tools/lint mod tidy -diff && go -C tools/release mod tidy -diff
 	go generate ./... && git diff --exit-code
 
 vuln: ## known vulnerabilities in what we import; asks vuln.go.dev
@@ -122,4 +139,4 @@ cross: ## vet and build for the other platforms
 	go vet ./... && go build -o /dev/null ./cmd/collie || exit 1; done
 
 clean: ## what the targets above made
-	rm -rf bin test/conformance/node_modules test/clients/node_modules test/acp/node_modules web/node_modules
+	rm -rf bin dist test/conformance/node_modules test/clients/node_modules test/acp/node_modules web/node_modules

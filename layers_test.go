@@ -25,6 +25,7 @@ var layers = map[string]string{
 	"sqlguard":     "sqliteconn",
 	"store":        "sqliteconn atomicfile",
 	"siyuanapi":    "",
+	"backup":       "",
 	"rawjson":      "", "arguments": "tool rawjson",
 
 	"vault":           "atomicfile",
@@ -40,15 +41,15 @@ var layers = map[string]string{
 	"pipeline/*":                  "tool event", // a stage, which never imports another stage
 	"pipeline/audit":              "tool event atomicfile",
 	"pipeline/analytics":          "tool event atomicfile",
-	"pipeline/gate":               "tool event atomicfile",
-	"pipeline/gate/notify":        "tool process",
+	"pipeline/gate":               "tool event atomicfile units",
+	"pipeline/gate/notify":        "tool event process pipeline/gate",
 	"pipeline/gate/decision":      "tool",
 	"pipeline/gate/grant":         "tool",
 	"pipeline/gate/grant/grantdb": "pipeline/gate/grant tool store",
 	"pipeline/firewall":           "tool sqlguard",
 	"pipeline/guardian":           "tool llm store",
 
-	"source":                          "tool event source/find",
+	"source":                          "tool event atomicfile source/find",
 	"source/find":                     "",
 	"source/siyuan":                   "tool event atomicfile",
 	"source/siyuan/kernel":            "tool siyuanapi",
@@ -61,12 +62,12 @@ var layers = map[string]string{
 	"source/siyuan/datafile": "tool puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action",
 	"source/siyuan/*": "siyuanapi tool event atomicfile puretemplate source/siyuan/kernel source/siyuan/access source/siyuan/action " +
 		"source/siyuan/content source/siyuan/datafile",
-	"source/upstream":               "tool event mcp process atomicfile",
+	"source/upstream":               "tool event mcp process atomicfile units",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
 	"source/upstream/supervise":     "tool source/upstream/entry",
 	"source/upstream/session":       "mcp process source/upstream/entry source/upstream/serverlog",
 	"source/upstream/inflight":      "tool mcp",
-	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache",
+	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache units",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 
 	"llm":               "",
@@ -90,20 +91,24 @@ var layers = map[string]string{
 	"face/mcpserver":         "tool mcp pipeline process",
 	"face/mcpserver/bridge":  "tool mcp", // a client of a gateway, never one itself
 	"face/mcpserver/toolbox": "agent tool pipeline face/httpserver face/mcpserver",
-	"face/web":               "tool pipeline pipeline/audit pipeline/gate/grant event agent/library chat llm llm/admin source/upstream/admin source/siyuan/admin",
+	"face/web":               "tool arguments pipeline pipeline/audit pipeline/gate/grant event agent/library chat llm llm/admin source/upstream/admin source/siyuan/admin",
 	"face/pages":             "tool",
 	"face/pages/browsers":    "tool atomicfile",
 	"face/web/webtest":       "pipeline/audit source",
 	"app": "tool mcp event process atomicfile secret/... config vault/... " +
 		"pipeline/... source/... agent/... chat store llm/...",
+	"app/feed":   "tool event chat pipeline/gate source/upstream",
 	"cmd/collie": "face/cli process",
 
 	// Management of a part, which faces may import.
-	"source/siyuan/admin":             "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/safety",
+	"source/siyuan/admin":             "tool source source/siyuan source/siyuan/kernel source/siyuan/access source/siyuan/action source/siyuan/connection source/siyuan/panel source/siyuan/safety",
 	"vault/admin":                     "tool atomicfile vault vault/workspace vault/folder vault/salvage",
 	"source/upstream/admin":           "tool mcp process config secret/... source/upstream/...",
 	"source/upstream/entry/admin":     "config source/upstream/entry",
-	"llm/admin":                       "tool rawjson config secret/admin llm/client llm/keypool",
+	"llm/admin":                       "tool rawjson config secret/admin llm llm/client llm/keypool",
+	"pipeline/firewall/admin":         "tool config pipeline/firewall",
+	"pipeline/audit/admin":            "tool config pipeline/audit",
+	"pipeline/gate/grant/admin":       "tool pipeline/audit pipeline/gate/grant",
 	"source/upstream/toolcache/admin": "tool config source/upstream/toolcache",
 	"source/upstream/hosts/admin":     "tool atomicfile config source/upstream/hosts source/upstream/entry",
 
@@ -113,7 +118,7 @@ var layers = map[string]string{
 	"face/cli/output":        "config face/cli/locale",
 	"face/cli/remote":        "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
 	"face/cli/root":          "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
-	"face/cli/gateway":       "app config agent/library tool process face/httpserver/... face/mcpserver/... face/pages/... face/web " + commandGround + " face/cli/audit face/cli/clients face/cli/mcp face/cli/notes source/siyuan/admin",
+	"face/cli/gateway":       "app backup config agent/library tool process vault/admin face/httpserver/... face/mcpserver/... face/pages/... face/web " + commandGround + " face/cli/audit face/cli/clients face/cli/mcp face/cli/notes source/siyuan/admin",
 	"face/cli/mcp":           "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients":       "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,
 	"face/cli/chat":          "app atomicfile config tool face/cli/call face/cli/conversation " + commandGround,
@@ -130,7 +135,7 @@ var layers = map[string]string{
 }
 
 // commandGround is what the groups of commands stand on.
-const commandGround = "rawjson arguments secret/admin llm/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
+const commandGround = "pipeline/gate/grant/admin pipeline/firewall/admin pipeline/audit/admin rawjson arguments secret/admin llm/admin source/upstream/admin source/upstream/toolcache/admin face/cli/home face/cli/locale face/cli/output face/cli/remote face/cli/root"
 
 // everywhere may be imported by all folders, like the standard library: these packages know nothing of this
 // program.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -22,15 +23,9 @@ const mostOptional = 3
 // interface of package tool.
 func TestOptionalInterfaces(t *testing.T) {
 	t.Parallel()
-	c := &asserted{fset: token.NewFileSet(), packages: map[string]*types.Package{}, at: map[string][]string{}}
-	err := filepath.WalkDir("internal", func(file string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			_, err = c.Import(path.Join("collie", filepath.ToSlash(file)))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	c := &asserted{map[string][]string{}}
+	for _, f := range ownFiles(t) {
+		c.look(f)
 	}
 	if len(c.at) == 0 || c.at["collie/internal/tool.Binder"] == nil {
 		t.Errorf("found %v: this test does not see what it counts", c.at)
@@ -43,17 +38,44 @@ func TestOptionalInterfaces(t *testing.T) {
 	}
 }
 
-// asserted finds type assertions on interfaces of package tool. It type-checks our own packages only; what it
-// does not know of others does not matter here.
-type asserted struct {
+// ownFile is a file below internal, no test. What info does not know is of packages of others.
+type ownFile struct {
+	fset   *token.FileSet
+	syntax *ast.File
+	in     *types.Package
+	info   *types.Info
+}
+
+// ownFiles returns all such files, type-checked.
+func ownFiles(t *testing.T) []ownFile {
+	t.Helper()
+	files, err := checkedOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var checkedOnce = sync.OnceValues(func() ([]ownFile, error) {
+	o := &ownImporter{token.NewFileSet(), map[string]*types.Package{}, nil}
+	err := filepath.WalkDir("internal", func(file string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_, err = o.Import(path.Join("collie", filepath.ToSlash(file)))
+		}
+		return err
+	})
+	return o.files, err
+})
+
+type ownImporter struct {
 	fset     *token.FileSet
 	packages map[string]*types.Package
-	at       map[string][]string // places by name of the interface
+	files    []ownFile
 }
 
 // Import implements [types.Importer].
-func (c *asserted) Import(name string) (*types.Package, error) {
-	if p := c.packages[name]; p != nil {
+func (o *ownImporter) Import(name string) (*types.Package, error) {
+	if p := o.packages[name]; p != nil {
 		return p, nil
 	}
 	dir, ours := strings.CutPrefix(name, "collie/")
@@ -67,39 +89,44 @@ func (c *asserted) Import(name string) (*types.Package, error) {
 			if match, err := build.Default.MatchFile(filepath.Dir(file), filepath.Base(file)); err != nil || !match || strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			f, err := parser.ParseFile(c.fset, file, nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(o.fset, file, nil, parser.SkipObjectResolution)
 			if err != nil {
 				return nil, err
 			}
 			files = append(files, f)
 		}
 	}
-	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-	conf := types.Config{Importer: c, Error: func(error) {}} // ignore errors about other packages
-	p, _ := conf.Check(name, c.fset, files, info)
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+	conf := types.Config{Importer: o, Error: func(error) {}} // ignore errors about other packages
+	p, _ := conf.Check(name, o.fset, files, info)
 	p.MarkComplete()
-	c.packages[name] = p
+	o.packages[name] = p
 	for _, f := range files {
-		c.look(f, info)
+		o.files = append(o.files, ownFile{o.fset, f, p, info})
 	}
 	return p, nil
 }
 
+// asserted finds type assertions on interfaces of package tool.
+type asserted struct {
+	at map[string][]string // places by name of the interface
+}
+
 // look records the assertions in a file.
-func (c *asserted) look(f *ast.File, info *types.Info) {
+func (c *asserted) look(f ownFile) {
 	var value ast.Expr // the value of the current type switch
-	ast.Inspect(f, func(n ast.Node) bool {
+	ast.Inspect(f.syntax, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.TypeAssertExpr:
 			if n.Type == nil {
 				value = n.X
 				return true
 			}
-			c.note(info, n.X, n.Type)
+			c.note(f, n.X, n.Type)
 		case *ast.CaseClause:
 			for _, e := range n.List {
-				if tv := info.Types[e]; value != nil && tv.IsType() {
-					c.note(info, value, e)
+				if tv := f.info.Types[e]; value != nil && tv.IsType() {
+					c.note(f, value, e)
 				}
 			}
 		}
@@ -107,16 +134,16 @@ func (c *asserted) look(f *ast.File, info *types.Info) {
 	})
 }
 
-func (c *asserted) note(info *types.Info, value, to ast.Expr) {
-	from, ok := types.Unalias(info.TypeOf(value)).(*types.Named)
+func (c *asserted) note(f ownFile, value, to ast.Expr) {
+	from, ok := types.Unalias(f.info.TypeOf(value)).(*types.Named)
 	if !ok || from.Obj().Pkg() == nil || from.Obj().Pkg().Path() != "collie/internal/tool" || !types.IsInterface(from) {
 		return
 	}
-	typ := info.TypeOf(to)
+	typ := f.info.TypeOf(to)
 	if typ != types.Typ[types.Invalid] && !types.IsInterface(typ) {
 		return
 	}
-	name, place := types.TypeString(typ, nil), c.fset.Position(to.Pos()).String()
+	name, place := types.TypeString(typ, nil), f.fset.Position(to.Pos()).String()
 	if !slices.Contains(c.at[name], place) {
 		c.at[name] = append(c.at[name], place)
 	}

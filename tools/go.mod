@@ -8,6 +8,8 @@ tool (
 	mvdan.cc/gofumpt
 )
 
+require github.com/yuin/goldmark v1.8.7
+
 require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect

@@ -105,6 +105,7 @@ type fixture struct {
 	blobs    map[string][]byte
 	asking   int
 	used     int64 // tokens
+	tokens   llm.Usage
 	steered  []llm.Message
 	left     []llm.Message
 	summary  string
@@ -226,11 +227,14 @@ func (w *fixture) Summarize(_ context.Context, _ int, summary string) ([]llm.Mes
 
 func (w *fixture) Steered(int) []llm.Message { out := w.steered; w.steered = nil; return out }
 
+func (*fixture) Context(int64, int64) {}
+
 func (w *fixture) Usage(_, _, _ string, u llm.Usage, cost int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cost += cost
 	w.used += u.Input + u.Output
+	w.tokens.Add(u)
 }
 
 func (w *fixture) Blob(_ context.Context, _, _ string, data []byte) (string, error) {
@@ -658,7 +662,7 @@ func TestCommandsNeedNoModel(t *testing.T) {
 		{"/files__read --path=a", `{"path":"a"}`, false},
 		{`/files__read '{"path":"a b"}'`, `{"path":"a b"}`, false},
 		{"/files write", `{}`, true},
-		{"/files write", "no person is there", false},
+		{"/files write", "nobody is available", false},
 		{"/files raed", "did you mean /files read?", true},
 		{"/flies read", "did you mean /files?", true},
 		{"/files", "which action", true},

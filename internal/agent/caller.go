@@ -90,7 +90,7 @@ func (c *caller) Ask(ctx context.Context, method string, params json.RawMessage)
 	}
 	switch {
 	case c.turn.Ask == nil:
-		return nil, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "nobody is there to be asked"}
+		return nil, &tool.Error{Op: "ask", Kind: tool.Unconfirmed, Message: "there is nobody to ask"}
 	case method == methodSample:
 		return c.sample(ctx, params)
 	}

@@ -23,7 +23,7 @@ const (
 
 // call is a tool call that a model requested.
 type call struct {
-	id, name, rawArgs string // rawArgs is what the model wrote as arguments
+	id, name, rawArgs string // rawArgs are the arguments as the model wrote them
 
 	step   int
 	taint  string // see [tool.Request]

@@ -85,12 +85,13 @@ func (e *cli) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (out chat.Outc
 		return out, err
 	}
 	defer r.watchSilence(cmp.Or(a.opts.Programs.Silence, defaultSilence))()
-	reason, err := session.Prompt(ctx, blocks)
+	answer, err := session.Prompt(ctx, blocks)
 	out.Steps = 1
 	if err != nil {
 		return out, err
 	}
-	out.Finish, err = finishOf(reason, files.agent.Name)
+	r.took(answer.Tokens)
+	out.Finish, err = finishOf(answer.Stop, files.agent.Name)
 	return out, err
 }
 
@@ -102,7 +103,7 @@ func finishOf(reason, name string) (llm.Finish, error) {
 	case "refusal":
 		return llm.FinishRefusal, nil
 	case "cancelled":
-		return "", &tool.Error{Op: "agent", Kind: tool.Canceled, Subject: name, Message: "it gave up the answer by itself", Hint: "send the message again"}
+		return "", &tool.Error{Op: "agent", Kind: tool.Canceled, Subject: name, Message: "it stopped answering by itself", Hint: "send the message again"}
 	}
 	return llm.FinishStop, nil
 }
@@ -119,6 +120,7 @@ type foreign struct {
 	plan  []string // the steps shown last
 	plans int
 	usage acp.Usage
+	token llm.Usage // of the whole answer, if the agent says
 
 	onTurnEnd func(f func()) (stop func() bool) // calls f when the turn ends
 	working   int                               // running calls of our tools and open questions to the person

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"collie/internal/agent/acp"
 	"collie/internal/llm"
 )
 
@@ -31,9 +32,23 @@ func (f *foreign) showPlan(text string) {
 // maxPlan is the number of tokens of a plan that are shown.
 const maxPlan = 1000
 
+// took records the tokens that the agent reported at the end of its answer. Some agents count cached tokens separately
+// from the input, and reasoning separately from the output; others include them. The total shows which. The record
+// includes them.
+func (f *foreign) took(t acp.Tokens) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if t.Total == t.Input+t.CacheRead+t.CacheWrite+t.Output+t.Thought {
+		t.Input, t.Output = t.Input+t.CacheRead+t.CacheWrite, t.Output+t.Thought
+	}
+	f.token = llm.Usage{
+		Input: t.Input, Cached: min(t.CacheRead, t.Input), CacheWrite: min(t.CacheWrite, t.Input), Output: t.Output, Reasoning: min(t.Thought, t.Output),
+	}
+}
+
 // showUsage shows the usage that the agent reported. Each turn is a session of its own at the agent, so these are the
-// figures of the turn. Dollars count towards the costs. Tokens in the context are not tokens read and written, so they
-// are only shown. f.mu must be held.
+// figures of the turn. Dollars, and tokens of the answer, count towards the usage. Tokens in the context are not tokens read
+// and written, so they are only shown. f.mu must be held.
 func (f *foreign) showUsage() {
 	u, name := f.usage, f.files.agent.Name
 	var parts []string
@@ -46,8 +61,12 @@ func (f *foreign) showUsage() {
 	if u.Cost > 0 {
 		parts = append(parts, fmt.Sprintf("cost %s %s", strconv.FormatFloat(math.Round(u.Cost*1e6)/1e6, 'f', -1, 64), u.Currency))
 	}
-	if u.Cost > 0 && u.Currency == "USD" {
-		f.sink.Usage(engineCLI+"/"+name, "", "", llm.Usage{}, int64(math.Round(u.Cost*1e6)))
+	cost := int64(0)
+	if u.Currency == "USD" {
+		cost = int64(math.Round(u.Cost * 1e6))
+	}
+	if cost > 0 || f.token != (llm.Usage{}) {
+		f.sink.Usage(engineCLI+"/"+name, "", "", f.token, cost)
 	}
 	if len(parts) > 0 {
 		f.sink.Notice("usage", fmt.Sprintf("%s says of this answer: %s", name, strings.Join(parts, "; ")))

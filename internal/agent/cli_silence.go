@@ -9,7 +9,7 @@ import (
 // defaultSilence is the default of [Programs.Silence].
 const defaultSilence = 2 * time.Minute
 
-// watchSilence ends the turn if nothing is heard from the agent for the time silence. The caller must call stop.
+// watchSilence ends the turn if the agent sends nothing for the duration silence. The caller must call stop.
 func (f *foreign) watchSilence(silence time.Duration) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,6 +38,6 @@ func (f *foreign) checkSilence() {
 		return
 	}
 	f.watch.cancel(&tool.Error{
-		Op: "agent", Kind: tool.Timeout, Subject: f.files.agent.Name, Message: "it said and did nothing for " + f.silence.String(), Hint: "send the message again",
+		Op: "agent", Kind: tool.Timeout, Subject: f.files.agent.Name, Message: "it showed no activity for " + f.silence.String(), Hint: "send the message again",
 	})
 }

@@ -121,6 +121,27 @@ func TestAnotherAgentReportsUsage(t *testing.T) {
 	}
 }
 
+// Tokens that an agent reports with its answer are counted, whether those of caches and of thoughts are beside the others or
+// within. Impossible figures are ignored.
+func TestAnotherAgentReportsTokens(t *testing.T) {
+	t.Parallel()
+	for tokens, want := range map[string]llm.Usage{
+		`{"inputTokens":10,"outputTokens":5,"totalTokens":15}`:                                                                 {Input: 10, Output: 5},
+		`{"inputTokens":10,"outputTokens":5,"cachedReadTokens":100,"cachedWriteTokens":7,"thoughtTokens":3,"totalTokens":125}`: {Input: 117, Cached: 100, CacheWrite: 7, Output: 8, Reasoning: 3},
+		`{"inputTokens":110,"outputTokens":5,"cachedReadTokens":100,"thoughtTokens":3,"totalTokens":115}`:                      {Input: 110, Cached: 100, Output: 5, Reasoning: 3},
+		`{"inputTokens":-1,"outputTokens":1e300,"cachedReadTokens":"x"}`:                                                       {},
+		`null`: {},
+	} {
+		w := newFixture(t)
+		if _, err := w.program(t.Context(), chat.Config{}, "tokens "+tokens+"\nsay done", nil); err != nil {
+			t.Fatal(err)
+		}
+		if w.tokens != want {
+			t.Errorf("%s: %+v, want %+v", tokens, w.tokens, want)
+		}
+	}
+}
+
 func TestAnotherAgentStops(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]llm.Finish{"end_turn": llm.FinishStop, "max_tokens": llm.FinishLength, "refusal": llm.FinishRefusal} {
@@ -143,7 +164,7 @@ func TestAnotherAgentFails(t *testing.T) {
 		"refusal": {"refuse the model is gone", nil, tool.Upstream, []string{"session/prompt", "the model is gone"}},
 		"version": {"", []string{"version"}, tool.Upstream, []string{"version 7", "expected 1"}},
 		"sign in": {"", []string{"signin"}, tool.NeedsAuth, []string{"sign in"}},
-		"itself":  {"stop cancelled", nil, tool.Canceled, []string{"gave up"}},
+		"itself":  {"stop cancelled", nil, tool.Canceled, []string{"stopped answering"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -299,14 +320,14 @@ func TestAnotherAgentHasOurTools(t *testing.T) {
 		"read":    {chat.Config{}, "", nil, `mcp files__read {"path":"a"}`, `"content"`, map[string]chat.CallState{"files__read0": chat.CallDone}, 0},
 		"yes":     {chat.Config{}, "", person(`{"confirm":true}`), "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 1},
 		"no":      {chat.Config{}, "", person(`{"confirm":false}`), "mcp files__write", "did not agree", map[string]chat.CallState{"files__write0": chat.CallRefused}, 1},
-		"nobody":  {chat.Config{}, "", nil, "mcp files__write", "no person is there", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
+		"nobody":  {chat.Config{}, "", nil, "mcp files__write", "nobody is available", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
 		"allowed": {chat.Config{Allow: []string{"files.write"}}, "", nil, "mcp files__write", `"content"`, map[string]chat.CallState{"files__write0": chat.CallDone}, 0},
 		"level":   {chat.Config{}, "r", person(`{"confirm":true}`), "mcp files__write", "only reads", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
 		"pattern": {chat.Config{Tools: []string{"*read"}}, "", person(`{"confirm":true}`), "mcp files__write", "no such tool", map[string]chat.CallState{"files__write0": chat.CallRefused}, 0},
 		"missing": {chat.Config{}, "", nil, "mcp nothing", "nothing", map[string]chat.CallState{"nothing0": chat.CallRefused}, 0},
 		"often": {
 			chat.Config{},
-			"", person(`{"confirm":false}`), strings.Repeat("mcp files__write\n", 4), "nobody is asked about it again",
+			"", person(`{"confirm":false}`), strings.Repeat("mcp files__write\n", 4), "the person is not asked about it again",
 			map[string]chat.CallState{"files__write0": chat.CallRefused, "files__write1": chat.CallRefused, "files__write2": chat.CallRefused, "files__write3": chat.CallRefused},
 			3,
 		},
@@ -343,7 +364,7 @@ func TestAnotherAgentIsSilent(t *testing.T) {
 	w.opts.Programs.Silence = 50 * time.Millisecond
 	w.agent = agent.New(w.opts)
 	_, err := w.program(t.Context(), chat.Config{}, "say a\nhang", nil)
-	if tool.KindOf(err) != tool.Timeout || !strings.Contains(err.Error(), "fake: it said and did nothing for 50ms") {
+	if tool.KindOf(err) != tool.Timeout || !strings.Contains(err.Error(), "fake: it showed no activity for 50ms") {
 		t.Errorf("it ended with %v", err)
 	}
 }

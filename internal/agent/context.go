@@ -100,7 +100,7 @@ func (r *run) summarize(ctx context.Context) error {
 	old := r.before[:len(r.before)-1]
 	text := summary(old)
 	if room := r.info.Context; room > 0 && tokens(text) > room/2 {
-		text = text[len(text)-cut(text, room):] // about half of the room; what was said last matters most
+		text = text[len(text)-cut(text, room):] // about half of the room, because the latest messages matter most
 	}
 	req := &llm.Request{
 		Model: r.info.Name, Session: r.turn.Session, MaxOutput: spareTokens,

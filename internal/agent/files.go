@@ -276,7 +276,7 @@ func (a *Agent) remember(ctx context.Context, t *chat.Turn, s chat.Sink, text st
 		if w.Get("nextWindow").Exists() {
 			w, err = r.readNote(ctx, memoryNote, int(total)-1)
 		}
-		// Replacing only the end keeps what somebody else writes meanwhile; writing the whole note would lose it.
+		// Replacing only the end keeps concurrent changes by others; writing the whole note would lose them.
 		end := tail(w.Get("content").String())
 		name, args = "fs/replace", map[string]any{"path": memoryNote, "edit": map[string]any{"old": end, "new": end + "\n" + item}}
 	}

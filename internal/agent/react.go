@@ -47,8 +47,8 @@ type answer struct {
 	begun  bool // part of it was received
 }
 
-// maxRefusals is the number of refused calls of one tool that end a turn, since a person who is asked again and again
-// will agree in the end.
+// maxRefusals is the number of refused calls of one tool that end a turn, because a person who is asked again and
+// again eventually agrees.
 const maxRefusals = 3
 
 // Run is a [chat.Engine].
@@ -102,7 +102,7 @@ func userMessage(text string) llm.Message {
 	return llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}
 }
 
-// loop takes steps until the model requests no calls. The last step allowed has no tools, so that the model answers
+// loop runs steps until the model requests no calls. The last step allowed has no tools, so that the model answers
 // with what it found.
 func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 	maxSteps := r.turn.Config.MaxSteps
@@ -167,7 +167,8 @@ func (r *run) shouldEnd(calls []*call, results []llm.Part) (end bool) {
 	return end
 }
 
-// step asks the model once. A conversation that is too long is shortened before, or after the provider refused it.
+// step makes one request to the model. A conversation that is too long is shortened first, or after the provider
+// has refused it.
 func (r *run) step(ctx context.Context, step int, closing bool) (answer, error) {
 	for {
 		req := r.ask(closing)
@@ -256,6 +257,9 @@ func (r *run) stream(ctx context.Context, step int, req *llm.Request) (out answe
 		if out.parts[i].Kind != llm.PartToolCall {
 			out.parts[i].Text = b.String()
 		}
+	}
+	if used != (llm.Usage{}) {
+		r.sink.Context(used.Input+used.Output, int64(r.info.Context))
 	}
 	r.count(who, used)
 	return out, err

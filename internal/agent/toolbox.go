@@ -173,7 +173,7 @@ func (f *foreign) often(name string) bool {
 }
 
 func tooOften(name string) error {
-	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; nobody is asked about it again", Hint: "go on without it, and say what would be needed"}
+	return &tool.Error{Op: "call", Kind: tool.Declined, Subject: name, Message: "it was refused several times in this turn; the person is not asked about it again", Hint: "go on without it, and say what would be needed"}
 }
 
 // countRefusal counts err if it is a refusal.

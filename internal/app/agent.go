@@ -11,9 +11,11 @@ import (
 
 	"collie/internal/agent"
 	"collie/internal/agent/library"
+	"collie/internal/app/feed"
 	"collie/internal/chat"
 	"collie/internal/config"
 	"collie/internal/llm"
+	llmadmin "collie/internal/llm/admin"
 	"collie/internal/llm/keypool/keydb"
 	"collie/internal/pipeline/guardian"
 	"collie/internal/process"
@@ -24,9 +26,9 @@ import (
 // shutdownGrace is how long running turns may continue when the program ends.
 const shutdownGrace = 10 * time.Second
 
-// Host is the agent host: conversations, the models that answer them, and the database that holds both. It is safe for
-// concurrent use, and its [App] closes it.
-type Host struct {
+// agentHost is the agent host: conversations, the models that answer them, and the database that holds both. It is
+// safe for concurrent use, and its [App] closes it.
+type agentHost struct {
 	Chat   *chat.Service
 	Models *Models
 	Store  *store.Store
@@ -35,15 +37,15 @@ type Host struct {
 // lazyHost opens the agent host at its first use.
 type lazyHost struct {
 	mu     sync.Mutex
-	opened *Host
-	events *eventForwarder // publishes what happens outside of turns
+	opened *agentHost
+	events *feed.Feed // publishes events outside of turns
 	closed bool
 
-	now atomic.Pointer[Host] // opened, for callers that must not wait for mu
+	now atomic.Pointer[agentHost] // opened, for callers that must not wait for mu
 }
 
-// Host returns the agent host and opens it at the first call. After an error the next call tries again.
-func (a *App) Host(ctx context.Context) (*Host, error) {
+// openHost returns the agent host and opens it at the first call. After an error the next call tries again.
+func (a *App) openHost(ctx context.Context) (*agentHost, error) {
 	a.reloading.Lock() // locked before host.mu, in the order of Reload
 	defer a.reloading.Unlock()
 	a.host.mu.Lock()
@@ -65,7 +67,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	h := &Host{Models: models, Store: s}
+	h := &agentHost{Models: models, Store: s}
 	engines := agent.New(agent.Options{
 		Pipeline: a.Pipeline, Models: agentModels{models}, Tools: a.Tools, Library: func() *library.Library { return Library(a.settings(), a.env) },
 		Programs: agent.Programs{
@@ -79,7 +81,7 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 	h.Chat, err = chat.Open(ctx, s, chat.Options{
 		Engine: func(_ context.Context, c chat.Config, message []llm.Part) (string, chat.Engine, error) {
 			name, engine, err := engines.Engine(&c, message)
-			return name, engine, ModelError("turn", err)
+			return name, engine, llmadmin.Explain("turn", err)
 		},
 		Defaults: func(name string) chat.Config {
 			c := chatDefaults(&a.settings().Agent)
@@ -95,7 +97,9 @@ func (a *App) Host(ctx context.Context) (*Host, error) {
 		return nil, errors.Join(err, models.Close(ctx), s.Close())
 	}
 	a.host.now.Store(h)
-	a.host.opened, a.host.events = h, a.forwardEvents(h.Chat)
+	a.host.opened, a.host.events = h, feed.Start(h.Chat, feed.Sources{
+		Started: &a.started, Done: a.Events, Asked: &a.asked, States: &a.states, Watch: a.catalog.Watch,
+	})
 	return h, nil
 }
 
@@ -111,7 +115,7 @@ func (a *App) reviewer(ctx context.Context, model string) (guardian.Reviewer, er
 	h := a.host.now.Load()
 	if h == nil {
 		var err error
-		if h, err = a.Host(ctx); err != nil {
+		if h, err = a.openHost(ctx); err != nil {
 			return guardian.Reviewer{}, err
 		}
 	}
@@ -134,9 +138,9 @@ func Library(cfg *config.Config, env config.Env) *library.Library {
 	return l
 }
 
-// Conversations returns the conversations of [App.Host].
+// Conversations returns the conversations of the agent host.
 func (a *App) Conversations(ctx context.Context) (*chat.Service, error) {
-	h, err := a.Host(ctx)
+	h, err := a.openHost(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +154,7 @@ func (h *lazyHost) apply(cfg *config.Config) error {
 	if h.opened == nil {
 		return nil
 	}
-	return h.opened.Models.Use(cfg)
+	return h.opened.Models.use(cfg)
 }
 
 // close waits for turns to end, then closes the host.
@@ -163,7 +167,7 @@ func (h *lazyHost) close(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
 	defer cancel()
-	defer h.events.close()
+	defer h.events.Close()
 	err := errors.Join(h.opened.Chat.Close(ctx), h.opened.Models.Close(context.WithoutCancel(ctx)), h.opened.Store.Close())
 	h.opened = nil
 	return err

@@ -17,13 +17,16 @@ import (
 	"time"
 
 	"collie/internal/agent"
+	"collie/internal/app/feed"
 	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/event"
 	"collie/internal/pipeline"
 	"collie/internal/pipeline/audit"
 	"collie/internal/pipeline/firewall"
+	firewalladmin "collie/internal/pipeline/firewall/admin"
 	"collie/internal/pipeline/gate"
+	"collie/internal/pipeline/gate/notify"
 	"collie/internal/pipeline/guardian"
 	"collie/internal/pipeline/limit"
 	"collie/internal/process"
@@ -41,7 +44,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Options are what the settings do not say.
+// Options are the inputs of [Open] besides the settings.
 type Options struct {
 	Version string
 	// Self is the path of this program and ReaperArgs its arguments as the reaper of our children. If Self is
@@ -88,7 +91,7 @@ type App struct {
 	version string
 
 	// Endpoints opens the endpoint at which the agent of another program finds tools for a turn; nil offers none. It is
-	// set before [App.Host] is first called.
+	// set before the agent host is first called.
 	Endpoints func(context.Context, *agent.Toolbox) (agent.Endpoint, error)
 
 	first      *config.Config // the settings it was opened with
@@ -103,8 +106,10 @@ type App struct {
 	asked     event.Bus[gate.Asked]
 	states    event.Bus[upstream.StateChange]
 	brief     bool
-	retention retention
-	notices   notifications
+	retention audit.Retention
+	notices   *notify.Notifier // notifies a person who is elsewhere that a call waits for an answer; nil with Brief
+	questions *event.Subscription[gate.Asked]
+	following sync.WaitGroup
 
 	reloading sync.Mutex
 	cfg       *config.Config // the settings in effect; guarded by reloading
@@ -120,11 +125,14 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
+	a.hidden = newHidden(nil)
+	a.log = slog.New(a.hidden.logs.LogHandler(a.log.Handler()))
+	cacheKey := a.openCacheInBackground(ctx, cfg, opts)
 	specs, findings := serveradmin.Specs(cfg, opts.Env)
 	a.first, a.firstFiles = cfg, envFiles(specs)
 	hide := secrets(cfg, opts.Env, specs)
-	a.hidden = newHidden(hide)
-	a.log = slog.New(redactingHandler{a.log.Handler(), a.hidden.logs})
+	a.hidden.logs.Hide(hide)
+	a.hidden.chats.Hide(hide)
 	for _, f := range findings {
 		a.log.Warn("settings", "finding", f.String())
 	}
@@ -133,22 +141,23 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 		Anchor: cfg.Audit.Anchor,
 	})
 	if err != nil {
-		return nil, err
+		cacheKey()
+		return nil, errors.Join(err, a.closeStores())
 	}
 	a.Audit = log
 	if opts.Calls {
 		log.Prepare()
 	}
-	if err := a.openServers(ctx, cfg, opts, specs); err != nil {
+	if err := a.openServers(ctx, cfg, opts, specs, cacheKey); err != nil {
 		return nil, err
 	}
 	a.Notes = &Notes{log: a.log, env: opts.Env, opts: opts, app: a}
 	a.Notes.open(ctx, cfg)
 	a.catalog = source.New(a.sources(), source.Options{
 		Profiles: profiles(cfg, a.Notes.profiles()), Reserved: reservedTools(cfg), Instructions: a.instructions(),
-		Chosen: newChosenViews(cfg, !opts.Brief, a.log), Logger: a.log,
+		Chosen: source.NewChosenFile(filepath.Join(cfg.Paths.State, "views.json"), !opts.Brief, a.log), Logger: a.log,
 	})
-	a.firewall = firewall.New(firewall.Options{Settings: guardSettings(cfg), Files: firewallFiles(opts.Env), Logger: a.log})
+	a.firewall = firewall.New(firewall.Options{Settings: firewalladmin.Settings(cfg), Files: firewalladmin.Files(opts.Env), Logger: a.log})
 	a.guardian = guardian.New(guardian.Options{Open: a.reviewer, Logger: a.log})
 	a.guardian.Use(guardianSettings(cfg))
 	a.Pipeline = pipeline.New(a.catalog, pipeline.Options{
@@ -163,17 +172,19 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*App, error) {
 	a.count(cfg, opts.Version, hide)
 	a.set.Start(opts.Servers)
 	if !opts.Brief {
+		a.following.Go(func() { a.catalog.Prepare("") }) // beside the rest of the start, for what most clients ask first
 		opts.Logger = a.log
-		a.retention = keepRecords(ctx, cfg, opts)
-		a.notifyPeople(cfg, opts)
+		a.retention = audit.Retain(ctx, cfg.Audit.Dir, cfg.Audit.Keep, audit.PruneOptions{Alive: process.Alive, Log: auditOptions(cfg, opts)})
+		a.notices, a.questions = newNotifier(cfg, opts, a.hide), a.asked.Subscribe(feed.MaxQueuedCalls)
+		a.following.Go(func() { a.notices.Follow(a.questions) }) // ends with the subscription
 	}
 	return a, nil
 }
 
-// openServers creates the servers and opens the tool cache. It starts no server.
-func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec) error {
+// openServers creates the servers. It starts none. cacheKey is the result of openCacheInBackground.
+func (a *App) openServers(ctx context.Context, cfg *config.Config, opts Options, specs []upstream.Spec, cacheKey func() []byte) error {
 	a.reapChildren(ctx, cfg, opts)
-	key := a.openCache(ctx, cfg, opts)
+	key := cacheKey()
 	tokens, err := secretadmin.Open(cfg, a.log)
 	if err != nil {
 		return errors.Join(err, a.closeStores())
@@ -292,7 +303,7 @@ func (a *App) Tools(profile string) []tool.Tool { return a.catalog.Tools(profile
 // Prompts returns the prompts that a profile shows, for display to people.
 func (a *App) Prompts(profile string) []tool.SourcePrompt { return a.catalog.Prompts(profile) }
 
-// Rebalance chooses the views of servers anew, if that is automatic.
+// Rebalance chooses the views of servers again, if that is automatic.
 func (a *App) Rebalance() error { return a.catalog.Rebalance() }
 
 // ListWait is how long a client's first lists wait for servers whose tools are not known yet.
@@ -306,11 +317,15 @@ func (a *App) ListWait() time.Duration {
 // run are killed.
 func (a *App) Close(ctx context.Context) error {
 	a.closeGuardian(ctx)
-	if err := a.host.close(ctx); err != nil { // turns end before what they call
+	if err := a.host.close(ctx); err != nil { // turns end before the tools that they call
 		a.log.Warn("conversations not closed", "error", err)
 	}
-	a.retention.close()
-	a.notices.close()
+	a.retention.Close()
+	if a.notices != nil {
+		a.questions.Close()
+		a.following.Wait()
+		a.notices.Close()
+	}
 	a.set.Close(ctx)
 	a.catalog.Close()
 	if a.brief { // its only call is over, so no more records will come, and the two closes can write their files in parallel
@@ -374,6 +389,6 @@ func OpenLog(l config.Log) (io.Writer, error) {
 	return f, f.Check()
 }
 
-// NameForServer proposes a name for a server entry without one: that of the package that it runs; empty if that cannot be
-// told.
+// NameForServer proposes a name for a server entry without one: that of the package that it runs; empty if that is
+// unknown.
 func NameForServer(entry json.RawMessage) string { return hostadmin.NameFor(entry) }

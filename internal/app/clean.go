@@ -21,7 +21,7 @@ func Cleaner(cfg *config.Config, env config.Env, more ...string) func(raw json.R
 	return func(raw json.RawMessage) json.RawMessage { return redacted(redact, raw) }
 }
 
-// Hidden returns cfg for display: secrets in server entries and in the sections of other packages read "***".
+// Hidden returns cfg for display: secrets in server entries and in the sections siyuan and vault read "***".
 // References such as ${GITHUB_TOKEN} stay.
 func Hidden(cfg *config.Config) *config.Config {
 	c := *cfg

@@ -55,7 +55,8 @@ func TestEventsTellOfCalls(t *testing.T) {
 	}
 }
 
-// Who follows the events hears that a person is asked about a call, between its start and its end, and what came of it.
+// A subscriber gets an event when a person is asked about a call, between its start and its end, and one with the
+// outcome.
 func TestEventsTellOfThePersonAsked(t *testing.T) {
 	t.Parallel()
 	a := open(t, load(t, ""), app.Options{Version: "9"})
@@ -69,7 +70,7 @@ func TestEventsTellOfThePersonAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sub.Close()
-	_, _ = a.Pipeline.Do(t.Context(), tool.Request{ // a model's call of what does not say that it only reads
+	_, _ = a.Pipeline.Do(t.Context(), tool.Request{ // a model's call of an action that is not marked as read-only
 		Kind: tool.KindCall, Name: "s__echo", Args: json.RawMessage(`{"text":"a-secret-word"}`), Origin: tool.Chat, Session: "talk", Caller: refuser{},
 	})
 	var told []string

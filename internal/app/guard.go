@@ -1,34 +1,13 @@
 package app
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"runtime"
-	"slices"
 
 	"collie/internal/config"
-	"collie/internal/pipeline/firewall"
 	"collie/internal/pipeline/guardian"
 	"collie/internal/pipeline/promptguard"
 	"collie/internal/tool"
 )
-
-// guardSettings returns the settings of the firewall. It forbids tools to touch Collie's own files.
-func guardSettings(cfg *config.Config) *firewall.Settings {
-	g := &cfg.Guard
-	own := []string{cfg.Paths.State, cfg.Paths.Data, cfg.Paths.Config}
-	if cfg.Vault.File != "" {
-		own = append(own, cfg.Vault.File)
-	}
-	return &firewall.Settings{
-		LogOnly: g.Mode == "log", Clients: g.Clients == "enforce",
-		Policy: firewall.Policy{
-			ReadRoots: g.ReadRoots, WriteRoots: g.WriteRoots, DenyPaths: g.DenyPaths, Own: own,
-			AllowCommands: g.AllowCommands, DenyCommands: g.DenyCommands, AllowHosts: g.AllowHosts, DenyHosts: g.DenyHosts,
-		},
-	}
-}
 
 // guardianSettings returns the settings of the guardian, which counts for MCP clients where the firewall does.
 func guardianSettings(cfg *config.Config) guardian.Settings {
@@ -50,118 +29,4 @@ func (a *App) readText(ctx context.Context, text string, found []string) (prompt
 		}
 	}
 	return promptguard.Suspicious, err
-}
-
-// firewallFiles is what the firewall sees of this machine's file system.
-func firewallFiles(env config.Env) firewall.Files {
-	return firewall.Files{
-		Home: env.First("HOME", "USERPROFILE"), Resolve: firewall.Resolve,
-		Folds: runtime.GOOS == "windows" || runtime.GOOS == "darwin",
-	}
-}
-
-// GuardRule is a rule of the firewall.
-type GuardRule struct {
-	Rule     string   `json:"rule"`
-	Decision string   `json:"decision"` // deny, ask or allow
-	About    string   `json:"about"`
-	From     string   `json:"from"`             // "built in", or the setting that it comes from
-	Values   []string `json:"values,omitempty"` // what the setting says
-}
-
-// GuardRules returns the rules in effect: the built-in ones, then those from the settings.
-func GuardRules(cfg *config.Config) []GuardRule {
-	g := &cfg.Guard
-	settings := map[string]struct {
-		name   string
-		values []string
-	}{
-		"path.outside":   {"guard.roots", slices.Concat(g.WriteRoots, g.ReadRoots)},
-		"path.denied":    {"guard.paths.deny", g.DenyPaths},
-		"command.denied": {"guard.commands.deny", g.DenyCommands},
-		"command.known":  {"guard.commands.allow", g.AllowCommands},
-		"url.denied":     {"guard.hosts.deny", g.DenyHosts},
-		"url.private":    {"guard.hosts.allow", g.AllowHosts},
-	}
-	var built, set []GuardRule
-	for _, r := range firewall.Rules() {
-		rule := GuardRule{Rule: r.Name, Decision: r.Decision.String(), About: r.About, From: "built in"}
-		s, filled := settings[r.Name]
-		if !filled || r.Name == "command.known" || r.Name == "url.private" {
-			built = append(built, rule)
-		}
-		if len(s.values) == 0 {
-			continue
-		}
-		if rule.From, rule.Values = s.name, s.values; r.Name == "url.private" {
-			rule.Decision, rule.About = firewall.Allow.String(), "hosts that may be called without asking"
-		}
-		set = append(set, rule)
-	}
-	return append(built, set...)
-}
-
-// GuardTrial is the verdict on a hypothetical call.
-type GuardTrial struct {
-	Origin   tool.Origin  `json:"origin"`
-	Outcome  string       `json:"outcome"`  // pass, ask, refuse or log
-	Decision string       `json:"decision"` // deny, ask or allow
-	Rule     string       `json:"rule,omitempty"`
-	Reason   string       `json:"reason,omitempty"`
-	Risk     tool.Risk    `json:"risk"`
-	Effects  []string     `json:"effects"`
-	Steps    []GuardFound `json:"steps"`
-}
-
-// GuardFound is the verdict of one rule.
-type GuardFound struct {
-	Decision string `json:"decision"`
-	Rule     string `json:"rule"`
-	At       string `json:"at,omitempty"` // a JSON pointer into the arguments
-	Reason   string `json:"reason"`
-}
-
-// TryGuard judges a call of another server's tool, described as JSON: server, tool, arguments, and optionally
-// description, readOnly, destructive, changed and origin (default chat). Nothing runs. Errors are a [tool.Error] of
-// kind Invalid.
-func TryGuard(cfg *config.Config, env config.Env, raw []byte) (*GuardTrial, error) {
-	call := struct {
-		Server      string          `json:"server"`
-		Tool        string          `json:"tool"`
-		Description string          `json:"description"`
-		Arguments   json.RawMessage `json:"arguments"`
-		Origin      tool.Origin     `json:"origin"`
-		ReadOnly    bool            `json:"readOnly"`
-		Destructive bool            `json:"destructive"`
-		Changed     bool            `json:"changed"`
-	}{Origin: tool.Chat}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&call); err != nil {
-		return nil, &tool.Error{
-			Op: "read", Kind: tool.Invalid, Subject: "the call", Message: "it is not a call", Err: err,
-			Hint: `write {"server":"files","tool":"read_file","arguments":{"path":"/tmp/x"}}`,
-		}
-	}
-	if call.Tool == "" || !slices.Contains([]tool.Origin{tool.Direct, tool.Chat, tool.CLIAgent, tool.MCPLocal, tool.MCPRemote, tool.Scheduled}, call.Origin) {
-		return nil, &tool.Error{
-			Op: "read", Kind: tool.Invalid, Subject: "the call", Message: "its tool or its origin is missing or unknown",
-			Hint: "name the tool, and as the origin direct, chat, cli-agent, mcp-local, mcp-remote or scheduled",
-		}
-	}
-	c := &tool.Call{
-		Request: tool.Request{Kind: tool.KindCall, Name: call.Server + "__" + call.Tool, Origin: call.Origin}, Tool: call.Server, Args: call.Arguments,
-		Action: &tool.Action{Name: call.Tool, Description: call.Description, ReadOnly: call.ReadOnly, Destructive: call.Destructive, Changed: call.Changed},
-	}
-	settings, seen, steps := guardSettings(cfg), firewallFiles(env), []firewall.Verdict{}
-	v := settings.Judge(c, &seen, &steps)
-	out := &GuardTrial{Origin: call.Origin, Decision: v.Decision.String(), Rule: v.Rule, Reason: v.Reason, Outcome: string(settings.Outcome(call.Origin, &v)), Steps: []GuardFound{}}
-	risk, effects := c.Action.Rated()
-	if out.Risk, out.Effects = risk, effects.Names(); v.Risk != "" {
-		out.Risk = v.Risk
-	}
-	for _, s := range steps {
-		out.Steps = append(out.Steps, GuardFound{s.Decision.String(), s.Rule, s.At, s.Reason})
-	}
-	return out, nil
 }

@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Learner starts servers only to learn what they offer, and stores that in the tool cache. It is safe for
+// Learner starts servers only to fetch their lists, and stores those in the tool cache. It is safe for
 // concurrent use. The caller calls Close.
 type Learner struct{ app *App }
 
@@ -19,8 +19,9 @@ func OpenLearner(ctx context.Context, cfg *config.Config, o Options) (*Learner, 
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}
+	key := a.openCacheInBackground(ctx, cfg, o)
 	specs, _ := serveradmin.Specs(cfg, o.Env)
-	if err := a.openServers(ctx, cfg, o, specs); err != nil {
+	if err := a.openServers(ctx, cfg, o, specs, key); err != nil {
 		return nil, err
 	}
 	return &Learner{a}, nil

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"collie/internal/config"
-	"collie/internal/llm"
 	llmadmin "collie/internal/llm/admin"
 	"collie/internal/llm/client"
 	"collie/internal/llm/keypool"
@@ -63,11 +62,11 @@ func openModels(ctx context.Context, cfg *config.Config, opts Options, kept keyp
 		return nil, err
 	}
 	m.Client = c
-	return m, m.Use(cfg)
+	return m, m.use(cfg)
 }
 
-// Use replaces the providers by those of cfg. Secrets are read again when needed.
-func (m *Models) Use(cfg *config.Config) error {
+// use replaces the providers by those of cfg. Secrets are read again when needed.
+func (m *Models) use(cfg *config.Config) error {
 	read := secretReader(cfg, m.env)
 	m.secret.Store(&read)
 	list := make([]client.Provider, len(cfg.Providers))
@@ -91,9 +90,9 @@ func (m *Models) Use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
-// OpenModelsAlone is openModels for a command that runs without a gateway. It uses the database of the home if there is
+// OpenModelsWithoutGateway is openModels for a command that runs without a gateway. It uses the database of the home if there is
 // one.
-func OpenModelsAlone(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
+func OpenModelsWithoutGateway(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {
 		return openModels(ctx, cfg, opts, nil, nil)
 	}
@@ -153,37 +152,6 @@ func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, 
 	}
 }
 
-// ModelError converts an error of a model to one for people.
-func ModelError(op string, err error) error {
-	e, ok := errors.AsType[*llm.Error](err)
-	if !ok {
-		return err
-	}
-	out := &tool.Error{Op: op, Kind: tool.Upstream, Code: string(e.Class), Subject: e.Provider, Message: e.Message, Hint: e.Hint, RetryAfter: e.RetryAfter}
-	if e.Key != "" {
-		out.Subject += "/" + e.Key
-	}
-	if out.Message == "" {
-		out.Message = string(e.Class)
-	}
-	switch e.Class {
-	case llm.ClassNoProvider:
-		out.Kind = tool.NotFound
-	case llm.ClassCredential, llm.ClassPermission, llm.ClassModelAccess, llm.ClassRegion:
-		out.Kind = tool.Denied
-	case llm.ClassRateLimit, llm.ClassOverloaded, llm.ClassQuota, llm.ClassAllCooling:
-		out.Kind = tool.Busy
-	case llm.ClassTransient:
-		out.Kind = tool.Unavailable
-	case llm.ClassCaller, llm.ClassContext, llm.ClassNoTools:
-		out.Kind = tool.Invalid
-	case llm.ClassCanceled:
-		out.Kind = tool.Canceled
-	case llm.ClassUnknown:
-	}
-	return out
-}
-
 // ModelInfo describes a model.
 type ModelInfo = client.Info
 
@@ -198,59 +166,17 @@ func TryProvider(ctx context.Context, cfg *config.Config, env config.Env, p conf
 	return m.List(ctx, p.Name)
 }
 
-// KnownProvider is a provider whose address is built in.
-type KnownProvider struct {
-	config.Provider
-	Env   []string // environment variables in which programs expect its key
-	Local bool     // it runs on this machine and needs no key
-}
-
-// KnownProviders returns the providers that can be added by name alone.
-func KnownProviders() []KnownProvider {
-	known := func(name, kind, base string, env ...string) KnownProvider {
-		return KnownProvider{Provider: config.Provider{Name: name, Kind: kind, BaseURL: base}, Env: env}
-	}
-	local := func(name, kind, base string) KnownProvider {
-		return KnownProvider{Provider: config.Provider{Name: name, Kind: kind, BaseURL: base}, Local: true}
-	}
-	return []KnownProvider{
-		known("openai", "openai", "", "OPENAI_API_KEY"),
-		known("anthropic", "anthropic", "", "ANTHROPIC_API_KEY"),
-		known("gemini", "gemini", "", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_KEY"),
-		known("openrouter", "openai", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "OPENROUTER_KEY"),
-		known("deepseek", "openai", "https://api.deepseek.com", "DEEPSEEK_API_KEY"),
-		known("mistral", "openai", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-		known("groq", "openai", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-		known("xai", "openai", "https://api.x.ai/v1", "XAI_API_KEY"),
-		known("moonshot", "openai", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
-		known("zhipu", "openai", "https://open.bigmodel.cn/api/paas/v4", "ZHIPU_API_KEY"),
-		known("dashscope", "openai", "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
-		known("siliconflow", "openai", "https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY"),
-		local("ollama", "ollama", "http://127.0.0.1:11434"),
-		local("lmstudio", "openai", "http://127.0.0.1:1234/v1"),
-		local("llamacpp", "openai", "http://127.0.0.1:8080/v1"),
-	}
-}
-
 // Providers returns the management of providers. file returns the settings file to change, reread applies changed
 // settings, and person is named in the audit.
 func (a *App) Providers(file func(*config.Config) string, reread func(context.Context) error, person string) *llmadmin.Manager {
 	return llmadmin.New(llmadmin.Options{
-		Config: a.config, File: file, Explain: ModelError,
+		Config: a.config, File: file,
 		Models: func(ctx context.Context) (*client.Client, *keypool.Pool, error) {
-			h, err := a.Host(ctx)
+			h, err := a.openHost(ctx)
 			if err != nil {
 				return nil, nil, err
 			}
 			return h.Models.Client, h.Models.Keys, nil
-		},
-		Known: func(name string) (config.Provider, bool, bool) {
-			for _, k := range KnownProviders() {
-				if k.Name == name {
-					return k.Provider, k.Local, true
-				}
-			}
-			return config.Provider{}, false, false
 		},
 		Probe: func(ctx context.Context, p config.Provider) (int, error) {
 			models, err := TryProvider(ctx, a.config(), a.env, p)
@@ -265,7 +191,7 @@ func (a *App) changed(reread func(context.Context) error, person string) func(ct
 	return func(ctx context.Context, command string, detail map[string]any) error {
 		raw, err := json.Marshal(detail)
 		if err == nil {
-			err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Detail: raw})
+			err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Client: tool.Acting(ctx), Detail: raw})
 		}
 		return errors.Join(err, reread(ctx))
 	}
@@ -295,7 +221,7 @@ func FindLocalProviders(ctx context.Context, cfg *config.Config, env config.Env)
 	defer cancel()
 	with := *cfg
 	with.Providers = nil
-	for _, k := range KnownProviders() {
+	for _, k := range llmadmin.KnownProviders() {
 		if k.Local {
 			with.Providers = append(with.Providers, k.Provider)
 		}

@@ -21,6 +21,14 @@ func (n *Notes) Vault() string {
 	return n.vault.Path()
 }
 
+// Count returns how many tools for notes the default profile shows.
+func (n *Notes) Count() (count int) {
+	for _, s := range n.sources() {
+		count += n.app.catalog.Shown("", s)
+	}
+	return count
+}
+
 // Admin returns the management of the notes. The error says why there are no notes.
 func (n *Notes) Admin() (*notesadmin.Notes, error) {
 	if err := n.Missing(); err != nil {

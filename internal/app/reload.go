@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"collie/internal/config"
+	firewalladmin "collie/internal/pipeline/firewall/admin"
 	"collie/internal/source/upstream"
 	serveradmin "collie/internal/source/upstream/admin"
 )
@@ -38,9 +39,9 @@ func (a *App) reload(cfg *config.Config) {
 	}
 	a.hide(secrets(cfg, a.env, specs))
 	a.set.Apply(specs)
-	a.firewall.Use(guardSettings(cfg))
+	a.firewall.Use(firewalladmin.Settings(cfg))
 	a.guardian.Use(guardianSettings(cfg))
-	if a.notices.Notifier != nil {
+	if a.notices != nil {
 		a.notices.Use(notifySettings(cfg, a.env, a.hide))
 	}
 	a.Notes.open(context.Background(), cfg) // no caller's context: what it starts outlives the caller

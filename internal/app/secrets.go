@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-	"log/slog"
 	"strings"
 
 	"collie/internal/config"
@@ -29,7 +27,7 @@ func secrets(cfg *config.Config, env config.Env, specs []upstream.Spec) []string
 	return out
 }
 
-// redactors remove secrets from what an App writes besides its audit.
+// redactors remove secrets from everything that an App writes except its audit.
 type redactors struct {
 	logs, chats *audit.Redactor
 }
@@ -46,51 +44,4 @@ func (a *App) hide(secrets []string) {
 	if a.counting.redact != nil {
 		a.counting.redact.Hide(secrets)
 	}
-}
-
-// redactingHandler removes secrets from log records.
-type redactingHandler struct {
-	slog.Handler
-	secrets *audit.Redactor
-}
-
-func (l redactingHandler) Handle(ctx context.Context, r slog.Record) error {
-	clean := slog.NewRecord(r.Time, r.Level, l.secrets.Text(r.Message), r.PC)
-	r.Attrs(func(a slog.Attr) bool {
-		clean.AddAttrs(l.attr(a))
-		return true
-	})
-	return l.Handler.Handle(ctx, clean)
-}
-
-func (l redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return redactingHandler{l.Handler.WithAttrs(l.attrs(attrs)), l.secrets}
-}
-
-func (l redactingHandler) WithGroup(name string) slog.Handler {
-	return redactingHandler{l.Handler.WithGroup(name), l.secrets}
-}
-
-func (l redactingHandler) attrs(list []slog.Attr) []slog.Attr {
-	out := make([]slog.Attr, len(list))
-	for i, a := range list {
-		out[i] = l.attr(a)
-	}
-	return out
-}
-
-// attr returns a with a redacted value, or unchanged if it holds no secret.
-func (l redactingHandler) attr(a slog.Attr) slog.Attr {
-	a.Value = a.Value.Resolve()
-	switch a.Value.Kind() {
-	case slog.KindGroup:
-		a.Value = slog.GroupValue(l.attrs(a.Value.Group())...)
-	case slog.KindString, slog.KindAny:
-		was := a.Value.String()
-		if text := l.secrets.Text(was); text != was {
-			a.Value = slog.StringValue(text)
-		}
-	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64, slog.KindLogValuer:
-	}
-	return a
 }

@@ -36,7 +36,7 @@ func echoing(t *testing.T) string {
 		}
 		said := "no key is called " + key
 		if strings.Contains(string(body), `"talks"`) {
-			said = strings.Repeat("-", 2040) + key // the end of what is kept stands in the key
+			said = strings.Repeat("-", 2040) + key // what is kept of the text ends within the key
 		}
 		w.WriteHeader(http.StatusBadRequest)
 		if strings.Contains(string(body), `"mumbles"`) {

@@ -139,7 +139,7 @@ func Connections(cfg *config.Config, env config.Env) (connection.Settings, []con
 	saved, problems := connection.Parse(cfg.SiYuan.Raw, siyuanFields()...)
 	if len(saved.Connections) == 0 && len(problems) == 0 {
 		if home := env.Get("HOME"); home != "" {
-			return connection.Old(connection.OldFiles(home), os.ReadFile)
+			return connection.ReadOlderPrograms(connection.FilesOfOlderPrograms(home), os.ReadFile)
 		}
 	}
 	return saved, problems

@@ -16,19 +16,19 @@ import (
 	"collie/internal/tool"
 )
 
-// schemas are the tables of all parts with data in that file.
+// schemas returns the database schemas of all parts that store data in the file.
 func schemas() []store.Schema {
 	return []store.Schema{chat.Schema(), keydb.Schema, guardian.Schema, grantdb.Schema}
 }
 
-// StoreFile is the file that conversations, usage and the state of keys are kept in, and whether it is there yet.
+// StoreFile returns the database file for conversations, usage and the state of keys, and whether it exists.
 func StoreFile(cfg *config.Config) (path string, exists bool) {
 	path = filepath.Join(cfg.Paths.Data, store.FileName)
 	_, err := os.Stat(path)
 	return path, err == nil
 }
 
-// CheckStore looks for damage in that file, beside whoever uses it, and changes nothing. Each problem is a sentence. A file
+// CheckStore checks the database for damage without changing it. It may be in use. Each problem is a sentence. A file
 // that cannot even be opened is an error.
 func CheckStore(ctx context.Context, cfg *config.Config) (problems []string, err error) {
 	err = withStore(ctx, cfg, "store check", func(s *store.Store) error {
@@ -38,13 +38,13 @@ func CheckStore(ctx context.Context, cfg *config.Config) (problems []string, err
 	return problems, err
 }
 
-// BackupStore writes a copy of that file to path, which must not be there, beside whoever uses it. Attachments lie beside the
-// file, and are not in the copy.
+// BackupStore writes a copy of the database to path, which must not exist. The database may be in use. Attachments are
+// separate files and are not copied.
 func BackupStore(ctx context.Context, cfg *config.Config, path string) error {
 	return withStore(ctx, cfg, "store backup", func(s *store.Store) error { return s.Backup(ctx, path) })
 }
 
-// withStore opens the file, which is there, for the time that fn runs.
+// withStore opens the existing database for the time that fn runs.
 func withStore(ctx context.Context, cfg *config.Config, op string, fn func(*store.Store) error) error {
 	path, _ := StoreFile(cfg)
 	s, err := store.Open(ctx, cfg.Paths.Data, schemas()...)
@@ -54,8 +54,7 @@ func withStore(ctx context.Context, cfg *config.Config, op string, fn func(*stor
 	return storeError(ctx, op, path, err)
 }
 
-// storeError returns err, of the file at path, with what to do about it; nil stays nil, and an error that says so already
-// stays as it is.
+// storeError adds the path and a hint to an error of the database, unless it has them already. It returns nil for nil.
 func storeError(ctx context.Context, op, path string, err error) error {
 	if err == nil {
 		return nil

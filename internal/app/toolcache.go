@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"collie/internal/config"
 	"collie/internal/pipeline/metrics"
@@ -25,6 +26,14 @@ func (a *App) cacheFigures() metrics.CacheFigures {
 		f.Writes["failed"] += n
 	}
 	return f
+}
+
+// openCacheInBackground runs openCache beside the caller, since unpacking the file is a good part of a start. key waits for it and
+// returns its result; it must be called before a.cache and a.pins are used.
+func (a *App) openCacheInBackground(ctx context.Context, cfg *config.Config, opts Options) (key func() []byte) {
+	opened := make(chan []byte, 1)
+	go func() { opened <- a.openCache(ctx, cfg, opts) }() // it has a limit
+	return sync.OnceValue(func() []byte { return <-opened })
 }
 
 // openCache opens the tool cache, the place where gateways share it, and the pins. It returns the key for the

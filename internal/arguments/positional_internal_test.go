@@ -8,7 +8,7 @@ import (
 	"collie/internal/tool"
 )
 
-// readerOf is a flag reader for an action of ours.
+// readerOf returns a reader for the arguments of an action.
 func readerOf(t *testing.T, a tool.Action) *Reader {
 	t.Helper()
 	r := reader("{}")
@@ -16,6 +16,7 @@ func readerOf(t *testing.T, a tool.Action) *Reader {
 	return r
 }
 
+// Our own actions, which are strict, take positional arguments, aliases, and flags for the members of an object.
 func TestOwnArguments(t *testing.T) {
 	t.Parallel()
 	a := tool.Action{
@@ -58,7 +59,8 @@ func TestOwnArguments(t *testing.T) {
 	}
 }
 
-// Arguments of other tools must match their schema.
+// An action that is not strict belongs to another server. Its arguments need a flag, by a name from its schema:
+// positional arguments and aliases are refused.
 func TestForeignArgumentsNeedFlags(t *testing.T) {
 	t.Parallel()
 	r := readerOf(t, tool.Action{
@@ -72,7 +74,8 @@ func TestForeignArgumentsNeedFlags(t *testing.T) {
 	}
 }
 
-func TestKebabOfSeveral(t *testing.T) {
+// A plural s belongs to the abbreviation before it.
+func TestKebabOfPlurals(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"blockIDs": "block-ids", "avID": "av-id", "IDs": "ids", "srcIDsAll": "src-ids-all", "HTTPServer": "http-server", "isDocs": "is-docs",
@@ -83,7 +86,8 @@ func TestKebabOfSeveral(t *testing.T) {
 	}
 }
 
-// TestTheRequiredComesFirst: with too few values, those that need not be given are passed over.
+// TestTheRequiredComesFirst: if there are fewer values than positional parameters, the required ones get them, and
+// optional ones before them get none.
 func TestTheRequiredComesFirst(t *testing.T) {
 	t.Parallel()
 	a := tool.Action{Name: "search", Strict: true, Positional: []string{"path", "query"}, InputSchema: json.RawMessage(

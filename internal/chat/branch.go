@@ -123,8 +123,8 @@ func (s *Service) cancelTurns(ctx context.Context, turns []string, reason string
 	return nil
 }
 
-// Prune deletes all branches of a session except the active path. It is an error of kind Conflict while a turn writes
-// in one of them.
+// Prune deletes all branches of a session except the active path. While a turn writes to one of them, it fails with
+// kind Conflict.
 func (s *Service) Prune(ctx context.Context, session string) (View, error) {
 	v, err := s.Get(ctx, session)
 	if err != nil {

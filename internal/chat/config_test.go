@@ -32,8 +32,8 @@ func value(t *testing.T, kind reflect.Type, n int) reflect.Value {
 	return v
 }
 
-// What a turn says goes before what its session says, that before the settings, and those before what is built in: field by
-// field, so that one that is left out takes nothing away.
+// The config of a turn overrides that of its session, which overrides the settings, which override the built-in
+// defaults. This applies to each field, so a field that is left out changes nothing.
 func TestConfigsGoBeforeEachOther(t *testing.T) {
 	t.Parallel()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
@@ -61,7 +61,7 @@ func TestConfigsGoBeforeEachOther(t *testing.T) {
 		field := kind.Field(i)
 		t.Run(field.Name, func(t *testing.T) {
 			want := reflect.ValueOf(chat.Defaults()).Field(i).Interface()
-			for layers := range 4 { // nobody, the settings, the session too, the turn too
+			for layers := range 4 { // set by none, by the settings, also by the session, also by the turn
 				var layer [3]chat.Config
 				for n := range layers {
 					v := value(t, field.Type, n)

@@ -62,8 +62,8 @@ func encodeFailure(f *Failure) string {
 	return string(encode(f))
 }
 
-func encodeUsage(u llm.Usage) string {
-	if u == (llm.Usage{}) {
+func encodeUsage(u Usage) string {
+	if u == (Usage{}) {
 		return ""
 	}
 	return string(encode(u))

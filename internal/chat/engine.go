@@ -78,10 +78,14 @@ type Sink interface {
 	// Summarize stores a summary that replaces, for models, all of the path but the last keep messages, and returns the
 	// new path.
 	Summarize(ctx context.Context, keep int, summary string) ([]llm.Message, error)
-	// Steered returns, once, what the person said since the turn began, to be added after this step.
+	// Steered returns the person's messages since the turn began, each once, to be added after this
+	// step.
 	Steered(step int) []llm.Message
 	// Usage adds the usage of one step. cost is in millionths of a dollar, negative if the price is unknown.
 	Usage(provider, model, key string, u llm.Usage, cost int64)
+	// Context reports the tokens of the last step, and the model's context size, 0 if unknown. Both are published with
+	// the next Usage.
+	Context(used, size int64)
 	// Blob stores data for the session and returns a handle. Engines store results of which the model sees only a part.
 	Blob(ctx context.Context, name, mime string, data []byte) (handle string, err error)
 	// ReadBlob returns the data with this handle if it belongs to this session, else an error of kind NotFound.

@@ -103,7 +103,7 @@ func (s *Service) Export(ctx context.Context, session, format string, redact boo
 	return out.Bytes(), nil
 }
 
-// redacted replaces what is left out.
+// redacted replaces text that is left out.
 const redacted = "(left out)"
 
 func (x *exported) redact() {

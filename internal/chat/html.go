@@ -14,7 +14,8 @@ import (
 	"collie/internal/llm"
 )
 
-// style is the look of an exported page. Its hash stands in the policy of the page, so nothing else styles it.
+// style is the look of an exported page. Its hash is in the page's Content-Security-Policy, so no other style
+// applies.
 const style = `:root{color-scheme:light dark;--line:#d0d7de;--soft:#f6f8fa;--faint:#57606a;--link:#0969da;--bad:#b42318}
 @media (prefers-color-scheme:dark){:root{--line:#3d444d;--soft:#1c2128;--faint:#9198a1;--link:#58a6ff;--bad:#ff7b72}
 body{background:#0d1117;color:#e6edf3}}
@@ -229,12 +230,13 @@ func (w *htmlPage) file(f *llm.File) {
 	fmt.Fprintf(w, "<p class=\"note\">[%s, %s, %d bytes]</p>\n", label, page.Text(f.MIME), f.Size)
 }
 
-// isPicture reports whether a file may be shown in a page: SVG may not, which is a document of its own.
+// isPicture reports whether a file may be shown as a picture in a page. SVG may not, because it is a
+// document that can hold scripts.
 func isPicture(mime string) bool {
 	return slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, mime)
 }
 
-// author says who wrote an answer.
+// author returns who wrote an answer.
 func author(m *Message) string {
 	switch {
 	case m.OwnTools:

@@ -54,13 +54,13 @@ type live struct {
 	awaiting int
 	provider string
 	model    string
-	usage    llm.Usage
+	usage    Usage
 	cost     int64
 	steps    int
 	rows     []usageRow // not saved yet
 	unsaved  int        // bytes of text not saved yet
 	dirty    bool
-	closed   bool // nothing is accepted any more
+	closed   bool // the turn accepts no more events
 
 	waiting    []byte    // text that is part of the answer but not published yet
 	waitingFor int       // index of its part
@@ -102,14 +102,14 @@ func (l *live) tell(kind string, data any) {
 }
 
 // delta publishes text: at once if the turn has been quiet, else together with what follows shortly. Pieces that are on
-// average further apart than quiet are published at once even if one is late and the next early: due is how far
-// published text has used up the time, and one piece may be published ahead of it. The caller holds the hub's mu.
+// average further apart than quiet are published at once even if some are late and come together with the next: due is how far
+// published text has used up the time, and aheadOf pieces may be published ahead of it. The caller holds the hub's mu.
 func (l *live) delta(part int, text string) {
 	if len(l.waiting) > 0 && l.waitingFor != part {
 		l.flush()
 	}
 	l.waiting, l.waitingFor = append(l.waiting, text...), part
-	wait := time.Until(l.due.Add(-quiet))
+	wait := time.Until(l.due.Add(-aheadOf * quiet))
 	switch {
 	case wait <= 0 || len(l.waiting) >= mergeBytes:
 		l.flush()
@@ -153,7 +153,7 @@ func (l *live) flush() {
 	if l.waiting = l.waiting[:0]; l.due.Before(now) {
 		l.due = now
 	}
-	l.due = l.due.Add(min(quiet, now.Add(2*quiet).Sub(l.due)))
+	l.due = l.due.Add(min(quiet, now.Add((aheadOf+1)*quiet).Sub(l.due)))
 }
 
 // snapshot copies the current state. The caller holds the hub's mu and has called flush.
@@ -204,7 +204,7 @@ func (l *live) checkpoint(ctx context.Context) error {
 	return fmt.Errorf("make the turn durable: %w", err)
 }
 
-// changes are what a checkpoint writes.
+// changes holds what a checkpoint writes.
 type changes struct {
 	state TurnState
 	parts map[int]llm.Part

@@ -8,7 +8,7 @@ import (
 	"collie/internal/llm"
 )
 
-// What is written by hand reads as what is encoded.
+// Events written by hand are equal to encoded ones.
 func TestPiecesHaveTheFormOfEvents(t *testing.T) {
 	t.Parallel()
 	l := &live{
@@ -41,7 +41,8 @@ func TestPiecesGoAtOnce(t *testing.T) {
 	}{
 		"far apart":                     {every(20*ms, 50), 50, 50},
 		"one late and the next in time": {[]time.Duration{0, 20 * ms, 55 * ms, 60 * ms, 80 * ms, 100 * ms}, 6, 6},
-		"many soon after each other":    {every(ms, 160), 9, 12},
+		"three late with the next":      {[]time.Duration{0, 20 * ms, 100 * ms, 100 * ms, 100 * ms, 101 * ms, 120 * ms, 140 * ms}, 8, 8},
+		"many soon after each other":    {every(ms, 160), 10, 14},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

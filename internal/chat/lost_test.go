@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// talk runs turns until it is killed, and says on stdout what was acknowledged and what was checkpointed.
+// talk runs turns until it is killed, and prints what was acknowledged and what was checkpointed.
 func talk(dir string) error {
 	ctx := context.Background()
 	s, err := store.Open(ctx, dir, chat.Schema())

@@ -79,29 +79,29 @@ type turnRequest struct {
 	engine Engine
 }
 
-// accept validates b, writes it, and starts the turn.
-func (s *Service) accept(ctx context.Context, b *turnRequest) (Accepted, error) {
+// accept validates req, writes it, and starts the turn.
+func (s *Service) accept(ctx context.Context, req *turnRequest) (Accepted, error) {
 	select {
 	case <-s.closing:
 		return Accepted{}, errClosed
 	default:
 	}
-	if b.options.TurnID == "" {
-		b.options.TurnID = newID()
-	} else if err := checkID(b.op, "turnId", b.options.TurnID); err != nil {
+	if req.options.TurnID == "" {
+		req.options.TurnID = newID()
+	} else if err := checkID(req.op, "turnId", req.options.TurnID); err != nil {
 		return Accepted{}, err
 	}
-	if b.draft != nil && b.draft.ID == "" {
-		b.draft.ID = newID()
-	} else if b.draft != nil {
-		if err := checkID(b.op, "id", b.draft.ID); err != nil {
+	if req.draft != nil && req.draft.ID == "" {
+		req.draft.ID = newID()
+	} else if req.draft != nil {
+		if err := checkID(req.op, "id", req.draft.ID); err != nil {
 			return Accepted{}, err
 		}
 	}
-	if done, err := s.prepare(ctx, b); done != nil || err != nil {
+	if done, err := s.prepare(ctx, req); done != nil || err != nil {
 		return *orZero(done), err
 	}
-	if err := s.interruptOrphans(ctx, b.session); err != nil {
+	if err := s.interruptOrphans(ctx, req.session); err != nil {
 		return Accepted{}, err
 	}
 	var l *live
@@ -110,29 +110,29 @@ func (s *Service) accept(ctx context.Context, b *turnRequest) (Accepted, error) 
 	started := false
 	err := s.store.Write(ctx, func(tx *store.Tx) error {
 		l, started = nil, false
-		done, err := existingTurn(tx, b)
+		done, err := existingTurn(tx, req)
 		if done != nil || err != nil {
 			answer = *orZero(done)
 			return err
 		}
-		l, err = s.insertTurn(tx, b)
+		l, err = s.insertTurn(tx, req)
 		if err != nil || tx.Err() != nil {
 			return err
 		}
 		if l == nil {
-			answer = Accepted{Answer: b.draft.ID}
+			answer = Accepted{Answer: req.draft.ID}
 		} else {
 			started = s.start(tx, l)
 			answer = Accepted{l.turn.ID, l.turn.Assistant, l.state}
 		}
-		revision = bumpRevision(tx, b.session)
+		revision = bumpRevision(tx, req.session)
 		return nil
 	})
 	if err != nil {
 		return Accepted{}, err
 	}
 	if revision != 0 {
-		s.publishChanged(b.session, revision)
+		s.publishChanged(req.session, revision)
 	}
 	if l != nil {
 		s.launch(l, started)
@@ -161,45 +161,45 @@ func (s *Service) launch(l *live, started bool) {
 }
 
 // existingTurn returns the turn that already has the requested id, or nil.
-func existingTurn(tx *store.Tx, b *turnRequest) (done *Accepted, err error) {
+func existingTurn(tx *store.Tx, req *turnRequest) (done *Accepted, err error) {
 	var session string
 	tx.Query(func(r *store.Row) bool {
 		done = &Accepted{r.ColumnText(0), r.ColumnText(1), TurnState(r.ColumnText(2))}
 		session = r.ColumnText(3)
 		return false
-	}, "SELECT id, answer, state, session FROM turn WHERE id = ?", b.options.TurnID)
-	if done != nil && b.session != "" && b.session != session {
-		return nil, conflict(b.op, b.options.TurnID, "the id is that of a turn of another session", "send another one")
+	}, "SELECT id, answer, state, session FROM turn WHERE id = ?", req.options.TurnID)
+	if done != nil && req.session != "" && req.session != session {
+		return nil, conflict(req.op, req.options.TurnID, "the id is that of a turn of another session", "send another one")
 	}
 	return done, tx.Err()
 }
 
-// prepare validates b and completes it. done is not nil if the turn exists already.
-func (s *Service) prepare(ctx context.Context, b *turnRequest) (done *Accepted, err error) {
+// prepare validates req and completes it. done is not nil if the turn exists already.
+func (s *Service) prepare(ctx context.Context, req *turnRequest) (done *Accepted, err error) {
 	var session Session
 	var parts []llm.Part
 	err = s.store.Read(ctx, func(tx *store.Tx) error {
-		if b.session == "" {
+		if req.session == "" {
 			tx.Query(func(r *store.Row) bool {
-				b.session = r.ColumnText(0)
+				req.session = r.ColumnText(0)
 				return false
-			}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", b.message)
-			if b.session == "" && tx.Err() == nil {
-				return notFound(b.op, "message", b.message)
+			}, "SELECT session FROM message WHERE id = ? AND deleted = 0 AND role <> 'root'", req.message)
+			if req.session == "" && tx.Err() == nil {
+				return notFound(req.op, "message", req.message)
 			}
 		}
-		if done, err = existingTurn(tx, b); done != nil || err != nil {
+		if done, err = existingTurn(tx, req); done != nil || err != nil {
 			return err
 		}
-		if session, err = readSession(tx, b.op, b.session); err != nil {
+		if session, err = readSession(tx, req.op, req.session); err != nil {
 			return err
 		}
-		if b.draft != nil {
-			parts = b.draft.Parts
-			return checkParts(tx, b)
+		if req.draft != nil {
+			parts = req.draft.Parts
+			return checkParts(tx, req)
 		}
-		t := readTree(tx, b.session)
-		if m := t.find(b.message); m != nil && m.role != RoleRoot {
+		t := readTree(tx, req.session)
+		if m := t.find(req.message); m != nil && m.role != RoleRoot {
 			if m.role == RoleAssistant && m.above.role == RoleUser {
 				m = m.above
 			}
@@ -207,36 +207,36 @@ func (s *Service) prepare(ctx context.Context, b *turnRequest) (done *Accepted, 
 		}
 		return nil
 	})
-	if err != nil || done != nil || b.noTurn {
+	if err != nil || done != nil || req.noTurn {
 		return done, err
 	}
-	below := s.o.Defaults(cmp.Or(b.options.Overrides.Agent, session.Config.Agent))
-	config, err := Defaults().merge(below, session.Config, b.options.Overrides)
+	below := s.o.Defaults(cmp.Or(req.options.Overrides.Agent, session.Config.Agent))
+	config, err := Defaults().merge(below, session.Config, req.options.Overrides)
 	if err != nil {
 		return nil, err
 	}
-	b.config = config
-	b.name, b.engine, err = s.o.Engine(ctx, config, parts)
+	req.config = config
+	req.name, req.engine, err = s.o.Engine(ctx, config, parts)
 	return nil, err
 }
 
 // checkParts validates and normalizes the parts that a person sends.
-func checkParts(tx *store.Tx, b *turnRequest) error {
-	for i := range b.draft.Parts {
-		p, field := &b.draft.Parts[i], fmt.Sprintf("parts/%d", i)
+func checkParts(tx *store.Tx, req *turnRequest) error {
+	for i := range req.draft.Parts {
+		p, field := &req.draft.Parts[i], fmt.Sprintf("parts/%d", i)
 		switch {
 		case p.Kind == llm.PartText:
 			*p = llm.Part{Kind: llm.PartText, Text: p.Text}
 		case p.Kind != llm.PartFile || p.File == nil:
-			return invalid(b.op, field, "a part is a text, or a file that was attached", `send {"type":"text","text":…} or {"type":"file","file":{"sha256":…}}`)
+			return invalid(req.op, field, "a part is a text, or a file that was attached", `send {"type":"text","text":…} or {"type":"file","file":{"sha256":…}}`)
 		default:
 			f := &llm.File{SHA256: p.File.SHA256}
 			tx.Query(func(r *store.Row) bool {
 				f.Name, f.MIME, f.Size = r.ColumnText(0), r.ColumnText(1), r.ColumnInt64(2)
 				return false
-			}, "SELECT name, mime, size FROM attachment WHERE session = ? AND sha256 = ?", b.session, f.SHA256)
+			}, "SELECT name, mime, size FROM attachment WHERE session = ? AND sha256 = ?", req.session, f.SHA256)
 			if f.MIME == "" && tx.Err() == nil {
-				return invalid(b.op, field, "no such file is attached to this session", "attach it first")
+				return invalid(req.op, field, "no such file is attached to this session", "attach it first")
 			}
 			*p = llm.Part{Kind: llm.PartFile, File: f}
 		}
@@ -244,30 +244,30 @@ func checkParts(tx *store.Tx, b *turnRequest) error {
 	return nil
 }
 
-// insertTurn writes the messages of b and its turn; without a turn it returns nil.
-func (s *Service) insertTurn(tx *store.Tx, b *turnRequest) (*live, error) {
-	if b.draft != nil {
-		if _, there := tx.Number("SELECT 1 FROM message WHERE id = ?", b.draft.ID); there {
-			return nil, &tool.Error{Op: b.op, Kind: tool.Exists, Subject: b.draft.ID, Message: "there is a message with this id", Hint: "send another one"}
+// insertTurn writes the messages of req and its turn; without a turn it returns nil.
+func (s *Service) insertTurn(tx *store.Tx, req *turnRequest) (*live, error) {
+	if req.draft != nil {
+		if _, there := tx.Number("SELECT 1 FROM message WHERE id = ?", req.draft.ID); there {
+			return nil, &tool.Error{Op: req.op, Kind: tool.Exists, Subject: req.draft.ID, Message: "there is a message with this id", Hint: "send another one"}
 		}
 	}
-	question, answer, err := s.findQuestion(tx, b)
-	if err != nil || tx.Err() != nil || b.noTurn {
+	question, answer, err := s.findQuestion(tx, req)
+	if err != nil || tx.Err() != nil || req.noTurn {
 		return nil, err
 	}
-	waiting, _ := tx.Number("SELECT count(*) FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", b.session)
-	if waiting > 0 && b.config.BusyPolicy == "reject" {
-		return nil, conflict(b.op, b.session, "a turn of it has not ended", "cancel the turn, or wait for it")
+	waiting, _ := tx.Number("SELECT count(*) FROM turn WHERE session = ? AND state IN ('queued', 'running', 'awaiting_approval')", req.session)
+	if waiting > 0 && req.config.BusyPolicy == "reject" {
+		return nil, conflict(req.op, req.session, "a turn of it has not ended", "cancel the turn, or wait for it")
 	}
 	if waiting > maxQueued {
-		return nil, &tool.Error{Op: b.op, Kind: tool.Busy, Subject: b.session, Message: fmt.Sprintf("%d turns of it wait already", maxQueued), Hint: "wait for one of them", RetryAfter: time.Second}
+		return nil, &tool.Error{Op: req.op, Kind: tool.Busy, Subject: req.session, Message: fmt.Sprintf("%d turns of it wait already", maxQueued), Hint: "wait for one of them", RetryAfter: time.Second}
 	}
-	l := s.newLive(b, question.ID)
+	l := s.newLive(req, question.ID)
 	if answer == nil {
 		at := timeOf(now())
 		m := &Message{ID: newID(), Role: RoleAssistant, Status: StatusQueued, Turn: l.turn.ID, Created: at, Updated: at}
 		l.turn.Assistant = m.ID
-		l.answer = insert(tx, b.session, question.row, m)
+		l.answer = insert(tx, req.session, question.row, m)
 	} else {
 		was := readMessages(tx, []*node{answer})[0]
 		l.answer, l.turn.Assistant, l.turn.Partial, l.usage, l.cost = answer.n, answer.id, was.Parts, was.Usage, was.Cost
@@ -279,18 +279,18 @@ func (s *Service) insertTurn(tx *store.Tx, b *turnRequest) (*live, error) {
 	}
 	selectPath(tx, l.answer)
 	tx.Exec(`INSERT INTO turn (id, session, question, answer, engine, state, owner, steer, config, principal, created) VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)`,
-		l.turn.ID, b.session, question.ID, l.turn.Assistant, b.name, s.store.Owner(), b.steerScope(),
-		string(encode(b.config)), b.options.Principal, now())
+		l.turn.ID, req.session, question.ID, l.turn.Assistant, req.name, s.store.Owner(), req.steerScope(),
+		string(encode(req.config)), req.options.Principal, now())
 	return l, nil
 }
 
 // steerScope says which running turn may take the message as steering: 0 none, 1 one of the same principal, 2 also that
 // of a person.
-func (b *turnRequest) steerScope() int {
+func (req *turnRequest) steerScope() int {
 	switch {
-	case b.config.BusyPolicy != "steer" || b.op != "send" || slices.ContainsFunc(b.draft.Parts, func(p llm.Part) bool { return p.Kind != llm.PartText }):
+	case req.config.BusyPolicy != "steer" || req.op != "send" || slices.ContainsFunc(req.draft.Parts, func(p llm.Part) bool { return p.Kind != llm.PartText }):
 		return 0
-	case b.options.Person:
+	case req.options.Person:
 		return 2
 	}
 	return 1
@@ -303,78 +303,78 @@ type questionRef struct {
 }
 
 // findQuestion finds the message to answer, or adds it. answer is the answer to continue, or nil.
-func (s *Service) findQuestion(tx *store.Tx, b *turnRequest) (question questionRef, answer *node, err error) {
-	t := readTree(tx, b.session)
+func (s *Service) findQuestion(tx *store.Tx, req *turnRequest) (question questionRef, answer *node, err error) {
+	t := readTree(tx, req.session)
 	if tx.Err() != nil {
 		return questionRef{}, nil, tx.Err()
 	}
-	if b.message == "" {
-		parent, err := s.parentOf(t, b)
+	if req.message == "" {
+		parent, err := s.parentOf(t, req)
 		if err != nil {
 			return questionRef{}, nil, err
 		}
-		return s.addUserMessage(tx, b, parent), nil, nil
+		return s.addUserMessage(tx, req, parent), nil, nil
 	}
-	m := t.find(b.message)
+	m := t.find(req.message)
 	switch {
 	case m == nil || m.role == RoleRoot:
-		return questionRef{}, nil, notFound(b.op, "message", b.message)
-	case b.draft != nil && m.role == RoleUser: // edited
-		return s.addUserMessage(tx, b, m.above), nil, nil
-	case b.draft != nil && !b.noTurn:
-		return questionRef{}, nil, invalid(b.op, "run", "an answer that was edited is not answered", "leave run out")
-	case b.draft != nil:
+		return questionRef{}, nil, notFound(req.op, "message", req.message)
+	case req.draft != nil && m.role == RoleUser: // edited
+		return s.addUserMessage(tx, req, m.above), nil, nil
+	case req.draft != nil && !req.noTurn:
+		return questionRef{}, nil, invalid(req.op, "run", "an answer that was edited is not answered", "leave run out")
+	case req.draft != nil:
 		at := timeOf(now())
-		selectPath(tx, insert(tx, b.session, m.above.n, &Message{
-			ID: b.draft.ID, Role: m.role, Status: StatusComplete, Parts: b.draft.Parts, Edited: true, Created: at, Updated: at,
+		selectPath(tx, insert(tx, req.session, m.above.n, &Message{
+			ID: req.draft.ID, Role: m.role, Status: StatusComplete, Parts: req.draft.Parts, Edited: true, Created: at, Updated: at,
 		}))
 		return questionRef{}, nil, nil
-	case b.resume:
+	case req.resume:
 		if m.role != RoleAssistant || m.status != StatusCancelled && m.status != StatusInterrupted && m.status != StatusError {
-			return questionRef{}, nil, conflict(b.op, b.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
+			return questionRef{}, nil, conflict(req.op, req.message, "it is not an answer that stopped before its end", "regenerate it, or send a message")
 		}
 		answer, m = m, m.above
 	case m.role == RoleAssistant:
 		m = m.above
 	}
 	if m.role != RoleUser {
-		return questionRef{}, nil, conflict(b.op, b.message, "there is no message of the user that it answers", "send a message")
+		return questionRef{}, nil, conflict(req.op, req.message, "there is no message of the user that it answers", "send a message")
 	}
 	return questionRef{m.id, m.n}, answer, nil
 }
 
 // parentOf returns the message that a new one follows. It must be named, since a guess could create a branch by
 // accident.
-func (s *Service) parentOf(t *tree, b *turnRequest) (*node, error) {
-	if b.draft.Parent == "" {
+func (s *Service) parentOf(t *tree, req *turnRequest) (*node, error) {
+	if req.draft.Parent == "" {
 		if len(t.root.children) > 0 {
-			return nil, invalid(b.op, "parentId", "the session has messages, so it must say which one is answered", "name the last message of the path, or the root")
+			return nil, invalid(req.op, "parentId", "the session has messages, so it must say which one is answered", "name the last message of the path, or the root")
 		}
 		return t.root, nil
 	}
-	parent := t.find(b.draft.Parent)
+	parent := t.find(req.draft.Parent)
 	switch {
 	case parent == nil:
-		return nil, invalid(b.op, "parentId", "there is no such message in this session", "get the session again")
+		return nil, invalid(req.op, "parentId", "there is no such message in this session", "get the session again")
 	case parent.role == RoleUser:
-		return nil, invalid(b.op, "parentId", "it is a message of the user, which waits for an answer", "regenerate it, or edit it")
+		return nil, invalid(req.op, "parentId", "it is a message of the user, which waits for an answer", "regenerate it, or edit it")
 	}
 	return parent, nil
 }
 
 // addUserMessage adds a user message below parent.
-func (s *Service) addUserMessage(tx *store.Tx, b *turnRequest, parent *node) questionRef {
+func (s *Service) addUserMessage(tx *store.Tx, req *turnRequest, parent *node) questionRef {
 	at := timeOf(now())
-	turn := b.options.TurnID
-	if b.noTurn {
+	turn := req.options.TurnID
+	if req.noTurn {
 		turn = ""
 	}
-	row := insert(tx, b.session, parent.n, &Message{
-		ID: b.draft.ID, Role: RoleUser, Status: StatusComplete, Parts: b.draft.Parts, Edited: b.message != "", Turn: turn, Created: at, Updated: at,
+	row := insert(tx, req.session, parent.n, &Message{
+		ID: req.draft.ID, Role: RoleUser, Status: StatusComplete, Parts: req.draft.Parts, Edited: req.message != "", Turn: turn, Created: at, Updated: at,
 	})
 	selectPath(tx, row)
-	if title := titleOf(b.draft.Parts); title != "" {
-		tx.Exec("UPDATE session SET title = ? WHERE id = ? AND title = '' AND named = 0", title, b.session)
+	if title := titleOf(req.draft.Parts); title != "" {
+		tx.Exec("UPDATE session SET title = ? WHERE id = ? AND title = '' AND named = 0", title, req.session)
 	}
-	return questionRef{b.draft.ID, row}
+	return questionRef{req.draft.ID, row}
 }

@@ -90,6 +90,9 @@ func (s *Service) Close(ctx context.Context) error {
 		s.work.Wait()
 		s.hub.mu.Lock()
 		s.hub.closed = true
+		if s.hub.forget != nil {
+			s.hub.forget.Stop()
+		}
 		for _, of := range s.hub.subs {
 			for sub := range of {
 				sub.end()

@@ -326,6 +326,11 @@ func (k *sink) Notice(code, text string) {
 	})
 }
 
+// Context implements [Sink].
+func (k *sink) Context(used, size int64) {
+	k.update(func() { k.usage.ContextUsed, k.usage.ContextSize = used, size })
+}
+
 // Usage implements [Sink].
 func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 	cost = max(cost, 0)
@@ -335,7 +340,7 @@ func (k *sink) Usage(provider, model, key string, u llm.Usage, cost int64) {
 		k.cost += cost
 		k.rows = append(k.rows, usageRow{now(), provider, model, key, u, cost})
 		k.emit("usage", struct {
-			llm.Usage
+			Usage
 			Cost int64 `json:"costMicros,omitempty"`
 		}{k.usage, k.cost})
 	})

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,39 +18,47 @@ import (
 const (
 	ringEvents = 4096
 	ringBytes  = 8 << 20
-	// quiet is how long a turn must have told nothing for a piece of text to go out at once; pieces in between go together.
+	// quiet is how long a turn must have published nothing for a piece of text to be published at once. Pieces that come
+	// sooner are merged.
 	quiet = 16 * time.Millisecond
-	// mergeBytes is when pieces go out before that.
+	// aheadOf is the number of pieces that are published at once if they arrive together after a pause, as on a busy
+	// machine. The pause was noticed already, so the rest should not be delayed further.
+	aheadOf = 3
+	// mergeBytes is the size at which merged pieces are published earlier.
 	mergeBytes = 1 << 10
+	// missed is how long a client that has lost its stream may be away and go on where it was.
+	missed = time.Minute
 )
 
-// The kinds of event that the service itself publishes.
+// Kinds of event that the service itself publishes.
 const (
-	eventReset   = "reset"   // what the client knows is too old: snapshots follow, all else is to be asked for
+	eventReset   = "reset"   // the client's state is too old: snapshots follow, the rest must be requested
 	eventTurn    = "turn"    // Body is a turnBody
-	eventSession = "session" // Body has id, and revision, which is 0 where it was deleted
+	eventSession = "session" // Body has id, and revision, which is 0 for a deleted session
 )
 
-// Event is what a [Subscription] yields.
+// Event is one event of a [Subscription].
 type Event struct {
-	// ID is where a client goes on that lost its connection: "<run>:<n>". It is empty for all but the last of the snapshots
-	// that begin a stream, so that one that was lost in between begins anew.
+	// ID is what a client passes to Subscribe to continue after losing its connection: "<run>:<n>". Among the snapshots
+	// that begin a stream, only the last one has an ID, so that a client that lost the connection in between starts
+	// again.
 	ID      string
 	Kind    string
 	Session string
-	// Tool is what it is about, as TOOL or TOOL.ACTION, for those who see that; empty where it is about none.
+	// Tool names the tool that the event is about, as TOOL or TOOL.ACTION; empty if it is about none. Only clients that
+	// see this tool get the event.
 	Tool  string
 	Body  json.RawMessage
 	turn  string
 	n     uint64
-	size  int // in the ring
-	later any // what Body is encoded from once somebody takes it
+	size  int // in the ring, in bytes
+	later any // not yet encoded Body
 }
 
-// laterSize is what an event counts in the ring whose body is not encoded.
+// laterSize is the size in the ring of an event whose body is not encoded.
 const laterSize = 256
 
-// whole encodes what is not yet. The caller holds the hub's mu.
+// whole encodes the body if it is not encoded yet. The caller holds the hub's mu.
 func (e *Event) whole() *Event {
 	if e.later != nil {
 		e.Body, e.later = encode(e.later), nil
@@ -68,11 +77,11 @@ type turnBody struct {
 	Data    any    `json:"data"`
 }
 
-// Filter says which events a subscription has.
+// Filter selects the events of a subscription.
 type Filter struct {
-	Sessions []string // none: all, and what concerns no session
-	Turn     string   // one turn: its events alone, and the stream ends with it
-	Kinds    []string // none: all; resets come in any case
+	Sessions []string // empty: all sessions, and events that belong to none
+	Turn     string   // only the events of this turn; the stream ends with it
+	Kinds    []string // empty: all kinds; resets are always included
 }
 
 func (f *Filter) has(e *Event) bool {
@@ -85,20 +94,28 @@ func (f *Filter) has(e *Event) bool {
 	return len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind)
 }
 
-// hub hands events to subscribers. Its lock guards the state of the turns that run too, so that a snapshot and the events
-// after it fit together.
+// hub distributes events to subscribers. Its lock also guards the state of running turns, so that a snapshot and the
+// events after it are consistent.
 type hub struct {
-	run string // of ids, another one for each service
+	run string // prefix of event ids, unique to each service
 
 	mu     sync.Mutex
 	n      uint64
-	ring   []*Event // the last ones, oldest first
+	ring   []*Event // latest events, oldest first
 	bytes  int
-	subs   map[string]map[*Subscription]struct{} // by the one turn that they want, empty for those that want more
+	subs   map[string]map[*Subscription]struct{} // by the Turn of their filter, which may be empty
 	turns  map[string]*live
 	closed bool
-	// unwritten are turns that have ended, and stand in the file as running because that could not be written.
+	// unwritten are turns that have ended but are still stored as running, because writing failed.
 	unwritten map[string]*Snapshot
+
+	// followed is set while a client subscribes to more than one turn, or did less than [missed] ago. It is written
+	// with mu held.
+	followed atomic.Bool
+	// resumable is the earliest event after which such a stream can go on: before it, no client
+	// subscribed.
+	resumable uint64
+	forget    *time.Timer // clears followed; nil while a client subscribes
 }
 
 func newHub() *hub {
@@ -111,7 +128,7 @@ func (h *hub) id(n uint64) string {
 	return string(strconv.AppendUint(append(append(b[:0], h.run...), ':'), n, 10))
 }
 
-// publish hands e to whoever has it in its filter. The caller holds h.mu, and never waits here.
+// publish queues e for all subscribers whose filter matches. It does not block. The caller holds h.mu.
 func (h *hub) publish(e *Event) {
 	h.n++
 	e.n = h.n
@@ -138,7 +155,7 @@ func (h *hub) publish(e *Event) {
 	}
 }
 
-// join adds s to those that are told. The caller holds h.mu.
+// join adds a subscriber. The caller holds h.mu.
 func (h *hub) join(s *Subscription) {
 	of := h.subs[s.filter.Turn]
 	if of == nil {
@@ -146,13 +163,35 @@ func (h *hub) join(s *Subscription) {
 		h.subs[s.filter.Turn] = of
 	}
 	of[s] = struct{}{}
+	if s.filter.Turn != "" {
+		return
+	}
+	if h.forget != nil {
+		h.forget.Stop()
+		h.forget = nil
+	}
+	if !h.followed.Load() {
+		h.n++ // so that an id from before is older, also where nothing was published since
+		h.resumable = h.n
+		h.followed.Store(true)
+	}
 }
 
-// leave is the end of join.
+// leave removes a subscriber. The caller holds h.mu.
 func (h *hub) leave(s *Subscription) {
 	of := h.subs[s.filter.Turn]
-	if delete(of, s); len(of) == 0 {
-		delete(h.subs, s.filter.Turn)
+	if delete(of, s); len(of) > 0 {
+		return
+	}
+	delete(h.subs, s.filter.Turn)
+	if s.filter.Turn == "" && !h.closed && h.forget == nil {
+		h.forget = time.AfterFunc(missed, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if len(h.subs[""]) == 0 {
+				h.followed.Store(false)
+			}
+		})
 	}
 }
 
@@ -160,18 +199,18 @@ func (h *hub) leave(s *Subscription) {
 type Subscription struct {
 	service *Service
 	filter  Filter
-	ready   chan struct{} // has one where there is something to take
-	first   []*Event      // what it begins with, for Next alone
-	taken   []*Event      // what Next answered with last, whose room is used again
+	ready   chan struct{} // has an element if there are events to take
+	first   []*Event      // first events of the stream; only Next uses it
+	taken   []*Event      // last result of Next, whose memory is reused
 
 	// Guarded by the hub's mu.
 	queue  []*Event
 	bytes  int
-	lagged bool // what was in queue is dropped: the client begins anew
+	lagged bool // queue was dropped, so the client must start again
 	closed bool
 }
 
-// add queues e. A client that is too slow for as much as the ring holds begins anew.
+// add queues e. If the client is so slow that the queue would exceed the ring, it must start again.
 func (s *Subscription) add(e *Event) {
 	if !s.lagged {
 		s.queue = append(s.queue, e)
@@ -190,22 +229,23 @@ func (s *Subscription) wake() {
 	}
 }
 
-// Latest returns the id of the last event, from which a stream can begin before what follows is caused.
+// Latest returns the id of the last event. A stream that begins there has all events from now on.
 func (s *Service) Latest() string {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
 	return s.hub.id(s.hub.n)
 }
 
-// Subscribe begins a stream of what f lets through, after the event with the id after. Where that id is not known any more, is
-// of another run, or is empty, the stream begins with a reset and a snapshot of each turn that has not ended. A filter for a
-// turn that does not exist is an error of kind NotFound; the stream of one that has ended, or that another process runs, is
-// what the file has of it. The caller closes the subscription.
+// Subscribe begins a stream of the events that f selects, after the event with id after. If that id is empty, of another
+// run or too old, the stream begins with a reset and a snapshot of each unfinished turn. If f names a turn that does not
+// exist, the error is of kind NotFound. For a turn that has ended, or that another process runs, the stream has what is
+// stored. The caller closes the subscription.
 func (s *Service) Subscribe(ctx context.Context, f Filter, after string) (*Subscription, error) {
 	sub := &Subscription{service: s, filter: f, ready: make(chan struct{}, 1)}
 	h := s.hub
 	h.mu.Lock()
 	n, known := h.known(after)
+	known = known && (f.Turn != "" || h.followed.Load() && n >= h.resumable)
 	if known {
 		for _, e := range h.ring {
 			if e.n > n && f.has(e) {
@@ -230,7 +270,8 @@ func (s *Service) Subscribe(ctx context.Context, f Filter, after string) (*Subsc
 	return sub, nil
 }
 
-// begin is what a stream begins with where what was before is not known. The caller holds the hub's mu, which begin frees.
+// begin returns the first events of a stream whose earlier events are unknown. The caller holds the hub's mu, which
+// begin unlocks.
 func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 	h := s.service.hub
 	var snapshots []Snapshot
@@ -265,7 +306,7 @@ func (s *Subscription) begin(ctx context.Context) (events []*Event, err error) {
 	return events, nil
 }
 
-// known returns the number of an id whose followers are all in the ring. The caller holds h.mu.
+// known returns the number of an event if all later events are still in the ring. The caller holds h.mu.
 func (h *hub) known(id string) (uint64, bool) {
 	run, number, _ := strings.Cut(id, ":")
 	n, err := strconv.ParseUint(number, 10, 64)
@@ -273,9 +314,9 @@ func (h *hub) known(id string) (uint64, bool) {
 	return n, err == nil && run == h.run && n >= oldest && n <= h.n
 }
 
-// Next returns the events that have come since the last call, at least one, oldest first. It waits for them until ctx ends.
-// After the last one it answers [io.EOF]. Events are shared: nobody changes them, and the list of them is valid until the next
-// call. It is for one goroutine.
+// Next returns the events since the last call, at least one, oldest first. It waits for them until ctx ends. After the
+// last event it returns [io.EOF]. Events are shared and must not be changed; the slice is valid until the next call.
+// Next must not be called concurrently.
 func (s *Subscription) Next(ctx context.Context) ([]*Event, error) {
 	if events := s.first; len(events) > 0 {
 		s.first = nil
@@ -286,7 +327,7 @@ func (s *Subscription) Next(ctx context.Context) ([]*Event, error) {
 		h.mu.Lock()
 		if s.lagged {
 			events, err := s.begin(ctx)
-			if err != nil { // it is to begin at the next call
+			if err != nil { // the next call tries again
 				h.mu.Lock()
 				s.lagged = true
 				h.mu.Unlock()
@@ -319,23 +360,28 @@ func turnEvent(s *Snapshot, kind string, data any) *Event {
 	})}
 }
 
-// Close ends the stream: Next answers [io.EOF].
+// Close ends the stream: Next then returns [io.EOF].
 func (s *Subscription) Close() {
 	s.service.hub.mu.Lock()
 	defer s.service.hub.mu.Unlock()
 	s.end()
 }
 
-// end is Close for who holds the hub's mu.
+// end is Close for callers that hold the hub's mu.
 func (s *Subscription) end() {
 	s.service.hub.leave(s)
 	s.closed = true
 	s.wake()
 }
 
-// Publish tells subscribers of something outside of turns: a call that started, a server whose state changed. body has a JSON
-// form and does not change any more; session and about, the Tool of the event, are empty where it concerns none. It never waits
-// for who listens. What nobody takes is never encoded: it is kept all the same, for a client that comes back and asks for what it missed.
+// Followed reports whether a client subscribes to more than one turn, or did within the last minute and may resume.
+// Otherwise events need not be published, because a later subscriber starts with a reset. It is cheap enough for
+// every call of a tool.
+func (s *Service) Followed() bool { return s.hub.followed.Load() }
+
+// Publish publishes an event that is not part of a turn, such as a started call or a changed server state. body is
+// encoded as JSON, possibly later, so it must not be changed. session and about, the event's Tool, may be empty. Publish
+// does not block. An event without subscribers is not encoded, but kept in the ring for clients that reconnect.
 func (s *Service) Publish(kind, session, about string, body any) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

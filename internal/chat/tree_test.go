@@ -238,7 +238,7 @@ func (g *gardener) choose(id string) {
 	}
 }
 
-// parts is what each message says.
+// parts holds the text of each message.
 func (g *gardener) parts() map[string]string {
 	all := map[string]string{}
 	err := g.store.Read(g.t.Context(), func(tx *store.Tx) error {

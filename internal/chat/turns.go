@@ -11,12 +11,12 @@ import (
 )
 
 // newLive returns a queued turn.
-func (s *Service) newLive(b *turnRequest, question string) *live {
+func (s *Service) newLive(req *turnRequest, question string) *live {
 	ctx, cancel := context.WithCancelCause(s.ctx) // independent of the request: a closed connection does not end the turn
 	return &live{
-		s: s, question: question, name: b.name, engine: b.engine, ctx: ctx, cancel: cancel,
+		s: s, question: question, name: req.name, engine: req.engine, ctx: ctx, cancel: cancel,
 		turn: &Turn{
-			ID: b.options.TurnID, Session: b.session, Config: b.config, Person: b.options.Person, Principal: b.options.Principal, Ask: b.options.Asker,
+			ID: req.options.TurnID, Session: req.session, Config: req.config, Person: req.options.Person, Principal: req.options.Principal, Ask: req.options.Asker,
 		},
 		ended: make(chan struct{}), wake: make(chan struct{}, 1), state: TurnQueued,
 		at: map[partKey]int{}, byCall: map[string]*liveCall{},

@@ -160,6 +160,7 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 		}
 		s.Answered("c", chat.CallDone, llm.Part{Text: "written"}, 5)
 		s.Answered("c", chat.CallFailed, llm.Part{Text: "twice"}, 5)
+		s.Context(13, 100)
 		s.Usage("p", "m", "k", llm.Usage{Input: 10, Output: 3}, 7)
 		handle, err := s.Blob(t.Context(), "result", "text/plain", []byte("all of it"))
 		if err != nil {
@@ -172,7 +173,7 @@ func TestCallsAreDurableBeforeTheyRun(t *testing.T) {
 	<-done
 	step <- nil
 	end := p.ended(a.Turn)
-	if len(end.Calls) != 1 || end.Calls[0].State != chat.CallDone || len(end.Parts) != 3 || end.Cost != 7 {
+	if len(end.Calls) != 1 || end.Calls[0].State != chat.CallDone || len(end.Parts) != 3 || end.Cost != 7 || end.Usage.ContextUsed != 13 || end.Usage.ContextSize != 100 {
 		t.Errorf("it ended %+v", end)
 	}
 	rows, err := p.Usage(t.Context(), time.Time{}, time.Time{}, nil)
@@ -192,7 +193,8 @@ func TestEngineThatDoesNotReturnEndsAllTheSame(t *testing.T) {
 		return chat.Outcome{}, nil
 	}))
 	a := p.send(p.create(), "hang")
-	// A snapshot says executing while that is being written, and a call that is cancelled then never begins.
+	// A snapshot shows the state executing while that state is being written. A call that is cancelled then
+	// never begins.
 	if err := <-executing; err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +451,7 @@ func TestEndThatCannotBeWritten(t *testing.T) {
 			durable := make(chan error, 1)
 			step <- func(s chat.Sink) {
 				s.Proposed(0, chat.ToolCall{ID: "c", Name: "x"})
-				durable <- s.Executing(t.Context(), "c") // what was said before is durable then
+				durable <- s.Executing(t.Context(), "c") // the earlier text is durable by then
 			}
 			if err := <-durable; err != nil {
 				t.Fatal(err)

@@ -84,10 +84,18 @@ type Message struct {
 	OwnTools bool       `json:"ownTools,omitempty"` // it was written by a program that runs its own tools
 	Finish   string     `json:"finishReason,omitempty"`
 	Error    *Failure   `json:"error,omitempty"`
-	Usage    llm.Usage  `json:"usage,omitzero"`
+	Usage    Usage      `json:"usage,omitzero"`
 	Cost     int64      `json:"costMicros,omitempty"`
 	Created  time.Time  `json:"createdAt"`
 	Updated  time.Time  `json:"updatedAt"`
+}
+
+// Usage is the usage of an answer: the tokens of all its steps, and the size of the context in the last
+// one.
+type Usage struct {
+	llm.Usage
+	ContextUsed int64 `json:"contextUsed,omitempty"` // tokens that the last step read and wrote
+	ContextSize int64 `json:"contextSize,omitempty"` // of which the model takes so many; 0 if unknown
 }
 
 // Call is the state of a tool call in a message; arguments and result are parts of the message.
@@ -145,7 +153,7 @@ type Snapshot struct {
 	Model    string     `json:"model,omitempty"`
 	Parts    []llm.Part `json:"parts"`
 	Calls    []Call     `json:"calls,omitempty"`
-	Usage    llm.Usage  `json:"usage"`
+	Usage    Usage      `json:"usage"`
 	Cost     int64      `json:"costMicros,omitempty"`
 	Steps    int        `json:"steps,omitempty"`
 	Finish   string     `json:"finishReason,omitempty"`

@@ -25,6 +25,7 @@ type Config struct {
 	Project *Project
 
 	HTTP      HTTP
+	Web       Web
 	MCP       MCP
 	Cache     Cache
 	Audit     Audit
@@ -59,6 +60,8 @@ type HTTP struct {
 	AddrSet        bool     // a file sets Addr, even if to the default
 	AllowedOrigins []string // additional values of Origin; nil, the default, if no file sets it
 	AllowedHosts   []string // additional values of Host; default none
+	PublicURL      string   // where a proxy in front is reached, https://name[:port]; default none
+	TrustedProxies []string // addresses and networks of proxies whose X-Forwarded headers count; default none
 	TLSCert        string   // PEM file; absolute; empty means no TLS
 	TLSKey         string   // PEM file; absolute; set together with TLSCert or not at all
 	NoAuth         bool     // require no bearer token; the listener allows that only on loopback
@@ -67,6 +70,12 @@ type HTTP struct {
 	ResumeBytes    int64    // total bytes of answers kept for clients that lose their connection; default 64 MiB
 	// ElicitationConfirms lets the gate ask a person through a client that has the token; default true.
 	ElicitationConfirms bool
+}
+
+// Web configures the pages in the browser.
+type Web struct {
+	// FrameOrigins are the origins, scheme://host[:port], whose pages may show the panel in a frame; default none.
+	FrameOrigins []string
 }
 
 // MCP is what applies to all upstream servers.
@@ -81,10 +90,13 @@ type MCP struct {
 	// Drain is how long running calls may go on when a server is stopped, because its settings changed or the
 	// gateway ends; default 5 s, 0 cuts them off.
 	Drain time.Duration
-	// WarmParallel is how many servers may run at once only to learn their tools, while the gateway warms its
-	// cache; default 4.
+	// WarmParallel is how many servers may run at the same time only to fetch their tools, while the gateway
+	// warms its cache; default 4.
 	WarmParallel int
 	Logs         ServerLogs
+	// Registry is the address of the registry that people search for servers; default
+	// https://registry.modelcontextprotocol.io. It is asked only when a person asks.
+	Registry string
 }
 
 // ServerLogs configures the files with the stderr of servers, <state>/logs/mcp/<name>.log.
@@ -203,6 +215,7 @@ type SiYuan struct {
 type Vault struct {
 	Enabled bool            // default true
 	File    string          // the SQLite file; absolute; default <data>/vault.db
+	Sync    []string        // folders that serve keeps equal with a notebook; absolute; default none
 	Raw     json.RawMessage // the whole section as standard JSON; nil if there is none
 }
 
@@ -214,7 +227,8 @@ type Context struct {
 	Budget int64 // maximum bytes of the servers' part of the list with View auto; default 16 KiB
 }
 
-// Guard says which calls are refused or asked about by fixed rules, besides those that are built in.
+// Guard configures the rules by which calls are refused or need an answer, besides the built-in
+// rules.
 type Guard struct {
 	Mode    string // enforce (default), or log: what the rules find is logged alone
 	Clients string // log (default) or enforce: the same for calls of MCP clients
@@ -222,9 +236,9 @@ type Guard struct {
 	// its verdicts on record, or enforce. GuardianModel names it, MODEL or PROVIDER/MODEL; GuardianThreshold is the verdict from
 	// which a person is asked, high (default) or medium.
 	Guardian, GuardianModel, GuardianThreshold string
-	// Prompts says what becomes of results that try to give orders to a model of ours: enforce (default) withholds the
-	// worst and marks the others, log marks them all, off looks at none. PromptsModel names a second model that judges
-	// what the rules are not sure of; empty (default) means none.
+	// Prompts is how results are treated that try to give orders to a model in a conversation: enforce (default)
+	// withholds the worst and marks the others, log marks them all, off checks none. PromptsModel names a second model
+	// that judges unclear cases; empty (default) means none.
 	Prompts, PromptsModel string
 	// ReadRoots and WriteRoots are the folders that paths may lie in; none (default) means all.
 	ReadRoots, WriteRoots []string
@@ -283,7 +297,8 @@ func defaultConfig(p Paths) *Config {
 		HTTP:  HTTP{Addr: "127.0.0.1:7420", MaxBody: 16 << 20, ResumeBytes: 64 << 20, ElicitationConfirms: true},
 		MCP: MCP{
 			Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Drain: 5 * time.Second, WarmParallel: 4,
-			Logs: ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
+			Registry: "https://registry.modelcontextprotocol.io",
+			Logs:     ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
 			Limits: Limits{
 				MaxFrame: 64 << 20, MaxDefinition: 1 << 20, MaxDepth: 1000, MaxSchemaDepth: 64,
 				MaxSessions: 1024, MaxInFlight: 256,

@@ -67,7 +67,8 @@ func TestDefaults(t *testing.T) {
 	}
 	mcp := config.MCP{
 		Enabled: true, MaxParallelStarts: 64, MaxRunnerStarts: 4, Limits: limits, Drain: 5 * time.Second, WarmParallel: 4,
-		Logs: config.ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
+		Registry: "https://registry.modelcontextprotocol.io",
+		Logs:     config.ServerLogs{Enabled: true, MaxSize: 5 << 20, Files: 3},
 	}
 	if diff := cmp.Diff(mcp, c.MCP); diff != "" {
 		t.Errorf("mcp (-want +got):\n%s", diff)
@@ -115,12 +116,12 @@ func TestFindings(t *testing.T) {
 		"mode to run":              {`{"cache": {"mode": "0700"}}`, []string{`collie.json:1:20: cache.mode: "0700" does not let the owner read and write it, or makes it a program; write one such as "0600" or "0640"`}},
 		"no URL":                   {`{"cache": {"shared": "me:geheim"}}`, []string{`collie.json:1:22: cache.shared: expected the address of a NATS server such as "nats://nats.example.org:4222"`}},
 		"no NATS":                  {`{"cache": {"shared": "redis://me:geheim@h"}}`, []string{`collie.json:1:22: cache.shared: expected the address of a NATS server such as "nats://nats.example.org:4222"`}},
-		"shared through a gateway": {`{"cache": {"shared": "https://me:geheim@h:7420"}}`, []string{`collie.json:1:22: warning: cache.shared: an address of HTTP is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
+		"shared through a gateway": {`{"cache": {"shared": "https://me:geheim@h:7420"}}`, []string{`collie.json:1:22: warning: cache.shared: an HTTP address is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
 		"shared by this gateway":   {`{"cache": {"shared": "serve"}}`, []string{`collie.json:1:22: warning: cache.shared: "serve" is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
 		"shared folder":            {`{"cache": {"shared": "dir:///mnt/geheim"}}`, []string{`collie.json:1:22: warning: cache.shared: a folder is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
 		"path of a folder":         {`{"cache": {"shared": "/mnt/geheim"}}`, []string{`collie.json:1:22: warning: cache.shared: a folder is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
 		"shared file":              {`{"cache": {"shared": "file:///mnt/geheim"}}`, []string{`collie.json:1:22: warning: cache.shared: a file is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
-		"shared, in capitals":      {`{"cache": {"shared": "HTTPS://me:geheim@h:7420"}}`, []string{`collie.json:1:22: warning: cache.shared: an address of HTTP is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
+		"shared, in capitals":      {`{"cache": {"shared": "HTTPS://me:geheim@h:7420"}}`, []string{`collie.json:1:22: warning: cache.shared: an HTTP address is ignored: gateways share lists through NATS alone; write an address such as "nats://nats.example.org:4222", or take lists over once with collie cache import FILE`}},
 		"cache words": {`{"cache": {"compression": "zip", "warmup": true, "refreshStale": "never", "sharedIdentity": "x", "refreshInterval": 60}}`, []string{
 			`collie.json:1:27: cache.compression: expected one of auto, none, gzip, got "zip"`, `collie.json:1:44: cache.warmup: expected one of off, missing, stale, all, got boolean`,
 			`collie.json:1:66: cache.refreshStale: expected one of use, start, got "never"`, `collie.json:1:93: cache.sharedIdentity: expected one of exact, portable, got "x"`,
@@ -131,19 +132,19 @@ func TestFindings(t *testing.T) {
 			`collie.json:1:57: mcp.drain: write a unit: 30s, 500ms`, `collie.json:1:76: mcp.warmParallel: expected a whole number from 1, got 0`,
 			`collie.json:1:97: log.level: expected one of debug, info, warn, error, got "loud"`, `collie.json:1:127: secrets.store: expected one of auto, keyring, file, got "vault"`,
 		}},
-		"servers of Zed":    {`{"context_servers": {"a": {"command": "x"}, "b": {"url": "u"}}}`, []string{`collie.json:1:2: warning: context_servers: unknown field; these look like servers, which stand under "mcpServers"; collie mcp import reads what other programs write`}},
-		"servers of others": {`{"mcp": {"a": {"type": "local", "command": ["x"]}}}`, []string{`collie.json:1:10: warning: mcp.a: unknown field; this looks like a server, which stands under "mcpServers"; collie mcp import reads what other programs write`}},
+		"servers of Zed":    {`{"context_servers": {"a": {"command": "x"}, "b": {"url": "u"}}}`, []string{`collie.json:1:2: warning: context_servers: unknown field; these look like servers, which belong under "mcpServers"; collie mcp import reads what other programs write`}},
+		"servers of others": {`{"mcp": {"a": {"type": "local", "command": ["x"]}}}`, []string{`collie.json:1:10: warning: mcp.a: unknown field; this looks like a server, which belongs under "mcpServers"; collie mcp import reads what other programs write`}},
 		"input without id":  {`{"inputs": [{"type": "promptString"}]}`, []string{`collie.json:1:13: inputs[0]: an input needs an "id", to which ${input:id} refers`}},
 		"half of TLS":       {`{"http": {"tlsCert": "c.pem"}}`, []string{`collie.json:1:10: http: tlsCert and tlsKey belong together; only one of them is set`}},
 		"bad view":          {`{"profiles": {"p": {"views": {"fs": "tree"}}}}`, []string{`collie.json:1:37: profiles.p.views.fs: expected one of flat, grouped, search, got "tree"`}},
 		"notebook by name":  {`{"profiles": {"p": {"notebooks": {"Work": "r"}}}}`, []string{`collie.json:1:43: profiles.p.notebooks.Work: expected the id of a notebook such as "20210808180117-czj9bvb", or "*" for all others, got "Work"; collie siyuan permission list shows the ids`}},
 		"unknown level":     {`{"profiles": {"p": {"notebooks": {"*": "read"}}}}`, []string{`collie.json:1:40: profiles.p.notebooks.*: expected one of none, r, rw, rwd, got "read"`}},
 		"notebooks a list":  {`{"profiles": {"p": {"notebooks": []}}}`, []string{`collie.json:1:34: profiles.p.notebooks: expected an object of notebook ids, or "*", and levels, got array`}},
-		"duplicate key":     {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it stands in line 3 too`}},
-		"duplicate inside":  {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it stands in line 1 too`}},
+		"duplicate key":     {"{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\"},\n  \"a\": {\"command\": \"y\"}\n }\n}", []string{`collie.json:4:3: mcpServers.a: duplicate key "a"; it is in line 3 too`}},
+		"duplicate inside":  {`{"mcpServers": {"a": {"env": {"K": "1", "K": "2"}}}}`, []string{`collie.json:1:41: mcpServers.a.env.K: duplicate key "K"; it is in line 1 too`}},
 		"both shapes":       {`{"mcpServers": {"a": {"command": "x"}}, "servers": {"a": {"command": "x"}}}`, []string{`collie.json:1:58: servers.a: server "a" is defined under mcpServers and under servers; keep one of them`}},
 		"servers a list":    {`{"mcpServers": []}`, []string{`collie.json:1:16: mcpServers: expected an object of servers by name, got array`}},
-		"bare servers":      {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{`collie.json:1:1: warning: servers stand at the top of the file; put them under "mcpServers"`}},
+		"bare servers":      {`{"a": {"command": "x"}, "b": {"url": "http://h"}}`, []string{`collie.json:1:1: warning: servers are at the top level of the file; put them under "mcpServers"`}},
 		"no name":           {`{"command": "npx", "args": []}`, []string{`collie.json:1:1: this is one server entry without a name; wrap it as {"mcpServers": {"name": …}}`}},
 		"syntax":            {"{\n  \"a\"\n}", []string{`collie.json:3:1: invalid character '}' after object name`}},
 		"too large":         {`{"x-a": "` + strings.Repeat("x", config.MaxSize) + `"}`, []string{`collie.json: the file has more than 4MiB`}},
@@ -286,7 +287,8 @@ func TestSections(t *testing.T) {
 		"mcp": {"enabled": false, "env": {"deny": ["*_KEY"]}, "limits": {"maxFrame": 4096, "maxCallTimeout": "1h"}},
 		"cache": {"maxStale": "7d", "file": "tools.json"},
 		"siyuan": {"enabled": false, "apiUrl": "http://h"},
-		"vault": {"file": "n.db"},
+		"web": {"frameOrigins": ["http://127.0.0.1:6806", "https://siyuan.example.org"]},
+		"vault": {"file": "n.db", "sync": ["notes", "/n"]},
 		"profiles": {"core": {"view": "grouped", "views": {"fs": "flat"}, "tools": ["fs"], "actions": {"exclude": ["fs.rm"]}, "notebooks": {"20240101120000-abcdefg": "r", "*": "none"}}},
 	}`)
 	c, err := load(t, file)
@@ -306,7 +308,10 @@ func TestSections(t *testing.T) {
 	if c.SiYuan.Enabled || string(c.SiYuan.Raw) != `{"enabled":false,"apiUrl":"http://h"}` {
 		t.Errorf("siyuan is %+v", c.SiYuan)
 	}
-	if !c.Vault.Enabled || c.Vault.File != filepath.Join(dir, "n.db") {
+	if want := []string{"http://127.0.0.1:6806", "https://siyuan.example.org"}; !cmp.Equal(c.Web.FrameOrigins, want) {
+		t.Errorf("web is %+v", c.Web)
+	}
+	if !c.Vault.Enabled || c.Vault.File != filepath.Join(dir, "n.db") || !cmp.Equal(c.Vault.Sync, []string{filepath.Join(dir, "notes"), "/n"}) {
 		t.Errorf("vault is %+v", c.Vault)
 	}
 	want := config.Profile{
@@ -316,6 +321,25 @@ func TestSections(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, c.Profiles["core"]); diff != "" {
 		t.Errorf("profile (-want +got):\n%s", diff)
+	}
+}
+
+// A value of web.frameOrigins is written into a policy unchanged, so it must be one origin and nothing
+// else.
+func TestFrameOrigins(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{
+		"", "*", "http://*", "http://*.example.org", "'self'", "127.0.0.1:6806", "http://", "http://127.0.0.1:6806/", "http://127.0.0.1:6806/stage",
+		"ws://127.0.0.1:6806", "http://u:p@127.0.0.1", "http://a http://b", "http://a;script-src", "http://a,b", "HTTP://127.0.0.1", "http://127.0.0.1:6806#x", "null", "file://", "http://[::1",
+	} {
+		raw, _ := json.Marshal(bad)
+		c, err := load(t, write(t, `{"web":{"frameOrigins":["http://127.0.0.1:6806",`+string(raw)+`]}}`))
+		if err == nil {
+			t.Errorf("%q passes: %q", bad, c.Web.FrameOrigins)
+		}
+	}
+	if c, err := load(t, write(t, `{"web":{"frameOrigins":["http://[::1]:6806","https://笔记.example"]}}`)); err != nil || len(c.Web.FrameOrigins) != 2 {
+		t.Errorf("%v %+v", err, c)
 	}
 }
 

@@ -136,9 +136,9 @@ func suggestion(name string, n node, fs fields) string {
 	servers := n.members()
 	switch {
 	case looksLikeServer(n.value):
-		return `; this looks like a server, which stands under "mcpServers"; collie mcp import reads what other programs write`
+		return `; this looks like a server, which belongs under "mcpServers"; collie mcp import reads what other programs write`
 	case len(servers) > 0 && !slices.ContainsFunc(servers, func(m hujson.ObjectMember) bool { return !looksLikeServer(&m.Value) }):
-		return `; these look like servers, which stand under "mcpServers"; collie mcp import reads what other programs write`
+		return `; these look like servers, which belong under "mcpServers"; collie mcp import reads what other programs write`
 	}
 	return didYouMean(name, fs)
 }
@@ -180,6 +180,19 @@ func pathField(p *string) field {
 		f.set(d, n)
 		if s, ok := text(n); ok && s != "" && !filepath.IsAbs(s) {
 			*p = filepath.Join(n.doc.dir, s)
+		}
+	}, f.get}
+}
+
+// pathsField is a list of paths; relative ones begin at the folder of the file.
+func pathsField(p *[]string) field {
+	f := listField(p, "/home/me/Obsidian")
+	return field{func(d *decoder, n node) {
+		f.set(d, n)
+		for i, at := range *p {
+			if at != "" && !filepath.IsAbs(at) {
+				(*p)[i] = filepath.Join(n.doc.dir, at)
+			}
 		}
 	}, f.get}
 }

@@ -42,7 +42,7 @@ func edit(ctx context.Context, file string, change func(text []byte) ([]byte, er
 	if err != nil {
 		return fmt.Errorf("edit settings %q: %w", file, err)
 	}
-	if bytes.Equal(old, text) { // also if there is no file and none is to be created
+	if bytes.Equal(old, text) { // also if there is no file and edit creates none
 		return nil
 	}
 	if err := newErrors(file, old, text); err != nil {

@@ -180,7 +180,7 @@ func (c *Config) read(d *decoder, file string, text []byte) error {
 	for _, dup := range parsed.Duplicates() {
 		line, _ := parsed.Position(dup.First)
 		d.report(node{doc, root.value, dup.Pointer}, dup.Offset, "R-CF-3", SeverityError,
-			"duplicate key %q; it stands in line %d too", dup.Name, line)
+			"duplicate key %q; it is in line %d too", dup.Name, line)
 	}
 	c.readRoot(d, root)
 	return nil
@@ -194,7 +194,7 @@ func (c *Config) readRoot(d *decoder, root node) {
 	switch {
 	case root.isBareList(known):
 		d.report(root, root.value.StartOffset, "shape", SeverityWarning,
-			`servers stand at the top of the file; put them under "mcpServers"`)
+			`servers are at the top level of the file; put them under "mcpServers"`)
 		c.readServers(d, root)
 	case looksLikeServer(root.value):
 		if d.nameFor != nil {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Notify says how a person who is elsewhere hears that they are asked about a call.
+// Notify configures notifications to a person who is away when a call needs a confirmation.
 type Notify struct {
 	Desktop bool // a notification on this machine; default false
-	// URL is posted to; empty (default) posts nowhere. It and the headers may hold ${NAME} and ${secret:NAME}.
+	// URL receives a POST; empty (default) disables it. URL and Headers may contain ${NAME} and ${secret:NAME}.
 	URL     string
 	Headers map[string]string
-	Format  string // of the POST: json (default) or text
+	Format  string // format of the POST: json (default) or text
 }
 
 func (n *Notify) fields() fields {
@@ -35,8 +35,8 @@ func (n *Notify) fields() fields {
 	}
 }
 
-// CheckNotifyURL reports what is wrong with an address that notes are to be posted to. Without encryption it has to be on this
-// machine or in a private network: who reads along learns of tools, and may read a token.
+// CheckNotifyURL returns what is wrong with a URL for notifications. Plain http is allowed only to this machine or a
+// private network, because others could read names of tools and perhaps a token.
 func CheckNotifyURL(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -52,7 +52,7 @@ func CheckNotifyURL(address string) error {
 	return nil
 }
 
-// isPrivate reports whether host is on this machine or in a private network, as far as its name says.
+// isPrivate reports whether the name of a host is that of this machine or of one in a private network.
 func isPrivate(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		ip = ip.Unmap()

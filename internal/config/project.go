@@ -176,8 +176,7 @@ func (c *Config) addUntrusted(servers []ServerEntry) {
 // shownMembers are the members of an untrusted entry that may be shown.
 var shownMembers = []string{"type", "command", "args", "url", "displayName", "description"}
 
-// harmlessEntry returns an entry that is switched off for every reader, and holds nothing that makes a reader
-// open files.
+// harmlessEntry returns an entry that is switched off for every reader and does not make a reader open files.
 func harmlessEntry(v *hujson.Value) json.RawMessage {
 	out := hujson.Value{Value: &hujson.Object{Members: []hujson.ObjectMember{
 		{Name: hujson.Value{Value: hujson.String("disabled")}, Value: hujson.Value{Value: hujson.Bool(true)}},

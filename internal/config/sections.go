@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
+	"net/url"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -17,7 +19,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// fields are the members of the whole file.
+// fields returns the members of a settings file: how each is read, and how it is shown.
 func (c *Config) fields() fields {
 	return fields{
 		"$schema":    {func(*decoder, node) {}, func() any { return nil }},
@@ -25,6 +27,7 @@ func (c *Config) fields() fields {
 		"servers":    {c.readServers, func() any { return nil }},
 		"inputs":     {c.readInputs, func() any { return nil }},
 		"http":       c.HTTP.field(),
+		"web":        section(fields{"frameOrigins": originsField(&c.Web.FrameOrigins)}),
 		"mcp":        section(c.MCP.fields()),
 		"cache":      section(c.Cache.fields()),
 		"audit":      section(c.Audit.fields()),
@@ -33,7 +36,7 @@ func (c *Config) fields() fields {
 		"analytics":  section(c.Analytics.fields()),
 		"telemetry":  section(c.Telemetry.fields()),
 		"siyuan":     open(&c.SiYuan.Raw, fields{"enabled": boolField(&c.SiYuan.Enabled)}),
-		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File)}),
+		"vault":      open(&c.Vault.Raw, fields{"enabled": boolField(&c.Vault.Enabled), "file": pathField(&c.Vault.File), "sync": pathsField(&c.Vault.Sync)}),
 		"profiles":   {c.readProfiles, c.profileValues},
 		"providers":  {c.readProviders, c.providerValues},
 		"models":     {c.readModels, c.modelValues},
@@ -48,6 +51,8 @@ func (h *HTTP) field() field {
 		"addr":           addrField(&h.Addr, &h.AddrSet),
 		"allowedOrigins": listField(&h.AllowedOrigins, "https://notes.example.org"),
 		"allowedHosts":   listField(&h.AllowedHosts, "notes.example.org"),
+		"publicURL":      publicURLField(&h.PublicURL),
+		"trustedProxies": proxiesField(&h.TrustedProxies),
 		"tlsCert":        pathField(&h.TLSCert),
 		"tlsKey":         pathField(&h.TLSKey),
 		"noAuth":         boolField(&h.NoAuth),
@@ -64,6 +69,54 @@ func (h *HTTP) field() field {
 			d.fail(n, "value", "tlsCert and tlsKey belong together; only one of them is set")
 		}
 	}, s.get}
+}
+
+// publicURLField is the URL at which people reach the proxy in front of the listener.
+func publicURLField(p *string) field {
+	f := stringField(p, "https://notes.example.org")
+	return field{func(d *decoder, n node) {
+		f.set(d, n)
+		u, err := url.Parse(*p)
+		if *p != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
+			d.fail(n, "value", "expected https, a name and perhaps a port, such as \"https://notes.example.org\", got %q", *p)
+			*p = ""
+		}
+		*p = strings.TrimRight(*p, "/")
+	}, f.get}
+}
+
+// originsField is a list of origins as browsers write them. They are written into a Content-Security-Policy, so characters
+// that would add to it are refused: blanks, semicolons, commas, quotes and stars.
+func originsField(p *[]string) field {
+	const example = "http://127.0.0.1:6806"
+	f := listField(p, example)
+	return field{func(d *decoder, n node) {
+		f.set(d, n)
+		for _, s := range *p {
+			u, err := url.Parse(s)
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Scheme+"://"+u.Host != s || strings.ContainsAny(s, " \t\r\n;,'\"*") {
+				d.fail(n, "value", "expected origins such as [%q], a scheme, a host and perhaps a port, got %q", example, s)
+				*p = nil
+				return
+			}
+		}
+	}, f.get}
+}
+
+// proxiesField is a list of addresses and networks.
+func proxiesField(p *[]string) field {
+	f := listField(p, "127.0.0.1")
+	return field{func(d *decoder, n node) {
+		f.set(d, n)
+		for _, s := range *p {
+			_, err := netip.ParseAddr(s)
+			if _, bad := netip.ParsePrefix(s); err != nil && bad != nil {
+				d.fail(n, "value", "expected addresses and networks such as [\"127.0.0.1\", \"10.0.0.0/8\"], got %q", s)
+				*p = nil
+				return
+			}
+		}
+	}, f.get}
 }
 
 // addrField is an address to listen at. It sets isSet if a file sets the address.
@@ -90,6 +143,7 @@ func (m *MCP) fields() fields {
 		"limits":            section(m.Limits.fields()),
 		"drain":             durationField(&m.Drain),
 		"warmParallel":      countField(&m.WarmParallel),
+		"registry":          webField(&m.Registry, "https://registry.modelcontextprotocol.io"),
 		"logs": section(fields{
 			"enabled": boolField(&m.Logs.Enabled),
 			"maxSize": sizeField(&m.Logs.MaxSize),
@@ -152,7 +206,7 @@ func (g *Guard) fields() fields {
 	}
 }
 
-// filesField is a list of paths, or patterns of them, which do not depend on where a program stands.
+// filesField is a list of paths or patterns that do not depend on the working folder.
 func filesField(p *[]string, example string) field {
 	f := listField(p, example)
 	return field{func(d *decoder, n node) {
@@ -228,8 +282,8 @@ func sharedField(p *string) field {
 	}, func() any { return shownNATS(*p) }}
 }
 
-// formerPlace names the kind of shared place that s describes and that is no longer supported; empty if it
-// describes none.
+// formerPlace returns the kind of shared place that s describes, if that kind is no longer supported;
+// otherwise "".
 func formerPlace(s string) string {
 	scheme, _, _ := strings.Cut(s, ":")
 	scheme = strings.ToLower(scheme) // schemes are case-insensitive
@@ -237,7 +291,7 @@ func formerPlace(s string) string {
 	case s == "serve":
 		return `"serve"`
 	case scheme == "http" || scheme == "https":
-		return "an address of HTTP"
+		return "an HTTP address"
 	case scheme == "dir" || filepath.IsAbs(s) || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "."):
 		return "a folder"
 	case scheme == "file":
@@ -314,7 +368,7 @@ func keepField(p *time.Duration) field {
 	}, length.get}
 }
 
-// open is a section that has further fields, which another package reads from raw.
+// open is a section with more fields than fs; another package reads those from raw.
 func open(raw *json.RawMessage, fs fields) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
@@ -355,7 +409,7 @@ func (p *Profile) fields() fields {
 	}
 }
 
-// notebookID is the form of SiYuan's notebook ids. Levels go by id, because anyone who can rename a notebook
+// notebookID is the form of SiYuan's notebook ids. Levels are assigned by id, because anyone who can rename a notebook
 // could otherwise change its level.
 var notebookID = lazyregexp.New(`^\d{14}-[0-9a-z]{7}$`)
 

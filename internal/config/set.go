@@ -90,7 +90,7 @@ func settingPlace(text []byte, path string) ([]string, error) {
 		return nil, err
 	}
 	if (node{&document{Document: parsed}, parsed.Root(), ""}).isBareList((&Config{}).fields()) {
-		return nil, errors.New(`servers stand at the top of this file, where settings cannot stand beside them; put them under "mcpServers" first`)
+		return nil, errors.New(`servers are at the top level of this file, where it cannot have settings beside them; put them under "mcpServers" first`)
 	}
 	return names, nil
 }

@@ -20,7 +20,7 @@ func TestNewSections(t *testing.T) {
 		"cache": {"mode": "0640", "compression": "gzip", "trustImported": true, "serveOldOnChange": true, "refreshStale": "start", "warmup": "off",
 			"refreshInterval": "6h", "refreshStartsServers": true, "firstListWait": "3s", "shared": "nats://me:geheim@h/c,tls://geheim2@b:4222", "sharedKeyFile": "team.key",
 			"sharedIdentity": "portable", "maxStale": "0"},
-		"mcp": {"drain": "0", "warmParallel": 1, "logs": {"enabled": false, "maxSize": "1MB", "files": 1}},
+		"mcp": {"drain": "0", "warmParallel": 1, "registry": "http://127.0.0.1:9", "logs": {"enabled": false, "maxSize": "1MB", "files": 1}},
 		"secrets": {"store": "file"},
 		"log": {"file": "c.log", "level": "debug", "maxSize": "1MiB", "files": 9}
 	}`)
@@ -41,7 +41,7 @@ func TestNewSections(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cache (-want +got):\n%s", diff)
 	}
-	if c.MCP.Drain != 0 || c.MCP.WarmParallel != 1 || c.MCP.Logs != (config.ServerLogs{MaxSize: 1e6, Files: 1}) || !c.HTTP.Metrics || c.Secrets.Store != "file" {
+	if c.MCP.Drain != 0 || c.MCP.WarmParallel != 1 || c.MCP.Registry != "http://127.0.0.1:9" || c.MCP.Logs != (config.ServerLogs{MaxSize: 1e6, Files: 1}) || !c.HTTP.Metrics || c.Secrets.Store != "file" {
 		t.Errorf("got %+v, %+v, %+v", c.MCP, c.HTTP, c.Secrets)
 	}
 	if want := (config.Log{File: filepath.Join(dir, "c.log"), Level: "debug", MaxSize: 1 << 20, Files: 9}); c.Log != want {

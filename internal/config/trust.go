@@ -22,7 +22,7 @@ type TrustState string
 
 // The states.
 const (
-	Untrusted TrustState = "untrusted" // nobody has decided about it
+	Untrusted TrustState = "untrusted" // no decision yet
 	Changed   TrustState = "changed"   // it has changed since it was trusted
 	Trusted   TrustState = "trusted"
 )

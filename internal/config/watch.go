@@ -154,7 +154,7 @@ func readPlain(file string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("no plain file")
+		return nil, errors.New("it is not a regular file")
 	}
 	return readFile(file)
 }

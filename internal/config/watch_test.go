@@ -83,6 +83,11 @@ func next(t *testing.T, out <-chan string, want string) {
 	t.Helper()
 	select {
 	case got := <-out:
+		if strings.HasSuffix(got, " is empty") && !strings.HasSuffix(want, " is empty") {
+			// A file written in place is empty for a moment, which a busy machine makes long enough to be told.
+			next(t, out, want)
+			return
+		}
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Fatalf("told %q, want %q", got, want)
 		}

@@ -47,7 +47,7 @@ func Set(text []byte, path []string, value json.RawMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Blank() {
+	if d.blank() {
 		body, err := d.layout().text(wrapValue(path, value), "", false)
 		return append(bytes.Clone(text[:d.bom]), body+"\n"...), err
 	}
@@ -218,8 +218,8 @@ func (d *Document) restOfLine(offset int) int {
 	return end
 }
 
-// Remove deletes the member at path and returns the new text. If nothing else stands on its line, the line
-// goes too. Comments on lines above it stay. A missing member is an error.
+// Remove deletes the member at path and returns the new text. If its line has nothing else, the line is
+// removed too. Comments on lines above it stay. A missing member is an error.
 func Remove(text []byte, path []string) ([]byte, error) {
 	d, err := Parse(text)
 	if err != nil {

@@ -46,7 +46,7 @@ func Parse(text []byte) (*Document, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if d.Blank() {
+	if d.blank() {
 		d.root = hujson.Value{Value: &hujson.Object{}}
 		return d, nil
 	}
@@ -65,8 +65,8 @@ func Parse(text []byte) (*Document, error) {
 // Root is the tree. The caller must not change it.
 func (d *Document) Root() *hujson.Value { return &d.root }
 
-// Blank reports whether the text holds nothing but white space.
-func (d *Document) Blank() bool { return len(bytes.TrimSpace(d.body)) == 0 }
+// blank reports whether the text holds nothing but white space.
+func (d *Document) blank() bool { return len(bytes.TrimSpace(d.body)) == 0 }
 
 // Position returns line and column, from 1, of an offset in the tree. A column counts
 // characters, as editors do.

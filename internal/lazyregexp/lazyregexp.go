@@ -36,9 +36,6 @@ func (r *Regexp) compiled() *regexp.Regexp {
 // MatchString is [regexp.Regexp.MatchString]. The methods below likewise are those of [regexp.Regexp].
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// Match reports whether b holds a match.
-func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
-
 // FindString returns the first match.
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
@@ -80,11 +77,6 @@ func (r *Regexp) ReplaceAll(b, with []byte) []byte { return r.compiled().Replace
 // ReplaceAllString returns s with each match replaced by the template with.
 func (r *Regexp) ReplaceAllString(s, with string) string {
 	return r.compiled().ReplaceAllString(s, with)
-}
-
-// ReplaceAllLiteralString returns s with each match replaced by with.
-func (r *Regexp) ReplaceAllLiteralString(s, with string) string {
-	return r.compiled().ReplaceAllLiteralString(s, with)
 }
 
 // ReplaceAllStringFunc returns s with each match replaced by f(match).

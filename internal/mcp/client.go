@@ -491,7 +491,7 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 	}
 	c.renewals.Add(1)
 	if c.reopened != nil {
-		go c.reopened() // it sends requests of its own
+		go c.reopened() // the connection sends requests of its own
 	}
 	return nil
 }

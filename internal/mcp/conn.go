@@ -178,7 +178,7 @@ func (c *conn) Err() error {
 	return c.err
 }
 
-// Dropped counts responses that nobody was waiting for, with unknown, repeated or late ids.
+// Dropped counts responses to no waiting request: their ids were unknown, repeated or late.
 func (c *conn) Dropped() uint64 { return c.dropped.Load() }
 
 // Close ends the stream and waits for the goroutines that the conn started.

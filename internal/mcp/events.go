@@ -51,7 +51,7 @@ type eventStream struct {
 	gap          droppedCount
 	ended        bool
 	dropped      bool          // list was discarded
-	final        bool          // nobody can come back for it
+	final        bool          // no client can resume it
 	more         chan struct{} // closed and replaced when an event is added
 	less         chan struct{} // closed when an event was read; nil if nobody waits for that
 	reader       int           // number of the active reader; 0: none; coming: one will begin soon
@@ -228,7 +228,7 @@ func (s *eventStream) has(from int) bool {
 }
 
 // drop discards the kept events unless they are being read, and reports whether it did. final means that
-// nobody can come back for the stream; if it is being read, it is then discarded when the reader leaves.
+// no client can resume the stream; if it is being read, it is discarded when the reader leaves.
 func (s *eventStream) drop(final bool) (bytes int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (s *eventStream) read() bool {
 	return s.reader != 0 && !s.ended
 }
 
-// readerWait is how long a request to the client waits on a stream that nobody reads, in case the client is
+// readerWait is how long a request to the client waits on a stream without a reader, in case the client is
 // just opening it.
 const readerWait = 5 * time.Second
 

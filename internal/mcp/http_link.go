@@ -217,7 +217,7 @@ func (l *httpLink) setSession(id string) {
 	l.state.Store(newHTTPState(l.state.Load().version, id))
 }
 
-// Dropped counts messages that nobody was waiting for.
+// Dropped counts responses to no waiting request.
 func (l *httpLink) Dropped() uint64 { return l.dropped.Load() }
 
 // Done is closed by Close, or from the start if the URL is invalid. HTTP has no connection whose end could

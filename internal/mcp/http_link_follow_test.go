@@ -230,7 +230,7 @@ func TestHTTPResumeInVain(t *testing.T) {
 	}
 }
 
-// A cancelled call ends at once, and the server is told in the way of its era.
+// A cancelled call ends at once, and the server is notified in the form of its era.
 func TestHTTPCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -549,7 +549,7 @@ func TestHTTPCallWaitsOnce(t *testing.T) {
 	})
 }
 
-// A server without a listening stream is not asked for it again; one that is down is.
+// A server without a listening stream gets no second request for it; a server that is down does.
 func TestHTTPListenAgain(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]int{405: 1, 404: 1, 401: 1, 503: 5} {

@@ -6,12 +6,12 @@ import (
 )
 
 const (
-	maxServing    = 256 // requests of one server at once
+	maxServing    = 256 // maximum number of concurrent requests of one server
 	answerTimeout = 30 * time.Second
 )
 
-// receive handles a message that is not a response somebody waits for. owner is that of the request on whose
-// stream it came; nil for the listening stream.
+// receive handles a message that is not a response to a waiting request. owner is that of the request on
+// whose stream it came; nil for the listening stream.
 func (l *httpLink) receive(m *Message, owner any) {
 	switch {
 	case m.IsRequest():

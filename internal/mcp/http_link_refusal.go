@@ -67,7 +67,8 @@ func errorCode(obj json.RawMessage) int {
 	return code
 }
 
-// isAboutAccess reports whether a status is about who asks or how often, and not about the request itself.
+// isAboutAccess reports whether a status concerns the sender or the rate of requests, and not the request
+// itself.
 func isAboutAccess(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired,

@@ -18,8 +18,8 @@ type replayBudget struct {
 	held atomic.Int64
 
 	mu         sync.Mutex
-	complete   list.List // *events that nobody reads and that were written to their end
-	incomplete list.List // other *events that nobody reads
+	complete   list.List // *events without a reader that were written to their end
+	incomplete list.List // other *events without a reader
 	place      map[*eventStream]*list.Element
 }
 

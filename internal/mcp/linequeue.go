@@ -53,10 +53,10 @@ type lineQueue struct {
 	gap     droppedCount
 	err     error
 	less    chan struct{} // closed when held has become small; nil if nobody waits for that
-	idle    chan struct{} // closed when everything was written; nil if nobody waits for that
+	idle    chan struct{} // closed when everything was written; nil if no caller waits for that
 	watch   *time.Timer
 	watched bool
-	seen    uint64 // value of moved, and since when, at the last look of the watch
+	seen    uint64 // value of written at the last check of the watch; since is when it was first seen
 	since   time.Time
 }
 
@@ -175,13 +175,13 @@ func (q *lineQueue) admit(raw []byte, k kind) bool {
 		q.gap.add(raw)
 		return false
 	case k == mayBeDropped:
-		q.close(size)
+		q.reportGap(size)
 	}
 	return true
 }
 
-// close adds the message about left-out notifications, if there is room again.
-func (q *lineQueue) close(size int) {
+// reportGap adds the message about left-out notifications, if there is room again.
+func (q *lineQueue) reportGap(size int) {
 	if q.gap.n > 0 && size <= maxNotes/2 {
 		raw, _ := q.gap.notice()
 		q.pending = append(append(q.pending, raw...), '\n')
@@ -229,7 +229,7 @@ func (q *lineQueue) drain() {
 	defer q.mu.Unlock()
 	for q.err == nil && (len(q.pending) > 0 || len(q.turns) > 0 || q.gap.n > 0) {
 		if len(q.turns) == 0 {
-			q.close(len(q.pending))
+			q.reportGap(len(q.pending))
 			if err := q.flush(); err != nil {
 				q.fail(err)
 			}

@@ -111,7 +111,7 @@ func (e *LinkError) Unwrap() error { return e.Err }
 // TakenBack says that a request ended because its sender cancelled it. It is the cause of the request's
 // context. A [Link] or a session passes its Params on to the other side.
 type TakenBack struct {
-	// Params are those of notifications/cancelled, unchanged.
+	// Params are the params of notifications/cancelled, unchanged.
 	Params json.RawMessage
 }
 

@@ -41,7 +41,7 @@ type parkingLot struct {
 	wg     sync.WaitGroup
 }
 
-// parkedRun is one modern request in whose course the client may be asked something.
+// parkedRun is one modern request during which the client may be asked for input.
 type parkedRun struct {
 	in        *Incoming
 	owner     string

@@ -475,7 +475,7 @@ func (h *HTTPServer) Sessions() int {
 	return len(h.sessions)
 }
 
-// sweep ends unused sessions and drops streams that nobody came back for.
+// sweep ends unused sessions and drops streams that no client resumed.
 func (h *HTTPServer) sweep() {
 	defer h.wg.Done()
 	tick := time.NewTicker(min(time.Minute, h.opts.Idle))

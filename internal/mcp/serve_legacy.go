@@ -459,7 +459,7 @@ func (s *session) forgetStream(st *eventStream) {
 	delete(s.streams, st.id)
 }
 
-// prune drops the streams of answered requests that nobody came back for.
+// prune drops the streams of answered requests that no client resumed.
 func (s *session) prune(now time.Time) {
 	type kept struct {
 		stream *eventStream

@@ -73,8 +73,8 @@ func ServeStream(ctx context.Context, s Stream, svc Service, opts *StreamOptions
 }
 
 // maxTaken bounds the client's unanswered requests, including those whose answer waits to be written. It is
-// above the number that may run at once, so that neither requests nor responses of a client that reads ever
-// hit it.
+// above the number that may run at once, so that a client that reads never reaches it, with requests or
+// with responses.
 const maxTaken = 1024
 
 // messageSink is where messages to the client are written.
@@ -312,7 +312,7 @@ func answerModern(ctx context.Context, l *parkingLot, svc Service, in *Incoming,
 		}
 		return l.attach(ctx, r)
 	}
-	if mayBeAsked(in.Peer) {
+	if canBeAsked(in.Peer) {
 		return l.attach(ctx, l.start(ctx, in, owner, notify, svc.Handle))
 	}
 	in.out = oneWay(notify)
@@ -323,8 +323,8 @@ func answerModern(ctx context.Context, l *parkingLot, svc Service, in *Incoming,
 	return svc.Handle(ctx, in)
 }
 
-// mayBeAsked reports whether a client declared a capability for which a server could ask it something.
-func mayBeAsked(p *Peer) bool {
+// canBeAsked reports whether a client declared a capability for which a server could ask it something.
+func canBeAsked(p *Peer) bool {
 	return p.Can("sampling") || p.Can("elicitation") || p.Can("roots")
 }
 
@@ -373,5 +373,5 @@ func (v *streamServer) drain(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// lastWords is how long requests may take to end when nobody can be told their outcome.
+// lastWords is how long requests may take to end when their outcome cannot be delivered any more.
 const lastWords = time.Second

@@ -117,7 +117,7 @@ func (r *Incoming) Ask(ctx context.Context, method string, params json.RawMessag
 }
 
 // Heard reports whether the client still reads messages of this request. Over HTTP it may have closed the
-// connection and not come back.
+// connection without resuming.
 func (r *Incoming) Heard() bool { return r.out.isConnected() }
 
 // errNoAsking says that the client cannot be asked over this transport.

@@ -170,7 +170,7 @@ func (s *session) forgetAsk(n uint64) {
 	s.mu.Unlock()
 }
 
-// answered delivers a response of the client; one that nobody waits for is dropped.
+// answered delivers a response of the client, or drops it if no request waits for it.
 func (s *session) answered(m Message) {
 	n, ok := parseID(m.ID)
 	if !ok {

@@ -53,7 +53,7 @@ func unreadable(b []byte, err error) *AnswerError {
 	return e
 }
 
-// marks are what can be said about a frame that is not a message.
+// marks describe a frame that is not a message.
 type marks struct {
 	id      ID   // as written; empty if it cannot be read
 	foreign bool // the id has a type that no message may have

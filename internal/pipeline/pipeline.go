@@ -73,7 +73,7 @@ type Options struct {
 	Bus       *event.Bus[tool.CallDone] // nil: there are no subscribers
 	Limits    limit.Options
 	Firewall  *firewall.Stage // nil: one with the built-in rules
-	Guardian  *guardian.Stage // nil: one that is off
+	Guardian  *guardian.Stage // nil: a stage that is off
 	Gate      gate.Options
 	Logger    *slog.Logger // nil discards
 }
@@ -182,8 +182,8 @@ func now(t tool.Trace) time.Time {
 	return time.Now()
 }
 
-// from runs c through the stages from index i on. If unresolved is not nil, the request means nothing; it
-// passes through the stages all the same, so that it is recorded.
+// from runs c through the stages from index i on. If unresolved is not nil, the request names nothing
+// that exists; it passes through the stages nevertheless, so that it is recorded.
 func (p *Pipeline) from(ctx context.Context, i int, c *tool.Call, unresolved error) (tool.Result, error) {
 	if i == len(p.stages) {
 		return p.run(ctx, c, unresolved)

@@ -40,7 +40,7 @@ func (c *Command) hash() string {
 type Options struct {
 	// Ladder holds the waits of [Process.Stop].
 	Ladder Ladder
-	// Reaper and Ledger are told of the child before Start returns, and forget it when no process of its
+	// Reaper and Ledger register the child before Start returns, and remove it when no process of its
 	// group is left. Either may be nil.
 	Reaper *Reaper
 	Ledger *Ledger

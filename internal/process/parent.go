@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// WatchParent returns a channel that is closed when the process pid is gone. It looks at once and then every
-// so often; 0 means every 2 s. A process of another user counts as alive; a different process that reuses the
-// number does not. When ctx ends, the goroutine ends and the channel stays open.
+// WatchParent returns a channel that is closed when the process pid is gone. It checks at once and then at
+// the given interval; 0 means 2 s. A process of another user counts as alive; a different process that reuses
+// the number does not. When ctx ends, the goroutine ends and the channel stays open.
 func WatchParent(ctx context.Context, pid int, every time.Duration) <-chan struct{} {
 	every = cmp.Or(max(every, 0), 2*time.Second)
 	gone := make(chan struct{})

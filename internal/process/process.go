@@ -106,7 +106,7 @@ func (p *Process) spawn() (err error) {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = files[0], files[3], files[5]
 	prepare(p.cmd)
 	if p.reaper != nil {
-		if err := p.reaper.Ready(); err != nil { // before the child, so that Add after its start is quick
+		if err := p.reaper.ensureStarted(); err != nil { // before the child, so that Add after its start is quick
 			p.log.Warn("reaper process does not start", "error", err)
 		}
 	}

@@ -9,12 +9,12 @@ import (
 
 const (
 	lookEvery = 50 * time.Millisecond
-	// raiseAt and lowerAt are the busy shares of the processors in use at which there are to be more or
-	// fewer.
+	// raiseAt and lowerAt are the load, as a share of the processors in use, above which the number is raised and below
+	// which it is lowered.
 	raiseAt, lowerAt = 0.85, 0.4
-	// lowerAfter is how many idle looks in a row it takes until there are fewer processors.
+	// lowerAfter is the number of consecutive idle checks before the number is lowered.
 	lowerAfter = int(2 * time.Second / lookEvery)
-	// streamAt is the busy share of one processor at which there are to be two while pieces of streams pass.
+	// streamAt is the load of one processor above which two are used while pieces of streams are forwarded.
 	streamAt = 0.15
 )
 
@@ -27,18 +27,18 @@ const (
 type Processors struct {
 	max       int
 	set       func(n int)
-	used      func() (time.Duration, bool) // processor time this program has used so far
+	used      func() (time.Duration, bool) // processor time that this program has used
 	armed     atomic.Bool                  // the timer is running
-	begun     atomic.Bool                  // Begin was called since the last look
-	computing atomic.Bool                  // Compute was called since the last look
-	streaming atomic.Bool                  // Stream was called since the last look
+	begun     atomic.Bool                  // Begin was called since the last check
+	computing atomic.Bool                  // Compute was called since the last check
+	streaming atomic.Bool                  // Stream was called since the last check
 
 	mu       sync.Mutex
 	now      int
-	quiet    int // consecutive looks that found little work
+	quiet    int // consecutive checks with little load
 	timer    *time.Timer
-	last     time.Duration // used at the last look
-	lastLook time.Time     // of that look
+	last     time.Duration // processor time at the last check
+	lastLook time.Time     // time of the last check
 	closed   bool
 }
 
@@ -75,9 +75,9 @@ func (p *Processors) Begin() {
 	p.startTimer()
 }
 
-// Stream reports that pieces of a stream were passed on. A client that waits for its answer leaves the processor to the others,
-// but pieces come when they come, often several at once, and each waits for those before it and for what is written to disk. So two
-// processors are used long before one is busy. It costs as little as Begin. A nil p does nothing.
+// Stream reports that pieces of a stream were forwarded. Unlike a client that waits for its answer, streams deliver
+// pieces at any time, often several at once, and each waits for those before it and for disk writes. So a second
+// processor is used at a much lower load. It costs as little as Begin. A nil p does nothing.
 func (p *Processors) Stream() {
 	if p == nil || p.max == 1 {
 		return

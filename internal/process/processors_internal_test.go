@@ -9,12 +9,13 @@ import (
 	"collie/test/await"
 )
 
-// machine simulates a program; the test sets its load.
+// machine simulates a program on some processors. The test sets its load, and [Processors] how many processors it uses,
+// in place of GOMAXPROCS.
 type machine struct {
 	mu         sync.Mutex
 	processors int
-	busy       float64 // share of all processors
-	used       time.Duration
+	busy       float64       // how many processors the load would keep busy
+	used       time.Duration // processor time so far
 }
 
 // run lets simulated time pass.
@@ -29,18 +30,21 @@ func (m *machine) run(d time.Duration) {
 	synctest.Wait()
 }
 
+// take sets the number of processors.
 func (m *machine) take(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.processors = n
 }
 
+// spent returns the processor time used so far.
 func (m *machine) spent() (time.Duration, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used, true
 }
 
+// fitted runs test in simulated time, with no more than most processors.
 func fitted(t *testing.T, most int, test func(m *machine, p *Processors)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +123,8 @@ func TestProcessorsForWhatComputes(t *testing.T) {
 	})
 }
 
-func TestProcessorsWithoutAClock(t *testing.T) {
+// If the system does not tell the used processor time, all processors are in use from the start.
+func TestProcessorsWithUnknownLoad(t *testing.T) {
 	t.Parallel()
 	n := 0
 	p := fitProcessors(3, func(now int) { n = now }, func() (time.Duration, bool) { return 0, false })

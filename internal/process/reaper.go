@@ -72,8 +72,8 @@ func NewReaper(self string, args []string, log *slog.Logger) *Reaper {
 	return r
 }
 
-// Ready starts the reaper process if none runs. [Start] calls it before it starts a child.
-func (r *Reaper) Ready() error {
+// ensureStarted starts the reaper process if none runs. [Start] calls it before it starts a child.
+func (r *Reaper) ensureStarted() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ready()

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// procState is what /proc says of one process. A library would convert the start to wall clock time, which
-// shifts by a second or more when the clock is set, and differs between readers in containers. Ticks since
-// boot never shift.
+// procState holds the facts of /proc about one process. A library would convert the start to wall clock
+// time, which shifts by a second or more when the clock is set, and differs between readers in containers.
+// Ticks since boot never shift.
 type procState struct {
 	zombie bool
 	pgid   int
@@ -84,7 +84,7 @@ func bootID() string {
 }
 
 // GroupMemory returns the resident bytes of each process group. Shared pages count once for each process.
-// Groups of which nothing is known are left out.
+// Unknown groups are left out.
 func GroupMemory(groups []int) map[int]uint64 {
 	out := make(map[int]uint64, len(groups))
 	for _, g := range groups {

@@ -4,8 +4,8 @@ package process
 
 import "github.com/shirou/gopsutil/v4/process"
 
-// GroupMemory returns the resident bytes of the leader of each process group. Groups of which nothing is
-// known are left out.
+// GroupMemory returns the resident bytes of the leader of each process group. Unknown groups are left
+// out.
 func GroupMemory(groups []int) map[int]uint64 {
 	out := make(map[int]uint64, len(groups))
 	for _, g := range groups {

@@ -78,7 +78,8 @@ func (g *group) alive() bool {
 
 func (g *group) close() {}
 
-// groupAlive reports whether a process of the group runs. Zombies do not count: maybe nobody ever reaps them.
+// groupAlive reports whether a process of the group runs. Zombies do not count, because it is possible that
+// no process reaps them.
 func groupAlive(pgid int) bool { return pgid > 1 && exists(-pgid) && members(pgid) }
 
 func terminateGroup(pgid int) { signalGroup(pgid, unix.SIGTERM) }
@@ -91,6 +92,14 @@ func signalGroup(pgid int, sig syscall.Signal) {
 	if pgid > 1 {
 		_ = unix.Kill(-pgid, sig)
 	}
+}
+
+// Terminate asks a process that is not ours to end.
+func Terminate(pid int) error {
+	if pid <= 1 {
+		return unix.EINVAL
+	}
+	return unix.Kill(pid, unix.SIGTERM)
 }
 
 func signalName(sig syscall.Signal) string { return unix.SignalName(sig) }

@@ -33,6 +33,9 @@ func Alive(pid int) bool {
 	return windows.GetExitCodeProcess(h, &code) != nil || code == stillActive
 }
 
+// Terminate asks a process that is not ours to end. Windows has no such way.
+func Terminate(int) error { return errors.ErrUnsupported }
+
 // startTime returns when the process started, in a unit of the platform that is good only for comparing.
 // Together with pid it identifies a process until the next boot.
 func startTime(pid int) (int64, error) {

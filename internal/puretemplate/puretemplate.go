@@ -18,7 +18,7 @@ import (
 	"text/template/parse"
 )
 
-// Kind says where a template is used, and so how its actions are written and what input it gets.
+// Kind is where a template is used. It determines how actions are written, and the input.
 type Kind uint8
 
 const (
@@ -86,7 +86,7 @@ func Judge(kind Kind, text string) []Finding {
 		return append(judgeDelimited(kind, text, actionLeft, actionRight), judgeDelimited(kind, text, "{{", "}}")...)
 	}
 	if strings.Contains(text, actionLeft) {
-		// Whoever renders the template may know the other delimiters too.
+		// The program that renders the template may accept the other delimiters too.
 		return []Finding{{Name: actionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
 	}
 	return judgeDelimited(Path, text, "{{", "}}")

@@ -37,7 +37,7 @@ var pure = []struct {
 	{puretemplate.Column, `.action{ if .Done }.action{ mul .Price 2 }.action{ end }`},
 }
 
-// impure are templates of all other kinds, with a word of what is said of each.
+// impure are templates of all other kinds, each with a word of the finding about it.
 var impure = []struct {
 	kind       puretemplate.Kind
 	text, name string
@@ -125,7 +125,8 @@ var reading = []string{
 	"set", "unset", "call", "derivePassword", "genPrivateKey", "dateInZone", "regexReplaceAll",
 }
 
-// TestFunctions keeps the table to functions that are what it says, each once.
+// TestFunctions checks that each function in the table has the properties given there, and is
+// listed once.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -150,8 +151,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// traps are functions that do what their names say as far as the vault knows them, stand-ins for all others, and those
-// that read, which say that they were called.
+// traps are the vault's functions, stand-ins for all others, and reading functions that record that they were called.
 func traps(called *string) template.FuncMap {
 	out := template.FuncMap{}
 	for _, f := range puretemplate.Functions() {
@@ -195,7 +195,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// FuzzJudge holds that what is judged pure calls nothing that reads, and comes to an end before a bound is met.
+// FuzzJudge checks that a template that is judged pure calls no function that reads, and ends within the
+// bounds.
 func FuzzJudge(f *testing.F) {
 	for _, tt := range pure {
 		f.Add(uint8(tt.kind), tt.text)

@@ -42,7 +42,7 @@ func (f indexFile) parse(raw []byte) (index, error) {
 	err := json.Unmarshal(raw, &x)
 	switch {
 	case err != nil:
-		return x, fmt.Errorf("%s is damaged: remove it to choose the secret store anew: %w", f.file.Path, err)
+		return x, fmt.Errorf("%s is damaged: remove it to choose the secret store again: %w", f.file.Path, err)
 	case x.Version > version:
 		return x, fmt.Errorf("%s is of version %d, this program knows %d: update it", f.file.Path, x.Version, version)
 	case x.Kind != "" && x.Kind != Keyring && x.Kind != File:

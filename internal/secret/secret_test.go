@@ -375,7 +375,7 @@ func TestKeyringThatHangs(t *testing.T) {
 	}
 }
 
-// Several processes set secrets of one home at once; none is lost.
+// Several processes set secrets of one home at the same time. None is lost.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

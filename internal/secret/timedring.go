@@ -38,8 +38,8 @@ type ringAnswer struct {
 	err  error
 }
 
-// ask calls question with the keyring. If that takes too long, ask returns and the call goes on, because no
-// keyring can be told to stop.
+// ask calls question with the keyring. If that takes too long, ask returns and the call goes on, because a
+// call to a keyring cannot be interrupted.
 func (p *timedRing) ask(ctx context.Context, question func(keyring.Keyring) (string, error)) (string, error) {
 	if p.turn.isStuck.Load() {
 		return "", errNoAnswer

@@ -57,8 +57,8 @@ func TestViewsFitAPIs(t *testing.T) {
 	}
 }
 
-// A value that a closed schema cannot describe is listed as text that holds JSON. A call may send it as an object
-// too.
+// Some model APIs refuse additionalProperties, without which an object with members of any name cannot be described.
+// Such an argument is listed as a string that holds JSON. A call may send it as an object too.
 func TestArgumentsAsText(t *testing.T) {
 	t.Parallel()
 	a := tooltest.Action("help")

@@ -106,7 +106,7 @@ func (x *autoViews) close() {
 	x.saves.Wait()
 }
 
-// Rebalance discards the choices of [tool.Auto], so that it chooses anew for every profile, and tells clients that
+// Rebalance discards the choices of [tool.Auto], so that it chooses again for every profile, and tells clients that
 // the list of tools has changed. The error says why stored choices could not be deleted; those in memory are gone all
 // the same.
 func (c *Catalog) Rebalance() error {

@@ -108,7 +108,7 @@ func New(sources []tool.Source, opts Options) *Catalog {
 }
 
 // Set replaces the sources, the profiles and the reserved names. Sources in both sets keep running undisturbed, and
-// watchers are told only of what differs.
+// watchers are notified only of differences.
 func (c *Catalog) Set(sources []tool.Source, profiles map[string]Profile, reserved []string) {
 	c.mu.Lock()
 	unchanged := slices.Equal(c.sources, sources)
@@ -231,6 +231,14 @@ func (c *Catalog) List(_ context.Context, kind tool.ListKind, profile string) (j
 	return raw, s.revision
 }
 
+// Prepare builds the list of tools that a profile sees now, so that the first client to ask for it need not wait. It
+// does not count as shown to a client.
+func (c *Catalog) Prepare(profile string) {
+	if list := c.snapshot().view(profile).lists[tool.ListTools]; list != nil {
+		list()
+	}
+}
+
 // AwaitKnown returns when every source knows its offers of a kind or has given up, or when ctx ends.
 func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 	for _, told := range c.snapshot().pendingSources(kind) {
@@ -246,7 +254,7 @@ func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 // since it may be theirs. It counts from New.
 const useWait = 2 * time.Second
 
-// pendingSource is a source that does not know yet what it offers of a kind. soon is closed once it does.
+// pendingSource is a source that does not know its list of a kind yet. soon is closed once it does.
 type pendingSource struct {
 	name  string
 	ready <-chan struct{}
@@ -294,6 +302,18 @@ func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name strin
 	return len(list) > 0
 }
 
+// Shown counts the Tools of one source that a profile shows and that are on. It looks at no other source.
+func (c *Catalog) Shown(profile string, of tool.Source) (n int) {
+	_, p := c.profile(profile)
+	offer := of.Offer()
+	for i := range offer.Tools {
+		if t := &offer.Tools[i]; t.Off == "" && (len(t.Actions) == 0 || len(p.shown(t)) > 0) {
+			n++
+		}
+	}
+	return n
+}
+
 // Tools returns what a profile sees, for display to people: the Tools in the order of their sources, each in its view
 // and with the actions that the profile shows. Tools that are switched off are included.
 func (c *Catalog) Tools(profile string) []tool.Tool {
@@ -304,12 +324,7 @@ func (c *Catalog) Tools(profile string) []tool.Tool {
 		for i := range o.offer.Tools {
 			t := o.offer.Tools[i]
 			all := t.Actions
-			t.View, t.Why, t.Actions = p.viewOf(&t), p.viewChooser(&t), nil
-			for j := range all {
-				if p.shows(&t, all[j].Name) {
-					t.Actions = append(t.Actions, all[j])
-				}
-			}
+			t.View, t.Why, t.Actions = p.viewOf(&t), p.viewChooser(&t), p.shown(&t)
 			if len(t.Actions) > 0 || len(all) == 0 {
 				out = append(out, t)
 			}

@@ -277,3 +277,16 @@ func TestSetReplacesSources(t *testing.T) {
 	c.Close() // twice is harmless
 	want(t, "watchers after Close", []int{a.Watchers(), b.Watchers(), d.Watchers()}, []int{0, 0, 0})
 }
+
+// A prepared list is the one that is served, also after a change of its content.
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	fake := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
+	c := open(t, source.Options{}, fake)
+	c.Prepare("")
+	want(t, "before", names(t, c, tool.ListTools, ""), []string{"git__log"})
+	c.Prepare("nobody")
+	fake.Publish(tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push")), tool.ToolsChanged)
+	c.Prepare("")
+	want(t, "after a change", names(t, c, tool.ListTools, ""), []string{"git__log", "git__push"})
+}

@@ -176,7 +176,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 		}
 		line := cmp.Or(a.Short, signature(a))
 		if common && strings.HasSuffix(line, "()") {
-			continue // the name says it all
+			continue // the name says enough
 		}
 		if remaining -= len(line) + 1; remaining < 0 {
 			break

@@ -10,7 +10,7 @@ import (
 
 // sessionList holds the connected sessions in the order in which they came.
 type sessionList struct {
-	notifyMu sync.Mutex // held while sources are told, so that they hear of changes in order
+	notifyMu sync.Mutex // held while sources are notified, so that they learn of changes in order
 
 	mu       sync.Mutex
 	sessions []*tool.Session

@@ -55,7 +55,11 @@ func exposedNames(list []nameRequest, reserved ...string) []string {
 			names[i] = prefixedName(sanitizeName(n.owner)+"__", n)
 		}
 	}
-	for _, i := range duplicateNames(list, names) {
+	duplicates := duplicateNames(list, names)
+	if len(duplicates) == 0 {
+		return names
+	}
+	for _, i := range duplicates {
 		if list[i].prefix == "" {
 			names[i] = prefixedName(sanitizeName(list[i].owner)+"__", list[i])
 		}
@@ -76,7 +80,7 @@ func prefixedName(prefix string, n nameRequest) string {
 
 // duplicateNames returns the indices of names that are not unique and may change.
 func duplicateNames(list []nameRequest, names []string) []int {
-	count := map[string]int{}
+	count := make(map[string]int, len(names))
 	for _, name := range names {
 		count[name]++
 	}
@@ -128,6 +132,27 @@ func (p *Profile) shows(t *tool.Tool, action string) bool {
 		}
 	}
 	return false
+}
+
+// shown returns the actions of a Tool that a profile shows: the Tool's own slice if it shows all of them, as most
+// profiles do. The caller changes nothing in it.
+func (p *Profile) shown(t *tool.Tool) []tool.Action {
+	var out []tool.Action
+	for i := range t.Actions {
+		if p.shows(t, t.Actions[i].Name) {
+			if out != nil {
+				out = append(out, t.Actions[i])
+			}
+			continue
+		}
+		if out == nil {
+			out = append(make([]tool.Action, 0, len(t.Actions)), t.Actions[:i]...)
+		}
+	}
+	if out == nil {
+		return slices.Clip(t.Actions)
+	}
+	return out
 }
 
 // viewOf returns the view in which a profile shows a Tool.

@@ -251,7 +251,7 @@ func TestAliasesOfActions(t *testing.T) {
 	}
 }
 
-// An alias that others have as a name too never hides one of them.
+// An alias that is also the name of other actions never hides one of those.
 func TestAliasesThatClash(t *testing.T) {
 	t.Parallel()
 	one, two := tooltest.Offer("one", tooltest.Action("x"), tooltest.Action("y")), tooltest.Offer("two", tooltest.Action("z"))

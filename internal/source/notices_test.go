@@ -14,7 +14,7 @@ import (
 	"collie/test/await"
 )
 
-// Changes of lists are gathered for 250 ms; everything else is told at once.
+// Changes of lists are gathered for 250 ms; all other notices are sent at once.
 func TestNoticesAreGathered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -188,8 +188,8 @@ func TestReadWaitsForStarts(t *testing.T) {
 	})
 }
 
-// A notice says of each profile whether its clients may hold another list than they would be given now: since they
-// listed, or were told last. Of lists that nobody was given it is not known, and they are told.
+// A notice reports for each profile whether its clients may hold an outdated list: whether it has changed since
+// they listed or were last notified. For lists that no client has requested this is unknown, and a notice is sent.
 func TestNoticesSayWhoSeesADifference(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"strconv"
 	"testing"
 
 	"collie/internal/source"
@@ -54,7 +55,7 @@ func TestProfilesInAnotherView(t *testing.T) {
 	want(t, "views", views, map[string]tool.View{"git": tool.Grouped, "web": tool.Grouped})
 }
 
-// Tools returns what a profile sees, including what is switched off.
+// Tools returns the tools that a profile sees, including those that are switched off.
 func TestToolsOfAProfile(t *testing.T) {
 	t.Parallel()
 	off := tooltest.Action("push")
@@ -70,4 +71,33 @@ func TestToolsOfAProfile(t *testing.T) {
 		}
 	}
 	want(t, "tools", got, []string{"git push not today"})
+}
+
+// Shown counts without listing: Tools that are off, or of which a profile hides all actions, do not count.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	off := tool.Tool{Name: "off", Off: "not here", Actions: []tool.Action{tooltest.Action("do")}}
+	offer := tooltest.Offer("git", tooltest.Action("log"), tooltest.Action("push"))
+	offer.Tools = append(offer.Tools, off, tool.Tool{Name: "empty"}, tool.Tool{Name: "web", Actions: []tool.Action{tooltest.Action("get")}})
+	fake := tooltest.NewFake("git", offer)
+	c := open(t, source.Options{Profiles: map[string]source.Profile{
+		"": {}, "some": {Hide: []string{"git/push", "web"}}, "none": {Tools: []string{"other"}},
+	}}, fake)
+	for profile, n := range map[string]int{"": 3, "some": 2, "none": 1, "nobody": 1} { // of a Tool without actions nothing is hidden
+		if got := c.Shown(profile, fake); got != n {
+			t.Errorf("profile %q shows %d Tools, want %d", profile, got, n)
+		}
+	}
+}
+
+// People are shown lists of all servers often; they do not copy every action of every server.
+func TestToolsCopiesNoActions(t *testing.T) {
+	var actions []tool.Action
+	for i := range 500 {
+		actions = append(actions, tooltest.Action("a"+strconv.Itoa(i)))
+	}
+	c := open(t, source.Options{}, tooltest.NewFake("git", tooltest.Offer("git", actions...)))
+	if n := testing.AllocsPerRun(10, func() { c.Tools("") }); n > 5 {
+		t.Errorf("%.0f allocations", n)
+	}
 }

@@ -304,7 +304,8 @@ func (w *world) called(t *testing.T, a *expected, name, args string) {
 	}
 }
 
-// reaches checks that a client can find, describe and call an action from what it is shown alone.
+// reaches checks that a client can find, describe and call an action with only what the gateway
+// shows.
 func (w *world) reaches(t *testing.T, a *expected) {
 	t.Helper()
 	before := len(w.fakes[a.tool.Name].Calls())

@@ -91,15 +91,15 @@ func (c *Catalog) findNamed(v *view, profile, name string) (target, error) {
 	if t, ok := c.byOwnName(profile, name); ok {
 		return t, nil
 	}
-	if t, ok := c.inAnotherView(v, name); ok {
+	if t, ok := c.lookUpInOtherViews(v, name); ok {
 		return t, nil
 	}
 	return target{}, unknownTool(v, name)
 }
 
-// inAnotherView returns the target that a name has when the profile shows all Tools flat, or all grouped. A client
+// lookUpInOtherViews returns the target that a name has when the profile shows all Tools flat, or all grouped. A client
 // may remember such a name from before the views changed.
-func (c *Catalog) inAnotherView(v *view, name string) (target, bool) {
+func (c *Catalog) lookUpInOtherViews(v *view, name string) (target, bool) {
 	for _, form := range []tool.View{tool.Flat, tool.Grouped} {
 		otherView := c.snapshot().view(v.name + "@" + string(form))
 		if t, ok := otherView.tools[name]; ok {

@@ -176,7 +176,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	}
 }
 
-// Sources are told the most verbose level that anybody wants, including sources that have not started yet.
+// Sources get the most verbose level that any client wants, including sources that have not started yet.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	one, late := tooltest.NewFake("one", tool.Offer{Logs: true}), tooltest.NewStarting("late")

@@ -9,7 +9,7 @@ import (
 )
 
 // servedLists remembers digests of the lists that clients were given, so that clients are told only of changes to a
-// list that they have seen. Lists that nobody asked for are not built to be compared.
+// list that they have seen. Lists that no client has requested are not built for the comparison.
 type servedLists struct {
 	seed maphash.Seed
 
@@ -17,33 +17,33 @@ type servedLists struct {
 	lists map[servedList]*servedDigest
 }
 
-// servedList is a list by the profile that it shows.
+// servedList identifies a list.
 type servedList struct {
 	profile string
 	kind    tool.ListKind
 }
 
-// servedDigest is what the clients of a profile may hold of a list: one that they were given since they were told of a
-// change, or several.
+// servedDigest is the digest of the list that clients of a profile have. several means that they may have different
+// ones, received since the last notification.
 type servedDigest struct {
 	digest  uint64
 	several bool
 }
 
-// listsOf are the lists that a change is about.
+// listsOf maps a change to the lists that it affects.
 var listsOf = map[tool.ChangeKind][]tool.ListKind{
 	tool.ToolsChanged:     {tool.ListTools},
 	tool.ResourcesChanged: {tool.ListResources, tool.ListTemplates},
 	tool.PromptsChanged:   {tool.ListPrompts},
 }
 
-// changeOf is the change that a list is told of by.
+// changeOf maps a list to the kind of its change notification.
 var changeOf = map[tool.ListKind]tool.ChangeKind{
 	tool.ListTools: tool.ToolsChanged, tool.ListResources: tool.ResourcesChanged, tool.ListTemplates: tool.ResourcesChanged,
 	tool.ListPrompts: tool.PromptsChanged,
 }
 
-// once is a list that is made at its first use, with its digest.
+// once returns a function that builds a list and its digest at the first call.
 func (x *servedLists) once(list func() json.RawMessage) func() (json.RawMessage, uint64) {
 	return sync.OnceValues(func() (json.RawMessage, uint64) {
 		raw := list()
@@ -51,8 +51,8 @@ func (x *servedLists) once(list func() json.RawMessage) func() (json.RawMessage,
 	})
 }
 
-// record says that a client is given a list of v. Whoever lists anything will hear of changes of the short lists too,
-// as the view has them.
+// record records that a client gets a list of v. It also records the current short lists of the view, because a client
+// that requests any list gets notifications for all of them.
 func (x *servedLists) record(v *view, kind tool.ListKind) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -61,7 +61,7 @@ func (x *servedLists) record(v *view, kind tool.ListKind) {
 	}
 	for k, list := range v.lists {
 		if k == tool.ListTools && kind != k {
-			continue // it is the one that costs something
+			continue // building it is expensive
 		}
 		_, digest := list()
 		switch g := x.lists[servedList{v.name, k}]; {
@@ -73,8 +73,8 @@ func (x *servedLists) record(v *view, kind tool.ListKind) {
 	}
 }
 
-// differs reports whether clients of a profile may hold another list than they would be given now. It counts as told
-// to them then. Of a list that none of them was given nothing is known, and they are told.
+// differs reports whether clients of a profile may have a list that differs from the current one. It assumes that they
+// are then notified. If no client has requested the list, it returns true.
 func (x *servedLists) differs(c *Catalog, ch tool.ChangeKind, profile string) bool {
 	v := c.snapshot().view(profile)
 	x.mu.Lock()
@@ -83,7 +83,7 @@ func (x *servedLists) differs(c *Catalog, ch tool.ChangeKind, profile string) bo
 	for _, kind := range listsOf[ch] {
 		g := x.lists[servedList{v.name, kind}]
 		if served := x.lists[servedList{profile, kind}]; v.name == emptyProfile && served != nil {
-			g = served // the settings had the profile until now
+			g = served // the profile was in the settings until now
 		}
 		if g == nil {
 			continue
@@ -95,11 +95,11 @@ func (x *servedLists) differs(c *Catalog, ch tool.ChangeKind, profile string) bo
 	return differs || !known
 }
 
-// change is the notice of changed lists. Who is told is asked for each profile once, whoever asks.
+// change returns the notification of a change. It decides only once per profile whether to notify clients.
 func (c *Catalog) change(kind tool.ChangeKind) tool.Change {
 	differ := map[string]bool{}
 	return tool.Change{Kind: kind, Differs: func(profile string) bool {
-		view, _ := c.profile(profile) // which may have several names
+		view, _ := c.profile(profile) // a profile may have several names
 		if view == emptyProfile {
 			view = profile
 		}

@@ -22,7 +22,7 @@ type subscriptions struct {
 type subscription struct {
 	users int // how many hold this value; guarded by subscriptions.mu
 
-	mu     sync.Mutex // held while the source is asked, so that requests arrive in order
+	mu     sync.Mutex // held during a request to the source, so that requests arrive in order
 	count  int        // subscribers
 	reader tool.Peer
 	uri    string // the source's own URI
@@ -177,8 +177,8 @@ func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error 
 	return nil
 }
 
-// tellLevel tells all sources at once, including those that have not started yet. A source that does not answer keeps
-// its level.
+// tellLevel sends the level to all sources in parallel, including those that have not started yet. A source that does
+// not answer keeps its level.
 func (c *Catalog) tellLevel(ctx context.Context, level string) {
 	var wg sync.WaitGroup
 	for _, o := range c.snapshot().offers {

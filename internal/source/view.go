@@ -14,13 +14,14 @@ import (
 	"collie/internal/tool"
 )
 
-// view is what one profile sees of a snapshot: its lists as they are sent, and the target of each name in them.
+// view is the part of a snapshot that one profile sees: its lists as they are sent, and the target of each name
+// in them.
 type view struct {
 	name              string // name of the profile
 	profile           Profile
 	lists             map[tool.ListKind]func() (json.RawMessage, uint64) // with their digests; each is built when it is first asked for: a call needs only the names
 	tools             map[string]target
-	switchedOff       map[string]target // names of what is switched off
+	switchedOff       map[string]target // names of tools and actions that are switched off
 	prompts           map[string]target
 	resources         map[string]target
 	uris              map[string]target // resources as if the profile hid none, since a URI means the same in all profiles
@@ -32,7 +33,7 @@ type view struct {
 	hasUnsavedChoices atomic.Bool   // has chosen views that are not stored yet
 }
 
-// target is what an exposed name stands for.
+// target is the thing that an exposed name refers to.
 type target struct {
 	source   tool.Source
 	tool     *tool.Tool
@@ -81,8 +82,13 @@ func newView(s *snapshot, name string, p *Profile) *view {
 // addTools builds the list of tools in the order of the sources: an entry for each action of a flat Tool, one for
 // each grouped Tool, and at the end the three search tools.
 func (v *view) addTools(s *snapshot, p *Profile) {
-	var want []nameRequest
-	var targets []target
+	most := 3 // of the search tools
+	for _, o := range s.offers {
+		for i := range o.offer.Tools {
+			most += max(1, len(o.offer.Tools[i].Actions))
+		}
+	}
+	want, targets := make([]nameRequest, 0, most), make([]target, 0, most)
 	for _, o := range s.offers {
 		for i := range o.offer.Tools {
 			t := &o.offer.Tools[i]
@@ -105,6 +111,7 @@ func (v *view) addTools(s *snapshot, p *Profile) {
 		want = append(want, nameRequest{owner: searchTool.Name, original: name, fixed: true})
 	}
 	var found []string
+	v.tools, v.names = make(map[string]target, len(targets)), make([]string, 0, len(targets))
 	for i, name := range exposedNames(want, *s.catalog.reserved.Load()...)[:len(targets)] {
 		t := targets[i]
 		if t.isOff(p) {

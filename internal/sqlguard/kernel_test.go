@@ -83,7 +83,7 @@ func database(t testing.TB, withHidden bool) *sqlite.Conn {
 				if box == hidden {
 					values[14] = "-9223372036854775808" // abs() of it is an error
 				}
-			case "refs": // of the readable ones, one refers to what is hidden
+			case "refs": // one of the readable blocks refers to a hidden one
 				values[3] = fmt.Sprintf("'text-%d'", i)
 				if i == 3 || box == hidden {
 					values[1], values[2], values[3], values[4] = "'CANARY-1'", "'CANARY'", "'CANARY-1'", "'/CANARY.sy'"
@@ -95,7 +95,7 @@ func database(t testing.TB, withHidden bool) *sqlite.Conn {
 			fmt.Fprintf(&script, "INSERT INTO %s VALUES (%s);\n", table, strings.Join(values, ", "))
 		}
 	}
-	// The tags of documents have no box. Of those without a document nobody knows whose they are.
+	// The tags of documents have no box. The notebook of a tag without a document is unknown.
 	script.WriteString("INSERT INTO spans VALUES ('tag-0', 'text-0', 'text-0', '', '/x.sy', 'tag', '#tag#', 'tag', '');")
 	if withHidden {
 		script.WriteString("INSERT INTO spans VALUES ('CANARY-t', 'CANARY-1', 'CANARY-1', '', '/CANARY.sy', 'CANARY', '#CANARY#', 'tag', '');" +

@@ -1,6 +1,8 @@
 package sqlguard
 
 import (
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,14 +72,21 @@ const byteOrderMark = "\ufeff"
 // lex splits a statement into tokens by SQLite's rules. Every byte is in a token. It does not report unclosed quotes
 // and comments.
 func (p *policy) lex(statement string) []token {
-	var tokens []token
-	for at := 0; at < len(statement); {
-		t := p.next(statement[at:])
-		t.start = at
-		tokens = append(tokens, t)
-		at = t.end()
+	return slices.Collect(p.tokens(statement))
+}
+
+// tokens yields what lex returns.
+func (p *policy) tokens(statement string) iter.Seq[token] {
+	return func(yield func(token) bool) {
+		for at := 0; at < len(statement); {
+			t := p.next(statement[at:])
+			t.start = at
+			if !yield(t) {
+				return
+			}
+			at = t.end()
+		}
 	}
-	return tokens
 }
 
 // withoutBlanks returns the tokens except blanks and comments.

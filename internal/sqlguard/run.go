@@ -37,7 +37,8 @@ func (r run) runFenced(conn *sqlite.Conn, statement string, auth sqlite.Authoriz
 	if err := tempStore(conn, "FILE"); err != nil {
 		return Result{}, err
 	}
-	// At its first use the full text table opens tables of its own, and the authorizer does not get to know who reads them.
+	// At its first use the full text table opens tables of its own. The authorizer cannot see on whose behalf, so this
+	// must happen before it is set.
 	if err := sqlitex.ExecuteTransient(conn, "SELECT 1 FROM blocks_fts LIMIT 0", nil); err != nil {
 		return Result{}, err
 	}

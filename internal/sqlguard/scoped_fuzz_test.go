@@ -11,7 +11,7 @@ import (
 // FuzzScopedShowsNothing: no statement that is let through shows anything of a hidden row.
 func FuzzScopedShowsNothing(f *testing.F) {
 	for i, sql := range hostileInScope {
-		if i%5 == 0 { // all of them are another test's
+		if i%5 == 0 { // another test covers all of them
 			f.Add(sql)
 		}
 	}

@@ -75,7 +75,7 @@ var hostileInScope = []string{
 	"with 'blocks' as (select * from main.blocks) select * from blocks", "with 'collie_rows' as (select * from blocks) select * from 'collie_rows'",
 	"select * from 'blocks'", "select * from 'blocks', blocks", "select * from 'main'.'blocks'", "select 5 as 'collie_count' from blocks", "select * from 'collie_blocks'",
 	"select * from (with blocks as (select 1) select 1), blocks", "with spans as (select 1) select * from spans, main.spans",
-	// rowid and what is beside the columns
+	// rowid and other names that are not columns
 	"select rowid from blocks", "select rowid, * from blocks", "select oid from blocks", "select _rowid_ from blocks", "select max(rowid) from blocks",
 	"select * from blocks where rowid = 2", "select * from blocks_fts where rowid = 2", "select blocks_fts from blocks_fts", "select rank from blocks_fts",
 	// full text

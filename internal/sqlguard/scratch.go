@@ -45,7 +45,7 @@ func openScratch(script string) (*scratchDB, error) {
 
 func (s *scratchDB) close() error { return sqliteconn.Close(s.conn) }
 
-// setJudge makes the connection ask a judge about everything that it compiles from now on.
+// setJudge makes the connection call a judge for everything that it compiles from now on.
 func (s *scratchDB) setJudge(j statementJudge) error {
 	s.judge = j
 	return s.conn.SetAuthorizer(sqlite.AuthorizeFunc(s.authorize))

@@ -110,9 +110,9 @@ type documentedScratch struct {
 	verdict  compileVerdict  // on the current statement
 }
 
-// compileVerdict is what was learned about a statement by compiling it.
+// compileVerdict holds what compiling a statement showed about it.
 type compileVerdict struct {
-	schema bool     // it asks for the schema
+	schema bool     // the statement reads the schema
 	rows   bool     // it reads a documented table
 	texts  []string // names of missing columns
 }

@@ -79,7 +79,7 @@ func asText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 func Keywords(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		name := ""
-		for _, t := range vaultPolicy.lex(text) {
+		for t := range vaultPolicy.tokens(text) {
 			if t.blank() {
 				continue
 			}

@@ -103,7 +103,7 @@ func TestScopedShowsWhatMayBeRead(t *testing.T) {
 	conn := database(t, true)
 	for _, c := range []struct{ sql, want string }{
 		{"select count(*) as n from blocks", "n=6"},
-		{"select count(*) as n from refs", "n=5"}, // one refers to what is hidden
+		{"select count(*) as n from refs", "n=5"}, // one refers to a hidden block
 		{"select count(*) as n from spans s join blocks b on s.box = b.box and b.id = s.id", "n=6"},
 		{"select count(*) as n from spans", "n=7"}, // a tag of a document among them
 		{"select count(*) as n from blocks_fts", "n=6"},

@@ -165,7 +165,7 @@ func create(path string) error {
 // Path returns the path of the file.
 func (s *Store) Path() string { return filepath.Join(s.dir, FileName) }
 
-// Dir returns the folder of the file. Parts keep there what is too large for the database.
+// Dir returns the folder of the file. Parts keep data there that is too large for the database.
 func (s *Store) Dir() string { return s.dir }
 
 // Close waits for running transactions, closes the file and releases the owner's lock. Later transactions return

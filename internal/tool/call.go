@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Request asks for one action, resource, prompt or completion, in the caller's words. A face fills it; nobody
-// changes it after that.
+// Request asks for one action, resource, prompt or completion, in the caller's terms. The face that receives it fills it
+// in; it is not changed after that.
 type Request struct {
 	// ID is unique among all processes that share a home. If it is empty, the pipeline sets one.
 	ID   string
@@ -25,14 +25,14 @@ type Request struct {
 	Client    string // the name and version that the client reports, for people
 	Session   string // id of the client's session; never shown or logged as is
 	RequestID string // id of the client's request as JSON text; empty if it has none
-	Parent    string // what the Request is a part of, such as a step of a turn; empty where it stands alone
+	Parent    string // id of the whole that it is a part of, such as a step of a turn; empty if there is none
 	Profile   string // the view profile; empty is the default one
-	// Caller is the way back to whoever made the Request. If it is nil, nobody can be asked or told anything.
+	// Caller reaches the one who made the Request. If it is nil, nobody can be asked or notified.
 	Caller Caller
-	// Taint names the rules by which texts that the model behind this Request has read try to give it orders, separated
-	// by commas; empty if there are none, or no model.
+	// Taint names rules, separated by commas. It is set if the model that made the Request has read texts that try to
+	// give it orders, which these rules detected.
 	Taint string
-	// Trace is told the steps of the call; usually nil.
+	// Trace receives the steps of the call; usually nil.
 	Trace Trace
 	// Cancel ends the context that this call runs with, with a cause for [context.Cause]. It is nil if the
 	// call has no context of its own. A caller of Cancel that knows the call has failed passes a [*Error],
@@ -55,31 +55,31 @@ type Call struct {
 	Target string
 	// Args are the arguments of the action, after [Action.Adapt].
 	Args json.RawMessage
-	// Finding is what a stage has found out about this call; nil if nothing.
+	// Finding is what a stage found out about this call; nil if nothing.
 	Finding *Finding
-	// Review is what a second model says of it; nil if none whose word counts was asked.
+	// Review is a second model's opinion of the call; nil if no such model decides about it.
 	Review *Review
 	// Bound is set once a [Binder] has resolved the targets; it then runs in place of the Call.
 	Bound Bound
 }
 
-// Review is what a second model says of one call.
+// Review is a second model's opinion of one call.
 type Review struct {
-	Rule      string // what it is about, such as guardian.data_loss
-	Reason    string // in a sentence fragment, for the person alone
-	Verdict   Risk   // ReviewFailed if it gave none
-	Threshold Risk   // from which its verdicts have a person asked; empty means RiskHigh
+	Rule      string // the kind of risk, such as guardian.data_loss
+	Reason    string // sentence fragment, only for the person
+	Verdict   Risk   // ReviewFailed if there is none
+	Threshold Risk   // verdicts from here on require a person's consent; empty means RiskHigh
 }
 
-// ReviewFailed is the verdict of a model that was asked and gave none.
+// ReviewFailed is the verdict if the model was asked but gave none.
 const ReviewFailed Risk = "failed"
 
-// Finding is what a stage has found out about one call, beyond what its action declares.
+// Finding is what a stage found out about one call, beyond the declaration of its action.
 type Finding struct {
 	Stage, Rule string
 	Reason      string // in a sentence fragment
-	Risk        Risk   // takes the place of that of the action
-	Ask         bool   // a person has to agree to the call
+	Risk        Risk   // replaces the risk of the action
+	Ask         bool   // a person must agree to the call
 }
 
 // Subject names what c calls, for the Subject of an [Error].
@@ -90,7 +90,7 @@ func (c *Call) Subject() string {
 	return c.Tool + "." + c.Action.Name
 }
 
-// HasEffects reports whether c may change something, as far as the action declares that.
+// HasEffects reports whether c may change something according to the declaration of its action.
 func (c *Call) HasEffects() bool {
 	return c.Kind == KindRequest || c.Kind == KindCall && (c.Action == nil || !c.Action.ReadOnly)
 }

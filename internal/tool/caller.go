@@ -17,8 +17,8 @@ const (
 	// TakesInputRequired means that the caller speaks MCP 2026-07-28 and handles an input_required result
 	// itself.
 	TakesInputRequired Capability = "input_required"
-	// CanConfirm means that the caller answers [MethodConfirm]. It is a program of ours that asks the person
-	// in front of it, or was told the answer beforehand.
+	// CanConfirm means that the caller answers [MethodConfirm]. It is one of our own programs, which asks the person
+	// using it, or has their answer in advance.
 	CanConfirm Capability = "collie/confirm"
 	// SpeaksForPerson means that the gate accepts the caller's answer to an elicitation as that of a person.
 	// A caller without it may still answer elicitations of servers.
@@ -34,9 +34,8 @@ const (
 // MethodConfirm asks a [Caller] with [CanConfirm] whether a dangerous call may run. Only the gate uses it;
 // requests of servers never reach a caller under this method. Its parameters are a [Question], its result is
 // {"confirm":true} or {"confirm":false}. A yes to a question with a Name repeats it: {"confirm":true,"name":"…"}.
-// A yes may also name one of the grants that the question offers:
-// {"confirm":true,"grant":"ID"}. One that the person gave before there was a question, as by --yes, says "beforehand":true,
-// for the record.
+// A yes may also name one of the grants that the question offers: {"confirm":true,"grant":"ID"}. If the person agreed
+// before there was a question, for example with --yes, the result also has "beforehand":true, for the audit.
 const MethodConfirm = "collie/confirm"
 
 // Question is what a person is asked before a dangerous call runs.
@@ -48,24 +47,24 @@ type Question struct {
 	Targets []string `json:"targets,omitempty"` // by name and path
 	Args    string   `json:"args"`              // as JSON, long values cut
 	Risk    Risk     `json:"risk,omitempty"`    // how much harm it can do
-	// Name is what the person has to type to agree, since the harm is critical; empty if a yes will do.
+	// Name is what the person must type to agree, because the possible harm is critical; empty if a yes is enough.
 	Name string `json:"name,omitempty"`
-	// Grants are what a person may allow instead of this one call. Each of them covers it.
+	// Grants are permissions that the person may give instead of agreeing to this one call. Each covers this call.
 	Grants []GrantOffer `json:"grants,omitempty"`
 }
 
-// GrantOffer is a grant that a person is offered: which calls of the same action would run without a question.
+// GrantOffer is a permission offered to a person: calls of the same action that it covers then run without a question.
 type GrantOffer struct {
 	ID      string     `json:"id"`                // of this offer, for the answer to the question
 	Scope   string     `json:"scope"`             // turn, session or always
-	Kind    string     `json:"kind"`              // what Within is: notebook, subtree, path, host, command; any for all calls of the action
+	Kind    string     `json:"kind"`              // the kind of Within: notebook, subtree, path, host or command; any for all calls of the action
 	Within  string     `json:"within,omitempty"`  // the notebook or document by its name, a folder, a host, a command
-	Expires *time.Time `json:"expires,omitempty"` // none for one that holds until it is taken back
+	Expires *time.Time `json:"expires,omitempty"` // missing if it is valid until revoked
 }
 
-// Caller is the way back to whoever made a Call: it carries requests and notifications of a server while the
-// Call runs. Where a Caller is nil or does not support a request, the answer is to decline. Implementations
-// are safe for concurrent use and valid until the Call's Run has returned.
+// Caller reaches whoever made a Call: it carries requests and notifications of a server while the Call runs. If a Caller
+// is nil or does not support a request, the request is declined. Implementations are safe for concurrent use and valid
+// until the Call's Run has returned.
 type Caller interface {
 	// ID distinguishes callers of the same principal: a session id, or the name that a client without
 	// sessions gives itself. If it is empty, only the principal is known. It may hold a session id, so it is

@@ -2,19 +2,18 @@ package tool
 
 import "strings"
 
-// Class is a rough word for what an action does to what it is called on. It is for people who watch calls, and decides
-// nothing.
+// Class is a rough classification of what an action does. It is only for display.
 type Class string
 
 // The classes.
 const (
 	ClassRead   Class = "read"
 	ClassWrite  Class = "write"
-	ClassMove   Class = "move" // changes a name or a place
+	ClassMove   Class = "move" // renames or moves
 	ClassRemove Class = "remove"
 )
 
-// moveWords are the words in names of actions that change a name or a place.
+// moveWords are words in the names of actions that rename or move.
 const moveWords = " mv move rename 移动 重命名 "
 
 // Class returns the class of the action. It follows from [Action.Rated] and from words such as "move" in the name.

@@ -30,16 +30,16 @@ const (
 	Timeout     ErrorKind = "timeout"             // over a limit of time
 	Canceled    ErrorKind = "cancelled"           // the caller gave up
 	NeedsAuth   ErrorKind = "auth_required"       // a person has to sign in at the server
-	Removed     ErrorKind = "tool_removed"        // the server does not offer it any more
-	Unaudited   ErrorKind = "audit_unavailable"   // the call could not be put on record
+	Removed     ErrorKind = "tool_removed"        // the server no longer offers it
+	Unaudited   ErrorKind = "audit_unavailable"   // the call could not be recorded
 	Internal    ErrorKind = "internal_error"      // our fault
 
 	Conflicting   ErrorKind = "invalid_arguments"      // each argument fits, together they do not
-	Ambiguous     ErrorKind = "ambiguous_path"         // several things have that name
-	Exists        ErrorKind = "already_exists"         // it is there already
-	Conflict      ErrorKind = "conflict"               // what is there is in conflict with the call
-	StateChanged  ErrorKind = "state_changed"          // it is not what the caller last saw
-	Unauthorized  ErrorKind = "unauthorized"           // the other side does not accept our token
+	Ambiguous     ErrorKind = "ambiguous_path"         // several things have this name
+	Exists        ErrorKind = "already_exists"         // it exists already
+	Conflict      ErrorKind = "conflict"               // the call conflicts with the current state
+	StateChanged  ErrorKind = "state_changed"          // the state differs from what the caller last saw
+	Unauthorized  ErrorKind = "unauthorized"           // the other side refused our token
 	LevelsUnknown ErrorKind = "permission_unavailable" // the levels of notebooks cannot be read
 	Declined      ErrorKind = "confirmation_declined"  // a person said no
 )
@@ -65,7 +65,7 @@ func (k ErrorKind) Refused() bool {
 	return false
 }
 
-// Field names one invalid argument. Path is a JSON pointer; empty means all arguments.
+// Field describes one invalid argument. Path is a JSON pointer; empty means the arguments as a whole.
 type Field struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
@@ -74,19 +74,19 @@ type Field struct {
 // Error describes a failure: the operation, its subject, the kind of failure, a hint and the cause.
 type Error struct {
 	Op      string    // the operation: "call", "start server"
-	Kind    ErrorKind // what faces decide by
+	Kind    ErrorKind // decides how it is handled
 	Code    string    // distinguishes cases of one kind; may be empty
 	Subject string    // what the operation was done to: a tool, a server, a URI
 	Message string    // what was wrong, in a sentence fragment
 	Hint    string    // what to try; may be empty
 	Fields  []Field   // the invalid arguments, for Invalid
-	// Unresolved says that the name in the request means nothing, so that no Source was asked.
+	// Unresolved reports that the name in the request is unknown, so that no Source was asked.
 	Unresolved bool
-	// OutcomeUnknown says that the call may have taken effect all the same.
+	// OutcomeUnknown reports that the call may have taken effect nevertheless.
 	OutcomeUnknown bool
 	// RetryAfter says how long to wait before trying again; 0 means unknown.
 	RetryAfter time.Duration
-	// Decision is set on the errors of stages that judge a call: what they decided, for the payload and the audit.
+	// Decision is set on errors of stages that judge a call, for the payload and the audit.
 	Decision *Decision
 	// Facts are further members of the payload. They never replace the members that have a field here.
 	Facts map[string]any
@@ -164,8 +164,8 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Me
 //	{"error":{"type":…,"code":…,"message":…,"subject":…,"hint":…,"fields":[…],
 //	          "outcomeUnknown":…,"retryAfterSeconds":…,"stage":…,"rule":…,"risk":…,"retryable":…, and the Facts by name}}
 //
-// stage, rule, risk and retryable are those of a [Decision]. retryable says whether the same call may get another answer
-// without a person doing something.
+// stage, rule, risk and retryable are those of a [Decision]. retryable reports whether repeating the call may succeed
+// without a person doing something first.
 func (e *Error) Payload() json.RawMessage {
 	type body struct {
 		Type    string  `json:"type"`

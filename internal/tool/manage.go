@@ -68,7 +68,7 @@ type ServerStatus struct {
 	Starts      uint64   `json:"starts,omitempty"`      // since the gateway started
 	Restarts    uint64   `json:"restarts,omitempty"`    // of Starts, those after a crash or a failure
 	NoiseLines  uint64   `json:"noiseLines,omitempty"`
-	// Dropped counts answers that nobody was waiting for.
+	// Dropped counts answers to no waiting request.
 	Dropped uint64 `json:"droppedResponses,omitempty"`
 	// StartSeconds is how long the last start took until the lists were known.
 	StartSeconds float64 `json:"startSeconds,omitempty"`

@@ -43,8 +43,8 @@ func OutcomeOf(r Result, err error) Outcome {
 	return Failed
 }
 
-// Record is one entry of the audit: the start or the result of a Call, or a change that a person made. Kind
-// is "<kind>.start", "<kind>.result", "change" or "decision".
+// Record is an entry of the audit: the start or result of a Call, a change that a person made, or a decision. Kind is
+// "<kind>.start", "<kind>.result", "change" or "decision".
 type Record struct {
 	Time      time.Time
 	Kind      string
@@ -65,24 +65,26 @@ type Record struct {
 	Outcome   Outcome // for results only
 	ErrorType string
 	Message   string
-	Duration  time.Duration
-	BytesIn   int
-	BytesOut  int
+	// Subject is the name of a thing that Message is about, such as a notebook; it is not a field of the record.
+	Subject  string
+	Duration time.Duration
+	BytesIn  int
+	BytesOut int
 
 	Detail json.RawMessage // for changes and decisions only; redacted before it is written
 }
 
-// Decision is what was decided about one Call that did not simply run, or what a stage that only watches says of it.
+// Decision records why a Call did not simply run, or the opinion of a stage that only observes.
 //
-// Approver is how a person answered: "program" in front of a program of ours, "client" in a form of an MCP client, "code" by
-// collie confirm, "beforehand" by --yes or --allow, "grant" by what they had allowed beyond one call.
+// Approver is how a person answered: "program" in one of our own programs, "client" in a form of an MCP client, "code"
+// with collie confirm, "beforehand" with --yes or --allow, "grant" with an earlier permission for more than one call.
 type Decision struct {
 	Stage    string  `json:"stage"`
 	Rule     string  `json:"rule"`
 	Risk     Risk    `json:"risk"`
 	Verdict  Verdict `json:"verdict"`
-	Approver string  `json:"approver,omitempty"` // how a person answered, as above; empty if nobody did
-	Grant    string  `json:"grant,omitempty"`    // id of the grant that was used, or that the person gave with the answer
+	Approver string  `json:"approver,omitempty"` // see above; empty if nobody answered
+	Grant    string  `json:"grant,omitempty"`    // id of the grant that was used, or given with the answer
 }
 
 // Verdict is the outcome of a [Decision].
@@ -91,9 +93,9 @@ type Verdict string
 // The verdicts.
 const (
 	Allowed  Verdict = "allow"
-	Deferred Verdict = "ask" // it was refused, and waits for a person
+	Deferred Verdict = "ask" // refused for now, and waits for a person
 	Forbade  Verdict = "deny"
-	Noted    Verdict = "log" // it counted for nothing
+	Noted    Verdict = "log" // only observed, without effect
 )
 
 // CallDone is published on the event bus when a Call has ended. All subscribers share the values it points to

@@ -11,21 +11,21 @@ import (
 // Risk is how much harm an action can do. The zero value means that its author did not declare it.
 type Risk string
 
-// The risks, rising. Actions with a declared risk of high or critical run only once the audit has their start
-// record on disk.
+// The risks in rising order. An action with a declared risk of high or critical runs only after its start record is on
+// disk.
 const (
 	RiskUnknown  Risk = ""
-	RiskNone     Risk = "none"     // it reads what the caller may see
-	RiskLow      Risk = "low"      // it adds something, or can be taken back
-	RiskMedium   Risk = "medium"   // it overwrites or moves, or nobody knows
+	RiskNone     Risk = "none"     // it only reads what the caller may see
+	RiskLow      Risk = "low"      // it adds something, or can be undone
+	RiskMedium   Risk = "medium"   // it overwrites or moves, or the risk is unknown
 	RiskHigh     Risk = "high"     // it deletes, runs, sends or pays
-	RiskCritical Risk = "critical" // it cannot be taken back, or changes what may be done
+	RiskCritical Risk = "critical" // it cannot be undone, or changes permissions
 )
 
 // WaitsForDisk reports whether the start record of such an action must be on disk before the action runs.
 func (r Risk) WaitsForDisk() bool { return r == RiskHigh || r == RiskCritical }
 
-// Raised is the next higher risk, and the highest for itself; for an unknown one it is unknown.
+// Raised returns the next higher risk. The highest and unknown ones stay the same.
 func (r Risk) Raised() Risk {
 	rising := []Risk{RiskNone, RiskLow, RiskMedium, RiskHigh, RiskCritical, RiskCritical}
 	if i := slices.Index(rising, r); i >= 0 {
@@ -34,7 +34,7 @@ func (r Risk) Raised() Risk {
 	return r
 }
 
-// Effects are what an action does: a set.
+// Effects is a set of kinds of effect that an action has.
 type Effects uint8
 
 // The effects.
@@ -43,9 +43,9 @@ const (
 	EffectWrite           // changes data
 	EffectDelete          // removes data
 	EffectExecute         // runs programs or code
-	EffectEgress          // sends data to somebody else
-	EffectCost            // spends something
-	EffectUI              // changes what a person sees
+	EffectEgress          // sends data elsewhere
+	EffectCost            // costs money or quota
+	EffectUI              // changes a user interface
 )
 
 var effectNames = []string{"read", "write", "delete", "execute", "egress", "cost", "ui"}

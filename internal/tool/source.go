@@ -33,7 +33,8 @@ type Plan struct {
 	Effect string
 	// Name is what people call the one target; empty if there is none, or several.
 	Name string
-	// Touches are where everything lies that the call would change. It is nil unless all of that is known.
+	// Touches lists everything that the call would change, with its place. It is nil unless all of it is
+	// known.
 	Touches []Touch
 }
 

@@ -76,3 +76,20 @@ func DurationText(d time.Duration) string {
 	}
 	return s
 }
+
+// DurationWords writes d as a sentence says it, in whole hours, minutes or seconds: 10 minutes. What is not a whole number of
+// them is written as by [DurationText].
+func DurationWords(d time.Duration) string {
+	for _, u := range []struct {
+		size      time.Duration
+		one, many string
+	}{{time.Hour, "1 hour", "%d hours"}, {time.Minute, "1 minute", "%d minutes"}, {time.Second, "1 second", "%d seconds"}} {
+		switch {
+		case d == u.size:
+			return u.one
+		case d > 0 && d%u.size == 0:
+			return fmt.Sprintf(u.many, d/u.size)
+		}
+	}
+	return DurationText(d)
+}

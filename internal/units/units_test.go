@@ -46,3 +46,14 @@ func TestTextsReadBack(t *testing.T) {
 		}
 	}
 }
+
+func TestDurationWords(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"10 minutes": 10 * time.Minute, "1 minute": time.Minute, "90 seconds": 90 * time.Second, "24 hours": 24 * time.Hour, "1 hour": time.Hour, "500ms": 500 * time.Millisecond, "0s": 0,
+	} {
+		if got := units.DurationWords(d); got != want {
+			t.Errorf("%v is %q, want %q", d, got, want)
+		}
+	}
+}

@@ -92,7 +92,8 @@ func TestForeignFileIsRefused(t *testing.T) {
 	}
 }
 
-// TestReadsOverAFileThatIsOnlyRead asks for what sometimes writes, but not here.
+// TestReadsOverAFileThatIsOnlyRead calls endpoints that sometimes write, but not for these
+// requests.
 func TestReadsOverAFileThatIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

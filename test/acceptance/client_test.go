@@ -57,7 +57,7 @@ func openSession(t *testing.T, g *gateway.Gateway, version string, who person) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = session.Close() }) // an error means that the gateway has gone before
+	t.Cleanup(func() { _ = session.Close() }) // an error means that the gateway has ended already
 	if got := session.InitializeResult().ProtocolVersion; got != version {
 		t.Fatalf("agreed on %s, want %s", got, version)
 	}

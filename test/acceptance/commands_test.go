@@ -134,7 +134,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestJSONOutput has the payload alone on stdout, on one line.
+// TestJSONOutput checks that --json writes only the payload to stdout, on one line.
 func TestJSONOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

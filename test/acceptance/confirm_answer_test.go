@@ -63,7 +63,7 @@ func (s *site) legacyAnswers(t *testing.T, w *world, cell cells) {
 		status := 0
 		got := verdict(mine.call(t, func(q gjson.Result) {
 			status = by.reply(t, q, yes)
-			mine.reply(t, q.Get("id"), no) // which is what counts
+			mine.reply(t, q.Get("id"), no) // this result counts
 		}))
 		if status != by.status {
 			t.Errorf("%s is answered with status %d, want %d", by.name, status, by.status)

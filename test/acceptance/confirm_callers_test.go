@@ -26,11 +26,11 @@ type confirmCaller struct {
 	name string
 	// who is equal for callers that the gateway deliberately does not tell apart.
 	who string
-	// call makes the call. asked is told each question that comes back while it runs.
+	// call makes the call. asked receives each question that arrives while it runs.
 	call func(t *testing.T, asked func(q gjson.Result)) gjson.Result
 }
 
-// site is a gateway, its keys, and what lies in its home.
+// site is a gateway with its keys and the files in its home.
 type site struct {
 	*gateway.Gateway
 	token, control, bridge string
@@ -92,7 +92,7 @@ func answerOf(t *testing.T, resp *http.Response, asked func(q gjson.Result)) gjs
 	return gjson.Result{}
 }
 
-// meta is what a modern request says of its sender. A name of "-" is none.
+// meta is the metadata of a modern request about its sender. The name "-" stands for no name.
 func meta(name, capabilities string) string {
 	info := fmt.Sprintf(`"io.modelcontextprotocol/clientInfo":{"name":%q,"version":"1"},`, name)
 	if name == "-" {

@@ -9,8 +9,8 @@ import (
 	"collie/test/await"
 )
 
-// TestTwoPeopleAnswerAtOnce has a call that waits answered at two terminals in the same moment, with a yes and a no: one of them
-// counts, the other terminal says which, and the call does what that one said.
+// TestTwoPeopleAnswerAtOnce answers a waiting call at two terminals at the same moment, with a yes and a no. One answer
+// counts, the other terminal names it, and the call follows it.
 func TestTwoPeopleAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	w, s, pending := confirmWorld(t)
@@ -37,11 +37,11 @@ func TestTwoPeopleAnswerAtOnce(t *testing.T) {
 			return state != gate.StateWaiting
 		})
 		if state == gate.StateApproved {
-			no.Shows("somebody has agreed to this call already")
+			no.Shows("this call has already been confirmed")
 			yes.Ends(0)
 			no.Ends(1)
 		} else {
-			yes.Shows("somebody has refused this call already")
+			yes.Shows("this call has already been refused")
 			yes.Ends(1)
 			no.Ends(5)
 		}

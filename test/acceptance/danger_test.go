@@ -7,20 +7,21 @@ import (
 	"collie/test/gateway"
 )
 
-// allOn is a tool config that switches on what is dangerous and off by default.
+// allOn is a tool config that switches on the actions that are off by default, dangerous ones
+// included.
 const allOn = `{"document":{"actions":{"remove":true}},"block":{"actions":{"delete":true}},"notebook":{"actions":{"remove":true,"set_permission":true}}}`
 
 // dangerous are calls of dangerous actions that would do something.
 func (w *world) dangerous() map[string][2]string {
-	return map[string][2]string{ // what is asked about → tool, arguments
+	return map[string][2]string{ // the question's subject → tool, arguments
 		"/Work/Plan/Budget": {"fs", `{"action":"rm","path":"/Work/Plan/Budget"}`},
 		"/Work/Plan":        {"document", `{"action":"remove","id":"` + w.plan + `"}`},
 		"notebook Work":     {"notebook", `{"action":"remove","notebook":"` + w.work + `"}`},
 	}
 }
 
-// TestDangerousCalls makes dangerous calls in each era from clients whose person agrees, refuses,
-// or cannot be asked: without a yes nothing is written.
+// TestDangerousCalls makes dangerous calls in each era, from clients whose person agrees, refuses
+// or cannot be asked. Without a yes nothing is written.
 func TestDangerousCalls(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{legacy, modern} {
@@ -56,7 +57,7 @@ func TestDangerousCalls(t *testing.T) {
 					t.Errorf("writes %v", got)
 				}
 
-				// Nobody is asked about a call that the levels refuse.
+				// A call that the levels refuse raises no question.
 				v.refused(t, "fs", `{"action":"rm","path":"/Reading/Book"}`, "permission_denied")
 				v.refused(t, "fs", `{"action":"rm","path":"/`+hiddenWord+`/`+hiddenWord+` plan"}`, "not_found")
 				if len(v.asked) > 0 {
@@ -146,7 +147,7 @@ func TestSetPermissionIsForPeople(t *testing.T) {
 	})
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
-		for _, home := range []string{t.TempDir(), g.Home} { // alone, and through the gateway of its home
+		for _, home := range []string{t.TempDir(), g.Home} { // standalone, and through the gateway of its home
 			_, c := w.Stdio(t, gateway.Legacy, home, w.settings)
 			_, err := c.Tool(t.Context(), "notebook", `{"action":"set_permission",`+raise+`}`)
 			if got := gateway.TypeOf(err); got != "permission_denied" {

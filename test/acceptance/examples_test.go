@@ -23,12 +23,12 @@ var fitting = []string{
 	"ambiguous_path", "state_changed", "api_error", "unsupported_by_kernel", "complex_blocks_not_supported_by_fs",
 }
 
-// TestExamples calls every action with the example of its help page, as it stands there: none is
+// TestExamples calls every action with the example from its help page, unchanged. None may be
 // refused for its arguments.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Lenient() // the ids of examples are anybody's
+	w.Lenient() // the ids in examples are made up
 	w.File(ownFolder+configFile, []byte(allOn))
 	g := w.serve(t)
 	each(t, func(t *testing.T, version string) {

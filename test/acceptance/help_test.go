@@ -21,8 +21,8 @@ func wantWords(t *testing.T, what, text string, words ...string) {
 	}
 }
 
-// TestHelp asks for help as a model does: of a tool, of an action by each of its names, and of
-// one that there is not.
+// TestHelp requests help as a model does: for a tool, for an action by each of its names, and for
+// an action that does not exist.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -224,8 +224,8 @@ func TestGatewayEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// TestClientsOfBothErasAtOnce has five clients of both eras at work in the notes at once: each reads and
-// writes documents of its own, and one that all of them change.
+// TestClientsOfBothErasAtOnce runs five clients of both eras at the same time. Each reads and writes its
+// own documents, and one document that all of them change.
 func TestClientsOfBothErasAtOnce(t *testing.T) {
 	t.Parallel()
 	const clients, rounds = 5, 6

@@ -51,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // its code says it
+			_ = cmd.Wait() // the error code shows it
 			if code := cmd.ProcessState.ExitCode(); code != tt.code || !strings.HasSuffix(errs.String(), tt.says) {
 				t.Errorf("exit code %d, want %d; it said %s, want %q at its end", code, tt.code, errs.String(), tt.says)
 			}

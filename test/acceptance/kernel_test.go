@@ -18,7 +18,7 @@ type plug struct {
 	server *http.Server
 }
 
-func newPlug(t *testing.T) *plug { return &plug{addr: port.Address(t)} } // nobody listens there yet
+func newPlug(t *testing.T) *plug { return &plug{addr: port.Address(t)} } // no kernel listens there yet
 
 func (p *plug) url() string { return "http://" + p.addr }
 
@@ -43,9 +43,9 @@ func (p *plug) on(t *testing.T, k *kerneltest.Kernel) {
 
 func (p *plug) off() { _ = p.server.Close() }
 
-// TestKernelDownAtStart starts the gateway, then the kernel: tools are listed at once, what
-// fails says what to start, and everything works without a restart, a write as the first call
-// too.
+// TestKernelDownAtStart starts the gateway before the kernel. The tools are listed at once, failing
+// calls say what to start, and once the kernel runs everything works without a restart, even if the
+// first call is a write.
 func TestKernelDownAtStart(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][2]string{
@@ -81,8 +81,8 @@ func TestKernelDownAtStart(t *testing.T) {
 	}
 }
 
-// TestWrongToken has a token that the kernel does not accept: the error says so, and
-// nothing is asked again and again.
+// TestWrongToken uses a token that the kernel does not accept. The error says so, and the gateway
+// does not keep retrying.
 func TestWrongToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -72,8 +72,8 @@ func TestLevelsFileCorruptLater(t *testing.T) {
 	w.wantNoWrites(t)
 }
 
-// TestFileErrors reads files with every answer that the kernel gives with HTTP 202: one
-// that is missing is an empty file, none of them is content.
+// TestFileErrors reads files for which the kernel answers with each of its HTTP 202 errors. A
+// missing file counts as empty, and no error is taken for content.
 func TestFileErrors(t *testing.T) {
 	t.Parallel()
 	t.Run("missing", func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestPeopleElsewhereAreNotified(t *testing.T) {
 		}
 		return code
 	}
-	code("/Work/Plan") // nobody is told yet
+	code("/Work/Plan") // no notification has been sent yet
 	w.SettingsAt(t, w.settings, nil, settings(at.URL)...)
 	slashes := "/Work/Plan/" // each makes another call
 	await.Until(t, "the address is taken up", func() bool {
@@ -56,7 +56,7 @@ func TestPeopleElsewhereAreNotified(t *testing.T) {
 		code(slashes)
 		return len(got) > 0
 	})
-	about := func(word string) (head, body string) { // what was told before may come late
+	about := func(word string) (head, body string) { // an earlier notification may arrive late
 		for !strings.Contains(body, word) {
 			head, body, _ = strings.Cut(<-got, " {")
 		}

@@ -54,8 +54,8 @@ func TestSlimIsSwitchable(t *testing.T) {
 	}
 }
 
-// TestResultCap makes results that are too long: they are cut between items, stay JSON and say
-// what is missing.
+// TestResultCap makes results that are too long. They are cut between items, stay valid JSON and
+// say what is missing.
 func TestResultCap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -83,7 +83,7 @@ func TestResultCap(t *testing.T) {
 		}
 		wantWords(t, "hint", got.Get("hint").String(), fmt.Sprintf("%d of %d", len(shown), len(all)))
 
-		// A list at the top, and one item that is too long alone.
+		// A list at the top level, and a single item that is too long.
 		top := v.must(t, "notebook", `{"action":"list","verbose":true}`)
 		if !top.IsArray() {
 			t.Errorf("%.200s", top.text)

@@ -50,8 +50,8 @@ func TestSizeOfTheList(t *testing.T) {
 	}
 }
 
-// TestListIsStable lists the tools in two processes, in front of two workspaces whose
-// configs say the same in another order, and wants the same bytes.
+// TestListIsStable lists the tools in two processes, for two workspaces whose configs differ only
+// in their order. Both lists must have the same bytes.
 func TestListIsStable(t *testing.T) {
 	t.Parallel()
 	var lists []json.RawMessage

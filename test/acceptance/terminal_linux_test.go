@@ -7,7 +7,7 @@ import (
 	"collie/test/terminal"
 )
 
-// terminal runs `collie args…` at a terminal of its own, with a home of its own.
+// terminal runs `collie args…` in a new terminal, with a new home.
 func (w *world) terminal(t *testing.T, args ...string) *terminal.Screen {
 	t.Helper()
 	return w.terminalIn(t, t.TempDir(), args...)

@@ -252,7 +252,7 @@ func TestReadOnlyTools(t *testing.T) {
 		} {
 			wantWords(t, tt[1], v.refused(t, tt[0], tt[1], "disabled_error").text, "read-only")
 		}
-		// What reads but for one argument of it.
+		// Actions that only read, except with one of their arguments.
 		v.refused(t, "av", `{"action":"render","id":"20240101120000-abcdefg","blockID":"`+w.plan+`","createIfNotExist":true}`, "disabled_error")
 		w.wantNoWrites(t)
 	})

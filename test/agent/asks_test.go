@@ -62,8 +62,8 @@ func converse(t *testing.T, g *gateway.Gateway, text string, answers map[string]
 	return gjson.Result{}, nil
 }
 
-// What a server asks in the middle of a call reaches the person of the turn, and the model with a yes of theirs; where nobody
-// is there it is declined at once.
+// A server's request during a call reaches the person of the turn, and with their consent the model. Without a person
+// it is declined at once.
 func TestServersAskThePersonOfTheTurn(t *testing.T) {
 	wants := map[string]string{
 		"form": `{"what":"elicitation"}`, "url": `{"what":"elicitation","params":{"mode":"url","message":"sign in","url":"https://example.com/in","elicitationId":"e"}}`,

@@ -54,7 +54,7 @@ var dialects = map[string]dialect{
 	},
 }
 
-// spoilt is an answer that a provider spoils, and what is to come of it.
+// spoilt is a faulty answer of a provider, and the outcome that is expected.
 type spoilt struct {
 	turns func(d dialect) []provider.Turn
 	state string

@@ -3,16 +3,35 @@ package agent_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidwall/gjson"
 
+	"collie/test/await"
 	"collie/test/fakellm/provider"
 	"collie/test/gateway"
 	"collie/test/terminal"
 )
+
+// The first screen comes at once; the median of eleven starts is logged. The bar is 150 ms.
+func TestFirstScreen(t *testing.T) {
+	p, settings := world(t, answers())
+	home := t.TempDir()
+	var took []time.Duration
+	for range 11 {
+		begun := time.Now()
+		s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
+		s.Shows("collie chat")
+		took = append(took, time.Since(begun))
+		s.Types("\x03\x03")
+		s.Ends(0)
+	}
+	slices.Sort(took)
+	await.Within(t, "the first screen, median", took[len(took)/2], 5*150*time.Millisecond)
+}
 
 // A person talks at a terminal: an answer, a question of the gate, a draft that outlives the program.
 func TestChatAtATerminal(t *testing.T) {
@@ -20,6 +39,7 @@ func TestChatAtATerminal(t *testing.T) {
 	p, settings := world(t, answers(
 		provider.Turn{Say: "# 茶\n\n乌龙 **at** four"},
 		calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is there"},
+		provider.Turn{Say: "it is said"},
 	))
 	home := t.TempDir()
 	chat := func(size terminal.Size, args ...string) *terminal.Screen {
@@ -43,6 +63,11 @@ func TestChatAtATerminal(t *testing.T) {
 	s = chat(terminal.Size{Columns: 200, Rows: 60}, "--continue")
 	s.Shows("half typed")
 	s.Types("\x04\x03\x03")
+	s.Ends(0)
+
+	s = chat(terminal.Size{Columns: 80, Rows: 24}, "--continue", "and again")
+	s.Shows("it is said", "tokens in", "half typed") // what was being typed waits for its turn
+	s.Types("\x03\x03")
 	s.Ends(0)
 
 	out, stderr, code := p.RunOn(t, home, strings.NewReader("/fs ls --path /Welcome\n"), "chat", "--continue", "--config", settings)
@@ -87,7 +112,9 @@ func TestBranchesAtATerminal(t *testing.T) {
 	s.Shows("1  2/2  you")
 	s.Types("/branch 9 9\r")
 	s.Shows("which one?")
-	s.Types("\x15/again\r")
+	s.Types("\x15/again")
+	s.Shows("answered once more") // so that the question is drawn again
+	s.Types("\r")
 	s.Shows("Run it?")
 	s.Types("y")
 	s.Shows("it is there", "tokens in")
@@ -174,7 +201,7 @@ func TestSteerAndQueueAtATerminal(t *testing.T) {
 	s.Types("/steer be short\r")
 	s.Shows("fs ls", "path: /", "the model was told: be short", "short it is", "tokens in", "thought for", "that one waited", "tokens in")
 	s.Types("/steer\r")
-	s.Shows("expected what the model is to be told")
+	s.Shows("expected a text for the model")
 	s.Types("\x03\x03")
 	s.Ends(0)
 }

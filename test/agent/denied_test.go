@@ -100,10 +100,10 @@ func newStrict(t *testing.T, command string) *strict {
 	return s
 }
 
-// entry is a way in, with an origin and nobody who could be asked.
+// entry is a way in with its origin, without a person who could be asked.
 type entry struct {
 	name string
-	call func(t *testing.T, s *strict, command string) string // what came of it
+	call func(t *testing.T, s *strict, command string) string // the outcome
 }
 
 // entries are the ways in of each origin.
@@ -176,7 +176,7 @@ func TestNobodyThere(t *testing.T) {
 	s := newStrict(t, command)
 	for _, e := range entries() {
 		if e.name == "direct, a command" || e.name == "direct, control key" {
-			continue // what a person types, they mean
+			continue // a typed command needs no confirmation
 		}
 		done := make(chan string, 1)
 		go func() { done <- e.call(t, s, command) }()
@@ -210,7 +210,7 @@ func TestDeniedCallsGoNowhere(t *testing.T) {
 	for _, e := range entries() {
 		got := strings.ReplaceAll(e.call(t, s, command), `\`, "")
 		want := []string{`"type":"permission_denied"`, `"stage":"firewall"`, `"rule":"command.everything"`, `"risk":"critical"`, `"retryable":false`}
-		if strings.HasPrefix(e.name, "direct") { // a person would be asked
+		if strings.HasPrefix(e.name, "direct") { // here a person would be asked
 			want[0] = `"type":"confirmation_needed"`
 			want = append(want, "repeat it with --yes if you mean it")
 		}

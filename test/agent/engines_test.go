@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"collie/internal/agent/acp/acptest"
 	"collie/test/fakellm/provider"
 	"collie/test/gateway"
@@ -97,6 +99,55 @@ func TestEngines(t *testing.T) {
 	}
 	if origins["chat"] != 2 || origins["direct"] != 4 || len(origins) != 2 {
 		t.Errorf("the calls on record have origins %v", origins)
+	}
+}
+
+// One conversation goes through all engines, each turn by its own. The turn names its engine, the audit who called.
+func TestEnginesInOneConversation(t *testing.T) {
+	t.Parallel()
+	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{
+		{Aside: "talked", Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "got $RESULTS"}}},
+	}}, provider.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := httptest.NewServer(fake)
+	t.Cleanup(at.Close)
+	p := gateway.Place(t)
+	settings := p.Settings(t, nil, `"siyuan":{}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1"), `"agent":{"model":"fake/m"}`)
+	g := p.Serve(t, settings)
+	g.Started(t)
+	control := g.Control(t)
+	program(t, g.Home)
+	_, made := post(t, g.URL+"/api/v1/sessions", control, "application/json", `{}`)
+	parent := ""
+	for _, tt := range []struct{ engine, text, answer string }{
+		{"react", "list them", "Welcome"}, {"direct", "/notebook list", "Welcome"}, {"cli", "say from afar", "from afar"}, {"chat", "hello", "talked"},
+	} {
+		status, accepted := post(t, g.URL+"/api/v1/sessions/"+made.Get("id").String()+"/turns", control, "application/json",
+			fmt.Sprintf(`{"userMessage":{"parentId":%q,"text":%q},"overrides":{"engine":%q,"agent":%q}}`, parent, tt.text, tt.engine, map[string]string{"cli": "fake"}[tt.engine]))
+		if status != http.StatusAccepted {
+			t.Fatalf("%s: status %d: %s", tt.engine, status, accepted.Raw)
+		}
+		end := ended(t, g, accepted.Get("turnId").String())
+		if end.Get("engine").String() != tt.engine || !strings.Contains(textOf(end), tt.answer) {
+			t.Errorf("%s ended %s", tt.engine, end.Raw)
+		}
+		parent = accepted.Get("assistantMessageId").String()
+	}
+	var view json.RawMessage
+	g.Get(t, "/sessions/"+made.Get("id").String(), &view)
+	if path := gjson.GetBytes(view, "path").Array(); len(path) != 8 || path[7].Get("id").String() != parent {
+		t.Errorf("the conversation is %s", view)
+	}
+	var origins []string
+	for _, r := range gateway.Records(t, g.Home) {
+		if r.Tool == "notebook" && r.Kind == "call.start" {
+			origins = append(origins, r.Origin)
+		}
+	}
+	if got := strings.Join(origins, " "); got != "chat direct" { // the model's call, then the person's
+		t.Errorf("the calls on record have origins %s", got)
 	}
 }
 

@@ -32,7 +32,7 @@ func files(t *testing.T) (entry, page, file string) {
 		`{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem",%q],"cwd":%q}`, folder, filepath.Dir(modules)), file
 }
 
-// notes has a model read file and write down what it says.
+// notes has a model read file and write its content into a note.
 func notes(file string) provider.Script {
 	return answers(
 		calls("read_text_file", fmt.Sprintf(`{"path":%q}`, file)),

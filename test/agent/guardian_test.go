@@ -12,7 +12,7 @@ import (
 	"collie/test/gateway"
 )
 
-// guarding is a gateway whose guardian says what the test wants it to, about the calls of MCP clients too.
+// guarding is a gateway whose guardian gives the verdicts that a test sets, for calls of MCP clients too.
 type guarding struct {
 	*gateway.Gateway
 	token  string
@@ -35,7 +35,7 @@ func newGuarding(t *testing.T) *guarding {
 	return w
 }
 
-// says has the guardian say this from now on.
+// says sets the guardian's verdict from now on.
 func (w *guarding) says(t *testing.T, turn provider.Turn) {
 	t.Helper()
 	fake, err := provider.New(answers(turn), provider.Options{})
@@ -45,7 +45,7 @@ func (w *guarding) says(t *testing.T, turn provider.Turn) {
 	w.second.Store(fake)
 }
 
-// run calls the tool with a command that the fixed rules let pass, and says what came of it.
+// run calls the tool with a command that the fixed rules allow, and returns the outcome.
 func (w *guarding) run(t *testing.T, command string) string {
 	t.Helper()
 	_, got := post(t, w.URL+"/api/v1/calls", w.token, "application/json", fmt.Sprintf(`{"name":"shell__run","args":{"command":%q}}`, command))
@@ -59,8 +59,8 @@ func verdict(risk string) provider.Turn {
 	return provider.Turn{Say: fmt.Sprintf(`{"risk":%q,"categories":["data_loss"],"reason":"so it seems","confidence":0.9}`, risk)}
 }
 
-// What a guardian says counts by the table, in the whole program: a call that the rules let pass runs, is asked about or is
-// refused by its verdict, and by its silence. What it was asked holds for one call, to the letter.
+// The guardian's verdict takes effect by the decision table, in the whole program: a call that the rules allow runs,
+// raises a question or is refused, by the verdict or by its absence. A verdict holds for exactly one call.
 func TestGuardianCounts(t *testing.T) {
 	t.Parallel()
 	w := newGuarding(t)

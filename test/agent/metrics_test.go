@@ -12,7 +12,8 @@ import (
 	"collie/test/gateway"
 )
 
-// What models were asked and how that ended stands in /metrics: two keys, of which the first is told to wait.
+// /metrics counts requests to models and their outcomes. There are two keys, and the provider tells the first
+// one to wait.
 func TestMetricsOfModels(t *testing.T) {
 	fake, err := provider.New(answers(provider.Turn{
 		Say: "hello", Usage: &provider.Usage{Input: 11, Output: 7}, Fail: []provider.Failure{{Status: http.StatusTooManyRequests}},

@@ -36,7 +36,8 @@ func keys(t *testing.T, p gateway.Programs, g *gateway.Gateway, settings string)
 	return control, tokens
 }
 
-// No token makes what a message says a person's deed, and none may allow anything beforehand.
+// No token makes the text of a message count as a person's own act, and none may allow actions
+// beforehand.
 func TestNoWayRoundPerson(t *testing.T) {
 	p, settings := world(t, answers(provider.Turn{Say: "no"}))
 	g := p.Serve(t, settings)

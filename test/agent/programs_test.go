@@ -53,7 +53,7 @@ mcp notebook {"action":"list"}
 mcp fs {"action":"write","path":"/Tea/x","markdown":"y"}
 mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 				out, stderr, code := p.Run(t, home, "agent", "run", script, "--agent", "fake", "--allow", "notebook.create", "--allow", "cli.fake.execute", "--config", settings)
-				if code != 0 || !strings.HasPrefix(out, "hello\n[yes]\n[no]\n") || !strings.Contains(out, "Welcome") || strings.Count(out, "Tea") < 2 || !strings.Contains(out, `no person is there`) {
+				if code != 0 || !strings.HasPrefix(out, "hello\n[yes]\n[no]\n") || !strings.Contains(out, "Welcome") || strings.Count(out, "Tea") < 2 || !strings.Contains(out, `nobody is available`) {
 					t.Errorf("exit %d\n%s\n%s", code, out, stderr)
 				}
 				for _, part := range []string{"→ cli.fake.read", "→ cli.fake.execute", "✗ cli.fake.edit", "→ notebook", "fake runs its own tools here", "1200 of 200000 tokens in its context; cost 0.03 USD"} {
@@ -89,7 +89,8 @@ mcp fs {"action":"mv","from":"/Tea/x","to":"/Tea/y"}`
 	}
 }
 
-// An agent that crashes ends its turn with what it said last; one whose gateway is killed goes with it.
+// If an agent crashes, its turn ends with the text so far. If the gateway is killed, the agent ends
+// too.
 func TestAgentOfAnotherProgramEnds(t *testing.T) {
 	p, settings := world(t, answers())
 	home, mark := t.TempDir(), t.TempDir()

@@ -29,7 +29,7 @@ type publicAgent struct {
 	command []string // below node_modules; Node is put before a script
 	script  bool
 	shell   string // its tool that runs commands
-	allow   string // what it asks beforehand for tools of ours; empty if it does not
+	allow   string // the request it sends first, for Collie's tools; empty if it sends none
 	prepare func(t *testing.T, home, fake string)
 	asks    []string // hosts that it contacts on its own; a proxy refuses that
 }
@@ -183,7 +183,7 @@ func (a publicAgent) start(t *testing.T) *publicHome {
 	return s
 }
 
-// says is what the model of the agent does.
+// says is the script of the agent's model.
 func (a publicAgent) says() provider.Script {
 	shell, err := json.Marshal(map[string]string{"command": "touch made.txt", "description": "make a file"})
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *publicHome) made() bool {
 	return err == nil
 }
 
-// processes are those of the agent.
+// processes returns the processes of the agent.
 func (s *publicHome) processes(t *testing.T) (out []*process.Process) {
 	t.Helper()
 	all, err := process.Processes()
@@ -245,7 +245,7 @@ func (s *publicHome) processes(t *testing.T) (out []*process.Process) {
 	return out
 }
 
-// asked returns which hosts the proxy was asked for.
+// asked returns the hosts that the proxy was asked to reach.
 func (s *publicHome) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,6 +26,8 @@ var changing = []struct {
 	with string
 }{
 	{regexp.MustCompile(`\d+ tokens in, \d+ out`), "N tokens in, N out"},
+	{regexp.MustCompile(`[\d.]+k of [\d.]+k tokens \(\d+ %\)`), "N of N tokens (N %)"},
+	{regexp.MustCompile(`[\d.]+k / [\d.]+k 个词元 \(\d+ %\)`), "N / N 个词元 (N %)"},
 	{regexp.MustCompile(`输入 \d+ 个词元，输出 \d+ 个`), "输入 N 个词元，输出 N 个"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d`), "YYYY-MM-DD"},
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UUID"},
@@ -42,7 +44,7 @@ func steady(v *terminal.View) string {
 	return text
 }
 
-// same waits until the terminal shows what is recorded in testdata/screens.
+// same waits until the terminal shows the screen recorded in testdata/screens.
 func same(t *testing.T, x terminal.Xterm, s *terminal.Screen, name string) {
 	t.Helper()
 	file := filepath.Join("testdata", "screens", name+".txt")
@@ -153,7 +155,7 @@ func TestResizeInMidStream(t *testing.T) {
 	s.Ends(0)
 }
 
-// A terminal that goes away in the middle of an answer loses neither what was said nor what was being typed.
+// If the terminal goes away during an answer, neither the conversation nor the unsent input is lost.
 func TestTerminalGoesAwayInMidTurn(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"hang up", "kill"} {
@@ -164,7 +166,7 @@ func TestTerminalGoesAwayInMidTurn(t *testing.T) {
 			s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", home, "--config", settings)
 			s.Shows("collie chat")
 			s.Types("tell me\r")
-			s.Shows("word200") // after a second what was said is in the store
+			s.Shows("word200") // after a second the answer so far is in the store
 			s.Types("and the next one")
 			s.Shows("and the next one")
 			if way == "kill" {

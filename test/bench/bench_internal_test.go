@@ -17,6 +17,9 @@ import (
 // budget. Where the budgets are missed narrowly, bench/RESULTS.md says so, not this test:
 // the machine may be busy.
 func TestQuick(t *testing.T) {
+	if await.Race {
+		t.Skip("it measures; test/raced has this package run without the race detector too")
+	}
 	out := filepath.Join(t.TempDir(), "results", "RESULTS.md")
 	begun := time.Now()
 	err := run(t.Context(), []string{"-quick", "-check", "-collie", binary.Build(t, binary.Collie), "-out", out}, t.Output())

@@ -11,8 +11,8 @@ import (
 	"collie/test/binary"
 )
 
-// A quick comparison of a program with itself takes every figure. Of what it says of them so soon
-// nothing is held against it.
+// A quick comparison of a program with itself takes every figure. Its verdicts after so few rounds
+// are ignored.
 func TestCompareQuick(t *testing.T) {
 	collie := binary.Build(t, binary.Collie)
 	var out strings.Builder

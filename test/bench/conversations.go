@@ -37,7 +37,8 @@ const (
 	picks    = 200_000
 )
 
-// soughtWords are what is searched for. Rare ones are in one message of each long conversation.
+// soughtWords are the words to search for. The rare ones are in one message of each long
+// conversation.
 var soughtWords = []struct{ what, word string }{
 	{"a rare word", "needle"},
 	{"a rare word of two characters", "kq"},
@@ -447,7 +448,7 @@ func listen(ctx context.Context, n, pieces int, open opener, mark func(begins bo
 			if len(mine) > 0 {
 				last.Do(func() { mark(false) })
 			}
-			if err == nil && got < pieces/2 { // what came before its listener was there is told as one
+			if err == nil && got < pieces/2 { // events from before the listener existed arrive as one
 				err = fmt.Errorf("%d pieces of %d came", got, pieces)
 			}
 			if err != nil {

@@ -19,7 +19,7 @@ type figure struct {
 // unit says how to write a figure.
 type unit struct {
 	name string
-	form string
+	form string // for fmt
 }
 
 var (
@@ -43,12 +43,13 @@ func (u unit) write(v float64) string { return fmt.Sprintf(u.form, v) + u.name }
 // bound is a budget; the zero value means none.
 type bound struct {
 	limit float64
-	least bool
+	least bool // limit is the least allowed value; otherwise the greatest
 }
 
 func atMost(v float64) bound  { return bound{v, false} }
 func atLeast(v float64) bound { return bound{v, true} }
 
+// holds reports whether v is within the bound, or misses it by no more than the factor slack.
 func (b bound) holds(v, slack float64) bool {
 	if b.least {
 		return v >= b.limit/slack
@@ -67,8 +68,8 @@ func (f figure) median() float64 {
 // relative reports whether a figure does not depend on the speed of the machine.
 func (f figure) relative() bool { return f.unit == ratio || f.unit == percent }
 
-// far returns an error for each relative figure that misses its budget by a factor of five in every round: other programs may have had the
-// machine in some of them.
+// far returns an error for each relative figure that misses its budget by more than a factor of five in every round. A
+// round or two may be bad because other programs were using the machine.
 func far(figures []figure) error {
 	var errs []error
 	for _, f := range figures {
@@ -79,13 +80,14 @@ func far(figures []figure) error {
 	return errors.Join(errs...)
 }
 
-// percentile sorts d and returns its p-th percentile.
+// percentile sorts d and returns its p-th percentile: the value p percent of the way from the first to the last, rounded
+// down to one of d.
 func percentile(d []time.Duration, p int) time.Duration {
 	slices.Sort(d)
 	return d[(len(d)-1)*p/100]
 }
 
-// nearest returns the p-th percentile of v.
+// nearest returns the p-th percentile of v by nearest rank: the least value such that p percent of v are not above it.
 func nearest(v []float64, p int) float64 {
 	s := slices.Sorted(slices.Values(v))
 	return s[(len(s)*p+99)/100-1]
@@ -93,7 +95,7 @@ func nearest(v []float64, p int) float64 {
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 
-// each combines two figures round by round.
+// each combines the rounds of two figures, one by one.
 func each(a, b []float64, f func(a, b float64) float64) []float64 {
 	out := make([]float64, len(a))
 	for i := range a {

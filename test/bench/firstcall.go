@@ -114,7 +114,7 @@ type firsts struct{ call, all []float64 }
 func (b *bench) firstCallsOf(ctx context.Context, e era, entry map[string]any, warm bool) (out firsts, err error) {
 	in, err := b.installOne(entry)
 	if err == nil && warm {
-		_, _, err = b.firstCall(ctx, in, collieReady, modern) // which tells all there is to know
+		_, _, err = b.firstCall(ctx, in, collieReady, modern) // the last event has all figures
 	}
 	for range b.plan.firsts {
 		if err == nil && !warm {

@@ -27,7 +27,7 @@ type plan struct {
 	boot        time.Duration // time that each server needs to start
 	starts      int           // starts of a gateway that knows them
 	firsts      int           // first calls of each kind
-	many        int           // servers of which none is used
+	many        int           // unused servers
 	longList    int           // tools in the longest list
 	stopServers int           // servers running when the gateway is stopped
 	kills       int           // times a server is killed, idle and in mid-call

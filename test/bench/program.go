@@ -25,7 +25,7 @@ type daemon struct {
 	endpoint
 	cmd     *exec.Cmd
 	begun   time.Time
-	ready   time.Duration // time from its start to the line that says that it is ready
+	ready   time.Duration // time from its start to the line that reports it ready
 	drained chan struct{}
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// program measures the program itself: its size and what it does before main.
+// program measures the program itself: its size, and its work before main.
 func (b *bench) program(ctx context.Context) error {
 	info, err := os.Stat(b.collie)
 	if err != nil {

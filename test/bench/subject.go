@@ -10,7 +10,7 @@ import (
 
 // subject is a server that Collie is measured in front of. Its tools are echo and big.
 type subject struct {
-	prefix  string // of its lines in the report
+	prefix  string // the prefix of its lines in the report
 	program string
 	modern  []string // flags with which it speaks the modern era over HTTP
 	judged  bool     // the budgets apply to this one
@@ -19,14 +19,14 @@ type subject struct {
 // leanPrefix is the prefix of the lean server's lines in the report.
 const leanPrefix = "lean server: "
 
-// peers are the paths of the programs besides Collie.
+// peers are the programs that the benchmarks run besides Collie.
 type peers struct {
 	sdk, lean subject
 	relay     string
 	bare      string
 }
 
-// buildPeers builds them into dir.
+// buildPeers builds the peers into dir.
 func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 	const own = "collie/test/bench/"
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator),
@@ -36,7 +36,7 @@ func buildPeers(ctx context.Context, dir string) (p peers, err error) {
 		return p, fmt.Errorf("build the peers: %w\n%s", err, msg)
 	}
 	program := func(name string) string {
-		path, err := exec.LookPath(filepath.Join(dir, name)) // which knows about .exe
+		path, err := exec.LookPath(filepath.Join(dir, name)) // adds .exe on Windows
 		if err != nil {
 			return filepath.Join(dir, name)
 		}

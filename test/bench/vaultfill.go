@@ -117,7 +117,7 @@ func (a *author) blocksOf(chinese bool) []*tree.Block {
 	return blocks
 }
 
-// section is a heading with what may stand under it.
+// section is a heading with the blocks under it.
 func (a *author) section(chinese bool) string {
 	p := func() string { return a.paragraph(chinese) }
 	list := fmt.Sprintf("- %s\n- %s\n  - %s\n", p(), p(), p())

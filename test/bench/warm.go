@@ -181,7 +181,7 @@ func (b *bench) fill(ctx context.Context, in *installation) error {
 	return err
 }
 
-// many measures the cost of many servers of which none is used.
+// many measures the cost of many unused servers.
 func (b *bench) many(ctx context.Context) error {
 	in, err := b.install(b.plan.many, b.plan.tools, 0)
 	if err == nil {

@@ -1,6 +1,8 @@
 package binary
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"collie/internal/atomicfile"
 )
 
 // nodeWanted is the oldest release of Node that the conformance suites support.
@@ -23,6 +27,13 @@ func Packages(tb testing.TB, dir string) string {
 		tb.Fatal(err)
 	}
 	modules := filepath.Join(dir, "node_modules")
+	// Concurrent tests, of one package or several, share the folder.
+	lock := filepath.Join(os.TempDir(), fmt.Sprintf("collie-npm-%x.lock", sha256.Sum256([]byte(dir))))
+	unlock, err := atomicfile.Lock(tb.Context(), lock)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer unlock()
 	if modTime(filepath.Join(modules, ".package-lock.json")).Before(modTime(filepath.Join(dir, "package-lock.json"))) {
 		cmd := exec.CommandContext(tb.Context(), "npm", "ci", "--no-audit", "--no-fund")
 		cmd.Dir = dir

@@ -95,7 +95,7 @@ func start(tb testing.TB, cmd *exec.Cmd, ready *regexp.Regexp) *watched {
 	return stderr
 }
 
-// watched keeps what a program writes and says when a pattern has first appeared.
+// watched keeps the output of a program, and signals when a pattern first appears in it.
 type watched struct {
 	ready *regexp.Regexp
 	found chan struct{}

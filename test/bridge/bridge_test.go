@@ -89,8 +89,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A gateway that comes back has its clients back, whether it crashed or was stopped. What
-// they say meanwhile waits.
+// After a gateway has restarted, its clients are connected again, whether it crashed or was
+// stopped. Messages sent meanwhile wait.
 func TestComesBack(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {

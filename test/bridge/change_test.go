@@ -40,7 +40,7 @@ func TestChangeThenCallAtOnce(t *testing.T) {
 			change = run("mcp", "add", name, "--no-warm", "--", p.Fake)
 		case 3:
 			change = run("config", "set", "profiles."+name+".description", "one more")
-		case 4: // as an editor does it, which tells nobody
+		case 4: // as an editor writes it, without telling the gateway
 			p.SettingsAt(t, settings, append(list, gateway.Server{Name: name}))
 		}
 		if round%2 == 0 {

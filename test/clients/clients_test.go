@@ -5,6 +5,7 @@ package clients_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +28,17 @@ const (
 	note         = "milk and 面包"
 )
 
+// full has all clients connected in both ways, and every view walked by each SDK in each era. Without it the stories have one
+// of each.
+var full = flag.Bool("full", false, "also what a change seldom breaks")
+
+// connections are the ways to connect a client.
+var connections = []struct {
+	name  string
+	known bool
+	args  []string
+}{{"learnt by connect", true, nil}, {"never seen", false, []string{"--no-warm"}}}
+
 // TestClients has each client work in a home where nobody has been: what its model is shown in the
 // first session, what calls give, and that another session finds the notes of the first.
 func TestClients(t *testing.T) {
@@ -34,11 +46,10 @@ func TestClients(t *testing.T) {
 	node := binary.Node(t, tools)
 	names := listed(t, settings(node, tools, t.TempDir()))
 	for _, c := range clients {
-		for _, way := range []struct {
-			name  string
-			known bool
-			args  []string
-		}{{"learnt by connect", true, nil}, {"never seen", false, []string{"--no-warm"}}} {
+		for i, way := range connections {
+			if i > 0 && !*full {
+				continue
+			}
 			t.Run(c.name+", "+way.name, func(t *testing.T) {
 				t.Parallel()
 				h := newHome(t, c, modules, node)
@@ -65,7 +76,7 @@ type home struct {
 	argv   []string // the client
 	dir    string
 
-	outside *httptest.Server // a proxy that lets nobody through
+	outside *httptest.Server // a proxy that refuses every connection
 	mu      sync.Mutex
 	hosts   []string
 }
@@ -100,14 +111,14 @@ func newHome(t *testing.T, c client, modules, node string) *home {
 	return h
 }
 
-// asked returns which hosts the proxy was asked for.
+// asked returns the hosts that the proxy was asked to reach.
 func (h *home) asked() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(h.hosts)))
 }
 
-// settings are those of Collie's servers.
+// settings returns the settings of Collie's servers.
 func settings(node, modules, files string) map[string]any {
 	entry := func(name string, args ...string) map[string]any {
 		main := filepath.Join(modules, "@modelcontextprotocol", "server-"+name, "dist", "index.js")

@@ -6,7 +6,8 @@
 // the fake to the SDKs of the model providers, and one walks every view with the clients of the official MCP SDKs for Go and
 // TypeScript, in both eras. They lie behind the build tag stories:
 //
-//	go test -tags stories -v ./test/clients
+//	go test -tags stories -v ./test/clients              half a minute, as `make stories` runs it
+//	go test -tags stories -v ./test/clients -args -full  each client connected in both ways, each view in each era: `make clients`
 //
 // package-lock.json pins the programs; nothing but 127.0.0.1 is reached once they are installed. The
 // servers, and a Node that the SDKs run on, are those of test/conformance.

@@ -16,7 +16,7 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// heard is what an SDK understood of a conversation.
+// heard is the conversation as an SDK understood it.
 type heard struct {
 	API      string
 	Streamed bool
@@ -79,7 +79,7 @@ func TestSDKs(t *testing.T) {
 	}
 }
 
-// check compares what was understood with what was said.
+// check compares the conversation as understood with the one that took place.
 func (h heard) check(t *testing.T, stops [2]string) {
 	t.Helper()
 	first, last := h.Turns[0], h.Turns[1]

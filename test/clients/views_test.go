@@ -95,10 +95,15 @@ func TestViews(t *testing.T) {
 	}
 	all := maps.Clone(ways)
 	all["auto"] = ways["flat"] // the server fits in the budget
-	for view, way := range all {
+	for n, view := range slices.Sorted(maps.Keys(all)) {
 		for client, run := range clients {
-			for _, version := range []string{"2025-11-25", "2026-07-28"} {
+			for era, version := range []string{"2025-11-25", "2026-07-28"} {
+				if typescript := client == "typescript"; !*full && typescript != ((n+era)%2 == 0) {
+					continue // each view is walked by both clients, and each client speaks both versions
+				}
+				way := all[view]
 				t.Run(view+"/"+client+"/"+version, func(t *testing.T) {
+					t.Parallel()
 					query, more := "?profile=@"+view, []string{}
 					if view == "auto" {
 						query, more = "", []string{`"context":{"view":"auto"}`}
@@ -204,7 +209,7 @@ func walkGo(t *testing.T, url, version string, steps []step) (saw walk) {
 	}
 	for saw.Changes = 1; saw.Changes <= mostChanges; saw.Changes++ {
 		select {
-		case <-changed: // it may be told of what was before its first list, so the list may need another look
+		case <-changed: // a notification may concern changes from before its first list, so the list may need another check
 			for range mostChanges {
 				if saw.After = list(); saw.Changes > 1 || !slices.Equal(saw.Before, saw.After) {
 					break

@@ -54,6 +54,11 @@ func (b Baseline) Check(run string, alone []Outcome) (problems []string) {
 	return problems
 }
 
+// Lost returns the scenarios of a run with Collie that fail and are not in the list of what fails without it, sorted.
+func (b Baseline) Lost(run string, behind []Outcome) []string {
+	return slices.DeleteFunc(Failing(behind), func(s string) bool { return slices.Contains(b[run], s) })
+}
+
 // Failing returns the failing scenarios, sorted; it never returns nil.
 func Failing(all []Outcome) []string {
 	failing := []string{}

@@ -74,6 +74,9 @@ func TestBaseline(t *testing.T) {
 	if diff := cmp.Diff(conformance.Baseline{"run": {"b", "c"}}, b); diff != "" {
 		t.Fatalf("baseline differs (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]string{"d"}, b.Lost("run", append([]conformance.Outcome{failed("d", 1)}, alone...))); diff != "" {
+		t.Errorf("lost by the baseline (-want +got):\n%s", diff)
+	}
 	tests := []struct {
 		name, run string
 		alone     []conformance.Outcome

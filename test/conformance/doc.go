@@ -6,7 +6,11 @@
 // [Lost]) and keeps the list of what the server or the client itself does not pass ([Baseline]).
 // The runs are a story, behind the build tag stories:
 //
-//	go test -tags stories -v ./test/conformance
+//	go test -tags stories -v ./test/conformance              half a minute, as `make stories` runs it
+//	go test -tags stories -v ./test/conformance -args -full  `make conformance`
+//
+// The short form believes the baseline, and so does not run server and client alone; and Collie has the other server beside
+// the one of the suites on stdio only.
 //
 // In the client role the suite starts package between for each scenario, which runs the Collie.
 //

@@ -204,8 +204,8 @@ func (v *sdkClient) cancels(s *server) {
 	await.Until(v.t, "the server is told that a call was taken back", func() bool { return s.cancels(v.t) > before })
 }
 
-// Two clients at once: each is asked for its own calls only, or its call says why it
-// cannot be asked.
+// Two concurrent clients: each gets only the questions of its own calls, or its call says why the
+// client cannot be asked.
 func TestTwoClientsAtOnce(t *testing.T) {
 	t.Parallel()
 	list := servers(t)
@@ -227,7 +227,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 									t.Errorf("%s: %s got the other's answer: %s", s.name, v.name, text)
 								case !failed && strings.Contains(text, v.name):
 								case s.stdio && s.era != "modern" && declined(text):
-									// The pipe does not say whose call a question belongs to.
+									// On the pipe it is unknown which call a question belongs to.
 								default:
 									t.Errorf("%s: %s asked for %s: %s", s.name, v.name, what, text)
 								}
@@ -241,7 +241,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 	}
 }
 
-// declined reports whether an answer says that nobody could be asked.
+// declined reports whether an answer says that no client could be asked.
 func declined(text string) bool {
 	return strings.Contains(text, "several clients") || strings.Contains(text, `"decline"`) || strings.Contains(text, `"roots":[]`)
 }

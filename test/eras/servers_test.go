@@ -24,7 +24,7 @@ type server struct {
 	era    string
 	stdio  bool
 	entry  string
-	record string // file with what it receives
+	record string // file in which it records what it receives
 
 	mu   sync.Mutex
 	said []string // stderr of a server over HTTP

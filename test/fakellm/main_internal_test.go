@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// The program tells where it listens, follows its script, and records what it was asked.
+// The program prints its address, follows its script, and records the requests it gets.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -100,8 +100,8 @@ func TestAllCallsOfACrashFail(t *testing.T) {
 	t.Logf("all failed within %v", time.Since(begin).Round(time.Millisecond))
 }
 
-// An answer that cannot be read fails its call at once, which says so and does not wait for the
-// limit of its server.
+// An unreadable answer fails its call at once, with an error that says so, and not only at the
+// server's time limit.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	_, c := client(t, `"toolTimeout":"10m"`)
@@ -118,7 +118,7 @@ func TestHang(t *testing.T) {
 	fails(t, c, "s__hang", "{}", "timeout", 5500*time.Millisecond)
 	fails(t, c, "s__late", `{"ms":800}`, "timeout", 5500*time.Millisecond)
 	works(t, c, "s")
-	await.Moment(500 * time.Millisecond) // the late answer comes, to nobody
+	await.Moment(500 * time.Millisecond) // the late answer arrives after its call has ended
 	for i := range 5 {
 		answers(t, c, "s__echo", fmt.Sprintf(`{"text":"%d"}`, i), fmt.Sprint(i))
 	}
@@ -154,7 +154,7 @@ func TestTooLarge(t *testing.T) {
 	works(t, c, "s")
 }
 
-// A server that is missing, silent, wrong or gone neither delays nor hides the others.
+// A server that is missing, silent, faulty or gone neither delays nor hides the others.
 func TestBadServersAmongGoodOnes(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
@@ -201,7 +201,7 @@ func TestBadServersAmongGoodOnes(t *testing.T) {
 	works(t, c, "good")
 }
 
-// A command that is not there fails within two seconds, and says what to do.
+// A missing command fails within two seconds, and the error says what to do.
 func TestMissingCommand(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

@@ -44,8 +44,8 @@ var pairs = []struct{ name, server, client string }{
 	{"both, modern client", "both", gateway.Modern},
 }
 
-// A server that is killed is there again for the next call, whether nobody used it or a call
-// was under way, which fails at once.
+// After a server was killed, the next call starts it again. A call that was running when it was
+// killed fails at once.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	for _, pair := range pairs {
@@ -131,7 +131,7 @@ func TestKillsInARow(t *testing.T) {
 			g := p.Serve(t, settings, "--no-auth")
 			g.Started(t)
 			c := g.Dial(t, pair.client, "")
-			recovers(t, c, kill(t, c)) // so that everything is there once
+			recovers(t, c, kill(t, c)) // so that everything has run once
 			works(t, c, "other")
 			other := must(t, c, "other__pid")
 			before := weigh(t, g)
@@ -152,8 +152,8 @@ func TestKillsInARow(t *testing.T) {
 	}
 }
 
-// A server that ends in every call is left alone after the fifth: further calls fail at once,
-// say when it is worth trying again, and start nothing. Nobody else notices.
+// A server that ends in every call is not started again after the fifth. Further calls fail at once
+// and say when a retry makes sense. Other servers are not affected.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

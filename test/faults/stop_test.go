@@ -20,7 +20,7 @@ import (
 	"collie/test/gateway"
 )
 
-// stubborn are servers that only SIGKILL ends, one of them with a child that is as stubborn.
+// stubborn lists servers that only SIGKILL ends, one of them with a child like that.
 var stubborn = []gateway.Server{
 	{Name: "deaf", Flags: []string{"--ignore-eof", "--ignore-term"}},
 	{Name: "family", Flags: []string{"--ignore-eof", "--ignore-term", "--fork"}},
@@ -166,8 +166,8 @@ func TestParentWatchdog(t *testing.T) {
 	t.Logf("nothing left after %v", p.AwaitNone(t, 12*time.Second).Round(time.Millisecond))
 }
 
-// A second gateway of one home ends at once and names the first; when that one was killed,
-// the next takes the home over and ends what was left.
+// A second gateway of a home ends at once and names the first. After the first was killed, the next
+// gateway claims the home and ends the processes that are left.
 func TestSecondGateway(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

@@ -54,8 +54,8 @@ func (c *client) frame(method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"%s","params":%s}`, c.last, method, params)
 }
 
-// ask makes a request and returns the bytes of its result or of its error. params is an
-// object's members; what the era asks for comes behind them, unless it is there.
+// ask makes a request and returns the bytes of its result or of its error. params are the members
+// of an object; the members that the era requires are added unless they are there.
 func (c *client) ask(method, name, params string) (result, failure []byte) {
 	c.t.Helper()
 	if c.version == modern && !strings.Contains(params, modernMeta) {
@@ -77,7 +77,7 @@ func (c *client) ask(method, name, params string) (result, failure []byte) {
 const modernMeta = `"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientInfo":` + info +
 	`,"io.modelcontextprotocol/clientCapabilities":{}`
 
-// result is ask for what should succeed.
+// result is ask for requests that should succeed.
 func (c *client) result(method, name, params string) []byte {
 	c.t.Helper()
 	result, failure := c.ask(method, name, params)

@@ -24,10 +24,10 @@ type upstream struct {
 	direct func(t *testing.T) *client
 }
 
-// modern reports whether Collie speaks the modern era to it.
+// modern reports whether Collie speaks to it in the modern era.
 func (u *upstream) modern() bool { return u.era != "legacy" }
 
-// flags are those of all servers here. The URIs of their resources differ, or they would
+// flags returns the flags of all servers here. The URIs of their resources differ, or they would
 // clash behind Collie.
 func (u *upstream) flags() []string {
 	return []string{
@@ -142,7 +142,7 @@ type path struct {
 
 func (p *path) tool(name string) string { return p.server.name + "__" + name }
 
-// arrived holds what came through against what the server sends, but for the fields that
+// arrived compares what the client received with what the server sends, except for the fields that
 // may differ.
 func (p *path) arrived(what string, sent, got []byte) {
 	p.t.Helper()

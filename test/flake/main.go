@@ -77,7 +77,7 @@ func watch(ctx context.Context, busy int, args []string, progress io.Writer) ([]
 	err = cmd.Wait()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(failures) > 0 {
-		err = nil // it says so of failed tests too
+		err = nil // it prints this for failed tests too
 	}
 	return failures, errors.Join(readErr, err)
 }
@@ -150,7 +150,7 @@ func note(failed map[string]*failure, name string, e event, said *strings.Builde
 	f.times++
 }
 
-// report says what failed how often.
+// report prints how often each test failed.
 func report(w io.Writer, failures []failure, rounds int) {
 	for _, f := range failures {
 		_, _ = fmt.Fprintf(w, "\n%s failed %d of %d times; the first time:\n%s", f.name, f.times, rounds, f.said)

@@ -35,7 +35,7 @@ type smoke struct {
 	client   *kernel.Client
 
 	ran      map[string]bool // actions called so far
-	word     string          // a word that nobody else's notes contain
+	word     string          // a word that other notes do not contain
 	name     string          // name of the notebook
 	notebook string
 }

@@ -10,10 +10,10 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// path is a document of the notebook.
+// path returns the path of a document in the notebook of the test.
 func (s *smoke) path(title string) string { return "/" + s.name + "/" + title }
 
-// ids are the ids of a list, in its order.
+// ids returns the ids of the items of a list, in its order.
 func ids(list gjson.Result) []string {
 	var out []string
 	for _, one := range list.Array() {
@@ -22,7 +22,7 @@ func ids(list gjson.Result) []string {
 	return out
 }
 
-// id is that of a document.
+// id returns the id of a document.
 func (s *smoke) id(title string) string {
 	s.t.Helper()
 	found := s.do("document.lookup", args{"notebook": s.notebook, "hpath": "/" + title, "include": []string{"id"}})
@@ -33,7 +33,7 @@ func (s *smoke) id(title string) string {
 	return id
 }
 
-// block is the first block of a document that holds text.
+// block returns the id of the first block of a document that holds text.
 func (s *smoke) block(title, text string) string {
 	s.t.Helper()
 	list := s.do("document.get_child_blocks", args{"id": s.id(title)})
@@ -46,13 +46,13 @@ func (s *smoke) block(title, text string) string {
 	return ""
 }
 
-// text is that of a document.
+// text returns the text of a document.
 func (s *smoke) text(title string) string {
 	s.t.Helper()
 	return s.do("fs.read", args{"path": s.path(title)}).Get("content").String()
 }
 
-// write makes a document.
+// write creates a document.
 func (s *smoke) write(title, markdown string) {
 	s.t.Helper()
 	s.do("fs.write", args{"path": s.path(title), "markdown": markdown})
@@ -94,7 +94,7 @@ func (s *smoke) edit() {
 	s.want("ls", s.do("fs.ls", args{"path": "/" + s.name}).Raw, `"Moved"`)
 }
 
-// titles are those that paths, SQL and HTML could stumble over.
+// titles works with titles that paths, SQL and HTML could stumble over.
 func (s *smoke) titles() {
 	for _, title := range []string{`50% & "more" <b>it's #1 _x_`, "表情 😀 👩‍👩‍👧", "[[brackets]] {{x}} | $a$", "a.sy"} {
 		s.write("Odd", "parent")

@@ -76,7 +76,7 @@ func (s *smoke) undo() {
 	s.revert(s.do("fs.write", args{"path": s.path("Plain"), "markdown": "new", "overwrite": true}))
 	s.want("after an overwrite was taken back", s.text("Plain"), "one", "two")
 
-	// Nothing is written twice, nor over what somebody has changed.
+	// Nothing is written twice, and changes by others are not overwritten.
 	again := args{"dataType": "markdown", "data": "only once", "parentID": s.id("Plain"), "requestId": string(kernel.NewID()) + "-once"}
 	first := s.do("block.append", again)
 	if second := s.do("block.append", again); !second.Get("replayed").Bool() || second.Get("id").String() != first.Get("id").String() {

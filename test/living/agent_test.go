@@ -44,7 +44,7 @@ func (h *home) newAgent(t *testing.T) *agent {
 	return &agent{App: a}
 }
 
-// agrees is a person who agrees to all that a model wants.
+// agrees is a person who agrees to every sampling request.
 type agrees struct{}
 
 func (agrees) ID() string                                      { return "agent" }

@@ -323,8 +323,8 @@ func TestEmptyList(t *testing.T) {
 	})
 }
 
-// A list that is too long is cut at a limit, which is told, compressed, and there at the next
-// start.
+// A list that is too long is cut at a limit and marked as cut. It is stored compressed and served
+// at the next start.
 func TestHugeList(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "huge", Flags: []string{"--tools", "2500", "--page", "100"}}, two[1]})
@@ -443,7 +443,7 @@ func TestAgeIsWhatTheStampSays(t *testing.T) {
 			if st.Freshness != tt.freshness || st.Why != tt.why && tt.freshness != tool.FreshNone {
 				t.Errorf("a: %s %s, want %s %s: %+v", st.Freshness, st.Why, tt.freshness, tt.why, st)
 			}
-			if tt.freshness == tool.FreshNone { // too old to be served: it is asked
+			if tt.freshness == tool.FreshNone { // too old to be served, so the server is asked
 				wantNames(t, c, "b__echo")
 			} else {
 				wantNames(t, c, "a__echo", "b__echo")

@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// What a command does to the cache takes effect in the gateway that runs, at once.
+// A command that changes the cache takes effect in the running gateway at once.
 func TestCacheCommandsBesideAGateway(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)

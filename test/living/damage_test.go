@@ -16,8 +16,8 @@ import (
 	"collie/test/gateway"
 )
 
-// A file that is not a cache file is kept aside and told once, with the place; the servers are asked
-// anew, and the file is good again after the first write.
+// A file that is not a cache file is moved aside and reported once, with its new path. The lists are
+// fetched again, and after the first write the file is valid.
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func TestLastGoodFile(t *testing.T) {
 	wantAside(t, h.cache(), "invalid json")
 }
 
-// An entry that is wrong costs its own server a start, and nobody else.
+// A wrong entry only causes a start of its own server.
 func TestOneEntryBad(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(e map[string]any){

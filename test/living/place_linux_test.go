@@ -41,7 +41,7 @@ func fill(t *testing.T, dir string) (free func()) {
 	defer func() { _ = f.Close() }()
 	for block := make([]byte, 1<<10); ; {
 		if _, err := f.Write(block); err != nil {
-			break // that is what it is for
+			break // this is its purpose
 		}
 	}
 	return func() {
@@ -95,8 +95,8 @@ func TestDiskFull(t *testing.T) {
 func hungMount(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	// The one who is asked for what lies in an autofs mount is this pipe, which nobody reads. Its
-	// own process group is not asked about, so it must not be ours.
+	// Requests for files in the autofs mount go to this pipe, which has no reader. Accesses of the
+	// pipe's own process group are not passed to it, so it must be a different group.
 	asked, ask, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func hungMount(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	end := func() {
-		_, _ = asked.Close(), ask.Close() // whoever waits gets an error now
+		_, _ = asked.Close(), ask.Close() // waiting processes get an error now
 		_ = owner.Process.Kill()
 		_ = owner.Wait()
 	}
@@ -139,7 +139,7 @@ func TestHungMount(t *testing.T) {
 	awaitNames(t, c, "m__echo", "b__echo")
 	var lists, calls []time.Duration
 	for i := range 200 {
-		if i%50 == 25 { // so that there is always something to write
+		if i%50 == 25 { // so that there is always a change to write
 			m.changes(t, g, "echo", fmt.Sprintf("new%d", i))
 		}
 		begun := time.Now()

@@ -134,7 +134,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		func(t *testing.T, path string) { chmod(t, filepath.Dir(path), 0o700) })
 }
 
-// A folder that is missing is made, for its owner alone.
+// A missing folder is created, accessible to its owner only.
 func TestMissingFolder(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new", "er", "c.json")
@@ -180,7 +180,7 @@ func TestSymbolicLink(t *testing.T) {
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server()})
 	target := filepath.Join(t.TempDir(), "target.json")
-	if err := os.Symlink(target, h.cache()); err != nil { // the target is made too
+	if err := os.Symlink(target, h.cache()); err != nil { // the target of the link is created too
 		t.Fatal(err)
 	}
 	g := h.started(t)
@@ -228,7 +228,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 	}
 }
 
-// A file that somebody deletes is there again with the next write, with all that is known.
+// A deleted file is written again, complete, with the next change.
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)

@@ -47,7 +47,7 @@ func TestOneLineAMessage(t *testing.T) {
 	}
 }
 
-// A legacy server that is silent about what it does not know is ready soon.
+// A legacy server that does not answer unknown requests is ready soon.
 func TestSilentLegacyServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
@@ -181,7 +181,7 @@ func TestEveryTransport(t *testing.T) {
 	}
 }
 
-// A start that fails leaves the entry as it is, but for the error.
+// A failed start changes nothing in the entry except the error.
 func TestFailedStartKeepsTheEntry(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -282,8 +282,8 @@ func TestListIsFasterWithACache(t *testing.T) {
 	}
 }
 
-// A stale list is offered at once and put right in the background, which clients are told of;
-// several clients at once start one process.
+// A stale list is offered at once and refreshed in the background, and clients are notified.
+// Several concurrent clients start one process.
 func TestStaleWhileRevalidating(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -328,10 +328,10 @@ func TestWarmedUp(t *testing.T) {
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 }
 
-// partial is the exit code of commands that did some of what they were to do.
+// partial is the exit code of commands that succeeded only in part.
 const partial = 6
 
-// A warm-up of which one part fails keeps the rest, and says what failed.
+// If a part of a warm-up fails, the rest is kept, and the failure is reported.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
@@ -369,7 +369,7 @@ func TestNoTimerStartsAServer(t *testing.T) {
 	awaitNames(t, c, "r__echo", "r__change", "r__extra", "short__echo")
 }
 
-// What the cache shows is the same whether the file is compressed or not.
+// The cache shows the same whether its file is compressed or not.
 func TestCompressedCache(t *testing.T) {
 	t.Parallel()
 	show := func(compression string) (shown string, size int64) {

@@ -76,7 +76,7 @@ func TestNothingInClear(t *testing.T) {
 	angry := serveRemote(t, http.HandlerFunc(echoing))
 	p, oauth := newGuarded(t, "--offer", "echo")
 	h := newHome(t, nil)
-	outside := t.TempDir() // what people keep in files of their own is theirs
+	outside := t.TempDir() // files of users are left alone
 	write := func(name, text string) string {
 		path := filepath.Join(outside, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -128,7 +128,7 @@ func TestNothingInClear(t *testing.T) {
 	defer cancel()
 	for _, args := range []string{
 		fmt.Sprintf(`{"password":%q,"nested":{"api_key":%q}}`, c.plant("argument named password"), c.plant("argument named api_key")),
-		fmt.Sprintf(`{"text":"it is %s"}`, c["env"]), // a model repeats what it should not know
+		fmt.Sprintf(`{"text":"it is %s"}`, c["env"]), // a model repeats a secret
 	} {
 		for _, name := range []string{"local__echo", "local__fail", "far__fail", "angry__x", "gone__x", "args__x"} {
 			_, _ = client.Tool(ctx, name, args) // most fail
@@ -182,7 +182,7 @@ func TestNothingInClear(t *testing.T) {
 		t.Error("a tool that is not there was called")
 	}
 	c.wantNone(t, "collie call", []byte(stdout+stderr))
-	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // carries what stands in the settings, and nothing else
+	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // uses the settings and nothing else
 	for place, secret := range c {
 		if strings.Contains(place, "stored") && strings.Contains(stdout+stderr, secret) {
 			t.Errorf("the secret %q is in an export", place)

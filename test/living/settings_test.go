@@ -21,8 +21,8 @@ func one(name, offer string, more ...string) gateway.Server {
 	return gateway.Server{Name: name, Flags: []string{"--offer", offer}, More: strings.Join(more, ",")}
 }
 
-// A server whose entry changes is another one: its old tools go at once, it is asked anew, and
-// nobody else notices.
+// A changed entry means a different server: the old tools disappear at once, its lists are fetched
+// again, and other servers are not affected.
 func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{one("a", "echo,pid"), one("b", "echo,pid")})
@@ -99,7 +99,7 @@ func TestServeOldOnChange(t *testing.T) {
 	}
 }
 
-// The file with variables is part of what a server is, though it is another file.
+// The dotenv file is part of a server's identity, although it is another file.
 func TestEnvFileChanged(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -152,7 +152,7 @@ func TestTreatedInAnotherWay(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// A server that comes is asked, nobody else is.
+// A new server is started, and no other one.
 func TestServerAdded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -235,8 +235,8 @@ func TestServerRenamed(t *testing.T) {
 	}
 }
 
-// A server that is switched off is not offered, and what is known of it is good when it is
-// switched on again.
+// A server that is switched off is not offered. Its cached lists are valid when it is switched on
+// again.
 func TestServerDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)

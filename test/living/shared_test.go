@@ -10,8 +10,8 @@ import (
 	"collie/test/gateway"
 )
 
-// What one gateway has learned, others offer without asking; they are told of what changes; and
-// what nobody has signed is used by nobody.
+// Gateways offer the lists that one of them has fetched, without a request of their own, and hear
+// of changes. An entry without a valid signature is not used.
 func TestSharedChange(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -21,7 +21,8 @@ func TestSharedChange(t *testing.T) {
 	all[0].Started(t)
 	wantNames(t, legacy(t, all[0]), "r__echo", "r__change")
 	awaitShared(t, all[0], 1)
-	// The first gateway may ask for its list again once it hears of changes, but nobody else opens a connection.
+	// The first gateway may fetch its list again once it hears of changes, but no other gateway opens a
+	// connection.
 	opened := func() int { return far.count("initialize") + far.count("server/discover") }
 	before, apart := opened(), m.apart
 	if before == 0 {
@@ -46,7 +47,7 @@ func TestSharedChange(t *testing.T) {
 	}
 }
 
-// A place that is dead costs a moment at the start, and nothing else.
+// A shared place that does not answer delays the start for a moment and has no other effect.
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	h := teamOf(t, two...).member(t, "nats://127.0.0.1:1")

@@ -223,8 +223,7 @@ func TestSharedPlace(t *testing.T) {
 	}
 }
 
-// An entry that somebody has written into the place is dropped and counted, and what it offers
-// is offered to nobody.
+// A forged entry in the shared place is dropped and counted, and its tools are not offered.
 func TestForgedEntries(t *testing.T) {
 	t.Parallel()
 	m := newTeam(t)
@@ -277,7 +276,7 @@ func forge(t *testing.T, place, before, after string) {
 	}
 }
 
-// Of ten gateways whose list has expired one asks the server, and tells the others.
+// When the list of ten gateways has expired, one of them asks the server and shares the answer.
 func TestTenGatewaysAskAsOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits until lists expire")

@@ -89,7 +89,7 @@ func TestListsOfAnotherUser(t *testing.T) {
 		t.Fatalf("logout: exit code %d: %s%s", code, out, stderr)
 	}
 	h.signIn(t, p, "r")
-	far.stop() // so that nothing but the cache could tell
+	far.stop() // so that only the cache can know
 	g = h.started(t)
 	wantNames(t, legacy(t, g), "b__echo")
 	far.start()

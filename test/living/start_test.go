@@ -73,7 +73,7 @@ func TestFirstStart(t *testing.T) {
 func wantMode(t *testing.T, path string, want fs.FileMode) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		return // modes say nothing there
+		return // file modes mean nothing there
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 		t.Errorf("mode of %s: %v, %v; want %v", filepath.Base(path), info.Mode(), err, want)
@@ -176,7 +176,7 @@ func kept(t *testing.T, h *home, server string) string {
 	return string(raw)
 }
 
-// A server that is down and was never seen disturbs no other, and is tried again.
+// A server that is down and was never seen does not affect others, and is tried again.
 func TestServerDownWithoutAnEntry(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two),

@@ -40,7 +40,7 @@ func writeEntries(path, name string) (code int) {
 			await.Moment(10 * time.Millisecond)
 		}
 	}
-	for try := 0; c.Flush(context.Background()) != nil; try++ { // ten want the lock at once
+	for try := 0; c.Flush(context.Background()) != nil; try++ { // ten processes want the lock at the same time
 		if try == 20 {
 			fmt.Fprintln(os.Stderr, c.Stats().LastFailure)
 			return 1
@@ -83,8 +83,8 @@ func TestTenWriters(t *testing.T) {
 	t.Logf("%d generations", r.Generation)
 }
 
-// Gateways that share a file learn from each other: what they wrote is all there, counted
-// exactly, and what one learns the others offer without asking.
+// Gateways that share a file see each other's lists. Everything that they wrote is there, counted
+// exactly, and a list that one has fetched is offered by the others without a request.
 func TestGatewaysShareAFile(t *testing.T) {
 	t.Parallel()
 	const gateways, servers = 4, 25
@@ -127,7 +127,8 @@ func TestGatewaysShareAFile(t *testing.T) {
 	}
 }
 
-// What one process of a home learns, another offers within two seconds, without asking.
+// A list that one process of a home has fetched is offered by another within two seconds, without a
+// request.
 func TestOthersOfferWhatOneLearns(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)

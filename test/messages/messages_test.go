@@ -27,8 +27,8 @@ func TestMessages(t *testing.T) {
 		list = append(list, s)
 		return s
 	}
-	// Each client has servers of its own. A process does not say for whose call it asks something, and a
-	// session at a remote server cancels what it asked last.
+	// Each client has its own servers, because a process does not say which call its question belongs
+	// to, and a session at a remote server cancels its previous question.
 	pipes, webs := map[string]*server{}, map[string]*server{}
 	for _, transport := range transports {
 		pipes[transport], webs[transport] = named("pipe_"+transport, "legacy", false), named("web_"+transport, "legacy", true)
@@ -74,7 +74,7 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// path is a client with one server of its own.
+// path is a client with its own server.
 type path struct {
 	*client
 	server *server
@@ -223,7 +223,7 @@ func (p *path) progressOfQuestions() {
 	}
 }
 
-// Several questions of one result are asked in their order.
+// The questions of one result are asked in order.
 func questionsInOrder(t *testing.T, c *client, s *server) {
 	t.Helper()
 	c.answers(func(context.Context, mcp.Message) (json.RawMessage, error) {
@@ -241,7 +241,7 @@ func questionsInOrder(t *testing.T, c *client, s *server) {
 	}
 }
 
-// A message goes to the server that has what it names; if several have it, to none.
+// A message goes to the server that offers what it names; if several offer it, to none.
 func addressee(t *testing.T, c *client, transport string, servers []*server) {
 	t.Helper()
 	if _, failure, err := c.request(t.Context(), "vendor/x", "{}"); failure == nil || failure.Code() != mcp.CodeMethodNotFound || !strings.Contains(failure.Error(), "method not found: vendor/x") {

@@ -36,7 +36,7 @@ func TestRoots(t *testing.T) {
 
 	ada := g.client(t, "bridge", legacy, can, "")
 	ada.roots("ada")
-	ada.tells("notifications/roots/list_changed", "") // she may have been asked before she had any
+	ada.tells("notifications/roots/list_changed", "") // the client may have been asked before it had roots
 	s.hears(t, 1, "file:///ada")
 	ada.roots("ada-moved")
 	ada.tells("notifications/roots/list_changed", "")
@@ -44,7 +44,7 @@ func TestRoots(t *testing.T) {
 
 	bob := g.client(t, "http", legacy, can, "")
 	bob.roots("bob")
-	s.hears(t, 2, noRoots) // whose, nobody can say
+	s.hears(t, 2, noRoots) // it is unknown whose question this is
 	if got := bob.called(s.tool("ask"), `{"what":"roots"}`, ""); !strings.Contains(got, `"file:///bob","x":1.0`) {
 		t.Errorf("inside a call of bob's the roots are %s", got)
 	}
@@ -112,8 +112,8 @@ func TestRootsInACallOfAnotherClient(t *testing.T) {
 	<-ended
 }
 
-// Of several calls of one session a question goes to one whose stream is read, and where that ends,
-// to another: a call that its client has given up on hangs no other.
+// With several calls in a session, a question goes to a call whose stream is read and, when that
+// ends, to another one. So a call that its client has given up does not block the others.
 func TestQuestionGoesWhereItIsRead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "")

@@ -60,7 +60,7 @@ func TestStrangers(t *testing.T) {
 	<-ended
 }
 
-// post sends a body as it is, in a session if there is one.
+// post sends a body unchanged, in the session if there is one.
 func (g *gateway) post(t *testing.T, body, session string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(body))

@@ -45,8 +45,8 @@ var fsCases = []useCase{
 	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*workspace, *place) object { return object{"query": "common"} }},
 }
 
-// plain adds to each place a document that nothing refers to, so that it may be overwritten, and an asset
-// that nothing uses.
+// plain adds to each place a document without references, so that it may be overwritten, and an unused
+// asset.
 func plain(w *workspace) {
 	for _, p := range []*place{w.open, w.shut} {
 		w.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))

@@ -6,7 +6,7 @@ import "collie/internal/source/siyuan/access"
 type kind uint8
 
 const (
-	// needs: the notebook of what is named must have the level.
+	// needs: the notebook that contains the named thing must have the level.
 	needs kind = iota
 	// filters: it always runs, but leaves out what may not be read.
 	filters
@@ -34,8 +34,8 @@ type useCase struct {
 	shows string
 	// mild marks a case that names several things and answers for each one separately.
 	mild bool
-	// vain marks a case that has nothing to do even when it is allowed, for example because there is no such
-	// copy.
+	// vain marks a case that has no effect even when it is allowed, for example because the copy does not
+	// exist.
 	vain bool
 }
 

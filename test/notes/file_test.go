@@ -43,8 +43,8 @@ func TestMissingPermissionFile(t *testing.T) {
 	}
 }
 
-// TestCorruptPermissionFile: while nobody knows what is allowed
-// nothing is written, and read only what could be read when the file last said so.
+// TestCorruptPermissionFile: while the levels are unknown, nothing is written, and only what the
+// last valid file allowed can be read.
 func TestCorruptPermissionFile(t *testing.T) {
 	t.Parallel()
 	write := func(r *gateway) *outcome {

@@ -94,12 +94,12 @@ type outcome struct {
 	kind   tool.ErrorKind // empty if it succeeded
 	code   string
 	text   string // the result, or the payload of the error
-	told   string // what the person and the client were told during the call
+	told   string // notes to the person and the client during the call
 	writes []string
 	asked  bool
 }
 
-// all returns everything that anybody was told.
+// all returns all notes to the person and the client.
 func (o *outcome) all() string { return o.text + "\n" + o.told }
 
 // call runs an action as an MCP client does.
@@ -132,7 +132,8 @@ func (r *gateway) do(c tool.Request) *outcome {
 	return out
 }
 
-// person agrees to everything, types the name where that is asked for, and records what it is told.
+// person agrees to every question, types the name where it is asked for, and records what it is
+// shown.
 type person struct {
 	mu    sync.Mutex
 	told  strings.Builder
@@ -159,7 +160,7 @@ func (p *person) Ask(_ context.Context, method string, params json.RawMessage) (
 	return json.Marshal(map[string]any{"confirm": true, "name": gjson.GetBytes(params, "name").String()})
 }
 
-// drain returns what the person was told, and forgets it.
+// drain returns what the person was shown so far, and clears it.
 func (p *person) drain() (told string, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -72,7 +72,7 @@ func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	}
 }
 
-// tells are the actions whose answer does depend on whether something is hidden, and why.
+// tells are the actions whose answer depends on hidden things, with the reason.
 var tells = map[string]string{
 	"file.remove_unused_assets": "needs rwd everywhere",
 	"timeline.list_nodes":       "needs r everywhere, unless it is about a document",
@@ -87,7 +87,7 @@ var joined = regexp.MustCompile(`group_concat|json_group_array`)
 // queries are templates that read notes, which need r everywhere.
 var queries = regexp.MustCompile(`queryBlocks|zqquery`)
 
-// lists are what every client gets, whoever it is.
+// lists are the requests whose answer is the same for every client.
 func (r *gateway) lists() []string {
 	var out []string
 	for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
@@ -143,14 +143,14 @@ var (
 	// order is where a person has put a notebook among all, and hashes are of ids too.
 	order = regexp.MustCompile(`"sort":\d+`)
 	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
-	// folder is that of an export, named after what is in it, times included.
+	// folder is the folder of an export, named after what is in it, times included.
 	folder = regexp.MustCompile(`temp/export/[0-9a-f]{32}-`)
-	// chosen are the ids that the workspaces give to what they make.
+	// chosen are the ids that the workspaces give to new things.
 	chosen = regexp.MustCompile(`^20240102030405-(opn|sht|hdn)`)
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// plain is what came of a call, in a form that two workspaces have in common.
+// plain is the outcome of a call, in a form that can be compared between two workspaces.
 func (r *gateway) plain(o *outcome) any {
 	text := o.text
 	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {

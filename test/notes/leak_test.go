@@ -56,8 +56,8 @@ func withoutEcho(text string, args object) string {
 	return strings.ToLower(text)
 }
 
-// withoutReferences is text without the references of the open notebook to hidden blocks: the
-// ids stand in what a caller may read and write.
+// withoutReferences returns text without the references of the open notebook to hidden blocks,
+// because a caller may read and write these ids.
 func (w *workspace) withoutReferences(text string) string {
 	for _, id := range w.named {
 		for _, before := range []string{"((", "siyuan://blocks/", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {

@@ -176,7 +176,7 @@ type loss struct {
 	needed func(name string)
 }
 
-// look runs one case and finds what is no longer in its place.
+// look runs one case and returns what is no longer in its place.
 func (l *loss) look(t *testing.T, k useCase) {
 	name := strings.TrimSpace(k.act + " " + k.how)
 	l.fresh()

@@ -22,7 +22,7 @@ func registered() map[string]*action.Action {
 	return out
 }
 
-// TestEveryActionHasACase keeps the table whole, and the actions to what it says.
+// TestEveryActionHasACase checks that the table has every action, and that the actions match it.
 func TestEveryActionHasACase(t *testing.T) {
 	t.Parallel()
 	most := map[string]access.Level{}
@@ -125,7 +125,7 @@ type matrix struct {
 	*stock
 	useCase
 	t *testing.T
-	// changes says that the case writes if it may; previews that it has a preview.
+	// changes means that the case writes if it is allowed; previews means that it has a preview.
 	changes, previews bool
 }
 

@@ -29,7 +29,7 @@ func (w *workspace) probes() []probe {
 		if known[act] == nil {
 			return // see TestEveryActionHasACase
 		}
-		if act != "search.query_sql" { // which says the same either way
+		if act != "search.query_sql" { // its answer is the same either way
 			out = append(out, probe{act: act, args: args})
 		}
 		args = maps.Clone(args)

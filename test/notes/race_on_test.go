@@ -2,7 +2,7 @@
 
 package notes_test
 
-// thrifty spares what costs most under the race detector: workspaces of their own for further cases
-// of an action, which are previewed instead, two in three cases of the matrix, and six in seven of the probes for what is
-// hidden. Without the detector, as make test runs it too, all of them are made.
+// thrifty leaves out the most expensive parts under the race detector: separate workspaces for further cases of an
+// action, which are only previewed; two in three cases of the matrix; six in seven probes for hidden things. make test
+// also runs without the detector, and then everything is done.
 const thrifty = true

@@ -178,7 +178,7 @@ func (p *pair) try(c randomCall) string {
 		if a.kind == "" || len(a.writes) > 0 {
 			return fmt.Sprintf("it ran, and it needs a level on what is hidden: %.300s", a.all())
 		}
-		return "" // refused in one workspace alone, so the other one is not asked
+		return "" // refused in one workspace only, so the other one is not called
 	}
 	b := p.without.call(c.act, other)
 	p.remember(a.text, b.text)

@@ -84,7 +84,7 @@ type workspace struct {
 	named                     []string // ids of hidden blocks that occur in the text of the open notebook
 }
 
-// layout says what a workspace contains.
+// layout describes the content of a workspace.
 type layout struct {
 	// without leaves out the hidden notebook; its content then exists nowhere.
 	without bool
@@ -252,7 +252,7 @@ func ids(p *place, group string, pairs ...string) string {
 // body returns a document with a block of every type.
 func body(p, other *place) string {
 	shared := sharedPic
-	if p.code == "hdn" { // what a hidden notebook shows is not there for anybody
+	if p.code == "hdn" { // things that only a hidden notebook shows do not exist for any caller
 		shared = p.asset("pic")
 	}
 	return ids(p, "first",

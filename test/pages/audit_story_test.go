@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 )
 
-// A person finds what was refused, sees what was asked for, goes back page by page, takes it along, and sees where a record was changed.
+// A person goes back to earlier records, finds a refused call and its arguments, downloads what is shown, and sees which
+// record somebody has changed in the file.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -25,17 +27,31 @@ func TestAudit(t *testing.T) {
 	}
 	call(1, "/Welcome/Nowhere")
 	s.signIn()
+	s.click("header nav", "Notes")
+	s.shows(".shelf", "Writing")
 	s.click("header nav", "Audit")
 	s.shows("[data-record='call.result'] summary", "fs.read")
-	failed := `[...document.querySelectorAll('[data-record="call.result"]')]`
-	before := s.eval(failed + `.length`).(float64)
+	results := `[...document.querySelectorAll('[data-record="call.result"]')]`
+	before := s.eval(results + `.length`).(float64)
 	s.click("main", "Earlier records")
-	s.until(failed + fmt.Sprintf(`.length > %v`, before))
+	s.until(results + fmt.Sprintf(`.length > %v`, before))
 	s.page("audit")
 
+	// What the pages read themselves is shown to who asks for it.
+	own := `[...document.querySelectorAll('[data-record="call.result"] summary')].some(e => /fs.ls[^]*in these pages/.test(e.innerText))`
+	if s.eval(own) == true {
+		t.Error("the reads of the pages are among the records")
+	}
+	s.press(`document.querySelector('[data-field=own]')`)
+	s.until(own)
+	s.press(`document.querySelector('[data-field=own]')`)
+	s.until(`!` + own)
+
 	s.choose("[data-field=outcome] option[value=refused]", "refused")
-	s.until(failed + `.length === 1`)
-	s.click("[data-record^=call]", "refused")
+	s.until(results + `.length === 1`)
+	s.shows("[data-record^=call] .badge.refused", "⊘ refused")
+	s.press(`document.querySelector('[data-record^=call] summary')`)
+	s.shows("[data-record='call.result'] dd", "refused before it ran")
 	s.shows("[data-record='call.result'] pre", "/Welcome/Nowhere")
 	s.click("[data-record^=call]", "All records of this call")
 	s.shows("main", "begun")
@@ -45,17 +61,28 @@ func TestAudit(t *testing.T) {
 	s.click("main", "Show")
 	s.shows("main", "No record is like that.")
 
-	// The text stays where a person has been to another page, and what is shown can be taken along.
+	// The text is still there after a visit to another page, and what is shown can be downloaded. The page offers the
+	// file as a link to a blob; this keeps its text instead.
 	s.click("header nav", "Tools")
 	s.shows("main", "fs")
 	s.click("header nav", "Audit")
 	s.until(`document.querySelector('[data-field=text]')?.value === 'nothing has this text'`)
 	s.write("[data-field=text]", "Nowhere")
 	s.click("main", "Show")
-	s.until(failed + `.length === 1`)
+	s.until(results + `.length === 1`)
 	s.eval(`URL.createObjectURL = (data) => { data.text().then((text) => window.saved = text); return '#' }; HTMLAnchorElement.prototype.click = () => {}; 0`)
 	s.press(`[...document.querySelectorAll('main button')].find(e => e.innerText.startsWith('Download'))`)
 	s.until(`window.saved?.trim().split('\n').every(line => JSON.stringify(JSON.parse(line)).includes('Nowhere'))`)
+	s.eval(`window.saved = ''; 0`)
+	s.click("main", "Download with a signed proof")
+	s.until(`window.saved.includes('/Welcome/Nowhere')`)
+	signed := filepath.Join(t.TempDir(), "audit.jsonl")
+	if err := os.WriteFile(signed, []byte(s.eval(`window.saved`).(string)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, problem, code := s.programs.Run(t, s.gateway.Home, "audit", "verify", "--export", signed, "--config", s.settings); code != 0 || !strings.Contains(out, "intact") {
+		t.Errorf("the signed export: %d %s %s", code, out, problem)
+	}
 
 	s.click("main", "Is it intact?")
 	s.until(`document.querySelector('[data-verdict=intact]')`)

@@ -94,7 +94,7 @@ func TestSmallScreen(t *testing.T) {
 	for _, theme := range []string{"light", "dark"} {
 		for _, language := range []string{"en", "zh"} {
 			for _, choice := range []string{theme, language} {
-				s.eval(`(e => { e.value = '` + choice + `'; e.dispatchEvent(new Event('change', { bubbles: true })) })([...document.querySelectorAll('aside select')].find(e => e.querySelector('[value=` + choice + `]')))`)
+				s.eval(`(e => { e.value = '` + choice + `'; e.dispatchEvent(new Event('change', { bubbles: true })) })([...document.querySelectorAll('header select')].find(e => e.querySelector('[value=` + choice + `]')))`)
 			}
 			s.until(`document.documentElement.lang === '` + map[string]string{"en": "en", "zh": "zh-CN"}[language] + `' && document.documentElement.dataset.theme === '` + theme + `'`)
 			if wide := s.eval(`[...document.querySelectorAll('body, header, main, .messages, .composer, .about')].filter(e => e.scrollWidth > innerWidth).map(e => e.className + e.tagName + e.scrollWidth).join(' ')`); wide != "" {

@@ -54,10 +54,6 @@ func tell(t *testing.T, turns ...provider.Turn) *story {
 // tellOf is tell with a model that goes by what it is asked.
 func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 	t.Helper()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal("install chromium and fonts-noto-cjk")
-	}
 	fake, err := provider.New(provider.Script{Conversations: conversations}, provider.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -73,22 +69,32 @@ func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 	s.sections = []string{`"siyuan":{}`, `"secrets":{"store":"file"}`, `"agent":{"model":"fake/m"}`, fmt.Sprintf(`"providers":{"fake":{"kind":"openai","baseURL":%q,"keys":[{"label":"a","secret":"x"}]}}`, at.URL+"/v1")}
 	s.settings = s.programs.Settings(t, nil, s.sections...)
 	s.gateway = s.programs.Serve(t, s.settings)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(t.TempDir(), "chromium")),
-		chromedp.Flag("lang", "en"), chromedp.WindowSize(1200, 800))
-	all, end := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(end)
-	s.tab, end = chromedp.NewContext(all)
-	t.Cleanup(func() {
-		if t.Failed() {
-			text, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`document.body.innerText`))
-			t.Logf("on the page (%v):\n%s", err, text)
-		}
-		end()
-	})
+	s.browse()
 	if err := chromedp.Listen(s.tab, s.watch); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// browse opens Chromium.
+func (s *story) browse() {
+	s.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		s.Fatal("install chromium and fonts-noto-cjk")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium), chromedp.NoSandbox, chromedp.UserDataDir(filepath.Join(s.TempDir(), "chromium")),
+		chromedp.Flag("lang", "en"), chromedp.Flag("ignore-certificate-errors", true), chromedp.WindowSize(1200, 800))
+	all, end := chromedp.NewExecAllocator(context.Background(), options...)
+	s.Cleanup(end)
+	s.tab, end = chromedp.NewContext(all)
+	s.Cleanup(func() {
+		if s.Failed() {
+			text, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`document.body.innerText`))
+			s.Logf("on the page (%v):\n%s", err, text)
+		}
+		end()
+	})
 }
 
 // servers changes the settings to have these servers, which the gateway takes up.
@@ -105,6 +111,12 @@ func (s *story) watch(event any) {
 	case *network.EventRequestWillBeSent:
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && !slices.Contains(s.next, to.Host) {
 			s.strange = append(s.strange, e.Request.URL)
+		}
+	case *runtime.EventConsoleAPICalled:
+		for _, arg := range e.Args {
+			if e.Type == "warning" {
+				s.strange = append(s.strange, "console: "+string(arg.Value))
+			}
 		}
 	case *runtime.EventExceptionThrown:
 		s.strange = append(s.strange, e.ExceptionDetails.Text)

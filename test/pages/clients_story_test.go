@@ -47,6 +47,10 @@ func TestClients(t *testing.T) {
 
 	s.press(`document.querySelectorAll('[data-client=cursor] [type=radio]')[1]`)
 	s.shows("[data-client=cursor] pre", "Bearer collie_…")
+	s.eval(`Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => void (window.copied = text) } }); 0`)
+	s.click("[data-client=cursor]", "Make a token and copy")
+	s.until(`/Bearer collie_[A-Za-z0-9_-]{20}/.test(window.copied ?? '')`)
+	s.shows("[data-token=cursor-copy]", "tools")
 	s.click("[data-client=cursor]", "Write it anew")
 	s.shows("[data-token=cursor]", "opens: tools")
 	s.shows("[data-client=cursor]", "Done.")
@@ -95,5 +99,80 @@ func TestClients(t *testing.T) {
 	s.choose("option[value=dark]", "dark")
 	s.do(chromedp.EmulateViewport(360, 800))
 	s.look("clients-zh-dark-360")
+	s.clean()
+}
+
+// A person makes a token, whose secret is shown once and opens what it says, ends it, and narrows and widens a profile: what lets
+// clients see or do more takes its name.
+func TestTokensAndProfiles(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	s.click("header nav", "Clients")
+	s.click("main", "Add a token")
+	s.write("[data-add=token] [data-field=name]", "laptop")
+	s.click("[data-add=token]", "Add")
+	s.shows("[data-made=laptop]", "collie_")
+	secret := s.eval(`document.querySelector('[data-made] code').innerText`).(string)
+	s.shows("[data-token=laptop]", "opens: tools")
+	opens := func() int {
+		b := &browser{T: t, gateway: s.gateway}
+		return b.status("GET", "/api/v1/tools", "", "Authorization", "Bearer "+secret, "Collie-Browser-Key", "")
+	}
+	await.Until(t, "the token opens", func() bool { return opens() == 200 })
+	s.page("token")
+	s.click("main", "Add a token")
+	s.until(`!document.querySelector('[data-made]')`)
+	s.write("[data-add=token] [data-field=name]", "laptop")
+	s.click("[data-add=token]", "Add")
+	s.shows("[data-add=token] [role=alert]", "there is a token of that name")
+	s.write("[data-add=token] [data-field=name]", "phone")
+	s.press(`document.querySelector('[data-add=token] [value=approve]')`)
+	s.until(`document.querySelector('[data-add=token] .primary').disabled`)
+	if status, raw := s.gateway.Ask(t, "POST", "/tokens", `{"name":"phone","scopes":["approve"]}`); status != 409 && status != 403 || !strings.Contains(string(raw), "type: phone") {
+		t.Errorf("a token that approves, which nobody typed: %d %s", status, raw)
+	}
+	s.write("[data-add=token] [data-field=typed]", "phone")
+	s.click("[data-add=token]", "Add")
+	s.shows("[data-token=phone]", "opens: tools, approve")
+	s.click("[data-token=laptop]", "End: laptop")
+	s.click("[data-token=laptop]", "End")
+	s.until(`!document.querySelector('[data-token=laptop]')`)
+	await.Until(t, "the token opens nothing", func() bool { return opens() == 401 })
+
+	s.click("main", "Add a profile")
+	s.write("[data-form=profile] [data-field=name]", "reader")
+	s.write("[data-form=profile] [data-field=tools]", "fs\ntag")
+	s.eval(`(e => { e.value = 'r'; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('[data-form=profile] [data-notebook=Welcome]'))`)
+	s.page("profile")
+	s.click("[data-form=profile]", "Save")
+	s.until(`!document.querySelector('[data-form=profile]')`)
+	s.shows("[data-profile=reader]", "2")
+	raw, err := os.ReadFile(s.settings)
+	if err != nil || !strings.Contains(string(raw), `"reader"`) {
+		t.Errorf("it is not in the settings: %s (%v)", raw, err)
+	}
+	s.click("[data-profile=reader]", "Edit: reader")
+	s.until(`document.querySelector('[data-form=profile] [data-notebook=Welcome]')?.value === 'r'`)
+	s.write("[data-form=profile] [data-field=tools]", "fs")
+	s.click("[data-form=profile]", "Save")
+	s.until(`!document.querySelector('[data-form=profile]')`)
+	s.shows("[data-profile=reader]", "1")
+	s.click("[data-profile=reader]", "Edit: reader")
+	s.write("[data-form=profile] [data-field=tools]", "")
+	s.click("[data-form=profile]", "Save")
+	s.shows("[data-form=profile]", "To agree, type: reader")
+	s.until(`document.querySelector('[data-form=profile] .primary').disabled`)
+	s.write("[data-form=profile] [data-field=typed]", "reader")
+	s.click("[data-form=profile]", "Save")
+	s.shows("[data-profile=reader]", "11")
+	s.click("[data-profile=reader]", "Edit: reader")
+	s.click("[data-form=profile]", "Remove: reader")
+	s.write("[data-form=profile] [data-field=typed]", "reader")
+	s.click("[data-form=profile]", "Remove")
+	s.until(`!document.querySelector('[data-profile=reader]')`)
+	if all := records(t, s.gateway); !strings.Contains(all, "token add") || !strings.Contains(all, "profiles") || strings.Contains(all, secret) {
+		t.Errorf("the records are %s", all)
+	}
 	s.clean()
 }

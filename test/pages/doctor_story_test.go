@@ -27,8 +27,8 @@ func TestDoctor(t *testing.T) {
 	if err := os.Chmod(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.click("main", "Examine again")
-	s.shows("[data-verdict]", "All is well.")
+	s.click("main", "Check again")
+	s.shows("[data-verdict]", "Everything works.")
 	s.choose("option[value=zh]", "zh")
 	s.shows("[data-verdict]", "一切正常。")
 	s.shows("[data-check=gateway]", "网关")

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"collie/internal/mcp/mcptest"
+	"collie/internal/source/upstream/registry/registrytest"
 	"collie/internal/source/upstream/signin/signintest"
 	"collie/test/await"
 )
@@ -149,5 +150,61 @@ func TestSignInAtServer(t *testing.T) {
 	s.shows(".signin-box", "You are signed in.")
 	s.shows("main", "It runs, and can be called.")
 	await.Until(t, "its tools are there", func() bool { return s.gateway.Servers(t)["far"].Tools == 1 })
+	s.clean()
+}
+
+// A person finds a server in the registry, gives it what it asks for, and adds it with its version pinned and its secret in the
+// store. A registry that cannot be reached says so.
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "npx"), []byte("#!/bin/sh\nexec '"+s.programs.Fake+"' --offer echo\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.programs.Env = append(s.programs.Env, "PATH="+bin+":"+os.Getenv("PATH"))
+	s.again()
+	s.sections = append(s.sections, `"mcp":{"registry":"http://`+freePort(t)+`"}`)
+	s.servers()
+	s.signIn()
+	s.click("header nav", "Servers")
+	s.click("main", "Add a server")
+	s.press(`document.querySelector('[type=radio][value=registry]')`)
+	s.write("[data-field=words]", "weather")
+	s.click("main", "Search the registry")
+	s.until(`document.querySelector('main [role=alert]')?.innerText.includes('registry')`)
+	s.page("registry-gone")
+
+	s.sections[len(s.sections)-1] = `"mcp":{"registry":"` + registrytest.Serve(t, registrytest.Weather) + `"}`
+	s.servers()
+	await.Until(t, "the other registry", func() bool {
+		status, _ := s.gateway.Ask(t, http.MethodGet, "/mcp/registry?words=weather", "")
+		return status == http.StatusOK
+	})
+	s.click("main", "Search the registry")
+	s.shows(`[data-found="io.github.example/mcp-server-weather"]`, "Weather of today and tomorrow")
+	s.page("registry")
+	s.click("main", "Take over: io.github.example/mcp-server-weather")
+	s.shows("[data-add=server]", "@example/weather@1.2.3")
+	s.write("[data-field=WEATHER_API_KEY]", "sk-0123456789abcdefghij0123")
+	s.click("[data-add=server]", "Check")
+	s.shows(".preview", "io.github.example/mcp-server-weather@1.2.3")
+	s.shows(".preview", "${secret:WEATHER_API_KEY}")
+	s.page("registry-add")
+	s.write("[data-field=typed]", "weather")
+	s.click("[data-add=server]", "Add")
+	s.until(`location.hash === '#/servers/weather'`)
+	s.shows("main", "It runs, and can be called.")
+	raw, err := os.ReadFile(s.settings)
+	if err != nil || strings.Contains(string(raw), "sk-0123") || !strings.Contains(string(raw), "@example/weather@1.2.3") {
+		t.Errorf("the settings are %s (%v)", raw, err)
+	}
+	out, problem, code := s.programs.Run(t, s.gateway.Home, "secret", "list", "--config", s.settings)
+	if code != 0 || !strings.Contains(out, "WEATHER_API_KEY") {
+		t.Errorf("the secret is not in the store: %s %s", out, problem)
+	}
+	if status, answer := s.gateway.Ask(t, http.MethodPost, "/mcp/servers", `{"json":"{\"command\":\"x\",\"env\":{\"A\":\"${secret:WEATHER_API_KEY}\"}}","name":"x","typed":"x","secrets":{"WEATHER_API_KEY":"other"}}`); status != http.StatusConflict {
+		t.Errorf("another server's secret is replaced: %d %s", status, answer)
+	}
 	s.clean()
 }

@@ -3,7 +3,12 @@
 package pages_test
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/tidwall/gjson"
+
+	"collie/test/fakellm/provider"
 )
 
 // A person searches the guides in both languages, comes to the section that was found, and follows a link from one guide to another.
@@ -14,19 +19,20 @@ func TestHelp(t *testing.T) {
 	s.click("header nav", "Help")
 	s.shows(".shelf", "Pages in the browser")
 	s.shows(".shelf", "mascot")
+	s.shows("main h1", "Where to begin")
 	s.page("help")
 	s.write(".shelf input", "puppy arrow keys")
 	s.shows(".hits mark", "arrow")
 	s.click(".hits", "Pages in the browser · The puppy")
 	s.shows("main h2", "The puppy")
-	s.until(`(e => e && e.getBoundingClientRect().top < innerHeight / 2)([...document.querySelectorAll('main h2')].find(e => e.innerText === 'The puppy'))`)
+	s.until(`(e => e && e.getBoundingClientRect().top < innerHeight)([...document.querySelectorAll('main h2')].find(e => e.innerText === 'The puppy'))`)
 	s.write(".shelf input", "xyzzy")
 	s.shows(".shelf", "Nothing was found.")
 	s.write(".shelf input", "")
 	s.click("main section", "agents, context entries and skills")
 	s.until(`location.hash === '#/help/guide%2Fagents'`)
 	s.until(`document.querySelector('main h1')?.innerText && !document.querySelector('main h1').innerText.includes('Pages')`)
-	if out := s.eval(`[...document.querySelectorAll('main section a')].filter(a => !a.getAttribute('href')?.match(/^(https?:|#\/help\/)/)).map(a => a.outerHTML).join('\n')`).(string); out != "" {
+	if out := s.eval(`[...document.querySelectorAll('main section a')].filter(a => !a.getAttribute('href')?.match(/^(https?:|#\/help(\/|$))/)).map(a => a.outerHTML).join('\n')`).(string); out != "" {
 		t.Errorf("links that lead nowhere: %s", out)
 	}
 
@@ -38,5 +44,32 @@ func TestHelp(t *testing.T) {
 	s.shows("main h2", "小狗")
 	s.eval(`location.hash = '#/help/guide%2Fnowhere'; 0`)
 	s.shows("main [role=alert]", "guide/nowhere")
+	s.clean()
+}
+
+// A question in the page of help is answered by a model that gets the sections of the guides that it is about, and no tools.
+func TestAskCollie(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "Run collie open. It stands in the guide Pages in the browser."})
+	s.signIn()
+	s.click("header nav", "Help")
+	s.shows(".shelf", "Pages in the browser")
+	s.write("#ask textarea", "How do I sign a browser out?")
+	s.page("ask")
+	s.click("#ask", "Ask")
+	s.shows("article.assistant", "Run collie open.")
+	body := string(s.model.Requests()[0].Body)
+	if !strings.Contains(body, "collie open --end ID") || !strings.Contains(body, "You are Collie") || gjson.Get(body, "tools").Exists() {
+		t.Errorf("the model was asked %s", body)
+	}
+	s.choose("option[value=zh]", "zh")
+	s.click("header nav", "帮助")
+	s.write("#ask textarea", "怎样允许删除笔记本？")
+	s.click("#ask", "提问")
+	s.until(`location.hash.startsWith('#/chat/') && document.querySelector('article.assistant .acts')`)
+	all := s.model.Requests()
+	if body := string(all[len(all)-1].Body); !strings.Contains(body, "笔记本") || !strings.Contains(body, "“笔记本”页") {
+		t.Errorf("the model was asked %s", body)
+	}
 	s.clean()
 }

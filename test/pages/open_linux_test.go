@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"testing"
 
+	"collie/test/await"
 	"collie/test/gateway"
 	"collie/test/terminal"
 )
@@ -27,4 +28,26 @@ func TestOpenAtATerminal(t *testing.T) {
 	if got := b.status(http.MethodPost, "/pages/session", `{"link":"`+shown+`"}`); got != http.StatusForbidden {
 		t.Errorf("the link again: %d", got)
 	}
+}
+
+// For a phone the terminal shows a code, where other machines can come in at all.
+func TestOpenForAPhone(t *testing.T) {
+	t.Parallel()
+	p := gateway.Place(t)
+	settings := p.Settings(t, nil)
+	g := p.Serve(t, settings)
+	open := func() *terminal.Screen {
+		return terminal.Run(t, terminal.Size{Columns: 200, Rows: 60}, p.Collie, "open", "--phone", "--home", g.Home, "--config", settings)
+	}
+	s := open()
+	s.Shows("http.publicURL")
+	s.Ends(1)
+	p.SettingsAt(t, settings, nil, `"http":{"publicURL":"https://collie.example.org:8443"}`)
+	await.Until(t, "the setting is in effect", func() bool {
+		status, _ := g.Ask(t, http.MethodPost, "/browsers/links", `{"elsewhere":true}`)
+		return status == http.StatusCreated
+	})
+	s = open()
+	s.Shows("█▀▀▀▀▀█", "https://collie.example.org:8443/pages/#link=")
+	s.Ends(0)
 }

@@ -163,7 +163,7 @@ func TestNoLinkWithoutATerminal(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	out, errs, code = p.Run(t, t.TempDir(), "open", "--config", settings)
-	if code == 0 || !strings.Contains(errs, "no gateway is running") {
+	if code == 0 || !strings.Contains(errs, "no gateway runs") {
 		t.Errorf("without a gateway: exit %d: %s%s", code, out, errs)
 	}
 }

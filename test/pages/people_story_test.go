@@ -38,13 +38,13 @@ func TestPermissions(t *testing.T) {
 	s.shows("[data-grant] dl", "Used\n2")
 	s.page("permissions")
 	s.click("[data-grant]", "Take back: fs mv")
-	s.shows("main", "Nothing is. Where Collie asks")
+	s.shows("main", "Nothing yet. When Collie asks")
 
 	s.click("main", "Make a link")
 	s.until(`document.querySelector('#link')?.innerText.includes('link=')`)
 	_, secret, _ := strings.Cut(s.eval(`document.querySelector('#link').innerText`).(string), "link=")
 	other := signIn(t, s.gateway, secret)
-	s.click("main", "Look again")
+	s.click("main", "Refresh")
 	s.until(`document.querySelectorAll('[data-browser]').length === 2`)
 	s.press(`[...document.querySelectorAll('[data-browser] button')].find(b => b.getAttribute('aria-label').includes('Go-http'))`)
 	s.until(`document.querySelectorAll('[data-browser]').length === 1`)
@@ -106,9 +106,22 @@ func TestModels(t *testing.T) {
 		t.Errorf("after an error the address is %q", kept)
 	}
 	s.page("models")
+
+	// The list of providers is not loaded again where it is unchanged.
+	s.eval(`window.answers = []; (real => { window.fetch = async (...a) => { const got = await real(...a); if (String(a[0]).endsWith('/providers') && (a[1]?.method ?? 'GET') === 'GET') answers.push(got.status); return got } })(window.fetch); 0`)
+	s.click("header nav", "Usage")
+	s.click("header nav", "Models")
+	s.until(`answers.join() === '304'`)
+	s.shows("[data-provider=fake]", "fake")
+	s.click("main", "Add a provider")
+	s.write("main form input[placeholder=openai]", "near")
+	s.write("main form input[type=url]", "http://127.0.0.1:9/v1")
+	s.write("main form input[type=password]", "k")
+	s.eval(`(e => { e.value = 'openai'; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector('main form select')); 0`)
 	s.press(`document.querySelector('main form input[type=checkbox]')`)
 	s.click("main form", "Save")
 	s.shows("[data-provider=near]", "main")
+	s.until(`answers.includes(200)`)
 	s.eval(`window.confirm = () => true; 0`)
 	s.click("[data-provider=near]", "Remove: near")
 	s.until(`!document.querySelector('[data-provider=near]')`)
@@ -172,16 +185,53 @@ func TestNotebooks(t *testing.T) {
 	s.clean()
 }
 
+// A note that a model added is removed where its write is shown, and comes back when the removal is taken back.
+func TestRemoveAnAddedNote(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","path":"/Welcome/Tea","markdown":"Oolong at four."}`)}}}, provider.Turn{Say: "it is written"})
+	s.signIn()
+	s.say("note the tea")
+	s.until(`document.querySelector('article .question') || [...document.querySelectorAll('article.assistant')].some(e => e.innerText.includes('it is written'))`)
+	if s.eval(`!!document.querySelector('article .question')`) == true {
+		s.click("article .question", "Allow once")
+	}
+	s.shows("article.assistant", "it is written")
+	s.click("header nav", "Notes")
+	s.shows(".shelf", "Tea")
+	s.click(".shelf", "Tea")
+	s.shows(".markdown", "Oolong at four.")
+	s.click("[data-write]", "What did it change?")
+	s.shows("[data-write] .difference .fresh", "+ Oolong at four.")
+	s.page("added")
+	s.click("[data-write]", "Remove this note")
+	s.until(`![...document.querySelectorAll('.shelf a')].some(e => e.innerText === 'Tea')`)
+	s.shows("main", "document remove")
+	s.press(`document.querySelector('[data-write] button[aria-expanded]')`)
+	s.shows("[data-write] .difference .old", "- Oolong at four.")
+	s.click("[data-write]", "Take it back")
+	s.until(`[...document.querySelectorAll('.shelf a')].some(e => e.innerText === 'Tea')`)
+	s.clean()
+}
+
 // A person reads what a model wrote where it stands in the notes, finds it by Chinese words, sees what it changed, and takes it back.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","overwrite":true,"path":"/Welcome/Writing","markdown":"# 茶\n\n怎么泡乌龙茶？\n\n<script>window.hacked = 1</script>"}`)}}}, provider.Turn{Say: "it is written"})
 	s.signIn()
 	s.click("header nav", "Notes")
-	s.click(".shelf", "Below: Welcome")
+	s.shows(".shelf", "Writing") // notebooks are open at first
+	s.click(".shelf", "Welcome")
+	s.until(`!document.querySelector('.shelf').innerText.includes('Writing')`)
+	s.click(".shelf", "Welcome")
+	s.click(".shelf", "AGENTS.md")
+	s.shows("main", "This is what models keep for later")
+	s.write(".shelf input", "agents.md")
+	s.eval(`document.querySelector('.shelf form').requestSubmit(); 0`)
+	s.shows(".hits", "/AGENTS.md")
+	s.write(".shelf input", "")
 	s.click(".shelf", "Writing")
 	s.shows("main h1", "Writing")
-	s.until(`document.querySelector('.notes .markdown')?.innerText.trim()`)
+	s.until(`document.querySelector('.notes .markdown .katex')`) // the formula comes last
 	before := s.eval(text(".notes .markdown")).(string)
 	s.shows("main", "Nothing was written.")
 	s.page("notes")
@@ -205,7 +255,7 @@ func TestNotes(t *testing.T) {
 	s.click("[data-write]", "Take it back")
 	s.until(`!document.querySelector('.notes .markdown')?.innerText.includes('乌龙')`)
 	s.do(chromedp.Reload())
-	s.until(`document.querySelector('.notes .markdown')?.innerText.trim()`)
+	s.until(`document.querySelector('.notes .markdown .katex')`) // the formula comes last
 	if now := s.eval(text(".notes .markdown")).(string); now != before {
 		t.Errorf("after it was taken back the page shows\n%s\nbefore it was\n%s", now, before)
 	}
@@ -224,7 +274,7 @@ func TestAgentFilesInThePage(t *testing.T) {
 	s := tell(t)
 	s.signIn()
 	s.click("header nav", "Agents")
-	s.shows("main", "There is none.")
+	s.shows("main", "None yet.")
 	s.press(`document.querySelector('[data-new=agents]')`)
 	s.write(".editor input", "brief")
 	s.write(".editor textarea", "---\ndescription: answers briefly\nengine: steam\n---\n\nBe brief.")
@@ -242,7 +292,7 @@ func TestAgentFilesInThePage(t *testing.T) {
 	s.write(".editor textarea", "---\nkeywords: [茶, oolong]\n---\n\nFour minutes.")
 	s.click(".editor", "Save")
 	s.shows("[data-item='context/tea']", "茶, oolong")
-	s.write("main form textarea", "怎么泡茶？")
+	s.write("main form:has(select) textarea", "怎么泡茶？")
 	s.click("main form", "Try it")
 	s.shows("#found mark", "茶")
 	s.shows("#found", "tea: 茶")

@@ -33,7 +33,7 @@ func TestPictures(t *testing.T) {
 	s.choose("option[value=dark]", "dark")
 	s.click("header nav", "Tools")
 	s.shows("main", "fs")
-	s.eval(`document.querySelector('main details.tool, main details:not(:first-of-type)').open = true; 0`)
+	s.eval(`document.querySelector('main details.tools').open = true; 0`)
 	s.shows("main", "write")
 	s.look("tools")
 	s.clean()

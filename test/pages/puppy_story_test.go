@@ -37,7 +37,8 @@ func fsCall(args string) provider.Turn {
 func TestPuppy(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
-		fsCall(`{"action":"ls","path":"/"}`), fsCall(`{"action":"write","path":"/Welcome/Bone","markdown":"dig"}`), fsCall(`{"action":"read","path":"/Welcome/Nowhere"}`), provider.Turn{Say: "so far"},
+		fsCall(`{"action":"ls","path":"/"}`), fsCall(`{"action":"write","path":"/Welcome/Bone","markdown":"dig"}`), provider.Turn{Say: "it is written"},
+		fsCall(`{"action":"read","path":"/Welcome/Nowhere"}`), provider.Turn{Say: "so far"},
 		fsCall(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`), provider.Turn{Say: "it is moved"},
 		fsCall(`{"action":"rm","path":"/Welcome/Bone"}`), provider.Turn{Say: "that is not allowed"})
 	s.signIn()
@@ -49,6 +50,9 @@ func TestPuppy(t *testing.T) {
 			hearts += document.querySelectorAll('.puppy .hearts').length
 		}).observe(document.body, { subtree: true, childList: true, attributes: true }); 0`)
 	s.say("look around")
+	s.shows("article.assistant", "it is written")
+	s.until(`shown.includes("writing")`)
+	s.say("and read")
 	s.shows("article.assistant", "so far")
 	s.until(`shown.slice(shown.lastIndexOf("writing")).includes("error")`)
 	s.puppyIs("idle") // after a while
@@ -94,6 +98,8 @@ func TestPuppyIsKept(t *testing.T) {
 	s := tell(t)
 	s.signIn()
 	s.puppyIs("idle")
+	s.eval(`Math.random = () => 0.99; 0`)
+	s.until(`document.querySelector('.puppy .drawing[data-pose=sleep][data-eyes=closed] .snore')`) // of itself, where nothing happens
 	left := func() float64 {
 		return s.eval(`document.querySelector('.puppy').getBoundingClientRect().left`).(float64)
 	}
@@ -118,6 +124,9 @@ func TestPuppyIsKept(t *testing.T) {
 		s.press(fmt.Sprintf(`document.querySelector('[data-test=%s]')`, doing))
 		s.puppyIs(doing)
 	}
+	for _, pose := range []string{"stand", "sit", "look", "groom", "lie", "sleep"} {
+		s.until(fmt.Sprintf(`document.querySelector('.kennel figure .drawing[data-pose=%s]')`, pose))
+	}
 	s.page("puppy")
 	s.press(`document.querySelector('[data-test=error]')`)
 	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -134,7 +143,8 @@ func TestPuppyIsKept(t *testing.T) {
 	s.press(`document.querySelector('main input[type=checkbox]')`)
 	s.puppyIs("idle")
 
-	s.click("aside", "Sign out")
+	s.click("header", "Sign out")
+	s.until(`!document.querySelector('header')`)
 	s.shows("main", "Choose a state to see it")
 	s.press(`document.querySelector('[data-test=moving]')`)
 	s.until(`document.querySelector('[data-test=moving]').ariaPressed === 'true'`)

@@ -3,10 +3,13 @@
 package pages_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"collie/test/await"
 	"collie/test/fakellm/provider"
 )
 
@@ -103,4 +106,41 @@ func TestCode(t *testing.T) {
 	}
 	s.until(`document.querySelector('figure.code pre.wrap') && getComputedStyle(document.querySelector('figure.code pre')).whiteSpace === 'pre-wrap'`)
 	s.clean()
+}
+
+// What a page puts together from the pieces of an answer is what the gateway keeps, which the page compares at the end of each turn. It
+// says so where it is not: a changed answer is noticed, and fails every story.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	s := tell(t,
+		provider.Turn{Say: "first I look", Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"ls","path":"/"}`)}}},
+		provider.Turn{Say: strings.Repeat("茶 **and** `cups` ", 60), Chunk: 3, Pace: pace / 10},
+		provider.Turn{Say: strings.Repeat("more ", 40), Chunk: 3, Pace: pace / 10},
+		provider.Turn{Say: strings.Repeat("other ", 40), Chunk: 3, Pace: pace / 10},
+	)
+	s.signIn()
+	folded := func(n int) {
+		t.Helper()
+		s.until(fmt.Sprintf(`performance.getEntriesByName('folded').length === %d`, n))
+	}
+	s.say("look")
+	folded(1)
+	s.say("and more")
+	folded(2)
+	s.until(`performance.getEntriesByName('folded').every(e => e.detail === true)`)
+	s.clean()
+
+	s.eval(`(real => { window.fetch = async (...a) => {
+		const got = await real(...a)
+		if ((a[1]?.method ?? 'GET') !== 'GET' || !/\/sessions\/[^/]+$/.test(String(a[0]))) return got
+		return new Response((await got.text()).replaceAll('other other', 'other another'), { status: got.status, headers: got.headers })
+	} })(window.fetch); 0`)
+	s.say("and other")
+	folded(3)
+	s.until(`performance.getEntriesByName('folded').at(-1).detail === false`)
+	await.Until(t, "the mismatch is noticed", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return slices.ContainsFunc(s.strange, func(one string) bool { return strings.Contains(one, "not what is kept") })
+	})
 }

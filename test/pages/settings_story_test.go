@@ -27,6 +27,7 @@ func TestSettings(t *testing.T) {
 	s.signIn()
 	s.click("header nav", "Settings")
 	s.shows(`[data-setting="http.addr"]`, "set by --http "+"127.0.0.1")
+	s.until(`(at => at.innerText.includes('--http ' + at.querySelector('input').value + ' '))(document.querySelector('[data-setting="http.addr"]'))`) // what counts, not the file
 	s.write(`[data-setting="context.budget"] input`, "a lot")
 	s.click(`[data-setting="context.budget"]`, "Save")
 	s.until(`document.querySelector('[data-setting="context.budget"] [role=alert]')?.innerText`)

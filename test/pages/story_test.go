@@ -49,11 +49,12 @@ func TestSignInAndTalk(t *testing.T) {
 	if got := s.eval(`[...document.querySelectorAll('article.assistant .markdown')].at(-1).innerText`).(string); strings.TrimSpace(got) != want {
 		t.Errorf("after the page was loaded anew in mid-stream the answer is %q", got)
 	}
+	s.until(`!document.querySelector('.sessions .dot') && document.querySelector('.composer .primary').innerText === 'Send'`)
 	s.again()
 	s.until(`!document.querySelector('.bar')`)
 	s.say("still there?")
 	s.shows("article.assistant", "welcome back")
-	s.click("aside", "Sign out")
+	s.click("header", "Sign out")
 	s.shows("main", "This browser is not signed in")
 	s.clean()
 }
@@ -70,7 +71,7 @@ func TestNoticeOfQuestions(t *testing.T) {
 		close() {}
 	}`)
 	s.signIn()
-	s.press(`document.querySelector('aside footer input[type=checkbox]')`)
+	s.press(`document.querySelector('header .own input[type=checkbox]')`)
 	s.until(`localStorage.getItem('collie.notices') === 'on'`)
 	s.eval(`Object.defineProperty(document, 'hidden', { value: true }); 0`)
 	s.say("rename it")
@@ -146,7 +147,7 @@ func TestHostileTexts(t *testing.T) {
 		`<iframe srcdoc="<script>parent.hacked=4</script>"></iframe>`, `<style>body{display:none}</style>`, `<form action="http://evil.example"><button>Allow once</button></form>`,
 		`![pixel](http://evil.example/pixel.png)`, `[run](javascript:window.hacked=5)`, `[data](data:text/html,<script>1</script>)`, `[fine](https://example.com/ "title")`,
 		`[ref]: http://evil.example/ref`, `<http://evil.example/auto>`, "`<img src=x onerror=window.hacked=6>`", "```html\n<script>window.hacked=7</script>\n```",
-		`<div class="question" id="tray-button" style="position:fixed;inset:0">x</div>`, `<math><mtext><mglyph><style><img src=x onerror=window.hacked=8>`, "after",
+		`<div class="question" id="tray-button" style="position:fixed;inset:0">x</div>`, `<math><mtext><mglyph><style><img src=x onerror=window.hacked=8>`, "pay \u202eevil\u202c and \u2067this\u2069", "```\nif admin \u202e{ // \u2066check\n```", "after",
 	}, "\n\n")
 	args, err := json.Marshal(map[string]string{"action": "write", "path": "/Welcome/Evil", "markdown": hostile})
 	if err != nil {
@@ -170,6 +171,10 @@ func TestHostileTexts(t *testing.T) {
 	if found := s.eval(`document.querySelectorAll('article :is(img, svg, iframe, script, style, form:not(.question), math, object, embed, [style], [id], [onload], [onerror])').length`); found != 0.0 {
 		t.Errorf("%v elements are in messages that should not be: %s", found, s.eval(`document.querySelector('article.assistant').innerHTML`))
 	}
+	if turned := s.eval(`(document.body.innerText.match(/[\u202a-\u202e\u2066-\u2069]/g) ?? []).length`); turned != 0.0 {
+		t.Errorf("%v characters turn the direction of what is shown", turned)
+	}
+	s.shows("article.assistant pre", `if admin \u{202e}{ // \u{2066}check`)
 	links := s.eval(`[...document.querySelectorAll('article a')].map(a => a.getAttribute('href') + ' ' + a.rel + ' ' + a.target).join('\n')`).(string)
 	for link := range strings.Lines(links) {
 		if !strings.HasPrefix(link, "http") && !strings.HasPrefix(link, "null") || !strings.Contains(link, "noopener") {

@@ -83,6 +83,19 @@ func TestTools(t *testing.T) {
 	if _, raw := s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.read","args":{"path":"/USER_RULES.md"}}`); !strings.Contains(string(raw), "Answer in one sentence.") {
 		t.Errorf("tools do not show the rules: %s", raw)
 	}
+	s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.write","args":{"path":"/AGENTS.md","markdown":"The person drinks oolong."}}`)
+	s.click("header nav", "Agents")
+	s.click("[data-rules=memory]", "What models remember")
+	s.until(`document.querySelector('[data-rules=memory] textarea').value === 'The person drinks oolong.'`)
+	s.write("[data-rules=memory] textarea", "The person drinks sencha.")
+	s.click("[data-rules=memory]", "Save")
+	s.shows("[data-rules=memory]", "Saved.")
+	s.page("memory")
+	if _, raw := s.gateway.Ask(t, "POST", "/calls", `{"name":"fs.read","args":{"path":"/AGENTS.md"}}`); !strings.Contains(string(raw), "sencha") {
+		t.Errorf("tools do not show the memory: %s", raw)
+	}
+	s.shows("[data-rules=rules]", "Your rules")
+	s.click("header nav", "Tools")
 	s.click(".size", "What the list costs")
 	s.shows(".size", "found by searching")
 	if all := records(t, s.gateway); !strings.Contains(all, "siyuan config set") || !strings.Contains(all, "config set") {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"collie/internal/pipeline/audit"
+	"collie/internal/source/upstream/registry/registrytest"
 	"collie/test/await"
 	"collie/test/gateway"
 )
@@ -20,7 +21,7 @@ func open(t *testing.T) *world {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{
 		{Name: "s"}, {Name: "g", Flags: []string{"--scheme", "other", "--without", "prompts"}, More: `"view":"grouped"`},
-	})
+	}, `"mcp":{"registry":"`+registrytest.Serve(t, registrytest.Weather)+`"}`)
 	w := &world{Gateway: p.Serve(t, settings), settings: settings}
 	w.Started(t)
 	w.token, w.control, w.bridge = w.Keys(t)
@@ -113,12 +114,12 @@ func TestReadsAreNoCalls(t *testing.T) {
 		case way == "http":
 			method, path, _ := strings.Cut(what, " ")
 			path = strings.Replace(path, "agents/{kind}", "agents/agents", 1)
-			path = strings.NewReplacer("{name}", "s", "{kind}", "tools").Replace(path)
+			path = strings.NewReplacer("{name}", "s", "{kind}", "tools", "registry/server", "registry/server?name=io.github.example/mcp-server-weather").Replace(path)
 			if method != http.MethodGet {
 				continue // changes leave records of their own kind
 			}
 			status, body, err := w.api(t.Context(), method, path, "", w.control, "")
-			off := strings.HasPrefix(path, "/api/v1/notes/") && strings.Contains(body, "siyuan.enabled is false") // as the settings here say
+			off := strings.HasPrefix(path, "/api/v1/notes/") && strings.Contains(body, "siyuan.enabled is false") // as these settings require
 			if err != nil || status != http.StatusOK && !off {
 				t.Errorf("%s: status %d, %.200s, %v", what, status, body, err)
 			}

@@ -20,7 +20,8 @@ var (
 	given = map[int]bool{}
 )
 
-// Address returns an address on 127.0.0.1 that nobody listens on, whose port no system gives to anybody. It is returned once.
+// Address returns an address on 127.0.0.1 without a listener, whose port the system does not give to others. It never
+// returns the same address twice.
 func Address(tb testing.TB) string {
 	tb.Helper()
 	mu.Lock()

@@ -53,7 +53,7 @@ func (s *slowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard is what a client received.
+// heard is the message that a client received.
 type heard struct {
 	results map[int64]int // length of each result by request id
 	errors  []string

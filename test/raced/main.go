@@ -81,7 +81,7 @@ type listed struct {
 	Imports, TestImports, XTestImports []string
 }
 
-// graph is the packages of the module, with what is known about them.
+// graph holds the packages of the module, with the facts about each.
 type graph struct {
 	packages map[string]*listed
 	below    map[string]bool // whether a package, or one that it imports, starts a goroutine

@@ -54,7 +54,7 @@ func (r *result) print(out io.Writer, verbose bool) {
 	}
 }
 
-// notes is what an import reports about a file.
+// notes are what an import reports about a file.
 type notes struct {
 	id    string
 	kinds map[int][]string // announced lines

@@ -42,6 +42,7 @@ import (
 //	                makes a document in it; $VAR is its id
 //	workspace PATH FILE
 //	                puts a file into its workspace
+//	registry FILE…  starts an MCP registry of the servers in files; $REGISTRY is its address
 func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"code":      code,
@@ -54,6 +55,7 @@ func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []str
 		"notebook":  notebook,
 		"document":  document,
 		"workspace": workspaceFile,
+		"registry":  registry(tb),
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// script is what each SDK is told in turn: a conversation with tools, and two failures.
+// script holds the answers for each SDK: a conversation with tools, and two failures.
 const script = `{"conversations": [
 	{"when": {"prompt": "fail"}, "turns": [{"fail": [
 		{"status": 429, "message": "slow down", "header": {"Retry-After": "1"}},
@@ -65,7 +65,7 @@ func serve(t *testing.T) string {
 // call is a call of the tool that the SDKs offer.
 type call struct{ id, name, city string }
 
-// client is an SDK, as far as it is asked here.
+// client is the part of an SDK that is tested here.
 type client struct {
 	// first asks for the weather and returns what was said and called; second answers the calls with
 	// results.

@@ -2,7 +2,7 @@ package main
 
 import "go/ast"
 
-// api holds what one package declares at top level, and what each declaration uses.
+// api holds the top-level declarations of a package, and what each of them uses.
 type api struct {
 	exported map[string]bool
 	parts    map[string][]string // by name: the names of the same package in its declaration, as visible from outside

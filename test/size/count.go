@@ -82,10 +82,9 @@ func lines(name string, text []byte) (int, error) {
 }
 
 // unused returns the exported top-level names, as "package.Name", that no other package uses directly or
-// through a declaration it uses (see api). Names that only tests use are marked. Methods and fields are not
-// checked, because interfaces and encoders use them invisibly.
+// through a declaration it uses (see api). Names that only tests use are marked. Fields are not checked,
+// because encoders use them invisibly, and methods are left to unusedMethods.
 func (f files) unused() ([]string, error) {
-	const module = "collie/"
 	declared := map[string]*api{} // by package
 	product, tests := map[string]bool{}, map[string]bool{}
 	for name, text := range f {

@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestCount: tests are left out, and what supports them is told from the product.
+// TestCount: tests are left out, and test support is told apart from the product.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	sizes, err := files{
@@ -65,7 +65,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestCompare: what became smaller stands first.
+// TestCompare: packages that became smaller come first.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	rows := compare(map[string]size{"a": {5, 1}, "gone": {9, 1}}, map[string]size{"a": {6, 1}, "new": {2, 1}})

@@ -3,7 +3,7 @@
 //
 //	go run ./test/size                  the work tree
 //	go run ./test/size -old v1.0.0      that revision against the work tree
-//	go run ./test/size -names           exported names that no other package uses
+//	go run ./test/size -names           exported names and methods that no other package uses
 //
 // Product is what lies below cmd and internal. Test support (folders named …test) is counted apart, so that nothing
 // becomes smaller by moving there; tests and code of others (third_party) are not counted.
@@ -35,7 +35,7 @@ func main() { os.Exit(run()) }
 // run returns the exit code.
 func run() int {
 	old := flag.String("old", "", "compare with this git `revision`")
-	names := flag.Bool("names", false, "list exported names that no other package uses")
+	names := flag.Bool("names", false, "list exported names and methods that no other package uses")
 	asJSON := flag.Bool("json", false, "print JSON")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -51,7 +51,8 @@ func run() int {
 	return 0
 }
 
-// write prints what the flags ask for of the work tree that the current folder lies in.
+// write prints the figures that the flags ask for, for the work tree that contains the current
+// folder.
 func write(ctx context.Context, w io.Writer, old string, names, asJSON bool) error {
 	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
@@ -66,13 +67,18 @@ func write(ctx context.Context, w io.Writer, old string, names, asJSON bool) err
 		if err != nil {
 			return err
 		}
+		methods, err := now.unusedMethods(ctx, strings.TrimSpace(string(top)))
+		if err != nil {
+			return err
+		}
+		unused = append(unused, methods...)
 		if asJSON {
 			return json.NewEncoder(w).Encode(unused)
 		}
 		for _, u := range unused {
 			fmt.Fprintln(w, u)
 		}
-		fmt.Fprintf(w, "%d exported names that no other package uses\n", len(unused))
+		fmt.Fprintf(w, "%d exported names and methods that no other package uses\n", len(unused))
 		return nil
 	}
 	after, err := now.count()

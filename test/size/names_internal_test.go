@@ -37,6 +37,7 @@ var forTests = map[string]string{
 	"internal/mcp.TakenBack":                    "who took a request back shows in the context alone",
 	"internal/pipeline/analytics.Entry":         "what the log of calls holds, read back",
 	"internal/pipeline/analytics.Failure":       "a value of Entry",
+	"internal/face/cli.Tree":                    "manual pages are made of the commands",
 	"internal/pipeline/analytics.HTTP":          "a value of Entry",
 	"internal/pipeline/analytics.Status":        "a value of Entry",
 	"internal/pipeline/analytics.Success":       "a value of Entry",
@@ -67,5 +68,22 @@ func TestNoNameIsExportedForNobody(t *testing.T) {
 		if !slices.Contains(unused, name+" (tests only)") {
 			t.Errorf("%s stands in forTests and is not exported for tests alone", name)
 		}
+	}
+}
+
+// TestNoMethodIsExportedForNobody: a method is exported for another package, for an interface, or for a test of another
+// package.
+func TestNoMethodIsExportedForNobody(t *testing.T) {
+	t.Parallel()
+	tree, err := readDir("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused, err := tree.unusedMethods(t.Context(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range unused {
+		t.Errorf("%s is exported, and nothing outside of its package calls it: begin it with a small letter, or delete it", name)
 	}
 }

@@ -20,7 +20,7 @@ type api struct {
 	url, control string
 }
 
-// state is what the gateway says of a server.
+// state is a server's state as the gateway reports it.
 type state struct {
 	Name, State, Reason, Detail, Server string
 	PID                                 int
@@ -71,7 +71,7 @@ func (a *api) act(ctx context.Context, name, what string) state {
 	return body.Server
 }
 
-// spoilt reports whether the settings are said to be wrong.
+// spoilt reports whether the gateway rejects the settings.
 func (a *api) spoilt(ctx context.Context) bool {
 	var body struct{ ConfigError string }
 	a.ask(ctx, http.MethodGet, "", &body)
@@ -116,5 +116,5 @@ func (s *settings) write(spoilt bool) {
 	}
 }
 
-// keys are those of a running gateway.
+// keys returns the keys of a running gateway.
 func keys(g *gateway.Gateway, v *verdict, control string) *api { return &api{v, g.URL, control} }

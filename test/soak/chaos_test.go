@@ -22,7 +22,7 @@ type chaos struct {
 	deck []func(*chaos, context.Context)
 }
 
-// steps are what is done, as often as listed in each turn.
+// steps are the actions of a turn, each as often as listed.
 var steps = map[string]struct {
 	times int
 	do    func(*chaos, context.Context)
@@ -37,7 +37,7 @@ var steps = map[string]struct {
 	"spoil":   {1, (*chaos).spoil},
 }
 
-// reign goes on until ctx ends.
+// reign makes chaos until ctx ends.
 func (c *chaos) reign(ctx context.Context) {
 	calls := context.WithoutCancel(ctx)
 	for pause(ctx, time.Duration((0.5+c.dice.Float64())*float64(calm))) {
@@ -246,7 +246,7 @@ func (c *chaos) edit(ctx context.Context) {
 	c.took("edit", "guest", time.Since(begun))
 	after := c.api.servers(ctx)
 	for _, s := range c.servers {
-		// Of a server of both eras the state tells one process, and not always the same.
+		// For a server of both eras the state names one of its processes, not always the same.
 		if now, was := after[s.name], before[s.name]; s.era != "both" && (now.PID != was.PID || now.Starts != was.Starts) {
 			c.fail("an edit of the guest restarted %s: %+v, before %+v", s.name, now, was)
 		}

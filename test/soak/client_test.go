@@ -83,19 +83,19 @@ func (v *client) ask(ctx context.Context, what string, s *server, method, params
 	return a, true
 }
 
-// call is ask for a tool.
+// call calls a tool with ask.
 func (v *client) call(ctx context.Context, what string, s *server, tool, args string) (answer, bool) {
 	return v.ask(ctx, what, s, "tools/call", `"name":"`+s.name+"__"+tool+`","arguments":`+args)
 }
 
-// want notes an answer that is not what it should be.
+// want records an answer that differs from the expected one.
 func (v *client) want(what string, s *server, a answer, right bool) {
 	if !right {
 		v.fail("%s: wrong answer of %s at %s: %v", v.name, what, s.name, a)
 	}
 }
 
-// text is one that nobody else sends.
+// text returns a text that no other client sends.
 func (v *client) text(size int) string {
 	return fmt.Sprintf("%s %d 新闻 <&>\u2028 %s", v.name, unique.Add(1), strings.Repeat("x", size))
 }

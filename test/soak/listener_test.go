@@ -14,14 +14,14 @@ import (
 type listener struct {
 	name string
 	session
-	open chan struct{} // closed when it hears
+	open chan struct{} // closed when it listens
 
 	mu    sync.Mutex
 	lists int            // how often it was told that tools changed
 	uris  map[string]int // how often that a resource did
 }
 
-// hear listens until ctx ends.
+// hear reads notifications until ctx ends.
 func (r *soak) hear(ctx context.Context, l *listener, uris []string) {
 	err := l.listen(ctx, uris, func(method string, params gjson.Result) {
 		l.mu.Lock()

@@ -18,7 +18,8 @@ import (
 	"collie/test/gateway"
 )
 
-// sample is what the gateway weighed at one moment; 0 where the system does not tell.
+// sample holds the gateway's resource use at one moment; 0 where the system does not report a
+// figure.
 type sample struct {
 	at                                          time.Duration
 	rss, goroutines, descriptors, threads, kids float64
@@ -70,7 +71,7 @@ func (c *scale) weigh(ctx context.Context, t *testing.T) {
 	}
 }
 
-// status reads a number from what Linux says of a process.
+// status reads a number from a process's status file in /proc.
 func status(pid int, name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

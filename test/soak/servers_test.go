@@ -26,7 +26,7 @@ type server struct {
 // uri is the resource that listeners subscribe to.
 func (s *server) uri() string { return s.name + "://static/hello" }
 
-// flags are those of fakemcp. The list is short, as most are.
+// flags returns the flags of fakemcp. The list is short, as most are.
 func (s *server) flags() []string {
 	return []string{"--era", s.era, "--scheme", s.name, "--offer", "echo,slow,fail,rpcerror,pid,change,touch,crash"}
 }

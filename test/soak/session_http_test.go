@@ -16,7 +16,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// httpSession speaks Streamable HTTP of one era, over connections of its own.
+// httpSession speaks Streamable HTTP in one era, over its own connections.
 type httpSession struct {
 	url, token, era string
 	client          *http.Client
@@ -88,7 +88,7 @@ func (s *httpSession) receive(resp *http.Response, id int64) (answer, error) {
 	return read(found, id)
 }
 
-// events reads the messages of a stream until more says that it is enough.
+// events reads the messages of a stream until more returns false.
 func events(body io.Reader, more func(msg []byte) bool) error {
 	r := bufio.NewReader(body)
 	for {
@@ -167,7 +167,7 @@ func (s *httpSession) listen(ctx context.Context, uris []string, heard func(stri
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("listen: status %d", resp.StatusCode)
 	}
-	heard("", gjson.Result{}) // from here on nothing is missed
+	heard("", gjson.Result{}) // from here on no notification is missed
 	err = events(resp.Body, func(msg []byte) bool {
 		heard(gjson.GetBytes(msg, "method").Str, gjson.GetBytes(msg, "params"))
 		return true

@@ -51,7 +51,7 @@ func startStdio(t *testing.T, p gateway.Programs, home, settings, era string) *s
 	return s
 }
 
-// read hands messages to who waits for them.
+// read passes messages to the requests that wait for them.
 func (s *stdioSession) read() {
 	r := bufio.NewReader(s.run.Stdout)
 	for {

@@ -22,10 +22,10 @@ type session interface {
 	close()
 }
 
-// answer is what came back for a request: a result or an error of JSON-RPC.
+// answer is the response to a request: a JSON-RPC result or error.
 type answer struct{ result, failure gjson.Result }
 
-// text is that of a tool's result.
+// text returns the text of a tool's result.
 func (a answer) text() string { return a.result.Get("content.0.text").Str }
 
 // failed reports whether the answer is an error of either kind.

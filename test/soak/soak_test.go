@@ -84,7 +84,7 @@ func start(t *testing.T) *soak {
 	return r
 }
 
-// visit lets everybody come. The group ends when they have gone.
+// visit connects all clients. The group ends when they have disconnected.
 func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGroup, stdio []*stdioSession) {
 	t.Helper()
 	visiting = new(sync.WaitGroup)
@@ -151,7 +151,7 @@ func (r *soak) chaos(t *testing.T) *chaos {
 	return c
 }
 
-// stop ends the gateway: nothing is left, and what it kept is in order.
+// stop ends the gateway and checks that no process is left and its files are intact.
 func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
 	t.Helper()
 	for _, s := range stdio {
@@ -175,8 +175,8 @@ func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
 	r.startAgain(t)
 }
 
-// startAgain shows that what was kept is in order: the cache holds every server, and the next
-// gateway lists them all and starts none.
+// startAgain checks the files: the cache holds every server, and the next gateway lists them all
+// without starting any.
 func (r *soak) startAgain(t *testing.T) {
 	t.Helper()
 	var files []string

@@ -32,7 +32,7 @@ type verdict struct {
 	mu           sync.Mutex
 	wrong        []string // what must never happen
 	wrongs       int
-	answers      map[string]int // by what was done
+	answers      map[string]int // by disturbance
 	worst        time.Duration
 	worstWhat    string
 	slowestBack  time.Duration // of the servers that were killed

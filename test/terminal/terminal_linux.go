@@ -22,7 +22,8 @@ import (
 // limit is how long a program may take to end.
 const limit = 20 * time.Second
 
-// Size is that of a terminal; the zero value is one that says nothing of its size.
+// Size is the size of a terminal; the zero value stands for a terminal that does not report its
+// size.
 type Size struct{ Columns, Rows uint16 }
 
 // Screen is a terminal with a program at it.
@@ -84,7 +85,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 		}
 	})
 	go func() {
-		_ = s.cmd.Wait() // the exit code is what counts
+		_ = s.cmd.Wait() // only the exit code counts
 		close(s.exited)
 	}()
 	t.Cleanup(func() {

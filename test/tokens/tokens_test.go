@@ -206,7 +206,7 @@ func TestTokensSeeNothingBeyond(t *testing.T) {
 		if refused == 0 {
 			t.Errorf("%s hides nothing", profile)
 		}
-		// Another profile is refused wherever it can be asked for.
+		// A request for another profile is refused everywhere.
 		for other := range profiles {
 			for _, asked := range []string{other, other + "@flat", "default"} {
 				if asked == profile {
@@ -227,7 +227,7 @@ func TestTokensSeeNothingBeyond(t *testing.T) {
 	}
 }
 
-// Scopes open what they say, and no named token manages.
+// Each scope gives access to exactly its part, and no named token may manage the gateway.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -349,7 +349,7 @@ func TestRevokedTokenEnds(t *testing.T) {
 			}
 		}
 	}
-	// A damaged file lets in nobody but the first token.
+	// With a damaged file only the first token is accepted.
 	secret := w.token("add", "last")
 	w.until(http.StatusOK, secret)
 	path := w.gateway.Home + "/state/tokens.json"

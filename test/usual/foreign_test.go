@@ -17,7 +17,7 @@ import (
 	"collie/test/gateway"
 )
 
-// saving is somebody else's MCP server with a tool that saves files, whose description can change.
+// saving is a foreign MCP server with a tool that saves files. The tool's description can change.
 type saving struct {
 	*httptest.Server
 	description atomic.Pointer[string]

@@ -1,15 +1,20 @@
 package usual_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
+	"collie/test/await"
 	"collie/test/fakellm/provider"
 	"collie/test/gateway"
 )
@@ -35,7 +40,7 @@ func moving(t *testing.T, turns int, members string) (c *chatting, session strin
 	return c, c.session(t)
 }
 
-// nobody fails the test when it is asked.
+// nobody fails the test if it is asked.
 func nobody(t *testing.T) func(int64, gjson.Result) []string {
 	return func(id int64, q gjson.Result) []string {
 		t.Errorf("asked about %s", q.Raw)
@@ -45,7 +50,8 @@ func nobody(t *testing.T) func(int64, gjson.Result) []string {
 
 func ran(results []gjson.Result) bool { return len(results) == 1 && results[0].Get("ok").Bool() }
 
-// Of a hundred answers to one question the first counts, and what the others name is not granted.
+// Of a hundred answers to one question the first counts, and the grants that the others choose are
+// not made.
 func TestManyAnswers(t *testing.T) {
 	c, session := moving(t, 3, "")
 	crowd := func(first func(q gjson.Result) string) func(int64, gjson.Result) []string {
@@ -142,25 +148,57 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 	if !ran(results) || len(all) != 1 || all[0].Get("scope").String() != "turn" {
 		t.Errorf("%v, grants %v", results, all)
 	}
-	counted := map[string]int{}
-	for _, r := range gateway.Records(t, c.Home) {
-		switch r.Kind {
-		case "grant":
-			counted[map[bool]string{true: "given", false: "revoked"}[gjson.GetBytes(r.Detail, "given").Exists()]]++
-		case "decision":
-			counted["by "+gjson.GetBytes(r.Detail, "approver").String()]++
-			if gjson.GetBytes(r.Detail, "grant").String() == "" {
-				t.Errorf("a decision without its grant: %s", r.Detail)
+	count := func() string { // the last records may still be on their way to the file
+		counted := map[string]int{}
+		for _, r := range gateway.Records(t, c.Home) {
+			switch r.Kind {
+			case "grant":
+				counted[map[bool]string{true: "given", false: "revoked"}[gjson.GetBytes(r.Detail, "given").Exists()]]++
+			case "decision":
+				counted["by "+gjson.GetBytes(r.Detail, "approver").String()]++
+				if gjson.GetBytes(r.Detail, "grant").String() == "" {
+					t.Errorf("a decision without its grant: %s", r.Detail)
+				}
 			}
 		}
+		return fmt.Sprint(counted)
 	}
-	if fmt.Sprint(counted) != "map[by grant:1 by program:3 given:3 revoked:2]" {
-		t.Errorf("on record: %v", counted)
+	await.Until(t, "all answers and grants are on record", func() bool { return count() == "map[by grant:1 by program:3 given:3 revoked:2]" }, count)
+}
+
+// A grant that has expired is not listed and covers nothing: the person is asked again.
+func TestExpiredGrant(t *testing.T) {
+	c, session := moving(t, 3, "")
+	c.say(t, session, "move", choose("always", "notebook"))
+	if _, results := c.say(t, session, "move", nobody(t)); !ran(results) {
+		t.Errorf("covered: %v", results)
+	}
+	expires, err := time.Parse(time.RFC3339, c.grants(t).Get("0.expires").String())
+	if err != nil || time.Until(expires) < 29*24*time.Hour || time.Until(expires) > 31*24*time.Hour {
+		t.Errorf("a grant for high risk expires at %v: %v", expires, err)
+	}
+	conn, err := sqlite.OpenConn(filepath.Join(c.Home, "data", "collie.db"), sqlite.OpenReadWrite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(sqlitex.ExecuteTransient(conn, "UPDATE granted SET expires = 1", nil), conn.Close()); err != nil { // as if thirty days had passed
+		t.Fatal(err)
+	}
+	if all := c.grants(t); len(all.Array()) > 0 {
+		t.Errorf("an expired grant is listed: %s", all)
+	}
+	asked := false
+	c.say(t, session, "move", func(id int64, _ gjson.Result) []string {
+		asked = true
+		return []string{fmt.Sprintf(`{"id":%d,"result":{"confirm":false}}`, id)}
+	})
+	if !asked {
+		t.Error("nobody was asked about a call that only an expired grant covers")
 	}
 }
 
-// What a person agrees to is what they were shown: where another document has taken the place of that one meanwhile, nothing
-// is moved, also where a grant for its notebook was chosen, which is not kept.
+// A person's yes covers only what they were shown. If another document has taken that place meanwhile, nothing is
+// moved, even if a grant for its notebook was chosen, and the grant is not kept.
 func TestTargetChangesWhileAsking(t *testing.T) {
 	c, session := moving(t, 2, "")
 	for i, answer := range []func(int64, gjson.Result) []string{choose("once", ""), choose("session", "notebook")} {

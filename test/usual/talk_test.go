@@ -149,7 +149,7 @@ func (c *chatting) say(t *testing.T, session, text string, answer func(id int64,
 			}
 		}
 	}
-	return gjson.Result{}, results // the gateway has gone
+	return gjson.Result{}, results // the gateway has ended
 }
 
 // choose answers with the first offered grant of a scope and a kind; with yes, once, if there is none.
@@ -163,7 +163,7 @@ func choose(scope, kind string) func(int64, gjson.Result) []string {
 	}
 }
 
-// grants is what collie grants list says, which asks the gateway.
+// grants returns the output of collie grants list, which asks the gateway.
 func (c *chatting) grants(t *testing.T) gjson.Result {
 	t.Helper()
 	return c.grantsBy(t, c.settings)

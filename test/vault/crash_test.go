@@ -14,8 +14,8 @@ import (
 	"collie/test/await"
 )
 
-// TestKilledVaultKeepsItsPromises kills processes that write into one vault, two of them at once every other time, and
-// holds the vault against what they acknowledged.
+// TestKilledVaultKeepsItsPromises kills processes that write into one vault, every other time two at once. It then
+// compares the vault with the writes that they acknowledged.
 func TestKilledVaultKeepsItsPromises(t *testing.T) {
 	t.Parallel()
 	const together = 10 // rounds on one file, so that it also grows

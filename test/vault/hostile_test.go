@@ -33,7 +33,7 @@ const answerWithin = await.Limit
 // target is a vault under attack.
 type target struct {
 	*vault.Vault
-	dir      string // where its file is, alone
+	dir      string // the folder with its file, which holds nothing else
 	box, doc string
 }
 
@@ -79,7 +79,8 @@ func (v target) do(t *testing.T, r *http.Request) (status int, answer string) {
 	return rec.Code, rec.Body.String()
 }
 
-// wantWhole looks whether the vault is what newTarget made, nothing lies beside its file, and the checker is content.
+// wantWhole checks that the vault is as newTarget made it, that its folder has no other files, and that the checker
+// finds no fault.
 func (v target) wantWhole(t *testing.T) {
 	t.Helper()
 	c := newClient(v.Vault)
@@ -397,7 +398,7 @@ func TestGivingUpLeavesNothingBehind(t *testing.T) {
 					_, err = c.ask(ctx, "/api/query/sql", object{"stmt": "SELECT count(*) FROM blocks a, blocks b, blocks c"})
 				}
 				cancel()
-				_ = err // whoever gave up does not want to know
+				_ = err // the caller has given up
 			}
 		})
 	}

@@ -26,10 +26,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// usageFile is a variable with the name of the file for what a program has used.
+// usageFile is an environment variable with the name of the file for a program's resource usage.
 const usageFile = "COLLIE_TEST_USAGE"
 
-// between runs the program in the arguments and writes as JSON what the system says that it used.
+// between runs the program in the arguments and writes its resource usage as JSON, as the system
+// reports it.
 func between(file string) int {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

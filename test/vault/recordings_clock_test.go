@@ -11,8 +11,9 @@ import (
 // stampOfThatDay matches times on the day of the recordings.
 var stampOfThatDay = regexp.MustCompile(`\b20261121\d{6}\b`)
 
-// clock says when each row of a scenario was sent, so that what was recorded seconds apart is written seconds
-// apart: lists are sorted by such times. It works inside a synctest bubble, where waiting takes no real time.
+// clock returns when each row of a scenario was sent, so that writes recorded seconds apart are made seconds
+// apart, because lists are sorted by such times. It works inside a synctest bubble, where waiting takes no
+// real time.
 type clock []time.Time
 
 // late are the steps whose request was sent in one second and did its work in the next: what they made first has the

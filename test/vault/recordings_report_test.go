@@ -27,7 +27,7 @@ func (c *tally) add(s step) {
 	}
 }
 
-// report is what the reference says of all steps in scope.
+// report is the reference's section on all steps in scope.
 type report struct {
 	total      tally
 	byEndpoint map[string]*tally

@@ -19,7 +19,7 @@ import (
 
 const (
 	// victimFile names, in the environment of a process of this test, the vault that it works on until it is
-	// killed; victimJob says what it does.
+	// killed; victimJob names its task.
 	victimFile = "COLLIE_TEST_VAULT"
 	victimJob  = "COLLIE_TEST_JOB"
 )
@@ -91,7 +91,7 @@ func work(job, file string) int {
 		print("opened")
 		await.Moment(time.Hour) // with nothing to wait for, the runtime would end it
 	}
-	fmt.Fprintln(os.Stderr, <-errs) // none of them ends by itself
+	fmt.Fprintln(os.Stderr, <-errs) // the tasks do not end by themselves
 	return 1
 }
 

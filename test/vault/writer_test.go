@@ -91,7 +91,7 @@ func reached(word, acknowledged string) bool {
 	return name == wantName && err == nil && wantErr == nil && n >= want
 }
 
-// promises are what a process acknowledged before it was killed.
+// promises are the writes that a process acknowledged before it was killed.
 type promises struct {
 	text    map[string]string // word by block
 	attr    map[string]string // the last one by block

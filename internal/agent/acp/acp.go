@@ -44,12 +44,10 @@ type Options struct {
 	// Command is how the agent is started; its Label names it in errors, its Dir is where it works and is absolute.
 	Command process.Command
 	Process process.Options
-	// Version is that of this program.
+	// Version is the version of this program.
 	Version string
 	// Client receives what the agent sends.
 	Client Client
-	// Start is the time that the agent may take to start; 0 means a minute.
-	Start time.Duration
 }
 
 // Client is the peer of an agent while it answers.
@@ -98,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Session, error) {
 	}
 	s.process = p
 	s.link = mcp.NewConn(mcp.NewLines(p.Stdout(), p.Stdin(), maxMessage, func() error { return p.Stdout().Close() }), s, &mcp.ConnOptions{Logger: o.Process.Logger})
-	wait := cmp.Or(o.Start, defaultStart)
+	wait := defaultStart
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, s.fail(tool.Timeout, "it was not ready within "+wait.String(), "start it by hand to see what it waits for", nil))
 	defer cancel()
 	result, err := s.call(ctx, "initialize", map[string]any{
@@ -155,9 +153,19 @@ type Block struct {
 	Data []byte
 }
 
-// Prompt sends a prompt and returns the stop reason of the protocol. If ctx ends, the agent is told to cancel and gets
+// Answer is how a prompt ended.
+type Answer struct {
+	Stop   string // the stop reason of the protocol
+	Tokens Tokens
+}
+
+// Tokens are the token counts of the answer as the agent reports them, unverified. Most agents report none. The
+// protocol marks this member as unstable.
+type Tokens struct{ Input, CacheRead, CacheWrite, Output, Thought, Total int64 }
+
+// Prompt sends a prompt and returns how it ended. If ctx ends, the agent is told to cancel and gets
 // a moment for its last updates; the error is then the cause of ctx.
-func (s *Session) Prompt(ctx context.Context, blocks []Block) (stop string, err error) {
+func (s *Session) Prompt(ctx context.Context, blocks []Block) (Answer, error) {
 	prompt := make([]map[string]any, len(blocks))
 	for i, b := range blocks {
 		if prompt[i] = map[string]any{"type": "text", "text": b.Text}; b.MIME != "" {
@@ -176,11 +184,11 @@ func (s *Session) Prompt(ctx context.Context, blocks []Block) (stop string, err 
 	answer, err := s.call(inner, "session/prompt", map[string]any{"sessionId": s.id, "prompt": prompt})
 	switch {
 	case ctx.Err() != nil:
-		return "", context.Cause(ctx)
+		return Answer{}, context.Cause(ctx)
 	case err != nil:
-		return "", err
+		return Answer{}, err
 	}
-	return answer.Get("stopReason").String(), nil
+	return Answer{answer.Get("stopReason").String(), readTokens(answer.Get("usage"))}, nil
 }
 
 // call sends a request and returns its result. It never retries, so if the agent has ended, the error says how.
@@ -219,7 +227,7 @@ func (s *Session) gone(err error) error {
 		return s.fail(tool.TooLarge, fmt.Sprintf("it sent a message of more than %d bytes", maxMessage), "", nil)
 	}
 	if s.received.Load() > maxReceived {
-		return s.fail(tool.TooLarge, fmt.Sprintf("it said more than %d bytes", maxReceived), "", nil)
+		return s.fail(tool.TooLarge, fmt.Sprintf("it sent more than %d bytes", maxReceived), "", nil)
 	}
 	select {
 	case <-s.process.Done():
@@ -230,7 +238,7 @@ func (s *Session) gone(err error) error {
 	if tail := s.process.Tail(5); len(tail) > 0 {
 		message += ": " + clip(strings.Join(tail, " | "))
 	}
-	return s.fail(tool.Crashed, message, "send the message again to start it anew", nil)
+	return s.fail(tool.Crashed, message, "send the message again to restart it", nil)
 }
 
 // fail returns an error about the agent.

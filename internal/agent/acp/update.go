@@ -38,7 +38,7 @@ type Usage struct {
 	Tokens   int64   // in the context now
 	Window   int64   // length of the context in tokens; 0 if unknown
 	Cost     float64 // 0 if unknown
-	Currency string  // of Cost: USD, or what else the agent counts in, at most 16 bytes
+	Currency string  // currency of Cost: USD or another code of the agent, at most 16 bytes
 }
 
 // Call is a call that the agent makes, or wants to make, with a tool of its own.
@@ -142,6 +142,17 @@ func readUsage(u gjson.Result) (out Usage) {
 		out.Cost, out.Currency = amount, unit
 	}
 	return out
+}
+
+// readTokens parses the usage in the response to a prompt. Impossible figures are ignored.
+func readTokens(u gjson.Result) Tokens {
+	count := func(name string) int64 {
+		if n := u.Get(name).Float(); n > 0 && n < maxTokens {
+			return int64(n)
+		}
+		return 0
+	}
+	return Tokens{count("inputTokens"), count("cachedReadTokens"), count("cachedWriteTokens"), count("outputTokens"), count("thoughtTokens"), count("totalTokens")}
 }
 
 // content returns a content block as text.

@@ -34,7 +34,7 @@ type Import struct {
 	File    string `json:"file"`
 	// Exists reports whether the file exists already.
 	Exists bool `json:"exists,omitempty"`
-	// Left lists what is not taken over or means something else here.
+	// Left lists what is not imported or means something else here.
 	Left []string `json:"left,omitempty"`
 	// Problem is the reason why it cannot be imported; empty if it can.
 	Problem string `json:"problem,omitempty"`
@@ -59,7 +59,7 @@ func Foreign(p Programs, config string) (all []Import) {
 			f.skills("opencode", filepath.Join(p.OpenCode, folder))
 		}
 	}
-	for i := range f.found {
+	for i := range f.found { // of two with the same kind and name, the first is kept
 		found := &f.found[i]
 		if !slices.ContainsFunc(all, func(o Import) bool { return o.Kind == found.Kind && o.Name == found.Name }) {
 			all = append(all, *found)
@@ -315,8 +315,8 @@ func Text(a *Agent) string {
 type foreign struct {
 	values map[string]any
 	prompt string
-	taken  []string
-	left   []string
+	taken  []string // names of fields that were handled
+	left   []string // notes for [Import.Left]
 }
 
 // take marks fields as handled.
@@ -371,7 +371,7 @@ func fromClaude(f *foreign) (a Agent) {
 			f.left = append(f.left, "disallowedTools: "+t)
 		}
 	}
-	if len(a.Tools) == 0 {
+	if len(a.Tools) == 0 { // otherwise a list of MCP tools is the limit
 		a.Level = levelOf(changes, runs)
 	}
 	if f.text("permissionMode") == "plan" {
@@ -393,7 +393,8 @@ func ourPattern(name string) string {
 	return rest
 }
 
-// levelOf returns the level of an agent that may change files or run commands.
+// levelOf returns the level of an agent, given whether it may change files and whether it may run commands. "" sets no
+// limit: who may run commands can do anything.
 func levelOf(changes, runs bool) string {
 	switch {
 	case runs:

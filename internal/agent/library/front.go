@@ -93,7 +93,7 @@ func readFront(text string) (f fields, rest string, wrong *Problem) {
 		case key.Kind != yaml.ScalarNode || key.Value == "" || len(key.Value) > maxName:
 			return f, "", &Problem{Line: key.Line + 1, Message: "a field has no name; expected one such as description: …"}
 		case f.values[key.Value] != nil:
-			return f, "", &Problem{Line: key.Line + 1, Field: key.Value, Message: "the field is there twice"}
+			return f, "", &Problem{Line: key.Line + 1, Field: key.Value, Message: "the field is given twice"}
 		}
 		f.values[key.Value] = value
 	}

@@ -94,7 +94,7 @@ func parseEntry(name, text string) (e Entry, wrong *Problem) {
 	case wrong != nil:
 		return e, wrong
 	case len(e.Keywords) == 0:
-		return e, &Problem{Line: 1, Field: "keywords", Message: "they are missing; expected a list of words, one of which has to be said"}
+		return e, &Problem{Line: 1, Field: "keywords", Message: "they are missing; expected a list of words, one of which must occur in the conversation"}
 	case e.Text == "":
 		return e, &Problem{Line: 1, Message: "there is no text below the front matter"}
 	}
@@ -111,15 +111,15 @@ func parseSkill(name, text string) (s Skill, wrong *Problem) {
 	return s, f.wrong
 }
 
-// Match is an entry whose keyword was said.
+// Match is an entry with a keyword that occurs in the conversation.
 type Match struct {
 	*Entry
 	Keyword string
 	Back    int // 0 is the last message, 1 the one before it
 }
 
-// Matching returns the entries for an agent, empty for none, whose keywords are in texts, the last of which was said last.
-// A keyword of Latin letters or digits is a whole word; others may stand anywhere.
+// Matching returns the entries for an agent (empty: no named agent) whose keywords occur in texts. texts are in the
+// order of the conversation. A keyword of Latin letters or digits is a whole word; others may stand anywhere.
 func (l *Library) Matching(agent string, texts []string) (out []Match) {
 	lower := make([]string, len(texts))
 	for i := range texts {
@@ -148,7 +148,7 @@ func (e *Entry) in(texts []string) (Match, bool) {
 	return Match{}, false
 }
 
-// said reports whether text has word.
+// said reports whether text contains word.
 func said(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)
@@ -167,7 +167,7 @@ func said(text, word string) bool {
 	}
 }
 
-// joined reports whether r is part of a word that is written with spaces around it.
+// joined reports whether r is a digit or a letter of a script that separates words by spaces.
 func joined(r rune) bool {
 	return unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && r != utf8.RuneError
 }

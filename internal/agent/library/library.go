@@ -25,8 +25,8 @@ import (
 
 // Limits.
 const (
-	maxFile      = 256 << 10 // bytes of one file
-	maxFiles     = 200       // of one kind in one folder
+	maxFile      = 256 << 10 // size limit of one file, in bytes
+	maxFiles     = 200       // number of files of one kind in one folder
 	maxRules     = 32 << 10  // bytes of a project's AGENTS.md
 	maxName      = 64        // bytes
 	maxAbout     = 1 << 10   // bytes of a description
@@ -365,7 +365,7 @@ func (s *Skill) Read(file string) (string, error) {
 			}
 		}
 	}
-	return "", &tool.Error{Op: "skill", Kind: tool.Invalid, Subject: s.Name, Message: strings.ToValidUTF8(cmp.Or(file, skillFile), "?") + ": " + reason(err), Hint: "name a file that the skill speaks of, relative to its folder"}
+	return "", &tool.Error{Op: "skill", Kind: tool.Invalid, Subject: s.Name, Message: strings.ToValidUTF8(cmp.Or(file, skillFile), "?") + ": " + reason(err), Hint: "name a file that the skill mentions, relative to its folder"}
 }
 
 // checkName returns what is wrong with a name, or "".

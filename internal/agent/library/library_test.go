@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is named by file, line and field, with what was expected, and keeps no other from being used.
+// A problem of a file is reported with file, line, field and what was expected. Other files are used all the same.
 func TestProblemsNameTheirPlace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ path, text, want string }{
@@ -97,7 +97,7 @@ func TestProblemsNameTheirPlace(t *testing.T) {
 		"engine":            {"agents/a.md", "---\ndescription: x\nengine: fast\n---\n", `agents/a.md:3: engine: it is "fast", expected chat, react`},
 		"level":             {"agents/a.md", "---\ndescription: x\nlevel: all\n---\n", `agents/a.md:3: level: it is "all", expected r, rw, rwd`},
 		"misspelt":          {"agents/a.md", "---\ndescription: x\n\nmodle: y\n---\n", "agents/a.md:4: modle: there is no such field; did you mean model?"},
-		"twice":             {"agents/a.md", "---\ndescription: x\ndescription: y\n---\n", "agents/a.md:3: description: the field is there twice"},
+		"twice":             {"agents/a.md", "---\ndescription: x\ndescription: y\n---\n", "agents/a.md:3: description: the field is given twice"},
 		"a list as text":    {"agents/a.md", "---\ndescription: [x]\n---\n", "agents/a.md:2: description: expected text, and found a list of values"},
 		"fields in a list":  {"agents/a.md", "---\ndescription: x\ntools:\n  - a: b\n---\n", "agents/a.md:4: tools: expected a list of texts, and found fields of its own"},
 		"alias":             {"agents/a.md", "---\ndescription: &x y\nmodel: *x\n---\n", "agents/a.md:3: model: expected text, and found an alias"},

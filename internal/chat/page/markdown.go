@@ -1,5 +1,5 @@
-// Package page writes Markdown as HTML that does nothing: no script, no form, nothing that is loaded. What somebody wrote as
-// HTML is shown as the text that it is, and only links to the web and to addresses for mail can be followed.
+// Package page converts Markdown to safe HTML: without scripts or forms, and without loading anything. HTML in the
+// source is shown as text. Only links to web pages and mail addresses can be followed.
 //
 // The entry point is [Markdown].
 package page
@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	maxDepth  = 60        // of blocks and marks in each other; what is deeper is shown as it was written
-	maxSource = 512 << 10 // bytes that are read as Markdown; a longer text is shown as it was written
-	maxOpen   = 400       // characters in one line that may each open a level
-	maxMarks  = 4000      // characters in one paragraph that may each begin or end a mark
+	maxDepth  = 60        // levels of nested blocks and marks; the rest is left out
+	maxSource = 512 << 10 // bytes; a longer text is shown unconverted
+	maxOpen   = 400       // characters in one line that could each open a block
+	maxMarks  = 4000      // characters in one paragraph that could each begin or end a mark
 )
 
-// reader reads CommonMark with tables, struck words and tasks.
+// reader parses CommonMark with tables, strikethrough and task lists.
 var reader = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -37,7 +37,7 @@ var reader = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// Text returns a text as HTML that shows it as it is, in an element or in a quoted attribute.
+// Text escapes a text for HTML, as the content of an element or of a quoted attribute.
 func Text(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
@@ -47,7 +47,7 @@ func Text(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD")))
 }
 
-// Markdown returns a text as HTML blocks. Headings begin at the level below.
+// Markdown converts Markdown to HTML. It adds below to the levels of headings.
 func Markdown(source string, below int) string {
 	source = strings.ToValidUTF8(source, "\uFFFD")
 	if !readable(source) {
@@ -61,7 +61,7 @@ func Markdown(source string, below int) string {
 
 func plain(source string) string { return "<pre>" + Text(source) + "</pre>\n" }
 
-// readable reports whether a text can be read as Markdown in a time that grows with its length alone.
+// readable reports whether a text can be parsed in linear time. Parsing takes much longer for some texts.
 func readable(source string) bool {
 	if len(source) > maxSource {
 		return false
@@ -93,7 +93,7 @@ type writer struct {
 	depth int
 }
 
-// down runs write one level further down, and reports whether there was one.
+// down runs write one level deeper. It returns false, without running it, at the maximum depth.
 func (w *writer) down(write func()) bool {
 	if w.depth >= maxDepth {
 		return false
@@ -104,7 +104,7 @@ func (w *writer) down(write func()) bool {
 	return true
 }
 
-// wrap writes what write writes in an element.
+// wrap writes an element with the content that write writes.
 func (w *writer) wrap(tag, class string, write func()) {
 	w.WriteString("<" + tag)
 	if class != "" {
@@ -115,7 +115,7 @@ func (w *writer) wrap(tag, class string, write func()) {
 	w.WriteString("</" + tag + ">")
 }
 
-// blocks writes the children of a block; tight leaves out the paragraphs of a tight list.
+// blocks writes the children of a block. In a tight list, paragraphs get no element of their own.
 func (w *writer) blocks(n ast.Node, tight bool) {
 	if !w.down(func() {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -195,7 +195,7 @@ func (w *writer) table(n *extast.Table) {
 	}
 }
 
-// inline writes what stands in a line.
+// inline writes the inline children of a node.
 func (w *writer) inline(n ast.Node) {
 	if !w.down(func() {
 		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -236,7 +236,7 @@ func (w *writer) mark(n ast.Node) {
 		w.WriteString(map[bool]string{true: "☑ ", false: "☐ "}[n.IsChecked])
 	case *ast.Link:
 		w.link(unescape(n.Destination), func() { w.inline(n) })
-	case *ast.Image: // it would be loaded from elsewhere, which tells that the page is read
+	case *ast.Image: // only linked: loading it would tell its host that the page is being read
 		w.link(unescape(n.Destination), func() { w.inline(n) })
 	case *ast.AutoLink:
 		label := string(n.Label(w.src))
@@ -252,7 +252,7 @@ func (w *writer) mark(n ast.Node) {
 	}
 }
 
-// raw writes the text of code, in which a line break is a space.
+// raw writes the text of inline code, in which a line break is a space.
 func (w *writer) raw(n ast.Node) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
@@ -261,9 +261,9 @@ func (w *writer) raw(n ast.Node) {
 	}
 }
 
-// link writes a link, or its text and where it would lead.
+// link writes a link. If it may not be followed, it writes its label and its address as text.
 func (w *writer) link(to string, label func()) {
-	if !leads(to) {
+	if !isFollowable(to) {
 		label()
 		if to != "" {
 			w.WriteString(" <code>" + Text(to) + "</code>")
@@ -275,8 +275,8 @@ func (w *writer) link(to string, label func()) {
 	w.WriteString("</a>")
 }
 
-// leads reports whether a link may be followed.
-func leads(to string) bool {
+// isFollowable reports whether a link may be followed.
+func isFollowable(to string) bool {
 	for _, scheme := range []string{"https://", "http://", "mailto:"} {
 		if len(to) > len(scheme) && strings.EqualFold(to[:len(scheme)], scheme) {
 			return true
@@ -285,7 +285,7 @@ func leads(to string) bool {
 	return false
 }
 
-// unescape takes backslashes and entities for what they stand for.
+// unescape replaces backslash escapes and entities by their characters.
 func unescape(raw []byte) string {
 	var b strings.Builder
 	plain := func(piece []byte) { b.Write(util.ResolveEntityNames(util.ResolveNumericReferences(piece))) }

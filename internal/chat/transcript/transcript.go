@@ -195,7 +195,7 @@ type libreMessage struct {
 func readLibreChat(c gjson.Result, t *tree) {
 	var all struct{ Messages []libreMessage }
 	if err := json.Unmarshal([]byte(c.Raw), &all); err != nil {
-		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong { // all else has been read
+		if _, wrong := errors.AsType[*json.UnmarshalTypeError](err); !wrong { // the rest has been read
 			t.skip("all of it: " + err.Error())
 			return
 		}
@@ -298,74 +298,9 @@ type message struct {
 
 // conversation returns the tree as a document. ok is false if it is empty.
 func (t *tree) conversation() (c Conversation, ok bool) {
-	c.Title = title(t.title)
-	byID := map[string]int{}
-	children := map[string][]int{}
-	for i, n := range t.nodes {
-		if _, twice := byID[n.id]; twice {
-			t.skip("a message whose id is there twice")
-			continue
-		}
-		byID[n.id] = i
-	}
-	var roots []int
-	for i, n := range t.nodes {
-		if byID[n.id] != i {
-			continue
-		}
-		if _, known := byID[n.parent]; known && n.parent != "" {
-			children[n.parent] = append(children[n.parent], i)
-			continue
-		}
-		if n.parent != "" && n.parent != noParent && n.role != "" {
-			t.skip("the place of a message whose parent is missing: it begins a branch")
-		}
-		roots = append(roots, i)
-	}
-	shown := t.activePath(byID)
-	// Parents come first. The children of a message without a role are attached to its parent.
-	type step struct {
-		node  int
-		above int // in the document; -1 for the root
-	}
-	var doc []message
-	var firstShown string
-	seen := 0
-	work := []step{}
-	for _, r := range slices.Backward(roots) {
-		work = append(work, step{r, -1})
-	}
-	for len(work) > 0 {
-		at := work[len(work)-1]
-		work = work[:len(work)-1]
-		seen++
-		n := &t.nodes[at.node]
-		above := at.above
-		if n.role != "" {
-			m := message{Message: chat.Message{ID: "m" + strconv.Itoa(len(doc)), Role: n.role, Status: chat.StatusComplete, Model: n.model, Parts: []llm.Part{{Kind: llm.PartText, Text: n.text}}}}
-			if m.Created = n.created; m.Created.IsZero() {
-				m.Created = t.created
-			}
-			m.Updated = m.Created
-			if above >= 0 {
-				m.Parent = doc[above].ID
-			}
-			if shown[n.id] && above >= 0 {
-				doc[above].Selected = m.ID
-			} else if shown[n.id] {
-				firstShown = m.ID
-			}
-			above = len(doc)
-			doc = append(doc, m)
-		}
-		for _, child := range slices.Backward(children[n.id]) {
-			work = append(work, step{child, above})
-		}
-	}
-	for range len(byID) - seen {
-		t.skip("a message that is its own ancestor")
-	}
-	c.Messages = len(doc)
+	byID, children, roots := t.family()
+	doc, firstShown := t.messages(byID, children, roots)
+	c.Title, c.Messages = title(t.title), len(doc)
 	for what, n := range t.skipped {
 		if n > 1 {
 			what += fmt.Sprintf(" (%d times)", n)
@@ -393,6 +328,85 @@ func (t *tree) conversation() (c Conversation, ok bool) {
 	}
 	c.Document = raw
 	return c, true
+}
+
+// family returns the nodes by id, the children of each node by its id, and the nodes without a parent, all as indexes
+// into t.nodes. It skips nodes whose id is used already.
+func (t *tree) family() (byID map[string]int, children map[string][]int, roots []int) {
+	byID, children = map[string]int{}, map[string][]int{}
+	for i, n := range t.nodes {
+		if _, twice := byID[n.id]; twice {
+			t.skip("a message whose id is there twice")
+			continue
+		}
+		byID[n.id] = i
+	}
+	for i, n := range t.nodes {
+		if byID[n.id] != i {
+			continue
+		}
+		if _, known := byID[n.parent]; known && n.parent != "" {
+			children[n.parent] = append(children[n.parent], i)
+			continue
+		}
+		if n.parent != "" && n.parent != noParent && n.role != "" {
+			t.skip("the place of a message whose parent is missing: it begins a branch")
+		}
+		roots = append(roots, i)
+	}
+	return byID, children, roots
+}
+
+// messages returns the messages of the document, parents first, and the id of the first message on the active path.
+// The children of a node without a role are attached to its parent.
+func (t *tree) messages(byID map[string]int, children map[string][]int, roots []int) (doc []message, firstShown string) {
+	type step struct {
+		node  int
+		above int // the parent's index in doc; -1 if there is none
+	}
+	shown := t.activePath(byID)
+	seen := 0
+	work := []step{}
+	for _, r := range slices.Backward(roots) {
+		work = append(work, step{r, -1})
+	}
+	for len(work) > 0 {
+		at := work[len(work)-1]
+		work = work[:len(work)-1]
+		seen++
+		n := &t.nodes[at.node]
+		above := at.above
+		if n.role != "" {
+			m := t.message(n, "m"+strconv.Itoa(len(doc)))
+			if above >= 0 {
+				m.Parent = doc[above].ID
+			}
+			if shown[n.id] && above >= 0 {
+				doc[above].Selected = m.ID
+			} else if shown[n.id] {
+				firstShown = m.ID
+			}
+			above = len(doc)
+			doc = append(doc, m)
+		}
+		for _, child := range slices.Backward(children[n.id]) {
+			work = append(work, step{child, above})
+		}
+	}
+	for range len(byID) - seen {
+		t.skip("a message that is its own ancestor")
+	}
+	return doc, firstShown
+}
+
+// message returns a node as a message with this id, without its place in the tree.
+func (t *tree) message(n *node, id string) message {
+	m := message{Message: chat.Message{ID: id, Role: n.role, Status: chat.StatusComplete, Model: n.model, Parts: []llm.Part{{Kind: llm.PartText, Text: n.text}}}}
+	if m.Created = n.created; m.Created.IsZero() {
+		m.Created = t.created
+	}
+	m.Updated = m.Created
+	return m
 }
 
 // noParent is the parent of a first message in LibreChat.

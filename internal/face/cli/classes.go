@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/face/cli/output"
-	"collie/internal/face/cli/root"
 	"collie/internal/sorting"
 )
 
@@ -76,6 +73,7 @@ var classes = map[string]Class{
 	"mcp refresh":       ClassManage,
 	"mcp approve":       ClassManage,
 	"mcp add":           ClassManage,
+	"mcp search":        ClassRead,
 	"mcp import":        ClassManage,
 	"mcp export":        ClassManage,
 	"mcp remove":        ClassManage,
@@ -110,6 +108,7 @@ var classes = map[string]Class{
 	"token rotate":      ClassManage,
 	"service install":   ClassManage,
 	"service uninstall": ClassManage,
+	"service restart":   ClassManage,
 	"audit":             ClassRead, // a group of commands shows its help
 	"config":            ClassRead,
 	"mcp":               ClassRead,
@@ -153,8 +152,14 @@ var classes = map[string]Class{
 	"siyuan config migrate":    ClassManage,
 	"siyuan undo":              ClassManage,
 	"siyuan doctor":            ClassRead,
+	"siyuan panel":             ClassRead,
+	"siyuan panel install":     ClassManage,
+	"siyuan panel remove":      ClassManage,
 	"siyuan telemetry":         ClassRead,
 	"siyuan telemetry show":    ClassRead,
+
+	"backup":  ClassManage,
+	"restore": ClassManage,
 
 	"vault":         ClassRead,
 	"vault info":    ClassRead,
@@ -162,8 +167,12 @@ var classes = map[string]Class{
 	"vault backup":  ClassManage,
 	"vault import":  ClassManage,
 	"vault export":  ClassManage,
+	"vault sync":    ClassManage,
 	"vault restore": ClassManage,
 	"vault salvage": ClassManage,
+
+	"vault sync list": ClassRead,
+	"vault sync stop": ClassManage,
 
 	"vault undo":            ClassManage,
 	"vault permission":      ClassRead,
@@ -181,9 +190,7 @@ type Command struct {
 // Commands returns all commands that do something, sorted by path, including hidden ones and those that the
 // library adds.
 func Commands() []Command {
-	root := (program{&root.Program{In: strings.NewReader(""), Output: output.Output{Out: os.Stderr, Err: os.Stderr}}}).tree()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	root := Tree("")
 	var out []Command
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

@@ -22,35 +22,59 @@ import (
 	"collie/internal/face/cli/settings"
 )
 
-// commands returns all commands, in the order of the help.
+// commands returns all commands, as the help groups them.
 func (p program) commands() []*cobra.Command {
-	return []*cobra.Command{
-		gateway.ServeCommand(p.Program),
-		gateway.StdioCommand(p.Program),
-		gateway.OpenCommand(p.Program),
-		call.Command(p.Program),
-		call.ToolsCommand(p.Program),
-		chat.Command(p.Program),
-		conversation.AgentCommand(p.Program),
-		conversation.SessionsCommand(p.Program),
-		conversation.UsageCommand(p.Program),
-		conversation.StoreCommand(p.Program),
-		mcp.Command(p.Program), cache.Command(p.Program),
-		providers.ProviderCommand(p.Program), providers.KeysCommand(p.Program),
-		settings.SecretCommand(p.Program),
-		settings.TokenCommand(p.Program),
-		settings.GuardCommand(p.Program),
-		settings.GrantsCommand(p.Program),
-		notes.SiYuanCommand(p.Program),
-		notes.VaultCommand(p.Program),
-		call.ConfirmCommand(p.Program),
-		clients.ConnectCommand(p.Program),
-		audit.Command(p.Program),
-		gateway.ServiceCommand(p.Program),
-		gateway.DoctorCommand(p.Program),
-		settings.ConfigCommand(p.Program),
-		p.versionCommand(),
+	return slices.Concat(
+		under("Gateway:",
+			gateway.ServeCommand(p.Program),
+			gateway.StdioCommand(p.Program),
+			gateway.OpenCommand(p.Program),
+			clients.ConnectCommand(p.Program),
+			gateway.ServiceCommand(p.Program),
+			settings.TokenCommand(p.Program),
+			gateway.DoctorCommand(p.Program),
+		),
+		under("MCP servers and tools:",
+			mcp.Command(p.Program),
+			call.ToolsCommand(p.Program),
+			call.Command(p.Program),
+			cache.Command(p.Program),
+		),
+		under("Notes:",
+			notes.SiYuanCommand(p.Program),
+			notes.VaultCommand(p.Program),
+		),
+		under("Models and conversations:",
+			chat.Command(p.Program),
+			conversation.AgentCommand(p.Program),
+			conversation.SessionsCommand(p.Program),
+			providers.ProviderCommand(p.Program),
+			providers.KeysCommand(p.Program),
+			conversation.UsageCommand(p.Program),
+			conversation.StoreCommand(p.Program),
+		),
+		under("Safety:",
+			call.ConfirmCommand(p.Program),
+			settings.GuardCommand(p.Program),
+			settings.GrantsCommand(p.Program),
+			audit.Command(p.Program),
+		),
+		under("Settings, backups and help:",
+			settings.ConfigCommand(p.Program),
+			settings.SecretCommand(p.Program),
+			gateway.BackupCommand(p.Program),
+			gateway.RestoreCommand(p.Program),
+			p.versionCommand(),
+		),
+	)
+}
+
+// under puts commands under a title in the help.
+func under(title string, commands ...*cobra.Command) []*cobra.Command {
+	for _, c := range commands {
+		c.GroupID = title
 	}
+	return commands
 }
 
 // tree returns the whole command tree.

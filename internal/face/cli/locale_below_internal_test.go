@@ -93,7 +93,7 @@ func below(t *testing.T) map[string]string {
 				}
 			case *ast.AssignStmt:
 				for i, l := range x.Lhs {
-					if s, ok := l.(*ast.SelectorExpr); ok && byHelp && slices.Contains([]string{"Message", "Hint"}, s.Sel.Name) && len(x.Lhs) == len(x.Rhs) {
+					if s, ok := l.(*ast.SelectorExpr); ok && x.Tok != token.ADD_ASSIGN && slices.Contains([]string{"Message", "Hint"}, s.Sel.Name) && len(x.Lhs) == len(x.Rhs) {
 						says(x.Rhs[i])
 					}
 				}
@@ -104,8 +104,12 @@ func below(t *testing.T) map[string]string {
 				if byHelp && strings.HasSuffix(called(x), ".Notice") && len(x.Args) == 2 {
 					says(x.Args[1])
 				}
-				for _, at := range takes[qualified(called(x), dir)] {
-					if byHelp && at < len(x.Args) {
+				name := qualified(called(x), dir)
+				if method, ok := strings.CutPrefix(called(x), "r."); ok && strings.HasPrefix(dir, "source/siyuan/") {
+					name = "action." + method // the request of an action
+				}
+				for _, at := range takes[name] {
+					if at < len(x.Args) {
 						says(x.Args[at])
 					}
 				}

@@ -160,7 +160,7 @@ func testInitAsks(t *testing.T, program string) {
 		{"Enter for none): ", "\n"},
 		{"or quit (q)? [u]: ", "q\n"},
 	}, nil, "siyuan", "init")
-	if exit != 5 || !strings.Contains(shown, "what answers there is no SiYuan kernel") || !strings.Contains(shown, "another program has that port") {
+	if exit != 5 || !strings.Contains(shown, "the server there is not a SiYuan kernel") || !strings.Contains(shown, "another program has that port") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
 	if settingsIn(t, home) != before {

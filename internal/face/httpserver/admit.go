@@ -19,10 +19,12 @@ type checks struct {
 	routes      routes
 	hosts       hosts
 	origins     origins
+	proxies     proxies
 	keys        keyring
 	named       atomic.Pointer[keyring] // the named tokens; replaced as a whole
 	anonymous   *identity               // nil unless NoAuth is set
 	public      routes                  // paths that need no token; none if empty
+	framed      routes                  // of these, what a page without an origin may read
 	browser     func(*http.Request) (context.Context, bool)
 	wrongTokens *wrongTokens
 	health      health
@@ -35,13 +37,14 @@ type checks struct {
 func newChecks(opts Options, at boundAddr) (*checks, error) {
 	a := &checks{
 		routes: slices.Clone(opts.Routes), wrongTokens: new(wrongTokens), maxBody: opts.MaxBody,
-		public: slices.Clone(opts.Public), browser: opts.Browser,
+		public: slices.Clone(opts.Public), framed: slices.Clone(opts.Framed), browser: opts.Browser,
 		health: health{version: opts.Version, ready: opts.Ready}, log: opts.Logger,
 	}
-	var errs [3]error
+	var errs [4]error
 	a.keys, errs[0] = newKeyring(opts.Keys)
 	a.hosts, errs[1] = newHosts(opts, at)
 	a.origins, errs[2] = newOrigins(opts, at, a.hosts.checked)
+	a.proxies, errs[3] = newProxies(opts)
 	if bad, ok := errors.AsType[*badEntry](errors.Join(errs[:]...)); ok {
 		return nil, &tool.Error{Op: "open", Kind: tool.Invalid, Subject: "http", Message: bad.Error(), Hint: bad.hint}
 	}
@@ -55,6 +58,7 @@ func newChecks(opts Options, at boundAddr) (*checks, error) {
 // ServeHTTP makes the checks in the order that the package comment lists.
 func (a *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recoverPanic(r)
+	r = a.proxies.asSent(r)
 	page := a.health.page(r.URL.Path)
 	if page == nil && !a.routes.contains(r.URL.Path) {
 		a.refuse(w, r, a.refusePath(r.URL.Path))
@@ -62,6 +66,10 @@ func (a *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !a.hosts.allow(r.Host) {
 		a.refuse(w, r, refuseHost(r.Host))
+		return
+	}
+	if a.readsFramed(r) {
+		a.next.ServeHTTP(w, r)
 		return
 	}
 	if f, done := a.meetOrigin(w, r); f != nil {
@@ -93,6 +101,12 @@ func (a *checks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.serveKey(w, r, id, id.key(local))
+}
+
+// readsFramed reports whether a page without an origin reads a file that such pages may read.
+func (a *checks) readsFramed(r *http.Request) bool {
+	values := r.Header["Origin"]
+	return len(a.framed) > 0 && a.framed.contains(r.URL.Path) && r.Method == http.MethodGet && len(values) == 1 && values[0] == "null"
 }
 
 // meetOrigin checks the Origin and answers preflights; done reports that the request was answered.
@@ -163,7 +177,7 @@ func (a *checks) refuse(w http.ResponseWriter, r *http.Request, f *refusal) {
 }
 
 // recoverPanic handles a panic of a handler: it ends that connection and nothing else. A partly sent answer is cut
-// off, so that nobody takes it for a whole one.
+// off, so that clients do not take it for a complete one.
 func (a *checks) recoverPanic(r *http.Request) {
 	cause := recover()
 	if cause == nil {

@@ -107,6 +107,6 @@ func remoteAddr(r *http.Request) (addr netip.Addr, local bool) {
 		return netip.Addr{}, false
 	}
 	addr = ap.Addr().Unmap()
-	local = addr.IsLoopback() && len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["Forwarded"]) == 0
+	local = addr.IsLoopback() && len(r.Header["X-Forwarded-For"]) == 0 && len(r.Header["X-Forwarded-Proto"]) == 0 && len(r.Header["Forwarded"]) == 0
 	return addr, local
 }

@@ -82,15 +82,18 @@ func (h host) equal(other host) bool {
 	return h.ip == other.ip && strings.EqualFold(h.name, other.name)
 }
 
-// hosts are the accepted values of Host.
+// hosts decides which values of the header Host are accepted, so that a web page cannot reach a gateway on this machine by a
+// name of its own that leads here (DNS rebinding).
 type hosts struct {
+	// checked is false if the server listens beyond loopback and no names are configured: by which names others reach it is
+	// not known then, and any Host is accepted.
 	checked bool
 	port    string // the server's own port
 	list    []authority
 }
 
 func newHosts(opts Options, at boundAddr) (hosts, error) {
-	h := hosts{checked: at.loopback || len(opts.AllowedHosts) > 0}
+	h := hosts{checked: at.loopback || len(opts.AllowedHosts) > 0 || opts.PublicURL != ""}
 	for _, own := range ownHosts(at) {
 		h.list = append(h.list, authority{host: own})
 	}
@@ -100,6 +103,11 @@ func newHosts(opts Options, at boundAddr) (hosts, error) {
 			return hosts{}, &badEntry{"allowed hosts", s, `write a name or name:port, such as "notes.example"`}
 		}
 		h.list = append(h.list, a)
+	}
+	if _, rest, found := strings.Cut(opts.PublicURL, "://"); found {
+		if a, ok := parseAuthority(strings.TrimRight(rest, "/")); ok { // newProxies refuses others
+			h.list = append(h.list, a)
+		}
 	}
 	return h, nil
 }
@@ -117,6 +125,7 @@ func ownHosts(at boundAddr) []host {
 	return accepted
 }
 
+// allow reports whether a Host is accepted. One without a port stands for any port.
 func (h *hosts) allow(value string) bool {
 	if !h.checked {
 		return true

@@ -55,6 +55,13 @@ type Options struct {
 	// "name" with the server's port or none, or "name:port". If Addr is not loopback, Host is checked only if
 	// this list is not empty.
 	AllowedHosts []string
+	// PublicURL is the address at which a proxy in front is reached, https://NAME[:PORT]; its host is an accepted value of
+	// Host, and Host is then checked everywhere. Empty means none.
+	PublicURL string
+	// TrustedProxies are the addresses and networks of proxies whose X-Forwarded-For (client) and X-Forwarded-Proto
+	// (TLS or not) are believed. The TLS of a trusted proxy counts as TLS at PublicURL. From other senders these
+	// headers only have the effect that a request does not count as local.
+	TrustedProxies []string
 	// AllowedOrigins are other sites whose pages may call the server; only they get CORS headers. An entry is
 	// "name", for any port over http and https, or a whole origin such as "https://app.example". The origins
 	// of localhost, 127.0.0.1, [::1], the host in Addr and the server itself are accepted too, without CORS
@@ -70,6 +77,9 @@ type Options struct {
 	// Public are paths among Routes that need no token; those that end in "/" include all below. Host and Origin
 	// are checked all the same.
 	Public []string
+	// Framed are paths among Public whose files a page with the origin null may read too: a sandboxed frame has that
+	// origin. All other requests of such a page are refused.
+	Framed []string
 	// Browser reports whether a request without a token comes from a browser in which a person has signed in;
 	// signedOut ends with that. Such a request has the key [BrowserKey]. If Browser is nil, there are none.
 	Browser func(*http.Request) (signedOut context.Context, ok bool)
@@ -83,7 +93,7 @@ type Options struct {
 	Over *Server
 	// Grace is how long requests in flight may go on after Serve's context has ended; 0 means the default.
 	Grace time.Duration
-	// Logger receives refusals (debug) and what an operator must know (warn); nil discards. Tokens are never
+	// Logger receives refusals (debug) and problems for the operator (warn); nil discards. Tokens are never
 	// logged.
 	Logger *slog.Logger
 }
@@ -194,6 +204,9 @@ func (s *Server) listensOn(at boundAddr) bool {
 
 // Everywhere reports whether the server listens on all addresses of the machine.
 func (s *Server) Everywhere() bool { return s.at.ip.IsUnspecified() || !s.at.ip.IsValid() }
+
+// Local reports whether only programs on this machine can connect.
+func (s *Server) Local() bool { return s.local }
 
 // SetTokens replaces the named tokens whose requests are accepted. Requests of tokens that are missing or
 // changed in list end. It returns the holders of those tokens (see [Key.Holder]), so that the caller can end

@@ -273,7 +273,7 @@ func TestPeopleAtPages(t *testing.T) {
 	t.Parallel()
 	signedOut, signOut := context.WithCancel(t.Context())
 	s := serve(t, httpserver.Options{
-		Routes: []string{"/api/", "/pages/"}, Public: []string{"/pages/"},
+		Routes: []string{"/api/", "/pages/"}, Public: []string{"/pages/"}, Framed: []string{"/pages/frame/"},
 		Browser: func(r *http.Request) (context.Context, bool) { return signedOut, r.Header.Get("Who") == "me" },
 	}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/wait" {
@@ -293,6 +293,11 @@ func TestPeopleAtPages(t *testing.T) {
 		{"a page", "/pages/x", bare, 200, "found=false"},
 		{"a page, of another host", "/pages/x", func(r *http.Request) { bare(r); r.Host = "evil.example" }, 403, ""},
 		{"a page, from another site", "/pages/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "https://evil.example") }, 403, ""},
+		{"a page, from a frame without an origin", "/pages/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "null") }, 403, ""},
+		{"a file of such a frame", "/pages/frame/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "null") }, 200, "found=false"},
+		{"a file of such a frame, of another host", "/pages/frame/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "null"); r.Host = "evil.example" }, 403, ""},
+		{"a file of such a frame, from another site", "/pages/frame/x", func(r *http.Request) { bare(r); r.Header.Set("Origin", "https://evil.example") }, 403, ""},
+		{"the API, from such a frame", "/api/x", func(r *http.Request) { page(r); r.Header.Set("Origin", "null") }, 403, ""},
 		{"beside the pages", "/pages", bare, 404, ""},
 		{"no browser", "/api/x", bare, 401, ""},
 		{"a person", "/api/x", page, 200, "browser direct manage=true"},

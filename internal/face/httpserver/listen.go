@@ -19,6 +19,7 @@ type boundAddr struct {
 	loopback bool
 }
 
+// resolve parses HOST:PORT and resolves the name of the host.
 func resolve(ctx context.Context, addr string) (boundAddr, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -58,6 +59,7 @@ func lookup(ctx context.Context, host string) (netip.Addr, error) {
 // Windows has its own error number for an address in use.
 const wsaAddrInUse = syscall.Errno(10048)
 
+// listen opens the port at at. addr is the address as the person wrote it, for errors.
 func listen(ctx context.Context, at boundAddr, addr string) (*port, error) {
 	host := ""
 	if at.ip.IsValid() {

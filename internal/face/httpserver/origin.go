@@ -80,7 +80,7 @@ const (
 type origins struct {
 	own    []host // accepted on any port, as in the public plugin
 	listed []origin
-	// hostChecked says that Host was already found to be ours, so that an Origin equal to it is our own page.
+	// hostChecked means that Host was already checked, so an Origin equal to it is one of our own pages.
 	hostChecked bool
 }
 

@@ -11,7 +11,7 @@ import (
 // a moment in which nobody listens there.
 type port struct {
 	*net.TCPListener
-	before *port // whose socket it is until the first Accept; nil for nobody
+	before *port // owner of the socket until the first Accept; nil for none
 
 	left      atomic.Bool // the socket is the next server's
 	quiet     chan struct{}

@@ -52,7 +52,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a caller who has gone needs no answer
+	_, _ = w.Write(body) // the caller has disconnected
 }
 
 func (a *checks) refusePath(path string) *refusal {
@@ -109,7 +109,7 @@ const challenge = `Bearer realm="collie"`
 func (a *checks) refuseMissing(r *http.Request, local bool) *refusal {
 	f := &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge,
-		Message: "a token is needed", Hint: a.whereToken(local),
+		Message: "a token is needed", Hint: a.tokenHint(local),
 	}
 	if q := r.URL.Query(); q.Has("token") || q.Has("access_token") {
 		f.Message = "a token is needed, and one in the URL does not count: URLs are logged"
@@ -121,11 +121,11 @@ func (a *checks) refuseMissing(r *http.Request, local bool) *refusal {
 func (a *checks) refuseWrong(local bool) *refusal {
 	return &refusal{
 		Status: http.StatusUnauthorized, Type: "unauthorized", challenge: challenge + `, error="invalid_token"`,
-		Message: "the token is not valid", Hint: a.whereToken(local),
+		Message: "the token is not valid", Hint: a.tokenHint(local),
 	}
 }
 
-func (a *checks) whereToken(local bool) string {
+func (a *checks) tokenHint(local bool) string {
 	const send = `send the header "Authorization: Bearer TOKEN"`
 	if local { // only local callers are told where the token is
 		return send + "; the token is in the file token of the state folder, which collie config path --all shows"

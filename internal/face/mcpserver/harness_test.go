@@ -78,7 +78,7 @@ func serve(t *testing.T, fake *tooltest.Fake, profiles map[string]source.Profile
 	return w
 }
 
-// client is an MCP client that records what it receives and answers what it is asked.
+// client is an MCP client that records messages and answers requests.
 type client struct {
 	*mcp.Client
 	told   chan mcp.Message

@@ -34,13 +34,13 @@ type Client struct {
 	// arguments a tool wants as Mcp-Param headers.
 	NoHeaders bool
 	// Stream distinguishes pipes that are carried to HTTP under one principal; empty if there is none.
-	// Whoever sets it must check who may do so.
+	// The code that sets it must check that the sender may do so.
 	Stream string
-	// Mute says that the client's answers to elicitations do not count as a person's. It may change while the
-	// client is connected. Nil means that they count.
+	// Mute reports whether the client's answers to elicitations do not count as a person's. It may change
+	// while the client is connected. Nil means that they count.
 	Mute *atomic.Bool
-	// Do runs the client's requests in place of the pipeline, for one that stands in front of it; Shows reports
-	// which tools the client's lists show. Nil means the pipeline, and all.
+	// Do runs the client's requests instead of the pipeline, for a wrapper around it; nil means the pipeline.
+	// Shows reports whether the client's lists show a tool; nil means all.
 	Do    func(context.Context, tool.Request) (tool.Result, error)
 	Shows func(name string) bool
 }
@@ -109,8 +109,8 @@ type Bounds struct {
 	Kept        int64 // bytes of answers kept for clients that come back
 }
 
-// Handler returns a handler for one URL. identify says who sent a request; sessions are bound to its Owner.
-// The caller closes the handler.
+// Handler returns a handler for one URL. identify returns the sender of a request; sessions are bound to
+// its Owner. The caller closes the handler.
 func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTTPServer {
 	return mcp.NewHTTPServer(s, &mcp.HTTPServerOptions{
 		Logger: s.log, MaxBody: b.MaxBody, MaxSessions: b.MaxSessions, Kept: b.Kept, Headers: s.checkParams,
@@ -121,8 +121,8 @@ func (s *Server) Handler(identify func(*http.Request) Client, b Bounds) *mcp.HTT
 	})
 }
 
-// ServeStream answers one client over a stream until its input or ctx ends.
-func (s *Server) ServeStream(ctx context.Context, stream mcp.Stream, client Client) error {
+// serveStream answers one client over a stream until its input or ctx ends.
+func (s *Server) serveStream(ctx context.Context, stream mcp.Stream, client Client) error {
 	return mcp.ServeStream(ctx, stream, s, &mcp.StreamOptions{Logger: s.log, Key: client})
 }
 
@@ -173,10 +173,10 @@ func (s *Server) checkParams(in *mcp.Incoming) error {
 
 // Streams returns ServeStream bound to one client.
 func (s *Server) Streams(client Client) func(context.Context, mcp.Stream) error {
-	return func(ctx context.Context, stream mcp.Stream) error { return s.ServeStream(ctx, stream, client) }
+	return func(ctx context.Context, stream mcp.Stream) error { return s.serveStream(ctx, stream, client) }
 }
 
 // ServeLines answers one client over lines of r and w, MCP's stdio transport. close must end a waiting read.
 func (s *Server) ServeLines(ctx context.Context, r io.Reader, w io.Writer, close func() error, client Client) error {
-	return s.ServeStream(ctx, mcp.NewLines(r, w, 0, close), client)
+	return s.serveStream(ctx, mcp.NewLines(r, w, 0, close), client)
 }

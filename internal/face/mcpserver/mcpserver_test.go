@@ -324,7 +324,7 @@ func TestListen(t *testing.T) {
 			if method, params := hears(); method != "notifications/resources/updated" || params.Get("uri").String() != "s://a" {
 				t.Errorf("then %s %s", method, params)
 			}
-			w.fake.Publish(*w.fake.Offer(), tool.PromptsChanged) // it did not ask for those
+			w.fake.Publish(*w.fake.Offer(), tool.PromptsChanged) // it did not subscribe to those
 			w.fake.Publish(*w.fake.Offer(), tool.ToolsChanged)
 			if method, _ := hears(); method != "notifications/tools/list_changed" {
 				t.Errorf("then %s", method)

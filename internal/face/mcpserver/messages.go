@@ -17,7 +17,7 @@ const ownMethods = "collie/"
 const taskMethods = "tasks/"
 
 // isOurs reports whether a method must never reach a server, because it is about the session between a client
-// and this program. A server that several clients share would, for example, start anew for all of them after
+// and this program. A server that several clients share would, for example, start again for all of them after
 // an initialize of one.
 func isOurs(method string) bool {
 	switch method {

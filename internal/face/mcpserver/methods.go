@@ -90,7 +90,7 @@ func list(kind tool.ListKind) func(*Server, context.Context, *mcp.Incoming) (jso
 	}
 }
 
-// shown is a list of tools with those alone that shows reports.
+// shown returns a list of tools with only those for which shows returns true.
 func shown(raw json.RawMessage, shows func(name string) bool) json.RawMessage {
 	out := []byte(`{"tools":[`)
 	gjson.GetBytes(raw, "tools").ForEach(func(_, t gjson.Result) bool {
@@ -105,8 +105,8 @@ func shown(raw json.RawMessage, shows func(name string) bool) json.RawMessage {
 	return append(out, "]}"...)
 }
 
-// addModernFields adds to a result the fields that 2026-07-28 requires. A cacheable result says that it may change at
-// any time.
+// addModernFields adds to a result the fields that 2026-07-28 requires. A cacheable result is marked as one that may
+// change at any time.
 func (s *Server) addModernFields(raw json.RawMessage, cacheable bool) json.RawMessage {
 	fields := []mcp.Field{{Key: "resultType", Value: json.RawMessage(`"complete"`)}}
 	if cacheable {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// session is what a legacy client has subscribed to.
+// session holds the subscriptions of a legacy client.
 type session struct {
 	name string // the client's name, for people
 

@@ -130,7 +130,7 @@ func (v *seen) holds(t *testing.T, w *world, c *client) {
 				t.Errorf("what is said of the action lacks %s: %s, %v", part, text, err)
 			}
 		}
-		for _, entry := range gjson.Get(list, "tools").Array() { // what is not said means the worst, and some of them are
+		for _, entry := range gjson.Get(list, "tools").Array() { // a missing hint means the worst, and some tools have none
 			name, hints := entry.Get("name").String(), entry.Get("annotations")
 			if calls, _ := v.call("sum", "{}"); name == calls && (hints.Get("readOnlyHint").Bool() || hints.Get("destructiveHint").Raw == "false") {
 				t.Errorf("%s is said to do no harm: %s", name, hints.Raw)

@@ -14,27 +14,27 @@ import (
 	"strings"
 )
 
-// archive is web/dist as tools/pack packs it.
+// archive contains the files of web/dist, packed by tools/pack.
 //
 //go:generate go -C ../../../tools run ./pack ../web/dist ../internal/face/pages/pages.zip
 //go:embed pages.zip
 var archive []byte
 
-// asset is one file of the pages.
+// asset is a file of the pages.
 type asset struct {
 	entry  *zip.File
 	tag    string
 	kind   string
-	hashed bool // its name changes with its content
+	hashed bool // its name contains a hash of its content
 }
 
-// kinds are the types of the files that there are. Those of the system are not asked, since they differ.
+// kinds are the content types by extension. The system's own table is not used, because it differs between systems.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8", ".woff2": "font/woff2",
 }
 
-// unpack returns the files of an archive by their paths.
+// unpack returns the files in an archive by path.
 func unpack(packed []byte) (map[string]*asset, error) {
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
@@ -57,7 +57,7 @@ func unpack(packed []byte) (map[string]*asset, error) {
 	return files, nil
 }
 
-// file serves a file of the pages.
+// file serves a file.
 func (p *Pages) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, Path)
 	if name == "" {
@@ -81,11 +81,11 @@ func (p *Pages) file(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", a.kind)
 	if err := a.write(w, r); err != nil {
-		panic(http.ErrAbortHandler) // a client that has gone, or a damaged program
+		panic(http.ErrAbortHandler) // the client is gone, or the program is damaged
 	}
 }
 
-// write sends the file, compressed as it lies in the archive where the client takes that.
+// write sends the file. If the client accepts gzip, it sends the compressed data of the archive unchanged.
 func (a *asset) write(w http.ResponseWriter, r *http.Request) error {
 	if a.entry.Method != zip.Deflate || !takesGzip(r) {
 		data, err := a.entry.Open()
@@ -94,14 +94,14 @@ func (a *asset) write(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer data.Close()
 		w.Header().Set("Content-Length", strconv.FormatUint(a.entry.UncompressedSize64, 10))
-		_, err = io.Copy(w, data) //nolint:gosec // what it unpacks is our own
+		_, err = io.Copy(w, data) //nolint:gosec // the archive is our own
 		return err
 	}
 	data, err := a.entry.OpenRaw()
 	if err != nil {
 		return err
 	}
-	// A gzip stream is what the archive has between a head without a name or a time, and a checksum (RFC 1952).
+	// The archive has raw deflate data. A gzip stream is that data with a header and a checksum (RFC 1952).
 	head := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
 	foot := binary.LittleEndian.AppendUint32(nil, a.entry.CRC32)
 	foot = binary.LittleEndian.AppendUint32(foot, uint32(a.entry.UncompressedSize64))
@@ -111,7 +111,7 @@ func (a *asset) write(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// takesGzip reports whether the client of r names gzip, and not with the weight 0.
+// takesGzip reports whether the client accepts gzip.
 func takesGzip(r *http.Request) bool {
 	for one := range strings.SplitSeq(strings.Join(r.Header["Accept-Encoding"], ","), ",") {
 		coding, weight, weighted := strings.Cut(one, ";")

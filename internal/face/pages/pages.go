@@ -1,5 +1,5 @@
-// Package pages serves the pages in the browser, and signs browsers in (ADR 64). The pages are built from web/ in the
-// repository and lie in the program as one archive, which go run ./pack in tools makes; nobody needs Node to build Collie.
+// Package pages serves the web pages and signs browsers in (ADR 64). The pages are built from web/ and embedded as an
+// archive made by go run ./pack in tools, so that Collie can be built without Node.
 //
 // The entry points are [New] and [Pages.Person].
 package pages
@@ -14,33 +14,35 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"collie/internal/face/pages/browsers"
 	"collie/internal/tool"
 )
 
-// Path is where the pages are. Everything below it is public: files that are the same for everybody, and the
-// exchange of a link.
+// Path is the path of the pages. Everything below it is public: static files, and the exchange of a sign-in link.
 const Path = "/pages/"
 
 const (
 	sessionPath = Path + "session"
-	// keyHeader carries the second secret of a browser. No other site can send it without being asked for leave first.
+	// keyHeader carries the browser's second secret. A page of another site cannot send it, because a custom header
+	// needs permission (CORS preflight).
 	keyHeader = "Collie-Browser-Key"
 	mostBody  = 4 << 10
 )
 
-// Pages are the pages of one gateway. It is safe for concurrent use.
+// Pages serves the pages of one gateway. It is safe for concurrent use.
 type Pages struct {
-	book  *browsers.Book
-	files map[string]*asset
-	mux   *http.ServeMux
-	// record is told of each sign-in.
+	book    *browsers.Book
+	files   map[string]*asset
+	mux     *http.ServeMux
+	framing atomic.Pointer[string] // the ancestors that the panel may have, as a policy says them
+	// record is called for each sign-in.
 	record func(context.Context, browsers.Browser)
 }
 
-// New returns the pages; record is told of each browser that signs in.
+// New returns the pages; record is called for each browser that signs in.
 func New(book *browsers.Book, record func(context.Context, browsers.Browser)) (*Pages, error) {
 	files, err := unpack(archive)
 	if err != nil {
@@ -50,11 +52,40 @@ func New(book *browsers.Book, record func(context.Context, browsers.Browser)) (*
 	p.mux.HandleFunc("POST "+sessionPath, p.signIn)
 	p.mux.HandleFunc("GET "+sessionPath, p.session)
 	p.mux.HandleFunc("DELETE "+sessionPath, p.signOut)
+	p.mux.HandleFunc("GET "+panelPath, p.panel)
 	p.mux.HandleFunc("GET "+Path, p.file)
+	p.AllowFrames(nil)
 	return p, nil
 }
 
-// ServeHTTP serves what lies below [Path].
+// AllowFrames sets the origins whose pages may show the panel in a frame, each scheme://host[:port] without characters
+// that separate words in a policy. At first there are none.
+func (p *Pages) AllowFrames(origins []string) {
+	ancestors := "'none'"
+	if len(origins) > 0 {
+		ancestors = strings.Join(origins, " ")
+	}
+	p.framing.Store(&ancestors)
+}
+
+// panel serves the one page that pages of other origins may embed in a frame, with the policy that
+// lists these origins.
+func (p *Pages) panel(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	ancestors := *p.framing.Load()
+	h.Set("Content-Security-Policy", policyBut+ancestors)
+	if ancestors != "'none'" {
+		h.Del("X-Frame-Options") // it cannot name an origin
+	}
+	h.Set("Cache-Control", "no-store") // the settings may say otherwise at the next request
+	a := p.files["index.html"]
+	h.Set("Content-Type", a.kind)
+	if err := a.write(w, &http.Request{}); err != nil {
+		panic(http.ErrAbortHandler) // the client has disconnected, or the program file is damaged
+	}
+}
+
+// ServeHTTP serves paths below [Path].
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -63,22 +94,43 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if strings.HasPrefix(r.URL.Path, FramePath) {
+		h.Set("Content-Security-Policy", framePolicy)
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+		h.Del("Cross-Origin-Opener-Policy")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin") // a sandboxed page has no origin, so its own files are cross-origin
+	}
 	p.mux.ServeHTTP(w, r)
 }
 
-// policy lets the pages load their own files and ask their own gateway, and nothing else. Long lists and formulas place what they
-// show with style attributes, which load nothing that the other rules do not allow.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self'; font-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy allows the pages only their own files and requests to their own gateway. Style attributes are needed for long
+// lists and formulas; they cannot load anything that the other rules forbid.
+const policy = policyBut + "'none'"
 
-// Person reports whether r comes from a browser in which a person has signed in. signedOut ends when that does.
+// policyBut lacks which pages may show this one in a frame.
+const policyBut = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors "
+
+// panelPath is where the pages are for a frame in another program's window, such as SiYuan's (ADR 74). It is the same page; it
+// shows and does less there, and the API refuses requests that say they come from it all the rest.
+const panelPath = Path + "panel"
+
+// FramePath is the path of the frame that draws diagrams. The library that draws them is not our own code and inserts
+// style sheets, so its page is sandboxed without an origin: it has no secrets, its requests are not authenticated, and
+// its policy allows only its own script and style.
+const (
+	FramePath   = Path + "diagram/"
+	framePolicy = "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+
+// Person reports whether r comes from a signed-in browser. signedOut ends when the browser is signed out.
 func (p *Pages) Person(r *http.Request) (signedOut context.Context, ok bool) {
 	_, signedOut, ok = p.find(r)
 	return signedOut, ok
 }
 
-// find returns the browser of a request that a page of ours sent: both secrets are right, and the browser does not
-// say that another site is behind it.
+// find returns the browser that sent a request. Both secrets must be right, and the request must come from our own page.
 func (p *Pages) find(r *http.Request) (browsers.Browser, context.Context, bool) {
 	keys, cookies := r.Header[keyHeader], r.CookiesNamed(cookieName(r))
 	if len(keys) != 1 || len(cookies) == 0 || !ownPage(r) {
@@ -92,8 +144,8 @@ func (p *Pages) find(r *http.Request) (browsers.Browser, context.Context, bool) 
 	return browsers.Browser{}, nil, false
 }
 
-// ownPage reports whether the headers that a page cannot forge agree that the request comes from this very origin.
-// Other ports of this machine are other origins. Browsers leave Origin out where a page reads from its own.
+// ownPage reports whether the request comes from our own origin, according to headers that a page cannot forge. Other
+// ports of this machine are other origins. Browsers omit Origin for same-origin reads.
 func ownPage(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -109,8 +161,8 @@ func ownPage(r *http.Request) bool {
 	return len(origins) == 1 && origins[0] == scheme+r.Host
 }
 
-// cookieName names the cookie of a gateway. A browser sends cookies to all ports of a host, so gateways on several
-// of them would overwrite one that they share.
+// cookieName returns the name of this gateway's cookie. Browsers send cookies to all ports of a host, so gateways on
+// several ports need different names.
 func cookieName(r *http.Request) string {
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		return "collie_browser_" + port
@@ -118,7 +170,7 @@ func cookieName(r *http.Request) string {
 	return "collie_browser"
 }
 
-// signIn exchanges a link for the two secrets.
+// signIn exchanges a link for the two secrets of a browser.
 func (p *Pages) signIn(w http.ResponseWriter, r *http.Request) {
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var asked struct {
@@ -137,7 +189,7 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, &tool.Error{Op: "sign in", Kind: tool.Invalid, Subject: "body", Message: `expected {"link":…}`})
 		return
 	}
-	b, secrets, err := p.book.SignIn(r.Context(), asked.Link, r.Host, nameOf(r.UserAgent()))
+	b, secrets, err := p.book.SignIn(r.Context(), asked.Link, r.Host, nameOf(r.UserAgent()), addressOf(r))
 	if err != nil {
 		status := http.StatusInternalServerError
 		e, ok := errors.AsType[*tool.Error](err)
@@ -147,12 +199,21 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, e)
 		return
 	}
-	p.record(r.Context(), b)
+	p.record(tool.ActingThrough(r.Context(), tool.PagesClient), b)
 	setCookie(w, r, secrets.Cookie, browsers.Lifetime)
 	answer(w, map[string]any{"key": secrets.Key, "browser": b})
 }
 
-// session says which browser asks, and renews it.
+// addressOf returns the network address of who asks; empty where it is not known.
+func addressOf(r *http.Request) string {
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return ""
+	}
+	return from.Addr().Unmap().String()
+}
+
+// session returns the current browser, and extends its session.
 func (p *Pages) session(w http.ResponseWriter, r *http.Request) {
 	b, _, ok := p.find(r)
 	if !ok {
@@ -169,7 +230,7 @@ func (p *Pages) session(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"browser": b})
 }
 
-// signOut ends the browser that asks.
+// signOut signs the current browser out.
 func (p *Pages) signOut(w http.ResponseWriter, r *http.Request) {
 	b, _, ok := p.find(r)
 	if !ok {
@@ -185,7 +246,7 @@ func (p *Pages) signOut(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// setCookie has the browser keep a secret where no script can read it.
+// setCookie stores a secret in the browser, inaccessible to scripts.
 func setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // loopback has no TLS: Secure is set wherever there is TLS
 		Name: cookieName(r), Value: value, Path: "/", MaxAge: int(age / time.Second),
@@ -193,13 +254,13 @@ func setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Du
 	})
 }
 
-// fromHere reports whether a program on this machine sent r. A proxy may stand for another machine.
+// fromHere reports whether r was sent from this machine and not by a proxy.
 func fromHere(r *http.Request) bool {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && at.Addr().Unmap().IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
 }
 
-// nameOf returns a short name for what calls itself agent.
+// nameOf returns a short name for a browser from its User-Agent.
 func nameOf(agent string) string {
 	first := func(known ...string) string {
 		for i := 0; i < len(known); i += 2 {
@@ -232,7 +293,7 @@ func refuse(w http.ResponseWriter, status int, e *tool.Error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(e.Payload()) // an error means that the browser has gone
+	_, _ = w.Write(e.Payload()) // an error means that the browser is gone
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -45,7 +45,7 @@ func open(t *testing.T) *site {
 	return s
 }
 
-// request is what a page of ours sends.
+// request is a request of one of our pages.
 func (s *site) request(method, path, body string) *http.Request {
 	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
 	r.Host, r.RemoteAddr = host, "127.0.0.1:50000"
@@ -214,7 +214,7 @@ func TestPolicy(t *testing.T) {
 	for _, path := range []string{"/pages/", "/pages/licenses.txt", "/pages/none", "/pages/session"} {
 		h := s.do(s.request("GET", path, "")).Header()
 		csp := h.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+		for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
 			if !strings.Contains(csp, want) {
 				t.Errorf("%s: %s is not in %q", path, want, csp)
 			}
@@ -223,6 +223,54 @@ func TestPolicy(t *testing.T) {
 			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", path, h)
 		}
+	}
+}
+
+// The panel alone stands in frames, and only in those of the origins that the settings name.
+func TestPolicyOfThePanel(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	shown := func() http.Header {
+		w := s.do(s.request("GET", "/pages/panel", ""))
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `<div id="app">`) || w.Header().Get("Cache-Control") != "no-store" {
+			t.Fatalf("%d %v", w.Code, w.Header())
+		}
+		return w.Header()
+	}
+	whole := s.do(s.request("GET", "/pages/", "")).Header().Get("Content-Security-Policy")
+	if h := shown(); h.Get("Content-Security-Policy") != whole || h.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("without a setting: %v", h)
+	}
+	s.pages.AllowFrames([]string{"http://127.0.0.1:6806", "https://siyuan.example.org"})
+	want := strings.Replace(whole, "frame-ancestors 'none'", "frame-ancestors http://127.0.0.1:6806 https://siyuan.example.org", 1)
+	if h := shown(); h.Get("Content-Security-Policy") != want || h.Get("X-Frame-Options") != "" || h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("with origins: %v, want %s", h, want)
+	}
+	for _, path := range []string{"/pages/", "/pages/index.html", "/pages/licenses.txt", "/pages/none", "/pages/session"} {
+		if h := s.do(s.request("GET", path, "")).Header(); h.Get("Content-Security-Policy") != whole || h.Get("X-Frame-Options") != "DENY" {
+			t.Errorf("%s may stand in a frame: %v", path, h)
+		}
+	}
+	s.pages.AllowFrames(nil)
+	if h := shown(); h.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("after the setting has gone: %v", h)
+	}
+}
+
+// The frame of diagrams has no origin, loads nothing but its own files, and stands in our pages alone.
+func TestPolicyOfDiagrams(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, path := range []string{"/pages/diagram/index.html", "/pages/diagram/diagram.js", "/pages/diagram/diagram.css"} {
+		w := s.do(s.request("GET", path, ""))
+		want := "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+		if h := w.Header(); w.Code != http.StatusOK || h.Get("Content-Security-Policy") != want || h.Get("X-Frame-Options") != "SAMEORIGIN" || h.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %d %v", path, w.Code, h)
+		}
+	}
+	page := s.do(s.request("GET", "/pages/diagram/index.html", "")).Body.String()
+	if inline := regexp.MustCompile(`<style|<script[^>]*>[^<]|\son\w+=|style=|https?://`).FindString(page); inline != "" {
+		t.Errorf("%q is in %s", inline, page)
 	}
 }
 
@@ -281,7 +329,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// What is packed has the licences of all that is in it.
+// The archive contains the licences of all packages in it.
 func TestLicences(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"iter"
 	"net/http"
 	"slices"
@@ -22,6 +23,8 @@ type Audit interface {
 	Query(ctx context.Context, f audit.Filter) iter.Seq2[audit.Entry, error]
 	// Verify looks for records that were changed, removed or moved.
 	Verify(ctx context.Context) (audit.Report, error)
+	// Export writes the records of a time, with a signed proof that nothing was changed, added or left out, or as CSV.
+	Export(ctx context.Context, w io.Writer, asCSV bool, since, until time.Time) (audit.Exported, error)
 	// Exported records that a person has taken records elsewhere; detail is JSON that says which.
 	Exported(ctx context.Context, detail json.RawMessage) error
 }
@@ -39,11 +42,12 @@ func auditRoutes() []Route {
 			"since: from this time on (RFC 3339)", "until: before this time (RFC 3339)", "tool: of this tool, or server", "action: of this action",
 			"kind: of a kind such as call, call.result, read or change", "outcome: ok, error, refused, cancelled or unknown",
 			"origin: direct, chat, cli-agent, mcp-local, mcp-remote or scheduled", "session: of this session", "call: of this call", "text: with this text in them, in any case",
+			"without: leave out calls of this client that only read, such as those that collie pages makes to show something",
 			"before: that come before this place, which the answer before has as next", "limit: at most this many; default 50, at most 500",
 		}}},
 		{"GET /api/v1/audit/verify", ClassManage, (*api).auditVerify, about{summary: "Look for records that were changed, removed or moved", out: audit.Verdict{}}},
 		{"POST /api/v1/audit/export", ClassManage, (*api).auditExport, about{
-			summary: "All records that match, oldest first, a line each as on disk; that is put on record", in: auditFilter{}, out: file{},
+			summary: "All records that match, oldest first, a line each as on disk; that is put on record", in: auditExported{}, out: file{},
 		}},
 	}
 }
@@ -60,6 +64,15 @@ type auditFilter struct {
 	Session string     `json:"session,omitempty"`
 	Call    string     `json:"call,omitempty"`
 	Text    string     `json:"text,omitempty"` // somewhere in the record, in any case
+	// Without leaves out calls of this client that only read.
+	Without string `json:"without,omitempty"`
+}
+
+// auditExported says which records are taken elsewhere.
+type auditExported struct {
+	auditFilter
+	// Proof adds a signed proof to each chain, as collie audit export does. It is of all records of a time.
+	Proof bool `json:"proof,omitempty"`
 }
 
 var (
@@ -77,7 +90,7 @@ func (f *auditFilter) filter() (audit.Filter, error) {
 		return audit.Filter{}, wrongAudit("origin", "expected direct, chat, cli-agent, mcp-local, mcp-remote or scheduled")
 	}
 	out := audit.Filter{
-		Tool: f.Tool, Action: f.Action, Kind: f.Kind, Outcome: f.Outcome, Origin: f.Origin, Session: f.Session, CallID: f.Call, Text: f.Text,
+		Tool: f.Tool, Action: f.Action, Kind: f.Kind, Outcome: f.Outcome, Origin: f.Origin, Session: f.Session, CallID: f.Call, Text: f.Text, Without: f.Without,
 	}
 	if f.Since != nil {
 		out.Since = *f.Since
@@ -133,7 +146,7 @@ func auditQuery(r *http.Request) (audit.Filter, error) {
 	q := r.URL.Query()
 	f := auditFilter{
 		Tool: q.Get("tool"), Action: q.Get("action"), Kind: q.Get("kind"), Outcome: q.Get("outcome"), Origin: q.Get("origin"),
-		Session: q.Get("session"), Call: q.Get("call"), Text: q.Get("text"),
+		Session: q.Get("session"), Call: q.Get("call"), Text: q.Get("text"), Without: q.Get("without"),
 	}
 	for name, to := range map[string]**time.Time{"since": &f.Since, "until": &f.Until} {
 		if text := q.Get(name); text != "" {
@@ -170,7 +183,7 @@ func (a *api) auditVerify(w http.ResponseWriter, r *http.Request) error {
 
 // auditExport puts on record that records are taken elsewhere, and then writes them.
 func (a *api) auditExport(w http.ResponseWriter, r *http.Request) error {
-	var body auditFilter
+	var body auditExported
 	if err := decodeBody(r, &body, `{"tool":…,"since":…}, or {} for all`); err != nil {
 		return err
 	}
@@ -178,7 +191,10 @@ func (a *api) auditExport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	detail, err := json.Marshal(map[string]any{"format": "jsonl", "filter": body, "proof": false})
+	if only := (auditFilter{Since: body.Since, Until: body.Until}); body.Proof && body.auditFilter != only {
+		return wrongAudit("proof", "a proof is of all records of a time; leave out everything but since and until")
+	}
+	detail, err := json.Marshal(map[string]any{"format": "jsonl", "filter": body.auditFilter, "proof": body.Proof})
 	if err != nil {
 		return err
 	}
@@ -188,6 +204,13 @@ func (a *api) auditExport(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", `attachment; filename="audit.jsonl"`)
 	out := bufio.NewWriter(w)
+	if body.Proof {
+		if _, err := a.opts.Audit.Export(r.Context(), out, false, f.Since, f.Until); err != nil {
+			panic(http.ErrAbortHandler) // as below
+		}
+		_ = out.Flush() // an error means that the client has gone
+		return nil
+	}
 	for e, err := range a.opts.Audit.Query(r.Context(), f) {
 		if err != nil {
 			panic(http.ErrAbortHandler) // an incomplete export must not look complete

@@ -29,6 +29,9 @@ func TestAudit(t *testing.T) {
 		if i == 3 {
 			rec.Outcome, rec.Message = tool.Failed, "No Tea"
 		}
+		if i == 4 {
+			rec.Client, rec.Risk = tool.PagesClient, tool.RiskNone
+		}
 		if err := log.AppendSync(t.Context(), rec); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +51,7 @@ func TestAudit(t *testing.T) {
 	if got := first + " " + second + " " + third + none; got != "c4c3 c2c1 c0" {
 		t.Errorf("page by page: %q", got)
 	}
-	for query, want := range map[string]string{"text=no+tea": "c3", "outcome=error": "c3", "call=c1": "c1", "tool=nope": "", "since=2999-01-01T00:00:00Z": ""} {
+	for query, want := range map[string]string{"text=no+tea": "c3", "outcome=error": "c3", "without=collie+pages": "c3c2c1c0", "without=collie+call&call=c4": "c4", "call=c1": "c1", "tool=nope": "", "since=2999-01-01T00:00:00Z": ""} {
 		if got, _ := calls(query); got != want {
 			t.Errorf("%s: %q", query, got)
 		}

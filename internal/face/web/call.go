@@ -67,9 +67,13 @@ func (a *api) readCall(r *http.Request, body *json.Decoder) (tool.Request, callR
 	// A model may hold any key except that of the command line.
 	ours := who.Manage && who.Origin == tool.Direct
 	req.Confirms, req.Trace = req.Confirms && ours, req.Trace && ours
+	client := "collie call"
+	if who.Browser {
+		client = tool.PagesClient
+	}
 	return tool.Request{
 		Kind: tool.KindCall, Name: req.Name, Args: req.Args, Profile: profile, Params: req.Params,
-		Origin: who.Origin, Principal: who.Principal, Client: "collie call",
+		Origin: who.Origin, Principal: who.Principal, Client: client,
 	}, req, nil
 }
 

@@ -49,7 +49,7 @@ func chatRoutes() []Route {
 		{"GET /api/v1/turns/{id}/events", ClassChat, (*api).turnEvents, about{summary: "The events of a turn, to its end" + resumes, out: eventStream{}}},
 		{"POST /api/v1/turns/{id}/cancel", ClassChat, (*api).cancelTurn, about{summary: "Cancel a turn", out: none{}, query: []string{"reason: what to say of it"}, status: 202}},
 		{"GET /api/v1/events", ClassChat, (*api).events, about{summary: "All events, in one stream that does not end" + resumes, out: eventStream{}, query: []string{
-			"sessions: of these alone, with commas between", "kinds: of these alone, with commas between: turn, session, call.started, call.done, person.asked, person.answered, questions, catalog, server.state, gateway.moved",
+			"sessions: of these alone, with commas between", "kinds: of these alone, with commas between: turn, session, call.started, call.done, person.asked, person.answered, questions, catalog, server.state, gateway.moved, browsers",
 		}}},
 		{"GET /api/v1/search", ClassChat, (*api).search, about{summary: "Messages with a text, the newest first", out: findings{}, query: []string{"q: the text", "limit: at most this many, 50 unless given"}}},
 		{"GET /api/v1/usage", ClassChat, (*api).usage, about{summary: "Tokens and money by day, agent and model", out: usageRows{}, query: []string{"since: from this time on (RFC 3339)", "until: up to this time"}}},

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"iter"
 	"maps"
 	"net/http"
@@ -119,7 +120,17 @@ func (mcpClients) Disconnect(context.Context, string) ([]string, error) {
 	return []string{"mcp.json"}, nil
 }
 func (mcpClients) Revoke(context.Context, string) error { return nil }
-func (mcpClients) Profiles() []string                   { return []string{"default"} }
+func (mcpClients) Profiles() []web.Profile {
+	return []web.Profile{{Name: "default"}, {Name: "work", Rules: &web.ProfileRules{Notebooks: map[string]string{"*": "r"}}}}
+}
+
+func (mcpClients) SaveProfile(context.Context, string, string, *web.ProfileRules) error { return nil }
+
+func (mcpClients) RemoveProfile(context.Context, string, string) error { return nil }
+
+func (mcpClients) AddToken(context.Context, *web.NewToken) (web.NewSecret, error) {
+	return web.NewSecret{Token: "collie_x", Clients: []string{}}, nil
+}
 
 func (mcpClients) Tokens() ([]web.Token, error) {
 	return []web.Token{{Name: "cursor", Scopes: []string{"tools"}, Client: "cursor"}}, nil
@@ -145,6 +156,10 @@ func (r recorded) Verify(ctx context.Context) (audit.Report, error) {
 	return audit.Verify(ctx, r.dir, "")
 }
 
+func (r recorded) Export(ctx context.Context, w io.Writer, _ bool, since, until time.Time) (audit.Exported, error) {
+	return audit.Export(ctx, r.dir, w, since, until)
+}
+
 func (r recorded) Exported(ctx context.Context, detail json.RawMessage) error {
 	return r.log.AppendSync(ctx, tool.Record{Kind: audit.KindExport, Name: "audit", Detail: detail})
 }
@@ -154,6 +169,18 @@ type editor struct{}
 
 func (editor) Add(context.Context, *serveradmin.NewServers) (serveradmin.Added, error) {
 	return serveradmin.Added{Servers: []serveradmin.NewServer{{Name: "s", Transport: "stdio", Entry: json.RawMessage(`{"command":"x"}`)}}, Type: "s", Warnings: []string{}}, nil
+}
+
+func (editor) Search(context.Context, string, string) (serveradmin.RegistryPage, error) {
+	return serveradmin.RegistryPage{Servers: []serveradmin.RegistryServer{{Name: "a.b/c", Version: "1.0.0", Ways: []serveradmin.RegistryKind{"npm"}}}}, nil
+}
+
+func (editor) Offer(context.Context, string, serveradmin.RegistryKind) (serveradmin.RegistryOffer, error) {
+	return serveradmin.RegistryOffer{Pinned: "a.b/c@1.0.0", Name: "c", Kind: "npm", Kinds: []serveradmin.RegistryKind{"npm"}, Inputs: []serveradmin.RegistryInput{{Key: "KEY", Place: "env", Secret: true}}}, nil
+}
+
+func (editor) EntryOf(context.Context, *serveradmin.FromRegistry) (serveradmin.RegistryEntry, error) {
+	return serveradmin.RegistryEntry{Name: "c", Entry: json.RawMessage(`{"command":"npx"}`), Secrets: map[string]string{"C_KEY": "KEY"}}, nil
 }
 func (editor) Remove(context.Context, string) error       { return nil }
 func (editor) Switch(context.Context, string, bool) error { return nil }
@@ -175,9 +202,11 @@ func (editor) SignOut(context.Context, string) (bool, error) { return true, nil 
 // signedIn is one browser.
 type signedIn struct{}
 
-func (signedIn) Link() (address string, until time.Time) {
-	return "http://127.0.0.1:7420/pages/#link=x", time.Now()
+func (signedIn) Link(bool) (web.Link, error) {
+	return web.Link{Address: "http://127.0.0.1:7420/pages/#link=x", Until: time.Now(), QR: []string{"1"}}, nil
 }
+
+func (signedIn) Elsewhere() bool { return true }
 
 func (signedIn) List() []web.Browser {
 	return []web.Browser{{ID: "b", Name: "Firefox, Linux", Host: "127.0.0.1:7420"}}
@@ -288,6 +317,9 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/mcp/servers/{name}/restart":          s,
 		"POST /api/v1/mcp/servers/{name}/refresh":          s,
 		"POST /api/v1/mcp/servers":                         is(example{body: `{"json":"{}","name":"s","dryRun":true}`}),
+		"GET /api/v1/mcp/registry":                         is(example{query: "?words=c"}),
+		"GET /api/v1/mcp/registry/server":                  is(example{query: "?name=a.b/c"}),
+		"POST /api/v1/mcp/registry/entry":                  is(example{body: `{"pinned":"a.b/c@1.0.0"}`}),
 		"DELETE /api/v1/mcp/servers/{name}":                s,
 		"POST /api/v1/mcp/servers/{name}/enable":           s,
 		"POST /api/v1/mcp/servers/{name}/disable":          s,
@@ -307,9 +339,14 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/clients/{name}":                      is(example{name: "cursor", body: `{"http":true,"dryRun":true}`}),
 		"DELETE /api/v1/clients/{name}":                    is(example{name: "cursor"}),
 		"GET /api/v1/tokens":                               is(example{}),
+		"POST /api/v1/tokens":                              is(example{body: `{"name":"phone","scopes":["chat"],"typed":"phone"}`}),
 		"POST /api/v1/tokens/{name}/rotate":                is(example{name: "cursor"}),
 		"DELETE /api/v1/tokens/{name}":                     is(example{name: "cursor"}),
+		"PUT /api/v1/profiles/{name}":                      is(example{name: "work", body: `{"tools":{"include":["fs"]},"actions":{}}`}),
+		"DELETE /api/v1/profiles/{name}":                   is(example{name: "work", query: "?typed=work"}),
 		"GET /api/v1/profiles":                             is(example{}),
+		"GET /api/v1/notes/memory":                         is(example{}),
+		"PUT /api/v1/notes/memory":                         is(example{body: `{"text":"The person writes British English."}`}),
 		"GET /api/v1/notes/rules":                          is(example{}),
 		"PUT /api/v1/notes/rules":                          is(example{body: `{"text":"Answer in one sentence."}`}),
 		"GET /api/v1/siyuan/connections":                   is(example{}),

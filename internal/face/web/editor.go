@@ -7,28 +7,44 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
-// Editor changes which servers there are, and signs people in to them.
+// Editor manages the MCP servers and their sign-ins.
 type Editor interface {
-	// Add, Remove and Switch change the settings, and return when that is in effect.
+	// Add, Remove and Switch change the settings. They return when the change is in effect.
 	Add(ctx context.Context, n *serveradmin.NewServers) (serveradmin.Added, error)
 	Remove(ctx context.Context, name string) error
 	Switch(ctx context.Context, name string, on bool) error
-	// Hosts returns the programs that have servers, and Import takes some of them over.
+	// Search and Offer ask the registry of the settings, and EntryOf makes what Add takes of a server there.
+	Search(ctx context.Context, words, cursor string) (serveradmin.RegistryPage, error)
+	Offer(ctx context.Context, pinned string, kind serveradmin.RegistryKind) (serveradmin.RegistryOffer, error)
+	EntryOf(ctx context.Context, f *serveradmin.FromRegistry) (serveradmin.RegistryEntry, error)
+	// Hosts returns other programs with MCP servers. Import copies some of these servers.
 	Hosts() ([]serveradmin.Host, error)
 	Import(ctx context.Context, n *serveradmin.Importing) (serveradmin.Imported, error)
-	// SignIn begins a sign-in at a server, Answer gives it the address at which the browser ended, and Signing says how it is.
+	// SignIn starts a sign-in at a server. Answer passes on the address to which the browser was redirected. Signing
+	// returns the state of the sign-in.
 	SignIn(ctx context.Context, name string) (serveradmin.SigningIn, error)
 	Answer(ctx context.Context, name, text string) error
 	Signing(name string) serveradmin.SigningIn
 	SignOut(ctx context.Context, name string) (revoked bool, err error)
 }
 
-// editorRoutes returns the routes that change which servers there are.
+// editorRoutes returns the routes that manage servers.
 func editorRoutes() []Route {
 	return []Route{
 		{"POST /api/v1/mcp/servers", ClassManage, (*api).addServers, about{
 			summary: "Add servers to the settings; one that runs a command takes its name in typed, which the answer to a dry run has as type",
 			in:      serveradmin.NewServers{}, out: serveradmin.Added{},
+		}},
+		{"GET /api/v1/mcp/registry", ClassManage, (*api).searchRegistry, about{
+			summary: "Ask the MCP registry of the settings for servers whose name contains words", out: serveradmin.RegistryPage{},
+			query: []string{"words: part of a name", "cursor: next of the page before"},
+		}},
+		{"GET /api/v1/mcp/registry/server", ClassManage, (*api).registryServer, about{
+			summary: "How a server of the registry would be added, and what it asks for", out: serveradmin.RegistryOffer{},
+			query: []string{"name: NAME or NAME@VERSION", "kind: npm, pypi, oci or remote; empty for the first that can be run here"},
+		}},
+		{"POST /api/v1/mcp/registry/entry", ClassManage, (*api).registryEntry, about{
+			summary: "Make the entry of a server of the registry, for POST /api/v1/mcp/servers; nothing is stored yet", in: serveradmin.FromRegistry{}, out: serveradmin.RegistryEntry{},
 		}},
 		{"DELETE /api/v1/mcp/servers/{name}", ClassManage, (*api).removeServer, about{summary: "Remove a server from the settings"}},
 		{"POST /api/v1/mcp/servers/{name}/enable", ClassManage, switching(true), about{summary: "Switch a server on in the settings", out: none{}}},
@@ -59,11 +75,39 @@ func (a *api) addServers(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, added)
 }
 
+func (a *api) searchRegistry(w http.ResponseWriter, r *http.Request) error {
+	page, err := a.opts.Editor.Search(r.Context(), r.URL.Query().Get("words"), r.URL.Query().Get("cursor"))
+	if err != nil {
+		return err
+	}
+	return answer(w, page)
+}
+
+func (a *api) registryServer(w http.ResponseWriter, r *http.Request) error {
+	offer, err := a.opts.Editor.Offer(r.Context(), r.URL.Query().Get("name"), serveradmin.RegistryKind(r.URL.Query().Get("kind")))
+	if err != nil {
+		return err
+	}
+	return answer(w, offer)
+}
+
+func (a *api) registryEntry(w http.ResponseWriter, r *http.Request) error {
+	var body serveradmin.FromRegistry
+	if err := decodeBody(r, &body, `{"pinned":"io.github.user/weather@1.0.0","inputs":{…}}`); err != nil {
+		return err
+	}
+	entry, err := a.opts.Editor.EntryOf(r.Context(), &body)
+	if err != nil {
+		return err
+	}
+	return answer(w, entry)
+}
+
 func (a *api) removeServer(w http.ResponseWriter, r *http.Request) error {
 	return answerNoContent(w, a.opts.Editor.Remove(r.Context(), r.PathValue("name")))
 }
 
-// switching returns the handler that switches a server on or off.
+// switching returns the handler that enables or disables a server.
 func switching(on bool) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		if err := a.opts.Editor.Switch(r.Context(), r.PathValue("name"), on); err != nil {
@@ -125,7 +169,7 @@ func (a *api) signInAnswer(w http.ResponseWriter, r *http.Request) error {
 }
 
 type signedOut struct {
-	Revoked bool `json:"revoked"` // false if the server could not be told
+	Revoked bool `json:"revoked"` // false if revoking the tokens at the server failed
 }
 
 func (a *api) signOut(w http.ResponseWriter, r *http.Request) error {

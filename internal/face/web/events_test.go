@@ -70,19 +70,19 @@ func serveEvents(t *testing.T, tools func() []tool.Tool) (*chat.Service, string)
 func TestEventsGoOnWhereTheyStopped(t *testing.T) {
 	t.Parallel()
 	s, url := serveEvents(t, func() []tool.Tool { return nil })
+	_, start := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
 	const most = 40
 	for i := range most {
 		s.Publish("catalog", "", "", map[string]int{"n": i})
 	}
 	isLast := func(_, body string) bool { return gjson.Get(body, "n").Int() == most-1 }
-	_, id := follow(t, url, "", func(kind, _ string) bool { return kind == "reset" })
-	run, _, _ := strings.Cut(id, ":")
-	whole, _ := follow(t, url, run+":0", isLast)
+	run, _, _ := strings.Cut(start, ":")
+	whole, _ := follow(t, url, start, isLast)
 	if len(whole) != most {
 		t.Fatalf("%d events: %q", len(whole), whole)
 	}
 	var pieces []string
-	for at := run + ":0"; len(pieces) < most; {
+	for at := start; len(pieces) < most; {
 		n := 0
 		var part []string
 		part, at = follow(t, url, at, func(_, body string) bool { n++; return n == 7 || isLast("", body) })

@@ -5,46 +5,46 @@ import (
 	"net/http"
 )
 
-// Kernels are the connections to SiYuan, as people manage them. What is changed is in effect when it returns.
+// Kernels manages the connections to SiYuan. Changes are in effect when a method returns.
 type Kernels interface {
 	Kernels() (KernelList, error)
-	// SaveKernel saves a connection, or changes one, once its kernel has answered.
+	// SaveKernel saves a new or changed connection after testing it.
 	SaveKernel(ctx context.Context, name string, k *NewKernel) (KernelFacts, error)
 	TestKernel(ctx context.Context, name string) (KernelFacts, error)
-	// UseKernel makes a connection the current one; "vault" is the built-in vault.
+	// UseKernel selects a connection; "vault" is the built-in vault.
 	UseKernel(ctx context.Context, name string) error
 	RemoveKernel(ctx context.Context, name string) error
 }
 
-// KernelList is the connections, and which of them is used.
+// KernelList lists the connections and which one is used.
 type KernelList struct {
 	Kernels []Kernel `json:"connections"`
-	Current string   `json:"current"`           // the one that is used by default; vault for the built-in vault
-	Vault   string   `json:"vault,omitempty"`   // the file of the built-in vault, if the notes are there now
-	Missing string   `json:"missing,omitempty"` // why there are no notes now
-	File    string   `json:"file,omitempty"`    // the file of another program that the connections are in; they are changed there
-	Fixed   string   `json:"fixed,omitempty"`   // the variable that takes precedence over all connections
+	Current string   `json:"current"`           // selected connection; vault for the built-in vault
+	Vault   string   `json:"vault,omitempty"`   // file of the built-in vault, if that is in use
+	Missing string   `json:"missing,omitempty"` // why the notes are not available
+	File    string   `json:"file,omitempty"`    // file of another program that has the connections, which must be changed there
+	Fixed   string   `json:"fixed,omitempty"`   // environment variable that takes precedence over all connections
 }
 
 // Kernel is a saved connection. Its token is never shown.
 type Kernel struct {
 	Name      string `json:"name"`
 	URL       string `json:"url"`
-	Token     string `json:"token"` // configured, empty, or where it comes from
+	Token     string `json:"token"` // configured, empty, or its origin
 	Workspace string `json:"workspace,omitempty"`
 }
 
 // NewKernel is a connection to save.
 type NewKernel struct {
-	URL   string  `json:"url,omitempty"`   // empty keeps the address
-	Token *string `json:"token,omitempty"` // missing keeps the token
-	// Untested saves it without asking the kernel.
+	URL   string  `json:"url,omitempty"`   // empty: unchanged
+	Token *string `json:"token,omitempty"` // missing: unchanged
+	// Untested skips the test of the connection.
 	Untested bool `json:"untested,omitempty"`
 }
 
-// KernelFacts is what a kernel says of itself.
+// KernelFacts is what a kernel reports about itself.
 type KernelFacts struct {
-	Version   string `json:"version"` // empty if it was not asked
+	Version   string `json:"version"` // empty if unknown
 	Workspace string `json:"workspace,omitempty"`
 	Notebooks int    `json:"notebooks"`
 	ReadOnly  bool   `json:"readOnly,omitempty"`

@@ -23,20 +23,24 @@ type Notes interface {
 	Undone(w *notesadmin.Write) error
 	Rules(ctx context.Context) (string, error)
 	SetRules(ctx context.Context, text string) error
+	Memory(ctx context.Context) (string, error)
+	SetMemory(ctx context.Context, text string) error
 }
 
-// noteRoutes returns the routes with which a person sets what tools may do in the notes, and takes writes back.
+// noteRoutes returns the routes that manage access to the notes and undo writes.
 func noteRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/notes/levels", ClassManage, (*api).levels, about{summary: "What tools may do in each notebook", out: levelList{}}},
 		{"POST /api/v1/notes/levels", ClassManage, (*api).setLevel, about{
-			summary: "Set the level of a notebook; to raise it, its name is sent in typed", in: levelChange{}, out: levelList{},
+			summary: "Set the level of a notebook; to raise it, its name is sent in typed", in: levelChange{}, out: levelList{}, framed: true,
 		}},
 		{"GET /api/v1/notes/writes", ClassManage, (*api).writes, about{summary: "The writes of the last days, the newest first", out: writeList{}}},
 		{"GET /api/v1/notes/writes/{id}", ClassManage, (*api).write, about{summary: "A write, what was there before it, and what has changed since", out: oneWrite{}}},
 		{"POST /api/v1/notes/writes/{id}/undo", ClassManage, (*api).undoWrite, about{summary: "Take a write back", in: none{}, out: none{}}},
-		{"GET /api/v1/notes/rules", ClassManage, (*api).rules, about{summary: "The rules that a person has given models for the notes, one a line", out: noteRules{}}},
-		{"PUT /api/v1/notes/rules", ClassManage, (*api).setRules, about{summary: "Replace these rules", in: noteRules{}}},
+		{"GET /api/v1/notes/rules", ClassManage, readText(Notes.Rules), about{summary: "The rules that a person has given models for the notes, one a line", out: noteRules{}}},
+		{"PUT /api/v1/notes/rules", ClassManage, writeText("userRulesText", Notes.SetRules), about{summary: "Replace these rules", in: noteRules{}}},
+		{"GET /api/v1/notes/memory", ClassManage, readText(Notes.Memory), about{summary: "What models have kept for later, the /AGENTS.md of the notes", out: noteRules{}}},
+		{"PUT /api/v1/notes/memory", ClassManage, writeText("agentSiyuanMemoryText", Notes.SetMemory), about{summary: "Replace this memory", in: noteRules{}}},
 	}
 }
 
@@ -44,43 +48,49 @@ type noteRules struct {
 	Text string `json:"text"`
 }
 
-func (a *api) rules(w http.ResponseWriter, r *http.Request) error {
-	notes, err := a.opts.Notes()
-	if err != nil {
-		return err
+// readText answers with a text for models that lies with the notes.
+func readText(read func(Notes, context.Context) (string, error)) func(*api, http.ResponseWriter, *http.Request) error {
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		notes, err := a.opts.Notes()
+		if err != nil {
+			return err
+		}
+		text, err := read(notes, r.Context())
+		if err != nil {
+			return err
+		}
+		return answer(w, noteRules{text})
 	}
-	text, err := notes.Rules(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, noteRules{text})
 }
 
-func (a *api) setRules(w http.ResponseWriter, r *http.Request) error {
-	var body noteRules
-	if err := decodeBody(r, &body, `{"text":…}`); err != nil {
-		return err
+// writeText replaces such a text. name is its name on record.
+func writeText(name string, write func(Notes, context.Context, string) error) func(*api, http.ResponseWriter, *http.Request) error {
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		var body noteRules
+		if err := decodeBody(r, &body, `{"text":…}`); err != nil {
+			return err
+		}
+		notes, err := a.opts.Notes()
+		if err != nil {
+			return err
+		}
+		if err := write(notes, r.Context(), body.Text); err != nil {
+			return err
+		}
+		a.record(r, "siyuan config set", map[string]any{"name": name, "bytes": len(body.Text)})
+		return answerNoContent(w, nil)
 	}
-	notes, err := a.opts.Notes()
-	if err != nil {
-		return err
-	}
-	if err := notes.SetRules(r.Context(), body.Text); err != nil {
-		return err
-	}
-	a.record(r, "siyuan config set", map[string]any{"name": "userRulesText", "bytes": len(body.Text)})
-	return answerNoContent(w, nil)
 }
 
 type levelList struct {
-	Levels    []string                   `json:"levels"` // that there are, lowest first
+	Levels    []string                   `json:"levels"` // all levels, lowest first
 	Notebooks []notesadmin.NotebookLevel `json:"notebooks"`
 }
 
 type levelChange struct {
 	Notebook string `json:"notebook"` // its id
 	Level    string `json:"level"`
-	Typed    string `json:"typed,omitempty"` // the name of the notebook, to raise its level
+	Typed    string `json:"typed,omitempty"` // the notebook's name, required to raise its level
 }
 
 type writeList struct {
@@ -93,17 +103,19 @@ type recentWrite struct {
 	Action  string    `json:"action"`
 	State   string    `json:"state"`
 	Created time.Time `json:"createdAt"`
-	Names   []string  `json:"names"` // of what was written, or ids
+	Names   []string  `json:"names"` // names of the changed notes, or ids
 	CanUndo bool      `json:"canUndo"`
 	NoUndo  string    `json:"noUndo,omitempty"` // why it cannot be undone
 }
 
 type oneWrite struct {
 	Write  recentWrite  `json:"write"`
-	Before []beforeText `json:"before"` // what would be restored
-	// Inverse is the call that takes the write back, where that is not done by restoring text.
-	Inverse string   `json:"inverse,omitempty"`
-	Since   []string `json:"changedSince"` // ids of what was changed since; that would be lost
+	Before []beforeText `json:"before"` // text that undo would restore
+	// Inverse is the call that undoes the write, if that is not done by restoring text.
+	Inverse string `json:"inverse,omitempty"`
+	// Added is the id of the document that the write has made, and that undo would remove.
+	Added string   `json:"added,omitempty"`
+	Since []string `json:"changedSince"` // ids of blocks changed since, whose changes undo would lose
 }
 
 type beforeText struct {
@@ -125,7 +137,7 @@ func (a *api) levels(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, levelList{notesadmin.LevelNames(), append([]notesadmin.NotebookLevel{}, all...)})
 }
 
-// setLevel sets a level. Raising it asks for the name of the notebook, so that nobody does it in passing.
+// setLevel sets a level. To raise it, the name of the notebook must be typed, so that nobody does it by accident.
 func (a *api) setLevel(w http.ResponseWriter, r *http.Request) error {
 	var change levelChange
 	if err := decodeBody(r, &change, `{"notebook":…,"level":"rw","typed":…}`); err != nil {
@@ -158,7 +170,7 @@ func (a *api) setLevel(w http.ResponseWriter, r *http.Request) error {
 	return a.levels(w, r)
 }
 
-// rank returns how much a level allows; -1 for one that does not exist.
+// rank returns the index of a level; -1 if it is unknown.
 func rank(level string) int {
 	for i, name := range notesadmin.LevelNames() {
 		if name == level {
@@ -201,7 +213,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := oneWrite{Write: describeWrite(one), Before: make([]beforeText, len(one.Before)), Since: []string{}}
+	out := oneWrite{Write: describeWrite(one), Before: make([]beforeText, len(one.Before)), Added: string(one.Added), Since: []string{}}
 	for i := range one.Before {
 		b := &one.Before[i]
 		out.Before[i] = beforeText{string(b.ID), b.HPath, b.Document, b.Kramdown}
@@ -238,10 +250,10 @@ func (a *api) undoWrite(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, none{})
 }
 
-// undo takes a write back: by its inverse call, which goes through the pipeline like any other, else by restoring text. For a
-// write that cannot be taken back the error says why.
+// undo undoes a write: by its inverse call, which goes through the pipeline like any other, or by restoring text. If
+// that is impossible, the error says why.
 func (a *api) undo(r *http.Request, notes Notes, w *notesadmin.Write) error {
-	call := notesadmin.UndoCall(w, a.opts.Identify(r).Principal, "collie pages", agreed{})
+	call := notesadmin.UndoCall(w, a.opts.Identify(r).Principal, tool.PagesClient, agreed{})
 	if call == nil || !w.CanUndo() {
 		return notes.Restore(r.Context(), w)
 	}
@@ -255,7 +267,7 @@ func (a *api) undo(r *http.Request, notes Notes, w *notesadmin.Write) error {
 	return notes.Undone(w)
 }
 
-// agreed is a person who has agreed to exactly this call at a page.
+// agreed is a [tool.Caller] that confirms exactly one call, to which a person has agreed in the pages.
 type agreed struct{}
 
 func (agreed) ID() string                                      { return "" }
@@ -263,13 +275,13 @@ func (agreed) Supports(c tool.Capability) bool                 { return c == too
 func (agreed) Capabilities() json.RawMessage                   { return json.RawMessage(`{}`) }
 func (agreed) Notify(context.Context, string, json.RawMessage) {}
 
-// Ask agrees to what the gate asks, and answers nothing else.
+// Ask confirms the call, and refuses all other questions.
 func (agreed) Ask(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	var question struct {
 		Name string `json:"name"`
 	}
 	if method != tool.MethodConfirm {
-		return nil, errNoForm
+		return nil, errNotAsked
 	}
 	if err := json.Unmarshal(params, &question); err != nil {
 		return nil, err

@@ -49,5 +49,7 @@ func TestRaisingALevelTakesTheName(t *testing.T) {
 	}
 }
 
-func (notebooks) Rules(context.Context) (string, error)  { return "Answer in one sentence.", nil }
-func (notebooks) SetRules(context.Context, string) error { return nil }
+func (notebooks) Rules(context.Context) (string, error)   { return "Answer in one sentence.", nil }
+func (notebooks) SetRules(context.Context, string) error  { return nil }
+func (notebooks) Memory(context.Context) (string, error)  { return "", nil }
+func (notebooks) SetMemory(context.Context, string) error { return nil }

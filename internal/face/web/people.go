@@ -15,53 +15,68 @@ import (
 	"collie/internal/tool"
 )
 
-// Browsers are the browsers in which a person has signed in.
+// Browsers manages signed-in browsers.
 type Browsers interface {
-	// Link returns the address of a new link with which one browser can sign in, and when that ends.
-	Link() (address string, until time.Time)
+	// Link returns a new link with which one browser can sign in. elsewhere is set for a browser on another machine,
+	// such as a phone. If that could not reach this gateway, the error says which setting to change.
+	Link(elsewhere bool) (Link, error)
 	List() []Browser
-	// End signs a browser out. If it is unknown, the error is of kind NotFound.
+	// Elsewhere reports whether a browser on another machine could sign in.
+	Elsewhere() bool
+	// End signs a browser out. For an unknown id the error has kind NotFound.
 	End(ctx context.Context, id string) error
 }
 
-// Browser is one in which a person has signed in.
-type Browser struct {
-	ID   string    `json:"id"`
-	Name string    `json:"name"` // the program and its system, as it calls itself
-	Host string    `json:"host"` // the address for which it signed in
-	Made time.Time `json:"made"`
-	Used time.Time `json:"used"` // to the day
+// Link is an address with which one browser can sign in once.
+type Link struct {
+	Address string    `json:"address"`
+	Until   time.Time `json:"until"`
+	// QR is the address as a QR code, for another machine: a string for each row, with 1 for dark.
+	QR []string `json:"qr,omitempty"`
 }
 
-// Waiting are the calls of clients that wait for a person.
+// Browser is a signed-in browser.
+type Browser struct {
+	ID   string    `json:"id"`
+	Name string    `json:"name"` // browser and operating system, by its User-Agent
+	Host string    `json:"host"` // host name that it used to sign in
+	Made time.Time `json:"made"`
+	Used time.Time `json:"used"` // date of last use
+	// Address is the network address from which it signed in.
+	Address string `json:"address,omitempty"`
+}
+
+// Waiting manages calls of clients that wait for a person.
 type Waiting interface {
 	List() ([]OpenQuestion, error)
-	// Answer answers the call with this id. The first answer counts: for a later one the error is of kind Conflict.
+	// Answer answers the call with this id. If it was answered before, the error has kind Conflict.
 	Answer(ctx context.Context, id string, yes bool) error
 }
 
-// OpenQuestion is a question of the gate that no person has answered yet.
+// OpenQuestion is an unanswered question of the gate or of a server.
 type OpenQuestion struct {
 	ID string `json:"id"`
-	// Session and Turn are where a turn waits for the answer; empty for the call of a client, which has been refused
-	// and may be made again.
+	// Session and Turn identify the turn that waits for the answer. They are empty for a call of a client, which was
+	// refused and can be repeated after a yes.
 	Session  string        `json:"sessionId,omitempty"`
 	Turn     string        `json:"turnId,omitempty"`
 	Client   string        `json:"client,omitempty"`
 	Question tool.Question `json:"question"`
-	Asked    time.Time     `json:"asked"`
+	// Form is a form of a server to fill in; Question then describes the call. It is nil for questions of the gate.
+	Form  *ServerForm `json:"form,omitempty"`
+	Asked time.Time   `json:"asked"`
 }
 
-// personRoutes returns the routes of people: how they come in, and what they are asked.
+// personRoutes returns the routes for signing browsers in and for questions to people.
 func personRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/questions", ClassManage, (*api).questions, about{summary: "What waits for a person, the oldest first", out: questionList{}}},
 		{"POST /api/v1/questions/{id}", ClassManage, (*api).answerQuestion, about{
-			summary: "Answer a question; where it has a name, a yes needs that name; the first answer counts", in: givenAnswer{}, out: none{},
+			summary: "Answer a question; where it has a name, a yes needs that name, and where it has a form, its content; the first answer counts", in: givenAnswer{}, out: none{},
 		}},
 		{"GET /api/v1/browsers", ClassManage, (*api).browsers, about{summary: "The browsers in which a person has signed in", out: browserList{}}},
 		{"POST /api/v1/browsers/links", ClassManage, (*api).newLink, about{
-			summary: "Make a link with which one browser can sign in, within two minutes", in: none{}, out: newLink{}, status: http.StatusCreated,
+			summary: "Make a link with which one browser can sign in, within two minutes", in: newLink{}, out: Link{}, status: http.StatusCreated,
 		}},
 		{"DELETE /api/v1/browsers/{id}", ClassManage, (*api).endBrowser, about{summary: "Sign a browser out"}},
 	}
@@ -74,35 +89,42 @@ type questionList struct {
 type givenAnswer struct {
 	Yes   bool   `json:"yes"`
 	Name  string `json:"name"`
-	Grant string `json:"grant"` // id of one of the grants that the question offers, to allow more than this call
+	Grant string `json:"grant"` // id of an offered grant, to allow more than this call
+	// Content has the values of a server's form by field name.
+	Content json.RawMessage `json:"content"`
 }
 
 type browserList struct {
 	Browsers []Browser `json:"browsers"`
+	// Elsewhere: a browser on another machine, such as a phone, could sign in.
+	Elsewhere bool `json:"elsewhere"`
 }
 
 type newLink struct {
-	Address string    `json:"address"`
-	Until   time.Time `json:"until"`
+	Elsewhere bool `json:"elsewhere"` // for a browser on another machine, such as a phone
 }
 
 func (a *api) browsers(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, browserList{a.opts.Browsers.List()})
+	return answer(w, browserList{a.opts.Browsers.List(), a.opts.Browsers.Elsewhere()})
 }
 
 func (a *api) newLink(w http.ResponseWriter, r *http.Request) error {
-	if err := decodeBody(r, &none{}, `{}`); err != nil {
+	var wanted newLink
+	if err := decodeBody(r, &wanted, `{"elsewhere":true}, or {}`); err != nil {
 		return err
 	}
-	address, until := a.opts.Browsers.Link()
-	return answerWith(w, http.StatusCreated, newLink{address, until})
+	link, err := a.opts.Browsers.Link(wanted.Elsewhere)
+	if err != nil {
+		return err
+	}
+	return answerWith(w, http.StatusCreated, link)
 }
 
 func (a *api) endBrowser(w http.ResponseWriter, r *http.Request) error {
 	return answerNoContent(w, a.opts.Browsers.End(r.Context(), r.PathValue("id")))
 }
 
-// questions lists what waits in turns, and what waits under a code.
+// questions lists the open questions of turns and the waiting calls of clients.
 func (a *api) questions(w http.ResponseWriter, _ *http.Request) error {
 	list := a.desk.list()
 	if a.opts.Waiting != nil {
@@ -155,7 +177,7 @@ func noQuestion(id string) error {
 	}
 }
 
-// rightName is why an answer does not agree to a question that wants a name typed.
+// rightName returns an error if the question requires a name to be typed and the answer has a different one.
 func rightName(id string, q *tool.Question, given givenAnswer) error {
 	if !given.Yes || q.Name == "" || strings.TrimSpace(given.Name) == q.Name {
 		return nil
@@ -166,7 +188,7 @@ func rightName(id string, q *tool.Question, given givenAnswer) error {
 	}
 }
 
-// desk holds the questions of turns whose person sits at a page. It is safe for concurrent use.
+// desk holds the open questions of turns that were started in the pages. It is safe for concurrent use.
 type desk struct {
 	mu   sync.Mutex
 	open map[string]*deskQuestion
@@ -174,7 +196,7 @@ type desk struct {
 
 type deskQuestion struct {
 	OpenQuestion
-	given chan givenAnswer // has room for one
+	given chan givenAnswer // capacity 1
 }
 
 func (d *desk) list() []OpenQuestion {
@@ -187,7 +209,7 @@ func (d *desk) list() []OpenQuestion {
 	return list
 }
 
-// answer answers the question with this id, if it is open here.
+// answer answers the question with this id, if it is open on this desk.
 func (d *desk) answer(id string, given givenAnswer) (found bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +217,11 @@ func (d *desk) answer(id string, given givenAnswer) (found bool, err error) {
 	if q == nil {
 		return false, nil
 	}
-	if err := rightName(id, &q.Question, given); err != nil {
+	err = rightName(id, &q.Question, given)
+	if q.Form != nil {
+		err = q.Form.check(id, given)
+	}
+	if err != nil {
 		return true, err
 	}
 	delete(d.open, id)
@@ -203,7 +229,7 @@ func (d *desk) answer(id string, given givenAnswer) (found bool, err error) {
 	return true, nil
 }
 
-// put opens a question until it is answered or ctx ends.
+// put adds a question, and waits until it is answered or ctx ends.
 func (d *desk) put(ctx context.Context, q OpenQuestion, changed func()) (givenAnswer, error) {
 	opened := &deskQuestion{q, make(chan givenAnswer, 1)}
 	d.mu.Lock()
@@ -227,36 +253,46 @@ func (d *desk) put(ctx context.Context, q OpenQuestion, changed func()) (givenAn
 	}
 }
 
-// pagePerson asks the person at the pages about the calls of one turn. Whoever has signed in may answer, in any tab.
+// pagePerson asks a person in the pages about calls of one turn. Anyone who is signed in may answer, in any tab.
 type pagePerson struct {
 	desk    *desk
 	service *chat.Service
 	turn    string
 }
 
-var errNoForm = errors.New("pages show no forms of servers")
+var errNotAsked = errors.New("a page cannot be asked this")
 
-// Ask puts a question of the gate on the desk. Pages show no forms of servers, so these are declined.
+// Ask puts a question of the gate, or the form of a server, on the desk.
 func (p *pagePerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	switch method {
-	case tool.MethodConfirm:
-	case "elicitation/create":
-		return json.RawMessage(`{"action":"decline"}`), nil
-	default:
-		return nil, errNoForm
-	}
-	var q tool.Question
-	if err := json.Unmarshal(params, &q); err != nil {
-		return nil, err
-	}
 	turn, err := p.service.Turn(ctx, p.turn)
 	if err != nil {
 		return nil, err
 	}
-	open := OpenQuestion{ID: rand.Text()[:questionID], Session: turn.Session, Turn: p.turn, Question: q, Asked: time.Now().UTC()}
+	open := OpenQuestion{ID: rand.Text()[:questionID], Session: turn.Session, Turn: p.turn, Asked: time.Now().UTC()}
+	switch method {
+	case tool.MethodConfirm:
+		if err := json.Unmarshal(params, &open.Question); err != nil {
+			return nil, err
+		}
+	case methodElicit:
+		if open.Form, err = formOf(params); err != nil {
+			return nil, err
+		}
+		open.Question.Effect = open.Form.Message
+		for _, c := range turn.Calls {
+			if c.State == chat.CallAwaiting {
+				open.Question.Tool = c.Name
+			}
+		}
+	default:
+		return nil, errNotAsked
+	}
 	given, err := p.desk.put(ctx, open, func() { p.service.Publish(eventQuestions, turn.Session, "", none{}) })
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case open.Form != nil:
+		return open.Form.result(given)
 	}
 	said := map[string]any{"confirm": given.Yes, "name": strings.TrimSpace(given.Name)}
 	if given.Grant != "" {

@@ -20,23 +20,30 @@ import (
 )
 
 // asks is an engine that asks the person of its turn and answers with what they said.
-type asks struct{ question tool.Question }
+type asks struct {
+	question tool.Question
+	form     string // of a server, to be asked instead
+}
 
 func (e asks) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	if t.Ask == nil {
 		s.Emit(0, llm.Event{Kind: llm.EventText, Text: "nobody"})
 		return chat.Outcome{Finish: llm.FinishStop}, nil
 	}
-	form, err := t.Ask.Ask(ctx, "elicitation/create", json.RawMessage(`{}`))
-	if err != nil {
-		return chat.Outcome{}, err
+	if e.form != "" {
+		form, err := t.Ask.Ask(ctx, "elicitation/create", json.RawMessage(e.form))
+		if err != nil {
+			return chat.Outcome{}, err
+		}
+		s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(form)})
+		return chat.Outcome{Finish: llm.FinishStop}, nil
 	}
 	raw, err := json.Marshal(e.question)
 	if err != nil {
 		return chat.Outcome{}, err
 	}
 	said, err := t.Ask.Ask(ctx, tool.MethodConfirm, raw)
-	s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(form) + string(said)})
+	s.Emit(0, llm.Event{Kind: llm.EventText, Text: string(said)})
 	return chat.Outcome{Finish: llm.FinishStop}, err
 }
 
@@ -59,13 +66,19 @@ func (w *waits) Answer(_ context.Context, id string, yes bool) error {
 // people is the API of a gateway that asks question in each turn. The key says who asks: "page", "control" or "token".
 func people(t *testing.T, question tool.Question, waiting *waits) client {
 	t.Helper()
+	return peopleAsked(t, asks{question: question}, waiting)
+}
+
+// peopleAsked is people with an engine.
+func peopleAsked(t *testing.T, engine asks, waiting *waits) client {
+	t.Helper()
 	s, err := store.Open(t.Context(), t.TempDir(), chat.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}
 	service, err := chat.Open(t.Context(), s, chat.Options{
 		Engine: func(context.Context, chat.Config, []llm.Part) (string, chat.Engine, error) {
-			return "asks", asks{question}, nil
+			return "asks", engine, nil
 		},
 	})
 	if err != nil {
@@ -153,11 +166,58 @@ func TestATurnOfAPageAsksThere(t *testing.T) {
 	c.as(200, fromControl, "POST", path, `{"yes":true,"name":" Diary ","grant":"g1"}`)
 	c.as(404, fromPage, "POST", path, `{"yes":false}`)
 	state, text := c.said(turn)
-	form, said, _ := strings.Cut(text, "}{")
-	if state != "done" || form != `{"action":"decline"` || said != `"confirm":true,"grant":"g1","name":"Diary"}` {
+	if state != "done" || text != `{"confirm":true,"grant":"g1","name":"Diary"}` {
 		t.Errorf("%s: %s", state, text)
 	}
 	c.questions(0)
+}
+
+// A form of a server is filled in at a page: what does not fit it is refused by the name of the field, and answers nothing.
+func TestAFormIsFilledInAtAPage(t *testing.T) {
+	t.Parallel()
+	schema := `{"type":"object","properties":{"name":{"type":"string"},"cups":{"type":"integer"},"hot":{"type":"boolean"},` +
+		`"kind":{"type":"string","enum":["green","black"]},"with":{"type":"array","items":{"type":"string","enum":["milk","sugar"]}}},"required":["name"]}`
+	c := peopleAsked(t, asks{form: `{"message":"Which tea?","requestedSchema":` + schema + `}`}, &waits{})
+	_, turn := c.begin(fromPage)
+	q := c.questions(1)[0]
+	if q.Get("form.message").String() != "Which tea?" || q.Get("form.schema").Raw != schema || q.Get("form.url").Exists() {
+		t.Errorf("the question is %s", q)
+	}
+	path := "/questions/" + q.Get("id").String()
+	for field, wrong := range map[string]string{
+		"content.name": `{"yes":true}`, "content": `{"yes":true,"content":["Ann"]}`, "content.cups": `{"yes":true,"content":{"name":"Ann","cups":1.5}}`,
+		"content.hot": `{"yes":true,"content":{"name":"Ann","hot":"yes"}}`, "content.kind": `{"yes":true,"content":{"name":"Ann","kind":"red"}}`,
+		"content.with": `{"yes":true,"content":{"name":"Ann","with":"milk"}}`, "content.with ": `{"yes":true,"content":{"name":"Ann","with":["milk","salt"]}}`, "content.more": `{"yes":true,"content":{"name":"Ann","more":1}}`,
+	} {
+		if e := c.as(400, fromPage, "POST", path, wrong); e.Get("error.field").String() != strings.TrimSpace(field) || e.Get("error.code").String() != "wrong_form" {
+			t.Errorf("%s: %s", wrong, e)
+		}
+	}
+	c.as(200, fromPage, "POST", path, `{"yes":true,"content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}`)
+	if _, text := c.said(turn); text != `{"action":"accept","content":{"name":"茶","cups":2,"kind":"green","with":["milk"]}}` {
+		t.Errorf("the server gets %s", text)
+	}
+	_, turn = c.begin(fromPage)
+	c.as(200, fromControl, "POST", "/questions/"+c.questions(1)[0].Get("id").String(), `{"yes":false}`)
+	if _, text := c.said(turn); text != `{"action":"decline"}` {
+		t.Errorf("after a no the server gets %s", text)
+	}
+
+	c = peopleAsked(t, asks{form: `{"mode":"url","message":"sign in","url":"https://example.com/in","elicitationId":"e"}`}, &waits{})
+	_, turn = c.begin(fromPage)
+	q = c.questions(1)[0]
+	if q.Get("form.url").String() != "https://example.com/in" || q.Get("form.schema").Exists() {
+		t.Errorf("the question is %s", q)
+	}
+	c.as(200, fromPage, "POST", "/questions/"+q.Get("id").String(), `{"yes":true}`)
+	if _, text := c.said(turn); text != `{"action":"accept"}` {
+		t.Errorf("the server gets %s", text)
+	}
+	c = peopleAsked(t, asks{form: `{"mode":"url","message":"sign in","url":"javascript:alert(1)"}`}, &waits{})
+	_, turn = c.begin(fromPage)
+	if state, text := c.said(turn); state != "error" {
+		t.Errorf("an address that is a script: %s %s", state, text)
+	}
 }
 
 // No other answer of such a turn is without a person either.

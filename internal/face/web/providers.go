@@ -2,6 +2,8 @@ package web
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 
 	llmadmin "collie/internal/llm/admin"
@@ -30,7 +32,7 @@ type Providers interface {
 // owner money.
 func providerRoutes() []Route {
 	return []Route{
-		{"GET /api/v1/providers", ClassManage, (*api).providers, about{summary: "The providers of language models", out: providerList{}}},
+		{"GET /api/v1/providers", ClassManage, (*api).providers, about{summary: "The providers of language models; If-None-Match takes the ETag of the list", out: providerList{}}},
 		{"POST /api/v1/providers", ClassManage, (*api).addProvider, about{
 			summary: "Set up a provider, once it has answered; openai, anthropic, ollama and others are known by name", in: llmadmin.NewProvider{}, out: llmadmin.Provider{}, status: 201,
 		}},
@@ -67,8 +69,19 @@ type tests struct {
 	Keys []llmadmin.TestResult `json:"keys"`
 }
 
-func (a *api) providers(w http.ResponseWriter, _ *http.Request) error {
-	return answer(w, providerList{a.opts.Providers.Providers()})
+func (a *api) providers(w http.ResponseWriter, r *http.Request) error {
+	raw, err := encode(providerList{a.opts.Providers.Providers()})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(raw)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return answer(w, raw)
 }
 
 func (a *api) addProvider(w http.ResponseWriter, r *http.Request) error {

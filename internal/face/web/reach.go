@@ -10,7 +10,7 @@ import (
 	"collie/internal/chat"
 )
 
-// parts says what the variable of a path names, by the text before it.
+// parts maps the text before a path variable to what the variable identifies.
 var parts = map[string]chat.Part{
 	"sessions": chat.PartSession, "messages": chat.PartMessage, "turns": chat.PartTurn, "blobs": chat.PartAttachment,
 }
@@ -35,7 +35,7 @@ func (a *api) inReach(r *http.Request, route *Route) error {
 	return s.InProfile(r.Context(), *only, what, id)
 }
 
-// partOf returns which part of a conversation a request is about; "" for none.
+// partOf returns the part of a conversation that a request is about; "" if it is about none.
 func partOf(r *http.Request, pattern string) (what chat.Part, id string) {
 	if strings.HasSuffix(pattern, "/blobs") {
 		return chat.PartSession, r.URL.Query().Get("session")
@@ -48,7 +48,7 @@ func partOf(r *http.Request, pattern string) (what chat.Part, id string) {
 	return parts[before[strings.LastIndexByte(before, '/')+1:]], r.PathValue(name)
 }
 
-// reach tells the events of conversations that a client may see from others. The zero value lets all through.
+// reach filters the events of conversations that a client may see. The zero value allows all.
 type reach struct {
 	service *chat.Service
 	only    *string
@@ -69,8 +69,8 @@ func (c *reach) filter(ctx context.Context, events []*chat.Event) []*chat.Event 
 	return seen
 }
 
-// has reports whether the client may see an event of a session. The profile of a session can only change with an event
-// of the session itself; of one that was deleted, what was known of it counts.
+// has reports whether the client may see an event of a session. The result is cached, because a session's profile
+// changes only with an event of that session. For a deleted session the cached result counts.
 func (c *reach) has(ctx context.Context, e *chat.Event) bool {
 	sees, known := c.known[e.Session]
 	changed := e.Kind == "session" && gjson.GetBytes(e.Body, "revision").Int() != 0

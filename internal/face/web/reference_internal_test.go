@@ -323,7 +323,7 @@ func (d *document) openapi() schema {
 	}
 }
 
-// status is that of an answer as wanted.
+// status returns the status of an answer as wanted.
 func (r *Route) status() int {
 	switch {
 	case r.about.status != 0:

@@ -11,6 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
+// known returns an error for every name but s, the one server of the list [servers].
 func known(name string) error {
 	if name == "s" {
 		return nil
@@ -45,7 +46,8 @@ func (servers) Approve(_ context.Context, name string, tools []string) (int, err
 	return 1, known(name)
 }
 
-// An operation on a server answers with its state. Only callers that may manage can do it.
+// An operation on a server answers with its state. Only a caller with the right to manage may do it; here that is the
+// one with the key control.
 func TestActsOnServers(t *testing.T) {
 	t.Parallel()
 	h, _ := open(t)

@@ -6,29 +6,30 @@ import (
 	"net/http"
 )
 
-// Settings is the part of the settings that people change at a page.
+// Settings gives access to the settings that can be changed in the pages.
 type Settings interface {
 	Settings() (SettingList, error)
-	// Set writes a setting into the settings file, and returns when it is in effect, or waits for a restart. An error says what
-	// is wrong with the value.
+	// Set writes a setting into the settings file. It returns when the setting is in effect, unless that needs a
+	// restart. An error describes what is wrong with the value.
 	Set(ctx context.Context, path string, value json.RawMessage) error
 	// Unset removes a setting from the settings file, so that its default applies.
 	Unset(ctx context.Context, path string) error
-	// Listen writes where the gateway listens, and goes on there. If that cannot be opened nothing changes, and the error says why.
+	// Listen changes the address of the gateway in the settings and switches to it. If that address cannot be used,
+	// nothing changes.
 	Listen(ctx context.Context, want Listener) (Moved, error)
 }
 
-// Listener is where a gateway listens; empty members are the defaults.
+// Listener is where a gateway listens. Empty members have their defaults.
 type Listener struct {
 	Addr    string `json:"addr"`              // HOST:PORT
 	TLSCert string `json:"tlsCert,omitempty"` // path of a PEM file
 	TLSKey  string `json:"tlsKey,omitempty"`
 }
 
-// Moved says where a gateway is now.
+// Moved is the new address of a gateway.
 type Moved struct {
 	URL string `json:"url"`
-	// Everywhere says that any name of its machine leads there, at the port of URL.
+	// Everywhere reports that the gateway can be reached under any name of its machine, at the port of URL.
 	Everywhere bool `json:"everywhere"`
 	// Link is the address of the pages there, with which one browser can sign in.
 	Link string `json:"link"`
@@ -36,26 +37,26 @@ type Moved struct {
 
 // SettingList is the settings that can be changed.
 type SettingList struct {
-	File     string    `json:"file"` // into which they are written
+	File     string    `json:"file"` // file that they are written to
 	Settings []Setting `json:"settings"`
 }
 
 // Setting is one setting.
 type Setting struct {
 	Path    string          `json:"path"`              // such as http.addr
-	Kind    string          `json:"kind"`              // text, list, switch or choice; shown is not changed here
-	Choices []string        `json:"choices,omitempty"` // the values of a choice
+	Kind    string          `json:"kind"`              // text, list, switch, choice, or shown, which cannot be changed here
+	Choices []string        `json:"choices,omitempty"` // possible values of a choice
 	Value   json.RawMessage `json:"value"`             // secrets are hidden
-	Source  string          `json:"source,omitempty"`  // the file, or flag, that sets it; none for a default
-	Live    bool            `json:"live"`              // a change is in effect at once, else after a restart
+	Source  string          `json:"source,omitempty"`  // file or flag that sets it; empty for a default
+	Live    bool            `json:"live"`              // a change takes effect at once, else after a restart
 }
 
 // settingRoutes returns the routes of the settings.
 func settingRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/settings", ClassManage, (*api).settings, about{summary: "Settings of the gateway, with the file that sets each", out: SettingList{}}},
-		{"PUT /api/v1/settings/{path}", ClassManage, (*api).setSetting, about{summary: "Write a setting into the settings file; an error says what is wrong with the value", in: settingValue{}}},
-		{"DELETE /api/v1/settings/{path}", ClassManage, (*api).unsetSetting, about{summary: "Remove a setting from the settings file, so that its default applies"}},
+		{"PUT /api/v1/settings/{path}", ClassManage, (*api).setSetting, about{summary: "Write a setting into the settings file; an error says what is wrong with the value", in: settingValue{}, framed: true}},
+		{"DELETE /api/v1/settings/{path}", ClassManage, (*api).unsetSetting, about{summary: "Remove a setting from the settings file, so that its default applies", framed: true}},
 		{"PUT /api/v1/listener", ClassManage, (*api).listen, about{
 			summary: "Change address, port and TLS: the gateway opens the new listener, answers where it is, and ends the old one; if it cannot be opened nothing changes", in: Listener{}, out: Moved{},
 		}},

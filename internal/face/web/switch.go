@@ -7,12 +7,12 @@ import (
 	"collie/internal/tool"
 )
 
-// switchRoutes returns the routes of what people see of tools, and switch.
+// switchRoutes returns the routes that list tools for a person and switch them.
 func switchRoutes() []Route {
 	return []Route{
 		{"GET /api/v1/tools/switches", ClassManage, (*api).switches, about{summary: "All tools with their risk, whether they are on, and what they cost a model", out: switchBoard{}}},
 		{"POST /api/v1/tools/switches", ClassManage, (*api).switchTool, about{
-			summary: "Switch a tool on or off, or an action of it; one of high risk is switched on with its name in typed", in: turning{}, out: none{},
+			summary: "Switch a tool on or off, or an action of it; one of high risk is switched on with its name in typed", in: turning{}, out: none{}, framed: true,
 		}},
 		{"PUT /api/v1/tools/words", ClassManage, (*api).describeTool, about{
 			summary: "Set the alias and the description under which clients see a tool of a server; empty ones show its own", in: toolWords{},
@@ -22,7 +22,7 @@ func switchRoutes() []Route {
 
 type switchBoard struct {
 	Tools []switchedTool `json:"tools"`
-	// What the list of all tools costs as it is, and in each view.
+	// Cost of the list of all tools now, and in each view.
 	List    cost `json:"list"`
 	Flat    cost `json:"flat"`
 	Grouped cost `json:"grouped"`
@@ -31,7 +31,7 @@ type switchBoard struct {
 
 type cost struct {
 	Bytes  int `json:"bytes"`
-	Tokens int `json:"tokens"` // an estimate
+	Tokens int `json:"tokens"` // estimated
 }
 
 func costOf(text []byte) cost { return cost{len(text), tool.Tokens(text)} }
@@ -50,17 +50,17 @@ type switchedAction struct {
 	Description string   `json:"description"`
 	Risk        string   `json:"risk"`
 	Effects     []string `json:"effects"`
-	Dangerous   bool     `json:"dangerous"`             // a person confirms each call
+	Dangerous   bool     `json:"dangerous"`             // each call needs a person's confirmation
 	Off         string   `json:"off,omitempty"`         // why it is off
-	Unsupported bool     `json:"unsupported,omitempty"` // nobody can switch it on
-	Type        string   `json:"type,omitempty"`        // what has to be typed to switch it on
-	Cost        cost     `json:"cost"`                  // of its definition
-	Alias       string   `json:"alias,omitempty"`       // what clients see in place of its name
-	Authored    string   `json:"authored,omitempty"`    // the server's own description, where a person has written another
-	Editable    bool     `json:"editable"`              // alias and description can be set
+	Unsupported bool     `json:"unsupported,omitempty"` // cannot be switched on
+	Type        string   `json:"type,omitempty"`        // text to type to switch it on
+	Cost        cost     `json:"cost"`                  // cost of its definition
+	Alias       string   `json:"alias,omitempty"`       // name that clients see instead of its own
+	Authored    string   `json:"authored,omitempty"`    // the server's own description, if a person replaced it
+	Editable    bool     `json:"editable"`              // alias and description can be changed
 }
 
-// switches lists all tools for a person. Actions for people alone are not there: nobody else sees them.
+// switches lists all tools, except actions that only the command line offers.
 func (a *api) switches(w http.ResponseWriter, r *http.Request) error {
 	out := switchBoard{Tools: []switchedTool{}}
 	all := a.opts.Tools("")
@@ -102,10 +102,10 @@ type turning struct {
 	Tool   string `json:"tool"`
 	Action string `json:"action,omitempty"` // empty for the whole tool
 	On     bool   `json:"on"`
-	Typed  string `json:"typed,omitempty"` // its type, where it has one
+	Typed  string `json:"typed,omitempty"` // value of type, if it is not empty
 }
 
-// switchTool switches a tool or an action. What a model could do harm with is switched on by typing its name.
+// switchTool switches a tool or an action. To switch on a dangerous one, its name must be typed.
 func (a *api) switchTool(w http.ResponseWriter, r *http.Request) error {
 	var body turning
 	if err := decodeBody(r, &body, `{"tool":…,"action":…,"on":true}`); err != nil {
@@ -124,7 +124,7 @@ func (a *api) switchTool(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, none{})
 }
 
-// typedFor returns what has to be typed to switch an action on; empty for nothing.
+// typedFor returns what must be typed to switch an action on; "" for nothing.
 func (a *api) typedFor(name, action string) string {
 	all := a.opts.Tools("")
 	for i := range all {
@@ -144,7 +144,7 @@ type toolWords struct {
 	Description string `json:"description"`
 }
 
-// describeTool sets how clients see a tool of a server.
+// describeTool sets the alias and description of a server's tool.
 func (a *api) describeTool(w http.ResponseWriter, r *http.Request) error {
 	var body toolWords
 	if err := decodeBody(r, &body, `{"tool":…,"action":…,"alias":…,"description":…}`); err != nil {

@@ -15,14 +15,14 @@ import (
 	"collie/internal/tool"
 )
 
-// runTurnDialogue answers a message over a dialogue with the command line, whose person can be asked while the turn
-// runs. The request begins with the body of a turn on one line. The response consists of
+// runTurnDialogue answers a message over a dialogue with the command line. That lets the person be asked while the turn
+// runs. The first line of the request is the body of a turn. The response consists of
 //
 //	← {"event":{…}}                                 an event of the turn, from its first one; a snapshot where the caller was too slow
 //	← {"ask":{"id":1,"method":…,"params":…}}        see [dialogue]
 //	← {"turn":{…}}                                  the final state of the turn, last
 //
-// If the caller goes away, the turn goes on without a person.
+// If the client disconnects, the turn continues without a person.
 func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Service, b *beginning) error {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
@@ -40,19 +40,19 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	ctx, gone := context.WithCancelCause(r.Context())
 	defer gone(nil)
 	ask := chat.TurnOptions{TurnID: t.TurnID, Overrides: t.Overrides, Principal: who.Principal}
-	// A model may hold any key but that of the command line.
+	// Any key except that of the command line may be held by a model.
 	if ask.Person = who.Manage && who.Origin == tool.Direct; ask.Person && gjson.GetBytes(t.Capabilities, string(tool.CanElicit)).Exists() {
 		ask.Asker = &attachedPerson{dialogue: d, here: ctx}
 	}
 	before := s.Latest() // so that no event of a new turn is missed
-	if t.TurnID != "" {  // it may run already, and then a snapshot says how far it is
+	if t.TurnID != "" {  // the turn may be running already; then a snapshot has its state
 		before = ""
 	}
 	accepted, err := b.begin(ctx, s, ask)
 	if err != nil {
 		return err
 	}
-	if accepted.Turn == "" { // the message was stored, and nothing runs
+	if accepted.Turn == "" { // the message was stored, but no turn was started
 		return answer(w, accepted)
 	}
 	sub, err := s.Subscribe(ctx, chat.Filter{Turn: accepted.Turn}, before)
@@ -61,7 +61,7 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	}
 	defer sub.Close()
 	listening := make(chan struct{})
-	go func() { // ends with the caller's side of the request
+	go func() { // ends when the client closes the request
 		defer close(listening)
 		if err := d.listen(body); err != nil {
 			gone(errLeft)
@@ -81,7 +81,7 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 			break
 		}
 		if err != nil {
-			return nil // the caller has gone
+			return nil // the client has disconnected
 		}
 		a.opts.Streams()
 		for _, e := range events {
@@ -100,8 +100,8 @@ func (a *api) runTurnDialogue(w http.ResponseWriter, r *http.Request, s *chat.Se
 	return nil
 }
 
-// askLine is a line of the answer by which a person is asked before a call runs, with method collie/confirm. Others have
-// the members event or turn, or ask for what a server wants to know.
+// askLine is a response line that asks a person before a call runs, with method collie/confirm. Other lines have the
+// members event or turn, or are questions of a server.
 type askLine struct {
 	Ask askedQuestion `json:"ask"`
 }
@@ -112,28 +112,28 @@ type askedQuestion struct {
 	Params tool.Question `json:"params"`
 }
 
-// askAnswer is a line of the request behind the first one. Of several answers to one question the first counts.
+// askAnswer is a request line after the first. If there are several answers to a question, the first one counts.
 type askAnswer struct {
-	ID     int       `json:"id"` // of the question
+	ID     int       `json:"id"` // id of the question
 	Result confirmed `json:"result"`
 }
 
 type confirmed struct {
-	Confirm bool   `json:"confirm"`              // whether it may run
-	Grant   string `json:"grant"`                // id of one of the grants that the question offers, to allow more than this call; any other is a no
-	Before  bool   `json:"beforehand,omitempty"` // whether the person agreed before the question, as by an option of a command; the record says so
+	Confirm bool   `json:"confirm"`              // whether the call may run
+	Grant   string `json:"grant"`                // id of an offered grant, to allow more than this call; any other id is a refusal
+	Before  bool   `json:"beforehand,omitempty"` // whether the person agreed in advance, as with a flag of the command; it is recorded
 }
 
-// errLeft is the cause when the person has gone.
+// errLeft is the cause if the person's client has disconnected.
 var errLeft = errors.New("the person has left")
 
-// attachedPerson asks the person at the other end of a dialogue, as long as the connection lasts.
+// attachedPerson asks the person at the other end of a dialogue while the connection lasts.
 type attachedPerson struct {
 	*dialogue
-	here context.Context //nolint:containedctx // it ends when the person leaves, whatever context they are asked with
+	here context.Context //nolint:containedctx // ends when the client disconnects
 }
 
-// Ask asks the person. It fails if the person goes away.
+// Ask asks the person. It fails if the client disconnects.
 func (p *attachedPerson) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -13,7 +13,7 @@ import (
 func translateRoutes() []Route {
 	return []Route{
 		{"POST /api/v1/translations", ClassManage, (*api).translate, about{
-			summary: "English texts of the gateway, such as errors and notices, in another language; those it does not know stay as they are", in: untranslated{}, out: translated{},
+			summary: "English texts of the gateway, such as errors and notices, in another language; those it does not know stay as they are", in: untranslated{}, out: translated{}, framed: true,
 		}},
 	}
 }

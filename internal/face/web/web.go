@@ -151,6 +151,7 @@ type about struct {
 	query   []string // "name: what it is"
 	in, out any      // values of the types of the bodies; nil for none
 	status  int      // 0: 200, or 204 without a body
+	framed  bool     // also from the panel, though it changes something; see inFrame
 	asks    bool     // as lines of JSON, a person's program is asked meanwhile: askLine and askAnswer
 }
 
@@ -220,6 +221,9 @@ func New(opts Options) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range Routes() {
 		mux.HandleFunc(r.Pattern, func(w http.ResponseWriter, req *http.Request) {
+			if opts.Identify(req).Browser {
+				req = req.WithContext(tool.ActingThrough(req.Context(), tool.PagesClient))
+			}
 			if opts.Admit != nil {
 				if err := opts.Admit(req, r.Class); err != nil {
 					refuse(w, err)
@@ -233,7 +237,10 @@ func New(opts Options) http.Handler {
 				})
 				return
 			}
-			err := a.inReach(req, &r)
+			err := inFrame(req, &r)
+			if err == nil {
+				err = a.inReach(req, &r)
+			}
 			if err == nil {
 				err = r.handle(a, w, req)
 			}

@@ -26,12 +26,8 @@ type Options struct {
 	File   func(*config.Config) string
 	// Models returns the client of all providers, and their keys.
 	Models func(context.Context) (*client.Client, *keypool.Pool, error)
-	// Known returns what is built in about a provider of that name. local means that it needs no key.
-	Known func(name string) (p config.Provider, local, ok bool)
 	// Probe asks a provider that is not in the settings for its models, and returns how many there are.
 	Probe func(context.Context, config.Provider) (int, error)
-	// Explain turns an error of a provider into one for people.
-	Explain func(op string, err error) error
 	// Changed records a change in the audit, and returns once it is in effect.
 	Changed func(ctx context.Context, command string, detail map[string]any) error
 }
@@ -77,7 +73,7 @@ type NewKey struct {
 	Models []string `json:"models"` // patterns of the models it may be used for; none means all
 }
 
-// KeyChange says what of a key changes; what is missing stays as it is.
+// KeyChange is a change of a key. What is nil or empty stays as it is.
 type KeyChange struct {
 	Key     string    `json:"key"`
 	Secret  string    `json:"secret"`
@@ -203,7 +199,7 @@ func (m *Manager) TestKey(ctx context.Context, provider, label string) (TestResu
 		return TestResult{}, err
 	}
 	n, err := c.Test(ctx, provider, label)
-	return TestResult{Provider: provider, Label: label, OK: err == nil, Models: n}, m.opts.Explain("keys test", err)
+	return TestResult{Provider: provider, Label: label, OK: err == nil, Models: n}, Explain("keys test", err)
 }
 
 // requireKey fails unless there is such a key. The key of a provider that needs none has an empty label.
@@ -221,7 +217,7 @@ func (m *Manager) requireKey(ctx context.Context, op, provider, label string) (*
 	return c, nil
 }
 
-// ResetKey clears what was learned about a key, so that it is tried at once.
+// ResetKey clears the recorded state of a key, so that it is tried at once.
 func (m *Manager) ResetKey(ctx context.Context, provider, label string) error {
 	if _, err := m.requireKey(ctx, "keys reset", provider, label); err != nil {
 		return err
@@ -247,7 +243,7 @@ func (m *Manager) Add(ctx context.Context, n *NewProvider) (Provider, error) {
 	if _, err := Find(op, n.Name, cfg); err == nil {
 		return Provider{}, &tool.Error{Op: op, Kind: tool.Exists, Subject: n.Name, Message: "there is a provider of that name"}
 	}
-	p, local, known := m.opts.Known(n.Name)
+	p, local, known := builtIn(n.Name)
 	p.Name, p.Kind, p.BaseURL = n.Name, cmp.Or(n.Kind, p.Kind), cmp.Or(n.BaseURL, p.BaseURL)
 	switch {
 	case p.Name == "":
@@ -267,7 +263,7 @@ func (m *Manager) Add(ctx context.Context, n *NewProvider) (Provider, error) {
 	var err error
 	if !n.NoTest {
 		_, err = m.opts.Probe(ctx, p)
-		err = m.opts.Explain(op, err)
+		err = Explain(op, err)
 	}
 	if err == nil {
 		err = m.write(ctx, op, cfg, SaveProvider(&p))
@@ -296,7 +292,7 @@ func (m *Manager) Remove(ctx context.Context, name string) error {
 		return err
 	}
 	if !found {
-		return invalid(op, name, "it stands in another settings file than "+m.opts.File(cfg), "remove it there")
+		return invalid(op, name, "it is in another settings file than "+m.opts.File(cfg), "remove it there")
 	}
 	for _, k := range p.Keys {
 		err = errors.Join(err, DeleteKey(ctx, cfg, name, &k))
@@ -367,7 +363,7 @@ func secretOf(ctx context.Context, op string, cfg *config.Config, provider, labe
 	case key != "" && secret != "":
 		return "", invalid(op, "secret", "both key and secret are given", "send one of them")
 	case secret != "" && config.ShownSecret(secret) == "***":
-		return "", invalid(op, "secret", "it says nowhere where the key is", "send env:NAME, file:PATH or ${secret:NAME}, or the key itself as key")
+		return "", invalid(op, "secret", "it does not say where the key is", "send env:NAME, file:PATH or ${secret:NAME}, or the key itself as key")
 	case secret != "":
 		return secret, nil
 	case strings.ContainsAny(key, " \t\r\n,"):

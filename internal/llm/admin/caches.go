@@ -14,7 +14,7 @@ type CacheStats = client.CacheStats
 // CacheNames returns the names of the caches.
 func CacheNames() []string { return []string{client.CacheModels, client.CacheTransformers} }
 
-// Caches returns figures about what is kept in memory of models.
+// Caches returns figures about the caches of models in memory.
 func (m *Manager) Caches(ctx context.Context) ([]CacheStats, error) {
 	models, _, err := m.opts.Models(ctx)
 	if err != nil {
@@ -23,7 +23,8 @@ func (m *Manager) Caches(ctx context.Context) ([]CacheStats, error) {
 	return models.Caches(), nil
 }
 
-// ClearCache empties one of them and returns how many entries it had. The name of none is an error of kind NotFound.
+// ClearCache empties one of these caches and returns how many entries it had. An unknown name is an error of kind
+// NotFound.
 func (m *Manager) ClearCache(ctx context.Context, name string) (int, error) {
 	models, _, err := m.opts.Models(ctx)
 	if err != nil {

@@ -92,7 +92,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/messages", raw, err
 }
 
-// budgets are the numbers of tokens that efforts stand for, where the API wants a number.
+// budgets are the token numbers of the efforts, for models that need a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
 // think asks for reasoning if the draft wants it, and reports whether it did.

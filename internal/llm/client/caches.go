@@ -6,7 +6,7 @@ import "slices"
 type CacheStats struct {
 	Name    string `json:"name"`
 	Entries int    `json:"entries"`
-	Limit   int    `json:"limit,omitempty"` // of entries; 0 is none
+	Limit   int    `json:"limit,omitempty"` // maximum number of entries; 0 means no limit
 	Hits    uint64 `json:"hits"`
 	Misses  uint64 `json:"misses"`
 	Evicted uint64 `json:"evicted"`
@@ -29,8 +29,8 @@ func (c *Client) Caches() []CacheStats {
 	}
 }
 
-// ClearCache empties the cache of that name and returns how many entries it had. What is configured is indexed anew at
-// once, and secrets are read again when they are needed. known is false if there is no such cache.
+// ClearCache empties the cache of that name and returns how many entries it had. The configured models are indexed
+// again at once, and secrets are read again when they are needed. known is false if there is no such cache.
 func (c *Client) ClearCache(name string) (entries int, known bool) {
 	switch name {
 	case CacheTransformers:

@@ -83,7 +83,7 @@ type Info struct {
 	Context, Output int // tokens; Output is 0 if unknown
 	Tools, Images   bool
 	PDF, Reasoning  bool
-	Price           *models.Price // nil if unknown, or nobody pays
+	Price           *models.Price // nil if unknown or free
 	// Known means that Context is the model's own and not a guess.
 	Known bool
 }

@@ -16,12 +16,12 @@ const answered = "ok"
 // together, under no name.
 const maxCounted = 200
 
-// Figures are what the requests to one model have come to since the client was made.
+// Figures sum up the requests to one model since the client was made.
 type Figures struct {
 	Provider, Model string
 	Requests        map[string]uint64 // by outcome: ok, or the class of the failure
 	Usage           llm.Usage
-	Cost            int64 // in millionths of a dollar, of what has a price
+	Cost            int64 // in millionths of a dollar; requests without a known price count as 0
 }
 
 // figures counts requests. The zero value is ready.

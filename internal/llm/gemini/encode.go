@@ -33,7 +33,7 @@ type content struct {
 	Parts []object `json:"parts"`
 }
 
-// opaque is the signature that goes back with its part.
+// opaque holds the signature that Gemini sent with a part and wants back with it.
 type opaque struct {
 	Signature string `json:"thoughtSignature"`
 }
@@ -87,7 +87,7 @@ func encode(d *wire.Draft) (string, []byte, error) {
 	return "/models/" + url.PathEscape(strings.TrimPrefix(d.Model, "models/")) + ":streamGenerateContent?alt=sse", raw, err
 }
 
-// budgets are the numbers of tokens that efforts stand for, where the model wants a number.
+// budgets are the thinking tokens for each effort, for models that take a number.
 var budgets = map[llm.Effort]int{llm.EffortLow: 2048, llm.EffortMedium: 8192, llm.EffortHigh: 24576}
 
 func config(d *wire.Draft) object {

@@ -122,7 +122,7 @@ func (p *Pool) bind(x *binding, session string, k *key, now int64) {
 			removed.gone = true
 			p.markBindingDirty(removed)
 		}
-	} else {
+	} else if b.ends.next != x {
 		b.unlink(x)
 		b.push(x)
 	}

@@ -12,7 +12,7 @@ const (
 	maxWeight = 1 << 40 // sum of all keys
 )
 
-// slot is the part of a key that each pick reads. It is a value of its own so that a pick follows no pointers.
+// slot is the part of a key that each pick reads. It is kept by value, so that a pick follows no pointers.
 type slot struct {
 	weight, counter int
 	free            bool // the key can be used for every model
@@ -99,7 +99,7 @@ func (pr *provider) usable(k *key, r *Request, now int64) bool {
 	return k.available(now) && !r.has(k) && k.serves(r.Model, now)
 }
 
-// lastResort returns a key that still rests although the wait that the provider asked for is over; nil if there is none.
+// lastResort returns a resting key for which the wait that the provider requested is over; nil if there is none.
 func (pr *provider) lastResort(r *Request, now int64) *key {
 	for _, k := range pr.keys {
 		if k.Weight == 0 || k.Disabled || k.invalid || r.has(k) || !k.allows(r.Model) {

@@ -2,7 +2,7 @@ package keypool
 
 import "time"
 
-// State says whether a key or a model of it can be used.
+// State is whether a key, or a model of it, can be used.
 type State string
 
 // The states. Only a single model of a key can be Blocked.

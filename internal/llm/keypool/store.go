@@ -200,7 +200,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	return p.Flush(ctx)
 }
 
-// restore sets the state of k to what was saved.
+// restore sets the state of k to the saved one.
 func (k *key) restore(s KeyState) {
 	if s.Label != "" || s.Provider != "" {
 		k.lastStatus, k.successes, k.errors, k.fingerprint = s.Status, s.Successes, s.Errors, s.Fingerprint

@@ -97,7 +97,7 @@ func TestRestartWhileAKeyRests(t *testing.T) {
 			break
 		}
 	}
-	one.wait(-time.Minute) // of its two minutes nothing is over
+	one.wait(-time.Minute) // its two minutes begin now
 	if err := one.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

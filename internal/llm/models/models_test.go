@@ -22,7 +22,7 @@ func TestFind(t *testing.T) {
 		{openai, "gpt-5", 400_000, true, true},
 		{openai, "gpt-5-2025-08-07", 400_000, true, true},
 		{openai, "gpt-5-mini", 400_000, true, true},
-		{openai, "gpt-5.9", 400_000, false, true}, // another one, whose price nobody knows
+		{openai, "gpt-5.9", 400_000, false, true}, // another model, without a known price
 		{openai, "gpt-4o-audio-preview", 128_000, false, true},
 		{"https://generativelanguage.googleapis.com", "models/gemini-2.5-pro", 1_048_576, true, true},
 		{"http://127.0.0.1:11434", "qwen3:8b", 40_960, false, true},

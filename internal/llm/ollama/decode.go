@@ -74,7 +74,7 @@ func (d *decoder) feed(f wire.Frame) error {
 	return nil
 }
 
-// End implements [wire.Decoder]: the last line says that it is the last.
+// End implements [wire.Decoder]. The last line of an answer is marked as such.
 func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	return d.answer.Take(out), fmt.Errorf("no line with done: %w", io.ErrUnexpectedEOF)
 }

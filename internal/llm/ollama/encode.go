@@ -135,7 +135,8 @@ func list(body []byte) ([]wire.ListedModel, error) {
 	return list, nil
 }
 
-// readDescription reads what a model can do, and how long its context is: a field that begins with the name of its architecture.
+// readDescription reads a model's capabilities and the length of its context. The field for the length begins with the
+// name of the model's architecture.
 func readDescription(body []byte, m *wire.ListedModel) error {
 	var answer struct {
 		Abilities []string                   `json:"capabilities"`
@@ -146,7 +147,7 @@ func readDescription(body []byte, m *wire.ListedModel) error {
 	}
 	for name, v := range answer.Info {
 		if strings.HasSuffix(name, ".context_length") {
-			_ = json.Unmarshal(v, &m.Context) // another form says nothing
+			_ = json.Unmarshal(v, &m.Context) // an unknown form is ignored
 		}
 	}
 	m.Described = answer.Abilities != nil

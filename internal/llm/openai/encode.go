@@ -66,7 +66,7 @@ type function struct {
 	Args string `json:"arguments"`
 }
 
-// opaque is what a provider wants back with its reasoning.
+// opaque holds data of a provider that has to be sent back with its reasoning.
 type opaque struct {
 	Details json.RawMessage `json:"reasoning_details,omitempty"`
 }

@@ -94,7 +94,7 @@ func (c *Chains) Draft(o Options, r *llm.Request) (*wire.Draft, error) {
 	return d, nil
 }
 
-// chain adapts requests to one model.
+// chain returns the chain for one model, from the cache if it is there.
 func (c *Chains) chain(o Options) *chain {
 	key := o.key()
 	now := c.now()
@@ -135,7 +135,7 @@ func (o Options) key() string {
 	return fmt.Sprintf("%q %q %q %q %+v", o.Provider, o.Kind, o.BaseURL, o.ID, o.Model)
 }
 
-// chain is what is done to requests of one model.
+// chain holds the steps that adapt requests to one model.
 type chain struct {
 	provider string
 	model    models.Model

@@ -195,7 +195,7 @@ func TestSchemasThatRefuseToEnd(t *testing.T) {
 	}
 }
 
-// TestWords: what each provider is asked in words of its own.
+// TestWords: the wire form of the request to each provider.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	warm := 1.5

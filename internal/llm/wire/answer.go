@@ -104,8 +104,8 @@ func (a *Answer) Args(key, text string) error {
 	return nil
 }
 
-// ArgsIfNone sets the arguments of a call that has none yet, for providers that repeat at the end what they streamed in
-// pieces.
+// ArgsIfNone sets the arguments of a call that has none yet, for providers that repeat the streamed arguments at the
+// end.
 func (a *Answer) ArgsIfNone(key, text string) error {
 	if c := a.find(key); c == nil || c.args.Len() > 0 {
 		return nil

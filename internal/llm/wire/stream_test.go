@@ -16,7 +16,7 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// heard is what an answer comes to.
+// heard is an answer as received: its text, calls and usage.
 type heard struct {
 	Text, Thought string
 	Calls         []llm.Event
@@ -64,7 +64,8 @@ func collect(ctx context.Context, c *wire.Client, api *wire.Codec, ep wire.Endpo
 	return h
 }
 
-// TestConversation has each API think, say, call two tools at once and answer from what they gave.
+// TestConversation has a model of each API think, speak, call two tools in parallel and answer from
+// their results.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	for _, kind := range codec.Kinds() {
@@ -119,7 +120,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestLists: each API lists its models, and says what it knows of them.
+// TestLists: each API lists its models, with the facts about them.
 func TestLists(t *testing.T) {
 	t.Parallel()
 	fake, err := provider.New(provider.Script{Models: []string{"one", "two"}}, provider.Options{})

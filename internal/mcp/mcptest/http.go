@@ -203,7 +203,7 @@ func (s *server) get(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{w: w}
 	defer e.finish()
-	p.setDirect(e) // before the client can know that the stream stands: nothing is to be lost from then on
+	p.setDirect(e) // before the client can know that the stream is open, because nothing may be lost from then on
 	defer p.dropDirect(e)
 	e.open()
 	<-r.Context().Done()

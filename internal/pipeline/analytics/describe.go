@@ -66,8 +66,8 @@ func actionOf(done *tool.CallDone) string {
 	return ""
 }
 
-// responseTo returns what the caller is told, and its size in bytes. For a failure that is the error's
-// payload.
+// responseTo returns the response that the caller gets, and its size in bytes. For a failure that is
+// the error's payload.
 func responseTo(done *tool.CallDone) (r resultParts, size int) {
 	if done.Err == nil {
 		return read(done.Result), done.BytesOut
@@ -114,8 +114,8 @@ func reported(r *resultParts) (kind, code string) {
 	return nameOnly(found[0].String()), nameOnly(found[1].String())
 }
 
-// nameOnly returns s if it looks like a name, else "". Other people's servers may put texts where we put names,
-// and texts must not be kept.
+// nameOnly returns s if it looks like a name, else "". Servers may put free text where a name belongs, and free text must not
+// be kept.
 func nameOnly(s string) string {
 	for i := range len(s) {
 		c := s[i]
@@ -131,8 +131,8 @@ const (
 	maxKeyName = 64 // bytes
 )
 
-// paramKeys returns the names of the arguments. A name that is too long is left out, since it may be any
-// text.
+// paramKeys returns the sorted names of at most maxKeys arguments, without "action". A name longer than maxKeyName is left out,
+// since it may be any text.
 func paramKeys(args json.RawMessage) []string {
 	keys := []string{}
 	c := cursor{raw: args}
@@ -152,8 +152,8 @@ func paramKeys(args json.RawMessage) []string {
 	return keys[:min(len(keys), maxKeys)]
 }
 
-// transport says how a call came in. A program of this machine that calls over HTTP has the name of its key
-// as principal; other local callers have the user's name.
+// transport says how a call came in. An MCP client of this machine has the name of its token as principal if it calls over
+// HTTP, and the name of the user if it calls over stdio.
 func transport(c *tool.Call) string {
 	switch c.Origin {
 	case tool.MCPLocal:

@@ -17,7 +17,7 @@ const (
 )
 
 const (
-	tokenMode   = "approx_context_v1" //nolint:gosec // how tokens are counted
+	tokenMode   = "approx_context_v1" //nolint:gosec // the name of the estimate of tokens
 	noteDropped = "dropped"
 )
 
@@ -50,11 +50,11 @@ type Entry struct {
 	RequestTextTruncated  bool   `json:"requestTextTruncated,omitempty"`
 	ResponseTextTruncated bool   `json:"responseTextTruncated,omitempty"`
 
-	// Dropped is how many calls before this line were not kept. Such a line is not a call.
+	// Dropped, if not 0, means that this is not a call but a note: so many calls before it were not recorded.
 	Dropped int64 `json:"-"`
 }
 
-// noteLine is a line that is not a call.
+// noteLine is a line that says how many calls were dropped.
 type noteLine struct {
 	Seq     int64  `json:"seq"`
 	TS      int64  `json:"ts"`
@@ -62,7 +62,7 @@ type noteLine struct {
 	Dropped int64  `json:"dropped"`
 }
 
-// sizeHint is the bucket of a length; a bound belongs to the smaller one.
+// sizeHint returns the range that a length is in. Upper bounds are inclusive.
 func sizeHint(chars int) string {
 	switch {
 	case chars <= 0:

@@ -61,8 +61,8 @@ type resultParts struct {
 	other []byte   // JSON; a slice of the result, used if that has no text
 }
 
-// read finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is all of
-// it.
+// read finds the parts of the MCP result raw that a model reads. If raw is not an MCP result, that is the
+// whole text.
 func read(raw []byte) resultParts {
 	if len(raw) == 0 {
 		return resultParts{}

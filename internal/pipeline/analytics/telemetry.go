@@ -81,14 +81,14 @@ func NewTelemetry(dir, state string, opts TelemetryOptions) *Telemetry {
 	}
 }
 
-// On reports whether anything will ever be sent.
-func (t *Telemetry) On() bool { return t.opts.Enabled && t.opts.Endpoint != "" }
+// isOn reports whether anything will ever be sent.
+func (t *Telemetry) isOn() bool { return t.opts.Enabled && t.opts.Endpoint != "" }
 
 // Start begins to report in the background, if telemetry is on. It checks whether a report is due one minute
 // after the start and then every hour; a report that could not be sent is tried again an hour later. Call it
 // once, before Close.
 func (t *Telemetry) Start() {
-	if !t.On() {
+	if !t.isOn() {
 		return
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -36,8 +36,9 @@ func newAnchor(path string, log *slog.Logger) *anchor {
 	return &anchor{path: path, log: log}
 }
 
-// add appends a head, text being the content of its file, unless it is too soon after the one before. A chain goes
-// on without its anchor if that cannot be written, since the file may lie on a disk that is not always there.
+// add appends a head to the anchor, unless the last one was written too recently; text is the content of the
+// head's file. If that fails, the chain goes on without the anchor, because its file may be on a disk that is not
+// always mounted.
 func (a *anchor) add(seq uint64, text []byte, now time.Time, last bool) {
 	if a == nil || seq == a.seq || !last && now.Before(a.next) {
 		return
@@ -70,7 +71,7 @@ func appendToFile(path string, text []byte) (err error) {
 type prunedLine struct {
 	Chain     string `json:"chain"`
 	Pruned    uint64 `json:"pruned"` // number of the newest record that was removed
-	Whole     bool   `json:"whole"`  // nothing of the chain was kept
+	Whole     bool   `json:"whole"`  // no part of the chain was kept
 	Time      string `json:"time"`
 	Signature string `json:"signature"`
 }
@@ -83,8 +84,8 @@ func (p *prunedLine) sign(k *signingKey) { p.Signature = k.sign(p.signed()) }
 
 func (p *prunedLine) isSignedBy(k *signingKey) bool { return k.signed(p.signed(), p.Signature) }
 
-// readAnchor returns the newest head of each chain in the anchor at path, and what it says about removals. What key
-// did not sign is a problem, and left out.
+// readAnchor returns the newest head of each chain in the anchor at path, and the removals recorded there. Entries
+// that are not signed by key are reported as problems and left out.
 func readAnchor(path string, key *signingKey) (map[string]head, []prunedDetail, AnchorReport, error) {
 	report := AnchorReport{Path: path}
 	f, err := os.Open(filepath.Clean(path))

@@ -48,7 +48,7 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-// What the folder alone does not show, its anchor does.
+// The anchor shows changes that the folder alone does not show.
 func TestAnchorShows(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -130,7 +130,7 @@ func TestAnchorShows(t *testing.T) {
 	}
 }
 
-// A disk that is not there does not hold up records. Later the report says which chains nobody anchored.
+// A missing disk does not hold up records. Later the report lists the chains without an anchor.
 func TestAnchorOutOfReach(t *testing.T) {
 	t.Parallel()
 	dir, mount := t.TempDir(), filepath.Join(t.TempDir(), "disk")

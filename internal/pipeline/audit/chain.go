@@ -68,7 +68,8 @@ type startDetail struct {
 	Anchor  string      `json:"anchor,omitempty"` // the file that is to name this chain
 }
 
-// readAheadState is what was read of a folder before a chain is made in it. The zero value is empty.
+// readAheadState holds what was read of a folder before a chain is created in it. The zero value is
+// empty.
 type readAheadState struct {
 	key   *signingKey          // nil if there is no key yet
 	heads map[string]namedHead // by chain
@@ -119,7 +120,7 @@ func newChain(dir string, begin time.Time, r *Redactor, o *Options, a readAheadS
 }
 
 // begin creates the folder together with a head that covers nothing, in one rename: a folder without a head
-// means that somebody has emptied it.
+// shows that files were deleted from it.
 func (c *chain) begin() error {
 	unready := filepath.Join(filepath.Dir(c.folder), "."+c.id)
 	if err := os.Mkdir(unready, 0o700); err != nil {
@@ -215,7 +216,7 @@ func segmentFile(number int) string { return fmt.Sprintf("%06d.jsonl", number) }
 
 // sync syncs the segment and the folders that lead to it.
 func (c *chain) sync() error {
-	if _, err := os.Lstat(c.path()); err != nil { // somebody has removed the file
+	if _, err := os.Lstat(c.path()); err != nil { // another program has removed the file
 		c.mustRotate = true
 		return err
 	}

@@ -22,7 +22,7 @@ const timeLayout = "2006-01-02T15:04:05.000000Z"
 // hashMark stands between the body of a line and its hash.
 const hashMark = `,"hash":"`
 
-// encoder turns records into the lines of one chain. It is for one goroutine.
+// encoder turns records into the lines of one chain. It is not safe for concurrent use.
 type encoder struct {
 	redact *Redactor
 	mac    hash.Hash
@@ -67,7 +67,7 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = appendField(b, `,"outcome":`, string(r.Outcome))
 	b = appendField(b, `,"errorType":`, r.ErrorType)
 	if e.redact.content != ContentNone {
-		b = e.text(b, `,"message":`, r.Message)
+		b = e.message(b, r)
 	}
 	b = appendInt(b, `,"durationUs":`, r.Duration.Microseconds())
 	b = appendInt(b, `,"bytesIn":`, int64(r.BytesIn))
@@ -84,6 +84,16 @@ func (e *encoder) line(b []byte, r *tool.Record) []byte {
 	b = append(b, hashMark...)
 	b = hex.AppendEncode(b, e.prev[:])
 	return append(b, "\"}\n"...)
+}
+
+// message appends the message. Behind the name of a thing, which may be "Secret", a colon does not assign anything.
+func (e *encoder) message(b []byte, r *tool.Record) []byte {
+	at := strings.Index(r.Message, r.Subject+": ")
+	if r.Subject == "" || at < 0 {
+		return e.text(b, `,"message":`, r.Message)
+	}
+	at += len(r.Subject)
+	return appendField(b, `,"message":`, e.redact.Text(r.Message[:at])+e.redact.Text(r.Message[at:]))
 }
 
 // stamp appends t in timeLayout. Under load many records have the same second, so its text is kept.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"collie/internal/tool"
 )
 
 // Entry is a record that was read from disk.
@@ -53,6 +55,8 @@ type Filter struct {
 	Kind string
 	// Text must occur somewhere in the line; case is ignored.
 	Text string
+	// Without leaves out the calls of this client that only read, as those that pages make to show something.
+	Without string
 	// Before selects the records that come before this place; the zero value is none.
 	Before Mark
 	// Limit selects only the newest so many; 0 means all.
@@ -103,6 +107,9 @@ func (m *matcher) entry(chain string, l *line) (Entry, bool) {
 func (m *matcher) matches(e *Entry) bool {
 	isWanted := func(want, have string) bool { return want == "" || want == have }
 	if !m.Before.Time.IsZero() && byPlace(e.Mark(), m.Before) >= 0 {
+		return false
+	}
+	if m.Without != "" && e.Client == m.Without && strings.HasPrefix(e.Kind, "call.") && e.Risk == string(tool.RiskNone) {
 		return false
 	}
 	return isWanted(m.Tool, e.Tool) && isWanted(m.Action, e.Action) && isWanted(m.Origin, e.Origin) &&

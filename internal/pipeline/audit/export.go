@@ -183,9 +183,9 @@ type ExportReport struct {
 // OK reports whether no problem was found.
 func (r *ExportReport) OK() bool { return len(r.Problems) == 0 }
 
-// VerifyExport checks an export: every record against its hash, their order, and the signatures. It proves that nobody
-// without the key changed, added or removed records between the first and the last of each part; which key that was,
-// the fingerprint tells. name stands in problems. An error means that r could not be read.
+// VerifyExport checks an export: every record against its hash, their order, and the signatures. It proves that no one
+// without the key changed, added or removed records between the first and the last of each part. The fingerprint
+// identifies the key. name is used in problems. An error means that r could not be read.
 func VerifyExport(r io.Reader, name string) (ExportReport, error) {
 	v := &exportVerifier{name: name}
 	lines := bufio.NewScanner(r)
@@ -264,7 +264,7 @@ func (v *exportVerifier) record(l *line) {
 	case l.seq > v.last+1:
 		v.problem(Deleted, v.last+1, "records %d to %d are missing", v.last+1, l.seq-1)
 	case l.seq <= v.last:
-		v.problem(Swapped, l.seq, "record %d stands here again or too late, expected record %d", l.seq, v.last+1)
+		v.problem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, v.last+1)
 	case l.prev != v.lastHash:
 		v.problem(Edited, l.seq, "it continues another record than the one before it, which was rewritten")
 	}

@@ -1,8 +1,8 @@
 package audit
 
 // recordFailure records that the disk does not accept the log, tells those who wait, and lets the writer try again
-// later. Records stay in memory meanwhile. The error is set before anybody is told, so that nobody who has
-// seen one record fail sees the next one accepted.
+// later. Records stay in memory meanwhile. The error is set before they are told, so that a caller who has seen
+// one record fail cannot see the next one accepted.
 func (w *writer) recordFailure(err error) {
 	w.failed = true
 	w.disarm()

@@ -74,7 +74,7 @@ func readKey(path string) (*signingKey, error) {
 	b64, ok := strings.CutPrefix(strings.TrimSuffix(string(text), "\n"), keyPrefix)
 	seed, err := base64.StdEncoding.DecodeString(b64)
 	if !ok || err != nil || len(seed) != ed25519.SeedSize {
-		return nil, fmt.Errorf("audit key %s is damaged: put it back from a backup, or move the whole folder away to begin anew", path)
+		return nil, fmt.Errorf("audit key %s is damaged: put it back from a backup, or move the whole folder away to start again", path)
 	}
 	return newKey(seed)
 }

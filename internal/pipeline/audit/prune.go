@@ -36,7 +36,8 @@ type PruneOptions struct {
 	Origin tool.Origin
 	// DryRun removes nothing.
 	DryRun bool
-	// Alive reports whether a process runs, which may still write the chain that has its id.
+	// Alive reports whether the process with this id runs. It may still write the chain that has
+	// its id.
 	Alive func(pid int) bool
 	// Log opens the log that records the removal. Its Anchor is read as well.
 	Log Options
@@ -63,13 +64,13 @@ type prunedChain struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
 	Hash  string `json:"hash"`
-	Whole bool   `json:"whole,omitempty"` // nothing of the chain was kept
+	Whole bool   `json:"whole,omitempty"` // no part of the chain was kept
 }
 
 // Prune removes the oldest segments of each chain in dir, as long as all records in them are older than o.Before, and
 // whole chains whose process has ended. Each removal is recorded first, in a chain of its own and in the anchor, so
-// that [Verify] can tell it from a deletion by somebody else. After an error the rest is not removed; what was removed
-// is on record.
+// that [Verify] can tell it from other deletions. After an error the rest is not removed; what was removed is on
+// record.
 func Prune(ctx context.Context, dir string, o PruneOptions) (PruneReport, error) {
 	lockCtx, cancel := context.WithTimeout(ctx, pruneLockWait)
 	defer cancel()
@@ -110,7 +111,7 @@ type pruner struct {
 	now time.Time
 }
 
-// oldChain is what is to be removed of a chain.
+// oldChain is the part of a chain that is to be removed.
 type oldChain struct {
 	prunedChain
 	segments []string // paths, oldest first
@@ -191,8 +192,8 @@ func (p *pruner) count() error {
 	return nil
 }
 
-// record puts the removal on record, together with those former ones that chains which stay may still speak of: only
-// chains that began before a removal know what was removed.
+// record writes the removal into the audit. It repeats former removals that remaining chains need: a chain that
+// began before a removal still names the removed chains.
 func (p *pruner) record(ctx context.Context) error {
 	details := slices.DeleteFunc(p.former, func(d prunedDetail) bool {
 		at, err := time.Parse(timeLayout, d.Time)
@@ -251,12 +252,12 @@ func (p *pruner) anchor(stamp string) error {
 		text = append(append(text, encoded...), '\n')
 	}
 	if err := appendToFile(path, text); err != nil {
-		return fmt.Errorf("the anchor must be told first: %w", err)
+		return fmt.Errorf("the anchor must be updated first: %w", err)
 	}
 	return nil
 }
 
-// remove removes the segments. A folder is renamed first, so that nobody finds half of it.
+// remove removes the segments. A folder is renamed first, so that readers never find half of it.
 func (p *pruner) remove() error {
 	for i := range p.chains {
 		c := &p.chains[i]

@@ -29,7 +29,7 @@ type Problem struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"`
 	Seq  uint64 `json:"seq"`
-	// Message tells a person what was found.
+	// Message describes the finding to a person.
 	Message string `json:"message"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -94,7 +95,7 @@ func (s *Stage) Enter(ctx context.Context, c *tool.Call) (context.Context, error
 	return at, err
 }
 
-// Decided writes a record of what was decided about c. If that fails, the Log warns.
+// Decided writes a record of the decision about c. If that fails, the Log warns.
 func (s *Stage) Decided(c *tool.Call, d tool.Decision) {
 	rec := newRecord(c, s.digestOf(c.Session))
 	rec.Time, rec.Kind, rec.Risk = time.Now(), "decision", d.Risk
@@ -105,7 +106,7 @@ func (s *Stage) Decided(c *tool.Call, d tool.Decision) {
 // KindGrant is the kind of records about grants that people give and take back.
 const KindGrant = "grant"
 
-// Granted writes a record of what a person granted when they were asked about c; grant is JSON. If that fails, the Log
+// Granted writes a record of a grant that a person gave when asked about c; grant is JSON. If that fails, the Log
 // warns.
 func (s *Stage) Granted(c *tool.Call, risk tool.Risk, grant json.RawMessage) {
 	rec := newRecord(c, s.digestOf(c.Session))
@@ -177,8 +178,16 @@ func resultRecord(c *tool.Call, session string, begin time.Time, res tool.Result
 	if err != nil {
 		rec.ErrorType = tool.KindOf(err).Type()
 		rec.Message = err.Error()
+		if e, ok := errors.AsType[*tool.Error](err); ok && namesThing(e.Kind) {
+			rec.Subject = e.Subject
+		}
 	}
 	return rec
+}
+
+// namesThing reports whether errors of a kind have the name of a thing as their subject, and no argument whose value may follow.
+func namesThing(k tool.ErrorKind) bool {
+	return slices.Contains([]tool.ErrorKind{tool.NotFound, tool.Denied, tool.Exists, tool.Disabled}, k.Class())
 }
 
 // newRecord fills in the fields that both records of a pair have.

@@ -27,6 +27,36 @@ func runOK(context.Context, *tool.Call) (tool.Result, error) {
 	return tool.Result{Raw: json.RawMessage(`{"content":[]}`)}, nil
 }
 
+// A thing may be called Secret without hiding what is said of it, and the value of an argument stays hidden.
+func TestNamesAreNoSecrets(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		err  tool.Error
+		want string
+	}{
+		{tool.Error{Op: "write", Kind: tool.Denied, Subject: "Secret", Message: "notebook allows r, this needs rw"}, "write Secret: notebook allows r, this needs rw"},
+		{tool.Error{Op: "read", Kind: tool.NotFound, Subject: "/Notes/My Passwords", Message: "nothing is there"}, "read /Notes/My Passwords: nothing is there"},
+		{tool.Error{Op: "read", Kind: tool.NotFound, Subject: "Secret", Message: "password=hunter2 is not known"}, "read Secret: password=*** is not known"},
+		{tool.Error{Op: "call", Kind: tool.Invalid, Subject: "password", Message: "hunter2 is too short"}, "call password: *** is too short"},
+	} {
+		dir := t.TempDir()
+		l := open(t, dir, nil)
+		_, _ = tooltest.Through(t.Context(), audit.NewStage(l, nil), call("c", nil), func(context.Context, *tool.Call) (tool.Result, error) { return tool.Result{}, &one.err })
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for e, err := range audit.Query(t.Context(), dir, audit.Filter{Kind: "call.result"}) {
+			if found++; err != nil || e.Message != one.want {
+				t.Errorf("%q, %v; want %q", e.Message, err, one.want)
+			}
+		}
+		if found != 1 {
+			t.Errorf("%d records of a call", found)
+		}
+	}
+}
+
 // Each call has exactly one pair of records, however it ends.
 func TestPairs(t *testing.T) {
 	t.Parallel()

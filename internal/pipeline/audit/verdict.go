@@ -8,7 +8,7 @@ type Verdict struct {
 	Dir     string         `json:"dir"`
 	Records int            `json:"records"`
 	Chains  []ChainVerdict `json:"chains"`
-	Anchor  *AnchorVerdict `json:"anchor,omitempty"` // none if none is set
+	Anchor  *AnchorVerdict `json:"anchor,omitempty"` // none if no anchor is set
 }
 
 // ChainVerdict is what was found in one chain.

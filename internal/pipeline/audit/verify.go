@@ -53,7 +53,8 @@ func Verify(ctx context.Context, dir, anchor string) (Report, error) {
 	return report, nil
 }
 
-// testimony is what the chains of a folder, and its anchor, say about the chains that there must be.
+// testimony collects what the chains of a folder and its anchor record about each other: which
+// chains must exist, and with which records.
 type testimony struct {
 	witnesses map[string][]witness  // by the chain that they are about
 	censuses  []census              // one for each chain
@@ -61,8 +62,8 @@ type testimony struct {
 	pruned    map[string]pruneState // by chain
 }
 
-// census says how many chains the chain by found when it began. There must be as many now, but for those that were
-// pruned after that.
+// census says how many chains the chain by found when it began. At least as many must exist now, except those that
+// were pruned since.
 type census struct {
 	by     string
 	others int
@@ -76,12 +77,12 @@ type pruneState struct {
 
 func (s pruneState) whole() bool { return !s.at.IsZero() }
 
-// prune takes up what records of kind prune say.
+// prune adds the removals that records of kind prune describe.
 func (t *testimony) prune(list ...prunedDetail) {
 	for i := range list {
 		at, err := time.Parse(timeLayout, list[i].Time)
 		if err != nil {
-			continue // nobody who has the key wrote that
+			continue // not written by the holder of the key, so ignored
 		}
 		for _, c := range list[i].Chains {
 			s := t.pruned[c.Chain]
@@ -147,14 +148,14 @@ func (t *testimony) recount(report *Report, present int) {
 	})
 }
 
-// witness is what another chain or the anchor says about a chain.
+// witness is what another chain or the anchor recorded about a chain: the head that it saw.
 type witness struct {
 	namedHead
 	by string // the chain; "" is the anchor
 }
 
-// missing, other and cut say that the chain is gone, that it has another record of that number, and that it has only
-// as many as records.
+// missing, other and cut describe what contradicts the witness: the chain is gone, it has a different record with
+// that number, or it has fewer records.
 func (w *witness) missing() string {
 	if w.by == "" {
 		return fmt.Sprintf("the anchor names it with %d records", w.Seq)
@@ -176,7 +177,7 @@ func (w *witness) cut(records uint64) string {
 	return fmt.Sprintf("chain %s saw %d records, here are %d", w.by, w.Seq, records)
 }
 
-// readTestimony collects what the first records of all chains say.
+// readTestimony collects what the first records of all chains state.
 func readTestimony(dir string, ids []string) testimony {
 	t := testimony{witnesses: map[string][]witness{}, pruned: map[string]pruneState{}}
 	for _, id := range ids {
@@ -206,7 +207,7 @@ func readTestimony(dir string, ids []string) testimony {
 	return t
 }
 
-// readAnchor adds what the anchor at path says.
+// readAnchor adds the heads in the anchor at path.
 func (t *testimony) readAnchor(path string, key *signingKey) (AnchorReport, error) {
 	heads, pruned, report, err := readAnchor(path, key)
 	if err != nil {
@@ -352,12 +353,12 @@ func (v *verifier) damaged(raw []byte, record bool) {
 func (v *verifier) order(l *line) {
 	want := v.report.Seq + 1
 	if l.seq > want && v.report.Records == 0 && v.lineNo == 1 && filepath.Base(v.file) != segmentFile(1) {
-		v.report.Pruned, want = l.seq-1, l.seq // if nobody recorded that, reportMissing tells
+		v.report.Pruned, want = l.seq-1, l.seq // if no record explains the removal, reportMissing reports it
 	}
 	switch {
 	case l.seq < want:
 		if !v.outOfOrder[l.seq] {
-			v.problem(Swapped, l.seq, "record %d stands here again or too late, expected record %d", l.seq, want)
+			v.problem(Swapped, l.seq, "record %d is repeated or comes too late, expected record %d", l.seq, want)
 		}
 	case l.seq > want:
 		v.gap(want, l.seq)
@@ -378,7 +379,7 @@ func (v *verifier) gap(want, seq uint64) {
 	for s := want; s < seq && v.seqs[s]; s++ {
 		v.outOfOrder[s] = true
 	}
-	v.problem(Swapped, want, "record %d stands here, record %d comes later", seq, want)
+	v.problem(Swapped, want, "record %d is here, record %d comes later", seq, want)
 }
 
 // allNumbers returns the numbers of all records of the chain.
@@ -397,7 +398,7 @@ func (v *verifier) allNumbers() map[uint64]bool {
 	return seqs
 }
 
-// checkWitnesses compares l with what the head and other chains say about it.
+// checkWitnesses compares the hash of l with the head and the witnesses.
 func (v *verifier) checkWitnesses(l *line) {
 	if v.head != nil && l.seq == v.head.Seq && hex.EncodeToString(l.hash[:]) != v.head.Hash {
 		v.problem(Edited, l.seq, "the head was signed over another record %d", l.seq)
@@ -409,7 +410,7 @@ func (v *verifier) checkWitnesses(l *line) {
 	}
 }
 
-// checkEnd compares the number of records with what the head and other chains say.
+// checkEnd compares the number of records with the head and the witnesses.
 func (v *verifier) checkEnd() {
 	last := v.report.Seq
 	if v.head != nil && last < v.head.Seq {

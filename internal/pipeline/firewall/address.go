@@ -28,7 +28,8 @@ func isScheme(s string) bool {
 	return s != ""
 }
 
-// Schemes that a tool which takes a URL is hardly meant to use.
+// Schemes that are unusual in a URL argument: those of the first list are denied, those of the
+// second raise a question.
 const (
 	deniedSchemes = " javascript vbscript gopher dict ldap ldaps jar tftp netdoc phar expect php view-source chrome "
 	askedSchemes  = " ftp ftps sftp ssh smb telnet rsync scp ws "
@@ -68,6 +69,10 @@ func (j *judgement) judgeURL(s string, named bool) {
 		j.touched.addUnknown()
 		return // a scheme of some application, such as notion://page
 	}
+	if strings.Contains(rest, `\`) && strings.Contains(rest, "@") {
+		j.report(Deny, "url.userinfo", "programs would read the host of the URL differently")
+		return
+	}
 	rest = strings.ReplaceAll(rest, `\`, "/") // as browsers do
 	u, err := url.Parse(scheme + "://" + strings.TrimLeft(rest, "/"))
 	if err != nil {
@@ -88,7 +93,7 @@ func (j *judgement) judgeURL(s string, named bool) {
 	j.judgeHost(scheme, name, u.Port())
 }
 
-// judgeHost judges where a URL leads.
+// judgeHost judges the host of a URL.
 func (j *judgement) judgeHost(scheme, host, port string) {
 	if decoded, err := url.PathUnescape(host); err == nil {
 		host = decoded
@@ -97,13 +102,15 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 	address, numeric := parseAddress(host)
 	if numeric {
 		host = address.String()
+	} else if inside, ok := servedAddress(host); ok {
+		address, numeric = inside, true
 	}
 	switch {
 	case listsHost(j.policy.DenyHosts, host, port):
 		j.report(Deny, "url.denied", "guard.hosts.deny names "+host)
 		return
 	case numeric && (address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified()) || isMetadata(host):
-		j.report(Deny, "url.metadata", host+" is where machines in a cloud ask about themselves, or nobody's address")
+		j.report(Deny, "url.metadata", host+" is a metadata address of cloud machines, or not the address of one machine")
 		return
 	case listsHost(j.policy.AllowHosts, host, port):
 		return
@@ -118,7 +125,7 @@ func (j *judgement) judgeHost(scheme, host, port string) {
 func (j *judgement) judgeBareHost(host string) {
 	address, numeric := parseAddress(host)
 	if numeric && strings.Contains(host, ".") && address.IsLinkLocalUnicast() || isMetadata(strings.ToLower(host)) && strings.Contains(host, ".") {
-		j.report(Deny, "url.metadata", host+" is where machines in a cloud ask about themselves, or nobody's address")
+		j.report(Deny, "url.metadata", host+" is a metadata address of cloud machines, or not the address of one machine")
 	}
 	if listsHost(j.policy.DenyHosts, strings.ToLower(host), "") {
 		j.report(Deny, "url.denied", "guard.hosts.deny names "+host)
@@ -136,8 +143,8 @@ func isMetadata(host string) bool {
 	return false
 }
 
-// localNames are domains within a machine or a network: those kept for that or never given out, and names of others that stand
-// for this machine or for an address within the name.
+// localNames are domains that resolve to this machine or its network: domains reserved or commonly used for local
+// names, and public ones whose names resolve to 127.0.0.1 or to an address in the name.
 const localNames = " localhost local internal intranet private corp home lan svc home.arpa fritz.box nip.io sslip.io xip.io traefik.me localtest.me lvh.me vcap.me lacolhost.com "
 
 // isLocalName reports whether a host name is known to stand for this machine or something in its network.
@@ -153,7 +160,33 @@ func isLocalName(host string) bool {
 	return namesLocalAddress(host)
 }
 
-// namesLocalAddress reports whether a name has a private IPv4 address in it, as four labels or with hyphens in one:
+// addressServers are domains whose names resolve to the address in the name. It may be written as eight hexadecimal
+// digits: 7f000001.nip.io.
+var addressServers = [...]string{".nip.io", ".sslip.io", ".xip.io", ".traefik.me"}
+
+// servedAddress returns the IPv4 address within a name of one of these domains.
+func servedAddress(host string) (netip.Addr, bool) {
+	for _, domain := range addressServers {
+		name, ok := strings.CutSuffix(host, domain)
+		if !ok {
+			continue
+		}
+		labels := strings.Split(strings.ReplaceAll(name, "-", "."), ".")
+		for i := len(labels); i > 0; i-- {
+			if four := labels[max(0, i-4):i]; len(four) == 4 {
+				if a, err := netip.ParseAddr(strings.Join(four, ".")); err == nil {
+					return a, true
+				}
+			}
+			if n, err := strconv.ParseUint(labels[i-1], 16, 32); err == nil && len(labels[i-1]) == 8 {
+				return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}), true
+			}
+		}
+	}
+	return netip.Addr{}, false
+}
+
+// namesLocalAddress reports whether a name contains a private IPv4 address, as four labels or with hyphens in one:
 // 10.0.0.1.example.org, app-10-0-0-1.example.org. Servers for such names answer with that address.
 func namesLocalAddress(host string) bool {
 	labels := strings.Split(host, ".")
@@ -214,7 +247,7 @@ func parseAddress(host string) (netip.Addr, bool) {
 func embeddedIPv4(a netip.Addr) netip.Addr {
 	b := a.As16()
 	switch {
-	case nat64.Contains(a), compatible.Contains(a) && !a.IsLoopback() && !a.IsUnspecified():
+	case nat64.Contains(a), localNAT64.Contains(a), compatible.Contains(a) && !a.IsLoopback() && !a.IsUnspecified():
 		return netip.AddrFrom4([4]byte(b[12:]))
 	case sixToFour.Contains(a):
 		return netip.AddrFrom4([4]byte(b[2:6]))
@@ -226,6 +259,7 @@ func embeddedIPv4(a netip.Addr) netip.Addr {
 
 var (
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	localNAT64 = netip.MustParsePrefix("64:ff9b:1::/48")
 	compatible = netip.MustParsePrefix("::/96")
 	sixToFour  = netip.MustParsePrefix("2002::/16")
 	teredo     = netip.MustParsePrefix("2001::/32")

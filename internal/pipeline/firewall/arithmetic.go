@@ -7,8 +7,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A shell evaluates the text of a variable that it computes with, as an expression with subscripts in which commands may be
-// substituted: after x='a[$(rm y)]', echo $((x)) runs rm. So a script may compute with what is known to be a number alone.
+// A shell evaluates the text of a variable that it computes with, as an expression with subscripts in which commands
+// may be substituted: after x='a[$(rm y)]', echo $((x)) runs rm. So a script may compute only with values that are
+// known to be numbers.
 
 // numbers are the variables that a script sets, with whether they hold nothing but numbers.
 type numbers map[string]bool
@@ -107,13 +108,14 @@ func writesNumbers(s *syntax.Stmt) bool {
 		return !slices.ContainsFunc(rest, func(w *syntax.Word) bool { return !isNumber(wordOf(w).text) })
 	case "wc":
 		return len(rest) == 1 && slices.Contains([]string{"-l", "-c", "-w"}, first)
-	case "grep": // of one file, or of what it reads
+	case "grep": // of one file, or of the script's input
 		return first == "-c" && len(rest) <= 3 && !wordOf(rest[len(rest)-1]).globs
 	}
 	return false
 }
 
-// judgeEvaluation asks about what a node has evaluated as an expression, where that may be more than a number.
+// judgeEvaluation asks about words that a node evaluates as an expression, unless they are known to be
+// numbers.
 func (j *judgement) judgeEvaluation(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.ArithmExp:
@@ -165,7 +167,7 @@ func (j *judgement) judgeExpression(e syntax.ArithmExpr) {
 	case nil:
 	case *syntax.Word:
 		if j.numbers == nil {
-			j.numbers = numbersOf(j.script)
+			j.numbers = numbersOf(j.file)
 		}
 		if slices.ContainsFunc(e.Parts, func(p syntax.WordPart) bool { return !j.numbers.isNumeric(p) }) {
 			j.askEvaluated()

@@ -12,16 +12,34 @@ import (
 // Limits of what is parsed. Anything beyond them is asked about.
 const (
 	maxCommand  = 16 << 10
-	maxNested   = 4  // commands within commands: sh -c "sh -c …"
-	maxCommands = 64 // simple commands; of further ones it is only seen whether they must never run
-	maxWords    = 64 // of a line that cannot be parsed
+	maxTokens   = 256     // words and operators outside of quotes; see countTokens
+	maxNested   = 4       // commands within commands: sh -c "sh -c …"
+	maxCommands = 64      // simple commands; of further ones it is only seen whether they must never run
+	maxSteps    = 8 << 10 // of the judgement; see spend
 )
 
+// spend counts steps of the judgement, so that no command makes it take long: a step looks at a word, or parses a few
+// bytes. It reports whether there are steps left. Usual scripts of 16 KiB take a tenth of [maxSteps]; a command that takes
+// more was made to, so it is denied.
+func (j *judgement) spend(steps int) bool {
+	if j.spent > maxSteps {
+		return false
+	}
+	if j.spent += steps; j.spent > maxSteps {
+		j.report(Deny, "command.many", "it has more commands within commands than can be judged")
+		return false
+	}
+	return true
+}
+
 // judgeCommand judges text for a shell: every simple command in it, including those in substitutions, functions and
-// here-documents and those that other programs are told to run. A command that is not known to be harmless is asked
-// about.
+// here-documents, and those that are passed to other programs. It asks about commands that are not known to be
+// harmless.
 func (j *judgement) judgeCommand(s string) {
 	j.folders = nil
+	if j.cwd != "" {
+		j.folders = []string{j.cwd}
+	}
 	if len(s) > maxCommand {
 		j.report(Ask, "command.unreadable", fmt.Sprintf("the command has more than %d bytes", maxCommand))
 		j.scanUnparsed(s)
@@ -38,6 +56,10 @@ func (j *judgement) judgeArgv(argv []string, raw string) {
 	if len(raw) > maxCommand {
 		j.report(Ask, "command.unreadable", fmt.Sprintf("the command has more than %d bytes", maxCommand))
 		return
+	}
+	j.folders = nil
+	if j.cwd != "" {
+		j.folders = []string{j.cwd}
 	}
 	words := make([]word, len(argv))
 	for i, a := range argv {
@@ -60,34 +82,28 @@ func (j *judgement) judgeScript(s string) {
 	if strings.ContainsAny(s, "\x00\r") {
 		j.report(Ask, "command.unreadable", "the command has characters that shells read in different ways")
 	}
+	if j.judgedBefore(s) || !j.spend(10+len(s)/8) {
+		return
+	}
+	if countTokens(s, maxTokens) > maxTokens {
+		j.report(Ask, "command.many", fmt.Sprintf("it has more than %d words", maxTokens))
+		j.scanUnparsed(s)
+		return
+	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(s), "")
 	if err != nil {
 		j.report(Ask, "command.unreadable", "the command cannot be read as one of a shell")
 		j.scanUnparsed(s)
 		return
 	}
-	outer, numbers := j.script, j.numbers
-	j.script, j.numbers = file, nil
+	outer, numbers := j.file, j.numbers
+	j.file, j.numbers = file, nil
 	syntax.Walk(file, func(n syntax.Node) bool {
 		j.judgeNode(n)
 		j.judgeEvaluation(n)
 		return true
 	})
-	j.script, j.numbers = outer, numbers
-}
-
-// scanUnparsed looks for denied commands in text that cannot be parsed, word by word.
-func (j *judgement) scanUnparsed(s string) {
-	for line := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune("\n;|&()`", r) }) {
-		var words []word
-		for w := range strings.FieldsSeq(line) {
-			if len(words) == maxWords {
-				break
-			}
-			words = append(words, word{text: strings.Trim(w, `"'{}`), fixed: true})
-		}
-		j.denyHarm(words)
-	}
+	j.file, j.numbers = outer, numbers
 }
 
 func (j *judgement) judgeNode(n syntax.Node) {
@@ -95,6 +111,7 @@ func (j *judgement) judgeNode(n syntax.Node) {
 	case *syntax.CallExpr:
 		j.judgeCall(n)
 	case *syntax.Stmt:
+		j.fetches = len(n.Redirs) > 0 && slices.ContainsFunc(j.programs(n), isFetcher)
 		j.judgeHeredoc(n)
 	case *syntax.Redirect:
 		j.judgeRedirect(n)
@@ -154,7 +171,8 @@ func (j *judgement) judgeCall(c *syntax.CallExpr) {
 		j.denyHarm(words)
 		return
 	}
-	if slices.ContainsFunc(words, func(w word) bool { return isInterpreter(path.Base(w.text)) }) {
+	j.denyFetched(words)
+	if slices.ContainsFunc(words, func(w word) bool { return isInterpreter(w.text[strings.LastIndexByte(w.text, '/')+1:]) }) {
 		j.denyFetchAndRun(c)
 	}
 	j.judgeSimple(words)
@@ -166,6 +184,14 @@ func (j *judgement) judgeAssignment(a *syntax.Assign) {
 		return
 	}
 	name := a.Name.Value
+	if a.Value != nil && len(a.Value.Parts) > 0 {
+		syntax.Walk(a.Value, func(n syntax.Node) bool {
+			if s, ok := n.(*syntax.CmdSubst); ok && len(s.Stmts) > 0 && slices.ContainsFunc(j.programs(s.Stmts[0]), isFetcher) && len(j.fetched) < maxFolders {
+				j.fetched = append(j.fetched, "$"+name)
+			}
+			return j.spend(1)
+		})
+	}
 	switch {
 	case name == "HISTFILE" || name == "HISTSIZE" || name == "HISTFILESIZE":
 		j.report(Deny, "command.traces", "it keeps commands out of the history")
@@ -174,6 +200,9 @@ func (j *judgement) judgeAssignment(a *syntax.Assign) {
 	case name == strings.ToLower(name), name == "LANG", strings.HasPrefix(name, "LC_"), slices.Contains([]string{"TZ", "TERM", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR", "FORCE_COLOR"}, name):
 	default:
 		j.report(Ask, "command.environment", "it sets "+name+", which may change what programs do")
+		if w := wordOf(a.Value); strings.Contains(w.text, " ") { // PAGER='…'
+			j.scanUnparsed(w.text)
+		}
 	}
 }
 
@@ -202,6 +231,9 @@ func (j *judgement) judgeRedirect(r *syntax.Redirect) {
 	}
 	w := wordOf(r.Word)
 	reads := r.Op == syntax.RdrIn
+	if !reads && j.fetches {
+		j.noteFetched(w.text)
+	}
 	switch {
 	case !w.fixed || w.globs && w.text != "":
 		j.report(Ask, "command.dynamic", "it is not known which file it uses")
@@ -220,7 +252,7 @@ func (j *judgement) judgeHeredoc(s *syntax.Stmt) {
 		if r.Op == syntax.WordHdoc {
 			body = r.Word
 		}
-		if body != nil && slices.ContainsFunc(programs(s), isInterpreter) {
+		if body != nil && slices.ContainsFunc(j.programs(s), isInterpreter) {
 			j.report(Ask, "command.dynamic", "it runs a text that is handed to it")
 			j.denyFetchAndRun(body)
 			j.judgeScript(wordOf(body).text)
@@ -288,7 +320,7 @@ func hasPrefix(words []word, list []string) bool {
 	})
 }
 
-// programFolders are the folders in which a program is what its name says.
+// programFolders are the folders whose programs are trusted to be what their names say.
 var programFolders = []string{"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"}
 
 // programName returns the name of the program that a command runs; empty if that is not known.
@@ -382,9 +414,9 @@ func (j *judgement) judgeOperand(w word, write bool) {
 	}
 	text = strings.TrimPrefix(text, "@")
 	if key, value, ok := strings.Cut(text, "="); ok && !strings.ContainsAny(key, "/.") { // if=/dev/sda
-		text = value
+		text = strings.TrimLeft(value, "@<")
 	}
-	if text == "" || strings.Contains(text, "\n") {
+	if text == "" || strings.Contains(text, "\n") || j.isPlainPath(text) && (j.files.Resolve == nil || text[0] != '/') {
 		return
 	}
 	if j.paths++; j.paths > maxPaths {
@@ -405,7 +437,7 @@ func (j *judgement) judgeOperand(w word, write bool) {
 		case resolved == absolute:
 			continue
 		}
-		if rule, bad := j.forbidden(p, write); bad {
+		if rule, bad := j.forbidden(p, write, relative && i < 0 && !climbs(text)); bad {
 			j.report(Deny, rule.name, text+": "+rule.why)
 			return
 		}

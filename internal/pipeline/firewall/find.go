@@ -12,12 +12,12 @@ func (j *judgement) judgeFind(words []word) {
 		j.judgeRead(w)
 	}
 	if j.findsAll(folders, rest) {
-		j.report(Deny, "command.everything", "it deletes far more than anybody means")
+		j.report(Deny, "command.everything", "it deletes far more than anyone would want")
 	}
 	for i := 0; i < len(rest); i++ {
 		switch text := rest[i].text; {
 		case !rest[i].fixed:
-			j.report(Ask, "command.dynamic", "it is not known what it does with what it finds")
+			j.report(Ask, "command.dynamic", "it is not known what it does with the files that it finds")
 		case strings.HasPrefix(text, "-exec"), strings.HasPrefix(text, "-ok"):
 			end := i + 1
 			for end < len(rest) && rest[end].text != ";" && rest[end].text != "+" {
@@ -51,7 +51,7 @@ func (j *judgement) findsAll(folders, rest []word) bool {
 	return false
 }
 
-// findFolders returns the folders that find searches, and what stands behind them.
+// findFolders returns the folders that find searches, and the expression after them.
 func findFolders(words []word) (folders, rest []word) {
 	n := slices.IndexFunc(words, func(w word) bool { return strings.HasPrefix(w.text, "-") || w.text == "(" || w.text == "!" })
 	if n < 0 {

@@ -29,7 +29,7 @@ type Settings struct {
 	Clients bool
 }
 
-// Outcome is what happens to a call because of a verdict.
+// Outcome is the effect of a verdict on a call.
 type Outcome string
 
 // The outcomes.
@@ -124,7 +124,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		}
 	case Asked:
 	}
-	if tainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // what is known to read alone stays so
+	if tainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // a call that is known to only read stays allowed
 		v = raised(c, &v)
 	}
 	out := *c
@@ -132,7 +132,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	return &out, nil
 }
 
-// tainted reports whether c does more than read for a model that has read a text which tries to give it orders.
+// tainted reports whether c does more than read, and comes from a model that has read a text with orders to it.
 func tainted(c *tool.Call) bool {
 	_, effects := c.Action.Rated()
 	return c.Taint != "" && effects.Has(tool.EffectWrite|tool.EffectDelete|tool.EffectEgress|tool.EffectExecute)
@@ -164,7 +164,7 @@ func refusal(c *tool.Call, v *Verdict) *tool.Error {
 	return e
 }
 
-// decision is what is on record of a call that v refuses.
+// decision returns the decision that the audit records for a call that v refuses.
 func decision(c *tool.Call, v *Verdict) *tool.Decision {
 	d := &tool.Decision{Stage: "firewall", Rule: v.Rule, Risk: v.Risk, Verdict: tool.Forbade}
 	if d.Risk == tool.RiskUnknown {
@@ -185,6 +185,6 @@ func (s *Stage) logOnce(ctx context.Context, c *tool.Call, v *Verdict) {
 		return
 	}
 	s.loggedCount.Add(1)
-	s.log.LogAttrs(ctx, slog.LevelInfo, "guard would not let a call run as it is; it is logged alone, see guard.clients",
+	s.log.LogAttrs(ctx, slog.LevelInfo, "guard would refuse this call or ask about it; it is only logged, see guard.clients",
 		slog.String("tool", c.Subject()), slog.String("origin", string(c.Origin)), slog.String("decision", v.Decision.String()), slog.String("rule", v.Rule))
 }

@@ -121,7 +121,8 @@ var secretPlaces = sync.OnceValue(func() (out []string) {
 	return out
 })
 
-// leadsTo reports whether an absolute pattern can match something below p, as far as it has no ** in the path to p.
+// leadsTo reports whether an absolute pattern can match a path below p. A pattern with ** in the part up to p
+// counts as not matching.
 func leadsTo(p, pattern string) bool {
 	if !strings.HasPrefix(pattern, "/") {
 		return false

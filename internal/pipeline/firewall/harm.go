@@ -4,22 +4,31 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
+	"unicode/utf8"
 )
 
-// denyHarm denies programs that must never run, wherever they stand in a command: after sudo, env, timeout or an
+// denyHarm denies programs that must never run, anywhere in a command: also after sudo, env, timeout or an
 // unknown wrapper.
 func (j *judgement) denyHarm(words []word) {
+	if !j.spend(len(words)) {
+		return
+	}
 	for i := range words {
-		name := strings.ToLower(path.Base(words[i].text))
-		if name == "" || strings.HasPrefix(name, "-") {
+		name := lowerBase(words[i].text)
+		roles := roleOf(name)
+		if roles == 0 {
 			continue
+		}
+		if !j.spend(len(words) - i) {
+			return
 		}
 		if reason, rule := j.harmOf(name, words[i+1:]); rule != "" {
 			j.report(Deny, rule, reason)
 			return
 		}
-		j.judgeEmbedded(name, words[i+1:])
+		if roles != harms {
+			j.judgeEmbedded(name, words[i+1:])
+		}
 	}
 	for _, w := range words[min(1, len(words)):] {
 		j.judgeOperand(w, true)
@@ -27,17 +36,29 @@ func (j *judgement) denyHarm(words []word) {
 	j.denyAddresses(words)
 }
 
-// denyAllowed denies what must never run in a command that the settings allow. Only the words of a program that runs other
-// ones are taken for programs: those of "npm run format" are not.
+// lowerBase returns the last component of a path in lower case.
+func lowerBase(p string) string {
+	p = p[strings.LastIndexByte(p, '/')+1:]
+	for i := range len(p) {
+		if c := p[i]; c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf {
+			return strings.ToLower(p)
+		}
+	}
+	return p
+}
+
+// denyAllowed denies a command that must never run although the settings allow it. If its program runs other programs,
+// such as sudo or sh, each word may be the name of one. Otherwise only the first word is: "npm run format" does not run
+// the program format.
 func (j *judgement) denyAllowed(words []word) {
-	name := strings.ToLower(path.Base(words[0].text))
+	name := lowerBase(words[0].text)
 	switch {
 	case name == "find":
 		if folders, rest := findFolders(words[1:]); j.findsAll(folders, rest) {
-			j.report(Deny, "command.everything", "it deletes far more than anybody means")
+			j.report(Deny, "command.everything", "it deletes far more than anyone would want")
 		}
 		fallthrough
-	case strings.Contains(wrappers, " "+name+" "), takesScript()[name], isInterpreter(name), name == "ssh":
+	case strings.Contains(wrappers, " "+name+" "), roleOf(name)&(runsScripts|interprets) != 0, name == "ssh":
 		j.denyHarm(words)
 		return
 	}
@@ -47,31 +68,23 @@ func (j *judgement) denyAllowed(words []word) {
 	j.judgeEmbedded(name, words[1:])
 }
 
-var takesScript = sync.OnceValue(func() map[string]bool {
-	return setOf("sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox")
-})
+// scriptTakers are programs that run a script given as an argument.
+const scriptTakers = " sh bash zsh dash ksh ash mksh fish csh tcsh su script flock watch parallel runuser busybox "
 
 // judgeEmbedded judges commands that a program receives as text.
 func (j *judgement) judgeEmbedded(name string, args []word) {
+	roles := roleOf(name)
 	switch {
-	case takesScript()[name]:
+	case roles&runsScripts != 0:
 		for i, a := range args {
 			if i > 0 && isCommandOption(args[i-1].text) || name == "watch" && strings.Contains(a.text, " ") || name == "parallel" && strings.Contains(a.text, " ") {
 				j.judgeScript(a.text)
 			}
 		}
-	case name == "eval", name == "ssh", name == "rsh", name == "trap", name == "at":
+	case name == "eval", name == "rsh", name == "trap", name == "at":
 		var text strings.Builder
 		for _, a := range args {
 			text.WriteString(a.text + " ")
-		}
-		if name == "ssh" {
-			for _, a := range args {
-				if strings.Contains(a.text, " ") {
-					j.judgeScript(a.text)
-				}
-			}
-			return
 		}
 		j.judgeScript(text.String())
 	case name == "alias":
@@ -90,10 +103,22 @@ func (j *judgement) judgeEmbedded(name string, args []word) {
 				j.judgeScript(rest)
 			}
 		}
-	case isInterpreter(name), name == "awk", name == "gawk", name == "mawk", name == "expect":
+	case roles&carries != 0:
+		j.judgeCarried(name, args)
+	case roles&interprets != 0, name == "awk", name == "gawk", name == "mawk", name == "expect":
 		for _, a := range args {
 			if strings.ContainsAny(a.text, " (;") {
 				j.judgeSource(a.text)
+			}
+		}
+		if name == "powershell" || name == "pwsh" {
+			var text strings.Builder
+			for _, a := range args {
+				text.WriteString(a.text + " ")
+			}
+			j.judgeSource(text.String())
+			if decoded := decodedPowerShell(args); decoded != "" {
+				j.judgeSource(decoded)
 			}
 		}
 	}
@@ -106,13 +131,23 @@ func isCommandOption(s string) bool {
 
 // judgeSource searches source code of other languages for a reverse shell, and for denied commands.
 func (j *judgement) judgeSource(s string) {
+	if !j.spend(len(s) / 4) {
+		return
+	}
 	lower := strings.ToLower(s)
+	if reason, rule := j.sourceHarm(lower); rule != "" {
+		j.report(Deny, rule, reason)
+		return
+	}
 	connects := strings.Contains(lower, "socket") || strings.Contains(lower, "fsockopen") || strings.Contains(lower, "tcpsocket") || strings.Contains(lower, "net.connect") || strings.Contains(lower, "/inet/tcp")
 	if connects && (strings.Contains(lower, "/bin/") || strings.Contains(lower, "dup2") || strings.Contains(lower, "pty") || strings.Contains(lower, "spawn") || strings.Contains(lower, "exec") || strings.Contains(lower, "subprocess") || strings.Contains(lower, "cmd")) {
-		j.report(Deny, "command.reverse", "it hands a shell to somebody else")
+		j.report(Deny, "command.reverse", "it gives another machine a shell")
 		return
 	}
 	j.scanUnparsed(s)
+	if strings.ContainsAny(s, "[,") {
+		j.scanUnparsed(unquoted.Replace(s))
+	}
 }
 
 // hasOption reports whether args contain an option: one of letters, possibly within a group, or long, possibly
@@ -140,6 +175,11 @@ func operandsOf(args []word) (out []word) {
 	return out
 }
 
+// anyOperand reports whether f is true of a word that is not an option.
+func anyOperand(args []word, f func(word) bool) bool {
+	return slices.ContainsFunc(args, func(a word) bool { return !strings.HasPrefix(a.text, "-") && f(a) })
+}
+
 // isVast reports whether a file operand is the root, a home or a folder of the system.
 func (j *judgement) isVast(w word) bool {
 	text := strings.TrimSuffix(strings.TrimSuffix(w.text, "*"), ".")
@@ -160,10 +200,11 @@ func (j *judgement) isVast(w word) bool {
 	return j.holdsSystem(p) || p == "/home" || slices.Contains([]string{"/usr/bin", "/usr/lib", "/usr/local", "/var/lib", "/var/log", "/var/www", "/etc/ssh"}, p)
 }
 
-const (
-	securityServices = " firewalld ufw iptables nftables auditd apparmor selinux fail2ban clamav-daemon clamd falcon-sensor crowdstrike osqueryd wazuh-agent rsyslog syslog sysmon windefend mdatp "
-	logPaths         = " /var/log ~/.bash_history ~/.zsh_history ~/.history ~/.local/share/fish "
-)
+// securityServices are services that protect a machine or record what happens on it.
+const securityServices = " firewalld ufw iptables nftables auditd apparmor selinux fail2ban clamav-daemon clamd falcon-sensor crowdstrike osqueryd wazuh-agent rsyslog syslog sysmon windefend mdatp "
+
+// logPaths are files and folders that record what was done on the machine.
+var logPaths = [...]string{"/var/log", "~/.bash_history", "~/.zsh_history", "~/.history", "~/.local/share/fish"}
 
 // harmful are the programs that harmOf looks at.
 const harmful = " rm srm shred trash rmdir unlink del erase rd remove-item ri chmod chown chgrp setfacl chattr mv dd cp tee cat install " +
@@ -171,40 +212,37 @@ const harmful = " rm srm shred trash rmdir unlink del erase rd remove-item ri ch
 	"diskpart cryptsetup zpool lvremove vgremove pvremove nvme nc ncat netcat socat setenforce csrutil spctl set-mppreference " +
 	"add-mppreference ufw iptables ip6tables nft auditctl aa-teardown aa-disable firewall-cmd pfctl netsh systemctl service " +
 	"sc launchctl rc-service update-rc.d chkconfig history clear-history unset set truncate journalctl wevtutil vssadmin " +
-	"bcdedit wbadmin cipher "
-
-var isHarmful = sync.OnceValue(func() map[string]bool { return setOf(harmful) })
+	"bcdedit wbadmin cipher reg schtasks bitsadmin certutil mshta regsvr32 rundll32 icacls takeown fsutil net net1 dmesg pkill killall taskkill "
 
 // harmOf returns why a command must never run, and the rule; both empty if it may. name is the program in lower case.
 func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
-	if !isHarmful()[name] && !strings.HasPrefix(name, "mkfs") && !strings.HasPrefix(name, "newfs") {
+	if roleOf(name)&harms == 0 {
 		return "", ""
 	}
-	operands := operandsOf(args)
-	vast := func() bool { return slices.ContainsFunc(operands, j.isVast) }
+	vast := func() bool { return anyOperand(args, j.isVast) }
 	recursive := hasOption(args, "rR", "--recursive")
 	switch name {
 	case "rm", "srm", "shred", "trash", "rmdir", "unlink":
 		if recursive && vast() || hasOption(args, "", "--no-preserve-root") {
-			return "it deletes far more than anybody means", "command.everything"
+			return "it deletes far more than anyone would want", "command.everything"
 		}
-		if slices.ContainsFunc(operands, isLog) {
+		if anyOperand(args, isLog) {
 			return "it removes the traces of what was done", "command.traces"
 		}
 	case "del", "erase", "rd", "remove-item", "ri":
 		if vast() && slices.ContainsFunc(args, func(a word) bool {
 			return strings.EqualFold(a.text, "/s") || strings.HasPrefix(strings.ToLower(a.text), "-rec")
 		}) {
-			return "it deletes far more than anybody means", "command.everything"
+			return "it deletes far more than anyone would want", "command.everything"
 		}
 	case "chmod", "chown", "chgrp", "setfacl", "chattr", "mv":
 		if (recursive || name == "mv") && vast() {
-			return "it changes far more than anybody means", "command.everything"
+			return "it changes far more than anyone would want", "command.everything"
 		}
 	case "dd", "cp", "tee", "cat", "install", "ddrescue", "pv":
 		if slices.ContainsFunc(args, func(a word) bool {
 			target := strings.TrimPrefix(a.text, "of=")
-			rule, bad := j.forbidden(path.Clean(target), true)
+			rule, bad := j.forbidden(path.Clean(target), true, false)
 			return strings.HasPrefix(target, "/dev/") && (name != "dd" || strings.HasPrefix(a.text, "of=")) && bad && rule.name == "path.device"
 		}) {
 			return "it writes to a disk itself", "command.disk"
@@ -217,14 +255,14 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		}
 	case "nc", "ncat", "netcat":
 		if hasOption(args, "ec", "--exec") || hasOption(args, "", "--sh-exec") {
-			return "it hands a shell to somebody else", "command.reverse"
+			return "it gives another machine a shell", "command.reverse"
 		}
 	case "socat":
 		if slices.ContainsFunc(args, func(a word) bool {
 			l := strings.ToLower(a.text)
 			return strings.Contains(l, "exec:") || strings.Contains(l, "system:")
 		}) {
-			return "it hands a shell to somebody else", "command.reverse"
+			return "it gives another machine a shell", "command.reverse"
 		}
 	case "setenforce", "csrutil", "spctl", "set-mppreference", "add-mppreference":
 		return "it switches off what protects this machine", "command.security"
@@ -238,9 +276,7 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		verb := slices.ContainsFunc(args, func(a word) bool {
 			return slices.Contains([]string{"stop", "disable", "mask", "kill", "delete", "unload", "bootout", "remove", "off"}, a.text)
 		})
-		if verb && slices.ContainsFunc(args, func(a word) bool {
-			return strings.Contains(securityServices, " "+strings.ToLower(strings.TrimSuffix(a.text, ".service"))+" ")
-		}) {
+		if verb && slices.ContainsFunc(args, isSecurityService) {
 			return "it switches off what protects this machine", "command.security"
 		}
 	case "history", "clear-history":
@@ -256,7 +292,7 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 			return "it keeps commands out of the history", "command.traces"
 		}
 	case "truncate":
-		if slices.ContainsFunc(operands, isLog) {
+		if anyOperand(args, isLog) {
 			return "it removes the traces of what was done", "command.traces"
 		}
 	case "journalctl":
@@ -267,8 +303,18 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		if slices.ContainsFunc(args, func(a word) bool { return a.text == "cl" || a.text == "clear-log" }) {
 			return "it removes the traces of what was done", "command.traces"
 		}
+	case "reg", "schtasks", "bitsadmin", "certutil", "mshta", "regsvr32", "rundll32", "icacls", "takeown", "fsutil", "net", "net1":
+		return j.windowsHarm(name, args)
+	case "dmesg":
+		if hasOption(args, "Cc", "--clear") || hasOption(args, "", "--read-clear") {
+			return "it removes the traces of what was done", "command.traces"
+		}
+	case "pkill", "killall", "taskkill":
+		if slices.ContainsFunc(args, isSecurityService) {
+			return "it switches off what protects this machine", "command.security"
+		}
 	case "vssadmin", "bcdedit", "wbadmin", "cipher":
-		return "it takes away the ways back", "command.security"
+		return "it removes backups or ways to recover", "command.security"
 	}
 	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
 		return "it changes disks or file systems", "command.disk"
@@ -276,9 +322,45 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 	return "", ""
 }
 
+func isSecurityService(w word) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(w.text), ".service"), ".exe")
+	return strings.Contains(securityServices, " "+name+" ")
+}
+
+// windowsHarm returns why a command of Windows must never run, as harmOf does.
+func (j *judgement) windowsHarm(name string, args []word) (reason, rule string) {
+	var text strings.Builder
+	for _, a := range args {
+		text.WriteString(strings.ToLower(strings.ReplaceAll(a.text, `\`, "")) + " ") // shells other than those of Windows remove backslashes
+	}
+	has := func(parts ...string) bool {
+		return !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text.String(), p) })
+	}
+	vast := slices.ContainsFunc(args, func(a word) bool {
+		drive, _, _ := strings.Cut(a.text, " ")
+		return isDrive(drive+`\`) && len(drive) <= 3
+	})
+	switch {
+	case name == "reg" && (has("add", "currentversionrun") || has("add", "winlogon")), name == "schtasks" && (has("/create") || has("/change")):
+		return whyStarts, "path.starts"
+	case name == "reg" && has("delete", "hklm"):
+		return whySystem, "path.system"
+	case name == "bitsadmin" && has("/transfer"), name == "certutil" && has("urlcache"), name == "mshta" && (has("://") || has("script:")),
+		name == "regsvr32" && has("://"), name == "rundll32" && has("script:"):
+		return "it runs what it has just fetched", "command.download"
+	case (name == "icacls" || name == "takeown") && vast && (has("/t") || has("/r")):
+		return "it changes far more than anyone would want", "command.everything"
+	case name == "fsutil" && has("deletejournal"):
+		return "it removes the traces of what was done", "command.traces"
+	case strings.HasPrefix(name, "net") && has("stop") && slices.ContainsFunc(args, isSecurityService):
+		return "it switches off what protects this machine", "command.security"
+	}
+	return "", ""
+}
+
 func isLog(w word) bool {
-	for log := range strings.FieldsSeq(logPaths) {
-		if w.text == log || strings.HasPrefix(w.text, log+"/") || strings.HasPrefix(w.text, log+"*") {
+	for _, log := range logPaths {
+		if rest, ok := strings.CutPrefix(w.text, log); ok && (rest == "" || rest[0] == '/' || rest[0] == '*') {
 			return true
 		}
 	}

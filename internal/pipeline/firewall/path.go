@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -67,8 +68,9 @@ func (j *judgement) judgePath(s string, named bool) {
 		j.report(Deny, "path.nul", "a path has a zero byte in it")
 		return
 	}
-	if strings.HasPrefix(s, `\\?\`) || strings.HasPrefix(s, `\\.\`) || strings.HasPrefix(s, `\??\`) {
-		j.report(Deny, "path.device", "it names a device, or goes around the rules of paths")
+	s = strings.TrimPrefix(strings.TrimSpace(s), "@") // as many programs take a file
+	if device := strings.ReplaceAll(s, `\`, "/"); strings.HasPrefix(device, "//?/") || strings.HasPrefix(device, "//./") || strings.HasPrefix(device, "/??/") {
+		j.report(Deny, "path.device", "it names a device, or is written so that the rules for paths miss it")
 		return
 	}
 	if j.paths++; j.paths > maxPaths {
@@ -83,29 +85,38 @@ func (j *judgement) judgePath(s string, named bool) {
 	} else {
 		j.touched.add(tool.TouchFile, resolved)
 	}
-	write := named && !j.readsOnly()
-	rule, bad := j.forbidden(absolute, write)
+	write := named && !j.goes && !j.readsOnly()
+	rule, bad := j.forbidden(absolute, write, relative && !climbs(s))
 	if !bad && resolved != absolute {
-		rule, bad = j.forbidden(resolved, write)
+		rule, bad = j.forbidden(resolved, write, false)
+	}
+	if !bad && relative && j.cwd != "" {
+		rule, bad = j.forbidden(j.resolve(path.Join(j.cwd, absolute), false), write, false)
 	}
 	switch {
 	case bad:
 		j.report(Deny, rule.name, fmt.Sprintf("%s: %s", s, rule.why))
 	case named && j.effects().Has(tool.EffectDelete) && !relative && j.holdsSystem(resolved):
-		j.report(Deny, "path.everything", s+" holds far more than anybody means to delete")
+		j.report(Deny, "path.everything", s+" holds far more than anyone would want to delete")
 	case named && !relative:
 		j.judgeRoots(s, resolved, write)
 	}
 }
 
-// judgeName judges one of too many paths by its name alone, without a look at where it leads.
+// climbs reports whether a relative path leads out of its folder.
+func climbs(p string) bool {
+	return strings.HasPrefix(path.Clean(strings.ReplaceAll(p, `\`, "/")), "..")
+}
+
+// judgeName judges a path by its name only, without resolving it. It is used when there are too
+// many paths.
 func (j *judgement) judgeName(s string, write bool) {
 	j.report(Ask, "path.many", manyPaths)
-	if !strings.ContainsAny(s, "/.~_") { // none of the rules is about such a name
+	if j.isPlainPath(s) {
 		return
 	}
-	p, _ := j.canonical(s)
-	if rule, bad := j.forbidden(p, write); bad {
+	p, relative := j.canonical(s)
+	if rule, bad := j.forbidden(p, write, relative && !climbs(s)); bad {
 		j.report(Deny, rule.name, s+": "+rule.why)
 	}
 }
@@ -115,8 +126,10 @@ func fromFileURL(s string) (string, bool) {
 	if len(s) < 5 || !strings.EqualFold(s[:5], "file:") {
 		return "", false
 	}
-	rest := strings.TrimPrefix(s[5:], "//")
-	rest = strings.TrimPrefix(rest, "localhost")
+	rest, host := strings.CutPrefix(s[5:], "//")
+	if i := strings.IndexByte(rest, '/'); host && i > 0 && !isDrive(rest) { // whatever machine it names
+		rest = rest[i:]
+	}
 	for range 2 {
 		if decoded, err := url.PathUnescape(rest); err == nil {
 			rest = decoded
@@ -129,24 +142,58 @@ func fromFileURL(s string) (string, bool) {
 // if it began at the root, since the tool's working folder is unknown.
 func (j *judgement) canonical(s string) (p string, relative bool) {
 	p = s
-	if isDrive(p) || strings.HasPrefix(p, `\\`) || strings.Contains(p, `..\`) || strings.HasPrefix(p, `~\`) {
+	windows := isDrive(p) || strings.HasPrefix(p, `\\`)
+	if windows || strings.Contains(p, `..\`) || strings.HasPrefix(p, `~\`) || strings.HasPrefix(p, "%") && strings.Contains(p, `%\`) {
 		p = strings.ReplaceAll(p, `\`, "/")
+	}
+	if windows {
+		p = asWindowsReads(p)
 	}
 	switch {
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		p = j.files.Home + p[1:]
+	case strings.HasPrefix(p, "%"):
+		if name, rest, ok := strings.Cut(p[1:], "%"); ok && strings.Contains(" USERPROFILE HOMEPATH HOME ", " "+strings.ToUpper(name)+" ") {
+			p = j.files.Home + rest
+		}
 	case strings.HasPrefix(p, "$HOME"), strings.HasPrefix(p, "${HOME}"):
 		p = j.files.Home + strings.TrimPrefix(strings.TrimPrefix(p, "$HOME"), "${HOME}")
 	}
 	if isDrive(p) {
 		p = "/" + strings.ToLower(p)
 	}
-	relative = !strings.HasPrefix(p, "/")
-	p = path.Clean("/" + p)
-	if !norm.NFC.IsNormalString(p) {
+	if relative = !strings.HasPrefix(p, "/"); relative {
+		p = "/" + p
+	}
+	p = path.Clean(p)
+	if !isASCII(p) && !norm.NFC.IsNormalString(p) {
 		p = norm.NFC.String(p)
 	}
 	return j.foldCase(p), relative
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// asWindowsReads returns a path of Windows, with slashes, without what Windows leaves out: case, dots and spaces at the end of
+// names, and names of streams.
+func asWindowsReads(p string) string {
+	parts := strings.Split(strings.ToLower(p), "/")
+	for i, part := range parts {
+		if i > 0 {
+			part, _, _ = strings.Cut(part, ":")
+		}
+		if part != "." && part != ".." {
+			parts[i] = strings.TrimRight(part, ". ")
+		}
+	}
+	return strings.Join(parts, "/")
 }
 
 func (j *judgement) foldCase(p string) string {
@@ -194,7 +241,7 @@ const (
 	whyGuarded = "it holds keys or passwords"
 	whyMemory  = "it shows the memory or the environment of programs"
 	whySystem  = "it belongs to the system"
-	whyStarts  = "what is written there runs by itself later"
+	whyStarts  = "files there run automatically later"
 )
 
 // pathGroups are the paths that no call touches, as lists of patterns with one reason.
@@ -231,18 +278,20 @@ var publicFiles = []string{".env.example", ".env.sample", ".env.template", ".env
 type pathRules struct {
 	byComponent map[string][]pathRule // by the first component without wildcards, in lower case
 	others      []pathRule            // rules whose patterns have no such component
+	endings     map[string]bool       // of the names that others match: pem for **/*.pem
 }
 
 // builtinRules returns the rules of [pathGroups]. They are built when the first path is judged, because most commands
 // judge none.
 var builtinRules = sync.OnceValue(func() *pathRules {
-	rules := &pathRules{byComponent: map[string][]pathRule{}}
+	rules := &pathRules{byComponent: map[string][]pathRule{}, endings: map[string]bool{}}
 	for _, group := range pathGroups {
 		for pattern := range strings.FieldsSeq(group.patterns) {
 			rule := pathRule{pattern: pattern, name: group.name, why: group.why, write: group.write}
 			if component := literalComponent(pattern); component != "" {
 				rules.byComponent[component] = append(rules.byComponent[component], rule)
 			} else {
+				rules.addEnding(pattern)
 				rules.others = append(rules.others, rule)
 			}
 		}
@@ -274,18 +323,19 @@ func (j *judgement) home() string {
 	return j.homeIs
 }
 
-// forbidden returns the rule that forbids a path.
-func (j *judgement) forbidden(p string, write bool) (pathRule, bool) {
+// forbidden returns the rule that forbids a path. inside means that the path lies somewhere below an unknown folder, so
+// that its first folder, such as lib, is most likely not the system's.
+func (j *judgement) forbidden(p string, write, inside bool) (pathRule, bool) {
 	if harmlessDevice(p) {
 		return pathRule{}, false
 	}
 	rules := builtinRules()
 	for part := range strings.SplitSeq(strings.ToLower(p), "/") {
-		if rule, ok := j.firstOf(rules.byComponent[part], p, write); ok {
+		if rule, ok := j.firstOf(rules.byComponent[part], p, write, inside); ok {
 			return rule, true
 		}
 	}
-	if rule, ok := j.firstOf(rules.others, p, write); ok {
+	if rule, ok := j.firstOf(rules.others, p, write, inside); ok {
 		return rule, true
 	}
 	for _, own := range j.policy.Own {
@@ -302,8 +352,11 @@ func (j *judgement) forbidden(p string, write bool) (pathRule, bool) {
 }
 
 // firstOf returns the first of the rules that forbids a path.
-func (j *judgement) firstOf(rules []pathRule, p string, write bool) (pathRule, bool) {
+func (j *judgement) firstOf(rules []pathRule, p string, write, inside bool) (pathRule, bool) {
 	for i := range rules {
+		if inside && rules[i].name == "path.system" {
+			continue
+		}
 		if j.applies(&rules[i], p, write) {
 			return rules[i], true
 		}

@@ -28,7 +28,7 @@ type Verdict struct {
 	Rule     string    // name of the rule, such as path.secret; empty if no rule applied
 	Reason   string    // a sentence fragment
 	At       string    // JSON pointer into the arguments; empty means the call as a whole
-	Risk     tool.Risk // how much harm the call can do, as far as the rule knows; empty means as much as its action
+	Risk     tool.Risk // risk of the call by this rule; empty means that of its action
 }
 
 // Policy is what calls are judged by. It is immutable. The zero Policy has only the built-in rules.
@@ -63,18 +63,26 @@ type judgement struct {
 	action  *tool.Action
 	server  string
 	rated   tool.Effects // see effects
+	name    []string     // the words of the action's name, once they are needed
 	worst   Verdict
 	best    Verdict         // verdict that the call is less harmful than its action may be
-	steps   *[]Verdict      // all verdicts, for whoever explains the result; nil if not wanted
+	steps   *[]Verdict      // all verdicts, to explain the result; nil if they are not needed
 	at      []string        // current place in the arguments
 	depth   int             // of commands within commands
 	paths   int             // paths judged
 	calls   int             // simple commands judged
-	script  *syntax.File    // that is judged
+	cwd     string          // absolute folder that a member such as cwd names; empty if none does
+	goes    bool            // the path that is judged is such a folder
+	runs    string          // the language of code in the arguments, as far as it is known
+	fetched []string        // names of files and variables that the command fetches from elsewhere
+	fetches bool            // the statement that is judged fetches
+	spent   int             // steps of [maxSteps]
+	scripts map[script]int  // judged scripts, with the depth they were judged at
+	file    *syntax.File    // the script that is judged
 	numbers numbers         // its variables, once they are needed
 	folders []string        // absolute ones that the command goes to, in which relative paths may lie
 	homeIs  string          // see home
-	holds   map[string]bool // what holdsSecrets said of folders
+	holds   map[string]bool // results of holdsSecrets by folder
 	reads   bool            // the simple command that is judged is one that only reads
 	reports int             // verdicts reported, allowing ones excepted
 	touched *touched        // what the call touches; nil if not wanted
@@ -158,13 +166,18 @@ func (j *judgement) pointer() string {
 	return b.String()
 }
 
-// readsOnly reports whether the action only reads, as far as its rating and its name say.
+// readsOnly reports whether the action only reads, judging by its risk and its name.
 func (j *judgement) readsOnly() bool {
 	if j.effects() == tool.EffectRead || j.action.ReadOnly && !j.effects().Has(tool.EffectDelete|tool.EffectExecute) {
 		return true
 	}
-	words := splitName(j.action.Name)
-	return !j.effects().Has(tool.EffectDelete|tool.EffectExecute) && slices.ContainsFunc(words[:min(2, len(words))], func(w string) bool {
+	if j.effects().Has(tool.EffectDelete | tool.EffectExecute) {
+		return false
+	}
+	if j.name == nil {
+		j.name = splitName(j.action.Name)
+	}
+	return slices.ContainsFunc(j.name[:min(2, len(j.name))], func(w string) bool {
 		return strings.Contains(" read get list search stat view show find head tail cat glob grep describe inspect 读取 查看 列出 搜索 ", " "+w+" ")
 	})
 }

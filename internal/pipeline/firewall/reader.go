@@ -118,7 +118,8 @@ locale data
 which data
 whereis data
 type data
-command data
+command -v data
+command -V data
 cd files
 pushd files
 popd none
@@ -154,6 +155,8 @@ git diff-tree git
 git show-ref git
 git grep git -O --open-files-in-pager -f
 git branch none -d -D -m -M -c -C -f -u --delete --move --copy --force --edit-description --set-upstream-to --unset-upstream
+git tag -l data -a -s -u -d -f -m -F -e --annotate --sign --delete --force --edit
+git tag --list data -a -s -u -d -f -m -F -e --annotate --sign --delete --force --edit
 git tag none -a -s -u -d -f -m -F -e --annotate --sign --delete --force --edit
 git remote none -a --add
 git stash list
@@ -175,16 +178,17 @@ pip3 list none --python
 pip3 show data --python
 pip3 freeze none --python
 cargo tree data --config
-docker ps data
-docker images data
+docker ps data --config -H --host
+docker images data --config -H --host
 docker version data
 kubectl version data
 kubectl get kubectl
-systemctl status data -H -M --host --machine
-systemctl is-active data -H -M --host --machine
-systemctl is-enabled data -H -M --host --machine
-systemctl list-units data -H -M --host --machine
+systemctl status data -H -M --host --machine --root --image
+systemctl is-active data -H -M --host --machine --root --image
+systemctl is-enabled data -H -M --host --machine --root --image
+systemctl list-units data -H -M --host --machine --root --image
 journalctl data --vacuum-size --vacuum-time --vacuum-files --rotate --flush --sync --relinquish-var --setup-keys -D -o -M --directory --file --root --image --machine
+awk versions
 node versions
 python versions
 python3 versions

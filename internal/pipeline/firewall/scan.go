@@ -23,11 +23,11 @@ const (
 	maxItems     = 10_000
 )
 
-// kind is what an argument stands for.
+// kind is the kind of value that an argument holds.
 type kind uint8
 
 const (
-	unspecified kind = iota // neither schema nor name tells
+	unspecified kind = iota // neither the schema nor the name shows the kind
 	filePath
 	command
 	address
@@ -48,6 +48,16 @@ var nameKinds = map[string]kind{
 	"url": address, "urls": address, "uri": address, "link": address, "href": address, "endpoint": address, "webhook": address,
 	"sql": statement, "statement": statement,
 }
+
+// workNames are members that name the folder in which a command runs, or to which paths are relative. Those in folderNames may
+// be such a folder, or what the tool works on.
+var (
+	workNames   = setOf("cwd workdir workingdir workingdirectory working_dir working_directory work_dir chdir basedir base_dir basedirectory base_directory root_dir rootdir")
+	folderNames = setOf("directory dir folder")
+)
+
+// languageNames are members that name the language of code.
+var languageNames = setOf("language lang interpreter shell runtime")
 
 // judgeArguments judges all arguments. Our own tools are exempt: their paths are paths of notes, and they check
 // themselves what they read or write on this machine.
@@ -90,7 +100,7 @@ func (j *judgement) judgeValue(v gjson.Result, name string, k kind, marked gjson
 }
 
 func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
-	if k == command && !strings.HasSuffix(strings.ToLower(name), "commands") { // of those each item is one
+	if k == command && !strings.HasSuffix(strings.ToLower(name), "commands") { // an argument called commands holds one command an item
 		if argv, ok := texts(v); ok {
 			j.touched.command(argv, func() { j.judgeArgv(argv, v.Raw) })
 			return
@@ -116,6 +126,8 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 	names := seen[:0]
 	var program, perhaps, list gjson.Result
 	var programAt, perhapsAt, listAt string
+	outer, runs, late := j.cwd, j.runs, false
+	defer func() { j.cwd, j.runs = outer, runs }()
 	v.ForEach(func(key, item gjson.Result) bool {
 		name := key.String()
 		if *keys++; *keys > maxKeys {
@@ -123,8 +135,9 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 			return false
 		}
 		if slices.Contains(names, name) {
-			j.report(Deny, "shape.duplicate", fmt.Sprintf("member %q stands twice", name))
+			j.report(Deny, "shape.duplicate", fmt.Sprintf("member %q is given twice", name))
 		}
+		late = j.noteFolder(name, item) && len(names) > 0 || late
 		names = append(names, name)
 		k := kindOf(name)
 		if marked.Exists() {
@@ -149,6 +162,20 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		j.at = j.at[:len(j.at)-1]
 		return true
 	})
+	if late { // what stood before the folder was not judged in it
+		touched := j.touched
+		j.touched = nil // what the call touches is known already
+		v.ForEach(func(key, item gjson.Result) bool {
+			name := key.String()
+			if k := kindOf(name); k != command && (item.Type == gjson.String || item.IsArray()) {
+				j.at = append(j.at, name)
+				j.judgeValue(item, name, k, gjson.Result{}, keys)
+				j.at = j.at[:len(j.at)-1]
+			}
+			return true
+		})
+		j.touched = touched
+	}
 	if !program.Exists() && list.Exists() {
 		program, programAt = perhaps, perhapsAt
 	}
@@ -166,6 +193,25 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		j.judgeString(program.String(), programAt, command)
 	}
 	j.at = j.at[:len(j.at)-1]
+}
+
+// noteFolder notes the folder or the language that a member names, and reports whether it does.
+func (j *judgement) noteFolder(name string, item gjson.Result) bool {
+	if item.Type != gjson.String {
+		return false
+	}
+	switch name = strings.ToLower(name); {
+	case workNames[name], folderNames[name]:
+		p, relative := j.canonical(item.String())
+		if !relative {
+			j.cwd = j.resolve(p, false)
+		}
+		return !relative
+	case languageNames[name]:
+		j.runs = strings.ToLower(item.String())
+		return true
+	}
+	return false
 }
 
 // texts returns the items of a list of strings.
@@ -193,12 +239,16 @@ func (j *judgement) judgeString(s, name string, k kind) {
 	case k == plainText || s == "":
 	case k == command:
 		j.touched.command(j.commandWords(s), func() { j.judgeCommand(s) })
-	case k == statement || name == "query" && speaksSQL(j.server, j.action.Name) && beginsSQL(s):
+	case k == statement || isQuery(name) && (speaksSQL(j.server, j.action.Name) && beginsSQL(s) || isShapedLikeSQL(s)):
 		j.touched.addUnknown()
 		j.judgeSQL(s)
 	case k == address || looksLikeURL(s):
 		j.judgeURL(s, k == address)
+	case j.isCode(name, k):
+		j.judgeCode(s)
 	case k == filePath || looksLikePath(s):
+		j.goes = workNames[strings.ToLower(name)]
+		defer func() { j.goes = false }()
 		j.judgePath(s, k == filePath || strings.Contains(placeNames, " "+strings.ToLower(name)+" "))
 	case strings.Contains(hostNames, " "+strings.ToLower(name)+" "):
 		j.judgeBareHost(s)
@@ -227,6 +277,9 @@ func kindOf(name string) kind {
 		return unspecified // one word
 	}
 	if words := splitName(name); len(words) > 1 {
+		if words[len(words)-1] == "name" && nameKinds[words[len(words)-2]] == filePath { // file_name
+			return filePath
+		}
 		return nameKinds[words[len(words)-1]]
 	}
 	return unspecified

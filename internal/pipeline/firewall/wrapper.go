@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"strings"
+	"sync"
 )
 
 // judgeXargs judges a command that xargs runs, whose further arguments are unknown.
@@ -20,6 +21,8 @@ func (j *judgement) judgeXargs(inner []word) {
 
 // wrappers are programs that run the command which follows their options.
 const wrappers = " env nohup nice ionice time timeout gtimeout stdbuf setsid command builtin xargs exec sudo doas chroot strace ltrace unbuffer caffeinate proxychains "
+
+var isWrapper = sync.OnceValue(func() map[string]bool { return setOf(wrappers) })
 
 // wrapperOptions are the options, by wrapper, that take the next word as their value.
 var wrapperOptions = map[string]string{

@@ -12,6 +12,7 @@ import (
 
 	"collie/internal/pipeline/gate/decision"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // askResult is the result of asking the caller.
@@ -24,7 +25,7 @@ type askResult struct {
 	err   *tool.Error // the call has ended
 }
 
-// word says what came of asking.
+// word returns the outcome as a word for the audit and for notices: yes, no or none.
 func (a *askResult) word(err error) string {
 	switch {
 	case err != nil || !a.asked:
@@ -76,7 +77,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 
 // noAnswer returns the error for a person who was asked and did not answer.
 func noAnswer(c *tool.Call, wait time.Duration) *tool.Error {
-	e := notAsked(c, fmt.Sprintf("a person was asked and did not answer within %v; nothing was done", wait), "call it again when the person is there")
+	e := cannotAsk(c, fmt.Sprintf("a person was asked and did not answer within %s; nothing was done", units.DurationText(wait)), "call it again when the person is there")
 	e.Code = "no_answer"
 	return e
 }

@@ -43,30 +43,32 @@ type Options struct {
 	Dir string
 	// Wait is how long a caller may take to answer; 0 or less means 5 minutes.
 	Wait time.Duration
-	// Asked is told when a person is asked, and when that has ended; nil tells nobody.
+	// Asked is called when a person is asked, and again when that has ended; nil means no notice.
 	Asked *event.Bus[Asked]
 	// Clients reports whether the risk counts for calls of MCP clients too; nil means it does not.
 	Clients func() bool
-	// Decided is told of each call that runs because a person agreed; nil tells nobody. The error of a call that is
-	// refused carries its decision.
+	// Decided is called for each call that runs because a person agreed; nil means no notice. The error of a
+	// refused call carries its decision.
 	Decided func(*tool.Call, tool.Decision)
-	// Grants returns what people have allowed. It is called once a person would have to be asked about a call that a
+	// Grants returns the grants of people. It is called when a person would have to be asked about a call that a
 	// grant could cover; nil means that there are no grants. If it fails, the person is asked.
 	Grants func(context.Context) (grant.Store, error)
-	// Given is told what a person granted when they were asked about a call; nil tells nobody.
+	// Given is called with each grant that a person gives when asked about a call; nil means no
+	// notice.
 	Given func(*tool.Call, *grant.Grant)
-	// Touches returns what a call touches, and where that lies, for a Source that does not say so itself. It returns nil if that is unknown.
+	// Touches returns what a call touches and where, for a Source that does not declare it. It returns nil if that is
+	// unknown.
 	Touches func(*tool.Call) []tool.Touch
 	Logger  *slog.Logger // nil discards
 }
 
-// Asked is that a person is asked about a call, or has been.
+// Asked is the notice that a person is being asked about a call, or was asked.
 type Asked struct {
 	Call *tool.Call
-	// Answer is what came of it: "yes", "no", or "none" where nobody answered; empty while the person is asked.
+	// Answer is "yes", "no", or "none" if nobody answered; empty while the person is being asked.
 	Answer string
-	// Code is the code under which the call waits for a person somewhere else, who was not asked about it before. Its
-	// answer is not told.
+	// Code is set if the call waits under it for a person who answers elsewhere and was not asked before. No second
+	// notice follows with the answer.
 	Code string
 }
 
@@ -116,8 +118,8 @@ func New(opts Options) *Stage {
 
 // Check is a [tool.Check]. It lets c pass if no confirmation is needed or a person agrees; the Call it
 // returns is then bound to what the person agreed to. Before it asks, it binds the call: an error of the
-// [tool.Binder] is returned unchanged, so that nobody is asked about a call that would be refused anyway. The
-// stage's own errors carry a [tool.Decision], and are a [tool.Error] of kind
+// [tool.Binder] is returned unchanged, so that a person is never asked about a call that would be refused
+// anyway. The stage's own errors carry a [tool.Decision], and are a [tool.Error] of kind
 //
 //   - Denied for an action that is for people alone, and for a call that is refused whoever agrees;
 //   - Declined if a person said no;
@@ -197,8 +199,8 @@ func withBound(c *tool.Call, bound tool.Bound) *tool.Call {
 	return &out
 }
 
-// agree asks a person about c, and writes the outcome into record. asked means that the person was asked just now, so that time has passed since
-// plan was made.
+// agree asks a person about c, and writes the outcome into record. asked means that the person was asked just now, so
+// time has passed since plan was made.
 func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers []grant.Grant, record *tool.Decision) (asked bool, refusal *tool.Error) {
 	q := question(c, plan, offers)
 	demand(&q, c, plan, record.Risk)
@@ -212,14 +214,14 @@ func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers 
 		record.Approver = a.by
 		return true, declined(c, a.how)
 	case c.Origin == tool.Direct:
-		return false, notAsked(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+		return false, cannotAsk(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
 	case ofModel(c.Origin) && q.Name != "":
-		return false, notAsked(c, "this can do critical harm, and no person is there to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
+		return false, cannotAsk(c, "this can do critical harm, and nobody is available to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
 	case ofModel(c.Origin):
-		return false, notAsked(c, "this may change something, and no person is there to allow it",
+		return false, cannotAsk(c, "this may change something, and nobody is available to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
-		return false, notAsked(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+		return false, cannotAsk(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
 	return false, s.byCode(ctx, c, plan, q, record)
 }
@@ -303,7 +305,7 @@ func changed(c *tool.Call) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
 		Message: "what it would touch has changed while a person was asked; nothing was done",
-		Hint:    "call it again if it is still wanted; the person is then asked anew",
+		Hint:    "call it again if it is still needed; the person is then asked again",
 	}
 }
 
@@ -347,6 +349,6 @@ const wrongName = "wrong_name"
 // codeRequired is the error code for calls about which nobody could be asked.
 const codeRequired = "confirmation_required"
 
-func notAsked(c *tool.Call, why, hint string) *tool.Error {
+func cannotAsk(c *tool.Call, why, hint string) *tool.Error {
 	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: c.Subject(), Message: why, Hint: hint}
 }

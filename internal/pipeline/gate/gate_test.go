@@ -149,7 +149,7 @@ func TestNobodyIsAskedAboutOtherCalls(t *testing.T) {
 	}
 }
 
-// An action may be dangerous only with one of its arguments.
+// Some actions are dangerous only with one of their arguments.
 func TestAnArgumentMakesItDangerous(t *testing.T) {
 	t.Parallel()
 	s := gate.New(gate.Options{Dir: t.TempDir()})
@@ -443,7 +443,7 @@ func TestModelsAskAboutRisk(t *testing.T) {
 	mustRun(t, s, call(nil, true))
 	mustRun(t, s, judged(call(nil, false), tool.Finding{Risk: tool.RiskLow}))
 	mustRun(t, s, risky(call(nil, false), tool.RiskLow))
-	refusal(t, s, risky(call(nil, true), tool.RiskUnknown), tool.Unconfirmed) // it says that it reads, and its name is "remove"
+	refusal(t, s, risky(call(nil, true), tool.RiskUnknown), tool.Unconfirmed) // it is marked as read-only, but its name is "remove"
 	refusal(t, s, judged(call(nil, true), tool.Finding{Risk: tool.RiskHigh}), tool.Unconfirmed)
 	e := refusal(t, s, call(nil, false), tool.Unconfirmed)
 	if e.Facts["confirmationCode"] != nil || !strings.Contains(e.Hint, "notebook.remove") {
@@ -520,7 +520,7 @@ func TestReviewsCount(t *testing.T) {
 		verdict tool.Risk
 		least   tool.Risk
 		want    tool.ErrorKind // empty: it runs
-		rule    string         // of the decision that is told
+		rule    string         // of the published decision
 	}{
 		{tool.Chat, tool.RiskMedium, tool.RiskNone, tool.RiskHigh, "", ""},
 		{tool.Chat, tool.RiskMedium, tool.RiskMedium, tool.RiskHigh, "", ""},

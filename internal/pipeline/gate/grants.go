@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// touched returns where everything lies that c touches; nil if that is not known.
+// touched returns everything that c touches, with its place; nil unless all of it is known.
 func (s *Stage) touched(c *tool.Call, plan tool.Plan) []tool.Touch {
 	if _, binds := c.Source.(tool.Binder); binds {
 		return plan.Touches

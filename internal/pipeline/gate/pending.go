@@ -13,6 +13,7 @@ import (
 
 	"collie/internal/atomicfile"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 const (
@@ -125,15 +126,15 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 func nothingWaits(code string) error {
 	return &tool.Error{
 		Op: "confirm", Kind: tool.NotFound, Subject: line(code, maxTarget),
-		Message: fmt.Sprintf("no call waits under this code; a code is valid for %v and for one call", approvalLifetime),
+		Message: fmt.Sprintf("no call waits under this code; a code is valid for %s and for one call", units.DurationText(approvalLifetime)),
 		Hint:    "collie confirm lists what waits; make the call again for a new code",
 	}
 }
 
 func alreadyAnswered(w *Waiting) error {
-	e := &tool.Error{Op: "confirm", Kind: tool.Conflict, Code: "already_answered", Subject: w.Code, Message: "somebody has agreed to this call already"}
+	e := &tool.Error{Op: "confirm", Kind: tool.Conflict, Code: "already_answered", Subject: w.Code, Message: "this call has already been confirmed"}
 	if w.State == StateDenied {
-		e.Message = "somebody has refused this call already"
+		e.Message = "this call has already been refused"
 		e.Hint = "the client can ask again once this code has expired"
 	}
 	return e

@@ -332,7 +332,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// Of a hundred answers at once one counts, all others are told which, and the call does what that one said.
+// Of a hundred concurrent answers one counts. All others learn which one, and the call follows it.
 func TestFirstAnswerCounts(t *testing.T) {
 	t.Parallel()
 	for round := range 4 {
@@ -340,7 +340,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		s := gate.New(gate.Options{Dir: dir})
 		waits := code(t, s, removal(nil))
 		var wg sync.WaitGroup
-		var winners, losers [2]atomic.Int32 // by what was answered, and by what the others were told
+		var winners, losers [2]atomic.Int32 // by the answer, and by the outcome that the others got
 		for i := range 100 {
 			wg.Go(func() {
 				yes := (i+round)%2 == 0

@@ -182,7 +182,7 @@ func ruleOf(v *verdict) string {
 	return "guardian.risk"
 }
 
-// reviews reports whether c is of a kind that is reviewed: a call by a model that does more than read.
+// reviews reports whether c is to be reviewed: it comes from a model and does more than read.
 func (s *Settings) reviews(c *tool.Call) bool {
 	if c.Kind != tool.KindCall || c.Action == nil || c.Origin == tool.Direct {
 		return false

@@ -276,8 +276,8 @@ func TestAGuardianThatIsSilent(t *testing.T) {
 	})
 }
 
-// TestACallDoesNotWaitForAWatcher has the model answer when the calls are long over, and never. What it said is on record,
-// there are never too many reviews, and Close ends those that nothing else ends.
+// TestACallDoesNotWaitForAWatcher has the model answer long after the calls have ended, or never. The verdicts are
+// recorded, the number of reviews stays bounded, and Close ends those that would not end.
 func TestACallDoesNotWaitForAWatcher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

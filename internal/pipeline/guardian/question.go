@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	maxText     = 500     // bytes of a description and of what the person said
+	maxText     = 500     // bytes of a description or of a text of the person
 	maxString   = 600     // bytes of one argument
 	maxArgs     = 4 << 10 // bytes of all arguments
 	maxAnswer   = 300     // tokens

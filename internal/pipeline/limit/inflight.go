@@ -10,17 +10,19 @@ import (
 // of MCP 2026-07-28, a principal.
 type callerKey struct{ session, principal string }
 
-func whoOf(c *tool.Call) callerKey {
+// callerOf returns the key of the caller that c counts for.
+func callerOf(c *tool.Call) callerKey {
 	if c.Session != "" {
 		return callerKey{session: c.Session}
 	}
 	return callerKey{principal: c.Principal}
 }
 
-type entry int
+// admission says whether a call may run, and if not, which bound is reached.
+type admission int
 
 const (
-	entered entry = iota
+	entered admission = iota
 	sessionFull
 	allFull
 )
@@ -33,7 +35,7 @@ type inFlight struct {
 }
 
 // enter counts one more call of w, unless w has perSession calls already or all together have total.
-func (f *inFlight) enter(w callerKey, perSession, total int) entry {
+func (f *inFlight) enter(w callerKey, perSession, total int) admission {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.each[w]

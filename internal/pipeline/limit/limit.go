@@ -94,7 +94,7 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 	inner := ctx.(*running)
 	cause := context.Cause(inner)
 	s.watch.end(inner)
-	s.calls.leave(whoOf(c))
+	s.calls.leave(callerOf(c))
 	if err == nil || cause == nil || !gaveUp(err) {
 		return r, err
 	}
@@ -107,7 +107,7 @@ func (s *Stage) Leave(ctx context.Context, c *tool.Call, r tool.Result, err erro
 func (s *Stage) enter(c *tool.Call) error {
 	var whose string
 	var bound int
-	switch s.calls.enter(whoOf(c), s.opts.PerSession, s.opts.Total) {
+	switch s.calls.enter(callerOf(c), s.opts.PerSession, s.opts.Total) {
 	case entered:
 		return nil
 	case sessionFull:

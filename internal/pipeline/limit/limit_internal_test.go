@@ -31,7 +31,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	c := &tool.Call{Request: tool.Request{Session: "a"}}
 	n := testing.AllocsPerRun(1000, func() {
 		_ = s.enter(c)
-		s.calls.leave(whoOf(c))
+		s.calls.leave(callerOf(c))
 	})
 	if n != 0 {
 		t.Errorf("counting a call allocates %v times, want 0", n)

@@ -267,7 +267,7 @@ func TestConcurrentCallsNeverPassTheLimit(t *testing.T) {
 						t.Errorf("session %q has %d calls", session, running[session])
 					}
 					mu.Unlock()
-					mu.Lock()
+					mu.Lock() // it was free in between, so that calls overlap
 					running[session]--
 					running[""]--
 					mu.Unlock()
@@ -292,24 +292,24 @@ func BenchmarkDo(b *testing.B) {
 	}
 }
 
-// If the call's maker provides Cancel, the limit needs no context of its own. A cause that the Source gives
-// is reported unchanged.
+// If whoever made the call provides Cancel, the limit ends the call with it and needs no context of its own. A cause
+// that the Source gives is reported unchanged.
 func TestContextThatTheCallCanEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := limit.New(limit.Options{})
-		do := func(next tool.Runner) (context.Context, error) {
+		do := func(next tool.Runner) (ended, err error) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
-			_, err := tooltest.Through(ctx, s, &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes", Cancel: cancel}}, next)
-			return ctx, err
+			_, err = tooltest.Through(ctx, s, &tool.Call{Request: tool.Request{Kind: tool.KindCall, Name: "notes", Cancel: cancel}}, next)
+			return ctx.Err(), err
 		}
-		ctx, err := do(hang)
+		ended, err := do(hang)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
 			Message: "took longer than the limit of 10m0s for a call (10m1s elapsed)", Hint: "ask for less at once",
 		})
-		if ctx.Err() == nil {
+		if ended == nil {
 			t.Error("the call ran with a context of its own")
 		}
 		stopped := &tool.Error{Op: "call", Kind: tool.Canceled, Subject: "notes", Message: "the server was stopped while the call ran"}

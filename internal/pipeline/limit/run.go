@@ -39,7 +39,7 @@ func gaveUp(err error) bool {
 }
 
 // endedError returns the error for a call whose context ended. Only the Source knows whether the call took effect.
-// If it says nothing, a call that was cut off because of time may have.
+// If it does not say, a call that ran out of time may have.
 func endedError(c *tool.Call, err error, ours bool, bound, elapsed time.Duration) error {
 	e := &tool.Error{Op: "call", Subject: c.Subject()}
 	inner, isToolError := errors.AsType[*tool.Error](err)

@@ -21,7 +21,7 @@ import (
 // Sources are functions that return current figures. Metrics of a nil function are left out.
 type Sources struct {
 	Servers func() []tool.ServerStatus
-	// Dropped returns, by server, how many answers came that nobody was waiting for.
+	// Dropped returns, by server, the number of answers to no waiting request.
 	Dropped func() map[string]uint64
 	Cache   func() CacheFigures
 	Models  func() ModelFigures

@@ -61,7 +61,7 @@ func (f *matches) roles(text string, at []int32) {
 
 // lines finds lines that begin like messages in a conversation with a model.
 func (f *matches) lines(text string, at []int32) {
-	seen, first := [3]bool{}, -1
+	seen, first, lines := [3]bool{}, -1, 0
 	for i := 0; i < len(text); {
 		rest := text[i:]
 		if strings.IndexByte("sSaAuU\xe7\xe5", rest[0]) < 0 {
@@ -75,6 +75,7 @@ func (f *matches) lines(text string, at []int32) {
 		for who, names := range [...][2]string{{"system", "系统"}, {"assistant", "助手"}, {"user", "用户"}} {
 			for _, name := range names {
 				if len(rest) > len(name)+3 && strings.EqualFold(rest[:len(name)], name) && (rest[len(name)] == ':' || strings.HasPrefix(rest[len(name):], "：")) {
+					lines++
 					if seen[who] = true; first < 0 {
 						first = i
 					}
@@ -94,7 +95,11 @@ func (f *matches) lines(text string, at []int32) {
 		}
 	}
 	if n >= minRoles && (seen[0] || seen[1]) {
-		f.add("role.lines", suspiciousFrom-discount(loadTables(), text, first, first+4), origin(at, first), len(text))
+		weight := suspiciousFrom
+		if lines == minRoles && !seen[0] { // one question with its answer: people keep these
+			weight--
+		}
+		f.add("role.lines", weight-discount(loadTables(), text, first, first+4), origin(at, first), len(text))
 	}
 }
 

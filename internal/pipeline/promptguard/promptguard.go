@@ -56,6 +56,19 @@ type matches struct {
 	points  int
 	reasons []Reason
 	decoded int
+	layer   int
+
+	// For fitting the weights: what weigh has judged, nil if not wanted, and the numbers of words in this sentence and the last.
+	windows                *[]window
+	numbers, beforeNumbers []uint16
+}
+
+// window is the input of weigh: the signs and words in a sentence and the one before it, and the discount for their
+// place.
+type window struct {
+	signs    kinds
+	words    []uint16
+	discount int
 }
 
 // add adds a match unless the rule matched before.

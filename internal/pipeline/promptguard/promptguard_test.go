@@ -2,12 +2,8 @@ package promptguard_test
 
 import (
 	"encoding/base64"
-	"encoding/hex"
-	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,51 +15,6 @@ import (
 // text is one of the files in testdata.
 type text struct{ name, is string }
 
-var (
-	escape  = regexp.MustCompile(`\\u\{([0-9A-F]+)\}`)
-	encoded = regexp.MustCompile(`(?s)\{\{(base64|hex|percent|tags|zw|wide):((?:[^{}]|\{[^{}]*\}|\{\{.*?\}\})*)\}\}`)
-)
-
-// unescape replaces the escapes that the files contain instead of invisible characters.
-func unescape(s string) string {
-	s = escape.ReplaceAllStringFunc(s, func(m string) string {
-		n, err := strconv.ParseUint(escape.FindStringSubmatch(m)[1], 16, 32)
-		if err != nil {
-			panic(err)
-		}
-		return string(rune(n))
-	})
-	return encoded.ReplaceAllStringFunc(s, func(m string) string {
-		p := encoded.FindStringSubmatch(m)
-		is := unescape(p[2])
-		each := func(f func(r rune) string) string {
-			var b strings.Builder
-			for _, r := range is {
-				b.WriteString(f(r))
-			}
-			return b.String()
-		}
-		switch p[1] {
-		case "base64":
-			return base64.StdEncoding.EncodeToString([]byte(is))
-		case "hex":
-			return hex.EncodeToString([]byte(is))
-		case "percent":
-			return url.PathEscape(is)
-		case "tags":
-			return each(func(r rune) string { return string(0xE0000 + r) })
-		case "zw":
-			return each(func(r rune) string { return string(r) + "\u200b" })
-		}
-		return each(func(r rune) string {
-			if r > ' ' && r < 0x7f {
-				r += 0xFEE0
-			}
-			return string(r)
-		})
-	})
-}
-
 func texts(t testing.TB, file string) (out []text) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + file)
@@ -71,7 +22,7 @@ func texts(t testing.TB, file string) (out []text) {
 		t.Fatal(err)
 	}
 	for _, f := range txtar.Parse(data).Files {
-		out = append(out, text{f.Name, unescape(strings.TrimSuffix(string(f.Data), "\n"))})
+		out = append(out, text{f.Name, promptguard.Unescape(strings.TrimSuffix(string(f.Data), "\n"))})
 	}
 	return out
 }
@@ -128,6 +79,20 @@ func TestLater(t *testing.T) {
 		t.Logf("%s: %d of %d attacks found; %d of %d others suspicious, %d malicious", language, found, attacks, suspicious, others, malicious)
 		if found*100 < attacks*60 || suspicious*100 > others*5 || malicious > 0 {
 			t.Errorf("%s: of %d attacks %d were found, of %d others %d suspicious and %d malicious; expected 60 of a hundred, 5, and none",
+				language, attacks, found, others, suspicious, malicious)
+		}
+	}
+}
+
+// TestStyles checks texts that were written to be hard: attacks without the usual words, and harmless texts with them. The weights
+// are fitted to these too. By weights that are fitted to four fifths of all texts, half of the attacks in the last fifth are found.
+func TestStyles(t *testing.T) {
+	for _, language := range []string{"en", "zh"} {
+		found, _, attacks := count(t, "styles.txtar", "attack "+language, nil)
+		suspicious, malicious, others := count(t, "styles.txtar", "benign "+language, nil)
+		t.Logf("%s: %d of %d attacks found; %d of %d others suspicious, %d malicious", language, found, attacks, suspicious, others, malicious)
+		if attacks < 120 || others < 100 || found*100 < attacks*60 || suspicious*100 > others*2 || malicious > 0 {
+			t.Errorf("%s: of %d attacks %d were found, of %d others %d suspicious and %d malicious; expected 60 of a hundred, 2, and none",
 				language, attacks, found, others, suspicious, malicious)
 		}
 	}

@@ -33,8 +33,11 @@ type sentences struct {
 	shown     int // end of the text that a person does not see
 	discounts int // calls of discount
 
-	// The signs in this sentence, and in the one before it.
+	// The signs and words in this sentence, and in the one before it.
+	weighing             bool // a sentence has begun
 	signed, before       kinds
+	heavy, beforeHeavy   int                     // sum of the weights of words
+	seen                 [maxWeighed >> 6]uint64 // words that are in the sum
 	signedAt, signedTo   int
 	mute                 bool
 	beforeAt, beforeTo   int
@@ -147,10 +150,16 @@ func (s *sentences) match(i int, digits bool) bool {
 	last := i
 	for {
 		if n := s.nodes[at]; n.means != 0 && (n.open || text[j-1] >= utf8.RuneSelf || j == len(text) || byteKinds[text[j]] != letter) {
-			all |= s.means[n.means].classes
-			signs |= s.means[n.means].signs
-			for last = j; n.open && last < len(text) && byteKinds[text[last]] == letter; {
-				last++
+			m := &s.means[n.means]
+			if m.word != 0 && !s.mute {
+				s.weighWord(m.word, i, j)
+			}
+			if m.classes != 0 || m.signs != 0 {
+				all |= m.classes
+				signs |= m.signs
+				for last = j; n.open && last < len(text) && byteKinds[text[last]] == letter; {
+					last++
+				}
 			}
 		}
 		if j == len(text) {
@@ -213,7 +222,7 @@ func (s *sentences) negated(i int) bool {
 	return at >= 0 && !strings.ContainsAny(before[at:], "，、：；。,\n")
 }
 
-// addressed reports whether a comma or colon follows soon after end, as after the name of somebody spoken to.
+// addressed reports whether a comma or colon follows soon after end, as after the name of an addressee.
 func (s *sentences) addressed(end int) bool {
 	after := s.text[end:min(len(s.text), end+20)]
 	for i, r := range after {

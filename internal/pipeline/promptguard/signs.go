@@ -3,6 +3,7 @@ package promptguard
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,9 +17,10 @@ type signs struct {
 	weights [64]int
 	pairs   []pair
 	needed  int
+	words   []int // weights of the terms in words.txt, by their number
 	kind    map[string]kinds
 
-	direct, acts, nobody, telling, asking, conceal, unasked, unseen, readers, vocative, rotated, turned kinds
+	direct, acts, nobody, telling, asking, conceal, unasked, unseen, readers, vocative, obliged, rotated, turned kinds
 }
 
 // pair is an additional weight for kinds that occur together.
@@ -66,14 +68,42 @@ func (t *tables) readSigns(root *trieNode) {
 			continue
 		}
 		for term := range strings.SplitSeq(terms, ", ") {
-			root.add(term).signs |= k
+			for _, n := range root.terms(term) {
+				n.signs |= k
+			}
 		}
 	}
 	t.direct, t.nobody, t.telling, t.asking = kindOf("direct"), kindOf("nobody"), kindOf("telling"), kindOf("asking")
 	t.conceal, t.unasked, t.unseen = kindOf("conceal"), kindOf("unasked"), kindOf("unseen")
 	t.acts = kindOf("send") | kindOf("harm") | kindOf("grant") | kindOf("run") | kindOf("sway") | kindOf("show") | kindOf("quiet") | kindOf("over") | kindOf("do")
 	t.readers, t.vocative = kindOf("machine")|kindOf("helper"), kindOf("vocative")
+	t.obliged = kindOf("obliged")
 	t.rotated, t.turned = kindOf("rotated"), kindOf("turned")
+}
+
+// maxWeighed is the number of terms that words.txt may have.
+const maxWeighed = 4096
+
+// readWords parses words.txt and adds its terms to the trie.
+func (t *tables) readWords(root *trieNode) {
+	t.words = []int{0}
+	for line := range strings.Lines(wordLines) {
+		at := strings.LastIndexByte(line, ' ')
+		if line[0] == '#' || at < 0 {
+			continue
+		}
+		weight, err := strconv.Atoi(strings.TrimSpace(line[at:]))
+		if err != nil {
+			panic(fmt.Sprintf("promptguard: words: %v", err))
+		}
+		for _, n := range root.terms(line[:at]) {
+			n.word = uint16(len(t.words))
+		}
+		t.words = append(t.words, weight)
+	}
+	if len(t.words) > maxWeighed {
+		panic("promptguard: there are too many words")
+	}
 }
 
 const (
@@ -83,15 +113,34 @@ const (
 	maxBetween    = 18  // bytes between a negation and the negated word
 )
 
-// sign notes that words of these kinds stand from start to end.
-func (s *sentences) sign(is kinds, start, end int) {
-	if s.signed == 0 {
-		s.signedAt = start
+// weighWord notes that a term of words.txt stands from start to end. Each counts once in a sentence.
+func (s *sentences) weighWord(number uint16, start, end int) {
+	s.begin(start)
+	if s.seen[number>>6]&(1<<(number&63)) != 0 {
+		return
+	}
+	s.seen[number>>6] |= 1 << (number & 63)
+	s.heavy += s.words[number]
+	s.signedTo = max(s.signedTo, end)
+	if s.matches.windows != nil {
+		s.matches.numbers = append(s.matches.numbers, number)
+	}
+}
+
+// begin starts a new sentence at start, unless the present one goes on and is not too long.
+func (s *sentences) begin(start int) {
+	if !s.weighing {
+		s.weighing, s.signedAt = true, start
 	}
 	if start-s.signedAt > maxSentence {
 		s.weigh()
-		s.signedAt = start
+		s.weighing, s.signedAt = true, start
 	}
+}
+
+// sign notes that words of these kinds stand from start to end.
+func (s *sentences) sign(is kinds, start, end int) {
+	s.begin(start)
 	if is&s.rotated != 0 {
 		s.rotations++
 	}
@@ -118,6 +167,9 @@ func (s *sentences) sign(is kinds, start, end int) {
 	if is&s.readers != 0 && (s.addressed(end) || s.isSalutation(start)) {
 		is |= s.vocative
 	}
+	if is&s.readers != 0 && s.isObliged(end) {
+		is |= s.obliged
+	}
 	if start < s.shown {
 		is |= s.unseen
 	}
@@ -142,6 +194,27 @@ func (s *sentences) beginsClause(i int) bool {
 	return false
 }
 
+// isObliged reports whether the words before i name readers who are then told to do something, as in
+// "agents reading this are asked to".
+func (s *sentences) isObliged(i int) bool {
+	after := s.text[i:runeStart(s.text, min(len(s.text), i+48))]
+	if end := strings.IndexAny(after, ".;!?。；！？\n"); end >= 0 {
+		after = after[:end]
+	}
+	for _, w := range obligations {
+		if at := strings.Index(after, w); at >= 0 && !strings.HasPrefix(after[at+len(w):], "not ") && !strings.HasPrefix(after[at+len(w):], "不") {
+			return true
+		}
+	}
+	return false
+}
+
+// obligations are words between an addressee and the order to it.
+var obligations = [...]string{
+	" please ", " must ", " should ", " shall ", " have to ", " has to ", " need to ", " needs to ", " is to ", " are to ", " asked to ", " required to ", " ordered to ",
+	" obliged to ", " instructed to ", " expected to ", " typically ", " will ", " could you ", " would you ", "请", "必须", "务必", "应", "须", "一律", "需要", "先", "要把", "得把", "会把", "理应",
+}
+
 // isSalutation reports whether the words before i address the word at i, as in "dear".
 func (s *sentences) isSalutation(i int) bool {
 	before := strings.TrimRight(s.text[max(0, i-20):i], " ")
@@ -153,23 +226,33 @@ func (s *sentences) isSalutation(i int) bool {
 	return false
 }
 
-// weigh adds a match if the signs in this sentence and the one before weigh enough.
+// weigh adds a match if the signs and words in this sentence and the one before weigh enough.
 func (s *sentences) weigh() {
-	is := s.signed
-	if is == 0 {
+	if !s.weighing {
 		return
 	}
-	from := s.signedAt
-	if s.signedAt-s.beforeTo < nearSentence && s.before != 0 {
+	is, heavy, from := s.signed, s.heavy, s.signedAt
+	near := s.signedAt-s.beforeTo < nearSentence && s.beforeTo > 0
+	if near {
 		is |= s.before
+		heavy += s.beforeHeavy
 		from = s.beforeAt
 	}
-	if score := s.score(is); score >= s.needed {
+	if m := s.matches; m.windows != nil && m.layer == 0 {
+		w := window{is, slices.Clone(m.numbers), discount(s.tables, s.text, from, s.signedTo)}
+		if near {
+			w.words = append(w.words, m.beforeNumbers...)
+		}
+		*m.windows = append(*m.windows, w)
+		m.beforeNumbers, m.numbers = m.numbers, nil
+	}
+	if score := heavy + s.score(is); score >= s.needed {
 		weight := suspiciousFrom - discount(s.tables, s.text, from, s.signedTo)
 		s.matches.add("order.likely", weight, origin(s.at, from), origin(s.at, s.signedTo))
 	}
-	s.before, s.beforeAt, s.beforeTo = s.signed, s.signedAt, s.signedTo
-	s.signed = 0
+	s.before, s.beforeHeavy, s.beforeAt, s.beforeTo = s.signed, s.heavy, s.signedAt, s.signedTo
+	s.signed, s.heavy, s.weighing = 0, 0, false
+	clear(s.seen[:])
 }
 
 // score returns the weight of kinds, with pairs.

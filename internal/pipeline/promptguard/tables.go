@@ -19,6 +19,9 @@ var ruleLines string
 //go:embed signs.txt
 var signLines string
 
+//go:embed words.txt
+var wordLines string
+
 // classes is a set of classes of terms.
 type classes uint64
 
@@ -47,10 +50,11 @@ type node struct {
 	means uint16 // index in tables.means of the term that ends here; 0: none
 }
 
-// meaning holds the classes and signs of a term.
+// meaning holds the classes and signs of a term, and its number in words.txt.
 type meaning struct {
 	classes classes
 	signs   kinds
+	word    uint16 // 0: it is not in words.txt
 }
 
 // trieNode is a node of the trie while it is built.
@@ -90,10 +94,13 @@ var loadTables = sync.OnceValue(func() *tables {
 		}
 		t.class[name] = c
 		for term := range strings.SplitSeq(terms, ", ") {
-			root.add(term).classes |= c
+			for _, n := range root.terms(term) {
+				n.classes |= c
+			}
 		}
 	}
 	t.readSigns(root)
+	t.readWords(root)
 	t.flatten(root)
 	t.indexPrefixes()
 	c := t.class
@@ -108,6 +115,36 @@ var loadTables = sync.OnceValue(func() *tables {
 	}
 	return t
 })
+
+// traditional holds simplified Chinese characters, each followed by the traditional one.
+const traditional = "请請将將发發给給这這个個说說读讀写寫们們应應须須与與为為问問题題时時对對话話关關开開无無视視导導出出删刪除除让讓会會户戶邮郵件件传傳输輸执執行行调調用用" +
+	"记記录錄权權限限设設统統系系员員运運营營数數据據网網页頁址址链鏈接接档檔案案笔筆复復制製钥鑰证證凭憑账帳号號码碼终終务務报報审審确確认認许許规規则則单單听聽" +
+	"从從来來没沒别別边邊后後里裡总總结結标標签籤类類实實际際专專业業门門间間动動机機脑腦语語义義译譯诉訴讯訊联聯络絡简簡击擊点點选選项項连連转轉载載启啟闭閉维維护護" +
+	"骤驟续續继繼紧緊张張马馬见見觉覺观觀显顯现現历歷压壓缩縮释釋图圖书書画畫厂廠产產价價买買卖賣费費银銀钱錢货貨质質赞讚优優惠惠荐薦测測试試验驗级級终終编編辑輯夹夾" +
+	"组組织織构構虑慮态態种種积積极極贴貼随隨机機绝絕隐隱秘祕密密窃竊诱誘骗騙达達满滿额額还還进進远遠过過遗遺适適误誤谁誰谢謝谈談课課谅諒谨謹识識诺諾诚誠该該详詳询詢" +
+	"订訂计計议議讲講论論评評词詞试試访訪证證诊診泄洩绕繞遵遵从從纪紀约約级級线線组組细細经經绑綁给給络絡统統绩績维維缓緩编編缩縮罗羅职職肃肅脚腳节節范範药藥虽雖补補装裝"
+
+var toTraditional = sync.OnceValue(func() *strings.Replacer {
+	var pairs []string
+	seen := map[string]bool{}
+	letters := []rune(traditional)
+	for i := 0; i+1 < len(letters); i += 2 {
+		if from := string(letters[i]); !seen[from] {
+			seen[from] = true
+			pairs = append(pairs, from, string(letters[i+1]))
+		}
+	}
+	return strings.NewReplacer(pairs...)
+})
+
+// terms are the nodes of a term and, for a Chinese one, of how it is written in traditional characters.
+func (w *trieNode) terms(term string) []*trieNode {
+	nodes := []*trieNode{w.add(term)}
+	if other := toTraditional().Replace(term); other != term {
+		nodes = append(nodes, w.add(other))
+	}
+	return nodes
+}
 
 // add adds a term and returns its last node.
 func (w *trieNode) add(term string) *trieNode {

@@ -1,6 +1,6 @@
-// Package soften is the stage that turns some errors into results, because a few clients send their whole
-// tool list again after an error. A Source says whether it wants that ([tool.Offer.Softens]). The stage comes
-// before those that record the call, so that these see the error.
+// Package soften is the stage that turns some errors into results, because a few clients send their whole tool
+// list again after an error. A Source requests that with [tool.Offer.Softens]. The stage is outside of those
+// that record the call, so they still see the error.
 package soften
 
 import (
@@ -21,7 +21,8 @@ var _ tool.Stage = Stage{}
 func (Stage) Enter(ctx context.Context, _ *tool.Call) (context.Context, error) { return ctx, nil }
 
 // Leave turns an error into a result if the caller of an action can correct it. People at a terminal get the
-// error itself, because the exit code depends on it. A request that means nothing also stays an error.
+// error itself, because the exit code depends on it. A request for which no
+// source was found also stays an error.
 func (Stage) Leave(_ context.Context, c *tool.Call, r tool.Result, err error) (tool.Result, error) {
 	if err == nil || c.Kind != tool.KindCall || c.Origin == tool.Direct || c.Source == nil || !c.Source.Offer().Softens {
 		return r, err

@@ -1,5 +1,5 @@
-// Package switches is the stage that refuses calls of what is switched off. Sources decide what is off and
-// say so in the Off fields of what they offer.
+// Package switches is the stage that refuses calls of tools and actions that are switched off. Sources
+// decide what is off and set the Off fields of their offers.
 package switches
 
 import (
@@ -27,18 +27,18 @@ func Check(_ context.Context, c *tool.Call) (*tool.Call, error) {
 	case c.Action.Name == "":
 		why = cmp.Or(toolIs, why)
 	case toolIs != "":
-		message := fmt.Sprintf("%s is switched off, and its action %q with it: %s", subject, c.Action.Name, toolIs)
+		message := fmt.Sprintf("tool %q is switched off, and its action %q with it: %s", c.Tool, c.Action.Name, toolIs)
 		return c, refusal(c, message, subject)
 	case c.Action.Unsupported:
 		return c, &tool.Error{
 			Op: "call", Kind: tool.Disabled, Subject: c.Subject(),
 			Message: fmt.Sprintf("action %q of %s cannot be called: %s", c.Action.Name, subject, why),
-			Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
+			Hint:    "it cannot be switched on here; use another tool, or a client that connects to the server directly",
 		}
 	default:
-		subject = fmt.Sprintf("action %q of %s", c.Action.Name, subject)
+		subject = fmt.Sprintf("action %q of tool %q", c.Action.Name, c.Tool)
 	}
-	return c, refusal(c, subject+" is switched off: "+why, subject)
+	return c, refusal(c, fmt.Sprintf("%s is switched off: %s", subject, why), subject)
 }
 
 // toolOff returns why c's tool is off, as its source says now; empty if it is on.

@@ -66,7 +66,7 @@ func TestCheck(t *testing.T) {
 	tests[len(tests)-1].want = &tool.Error{
 		Subject: "notebook.wait",
 		Message: `action "wait" of tool "notebook" cannot be called: it runs as a task only`,
-		Hint:    "nobody can switch it on here; use another tool, or a client that talks to the server itself",
+		Hint:    "it cannot be switched on here; use another tool, or a client that connects to the server directly",
 	}
 	nothing := &tool.Action{Off: "all of its actions are"}
 	for _, name := range []string{"notebook", "av"} {

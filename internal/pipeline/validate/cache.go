@@ -21,7 +21,8 @@ type key struct {
 }
 
 // cache holds compiled schemas in two generations. A schema that is used moves to the young one. When that is
-// full, it becomes the old one, and what was not used meanwhile is dropped. The zero value is ready.
+// full, it becomes the old one, and the schemas that were not used meanwhile are dropped. The zero value is
+// ready.
 type cache struct {
 	mu         sync.RWMutex
 	young, old map[key]*form

@@ -214,7 +214,7 @@ func hasName(obj map[string]any, name string) bool {
 	return ok
 }
 
-// notText says what a "not" forbids, in simple cases.
+// notText describes what a "not" forbids, in simple cases.
 func notText(s *jsonschema.Schema) string {
 	if s.Not == nil {
 		return "has a form that is not allowed"

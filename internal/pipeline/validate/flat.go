@@ -16,7 +16,7 @@ type flat struct {
 	required uint64 // one bit per argument
 }
 
-// argument is what a flat schema says about one argument.
+// argument holds the rules of a flat schema for one argument.
 type argument struct {
 	bit   uint64
 	types jsonType

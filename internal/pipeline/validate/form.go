@@ -71,7 +71,7 @@ func (f *form) load(doc any) (*jsonschema.Schema, error) {
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(engine)
-	if f.strict { // one of our own schemas
+	if f.strict { // a schema of a built-in tool
 		c.AssertFormat()
 		c.SkipMetaschemas()
 	}

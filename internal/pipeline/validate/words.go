@@ -105,7 +105,7 @@ func joined(words []string) string {
 func quoted(s string) string {
 	q := strconv.Quote(shorten(s, maxQuoted))
 	if r := []rune(q); len(r) > maxQuoted+2 {
-		return string(r[:maxQuoted]) + `…"` // many of its runes have escapes
+		return string(r[:maxQuoted]) + `…"` // many of its characters are escaped
 	}
 	return q
 }

@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Doc is what is known of one action.
+// Doc describes one action.
 type Doc struct {
 	Server      string   // name of the Tool it belongs to
 	Name        string   // the source's own name for it
@@ -60,11 +60,11 @@ const (
 	// commonFactor is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
 	// known word.
 	commonFactor, pairFactor = 0.4, 0.3
-	// coverageWeight is the weight of having many different words of the question rather than one of them often. named
-	// is the weight of the share of the name that the question explains.
+	// coverageWeight is the weight of having many different words of the question, compared with having one of them
+	// often. named is the weight of the share of the name that the question explains.
 	coverageWeight, nameCoverageWeight = 0.45, 0.36
-	// sameVerbFactor is the factor for an action that does what the question asks for, differs the one where only one
-	// of the two is a read.
+	// sameVerbFactor is the factor for an action with the verb of the question, differs the one where only one of the
+	// two is a read.
 	sameVerbFactor, otherVerbFactor = 1.1, 0.95
 	// maxRarity bounds the weight that a word gets for being rare.
 	maxRarity = 4.7
@@ -73,7 +73,7 @@ const (
 	// repeatFactor is the factor when a word of a document matches a second word of the question, foreign the one for a
 	// match across languages.
 	repeatFactor, otherServerFactor = 0.17, 0.8
-	// verbWordFactor is the factor for words that say what is to be done rather than to what.
+	// verbWordFactor is the factor for words that name an act rather than its object.
 	verbWordFactor = 0.6
 	// exactFormBonus is the bonus for a name that has a word of the question in the same form, ending included.
 	exactFormBonus = 0.28
@@ -82,7 +82,7 @@ const (
 // Index is a searchable set of documents. It is immutable and safe for concurrent use.
 type Index struct {
 	docs      int
-	nameVerbs []verbSet          // per document: what its name says that it does
+	nameVerbs []verbSet          // per document: the verbs in its name
 	names     []float64          // per document: the summed rarity of the words of its name
 	terms     map[string]int32   // by word: index into postings
 	postings  [][]posting        // by term; documents ascending
@@ -209,18 +209,25 @@ func (x *Index) Search(text string, limit int) []Hit {
 	if len(words) == 0 || limit <= 0 {
 		return nil
 	}
-	total := make([]float64, x.docs)
-	best, counts := make([]float64, x.docs), make([]float64, x.docs) // per document, for the current word of the question
-	met := make([]float64, x.docs)                                   // per document: importance of the question's words that it has
-	inNames, inName := make([]float64, x.docs), make([]float64, x.docs)
-	var touched []int32
-	all := 0.0
-	each := make([][]variant, len(words))
+	s := newScores(x.docs)
+	matches := x.matches(words)
+	for i := range words {
+		x.addWord(s, &words[i], matches[i])
+	}
+	hits := x.hits(s, wanted)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(limit, len(hits))]
+}
+
+// matches returns the terms that each word of a question matches. A term that several words match counts in full for
+// one of them only: the one with the greatest weight.
+func (x *Index) matches(words []queryWord) [][]variant {
 	type claim struct {
 		word   int
 		weight float64
 	}
 	claims := map[int32]claim{}
+	each := make([][]variant, len(words))
 	for i, word := range words {
 		each[i] = x.variants(word)
 		for _, v := range each[i] {
@@ -229,65 +236,89 @@ func (x *Index) Search(text string, limit int) []Hit {
 			}
 		}
 	}
-	for i, word := range words {
-		variants := each[i]
+	for i, variants := range each {
 		for j := range variants {
 			if claims[variants[j].term].word != i {
 				variants[j].weight *= repeatFactor
 			}
 		}
-		importance := 0.0
-		for _, v := range variants { // the word itself and words that look like it, each by its own rarity
-			rarity := x.rarity(x.spreads[v.term])
-			for _, p := range x.postings[v.term] {
-				if best[p.doc] == 0 && counts[p.doc] == 0 {
-					touched = append(touched, p.doc)
-				}
-				if v.synonym {
-					counts[p.doc] += float64(p.count) * v.weight
-				} else {
-					best[p.doc] = max(best[p.doc], v.weight*rarity*saturate(float64(p.count)))
-					counts[p.doc] += float64(p.count) * v.weight
-				}
-				if p.named {
-					inName[p.doc] = max(inName[p.doc], v.weight*rarity)
-				}
-			}
-			if !v.synonym {
-				importance = max(importance, rarity*v.weight)
-			}
-		}
-		n := 0.0
-		for _, d := range touched {
-			n += min(1, counts[d]/mentionWeight)
-		}
-		rarity := x.rarity(n) // all words of this meaning, as if they were one word
-		importance = max(importance, rarity*synonymFactor)
-		for _, d := range x.forms[word.raw] {
-			total[d] += exactFormBonus * rarity * word.weight
-		}
-		for _, d := range touched {
-			best[d] = max(best[d], rarity*saturate(counts[d]))
-			total[d] += best[d] * word.weight
-			met[d] += min(importance, max(rarity*synonymFactor, best[d])) * word.weight
-			inNames[d] += inName[d]
-			best[d], counts[d], inName[d] = 0, 0, 0
-		}
-		all += importance * word.weight
-		touched = touched[:0]
 	}
-	var hits []Hit
-	for d, t := range total {
+	return each
+}
+
+// scores are the figures of one search, per document.
+type scores struct {
+	total   []float64
+	met     []float64 // importance of the question's words that it has
+	inNames []float64 // rarity of the question's words that its name has
+	all     float64   // importance of all words of the question
+
+	// The figures of the current word, and the documents that have any.
+	best, counts, inName []float64
+	touched              []int32
+}
+
+func newScores(docs int) *scores {
+	return &scores{
+		total: make([]float64, docs), met: make([]float64, docs), inNames: make([]float64, docs),
+		best: make([]float64, docs), counts: make([]float64, docs), inName: make([]float64, docs),
+	}
+}
+
+// addWord adds what one word of the question is worth to each document that has it.
+func (x *Index) addWord(s *scores, word *queryWord, variants []variant) {
+	importance := 0.0
+	for _, v := range variants { // the word itself and words that look like it, each by its own rarity
+		rarity := x.rarity(x.spreads[v.term])
+		for _, p := range x.postings[v.term] {
+			if s.best[p.doc] == 0 && s.counts[p.doc] == 0 {
+				s.touched = append(s.touched, p.doc)
+			}
+			s.counts[p.doc] += float64(p.count) * v.weight
+			if !v.synonym {
+				s.best[p.doc] = max(s.best[p.doc], v.weight*rarity*saturate(float64(p.count)))
+			}
+			if p.named {
+				s.inName[p.doc] = max(s.inName[p.doc], v.weight*rarity)
+			}
+		}
+		if !v.synonym {
+			importance = max(importance, rarity*v.weight)
+		}
+	}
+	n := 0.0
+	for _, d := range s.touched {
+		n += min(1, s.counts[d]/mentionWeight)
+	}
+	rarity := x.rarity(n) // all words of this meaning, as if they were one word
+	importance = max(importance, rarity*synonymFactor)
+	for _, d := range x.forms[word.raw] {
+		s.total[d] += exactFormBonus * rarity * word.weight
+	}
+	for _, d := range s.touched {
+		best := max(s.best[d], rarity*saturate(s.counts[d]))
+		s.total[d] += best * word.weight
+		s.met[d] += min(importance, max(rarity*synonymFactor, best)) * word.weight
+		s.inNames[d] += s.inName[d]
+		s.best[d], s.counts[d], s.inName[d] = 0, 0, 0
+	}
+	s.all += importance * word.weight
+	s.touched = s.touched[:0]
+}
+
+// hits returns the documents that have a score. It lowers the score of those that lack words of the question, in their
+// text or in their name, and of those with another verb than the question.
+func (x *Index) hits(s *scores, wanted verbSet) (hits []Hit) {
+	for d, t := range s.total {
 		if t > 0 {
-			t *= 1 - coverageWeight + coverageWeight*met[d]/all
+			t *= 1 - coverageWeight + coverageWeight*s.met[d]/s.all
 			if x.names[d] > 0 {
-				t *= 1 - nameCoverageWeight + nameCoverageWeight*min(1, inNames[d]/x.names[d])
+				t *= 1 - nameCoverageWeight + nameCoverageWeight*min(1, s.inNames[d]/x.names[d])
 			}
 			hits = append(hits, Hit{d, t * verbFactor(wanted, x.nameVerbs[d])})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits[:min(limit, len(hits))]
+	return hits
 }
 
 // relevance returns how far the document of p is about the term, from 0 to 1.

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// sameMeaning lists words, English and Chinese, that mean the same to somebody who looks for a tool: one group a
-// line. A word may be in several groups.
+// sameMeaning lists words, English and Chinese, that mean the same in a search for a tool: one group a line. A
+// word may be in several groups.
 const sameMeaning = `
 get fetch retrieve read load obtain show view display see look inspect describe detail details info information 获取 查看 读取 显示 看 看看 看一下 查 详情 信息 拿到 取
 list all enumerate show every which overview exist 列出 列表 所有 全部 有哪些 哪些 清单 都有 罗列

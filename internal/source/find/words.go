@@ -263,8 +263,8 @@ func firstSentence(text string) (first, rest string) {
 	return text, ""
 }
 
-// leadingText returns the beginning of a long text. Its later parts say how rather than what for, and would mislead the
-// ranking.
+// leadingText returns the beginning of a long text. The later parts describe details rather than the purpose, and would
+// mislead the ranking.
 func leadingText(text string) string {
 	const limit = 600
 	if len(text) <= limit {
@@ -273,7 +273,7 @@ func leadingText(text string) string {
 	return text[:limit+strings.IndexByte(text[limit:]+" ", ' ')]
 }
 
-// stopWords words are in every question and say nothing about what is wanted.
+// stopWords are words of any question that do not tell actions apart.
 var stopWords = set(`
 a an and any are as at be been but by can could did do does for from had has have he her here his how i if in into is it
 its let like may me might my of on one or our out please she should so some that the their them then there these

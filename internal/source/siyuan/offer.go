@@ -3,6 +3,7 @@ package siyuan
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"collie/internal/source/siyuan/access"
@@ -32,20 +33,20 @@ func toolOf(t *action.Tool, cfg *access.Config) tool.Tool {
 		Actions: make([]tool.Action, len(t.Actions)),
 	}
 	if !cfg.ToolOn[t.Name] {
-		out.Off = "the tool config says so" + howToSwitchOn(t.Name)
+		out.Off = offBecause("the tool config says so", t.Name)
 	}
 	for i, a := range t.Actions {
 		out.Actions[i] = actionOf(a)
 		if out.Actions[i].Off = offReason(a, cfg); out.Actions[i].Off != "" && !cfg.Unreadable && !cfg.ReadOnly {
-			out.Actions[i].Off += howToSwitchOn(a.Tool + "." + a.Name)
+			out.Actions[i].Off = offBecause(out.Actions[i].Off, a.Tool+"."+a.Name)
 		}
 	}
 	return out
 }
 
-// howToSwitchOn returns the end of the reason why something is off: what a person can do about it.
-func howToSwitchOn(name string) string {
-	return "; collie siyuan config set " + name + " on changes that"
+// offBecause adds to the reason why name is off what a person can do about it.
+func offBecause(reason, name string) string {
+	return fmt.Sprintf("%s; collie siyuan config set %s on changes that", reason, name)
 }
 
 // offReason returns why an action is off, "" if it is on.
@@ -58,7 +59,7 @@ func offReason(a *action.Action, cfg *access.Config) string {
 	case cfg.Unreadable:
 		return "the tool config of the workspace cannot be read, so nothing is written"
 	case a.Off && cfg.Source == "":
-		return "it is off until somebody switches it on"
+		return "it is off by default"
 	}
 	return "the tool config says so"
 }

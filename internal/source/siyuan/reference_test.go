@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -93,12 +94,21 @@ func toolPages(tools []action.Tool) map[string]string {
 		}
 		for _, a := range t.Actions {
 			page := strings.ReplaceAll(guide.Page(a), "\n## ", "\n### ")
-			fmt.Fprintf(&b, "\n#%s", page)
+			fmt.Fprintf(&b, "\n#%s", asText(page))
 		}
 		out[t.Name+".md"] = b.String()
 	}
 	out["README.md"] = index.String()
 	return out
+}
+
+// asText keeps words in angle brackets, which Markdown takes for HTML, as the text that they are on a help page.
+func asText(page string) string {
+	parts := strings.Split(page, "`")
+	for i := 0; i < len(parts); i += 2 { // the others are code
+		parts[i] = regexp.MustCompile(`<[a-z/]`).ReplaceAllString(parts[i], `\$0`)
+	}
+	return strings.Join(parts, "`")
 }
 
 // anchor returns the anchor of an action's heading.

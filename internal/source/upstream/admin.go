@@ -51,8 +51,8 @@ func (s *Server) Status() tool.ServerStatus {
 	return st
 }
 
-// Logs returns the last lines that the server wrote to stderr, or to stdout without being a message.
-func (s *Server) Logs() []process.Entry { return s.output.Entries() }
+// logs returns the last lines that the server wrote to stderr, or to stdout without being a message.
+func (s *Server) logs() []process.Entry { return s.output.Entries() }
 
 // Tail yields the logged lines that match f, of this run and earlier ones. With f.Follow it goes on with new lines
 // until ctx ends.
@@ -97,7 +97,7 @@ func (s *Server) Refresh(ctx context.Context) error {
 	}
 	if !s.listing.Refresh(ctx, f, map[tool.ChangeKind]bool{tool.ToolsChanged: true, tool.ResourcesChanged: true, tool.PromptsChanged: true}) {
 		return &tool.Error{
-			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not tell its lists; the old ones stay",
+			Op: "refresh", Kind: tool.Upstream, Subject: s.name, Message: "it does not return its lists; the old ones stay",
 			Hint: "collie mcp logs " + s.name + " shows why",
 		}
 	}

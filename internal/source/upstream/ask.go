@@ -107,11 +107,11 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 		return decline(method, mode)
 	}
 	if method == methodRoots {
-		c.roots.recordTold(f.Request.Session)
+		c.roots.recordSent(f.Request.Session)
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	answered, ok := f.Question(end) // canceled when the call ends: after that nobody is there to answer
+	answered, ok := f.Question(end) // canceled when the call ends, because then nobody can answer any more
 	if !ok {
 		return nil, inflight.ErrOver
 	}
@@ -125,7 +125,7 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 func (c *conn) putTo(
 	ctx context.Context, caller tool.Caller, session string, limit time.Duration, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("nobody answered %s within %v", method, limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer to %s within %v", method, limit))
 	defer cancel()
 	params, forget := c.server.questions.swapToken(c, session, params)
 	defer forget()
@@ -143,7 +143,7 @@ func decline(method string, mode entry.Answer) (json.RawMessage, error) {
 	case entry.Off:
 		why = "switched off for this server"
 	case entry.Ask:
-		why = "a person would have to agree first, and nobody can be asked here"
+		why = "a person would have to agree first, but nobody here can be asked"
 	case entry.Forward:
 	}
 	switch method {

@@ -37,8 +37,8 @@ func TestWhatStartsWithTheGateway(t *testing.T) {
 		name    string
 		policy  Policy
 		setting string
-		age     time.Duration // of what is kept; 0 keeps nothing
-		print   string        // replaces the fingerprint of what is kept
+		age     time.Duration // of the stored lists; 0 stores none
+		print   string        // replaces the fingerprint of the stored entry
 		starts  int64
 		tools   int
 		fresh   tool.Freshness // without a start
@@ -133,7 +133,7 @@ func TestAnOlderListIsNotAdopted(t *testing.T) {
 		defer set.Close(context.Background())
 		set.Start(nil)
 		<-set.Started()
-		synctest.Wait() // what comes behind the first lists is kept by then
+		synctest.Wait() // lists after the first ones are stored by then
 		s := set.servers[0]
 		offers := func() string { return s.Offer().Tools[0].Actions[0].Name }
 		o.Cache.Store("m", kept(t, spec, o, "theirs"))

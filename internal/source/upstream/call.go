@@ -153,7 +153,8 @@ func (s *Server) tellStarting(ctx context.Context, call *tool.Call) (done func()
 // startNews is the interval of these progress messages.
 const startNews = 2 * time.Second
 
-// isLost reports whether err leaves open if the call reached the server before it went away.
+// isLost reports whether err leaves it open whether the call reached the server before the
+// connection ended.
 func isLost(err error) bool {
 	e, ok := errors.AsType[*mcp.LinkError](err)
 	return ok && !e.TooLarge && e.Status == 0 && !isUnreadable(err)
@@ -325,7 +326,7 @@ func (c *conn) answerQuestions(ctx context.Context, f *inflight.Call, params, re
 		for key, ask := range mcp.Members(requests) {
 			answer, err := c.askBack(ctx, f, mcp.GetString(ask, "method"), mcp.Get(ask, "params"))
 			if err != nil {
-				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "the server asked for what the client does not give", Err: err}
+				return nil, &tool.Error{Op: "call", Kind: tool.Upstream, Subject: f.Request.Name, Message: "the server asked for something that the client does not provide", Err: err}
 			}
 			answers = mcp.Edit(answers, mcp.Field{Key: key, Value: answer})
 		}
@@ -466,7 +467,7 @@ func (c *conn) explainError(ctx context.Context, call *tool.Call, err error) err
 		}
 	}
 	effects := call.HasEffects()
-	if ctx.Err() != nil && isLost(err) { // why the call was ended says more than the state of its connection
+	if ctx.Err() != nil && isLost(err) { // the reason why the call ended explains more than the state of its connection
 		effects = effects && !wasNotSent(err)
 		err = context.Cause(ctx)
 	}

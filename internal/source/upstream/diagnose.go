@@ -87,7 +87,7 @@ func (d *diagnosis) step(name string, do func(*diagnosis) (string, error)) bool 
 			reason, hint = e.Kind.Type(), e.Hint
 		}
 		step.Detail, step.Reason, step.Hint = d.server.redact(err.Error()), reason, hint
-		for _, line := range d.server.Logs() {
+		for _, line := range d.server.logs() {
 			step.Said = append(step.Said, line.Text)
 		}
 		step.Said = step.Said[max(0, len(step.Said)-20):]
@@ -212,7 +212,7 @@ func (d *diagnosis) modelAPIs() (string, error) {
 	return fmt.Sprintf("%d of %d tools do not fit all; they are passed on as they are, and fit in the views grouped and search", len(breaking), len(d.known.Tools)), nil
 }
 
-// listedAs returns a tool's name in the flat view, as far as no other tool wants the same name.
+// listedAs returns a tool's name in the flat view, provided that no other tool wants the same name.
 func (d *diagnosis) listedAs(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < 128 && (r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {

@@ -54,7 +54,7 @@ func TestToolsInTheInitializeResult(t *testing.T) {
 			if st := s.Status(); st.Tools != 1 {
 				t.Errorf("it has %d tools, want echo alone: %+v", st.Tools, st)
 			}
-			said := slices.ContainsFunc(s.Logs(), func(e process.Entry) bool { return strings.Contains(e.Text, "initialize result") })
+			said := slices.ContainsFunc(s.logs(), func(e process.Entry) bool { return strings.Contains(e.Text, "initialize result") })
 			if said != tt.said {
 				t.Errorf("said in its log: %t, want %t", said, tt.said)
 			}

@@ -73,8 +73,8 @@ func (p *slots) slotOf(want slot) slot {
 	return want
 }
 
-// needsOwnConn reports whether callers whose era differs from the primary connection's get another connection: the
-// server speaks both eras, or it has not been asked yet, which happens once.
+// needsOwnConn reports whether callers whose era differs from the primary connection's get another connection: if
+// the server speaks both eras, or if that is still unknown.
 func (p *slots) needsOwnConn(era mcp.Era) bool {
 	return p.eras.spoken == speaksBoth || p.eras.spoken == "" && era == mcp.Modern && p.settings().Protocol == "auto"
 }
@@ -102,8 +102,8 @@ func (p *slots) anyOf(want slot, forCall bool, feed *listing.Feed) (*conn, *open
 	return nil, nil
 }
 
-// assign gives the primary connection to a session that has none yet, provided nobody has called over it. It returns
-// nil otherwise.
+// assign gives the primary connection to a session that has none yet, provided it has served no call. It returns nil
+// otherwise.
 func (p *slots) assign(key slot, era mcp.Era) *conn {
 	c := p.primary
 	if key.session == "" || c == nil || c.used || !c.Alive() || !p.servesEra(c.Client.Era, era) {
@@ -113,8 +113,8 @@ func (p *slots) assign(key slot, era mcp.Era) *conn {
 	return c
 }
 
-// assignOpening gives the primary connection that is being opened to a session, provided nobody else needs it. It
-// returns nil otherwise.
+// assignOpening gives the primary connection that is being opened to a session, provided no other caller needs
+// it. It returns nil otherwise.
 func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 	o := p.opening[slot{}]
 	if key.session == "" || o == nil || o.forCall || !p.servesEra(o.first, era) {
@@ -129,7 +129,7 @@ func (p *slots) assignOpening(key slot, era mcp.Era) *opening {
 // nobody uses it.
 func (s *Server) reopenPrimary(p *slots) {
 	if s.runsOn() && !p.closed && p.opening[slot{}] == nil {
-		s.startOpening(p, slot{}, 0) // nobody waits for it
+		s.startOpening(p, slot{}, 0) // no call waits for this start
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *Server) isForCaller(o *opening, want slot, forCall bool) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()
 	if want == (slot{}) && !forCall {
-		return true // the caller only wants to know what the server offers
+		return true // the caller only fetches the lists
 	}
 	if at, held := p.slotWith(o.conn); held && o.conn.Alive() && at != p.slotOf(want) {
 		return false
@@ -160,8 +160,7 @@ func (s *Server) erasWith(c *mcp.Client) (eras string, transport entry.Transport
 	return string(p.eras.spoken.after(c)), transport // a connection that is still being opened is not recorded yet
 }
 
-// restoreEras takes over what a cache entry says of the server's eras, unless the server itself has told them; see
-// [listing.Options].
+// restoreEras adopts the eras from a cache entry, unless the server itself has shown them; see [listing.Options].
 func (s *Server) restoreEras(e *toolcache.Entry) bool {
 	p := s.pool.lock()
 	defer s.pool.unlock()

@@ -94,7 +94,7 @@ func TestAModernClientBesideLegacyOnes(t *testing.T) {
 	}
 }
 
-// After a stop, the first connection has the era of whoever asks for it, and the server becomes ready as before.
+// After a stop, the first connection has the era of the first caller, and the server becomes ready as before.
 func TestTheFirstConnectionAfterAStop(t *testing.T) {
 	t.Parallel()
 	s := bothEras(t)

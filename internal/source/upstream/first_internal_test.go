@@ -36,7 +36,7 @@ func (c ofEra) Supports(what tool.Capability) bool {
 }
 
 // scripted is a fakemcp within the test's process. A test can slow down its answers and see what it was asked. Its
-// time is that of the synctest bubble.
+// time is the time of the synctest bubble.
 type scripted struct {
 	flags []string
 	boot  time.Duration
@@ -284,7 +284,7 @@ func TestAFailedStartIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// A list that hangs loses nothing of what was known of it, in memory or in the cache file.
+// If fetching a list hangs, its known content stays, in memory and in the cache file.
 func TestAHungListKeepsWhatWasKnown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -313,7 +313,7 @@ func TestAHungListKeepsWhatWasKnown(t *testing.T) {
 	})
 }
 
-// A cache entry never says that a server has no prompts just because nobody waited for them.
+// A cache entry never states that a server has no prompts just because the fetch was not awaited.
 func TestNoHalfEntryOfAnUnknownServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -365,7 +365,7 @@ func TestTheCallDecidesTheEra(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := &scripted{flags: []string{"--era", "both"}, boot: time.Second}
-					// Somebody of the other era has found out that it speaks both.
+					// A client of the other era has shown that the server speaks both.
 					srv, set, done := playing(t, s, isolation, Options{})
 					firstCall(t, srv, mcp.Modern, "x")
 					<-srv.Ready(tool.ListResources)

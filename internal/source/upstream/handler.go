@@ -83,7 +83,7 @@ func (c *conn) forwardUnknown(m mcp.Message, f *inflight.Call) {
 	})
 }
 
-// withoutSubscription removes the id of our own subscription, which means nothing to clients.
+// withoutSubscription removes the id of our own subscription, because clients do not know it.
 func withoutSubscription(params json.RawMessage) json.RawMessage {
 	meta := mcp.Get(params, "_meta")
 	if mcp.Get(meta, mcp.MetaSubscription) == nil {

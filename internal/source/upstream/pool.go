@@ -35,10 +35,10 @@ type slots struct {
 	eras    eras
 
 	stopping chan struct{} // closed when connections that were given up have ended; nil if none
-	closed   bool          // nothing is started any more
+	closed   bool          // set by Close: nothing is started after it
 }
 
-// eras is what is known of the eras of a server.
+// eras records what is known of the eras that a server speaks.
 type eras struct {
 	home   mcp.Era   // era of the primary connection, or of the last one; 0 if there was none
 	spoken knownEras // the eras that the server speaks

@@ -22,7 +22,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	}
 	old := s.servers
 	next := make([]*Server, 0, len(specs))
-	var fresh, removed, woken []*Server
+	var fresh, removed, woken []*Server // woken: kept, and to run always from now on
 	for _, spec := range specs {
 		i := slices.IndexFunc(old, func(srv *Server) bool { return srv.name == spec.Entry.Name })
 		rested := i >= 0 && !old[i].runsOn()
@@ -34,7 +34,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 			continue
 		}
 		if i >= 0 {
-			old[i].succeeded.Store(true)
+			old[i].muted.Store(true) // it has a successor, whose state is the one to report
 		}
 		srv := newServer(s, spec)
 		if i >= 0 && srv.checkUsable() == nil {
@@ -49,7 +49,7 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 	}
 	changed = !slices.Equal(old, next)
 	s.servers = next
-	level, begun := s.level, s.hasBegun
+	level, begun := s.level, s.hasBegun // level is the MCP log level that clients want
 	s.stopping.Add(len(removed))
 	s.mu.Unlock()
 	for _, srv := range removed {
@@ -64,11 +64,11 @@ func (s *Set) Apply(specs []Spec) (changed bool) {
 		var starts bool
 		var endLease func()
 		if begun {
-			starts, endLease = srv.startsFirst(srv.recallFirst(false), true, true)
+			starts, endLease = srv.shouldStartNow(srv.recallFirst(false), true, true)
 			starts = starts || srv.wants.hasSubscriptions()
 		}
 		if !starts || srv.listing.Lists() != nil {
-			srv.first.isOver()
+			srv.first.endAllWaits() // nobody needs to wait for a first start
 		}
 		if starts {
 			go srv.startFirst(endLease) // Close waits for the start
@@ -133,7 +133,8 @@ func (s *Server) runInPlace(ctx context.Context, call *tool.Call) (tool.Result, 
 	return s.Run(ctx, call)
 }
 
-// reconfigure applies new settings without a restart. It returns false if they make it a different server.
+// reconfigure applies new settings without a restart. It returns false, and changes nothing, if they make it a
+// different server or switch it on or off.
 func (s *Server) reconfigure(spec Spec) bool {
 	old, e := s.settings(), spec.Entry
 	wrong := spec.invalidReason()
@@ -143,7 +144,8 @@ func (s *Server) reconfigure(spec Spec) bool {
 	if s.hash == "" && (old.Command != e.Command || old.URL != e.URL) {
 		return false
 	}
-	key := s.set.opts.Key // Portable identities ignore folders, but a process runs in one
+	key := s.set.opts.Key
+	// s.hash may be a portable one, which ignores folders, but a process runs in one. So compare the full hashes.
 	if s.hash != "" && (old.ConfigHash(key) != e.ConfigHash(key) || old.Isolation != e.Isolation) {
 		return false
 	}

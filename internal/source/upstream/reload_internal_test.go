@@ -107,7 +107,7 @@ func TestApplyChanges(t *testing.T) {
 				m := &memory{}
 				set, done := reloadable(t, m, Options{}, specOf(t, "m", fmt.Sprintf(plain, "")))
 				defer done()
-				synctest.Wait() // what it told is kept when all its lists are there
+				synctest.Wait() // its answers are stored when all its lists have arrived
 				was, starts := set.Server("m"), m.starts.Load()
 				if changed := set.Apply([]Spec{specOf(t, "m", fmt.Sprintf(plain, test.now))}); changed != test.replace {
 					t.Errorf("changed is %v", changed)
@@ -182,8 +182,8 @@ func TestApplyWithoutContact(t *testing.T) {
 	}
 }
 
-// A server starts when its invalid entry is mended. A server whose entry becomes invalid stops and says what is
-// wrong.
+// A server starts when its invalid entry is corrected. A server whose entry becomes invalid stops and says what
+// is wrong.
 func TestApplyMendsAnEntry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 
 const methodRootsChanged = "notifications/roots/list_changed"
 
-// rootsState records whose roots a connection has been told.
+// rootsState records which session's roots a connection was given.
 type rootsState struct {
 	mu          sync.Mutex
 	asked       bool   // the server asked outside of a call
@@ -28,8 +28,8 @@ type rootsState struct {
 	last        string // session whose roots it got last, in a call or outside
 }
 
-// recordTold records that the server got the roots of a session within a call.
-func (r *rootsState) recordTold(session string) {
+// recordSent records that the server got the roots of a session within a call.
+func (r *rootsState) recordSent(session string) {
 	r.mu.Lock()
 	r.last = session
 	r.mu.Unlock()

@@ -30,16 +30,16 @@ type Server struct {
 	supervisor     *supervise.Supervisor           // decides when it runs
 	pool           *pool                           // its connections
 	dialer         session.Dialer                  // opens connections
-	listing        *listing.Listing                // its lists: what it offers
-	wants          clientInterests                 // what clients want to hear from it
+	listing        *listing.Listing                // the lists of what it offers
+	wants          clientInterests                 // the notifications that clients want from it
 	questions      pendingQuestions                // put to clients and not answered yet
-	watchers       watchers                        // who hears of its changes
+	watchers       watchers                        // the listeners for its changes
 	output         *serverlog.Log                  // its output beside the protocol
 	refreshBackoff refreshBackoff                  // of background refreshes
 	login          login                           // OAuth; unused for other servers
 	sessions       atomic.Pointer[[]*tool.Session] // connected sessions that see this server
 	replaced       atomic.Bool                     // takes no more calls; see successor
-	succeeded      atomic.Bool                     // another server has its name, whose states are told
+	muted          atomic.Bool                     // its states are not published, because a new server has its name
 }
 
 // identity tells which server the settings describe, and whether it may run.
@@ -70,12 +70,12 @@ func newFirstStart() *firstStart {
 	return &firstStart{started: make(chan struct{}), listed: make(chan struct{})}
 }
 
-// hasTools records that no more tools will come: waits for tools end.
-func (f *firstStart) hasTools() { f.tools.Do(func() { close(f.started) }) }
+// endToolsWait ends waits for tools, because they are known or will not come.
+func (f *firstStart) endToolsWait() { f.tools.Do(func() { close(f.started) }) }
 
-// isOver records that no more lists will come: all waits end.
-func (f *firstStart) isOver() {
-	f.hasTools()
+// endAllWaits ends all waits, because the lists are known or will not come.
+func (f *firstStart) endAllWaits() {
+	f.endToolsWait()
 	f.all.Do(func() { close(f.listed) })
 }
 
@@ -97,7 +97,7 @@ func newServer(set *Set, spec Spec) *Server {
 	s.output = set.logFor(e.Name, s.log)
 	s.login.open = s.openSignIn
 	s.dialer = session.Dialer{
-		Gateway: &set.gateway, Settings: s.settings, Log: s.log, Said: s.output, Redact: s.redact, SignIn: s.login.wrap,
+		Gateway: &set.gateway, Settings: s.settings, Log: s.log, ServerLog: s.output, Redact: s.redact, SignIn: s.login.wrap,
 	}
 	s.life.ctx, s.life.cancel = context.WithCancelCause(context.Background()) //nolint:fatcontext // it is the first one
 	s.questions.prefix = "ask-" + e.Name + "-"
@@ -118,7 +118,7 @@ func newServer(set *Set, spec Spec) *Server {
 	}
 	s.listing = listing.New(listing.Options{
 		Name: s.name, Hash: s.hash, Settings: s.settings, Cache: set.cache(), Pins: set.opts.Pins, Home: set.opts.Home,
-		Log: s.log, Said: s.output, Fingerprint: s.fingerprint, Principal: s.principal,
+		Log: s.log, ServerLog: s.output, Fingerprint: s.fingerprint, Principal: s.principal,
 		Eras: s.erasWith, Recalled: s.restoreEras, Starting: s.isStarting, Tell: s.watchers.notify, Life: s.life.ctx, Go: s.life.wg.Go,
 	})
 	return s
@@ -217,7 +217,7 @@ func (s *Server) acquire(want slot, forCall bool) (*conn, *opening, error) {
 		return c, nil, nil
 	}
 	if key.session == "" && key.era != 0 && p.primary == nil && (p.eras.spoken == "" || p.opening[slot{}] == nil) {
-		key = slot{} // the primary connection takes the first caller's era, and shows what the server speaks
+		key = slot{} // the primary connection is opened in the first caller's era, and shows which eras the server speaks
 	}
 	o := p.opening[key]
 	if o == nil {
@@ -335,7 +335,7 @@ func (s *Server) close(ctx context.Context, drain time.Duration) {
 	s.login.close(s.log)
 	s.output.Close()
 	s.setState(tool.StateStopped, "", "")
-	s.first.isOver()
+	s.first.endAllWaits()
 }
 
 // listsAtEnd bounds the wait for lists already requested from a server that is being stopped. Lists are stored all

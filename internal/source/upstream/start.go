@@ -15,9 +15,9 @@ import (
 // startFirst starts the server with the gateway, to learn its tools. It calls endLease, if not nil, when the lists
 // have arrived or will not.
 func (s *Server) startFirst(endLease func()) {
-	defer s.first.hasTools()
+	defer s.first.endToolsWait()
 	if s.checkUsable() != nil {
-		s.first.isOver()
+		s.first.endAllWaits()
 		return
 	}
 	c, err := s.connection(s.life.ctx)
@@ -30,7 +30,7 @@ func (s *Server) startFirst(endLease func()) {
 		}()
 	}
 	if err != nil {
-		s.first.isOver()
+		s.first.endAllWaits()
 		if s.life.ctx.Err() == nil {
 			s.log.Warn("server did not start", "error", shorten(s.redact(err.Error())))
 		}
@@ -79,7 +79,7 @@ func (s *Server) open(o *opening) {
 func (c *conn) learnRest() {
 	s := c.server
 	if s.listing.LearnRest(s.life.ctx, c.feed) {
-		s.first.isOver()
+		s.first.endAllWaits()
 	}
 }
 
@@ -275,7 +275,7 @@ func (s *Server) finishOpening(o *opening, c *conn, err error) {
 		return
 	}
 	o.conn = c
-	wanted := s.wants.now() // who waits for o may have subscribed to more, and asks for that itself
+	wanted := s.wants.now() // a caller that waits for o may have subscribed to more; it then subscribes itself
 	close(o.done)
 	s.life.wg.Go(func() { c.applyInterests(s.life.ctx, wanted) })
 	s.life.wg.Go(c.watchEnd)
@@ -348,8 +348,8 @@ func (s *Server) isLive() bool {
 	return len(p.opening) > 0 || s.listing.Live()
 }
 
-// forgetCached withdraws what came from the cache, after somebody has cleared the cache. It learns the lists anew if
-// that is allowed without a call.
+// forgetCached withdraws what came from the cache, after somebody has cleared the cache. It fetches the lists again
+// if that is allowed without a call.
 func (s *Server) forgetCached() {
 	if !s.listing.Forget(s.isLive) {
 		return
@@ -358,7 +358,7 @@ func (s *Server) forgetCached() {
 	defer s.pool.unlock()
 	lazy := s.settings().Lifecycle == entry.Lazy && s.set.opts.Policy.Warmup == "off"
 	if !lazy && !p.closed && p.primary == nil && p.opening[slot{}] == nil {
-		s.startOpening(p, slot{}, 0) // nobody waits for it
+		s.startOpening(p, slot{}, 0) // no call waits for this start
 	}
 }
 

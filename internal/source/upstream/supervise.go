@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"collie/internal/source/upstream/serverlog"
 	"collie/internal/source/upstream/supervise"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // This file carries out the decisions of package supervise: it restarts the server after a failure, stops it when
@@ -38,13 +38,25 @@ func (c *conn) enterFor(state tool.State, reason, detail string) {
 // tellState logs a change of state and publishes it. The supervisor's lock keeps changes in order, so subscribers hear of them
 // from their own queues.
 func (s *Server) tellState(c supervise.Condition) {
-	if line := string(c.State); c.State != tool.StateIdle || c.Reason != "" {
-		s.output.Add(serverlog.Own, strings.TrimRight(line+" "+c.Reason+": "+c.Detail, ": "))
+	if c.State != tool.StateIdle || c.Reason != "" {
+		s.output.Add(serverlog.Own, logText(c))
 	}
 	s.log.Debug("server state", "state", string(c.State), "reason", c.Reason, "detail", c.Detail)
-	if to := s.set.opts.States; to != nil && !s.succeeded.Load() {
+	if to := s.set.opts.States; to != nil && !s.muted.Load() {
 		to.Publish(StateChange{s.name, c})
 	}
+}
+
+// logText says in the log of a server that its state has changed. The stable reason is left to the status where a sentence says more.
+func logText(c supervise.Condition) string {
+	line := string(c.State)
+	switch {
+	case c.Detail != "":
+		line += ": " + c.Detail
+	case c.Reason != "":
+		line += ": " + c.Reason
+	}
+	return line
 }
 
 // startFailed records a failed start and plans the next one.
@@ -65,7 +77,7 @@ func (s *Server) startFailed(p *slots, err error) {
 		detail += "; " + hint
 	}
 	s.set.cache().Failed(s.name, reason)
-	s.recordFailure(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesAlone()})
+	s.recordFailure(supervise.Failure{Reason: reason, Status: statusOf(err), Detail: detail, Err: err, Retry: s.retriesByItself()})
 }
 
 // recordFailure records a failure.
@@ -74,8 +86,8 @@ func (s *Server) recordFailure(f supervise.Failure) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Failed(now, f) })
 }
 
-// retriesAlone reports whether the server is to be retried without a call.
-func (s *Server) retriesAlone() bool {
+// retriesByItself reports whether the server is to be retried without a call.
+func (s *Server) retriesByItself() bool {
 	return s.runsOn() || s.listing.Lists() == nil || s.wants.hasSubscriptions()
 }
 
@@ -100,7 +112,7 @@ func (s *Server) startAgain() {
 	if p.closed || p.primary != nil || p.opening[slot{}] != nil || s.supervisor.Condition().NextRetry.IsZero() {
 		return
 	}
-	s.startOpening(p, slot{}, 0) // nobody waits for it
+	s.startOpening(p, slot{}, 0) // no call waits for this start
 }
 
 // startRefusal returns the reason why no start is to be tried now: the breaker is open, or the last attempt has just
@@ -160,7 +172,7 @@ func (c *conn) watchEnd() {
 	case key == (slot{}):
 		s.recordFailure(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: true})
 	case len(p.conns()) == 0: // the last connection of a server with one for each session
-		s.recordFailure(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesAlone()})
+		s.recordFailure(supervise.Failure{Reason: c.EndReason(), Detail: detail, Retry: s.retriesByItself()})
 	}
 	s.pool.unlock()
 	s.log.Warn("server ended", "detail", shorten(detail))
@@ -190,7 +202,9 @@ func (s *Server) stopUnused() {
 	}
 	s.release(p, conns, "idle_stop")
 	done := p.stopping
-	s.life.wg.Go(func() { s.end(s.life.ctx, conns, done, "idle_stop", fmt.Sprintf("nobody used it for %v", d)) })
+	s.life.wg.Go(func() {
+		s.end(s.life.ctx, conns, done, "idle_stop", fmt.Sprintf("it was not used for %s", units.DurationWords(d)))
+	})
 	s.log.Debug("idle, stopping", "after", d)
 }
 

@@ -245,9 +245,9 @@ func (s *Set) Start(names []string) {
 	var wg sync.WaitGroup
 	for i, srv := range servers {
 		chosen := names == nil || slices.Contains(names, srv.name)
-		starts, endLease := srv.startsFirst(recalled[i], chosen, names == nil)
+		starts, endLease := srv.shouldStartNow(recalled[i], chosen, names == nil)
 		if !starts || srv.listing.Lists() != nil {
-			srv.first.isOver()
+			srv.first.endAllWaits()
 		}
 		if starts {
 			wg.Go(func() { srv.startFirst(endLease) })
@@ -264,7 +264,8 @@ func (s *Set) Start(names []string) {
 	}()
 }
 
-// adoptLearned takes over what another gateway has learnt about a server.
+// adoptLearned publishes a server's cache entry after another gateway has changed it. If the entry
+// is gone, it withdraws the cached lists. A server that runs keeps its own lists.
 func (s *Set) adoptLearned(name string) {
 	srv := s.Server(name)
 	if srv == nil || srv.checkUsable() != nil || srv.isLive() {

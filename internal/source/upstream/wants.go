@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// clientInterests is what clients want to hear from a server: subscriptions and log level. It outlives connections and
-// is sent to each new one.
+// clientInterests holds what clients have asked of a server: subscriptions and the log level. It outlives connections
+// and is sent on each new one.
 type clientInterests struct {
 	mu    sync.Mutex
 	level string
@@ -78,7 +78,7 @@ func (c *conn) applyInterests(ctx context.Context, w interestSnapshot) {
 			s.log.Debug("log level not set", "error", err)
 		}
 	}
-	if !c.subscribesOver() {
+	if !c.takesSubscriptions() {
 		return
 	}
 	for _, uri := range w.uris {
@@ -146,7 +146,7 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 		return err
 	}
 	for _, other := range s.liveConns() {
-		if other == c || !other.subscribesOver() {
+		if other == c || !other.takesSubscriptions() {
 			continue
 		}
 		if err := other.subscribe(ctx, uri, false); err != nil {
@@ -156,9 +156,9 @@ func (s *Server) Subscribe(ctx context.Context, uri string) error {
 	return nil
 }
 
-// subscribesOver reports whether subscriptions are made on a connection: the primary one, and an extra one that is a
+// takesSubscriptions reports whether subscriptions are made on a connection: the primary one, and an extra one that is a
 // process of its own, with resources of its own.
-func (c *conn) subscribesOver() bool {
+func (c *conn) takesSubscriptions() bool {
 	p := c.server.pool.lock()
 	defer c.server.pool.unlock()
 	return c == p.primary || c.Process != nil

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// cachedServer is what the cache knows of a server, and why not more.
+// cachedServer is the verdict on a server's cache entry, and the reason for it.
 type cachedServer struct {
 	verdict toolcache.Verdict
 	why     string
@@ -29,10 +29,10 @@ func (s *Server) recallFirst(quick bool) (r cachedServer) {
 	return r
 }
 
-// startsFirst decides from what the cache knows whether to start the server now. chosen says that its tools are
-// wanted now, all that a whole gateway starts. If endLease is not nil, the caller must call it when the lists have
-// arrived.
-func (s *Server) startsFirst(known cachedServer, chosen, all bool) (starts bool, endLease func()) {
+// shouldStartNow decides from the cache's verdict whether to start the server now. chosen means that its tools are
+// needed now, all that this is the start of a gateway. If endLease is not nil, the caller must call it when the
+// lists have arrived.
+func (s *Server) shouldStartNow(known cachedServer, chosen, all bool) (starts bool, endLease func()) {
 	if s.checkUsable() != nil || !chosen {
 		return false, nil
 	}
@@ -165,7 +165,7 @@ func (s *Server) connectForLists(now time.Time) {
 // listedAgain is the first wait after a remote server could not be reached for its lists.
 const listedAgain = 5 * time.Minute
 
-// needsPerson reports whether the server has failed for a reason that retrying cannot mend.
+// needsPerson reports whether the server has failed for a reason that a retry cannot fix.
 func (s *Server) needsPerson() bool {
 	st := s.supervisor.Condition().State
 	return st == tool.StateFailed || st == tool.StateNeedsAuth
@@ -181,7 +181,7 @@ type refreshBackoff struct {
 // longestPostponement bounds the wait between two refreshes of a failing server.
 const longestPostponement = 6 * time.Hour
 
-// now reports whether it is still too early for the next refresh.
+// now reports whether the next refresh has to wait at the time now.
 func (p *refreshBackoff) now(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

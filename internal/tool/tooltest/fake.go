@@ -29,7 +29,7 @@ type Fake struct {
 	watchers map[int]func(tool.Change)
 	next     int
 
-	deliver sync.Mutex // held while watchers are told
+	deliver sync.Mutex // held while watchers are called
 }
 
 var (

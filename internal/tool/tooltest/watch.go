@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// watched watches a source and records what it is told.
+// watched watches a source and records the changes that it reports.
 type watched struct {
 	source tool.Source
 	stop   func()

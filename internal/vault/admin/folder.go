@@ -36,8 +36,8 @@ const (
 
 // Import imports a folder of Markdown or a SiYuan archive into the vault, or updates what an earlier import added. The
 // vault must have been opened for importing. Only one import at a time works on a vault: if another one is running,
-// Import calls waiting, unless it is nil, and waits. The report is valid even on an error: it says what was done until
-// then.
+// Import calls waiting, unless it is nil, and waits. The report is valid even on an error: it covers what was done
+// before.
 func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting func()) (report FolderReport, err error) {
 	const op = "import into the vault"
 	importFrom := folder.Import
@@ -60,7 +60,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 		return report, folderError(ctx, op, dir, err)
 	}
 	defer unlock()
-	if o.Theirs && !o.DryRun {
+	if o.Theirs && !o.DryRun { // what the folder overwrites can be undone
 		keep, end, err := v.opts.PrepareUndo(ctx, v.vault)
 		if err != nil {
 			return report, err
@@ -85,16 +85,16 @@ func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(),
 	return atomicfile.Lock(ctx, file)
 }
 
-// importError adds to an error of an import what a person can do.
+// importError adds to an import error what a person can do.
 func importError(ctx context.Context, op, dir string, err error) error {
 	conflict := func(hint string) error {
 		return &tool.Error{Op: op, Kind: tool.Conflicting, Subject: dir, Err: err, Hint: hint}
 	}
 	switch {
 	case errors.Is(err, folder.ErrCopy):
-		return conflict("--moved-from DIR goes on with what came from there; --copy brings all in once more")
+		return conflict("--moved-from DIR continues with the files imported from there; --copy imports everything once more")
 	case errors.Is(err, folder.ErrNotebook):
-		return conflict("leave --notebook out to bring that one up to date; --copy brings all in once more")
+		return conflict("leave --notebook out to bring that one up to date; --copy imports everything once more")
 	case errors.Is(err, folder.ErrNoArchive):
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Err: err, Hint: "name a folder of Markdown, or an archive that SiYuan exported as .sy.zip"}
 	case errors.Is(err, folder.ErrNoOrigin):
@@ -102,7 +102,7 @@ func importError(ctx context.Context, op, dir string, err error) error {
 	}
 	err = folderError(ctx, op, dir, err)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.Canceled {
-		e.Hint = "what is in the vault is whole; the same command goes on from there"
+		e.Hint = "the vault is intact; the same command continues from there"
 	}
 	return err
 }
@@ -117,10 +117,10 @@ func (v *Vault) Export(ctx context.Context, dir string, o FolderExport) (FolderR
 	if o.Notebooks, err = v.resolveNotebooks(ctx, o.Notebooks); err != nil {
 		return FolderReport{}, err
 	}
-	_, noMarker := os.Stat(filepath.Join(dir, folder.MarkerName))
+	_, markerErr := os.Stat(filepath.Join(dir, folder.MarkerName))
 	report, err := folder.Export(ctx, w, dir, o)
 	err = vaultError(op, v.Path(), err)
-	if err != nil && noMarker == nil && !o.Overwrite {
+	if isExport := markerErr == nil; err != nil && isExport && !o.Overwrite {
 		return report, &tool.Error{
 			Op: op, Kind: tool.Exists, Subject: dir, Message: "the folder holds an earlier export", Hint: "--overwrite brings it up to date",
 		}
@@ -149,7 +149,7 @@ func (v *Vault) ExportSiYuan(ctx context.Context, file, notebook string, overwri
 	if err != nil {
 		return report, notWritable(op, file, err)
 	}
-	defer func() { _ = os.Remove(part.Name()) }() // gone where it became the file
+	defer func() { _ = os.Remove(part.Name()) }() // after success it has been renamed already
 	report, err = folder.ExportSiYuan(ctx, w, id, part)
 	if err = errors.Join(err, part.Close()); err == nil {
 		err = os.Rename(part.Name(), file)
@@ -222,15 +222,14 @@ func checkFolder(op, dir string) error {
 
 // folderError converts an error of work on a folder to one for people.
 func folderError(ctx context.Context, op, path string, err error) error {
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case ctx.Err() == nil:
-		if _, ok := errors.AsType[*tool.Error](err); ok {
-			return err
-		}
-	default:
+	}
+	if ctx.Err() != nil {
 		return &tool.Error{Op: op, Kind: tool.Canceled, Subject: path, Message: "interrupted", Err: context.Cause(ctx)}
+	}
+	if _, ok := errors.AsType[*tool.Error](err); ok {
+		return err
 	}
 	return notWritable(op, path, err)
 }

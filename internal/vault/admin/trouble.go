@@ -77,7 +77,7 @@ func fileError(op, path string, err error) error {
 	e := &tool.Error{Op: op, Kind: tool.Internal, Subject: path, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Kind, e.Message, e.Hint = tool.NotFound, "the folder it is to lie in is not there", "make it, or name another place"
+		e.Kind, e.Message, e.Hint = tool.NotFound, "the folder that is to contain it does not exist", "make it, or name another place"
 	case errors.Is(err, fs.ErrPermission):
 		e.Kind, e.Message, e.Hint = tool.Unavailable, "it must not be written there", "name a place that you may write"
 	case errors.Is(err, syscall.ENOTDIR):

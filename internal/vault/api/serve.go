@@ -27,10 +27,10 @@ const (
 	maxForm = 64 << 20
 )
 
-// openGET has the routes that also accept GET.
+// openGET lists the routes that also accept GET.
 var openGET = map[string]bool{"/api/system/version": true, "/api/system/bootProgress": true}
 
-// bodylessRoutes has the routes that read no body, for which an empty body is not an error.
+// bodylessRoutes lists the routes that read no body, for which an empty body is not an error.
 var bodylessRoutes = map[string]bool{
 	"/api/notebook/lsNotebooks": true, "/api/sqlite/flushTransaction": true,
 	"/api/ui/reloadIcon": true, "/api/ui/reloadFiletree": true, "/api/ui/reloadTag": true,
@@ -39,11 +39,11 @@ var bodylessRoutes = map[string]bool{
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
-// repeatErrorRoutes has the routes that write the error for an empty body twice, so that the answer is not a single
+// repeatErrorRoutes lists the routes that write the error for an empty body twice, so that the answer is not a single
 // JSON value.
 var repeatErrorRoutes = map[string]bool{"/api/file/readDir": true, "/api/file/removeFile": true}
 
-// ServeHTTP handles one call as the recorded kernel did. A panic of a handler or of the storage is logged and answered
+// ServeHTTP handles one call, and answers it as SiYuan 3.7.3 does. A panic of a handler or of the storage is logged and answered
 // by [WriteError]: one bad request must not end the program.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.URL.Path
@@ -96,7 +96,7 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if at == "/api/file/getFile" && rep.Code != 0 {
-		rep.Status = http.StatusAccepted
+		rep.Status = http.StatusAccepted // as SiYuan answers errors of this route
 	}
 	write(w, rep)
 }
@@ -116,7 +116,7 @@ func WriteError(w http.ResponseWriter, err error) {
 var (
 	// errRefused makes Update roll back a call that did not answer code 0.
 	errRefused = errors.New("refused")
-	// errNeedsWrite ends a View whose handler has to change something.
+	// errNeedsWrite ends a View whose handler turns out to need to write; the call is run again with Update.
 	errNeedsWrite = errors.New("the call changes the workspace")
 )
 
@@ -140,7 +140,7 @@ func runHandler(ctx context.Context, run transaction, h Handler, req Request) (r
 		if tx.Err() == nil && rep.Code != 0 {
 			return errRefused
 		}
-		return nil // run itself returns an error of tx, for which the handler did not look
+		return nil // run returns an error of tx, which handlers need not check
 	})
 	if aborted, ok := errors.AsType[*abortedError](err); ok {
 		return aborted.reply, nil
@@ -197,8 +197,8 @@ func ContentType(name string, data []byte) string {
 	return http.DetectContentType(data)
 }
 
-// readRequest parses a body: a multipart form, or else the first JSON value. Other content types are ignored, and so is
-// text after the value.
+// readRequest parses a body: a multipart form, or else the first JSON value, whatever the content type says. Text after the
+// value is ignored.
 func readRequest(r *http.Request) (Request, error) {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		if err := r.ParseMultipartForm(maxForm); err != nil { //nolint:gosec // the body is bounded before

@@ -10,7 +10,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// FuzzDatabase reads files and shows what is in them: nothing panics, and what is written is read as it was.
+// FuzzDatabase reads files and shows their content. Nothing panics, and a written database is read back
+// unchanged.
 func FuzzDatabase(f *testing.F) {
 	f.Add([]byte(`{"spec":5,"id":"20240801120000-avmain1","name":"n","keyValues":[{"key":{"id":"p","type":"block"},"values":[{"blockID":"r","block":{"content":"x"}}]},` +
 		`{"key":{"id":"n","type":"number"},"values":[{"blockID":"r","number":{"content":1.5,"isNotEmpty":true}}]},{"key":{"id":"s","type":"select","options":[{"name":"a"}]}}],` +

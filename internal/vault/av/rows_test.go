@@ -192,7 +192,7 @@ func TestBindingByCell(t *testing.T) {
 	for _, step := range []struct {
 		data          object
 		block, shown  string
-		first, second string // what the blocks say
+		first, second string // the text of the blocks
 	}{
 		{object{"isDetached": false, "block": object{"id": blocks[0]}}, blocks[0], "one", db, ""},
 		{object{"block": object{"id": blocks[1]}}, blocks[1], "two", "", db},

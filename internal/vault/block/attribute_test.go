@@ -79,7 +79,8 @@ func TestAttributeText(t *testing.T) {
 	}
 }
 
-// TestAttributesNameDatabases shows what a block is a row of, and stores nothing of it.
+// TestAttributesNameDatabases: a block's attributes show the databases of which it is a row, and
+// this is not stored.
 func TestAttributesNameDatabases(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -18,7 +18,8 @@ import (
 // raised is why a document with x^2^ and H~2~O is another one here.
 const raised = "a single ^ or ~ is text in the vault"
 
-// contract is what this package claims: every answer of its endpoints in these scenarios but those named.
+// contract is what this package claims to answer like the kernel: its endpoints in these scenarios,
+// except the named rows.
 var contract = kerneltest.Contract{
 	Scenarios: []string{
 		"attrs", "blocks", "blocks_errors", "blocks_rich", "limits", "notebook_document", "refs_tags_outline", "transactions",

@@ -55,7 +55,8 @@ func TestBacklinks(t *testing.T) {
 	}
 }
 
-// TestMentions looks for titles that are short, long, of several scripts, and full of what means something to SQL.
+// TestMentions searches for titles that are short, long, in several scripts, and full of characters that are
+// special in SQL.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	for _, title := range []string{
@@ -108,7 +109,7 @@ func TestClosedNotebookHasNoLinks(t *testing.T) {
 	}
 }
 
-// TestTransferShowsTheOtherBlock: a dynamic anchor says at once what it refers to now.
+// TestTransferShowsTheOtherBlock: a dynamic anchor shows the text of its new block at once.
 func TestTransferShowsTheOtherBlock(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -26,8 +26,8 @@ type card struct {
 	ID    string `json:"-"`
 	Deck  string `json:"-"`
 	Block string `json:"block"`
-	// Placed says whether the block existed when the card was made. A card for an id that no block ever had is listed.
-	// A card whose block is gone is not listed; it comes back, with its schedule, when the block does.
+	// Placed says whether the block existed when the card was made. If it did and has gone since, the card is not listed
+	// until the block returns; its schedule is kept. If it never existed, the card is listed all the same.
 	Placed   bool      `json:"placed"`
 	Schedule fsrs.Card `json:"schedule"`
 }
@@ -37,7 +37,7 @@ const blockOfCard = `json_extract(CAST(record.body AS TEXT), '$.block')`
 
 func readCard(id, deck string, body []byte) card {
 	c := card{ID: id, Deck: deck}
-	_ = json.Unmarshal(body, &c) // only put writes it
+	_ = json.Unmarshal(body, &c) // it cannot fail: only put writes bodies
 	return c
 }
 
@@ -55,8 +55,8 @@ func findCard(tx *workspace.Tx, deck, id string) *card {
 	return &c
 }
 
-// add makes cards of those blocks that have none in the deck yet. It accepts ids without a block, and it marks blocks
-// even if the deck does not exist: both as recorded.
+// add makes a card for each block that has none in the deck yet. As in SiYuan, ids without a block are accepted, and blocks
+// are marked with the deck even if it does not exist.
 func add(tx *workspace.Tx, deckID string, blocks []string) api.Reply {
 	d := useDeck(tx, deckID)
 	for _, id := range blocks {

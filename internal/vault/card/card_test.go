@@ -224,7 +224,7 @@ func TestScopes(t *testing.T) {
 	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
 		t.Errorf("with a closed notebook:\n%s", diff)
 	}
-	// That notebook itself means all of them, as observed.
+	// For that notebook the kernel was observed to return all of them.
 	if diff := cmp.Diff([]string{far}, texts(w.ask("getNotebookRiffDueCards", `{"notebook":%q}`, w.nb), "cards.#.blockID")); diff != "" {
 		t.Errorf("of a closed notebook:\n%s", diff)
 	}
@@ -334,7 +334,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// BenchmarkLargeDeck asks for what is due of 10,000 cards, and for a page of them.
+// BenchmarkLargeDeck requests the due cards of 10,000, and one page of all.
 func BenchmarkLargeDeck(b *testing.B) {
 	w := newFixture(b)
 	w.many(10_000)

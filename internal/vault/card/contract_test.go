@@ -13,7 +13,7 @@ import (
 	"collie/internal/vault/vaulttest"
 )
 
-// families answer what the recordings of cards ask for.
+// families are the handlers that the recordings of cards need.
 func families(t testing.TB) *api.Mux {
 	return vaulttest.New(t, system.Register, document.Register, block.Register, card.Register).Mux
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // listCardsSQL selects the ids of the cards in deck ?2, or in all decks if it is empty. They are sorted by deck and due
-// time; cards whose block cannot be seen come last in their deck. Cards whose block is gone are left out.
+// time; cards whose block is in a closed notebook or never existed come last in their deck. Cards whose block is gone are
+// left out.
 const listCardsSQL = `SELECT record.id FROM record
 	CROSS JOIN record AS deck ON deck.kind = 'deck' AND deck.id = record.owner
 	LEFT JOIN node ON node.id = ` + blockOfCard + `
@@ -43,7 +44,7 @@ func list(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"blocks": blocks, "total": total, "pageCount": (total + size - 1) / size})
 }
 
-// number returns the number at key. Anything else ends the call, with nothing done.
+// number returns the number at key. If it is missing or not a number, the call ends with an empty success, as in SiYuan.
 func number(req api.Request, key string) int {
 	if req.Get(key).Type != gjson.Number {
 		req.End(api.Done())
@@ -61,10 +62,10 @@ type shownSchedule struct {
 	LastReview time.Time `json:"lastReview"`
 }
 
-// foundBlock returns the block of a card for a list. A block that cannot be seen has only its id and a text that says
-// so.
+// foundBlock returns the block of a card for a list. A block in a closed notebook, or one that never existed, has only its
+// id and a text that says so.
 func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
-	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"}
+	b := api.FoundBlock{ID: c.Block, Content: "Search content block does not exist"} // SiYuan's text
 	tx.Rows(func(row workspace.Row) bool {
 		b = foundRow(row)
 		b.RiffCardID = c.ID
@@ -79,7 +80,7 @@ func (c *card) foundBlock(tx *workspace.Tx) api.FoundBlock {
 }
 
 // foundRow returns a block from a row of the table blocks, so that lists of cards need not load documents. The
-// attribute with the decks is left out, as recorded.
+// attribute with the decks is left out, as in SiYuan.
 func foundRow(row workspace.Row) api.FoundBlock {
 	attrs := tree.ParseIAL(row.Text(15))
 	delete(attrs, decksAttr)

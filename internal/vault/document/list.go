@@ -66,11 +66,10 @@ func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	for i, d := range list {
 		ids[i] = d.ID()
 	}
-	children, sizes := tx.CountChildren(ids), documentSizes(tx, ids)
-	references := countReferences(tx, ids)
+	children, references := tx.CountChildren(ids), countReferences(tx, ids)
 	files := make([]listedDocument, len(list))
 	for i, d := range list {
-		attrs, created, size := d.Root.Attrs, tree.IDTime(d.ID()), sizes[d.ID()]
+		attrs, created, size := d.Root.Attrs, tree.IDTime(d.ID()), workspace.Size(d)
 		files[i] = listedDocument{
 			Path: d.Path(), Name: d.Title(), Icon: attrs["icon"], Name1: attrs["name"], Alias: attrs["alias"],
 			Memo: attrs["memo"], Bookmark: attrs["bookmark"], ID: d.ID(), Count: references[d.ID()], Size: size, HSize: humanSize(size),
@@ -90,17 +89,6 @@ func countReferences(tx *workspace.Tx, ids []string) map[string]int {
 	}, `SELECT ref.def, count(*) FROM json_each(?) AS wanted CROSS JOIN ref ON ref.def = wanted.value GROUP BY ref.def`,
 		string(api.MustJSON(ids)))
 	return counts
-}
-
-// documentSizes returns the approximate sizes of documents in bytes.
-func documentSizes(tx *workspace.Tx, ids []string) map[string]int64 {
-	sizeByID := make(map[string]int64, len(ids))
-	tx.Rows(func(row workspace.Row) bool {
-		sizeByID[row.Text(0)] = row.Int(1)
-		return true
-	}, "SELECT document.id, document.size FROM json_each(?) AS wanted JOIN document ON document.id = wanted.value",
-		string(api.MustJSON(ids)))
-	return sizeByID
 }
 
 // sortDocuments sorts documents in one of the orders of the file tree. 6 and 15 are the manual order, which list has

@@ -102,7 +102,8 @@ func TestSortOrders(t *testing.T) {
 	}
 }
 
-// TestListsAreFast holds each list of 1,000 documents to what it costs to ask for their paths one by one.
+// TestListsAreFast compares the cost of each list of 1,000 documents with requesting their paths one by
+// one.
 func TestListsAreFast(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")

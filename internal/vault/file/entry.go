@@ -17,7 +17,8 @@ type entry struct {
 	changed time.Time
 	// data returns the content of a file.
 	data func() []byte
-	// note says that it represents notes, or that every workspace has it: it cannot be written.
+	// note means that the entry represents notes, or exists in every workspace: it cannot be
+	// written.
 	note bool
 }
 

@@ -8,7 +8,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// writer collects the lines of a page in SiYuan's Markdown.
+// writer converts a page to SiYuan's Markdown, line by line. The state of the current line is in its [reader], which
+// converts what is inside a line.
 type writer struct {
 	*reader
 	in   []line
@@ -20,13 +21,13 @@ type writer struct {
 
 // writtenLine is a line of a page in SiYuan's Markdown.
 type writtenLine struct {
-	n    int // its line in the file
+	n    int // number of the line in the file
 	text string
 	id   bool // an attribute list with an id for the block above, which the import added
 }
 
-// convert converts the lines of a page to SiYuan's Markdown. numbers has for each line of text its line in the file, 0
-// for an attribute list that the import added.
+// convert converts the lines of a page to SiYuan's Markdown. numbers has, for each line of the result, the number of its
+// line in the file, or 0 for an attribute list that the import added.
 func (r *reader) convert(list []line) (text string, numbers []int) {
 	w := writer{reader: r, in: list}
 	for w.next < len(list) {
@@ -37,7 +38,7 @@ func (r *reader) convert(list []line) (text string, numbers []int) {
 		if l.code {
 			w.put(l.text)
 		} else {
-			w.convert(l.text)
+			w.convertLine(l.text)
 		}
 		w.reportChanges(list[first:w.next], begin)
 	}
@@ -89,7 +90,8 @@ var (
 	queryEnd    = lazyregexp.New(`(?i)^#\+END_(QUERY|SRC|EXAMPLE)\b`)
 )
 
-func (w *writer) convert(text string) {
+// convertLine converts one line, and the following ones if they belong to the same comment, link or tag.
+func (w *writer) convertLine(text string) {
 	prefix, rest := prefixOf(text)
 	w.row = strings.HasPrefix(rest, "|")
 	w.markup = rest != "" && (w.markup || strings.HasPrefix(rest, "<div"))
@@ -131,6 +133,7 @@ func (w *writer) quoteContinues(prefix string) bool {
 	return strings.Count(next, ">") >= strings.Count(prefix, ">") && rest != ""
 }
 
+// put appends lines to the result.
 func (w *writer) put(lines ...string) {
 	for _, l := range lines {
 		n := w.line
@@ -188,7 +191,7 @@ func (w *writer) text(prefix, rest string, attrs map[string]string) {
 			id = ""
 		}
 	}
-	marks := strings.Fields(strings.ReplaceAll(prefix, ">", " ")) // of items
+	marks := strings.Fields(strings.ReplaceAll(prefix, ">", " ")) // list markers
 	switch {
 	case rest == "" && id != "":
 		w.attachID(id)

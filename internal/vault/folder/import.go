@@ -89,6 +89,7 @@ type importer struct {
 	done         int
 	origin       workspace.Origin    // as stored during the import
 	changes      [len(kindNames)]int // lines by kind
+	sync         *syncer             // nil unless it is a part of a sync
 }
 
 func (im *importer) run(ctx context.Context, dir string) error {
@@ -264,7 +265,7 @@ func (im *importer) keepNewProblems() {
 			quiet[strings.TrimSuffix(f.Path, "/")] = true
 		}
 	}
-	im.report.Problems = slices.DeleteFunc(im.report.Problems, func(p Problem) bool { return quiet[p.Path] })
+	im.report.Problems = slices.DeleteFunc(im.report.Problems, func(p Problem) bool { return quiet[p.Path] && p.Code != codeFileKept })
 }
 
 // layOut decides which notebooks to import, and which document each file becomes.

@@ -14,13 +14,13 @@ type reader struct {
 	pg    *page
 	defs  map[string]string // addresses of links by name
 	line  int               // current line
-	kinds changeKinds       // how the current line is written differently
-	// row says that the current line is a table row, in which bars are escaped.
+	kinds changeKinds       // how the converted line differs from the one in the file
+	// row means that the current line is a table row, in which bars are escaped.
 	row   bool
 	depth int
 	// quiet means to report no problems.
 	quiet bool
-	// markup says that the current line is part of an HTML block, in which Markdown has no meaning.
+	// markup means that the current line is part of an HTML block, in which Markdown has no meaning.
 	markup  bool
 	usedIDs []string // ids given to blocks of the page
 }

@@ -168,3 +168,131 @@ func cutDefinitions(list []line, onCut func(line)) (remaining []line, defs map[s
 	}
 	return remaining, defs
 }
+
+// fileText is the text of a file by lines, with their ends.
+type fileText struct {
+	bom   string
+	lines []string // without ends
+	ends  []string
+	end   string // the end that new lines get
+}
+
+// splitFile splits a file into lines. Texts in other encodings than UTF-8 are converted.
+func splitFile(data []byte) fileText {
+	f := fileText{end: "\n"}
+	text := string(data)
+	if rest, found := strings.CutPrefix(text, "\ufeff"); found {
+		f.bom, text = "\ufeff", rest
+	} else if decoded, guessed, code := decode(data); guessed != "" && code == "" {
+		text = decoded
+	}
+	crlf := 0
+	for text != "" {
+		at := strings.IndexAny(text, "\r\n")
+		if at < 0 {
+			f.lines, f.ends = append(f.lines, text), append(f.ends, "")
+			break
+		}
+		end := text[at : at+1]
+		if strings.HasPrefix(text[at:], "\r\n") {
+			end = "\r\n"
+			crlf++
+		}
+		f.lines, f.ends = append(f.lines, text[:at]), append(f.ends, end)
+		text = text[at+len(end):]
+	}
+	if crlf*2 > len(f.lines) {
+		f.end = "\r\n"
+	}
+	return f
+}
+
+// text returns lines of the file, from 1, inclusive, as they are.
+func (f *fileText) text(from, to int) string {
+	var out strings.Builder
+	for i := from; i <= to && i <= len(f.lines); i++ {
+		out.WriteString(f.lines[i-1] + f.ends[i-1])
+	}
+	return out.String()
+}
+
+// fresh returns a text with the line ends of the file.
+func (f *fileText) fresh(text string) string {
+	if f.end == "\n" {
+		return text
+	}
+	return strings.ReplaceAll(text, "\n", f.end)
+}
+
+// maxAligned bounds the work of finding the longest common sequence, in pairs.
+const maxAligned = 4 << 20
+
+// alignHashes returns for each text of a its partner in b, -1 for none: a longest common sequence, if the lists are not
+// too long.
+func alignHashes(a, b []string) []int {
+	partner := make([]int, len(a))
+	for i := range partner {
+		partner[i] = -1
+	}
+	lo := 0
+	for lo < len(a) && lo < len(b) && a[lo] == b[lo] {
+		partner[lo] = lo
+		lo++
+	}
+	endA, endB := len(a), len(b)
+	for endA > lo && endB > lo && a[endA-1] == b[endB-1] {
+		endA--
+		endB--
+		partner[endA] = endB
+	}
+	n, m := endA-lo, endB-lo
+	if n == 0 || m == 0 {
+		return partner
+	}
+	if n*m > maxAligned {
+		alignUnique(a, b, partner, lo, endA, endB)
+		return partner
+	}
+	table := make([]int32, (n+1)*(m+1))
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if a[lo+i] == b[lo+j] {
+				table[i*(m+1)+j] = table[(i+1)*(m+1)+j+1] + 1
+			} else {
+				table[i*(m+1)+j] = max(table[(i+1)*(m+1)+j], table[i*(m+1)+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < n && j < m; {
+		switch {
+		case a[lo+i] == b[lo+j]:
+			partner[lo+i] = lo + j
+			i++
+			j++
+		case table[(i+1)*(m+1)+j] >= table[i*(m+1)+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return partner
+}
+
+// alignUnique aligns long lists from the beginning, each text with the next equal one that is near.
+func alignUnique(a, b []string, partner []int, lo, endA, endB int) {
+	places := map[string][]int{}
+	for j := lo; j < endB; j++ {
+		places[b[j]] = append(places[b[j]], j)
+	}
+	next := lo
+	for i := lo; i < endA; i++ {
+		list := places[a[i]]
+		for len(list) > 0 && list[0] < next {
+			list = list[1:]
+		}
+		places[a[i]] = list
+		if len(list) > 0 && list[0]-next < 2000 {
+			partner[i], next = list[0], list[0]+1
+		}
+	}
+}

@@ -1,14 +1,17 @@
 package folder
 
 import (
+	"html"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"collie/internal/lazyregexp"
 )
 
-// link reads [text](address) and [text][name], and an image if an exclamation mark precedes it.
+// link reads [text](address) or [text][name] at the start of text, and an image if an exclamation mark precedes it. It returns
+// how many bytes it read and what replaces them; 0 if there is no link.
 func (r *reader) link(text string, image bool) (int, string) {
 	open := 0
 	if image {
@@ -85,7 +88,8 @@ type linkParts struct {
 	byName                bool // its address is defined elsewhere
 }
 
-// writeLink writes a link or image from its parts.
+// writeLink returns the text for a link or image. An address may be one outside the folder, a heading of this page, a page, an
+// attachment, or the name of a page; the first that fits counts. What leads nowhere is reported and kept as it was.
 func (r *reader) writeLink(p linkParts) string {
 	address, title, original, image := p.address, p.title, p.source, p.image
 	label := p.label
@@ -154,8 +158,8 @@ func (r *reader) writeLink(p linkParts) string {
 	return write(address)
 }
 
-// linkTo writes a link to a document or block. It is a reference if that can contain the label. A label with an image
-// or another reference gets a link to the block's address instead.
+// linkTo writes a reference to a document or block. A reference cannot hold images or other references, so a label with
+// one gets a link to the address of the block instead.
 func (r *reader) linkTo(t target, label string, write func(string) string) string {
 	if strings.Contains(label, "![") || strings.Contains(label, "((") {
 		return write("siyuan://blocks/" + t.ref())
@@ -171,9 +175,9 @@ func unescapeFragment(fragment string) string {
 	return fragment
 }
 
-var escapedSlash = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
+var escapedPunctuation = lazyregexp.New("\\\\([!-/:-@\\[-`{-~])")
 
-func unescapeBackslashes(text string) string { return escapedSlash.ReplaceAllString(text, "$1") }
+func unescapeBackslashes(text string) string { return escapedPunctuation.ReplaceAllString(text, "$1") }
 
 // closingBracket returns the index at which the bracket that begins a text is closed, -1 if it is not.
 func closingBracket(text string) int {
@@ -235,4 +239,74 @@ func destinationOf(text string) (address, title string, length int) {
 		}
 	}
 	return "", "", 0
+}
+
+var (
+	imageTag = lazyregexp.New(`(?i)^<img(?:[ \t\n][^<>]*)?>`)
+	attrPair = lazyregexp.New(`([A-Za-z][A-Za-z0-9_:-]*)(?:[ \t\n]*=[ \t\n]*("[^"]*"|'[^']*'|[^ \t\n"'<>=]+))?`)
+)
+
+// imageOf converts an HTML image to Markdown, with its size in an attribute list. It reports attributes that Markdown
+// cannot express. Without a usable address the result is "".
+func (r *reader) imageOf(tag string) string {
+	values := map[string]string{}
+	var dropped []string
+	for _, m := range attrPair.FindAllStringSubmatch(strings.TrimSuffix(strings.TrimSuffix(tag[4:], ">"), "/"), -1) {
+		name, value := strings.ToLower(m[1]), html.UnescapeString(strings.Trim(m[2], `"'`))
+		switch name {
+		case "src", "alt", "title", "width", "height", "style":
+			values[name] = strings.Join(strings.Fields(value), " ")
+		default:
+			dropped = append(dropped, m[0])
+		}
+	}
+	address := values["src"]
+	if address == "" || strings.ContainsAny(address, "()<> \"") && isExternal(address) {
+		return ""
+	}
+	if at := r.im.s.file(r.pg, address, false); !isExternal(address) && at != "" && !isPage(at) {
+		if asset := r.asset(at); asset != "" {
+			address = asset
+		}
+	} else if !isExternal(address) {
+		r.problem(codeFileMissing, tag, "the file is not there: the link is kept as it was")
+	}
+	if strings.ContainsAny(address, "()<> \"") && !strings.HasPrefix(address, assetsDir+"/") {
+		return ""
+	}
+	if len(dropped) > 0 {
+		slices.Sort(dropped)
+		r.problem(codeImageAttrs, strings.Join(dropped, " "), "Markdown images have no such attributes: left out")
+	}
+	r.markKind(asImage)
+	if values["title"] != "" {
+		address += ` "` + strings.ReplaceAll(values["title"], `"`, `\"`) + `"`
+	}
+	image := "![" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(values["alt"]) + "](" + address + ")"
+	if r.row {
+		image = strings.ReplaceAll(image, "|", `\|`)
+	}
+	return image + styleOf(values)
+}
+
+// styleOf returns the attribute list for the size of an image, "" for none.
+func styleOf(values map[string]string) string {
+	style := strings.TrimSuffix(strings.TrimSpace(values["style"]), ";")
+	for _, name := range []string{"width", "height"} {
+		value := values[name]
+		if value == "" || strings.Contains(style, name) {
+			continue
+		}
+		if strings.Trim(value, "0123456789") == "" {
+			value += "px"
+		}
+		if style != "" {
+			style += "; "
+		}
+		style += name + ": " + value
+	}
+	if style == "" || strings.ContainsAny(style, "{}\"<>&\n") {
+		return ""
+	}
+	return `{: style="` + style + `;"}`
 }

@@ -18,6 +18,9 @@ func (im *importer) match() {
 			return false
 		}
 		pg.row = row
+		if im.sync != nil && tidied(row.Title) == pg.title {
+			pg.title = row.Title // as the document has it
+		}
 		claimed[row.Target] = true
 		return true
 	}
@@ -41,14 +44,17 @@ func (im *importer) match() {
 	}
 	for _, pg := range im.pages {
 		switch {
-		case pg.row != nil || pg.front.id != "":
-		case pg.file == "":
-			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, but not what was below it
+		case pg.row != nil || pg.front.id != "" || pg.file == "":
 		case claim(pg, m.rows[pg.dir+"/"]): // a folder that had no file has one now
 			pg.from = pg.row.Path
 			m.present[pg.from] = true
 		case pg.size > 0:
 			im.matchMoved(pg, missing[pg.source], claim)
+		}
+	}
+	for _, pg := range im.pages {
+		if pg.row == nil && pg.front.id == "" && pg.file == "" {
+			claim(pg, m.rows[pg.dir+".md"]) // the file is gone, and not moved elsewhere, but what was below it is there
 		}
 	}
 	im.matchMovedFolders(claim)

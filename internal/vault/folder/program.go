@@ -3,7 +3,7 @@ package folder
 // foreignProgram is a program that writes folders of notes, with the differences of its notes from plain Markdown with
 // Obsidian's extensions. A nil function means no difference. Each program has a file of its own, such as logseq.go.
 type foreignProgram struct {
-	// dialect is that of its pages, if their links and texts are read differently.
+	// dialect is the dialect of its pages, if their links and texts are read differently.
 	dialect dialect
 	// isAuthor reports whether the program wrote a folder.
 	isAuthor func(s *source) bool

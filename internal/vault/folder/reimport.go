@@ -31,7 +31,7 @@ func (im *importer) isUnchanged(pg *page) bool {
 	}
 	_, exists := m.inVault[pg.row.Target]
 	if !exists {
-		if im.o.Theirs {
+		if im.o.Theirs || im.sync != nil && im.isRestored(pg) {
 			return false
 		}
 		im.state(pg.rowPath(), pageKind, Removed, pg.row.Target, "")
@@ -54,7 +54,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 		return pageOutcome{state: LeftOut}, nil, nil
 	case d == nil && tx.DocumentExists(pg.id):
 		return pageOutcome{state: Closed}, nil, nil
-	case d == nil && pg.row != nil && !im.o.Theirs:
+	case d == nil && pg.row != nil && !im.o.Theirs && !(im.sync != nil && im.isRestored(pg.page)):
 		return pageOutcome{state: Removed}, nil, nil
 	case d == nil:
 		out.state = Added
@@ -65,8 +65,13 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 		if tx.Writes() {
 			im.addPage(tx, pg)
 			im.recordPage(tx, pg)
+			if im.sync != nil {
+				im.sync.recordAdded(tx, pg)
+			}
 		}
 		return out, nil, nil
+	case im.sync != nil:
+		return im.sync.updateDocument(tx, d, pg), nil, nil
 	}
 	return im.update(tx, d, pg)
 }
@@ -162,6 +167,25 @@ func (im *importer) placeDocument(tx *workspace.Tx, d *tree.Document, pg convert
 	}
 }
 
+// isRestored reports whether a page whose document was removed in the vault comes back: its file has changed, or a page
+// below it stays.
+func (im *importer) isRestored(pg *page) bool {
+	if pg.row == nil || pg.file != "" && pg.source != pg.row.Source {
+		return true
+	}
+	for _, child := range pg.children {
+		if child.row != nil {
+			if _, exists := im.memory.inVault[child.row.Target]; exists {
+				return true
+			}
+		}
+		if im.isRestored(child) {
+			return true
+		}
+	}
+	return false
+}
+
 // recordPage records what a page has become.
 func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 	parent := ""
@@ -207,6 +231,9 @@ func (im *importer) reportOutcome(pg convertedPage, out pageOutcome) {
 		im.report.problem(pg.path(), 0, codeConflict, pg.title, why)
 	case Closed:
 		im.report.problem(pg.path(), 0, codeNotebookClosed, pg.title, "the document is in a notebook that is closed: open it first")
+	case BothKept:
+		im.report.problem(pg.path(), 0, codeConflict, pg.title, "changed on both sides: the file stays, and what the notebook said is beside it")
+		im.report.Documents++
 	case Added, Restored, Updated, Overwritten:
 		im.report.Documents++
 		for _, block := range pg.blocks {

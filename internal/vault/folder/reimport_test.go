@@ -19,7 +19,7 @@ import (
 	"collie/test/await"
 )
 
-// put writes a file of a folder, or removes it for the text "".
+// put writes a file of a folder, or removes it if text is empty.
 func put(t testing.TB, dir, name, text string) {
 	t.Helper()
 	at := filepath.Join(dir, filepath.FromSlash(name))
@@ -52,7 +52,8 @@ func wantStates(t *testing.T, r folder.Report, want map[string]folder.State) {
 	}
 }
 
-// whole is every row of documents and blocks, as the file holds them: what an import that changes nothing leaves.
+// whole returns all documents, blocks, files and notebooks as the vault's database holds them. An import that changes
+// nothing leaves it equal.
 func whole(t testing.TB, w *workspace.Workspace) string {
 	t.Helper()
 	var out strings.Builder
@@ -90,6 +91,7 @@ func addText(text string) func(*workspace.Tx, *tree.Document) {
 	}
 }
 
+// sound fails the test if the vault's own check finds anything.
 func sound(t *testing.T, w *workspace.Workspace) {
 	t.Helper()
 	found, err := w.Check(t.Context(), nil)
@@ -121,7 +123,7 @@ func TestImportAgainChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(before, whole(t, w)); diff != "" {
 			t.Errorf("%s: the second import changed something:\n%s", name, diff)
 		}
-		now := time.Now().Add(time.Hour) // other times of change, the same files; and a file that nobody names
+		now := time.Now().Add(time.Hour) // other times of change, the same files; and a file that no page names
 		for at := range someNotes {
 			if name == "notes" {
 				if err := os.Chtimes(filepath.Join(dir, at), now, now); err != nil {
@@ -138,7 +140,7 @@ func TestImportAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// ids are those of the blocks of a document by their text.
+// ids returns the ids of the blocks of a document by their text.
 func ids(d *tree.Document) map[string]string {
 	found := map[string]string{"": d.Root.ID}
 	d.Root.Walk(func(b *tree.Block) {
@@ -288,13 +290,14 @@ func TestImportAgainAfterMoves(t *testing.T) {
 	sound(t, w)
 }
 
-// TestImportGoesOn ends an import after each number of transactions, and goes on with another.
+// TestImportGoesOn cancels imports after different numbers of files. Another import then completes each of them, and
+// the result is that of one without interruption.
 func TestImportGoesOn(t *testing.T) {
 	t.Parallel()
 	dir := generated(5, 70).write(t)
-	whole := newVault(t)
-	imported(t, whole, dir, folder.ImportOptions{})
-	want := len(notes(t, whole))
+	complete := newVault(t)
+	imported(t, complete, dir, folder.ImportOptions{})
+	want := len(notes(t, complete))
 	for stop := 1; stop < await.Fewer(70); stop += 23 {
 		w := newVault(t)
 		ctx, cancel := contextWith(t)
@@ -310,7 +313,7 @@ func TestImportGoesOn(t *testing.T) {
 		if got := len(notes(t, w)); got != want {
 			t.Errorf("stopped after %d: %d documents, want %d", stop, got, want)
 		}
-		if diff := cmp.Diff(stripped(markdown(t, whole)), stripped(markdown(t, w))); diff != "" {
+		if diff := cmp.Diff(stripped(markdown(t, complete)), stripped(markdown(t, w))); diff != "" {
 			t.Errorf("stopped after %d:\n%s", stop, diff)
 		}
 		sound(t, w)
@@ -341,6 +344,8 @@ func TestImportOfAnExportIntoItsVault(t *testing.T) {
 	sound(t, w)
 }
 
+// The vault remembers the place of each folder that it imported, so that a folder that was moved is known again, and a
+// copy is not taken for it.
 func TestPlacesOfFolders(t *testing.T) {
 	t.Parallel()
 	dir := someNotes.write(t)
@@ -385,8 +390,8 @@ func TestPlacesOfFolders(t *testing.T) {
 	sound(t, w)
 }
 
-// TestVaultOfBefore imports into a vault that does not know where its documents came from.
-func TestVaultOfBefore(t *testing.T) {
+// TestVaultWithoutOrigins imports into a vault of an earlier version, which does not know where its documents came from.
+func TestVaultWithoutOrigins(t *testing.T) {
 	t.Parallel()
 	dir := someNotes.write(t)
 	w := newVault(t)
@@ -411,12 +416,12 @@ func TestVaultOfBefore(t *testing.T) {
 	sound(t, w)
 }
 
-// contextWith is a context that the test ends when it likes.
+// contextWith returns a context that the test can cancel.
 func contextWith(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithCancel(t.Context())
 }
 
-// stripped are texts without ids.
+// stripped returns texts without their ids.
 func stripped(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, text := range all {

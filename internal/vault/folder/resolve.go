@@ -13,7 +13,7 @@ type index struct {
 	folded map[string][]*page // by folded path without extension
 	byName map[string][]*page // by folded name of the file
 	byWord map[string][]*page // by folded title or alias
-	byUUID map[string]target  // blocks of Logseq
+	byUUID map[string]target  // Logseq blocks
 }
 
 // target is a document, or a block in it.
@@ -49,7 +49,7 @@ func newIndex(pages []*page) *index {
 			add(x.byWord, foldName(word), pg)
 		}
 		for name, id := range pg.anchors {
-			if len(name) == 36 {
+			if len(name) == 36 { // a UUID
 				x.byUUID[name] = target{pg, id}
 			}
 		}
@@ -66,8 +66,9 @@ func add(m map[string][]*page, key string, pg *page) {
 	}
 }
 
-// wiki returns the page that [[name]] means in the page from: by path, by file name (the nearest first), or by title or
-// alias. An empty name is the page itself.
+// wiki returns the page that [[name]] on the page from refers to, or nil. It tries, in this order: the path relative to from,
+// the path from the top of the folder, the file name (in from's own folder first), the title or an alias, and the end of a
+// path. An empty name refers to from itself.
 func (x *index) wiki(from *page, name string) *page {
 	name = strings.TrimSpace(name)
 	if name == "" {
@@ -123,9 +124,9 @@ func (x *index) findBySuffix(name string) (match *page) {
 }
 
 // pageAt returns the page at a path, with or without extension; nil if there is none.
-func (x *index) pageAt(byPathOrFile string) *page {
-	for _, p := range []string{strings.TrimSuffix(byPathOrFile, path.Ext(byPathOrFile)), byPathOrFile} {
-		if p != byPathOrFile && !isPage(byPathOrFile) {
+func (x *index) pageAt(at string) *page {
+	for _, p := range []string{strings.TrimSuffix(at, path.Ext(at)), at} {
+		if p != at && !isPage(at) { // only the extension of a page may be left out
 			continue
 		}
 		if pg := x.byPath[p]; pg != nil {
@@ -174,8 +175,9 @@ func relativePath(from, address string) string {
 	return plain
 }
 
-// file finds an attachment and returns its path, "" if there is none. It tries the path relative to the page and to the
-// top, and with byName also the file name alone, the nearest first.
+// file finds an attachment and returns its path, "" if there is none. It tries the address relative to the page, then relative
+// to the top of the folder. With byName it also accepts a file of that name anywhere, or one whose path ends in the address if
+// that has a slash; the page's own folder comes first.
 func (s *source) file(from *page, address string, byName bool) string {
 	for _, try := range []string{address, strings.SplitN(address, "?", 2)[0]} {
 		if at := relativePath(from.file, try); at != "" && s.has(at) {
@@ -209,7 +211,8 @@ func (s *source) file(from *page, address string, byName bool) string {
 
 func (s *source) has(at string) bool { _, ok := s.files[at]; return ok }
 
-// isExternal reports whether an address leads out of the folder.
+// isExternal reports whether an address is not a path in the folder: it is empty, a fragment of the same page, or has a host or
+// a scheme. A letter before a colon is a drive, not a scheme.
 func isExternal(address string) bool {
 	if address == "" || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "//") {
 		return true

@@ -20,8 +20,14 @@ type source struct {
 	files map[string]foundFile // all files by path
 	base  map[string][]string  // paths by folded name
 	dirs  map[string]bool
+	// unread has what is in the folder and cannot be read, or is not followed: files, folders and links.
+	unread map[string]bool
 	// packed has the files of an archive, which has no root.
 	packed map[string]*zip.File
+	// texts has files as they will be, and moved the present paths of files that will lie elsewhere: a sync reads the
+	// folder as it is going to be.
+	texts map[string][]byte
+	moved map[string]string
 }
 
 // foundFile is a file of the folder.
@@ -36,7 +42,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{root: root, files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}}
+	s := &source{root: root, files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}, unread: map[string]bool{}}
 	err = fs.WalkDir(root.FS(), ".", func(at string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -46,6 +52,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 				return err
 			}
 			r.problem(at, 0, codeUnreadable, path.Base(at), plainError(err)+": left out")
+			s.unread[at] = true
 			if d != nil && d.IsDir() {
 				return fs.SkipDir
 			}
@@ -56,6 +63,23 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
+	s.reindex()
+	return s, nil
+}
+
+// isUnread reports whether a path is there, or may be, and is not read.
+func (s *source) isUnread(at string) bool {
+	for ; at != "." && at != "/"; at = path.Dir(at) {
+		if s.unread[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// reindex lists the files by name.
+func (s *source) reindex() {
+	s.base = map[string][]string{}
 	for at := range s.files {
 		key := foldName(path.Base(at))
 		s.base[key] = append(s.base[key], at)
@@ -63,7 +87,6 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	for _, paths := range s.base {
 		slices.SortFunc(paths, nearestFirst)
 	}
-	return s, nil
 }
 
 // nearestFirst orders paths by depth.
@@ -102,6 +125,9 @@ func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 		return nil
 	}
 	info, err := s.root.Stat(at) // follows a link that stays inside
+	if err != nil || !info.Mode().IsRegular() {
+		s.unread[at] = true
+	}
 	switch {
 	case err != nil && d.Type()&fs.ModeSymlink != 0:
 		r.problem(at, 0, codeSymlink, path.Base(at), "the symbolic link leads out of the folder or to nothing: left out")
@@ -155,6 +181,12 @@ func (s *source) read(at string, limit int64) ([]byte, error) {
 			return nil, fs.ErrNotExist
 		}
 		return readPacked(f, limit)
+	}
+	if data, ok := s.texts[at]; ok {
+		return data, nil
+	}
+	if now := s.moved[at]; now != "" {
+		at = now
 	}
 	data, err := s.root.ReadFile(at)
 	if err == nil && int64(len(data)) > limit {

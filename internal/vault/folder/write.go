@@ -184,6 +184,10 @@ func (im *importer) blocks(pg *page) []*tree.Block {
 		return im.archivedBlocks(pg)
 	}
 	list, ok := im.open(pg, false)
+	if !ok && im.sync != nil {
+		im.sync.leaveOut(pg)
+		return nil
+	}
 	if !ok {
 		im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the import: the document is empty")
 		return nil

@@ -15,7 +15,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// families answer what the recordings of the history ask for.
+// families are the handlers that the recordings of the history need.
 func families(t testing.TB) *api.Mux {
 	t.Helper()
 	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})

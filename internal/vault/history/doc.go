@@ -1,12 +1,13 @@
 // Package history answers the endpoints of document history, /api/history/..., and of the data repository,
 // /api/repo/..., which takes snapshots of the workspace.
 //
-// The history of a document consists of the copies below /history that package edit makes. The path of a copy has its
+// The history of a document consists of the copies below /history that package edit makes. The path of a copy tells its
 // document, time and reason: /history/<time>-<op>/<notebook>/<path>.sy.
 //
 // A snapshot is a list of ids of file records. A file record describes one file or document at a path and names the
-// object with its bytes. Each of these is stored once, under a name derived from its content. The name for a document
-// is derived from its revision, so a snapshot reads only documents that changed since the last one.
+// object that holds its bytes. Records and objects are stored once each, under a name derived from their content; the
+// object of a document is named after its revision instead, so that a snapshot reads only documents that changed since the
+// last one.
 //
 // Endpoints and answers follow the recordings of kernel 3.7.3, with one exception: restoring the state that a document
 // already has changes nothing, whereas SiYuan removes the document's file.

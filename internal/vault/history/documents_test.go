@@ -13,7 +13,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// rich holds what a .sy file must not lose.
+// rich is a document with everything that a .sy file must not lose.
 const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20990101000000-zzzzzzz 'ref'))\n\n" +
 	"- one\n  - two\n- three\n\n1. first\n2. second\n\n- [ ] open\n- [x] done\n\n> quote\n\n```go\nfunc f() {}\n```\n\n" +
 	"| a | b |\n| - | - |\n| 1 | 2 |\n\n$$\nx^2\n$$\n\n---\n\nlast 最后"

@@ -24,7 +24,7 @@ func (w *fixture) diff(left, right string) gjson.Result {
 	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
 }
 
-// titles are those of the documents and files in a list of a comparison, without what follows from the tree.
+// titles returns the titles of the documents and files in a list of a comparison, without what follows from the tree.
 func titles(list gjson.Result) []string {
 	found := []string{}
 	for _, f := range list.Array() {

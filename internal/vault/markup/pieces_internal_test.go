@@ -53,7 +53,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// shown are blocks with all that they hold, line by line.
+// shown lists blocks with their content, line by line.
 func shown(blocks []*tree.Block) (lines []string) {
 	for _, b := range blocks {
 		b.Walk(func(b *tree.Block) {

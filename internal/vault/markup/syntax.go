@@ -28,7 +28,7 @@ func escapeInTag(text string) string {
 	return plainBackslash.ReplaceAllString(escapeMarks(text), `\$1`)
 }
 
-// tagStart matches the beginning of a tag.
+// tagStart matches the beginning of an HTML tag.
 var tagStart = lazyregexp.New(`<([A-Za-z/!?])`)
 
 // codeSpan returns code between backticks, more of them than the code has in a row.

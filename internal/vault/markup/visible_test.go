@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// splitMarkdown are what people write who know other Markdown than lute's.
+// splitMarkdown are texts in Markdown dialects other than lute's.
 var splitMarkdown = []string{
 	"2^10", "3~5", "[^1]", "^x^", "~y~", "~~s~~", "==m==", "#tag", "#tag#", "C#", "((ref))", "((a b))", "{{embed}}", "{: x}", "{:?}", "{x}",
 	"<kbd>K</kbd>", "<u>u</u>", "<sup>2</sup>", ":smile:", "12:30:45", "$5", "$6.50", "$x+y$", "$$z$$", "||", "%%", "%%%", "`a|b`", "`<a:b<c>>`", "`((x))`",

@@ -72,7 +72,7 @@ func sample(t testing.TB) []byte {
 	return data
 }
 
-// salvaged is how many of the words come out of a file, and what is said to be missing.
+// salvaged returns how many of the words are recovered from a file, and what is reported missing.
 func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "damaged.db")

@@ -98,7 +98,7 @@ func (x expressionLookup) phrase(p columnPhrase) *bitset {
 	}
 	names := strings.Join(p.columns.names(), " ")
 	if utf8.RuneCountInString(p.text) >= trigram {
-		src := indexSource("{" + names + "} : " + indexPhrase(p.text))
+		src := indexSource("{"+names+"} : "+indexPhrase(p.text), everywhere)
 		x.tx.Rows(collect, src.statement, src.args...)
 	} else {
 		from, to := startingWith(p.text)

@@ -94,7 +94,7 @@ func sourceOf(tx *workspace.Tx, query string, method int) (source, marker) {
 		return matchRegexp(tx, pattern), markingPattern(pattern)
 	}
 	words := strings.Fields(query)
-	return matchWords(tx, words), wordMarker(words)
+	return source{words: words}, wordMarker(words)
 }
 
 func markAll(list []*api.FoundBlock, mark marker) []*api.FoundBlock {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -55,14 +56,20 @@ type scope struct {
 	// within are the documents to search; nil means all except without, which has pages and documents of closed
 	// notebooks.
 	within, without map[int64]bool
+	closed          uint64 // a digest of without: the index has no blocks of closed notebooks
 }
+
+var digestSeed = maphash.MakeSeed()
 
 // newScope returns a scope with the documents below paths. A path is the id of a notebook, or that id with the path of
 // a document. No paths mean all notebooks.
 func newScope(tx *workspace.Tx, kinds, paths []string) scope {
 	s := scope{kinds: kinds, without: map[int64]bool{}}
 	tx.Rows(func(row workspace.Row) bool {
-		s.without[row.Int(0)] = true
+		if n := row.Int(0); !s.without[n] {
+			s.without[n] = true
+			s.closed += maphash.Comparable(digestSeed, n) // in any order
+		}
 		return true
 	}, `SELECT document.n FROM notebook JOIN document ON document.id = notebook.id
 		UNION ALL SELECT document.n FROM notebook CROSS JOIN document ON document.box = notebook.id WHERE notebook.closed = 1`)
@@ -112,11 +119,24 @@ type hitCollector struct {
 // find returns the hits of a source within a scope: how many, and the first keep of them in an order.
 func find(tx *workspace.Tx, src source, where scope, order, keep int) hitCollector {
 	hits := hitCollector{compare: comparisonFor(order), limit: keep}
-	if src.statement == "" {
-		return hits
+	keys := keysFor(tx, order)
+	if len(src.words) > 0 && keys == nil {
+		src = matchWords(tx, src.words, everywhere)
 	}
-	if keys := keysFor(tx, order); keys != nil {
-		hits.findByKeys(tx, keys, src, where, order)
+	switch {
+	case len(src.words) > 0:
+		set := blocksWith(tx, keys, &where, src.words)
+		hits.findByKeys(keys, where, order, set.each)
+		return hits
+	case src.statement == "":
+		return hits
+	case keys != nil:
+		hits.findByKeys(keys, where, order, func(found func(n int64)) {
+			tx.Rows(func(row workspace.Row) bool {
+				found(row.Int(0))
+				return true
+			}, src.statement, src.args...)
+		})
 		return hits
 	}
 	documents := bitset{}
@@ -150,24 +170,24 @@ func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	return tx.Keys()
 }
 
-// findByKeys is find for orders that need only the keys of blocks.
-func (f *hitCollector) findByKeys(tx *workspace.Tx, keys *workspace.Keys, src source, where scope, order int) {
+// findByKeys is find for orders that need only the keys of blocks. matches calls its argument for each block.
+func (f *hitCollector) findByKeys(keys *workspace.Keys, where scope, order int, matches func(func(n int64))) {
 	kinds := make([]bool, len(keys.Kinds()))
 	for i, kind := range keys.Kinds() {
 		kinds[i] = slices.Contains(where.kinds, kind)
 	}
 	var seen, documents, looked, inside bitset
-	tx.Rows(func(row workspace.Row) bool {
-		h := hit{n: row.Int(0)}
+	matches(func(n int64) {
+		h := hit{n: n}
 		key, exists := keys.At(h.n)
 		if !exists || !kinds[key.Kind] || !seen.add(h.n) {
-			return true
+			return
 		}
 		if looked.add(key.Doc) && where.within[key.Doc] == (where.within != nil) && !where.without[key.Doc] {
 			inside.add(key.Doc)
 		}
 		if !inside.has(key.Doc) {
-			return true
+			return
 		}
 		f.blocks++
 		if documents.add(key.Doc) {
@@ -181,8 +201,7 @@ func (f *hitCollector) findByKeys(tx *workspace.Tx, keys *workspace.Keys, src so
 			h.stamp, h.text = key.Stamp, key.Odd
 		}
 		f.add(h)
-		return true
-	}, src.statement, src.args...)
+	})
 	f.sort()
 }
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestFirstHits holds what is kept of many hits to what sorting all of them gives, in every order and however they come.
+// TestFirstHits compares the hits that are kept with the first ones after sorting all, for every order of sorting and
+// of arrival.
 func TestFirstHits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))

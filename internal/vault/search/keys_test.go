@@ -16,8 +16,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestSearchesSeeEveryWrite writes at random through two handles on one file, and holds each search, also one that was
-// asked before, to what stands in the table of blocks.
+// TestSearchesSeeEveryWrite writes at random through two handles on one file, and compares each search, repeated ones
+// too, with the table of blocks.
 func TestSearchesSeeEveryWrite(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {

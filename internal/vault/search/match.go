@@ -2,8 +2,11 @@ package search
 
 import (
 	"encoding/json"
+	"math"
+	"math/bits"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,9 +25,10 @@ const (
 // trigram is the length of the index's words in characters.
 const trigram = 3
 
-// source is a SELECT of the numbers of matching blocks as column n. There may be duplicates. The zero value selects
-// nothing.
+// source is a SELECT of the numbers of matching blocks as column n, or words that are yet to be looked up. There may be
+// duplicates. The zero value selects nothing.
 type source struct {
+	words     []string // if there are any, the rest is empty
 	statement string
 	args      []any
 	// ranked is the same SELECT with an additional column rank, where smaller is better; "" if there is none. It is a
@@ -41,34 +45,89 @@ func numberSource(numbers []int64) source {
 	return source{statement: "SELECT value AS n FROM json_each(?)", args: []any{string(data)}}
 }
 
-// indexSource returns a source of the blocks that match an expression of the index.
-func indexSource(expression string) source {
+// indexSource returns a source of the blocks of a range that match an expression of the index. Only one of all blocks can be
+// ranked.
+func indexSource(expression string, where span) source {
+	if where != everywhere {
+		return source{
+			statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ? AND rowid BETWEEN ? AND ?",
+			args:      []any{expression, where.from, where.to},
+		}
+	}
 	return source{
 		statement: "SELECT rowid AS n FROM blocks_fts WHERE blocks_fts MATCH ?", args: []any{expression},
 		ranked: "SELECT rowid AS n, rank FROM blocks_fts WHERE blocks_fts MATCH ?",
 	}
 }
 
-// matchWords finds the blocks that have all words in a single one of their texts: content, name, alias, memo or tag.
+// blocksWith is matchWords as a set, which is remembered for the same words in the same state of the notes: people turn pages, and
+// models repeat themselves.
+func blocksWith(tx *workspace.Tx, keys *workspace.Keys, where *scope, words []string) *bitset {
+	key := strconv.FormatUint(where.closed, 36) + "\n" + strings.Join(words, "\n") // no word has a line break
+	known := keys.Remembered.Get(key)
+	set, _ := known.Value.(*bitset)
+	switch _, short := splitByLength(words); {
+	case set == nil || len(known.Changed) > 0 && len(short) > 0: // the index finds short words only in all blocks at once
+		set = &bitset{}
+		set.addAll(tx, matchWords(tx, words, everywhere))
+	case len(known.Changed) == 0:
+		return set
+	default:
+		set = &bitset{words: slices.Clone(set.words)}
+		for _, n := range known.Changed {
+			set.remove(n)
+		}
+		for _, span := range spansOf(known.Changed) {
+			set.addAll(tx, matchWords(tx, words, span))
+		}
+	}
+	if tx.Err() == nil {
+		keys.Remembered.Put(key, set)
+	}
+	return set
+}
+
+// span is a range of block numbers, both ends included.
+type span struct{ from, to int64 }
+
+var everywhere = span{math.MinInt64, math.MaxInt64}
+
+// spanGap is how far apart two blocks are that are looked up by themselves.
+const spanGap = 1024
+
+// spansOf returns ranges in which all of these blocks are, and others.
+func spansOf(numbers []int64) (list []span) {
+	for _, n := range slices.Sorted(slices.Values(numbers)) {
+		if last := len(list) - 1; last >= 0 && n-list[last].to <= spanGap {
+			list[last].to = n
+		} else {
+			list = append(list, span{n, n})
+		}
+	}
+	return list
+}
+
+// matchWords finds the blocks of a range that have all words in a single one of their texts: content, name, alias, memo or tag.
+// Short words are looked for everywhere.
 //
 // A word of at least three characters is a phrase of trigrams, and the index finds it exactly. A shorter word, such as
 // most Chinese words, is looked up as a prefix in the index's list of trigrams. If there are long words with few hits,
 // the texts of those blocks are read instead.
-func matchWords(tx *workspace.Tx, words []string) source {
+func matchWords(tx *workspace.Tx, words []string, where span) source {
 	words = distinctWords(words)
 	long, short := splitByLength(words)
 	switch {
 	case len(words) == 0:
 		return source{}
 	case len(words) == 1 && len(long) == 1:
-		return indexSource(indexPhrase(long[0]))
+		return indexSource(indexPhrase(long[0]), where)
 	case len(words) == 1:
 		from, to := startingWith(short[0])
 		return source{
 			statement: "SELECT doc AS n FROM block_terms WHERE term >= ? AND term < ?", args: []any{from, to},
 		}
 	}
-	inContent, elsewhere := findTogether(tx, long)
+	inContent, elsewhere := findTogether(tx, long, where)
 	if len(long) == 0 || len(inContent)+len(elsewhere) > maxScanned {
 		for i, word := range short {
 			contentHits, otherHits := findPrefix(tx, word)
@@ -92,7 +151,7 @@ const maxScanned = 4096
 
 // findTogether looks up long words. It returns the blocks that have all of them in their content, and those that have
 // all of them in their other texts, possibly in different ones.
-func findTogether(tx *workspace.Tx, words []string) (inContent, elsewhere []int64) {
+func findTogether(tx *workspace.Tx, words []string, where span) (inContent, elsewhere []int64) {
 	if len(words) == 0 {
 		return nil, nil
 	}
@@ -101,7 +160,7 @@ func findTogether(tx *workspace.Tx, words []string) (inContent, elsewhere []int6
 		phrases[i] = indexPhrase(word)
 	}
 	condition := " : (" + strings.Join(phrases, " AND ") + ")"
-	return selectNumbers(tx, indexSource("content"+condition)), selectNumbers(tx, indexSource("{name alias memo tag}"+condition))
+	return selectNumbers(tx, indexSource("content"+condition, where)), selectNumbers(tx, indexSource("{name alias memo tag}"+condition, where))
 }
 
 // findPrefix looks up a short word, in contents and in other texts.
@@ -139,7 +198,7 @@ func withAllWords(tx *workspace.Tx, list []int64, words []string) []int64 {
 func matchRegexp(tx *workspace.Tx, pattern *regexp.Regexp) source {
 	candidates := source{statement: "SELECT n FROM node"}
 	if prefix, _ := pattern.LiteralPrefix(); utf8.RuneCountInString(prefix) >= trigram {
-		candidates = indexSource(indexPhrase(prefix))
+		candidates = indexSource(indexPhrase(prefix), everywhere)
 	}
 	return numberSource(filterTexts(tx, candidates, pattern.MatchString))
 }
@@ -222,6 +281,23 @@ func (b *bitset) add(n int64) bool {
 	return true
 }
 
+// addAll adds what a source selects.
+func (b *bitset) addAll(tx *workspace.Tx, src source) {
+	if src.statement == "" {
+		return
+	}
+	tx.Rows(func(row workspace.Row) bool {
+		b.add(row.Int(0))
+		return true
+	}, src.statement, src.args...)
+}
+
+func (b *bitset) remove(n int64) {
+	if at := int(n >> 6); at < len(b.words) {
+		b.words[at] &^= 1 << (n & 63)
+	}
+}
+
 func (b *bitset) empty() bool {
 	return !slices.ContainsFunc(b.words, func(word uint64) bool { return word != 0 })
 }
@@ -259,12 +335,15 @@ func (b *bitset) has(n int64) bool {
 // numbers returns the numbers in ascending order.
 func (b *bitset) numbers() []int64 {
 	var list []int64
+	b.each(func(n int64) { list = append(list, n) })
+	return list
+}
+
+// each calls f for the numbers in ascending order.
+func (b *bitset) each(f func(n int64)) {
 	for at, word := range b.words {
-		for i := range int64(64) {
-			if word&(1<<i) != 0 {
-				list = append(list, int64(at)<<6|i)
-			}
+		for ; word != 0; word &= word - 1 {
+			f(int64(at)<<6 | int64(bits.TrailingZeros64(word)))
 		}
 	}
-	return list
 }

@@ -33,7 +33,7 @@ func TestQuerySQL(t *testing.T) {
 			t.Errorf("%v: %s, want %s", tt.body, got, tt.want)
 		}
 	}
-	// What was wrong does no harm to what comes after.
+	// A failed request does not affect the next one.
 	if got := v.Ask("/api/query/sql", object{"stmt": "select memo from blocks where content = 'text'"}).Raw; got != `[{"memo":""}]` {
 		t.Error(got)
 	}

@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// expressionTexts are what the tables and generated expressions below are asked of.
+// expressionTexts are the texts in which the expressions below are searched.
 var expressionTexts = []string{
 	"hello world", "heading of shell", "搜索功能 测试一下", "只有搜索", "只有测试", "the Hello-World of foo_bar baz2", "shell scripts",
 	"he said she", "测试 then 搜索", "x搜y", "h e l l o", "a1b2 c3", "AND the rest", `"quoted words" here`, "naïve café",
@@ -58,7 +58,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// naive is an expression and a reader of it who knows no index: whether the texts of one block have it.
+// naive is an expression with a matcher that uses no index: it reports whether the texts of one block
+// match.
 type naive struct {
 	text  string
 	match func(texts []string) bool

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// recorded is what a kernel of SiYuan 3.7.3 answered to /api/template/renderSprig.
+// recorded holds answers of a SiYuan 3.7.3 kernel to /api/template/renderSprig.
 type recorded struct {
 	Template string `json:"template"`
 	Result   string `json:"result"`

@@ -43,7 +43,7 @@ func TestExecute(t *testing.T) {
 	})
 }
 
-// told are notes that say what they are asked.
+// told are notes that answer with the query.
 type told struct{}
 
 func (told) Select(statement string) ([]map[string]any, error) {

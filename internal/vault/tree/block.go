@@ -19,14 +19,14 @@ type Block struct {
 	// Marker is "-" or "1." for a list item, and "row" or "col" for a super block. For a callout it is the kind, such
 	// as NOTE, followed by the icon and title if they are not the default ones.
 	Marker string
-	// Task is the letter in the brackets of a task, "" for other items.
+	// Task is the character between the brackets of a task, "" for other items.
 	Task string
 
 	Parent   *Block
 	Children []*Block
 	// Doc is the document of the block, nil if it is in none.
 	Doc *Document
-	// Stored is for the storage. Clones have none.
+	// Stored holds what the storage remembers of the block; nothing else uses it. Clones have none.
 	Stored any
 }
 

@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// TestAttributesSurvive writes attributes and reads them back, those included that hold what stands for something else.
+// TestAttributesSurvive writes attributes and reads them back, including values with escape characters.
 func TestAttributesSurvive(t *testing.T) {
 	t.Parallel()
 	parts := []string{"_esc_newline_", "_", "esc_newline_", "_esc_newline", "\n", "&", "&amp;", "&#95;", "&quot;", `"`, "{: ", "}", "<", " ", "=", "文", "\x00", "\\"}

@@ -60,6 +60,9 @@ func readDocument(s *sqlite.Stmt) *tree.Document {
 	return d
 }
 
+// Size returns about how many bytes a document takes, as of the last flush. It need not be loaded.
+func Size(d *tree.Document) int64 { return storedRow(d).size }
+
 // join sets the notebook and parent of a document just read, and registers it in this transaction. It returns the
 // registered one if there is one already, and nil if the notebook or parent is missing.
 func (tx *Tx) join(d *tree.Document, boxID string, parent int64) *tree.Document {

@@ -518,7 +518,7 @@ func TestBackupRefusesWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestBackupDropsWhatKilledOnesLeft tells the remains of a backup that was killed from one that is being made.
+// TestBackupDropsWhatKilledOnesLeft tells the remains of a killed backup apart from a backup that is running.
 func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -563,8 +563,8 @@ func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	}
 }
 
-// TestTempDirsAtOnce makes folders of one prefix at once, also below a folder whose name looks like a pattern: each
-// stays until its own work is done, and what a killed process left is removed.
+// TestTempDirsAtOnce creates folders with one prefix concurrently, also below a folder whose name looks like a
+// pattern. Each stays until its own work is done, and folders of killed processes are removed.
 func TestTempDirsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"notes", "[notes]"} {

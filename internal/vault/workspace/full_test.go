@@ -21,7 +21,7 @@ import (
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
-	if err := startVisitor(t, path, fullDisk+"=1")(); err != nil {
+	if err := startOtherProcess(t, path, fullDisk+"=1")(); err != nil {
 		t.Error(err)
 	}
 	wantSound(t, open(t, path))

@@ -93,4 +93,41 @@ func (tx *Tx) PutImported(origin int64, i Imported) {
 // RemoveImported removes the record of a file of an origin.
 func (tx *Tx) RemoveImported(origin int64, path string) {
 	tx.exec("DELETE FROM imported WHERE origin = ? AND path = ?", origin, path)
+	tx.exec("DELETE FROM synced WHERE origin = ? AND path = ?", origin, path)
+}
+
+// Synced is the state of a document when it was last equal with its file.
+type Synced struct {
+	// Rev is the revision of the document.
+	Rev int64
+	// Content is a hash of the document, "" if the file says the same: it is that of [Imported] then.
+	Content string
+}
+
+// Synced returns those states of an origin, by path.
+func (tx *Tx) Synced(origin int64) map[string]Synced {
+	states := map[string]Synced{}
+	if tx.ws.version < 3 {
+		return states
+	}
+	tx.query(func(s *sqlite.Stmt) bool {
+		states[s.ColumnText(0)] = Synced{s.ColumnInt64(1), s.ColumnText(2)}
+		return true
+	}, "SELECT path, rev, held FROM synced WHERE origin = ?", origin)
+	return states
+}
+
+// PutSynced adds or replaces the state of a file of an origin.
+func (tx *Tx) PutSynced(origin int64, path string, s Synced) {
+	tx.exec("INSERT OR REPLACE INTO synced (origin, path, rev, held) VALUES (?, ?, ?, ?)", origin, path, s.Rev, s.Content)
+}
+
+// Revisions returns the revisions of the documents of a notebook, by id, as they are in the file.
+func (tx *Tx) Revisions(box string) map[string]int64 {
+	revs := map[string]int64{}
+	tx.query(func(s *sqlite.Stmt) bool {
+		revs[s.ColumnText(0)] = s.ColumnInt64(1)
+		return true
+	}, "SELECT id, rev FROM document WHERE box = ?", box)
+	return revs
 }

@@ -25,7 +25,7 @@ func TestOlderVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"DROP TABLE origin", "DROP TABLE imported", "PRAGMA user_version = 1"} {
+	for _, statement := range []string{"DROP TABLE origin", "DROP TABLE imported", "DROP TABLE synced", "PRAGMA user_version = 1"} {
 		if err := sqlitex.ExecuteTransient(conn, statement, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -56,8 +56,8 @@ func TestOlderVersion(t *testing.T) {
 		}
 	}
 	version(true, 1)
-	version(false, 2)
-	version(true, 2)
+	version(false, 3)
+	version(true, 3)
 }
 
 func TestImported(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 // Info describes the content of a workspace.
 type Info struct {
 	Path string `json:"path"`
-	// Size is that of the file and its log, in bytes.
+	// Size is the size of the file and its log, in bytes.
 	Size      int64 `json:"size"`
 	Version   int   `json:"version"`
 	Notebooks int   `json:"notebooks"`

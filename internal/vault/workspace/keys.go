@@ -16,6 +16,10 @@ type Keys struct {
 	chunks []*[keyChunk]key // by number of the block; nil if it has none
 	kinds  []string         // by key.kind
 	odd    map[int64]string // times of blocks that are not valid stamps
+
+	// Remembered caches values that are derived from the same blocks. It is the only part that
+	// changes.
+	Remembered Memory
 }
 
 // Key is an entry of [Keys].
@@ -106,13 +110,17 @@ func (tx *Tx) makeKeys(base *Keys) *Keys {
 	for _, doc := range stale {
 		tx.query(builder.read, keyColumns+" WHERE doc = ?", doc)
 	}
+	if len(builder.changed) <= maxChanged {
+		builder.Remembered.inherit(&base.Remembered, builder.changed)
+	}
 	return builder.build(tx.err)
 }
 
 // keyBuilder builds Keys that share unchanged chunks with earlier ones.
 type keyBuilder struct {
 	Keys
-	owned []bool // chunks that are not shared, by index
+	owned   []bool  // chunks that are not shared, by index
+	changed []int64 // the blocks that were forgotten or read, some of them twice
 }
 
 func (k *keyBuilder) build(err error) *Keys {
@@ -184,6 +192,7 @@ func (k *keyBuilder) forget(docs map[int64]bool) {
 				remaining++
 			default:
 				k.chunk(at)[i] = key{}
+				k.changed = append(k.changed, int64(at*keyChunk+i))
 				delete(k.odd, int64(at*keyChunk+i))
 			}
 		}
@@ -208,6 +217,7 @@ func (k *keyBuilder) read(s *sqlite.Stmt) bool {
 	if odd != "" {
 		k.odd[n] = odd
 	}
+	k.changed = append(k.changed, n)
 	k.chunk(int(n / keyChunk))[n%keyChunk] = key{
 		stamp: stamp, doc: uint32(s.ColumnInt64(1)), sort: uint16(s.ColumnInt64(3)), kind: uint8(kind),
 	}

@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// visitorFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and
+	// otherProcessFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and
 	// closes.
-	visitorFile = "COLLIE_TEST_VISITED"
+	otherProcessFile = "COLLIE_TEST_VAULT"
 	// fullDisk has such a process write until no more can be written instead, and then see whether all is well.
 	fullDisk = "COLLIE_TEST_FULL"
 )
 
 func TestMain(m *testing.M) {
-	if file := os.Getenv(visitorFile); file != "" {
-		do := visit
+	if file := os.Getenv(otherProcessFile); file != "" {
+		do := openAndWrite
 		if os.Getenv(fullDisk) != "" {
 			do = fillDisk
 		}
@@ -42,24 +42,24 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func visit(file string) error {
+func openAndWrite(file string) error {
 	w, err := workspace.Open(context.Background(), file, workspace.Options{})
 	if err != nil {
 		return err
 	}
-	err = w.Update(context.Background(), func(tx *workspace.Tx) error { tx.CreateNotebook("Visited"); return nil })
+	err = w.Update(context.Background(), func(tx *workspace.Tx) error { tx.CreateNotebook("Other process"); return nil })
 	if err != nil {
 		return err
 	}
 	return w.Close()
 }
 
-// startVisitor has another process visit a file. env is added to its environment. wait returns what went wrong in it.
-func startVisitor(t *testing.T, file string, env ...string) (wait func() error) {
+// startOtherProcess has another process open the vault at file, write and close it. env is added to its environment. wait returns what went wrong in it.
+func startOtherProcess(t *testing.T, file string, env ...string) (wait func() error) {
 	t.Helper()
 	var said strings.Builder
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), env...), visitorFile+"="+file)
+	cmd.Env = append(append(os.Environ(), env...), otherProcessFile+"="+file)
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -18,8 +18,8 @@ var samples = []string{
 	"| a | b |\n| --- | --- |\n| 1 | 2 |", "1. one\n2. two", "{{{row\nleft\n\nright\n}}}", "---", "$$\nx\n$$", "- [ ] task",
 }
 
-// TestAnyChangesAreKept makes random changes to random trees, through several handles on one file, and holds what is
-// read afterwards to what was in memory when the change was committed.
+// TestAnyChangesAreKept makes random changes to random trees, through several handles on one file, and compares what
+// is read afterwards with what was in memory at the commit.
 func TestAnyChangesAreKept(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -47,7 +47,7 @@ func TestAnyChangesAreKept(t *testing.T) {
 						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
 					}
 				}
-				tx.Flush() // anchors and paths settle
+				tx.Flush() // anchors and paths get their final form
 				for _, id := range docs {
 					d := tx.Document(id)
 					want[id] = d.HPath() + "\n" + markup.Kramdown(d.Root)

@@ -22,7 +22,7 @@ import (
 var schemaFiles embed.FS
 
 // migrations are the files below schema in order; PRAGMA user_version counts those applied to a file.
-var migrations = []string{"schema/001.sql", "schema/002.sql"}
+var migrations = []string{"schema/001.sql", "schema/002.sql", "schema/003.sql"}
 
 // appID marks a file as ours, in PRAGMA application_id.
 const appID = 0x436f6c76

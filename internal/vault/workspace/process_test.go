@@ -23,7 +23,7 @@ func TestManyProcessesMakeANewFile(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "vault.db")
 		var waits []func() error
 		for range 4 {
-			waits = append(waits, startVisitor(t, path))
+			waits = append(waits, startOtherProcess(t, path))
 		}
 		for _, wait := range waits {
 			if err := wait(); err != nil {

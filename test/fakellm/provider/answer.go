@@ -12,7 +12,7 @@ import (
 // defaultChunk is the default number of characters in a piece of a stream.
 const defaultChunk = 16
 
-// resultsPlaceholder stands, in what a turn says, for the results of the preceding calls.
+// resultsPlaceholder stands for the results of the preceding calls in the text of a turn.
 const resultsPlaceholder = "$RESULTS"
 
 // answer is a turn prepared for one request.
@@ -76,7 +76,7 @@ func (r *Request) fillPlaceholders(text string) string {
 	return strings.ReplaceAll(text, resultsPlaceholder, strings.Join(given, "\n"))
 }
 
-// plain returns what a result says, out of the object that Gemini has around it.
+// plain returns the text of a result, without the object that Gemini wraps it in.
 func (r Result) plain() string {
 	var around struct {
 		Output, Error *string

@@ -55,7 +55,7 @@ func (b *blocks) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]block)(b))
 }
 
-// text joins what is text.
+// text joins the parts that are text.
 func (b blocks) text() string {
 	var texts []string
 	for _, one := range b {

@@ -17,7 +17,8 @@ import (
 
 const question = "What is for dinner?"
 
-// script thinks, speaks and calls twice at once, then answers with what it was given.
+// script has a first turn with reasoning, text and two parallel calls, and a second one that
+// answers with the results.
 const script = `{"conversations": [{"turns": [
 	{"think": "Let me see, 让我看看.", "say": "I look it up.", "call": [
 		{"tool": "fs", "args": {"action": "read", "path": "/晚饭"}}, {"tool": "get-sum", "args": {"a": 1, "b": 2}}]},
@@ -176,7 +177,7 @@ func serve(t *testing.T, text string) (*provider.Server, string) {
 	return fake, server.URL
 }
 
-// body is what the API is asked; more stands behind the question.
+// body returns a request to the API; more follows the question.
 func (a api) body(streamed bool, more string) string {
 	return strings.NewReplacer("STREAM", compact(streamed), "QUESTION", question, "MORE", more).Replace(a.ask)
 }
@@ -242,7 +243,7 @@ func each(t *testing.T, test func(t *testing.T, a api, streamed bool)) {
 	}
 }
 
-// A conversation says the same in each API, and what came of the calls is on record.
+// A conversation has the same content in each API, and the outcomes of its calls are recorded.
 func TestConversation(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, a api, streamed bool) {
@@ -286,7 +287,7 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// holds says whether text holds all parts of want in order.
+// holds reports whether text contains all parts of want in order.
 func holds(text, want string) bool {
 	for part := range strings.SplitSeq(want, "|") {
 		_, rest, ok := strings.Cut(text, part)

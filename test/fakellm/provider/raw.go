@@ -26,7 +26,7 @@ type Raw struct {
 // Bytes are a piece of a body.
 type Bytes struct {
 	Text   string   `json:"text,omitempty"`
-	Base64 []byte   `json:"base64,omitempty"` // behind Text, for what is not text
+	Base64 []byte   `json:"base64,omitempty"` // follows Text, for content that is not text
 	Repeat int      `json:"repeat,omitempty"` // how many times; once where 0
 	Wait   Duration `json:"wait,omitempty"`   // before it
 }

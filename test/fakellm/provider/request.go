@@ -22,7 +22,7 @@ type Request struct {
 	Path   string      `json:"path"`
 	Header http.Header `json:"header,omitempty"`
 
-	// Counts says that the request only counts tokens, Lists that it lists models.
+	// Counts means that the request only counts tokens, Lists that it lists models.
 	Counts bool `json:"counts,omitempty"`
 	Lists  bool `json:"lists,omitempty"`
 	Shows  bool `json:"shows,omitempty"` // a model was to be described

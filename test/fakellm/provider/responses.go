@@ -74,7 +74,7 @@ func responsesRead(r *Request) error {
 	return nil
 }
 
-// tools returns the functions that f is or holds. What the provider itself runs is none.
+// tools returns the functions in f, or f itself. Tools that the provider runs itself are left out.
 func (f function) tools(namespace string) (list []Tool) {
 	switch f.Type {
 	case "function":

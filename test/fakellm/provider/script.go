@@ -50,11 +50,11 @@ type When struct {
 	Body   map[string]string `json:"body,omitempty"`
 }
 
-// Turn is one answer of the model: what it thinks, then says, then calls.
+// Turn is one answer of the model: its reasoning, then its text, then its calls.
 type Turn struct {
 	Think string `json:"think,omitempty"`
-	// Say may have $RESULTS in it, for what the tools gave that were called before, and, where it is streamed, $NOW, for when
-	// the piece is sent that has it whole: nanoseconds since 1970.
+	// Say is the text. In it, $RESULTS stands for the results of the preceding calls and, in a stream, $NOW for the
+	// time at which its piece is sent, in nanoseconds since 1970.
 	Say  string `json:"say,omitempty"`
 	Call []Call `json:"call,omitempty"`
 	// Stop is why the answer ends: empty for its natural end, [StopLength] or [StopFilter].
@@ -69,7 +69,7 @@ type Turn struct {
 	Split int `json:"split,omitempty"`
 	// Raw is sent in place of all that.
 	Raw *Raw `json:"raw,omitempty"`
-	// Fail is what the first attempts get instead, one each.
+	// Fail lists the failures of the first attempts, one for each.
 	Fail []Failure `json:"fail,omitempty"`
 }
 
@@ -180,7 +180,7 @@ func (t Turn) check() error {
 	return nil
 }
 
-// fits reports whether w matches r.
+// fits reports whether the condition w holds for the request r.
 func (w When) fits(r *Request) bool {
 	if w.API != "" && w.API != r.API || w.Model != "" && w.Model != r.Model || w.Key != "" && w.Key != r.Key {
 		return false

@@ -72,7 +72,7 @@ type dialect struct {
 	broken func(p problem) frame
 	// lines says that pieces are lines of JSON and not events.
 	lines bool
-	// end is what a stream ends with, after its last piece.
+	// end is the text that ends a stream, after its last piece.
 	end string
 }
 
@@ -93,7 +93,7 @@ type frame struct {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := &Request{Method: hr.Method, Path: hr.URL.RequestURI(), Header: hr.Header.Clone(), Turn: -1}
-	defer s.keep(r) // runs for an aborted request too
+	defer s.keep(r) // also runs for an aborted request
 	body, err := io.ReadAll(http.MaxBytesReader(w, hr.Body, bodyLimit))
 	if err != nil {
 		r.Fault = "read the body: " + err.Error()
@@ -121,7 +121,7 @@ func (s *Server) keep(r *Request) {
 	}
 }
 
-// route finds the API of a request and fills in what is asked; nil if no API has the path.
+// route finds the API of a request and fills in the request's fields; nil if no API has the path.
 func route(r *Request, hr *http.Request) *dialect {
 	path := strings.TrimSuffix(hr.URL.Path, "/")
 	model, method, isGemini := geminiPath(path)

@@ -22,7 +22,7 @@ func (w *writer) json(status int, v any) {
 	w.asked.Status = status
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // all of it is ours
+		panic(err) // the whole answer was made here
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -52,7 +52,7 @@ func (f Failure) problem() problem {
 	return p
 }
 
-// breakOff is what a failure inside the answer is to a client that wants it whole.
+// breakOff sends a failure inside an answer to a client that did not ask for a stream.
 func (w *writer) breakOff(f Failure) {
 	switch {
 	case f.Hang:
@@ -121,8 +121,8 @@ func (w *writer) wait(pace time.Duration) bool {
 	}
 }
 
-// nowPlaceholder stands, in what a turn says, for the time when its piece is sent, in nanoseconds since 1970. It must
-// be whole in one piece.
+// nowPlaceholder stands for the time at which its piece is sent, in nanoseconds since 1970. One piece must contain
+// all of it.
 const nowPlaceholder = "$NOW"
 
 // send writes one piece, split bytes at a time.

@@ -1,5 +1,7 @@
 // Every request of the pages goes through this module.
 
+import { framed } from './frame'
+
 const keyName = 'collie.browser.key'
 const keyHeader = 'Collie-Browser-Key'
 
@@ -21,9 +23,13 @@ function key(): string {
   return localStorage.getItem(keyName) ?? ''
 }
 
+/** lost is the failure of a connection that broke off, also in the middle of an answer. */
+const lost = (e: unknown) => new Failure(0, 'unreachable', String(e))
+
 async function send(method: string, path: string, body?: unknown, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set(keyHeader, key())
+  if (framed) headers.set('Collie-Panel', '1')
   const raw = body instanceof Blob
   if (body !== undefined) headers.set('Content-Type', raw ? body.type || 'application/octet-stream' : 'application/json')
   let answer: Response
@@ -34,10 +40,11 @@ async function send(method: string, path: string, body?: unknown, init: RequestI
     })
   } catch (e) {
     if (init.signal?.aborted) throw e
-    throw new Failure(0, 'unreachable', String(e))
+    throw lost(e)
   }
-  if (answer.ok) return answer
+  if (answer.ok || answer.status === 304) return answer
   const said = await answer.json().catch(() => null)
+  if (!said?.error && [502, 503, 504].includes(answer.status)) throw new Failure(0, 'unreachable', answer.statusText) // a proxy in front says so
   const error = said?.error ?? {}
   throw new Failure(answer.status, error.type ?? 'internal_error', error.message ?? answer.statusText, error.hint, error.line, error.field)
 }
@@ -45,7 +52,19 @@ async function send(method: string, path: string, body?: unknown, init: RequestI
 /** call sends a request to the API and returns what it answers. A body is sent as JSON, a Blob as it is. */
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   const answer = await send(method, '/api/v1' + path, body)
-  return (answer.status === 204 ? undefined : await answer.json()) as T
+  return (answer.status === 204 ? undefined : await answer.json().catch((e) => { throw lost(e) })) as T
+}
+
+const kept = new Map<string, { tag: string; value: unknown }>()
+
+/** callKept gets what call does, as a value that stays the same one as long as the gateway says that it is unchanged. */
+export async function callKept<T>(path: string): Promise<T> {
+  const had = kept.get(path)
+  const answer = await send('GET', '/api/v1' + path, undefined, had && { headers: { 'If-None-Match': had.tag } })
+  if (had && answer.status === 304) return had.value as T
+  const value = await answer.json().catch((e) => { throw lost(e) })
+  kept.set(path, { tag: answer.headers.get('ETag') ?? '', value })
+  return value
 }
 
 /** useTool calls an action of one of our own tools, as everybody does, and returns its result. What the tool refuses is a Failure. */
@@ -90,9 +109,15 @@ export async function signedIn(): Promise<boolean> {
   }
 }
 
+/** thisBrowser returns the id of this browser among those that are signed in. */
+export async function thisBrowser(): Promise<string> {
+  return (await (await send('GET', '/pages/session')).json()).browser.id
+}
+
 export async function signOut(): Promise<void> {
   await send('DELETE', '/pages/session')
   localStorage.removeItem(keyName)
+  kept.clear()
 }
 
 /** One event of a stream. */
@@ -110,7 +135,9 @@ export async function stream(path: string, after: string, signal: AbortSignal, t
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch((e) => {
+      throw signal.aborted ? e : lost(e)
+    })
     if (done) return
     const blocks = (rest + value).split('\n\n')
     rest = blocks.pop()!

@@ -20,6 +20,11 @@ export function visible(text: string): string {
   return text.replace(/[^\P{C}\t]|[\u115f\u3164\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/gu, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`)
 }
 
+/** straight shows the characters that turn the direction of what follows, so that a text is read in the order that it has. */
+export function straight(text: string): string {
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`)
+}
+
 /** difference keeps as many common lines as it can. */
 export function difference(before: string[], after: string[]): Line[] {
   const rows = before.length, columns = after.length

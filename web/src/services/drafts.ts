@@ -1,4 +1,4 @@
-// What the person was typing, by conversation. It lies in this browser alone, in IndexedDB.
+// What the person was typing, and how they left a conversation. It lies in this browser alone, in IndexedDB.
 
 let opened: Promise<IDBDatabase> | null = null
 
@@ -34,4 +34,32 @@ export async function draft(session: string): Promise<string> {
 export async function keep(session: string, text: string): Promise<void> {
   const key = session || 'new'
   await run<unknown>('readwrite', (drafts) => (text ? drafts.put(text, key) : drafts.delete(key)) as IDBRequest<unknown>)
+}
+
+const longest = 90 * 24 * 3600_000 // milliseconds that something is remembered without being used
+
+/** remember keeps something about a conversation: where it was scrolled to, what was folded. */
+export async function remember(kind: string, session: string, value: unknown): Promise<void> {
+  await run<unknown>('readwrite', (drafts) => drafts.put({ at: Date.now(), value }, `${kind}:${session}`) as IDBRequest<unknown>)
+}
+
+/** recall returns what was kept; undefined where nothing was. */
+export async function recall<T>(kind: string, session: string): Promise<T | undefined> {
+  const kept = await run<any>('readonly', (drafts) => drafts.get(`${kind}:${session}`))
+  return kept?.value as T | undefined
+}
+
+/** forgetOld deletes what has not been used for long. */
+export async function forgetOld(): Promise<void> {
+  const keys = (await run('readonly', (drafts) => drafts.getAllKeys())) ?? []
+  for (const key of keys.filter((k) => String(k).includes(':'))) {
+    const kept = await run<any>('readonly', (drafts) => drafts.get(key))
+    if (kept?.at < Date.now() - longest) await run<unknown>('readwrite', (drafts) => drafts.delete(key) as IDBRequest<unknown>)
+  }
+}
+
+/** forget deletes all that was kept about a conversation. */
+export async function forget(session: string): Promise<void> {
+  for (const kind of ['folds', 'scroll']) await run<unknown>('readwrite', (drafts) => drafts.delete(`${kind}:${session}`) as IDBRequest<unknown>)
+  await keep(session, '')
 }

@@ -1,6 +1,7 @@
 // Texts in two languages. The English text is the key; a text without a translation does not compile. Each feature has
 // its texts in a file of src/texts.
 
+import { around } from './frame'
 import { agents } from '../texts/agents'
 import { audit } from '../texts/audit'
 import { caches } from '../texts/caches'
@@ -25,8 +26,10 @@ export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'
 
 const stored = 'collie.language'
+const surrounding = around<Language>('language', ['en', 'zh'])
 
 function first(): Language {
+  if (surrounding) return surrounding
   const chosen = localStorage.getItem(stored)
   if (chosen === 'en' || chosen === 'zh') return chosen
   return navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
@@ -40,7 +43,7 @@ export function language(): Language {
 
 export function speak(to: Language): void {
   state.language = to
-  localStorage.setItem(stored, to)
+  if (!surrounding) localStorage.setItem(stored, to)
   document.documentElement.lang = to === 'zh' ? 'zh-CN' : 'en'
 }
 
@@ -49,15 +52,25 @@ export function t(text: Text): string {
   return state.language === 'zh' ? zh[text] : text
 }
 
+const locale = () => (state.language === 'zh' ? 'zh-CN' : 'en')
+
+/** number returns a number as the person writes it. */
+export const number = (n: number): string => n.toLocaleString(locale())
+
+/** date, clock and moment return the day of a time, its hour, and both. */
+export const date = (time: string): string => new Date(time).toLocaleDateString(locale(), { dateStyle: 'medium' })
+export const clock = (time: string): string => new Date(time).toLocaleTimeString(locale())
+export const moment = (time: string): string => new Date(time).toLocaleString(locale(), { dateStyle: 'medium', timeStyle: 'medium' })
+
 /** money returns an amount in millionths of a dollar. */
 export function money(micros: number): string {
-  return new Intl.NumberFormat(state.language === 'zh' ? 'zh-CN' : 'en', { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }).format(micros / 1e6)
+  return new Intl.NumberFormat(locale(), { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }).format(micros / 1e6)
 }
 
 /** ago returns how long ago a time was. */
 export function ago(time: string): string {
   const seconds = (Date.parse(time) - Date.now()) / 1000
-  const format = new Intl.RelativeTimeFormat(state.language === 'zh' ? 'zh-CN' : 'en', { numeric: 'auto' })
+  const format = new Intl.RelativeTimeFormat(locale(), { numeric: 'auto' })
   const steps: [Intl.RelativeTimeFormatUnit, number][] = [['day', 86400], ['hour', 3600], ['minute', 60]]
   for (const [unit, size] of steps) if (-seconds >= size) return format.format(Math.round(seconds / size), unit)
   return format.format(0, 'minute')

@@ -1,5 +1,6 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Token } from 'marked'
+import { straight } from './difference'
 import { t } from './locale.svelte'
 
 // What models write is Markdown without HTML, and loads nothing: raw HTML is shown as text, and a picture as the
@@ -81,8 +82,9 @@ export interface Block {
 
 /** blocks splits a text into its top-level blocks, so that only the last one is rendered anew while a text grows. */
 export function blocks(text: string): Block[] {
-  const tokens = marked.lexer(text)
-  if (Object.keys(tokens.links).length > 0) return [{ kind: 'markdown', text, language: '' }] // references reach over blocks
+  const shown = straight(text)
+  const tokens = marked.lexer(shown)
+  if (Object.keys(tokens.links).length > 0) return [{ kind: 'markdown', text: shown, language: '' }] // references reach over blocks
   return tokens.filter((one: Token) => one.type !== 'space').map(blockOf)
 }
 

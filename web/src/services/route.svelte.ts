@@ -9,12 +9,17 @@ function read(): { page: string; arg: string } {
   }
 }
 
-const state = $state(read())
+const state: { page: string; arg: string; chat?: string } = $state(read())
 
-addEventListener('hashchange', () => Object.assign(state, read()))
+function arrive(): void {
+  if (state.page === 'chat') state.chat = state.arg
+  Object.assign(state, read())
+}
 
-/** route is the page that is shown, and what of it. */
-export const route: Readonly<{ page: string; arg: string }> = state
+addEventListener('hashchange', arrive)
+
+/** route is the page that is shown, and what of it; chat is the conversation that was shown last. */
+export const route: Readonly<{ page: string; arg: string; chat?: string }> = state
 
 /** to returns the address of a page. */
 export function to(page: string, arg = ''): string {
@@ -24,5 +29,5 @@ export function to(page: string, arg = ''): string {
 /** go shows a page. */
 export function go(page: string, arg = ''): void {
   location.hash = to(page, arg)
-  Object.assign(state, read()) // the event comes later
+  arrive() // the event comes later
 }

@@ -1,7 +1,7 @@
 // The record of calls and changes: what of it is shown, and whether it is intact.
 
 import { call, file } from '../services/api'
-import { attempt } from './gateway.svelte'
+import { attempt, on } from './gateway.svelte'
 
 /** Entry is a record as it is on disk. */
 export interface Entry {
@@ -59,9 +59,11 @@ export interface Asked {
   origin: string
   text: string
   call: string
+  /** own: also the reads of these pages. */
+  own: boolean
 }
 
-export const nothing: Asked = { span: '', since: '', until: '', kind: '', tool: '', outcome: '', origin: '', text: '', call: '' }
+export const nothing: Asked = { span: '', since: '', until: '', kind: '', tool: '', outcome: '', origin: '', text: '', call: '', own: false }
 
 class Audit {
   asked: Asked = $state({ ...nothing })
@@ -79,13 +81,17 @@ function filter(): Record<string, string> {
   const a = audit.asked
   const out: Record<string, string> = {}
   for (const name of ['kind', 'tool', 'outcome', 'origin', 'text', 'call'] as const) if (a[name].trim()) out[name] = a[name].trim()
-  if (a.span === 'between') {
-    if (a.since) out.since = new Date(a.since).toISOString()
-    if (a.until) out.until = new Date(a.until).toISOString()
-  } else if (a.span) out.since = new Date(Date.now() - Number(a.span) * 3_600_000).toISOString()
-  return out
+  if (!a.own && !a.call.trim()) out.without = 'collie pages'
+  return { ...out, ...times() }
 }
 
+function times(): { since?: string; until?: string } {
+  const { span, since, until } = audit.asked
+  if (span === 'between') return { ...(since && { since: new Date(since).toISOString() }), ...(until && { until: new Date(until).toISOString() }) }
+  return span ? { since: new Date(Date.now() - Number(span) * 3_600_000).toISOString() } : {}
+}
+
+const page = 50 // records that one answer has
 let latest = 0
 
 /** look loads the newest records that were asked for, or with more those that come before the ones shown. */
@@ -117,11 +123,30 @@ export async function verify(): Promise<void> {
   audit.busy = ''
 }
 
-/** taken returns all records that were asked for, as lines. */
-export async function taken(): Promise<Blob | null> {
+/** taken returns all records that were asked for, as lines; with proof all of the time that was asked for, signed. */
+export async function taken(proof: boolean): Promise<Blob | null> {
   let data: Blob | null = null
   audit.busy = 'export'
-  await attempt(async () => (data = await file('/audit/export', filter())))
+  await attempt(async () => (data = await file('/audit/export', proof ? { ...times(), proof } : filter())))
   audit.busy = ''
   return data
 }
+
+let shown = 0
+let waiting = false
+const pause = 2000 // between two looks of itself
+
+/** follow looks for newer records while calls end, unless earlier ones were loaded, until the function that it returns is called. */
+export function follow(): () => void {
+  shown++
+  return () => void shown--
+}
+
+on('call.done', () => {
+  if (!shown || waiting) return
+  waiting = true
+  setTimeout(() => {
+    waiting = false
+    if (shown && !audit.busy && (audit.rows?.length ?? 0) <= page) void look()
+  }, pause)
+})

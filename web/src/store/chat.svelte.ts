@@ -2,7 +2,10 @@
 // that it belongs to and nothing else.
 
 import { call, Failure, file, type ServerEvent } from '../services/api'
+import { forget, forgetOld } from '../services/drafts'
+import { forgetActive, markActive, markInactive, onlyActive, refresh, shouldSkipRefresh } from './protection'
 import { go, route } from '../services/route.svelte'
+import { loadFolds } from './folds.svelte'
 import { attempt, gateway, on, problemOf, soon, whenConnected } from './gateway.svelte'
 import { loadQuestions } from './questions.svelte'
 import type { Call, Config, File, Found, Message, Part, Problem, Session, View } from './types'
@@ -31,15 +34,50 @@ class Store {
 export const store = new Store()
 
 const sayings = new Map<string, ServerEvent['data'][]>() // pieces that came while a snapshot was on its way
+const over = new Set<string>() // turns that have ended: what was asked before may still say that they run
+const mostOver = 500
 const asking = new Map<string, boolean>() // turns whose snapshot is on its way; true: ask once more
 
-on('turn', (e) => takeTurn(e.data))
-on('reset', () => (store.live = {}))
-on('session', (e) => {
-  soon(loadSessions)
-  if (e.data.id === store.view?.id && !running(e.data.id)) soon(showRoute)
+/** views are the conversations that were shown last, the latest at the end: as long as they are as they were, they are not asked for again. */
+const views = new Map<string, View>()
+const mostViews = 20
+const mostKept = 20_000 // messages of all of them
+
+on('turn', (e) => {
+  if (e.data.sessionId !== shown()) views.delete(e.data.sessionId)
+  takeTurn(e.data)
 })
-whenConnected(() => Promise.all([loadSessions(), showRoute()]))
+on('reset', () => {
+  store.live = {}
+  forgetActive()
+})
+on('session', (e) => {
+  const { id, revision } = e.data
+  if (views.get(id)?.revision !== revision) views.delete(id)
+  // A conversation that is new is shown at once; what else would move the list waits.
+  if (store.sessions.some((s) => s.id === id)) refresh('sessions', loadSessions)
+  else if (revision) soon(loadSessions)
+  if (id === store.view?.id && !running(id)) soon(showRoute)
+})
+whenConnected(() => {
+  views.clear()
+  return Promise.all([loadSessions(), showRoute()])
+})
+void forgetOld()
+
+/** keepView keeps a conversation, and drops those that were not shown for the longest. */
+function keepView(view: View): void {
+  views.delete(view.id)
+  if (view.turns?.length) return
+  views.set(view.id, view)
+  let messages = 0
+  for (const one of views.values()) messages += one.path?.length ?? 0
+  for (const one of views.values()) {
+    if (views.size <= mostViews && messages <= mostKept) return
+    messages -= one.path?.length ?? 0
+    views.delete(one.id)
+  }
+}
 
 /** running is the answer on its way in a session, not one that waits for it. */
 export function running(session: string): Live | undefined {
@@ -50,7 +88,14 @@ export function running(session: string): Live | undefined {
 function takeTurn(body: any): void {
   const { turnId, sessionId, seq, type, data } = body
   const live = store.live[turnId]
+  if (type !== 'turn.end') markActive(sessionId, turnId)
   switch (type) {
+    case 'usage':
+    case 'retry':
+    case 'tool.progress': // which change nothing that is shown
+      if (live && seq === live.seq + 1) live.seq = seq
+      else if (!asking.has(turnId) && (!live || seq > live.seq)) void resnap(turnId)
+      return
     case 'snapshot':
       adopt(data)
       return
@@ -62,20 +107,39 @@ function takeTurn(body: any): void {
       return
     case 'turn.end':
       soon(loadQuestions)
-      finish(turnId, sessionId)
+      ended(sessionId, turnId)
+      finish(turnId, sessionId, seq)
       return
   }
   if (type.startsWith('tool.')) soon(loadQuestions)
   if (!live || seq > live.seq) void resnap(turnId)
 }
 
+/** ended keeps in mind that a turn has ended. */
+function ended(session: string, turn: string): void {
+  over.add(turn)
+  if (over.size > mostOver) over.delete(over.values().next().value!)
+  markInactive(session, turn)
+}
+
 /** finish has an answer that is complete shown as the gateway keeps it. Until that has come, what was streamed stays. */
-function finish(turn: string, session: string): void {
+function finish(turn: string, session: string, seq = 0): void {
   const live = store.live[turn]
   if (live) live.ended = true
-  if (session === shown()) void attempt(() => load(session))
+  const folded = live && live.seq + 1 === seq ? textOf(live.parts) : undefined
+  if (session === shown())
+    void attempt(async () => {
+      await load(session)
+      const kept = store.view?.path?.find((m) => m.turnId === turn && m.role === 'assistant')
+      if (!kept || folded === undefined) return
+      const same = textOf(kept.parts) === folded
+      performance.mark('folded', { detail: same }) // which stories read
+      if (!same) console.warn('what was streamed is not what is kept', turn)
+    })
   else delete store.live[turn]
 }
+
+const textOf = (parts: Part[] | null) => (parts ?? []).filter((p) => p.type === 'text').map((p) => p.text).join('\n\n')
 
 function append(live: Live, body: any): void {
   const { partIndex, text } = body.data
@@ -88,7 +152,7 @@ function append(live: Live, body: any): void {
 
 function adopt(s: any): void {
   const before = store.live[s.turnId]
-  if (before && before.seq > s.seq) return
+  if (before ? before.seq > s.seq : over.has(s.turnId)) return
   store.live[s.turnId] = {
     turn: s.turnId, session: s.sessionId, seq: s.seq, state: s.state, parts: s.parts ?? [], calls: s.calls ?? [], ended: false,
   }
@@ -106,7 +170,10 @@ async function resnap(turn: string): Promise<void> {
   try {
     const s = await call<any>('GET', `/turns/${encodeURIComponent(turn)}`)
     adopt(s)
-    if (['done', 'error', 'cancelled', 'interrupted'].includes(s.state)) finish(turn, s.sessionId)
+    if (['done', 'error', 'cancelled', 'interrupted'].includes(s.state)) {
+      ended(s.sessionId, turn)
+      finish(turn, s.sessionId)
+    }
     const live = store.live[turn]
     for (const body of sayings.get(turn) ?? []) {
       if (live && body.seq === live.seq + 1) append(live, body)
@@ -123,7 +190,13 @@ async function resnap(turn: string): Promise<void> {
 
 export async function loadSessions(): Promise<void> {
   const page = await call<{ sessions: Session[] | null; nextCursor?: string }>('GET', '/sessions')
-  store.sessions = page.sessions ?? []
+  const fresh = page.sessions ?? []
+  if (shouldSkipRefresh()) {
+    // While an answer is written, known ones stay where they are.
+    const now = new Map(fresh.map((s) => [s.id, s]))
+    const before = store.sessions.filter((s) => now.has(s.id))
+    store.sessions = [...fresh.filter((s) => !before.some((b) => b.id === s.id)), ...before.map((s) => now.get(s.id)!)]
+  } else store.sessions = fresh
   store.cursor = page.nextCursor ?? ''
 }
 
@@ -147,10 +220,13 @@ async function fetchView(id: string, newest: () => boolean): Promise<void> {
   const view = await call<View>('GET', `/sessions/${encodeURIComponent(id)}`)
   if (shown() !== id || !newest()) return
   store.view = view
+  keepView(store.view)
   const open = new Set(view.turns?.map((t) => t.turnId))
+  const sent = store.sending?.session === id && !store.sending.failed ? [store.sending.turn] : []
+  onlyActive(id, new Set([...open, ...sent].filter((turn) => !over.has(turn))))
   for (const live of Object.values(store.live)) if (live.session === id && live.ended && !open.has(live.turn)) delete store.live[live.turn]
   if (store.sending?.session === id && view.path?.some((m) => m.turnId === store.sending?.turn)) store.sending = null
-  for (const turn of view.turns ?? []) if (!store.live[turn.turnId]) void resnap(turn.turnId)
+  for (const turn of view.turns ?? []) if (!store.live[turn.turnId] && !over.has(turn.turnId)) void resnap(turn.turnId)
 }
 
 /** shown is the session that the address names; empty for a new one. */
@@ -161,8 +237,18 @@ export function shown(): string {
 /** showRoute shows the session that the address names. */
 export async function showRoute(): Promise<void> {
   const id = shown()
-  if (store.view?.id !== id) store.view = store.picked = null
+  if (store.view?.id !== id) {
+    store.view = store.picked = null
+    void loadFolds(id)
+  }
   if (!id || gateway.access !== 'in') return
+  const kept = views.get(id)
+  if (kept && !store.view && gateway.connected) {
+    loading = Promise.resolve() // of those that are on their way none counts
+    store.view = kept
+    keepView(kept)
+    return
+  }
   try {
     await load(id)
   } catch (e) {
@@ -198,6 +284,7 @@ export async function attach(session: string, file: globalThis.File): Promise<Fi
 /** say sends a message. One that was not sent stays, to be sent again. */
 export async function say(said: Omit<Said, 'failed'>): Promise<void> {
   store.sending = { ...said, failed: null }
+  markActive(said.session, said.turn)
   const { parentId, text, files } = said
   try {
     await call('POST', `/sessions/${encodeURIComponent(said.session)}/turns`, {
@@ -207,6 +294,7 @@ export async function say(said: Omit<Said, 'failed'>): Promise<void> {
     })
     await load(said.session)
   } catch (e) {
+    markInactive(said.session, said.turn)
     if (store.sending?.turn === said.turn) store.sending.failed = problemOf(e)
   }
 }
@@ -276,6 +364,8 @@ export async function cancel(turn: string): Promise<void> {
 
 export async function remove(session: string): Promise<void> {
   await call('DELETE', `/sessions/${encodeURIComponent(session)}?force=true`)
+  views.delete(session)
+  void forget(session)
   if (store.view?.id === session) go('chat')
   await loadSessions()
 }

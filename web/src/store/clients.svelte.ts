@@ -45,6 +45,21 @@ export interface Profile {
   name: string
   tools: number
   list: Cost
+  /** rules is missing for a profile that is built in. */
+  rules?: Rules
+}
+
+export interface Names {
+  include?: string[]
+  exclude?: string[]
+}
+
+export interface Rules {
+  description?: string
+  view?: string
+  tools: Names
+  actions: Names
+  notebooks?: Record<string, string>
 }
 
 class Clients {
@@ -82,6 +97,24 @@ export async function connect(name: string, wanted: Wanted): Promise<Change> {
 
 export async function disconnect(name: string): Promise<void> {
   await call('DELETE', path(name))
+  await loadClients()
+}
+
+/** addToken makes a token and returns its secret; typed is its name, for one that chats or approves. */
+export async function addToken(name: string, profile: string, scopes: string[], typed: string): Promise<string> {
+  const got = await call<{ token: string }>('POST', '/tokens', { name, scopes, ...(profile && { profile }), ...(typed && { typed }) })
+  await loadClients()
+  return got.token
+}
+
+/** saveProfile writes a profile; typed is its name, where clients may see or do more with it than before. */
+export async function saveProfile(name: string, rules: Rules, typed: string): Promise<void> {
+  await call('PUT', `/profiles/${encodeURIComponent(name)}`, { ...rules, ...(typed && { typed }) })
+  await loadClients()
+}
+
+export async function removeProfile(name: string, typed: string): Promise<void> {
+  await call('DELETE', `/profiles/${encodeURIComponent(name)}?typed=${encodeURIComponent(typed)}`)
   await loadClients()
 }
 

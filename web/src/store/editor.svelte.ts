@@ -8,6 +8,31 @@ export interface NewServers {
   name?: string
   dryRun?: boolean
   typed?: string
+  /** secrets are stored first, by the names that the text refers to. */
+  secrets?: Record<string, string>
+}
+
+/** Found is a server that a registry knows. */
+export interface Found {
+  name: string
+  version: string
+  title?: string
+  description?: string
+  ways: string[]
+  status?: string
+}
+
+/** Offer is how a server of a registry would be added. */
+export interface Offer {
+  pinned: string
+  name: string
+  description?: string
+  repository?: string
+  status?: string
+  kind: string
+  kinds: string[]
+  package: string
+  inputs: { key: string; description?: string; default?: string; choices?: string[]; required?: boolean; secret?: boolean }[]
 }
 
 /** Added is what was added, or would be. */
@@ -46,6 +71,14 @@ export async function add(n: NewServers): Promise<Added> {
   if (!n.dryRun) await loadServers()
   return added
 }
+
+/** search asks the registry, which nothing else does. */
+export const search = (words: string, cursor: string) => call<{ servers: Found[] | null; next?: string }>('GET', `/mcp/registry?${new URLSearchParams({ words, cursor })}`)
+export const offer = (name: string, kind = '') => call<Offer>('GET', `/mcp/registry/server?${new URLSearchParams({ name, kind })}`)
+
+/** entryOf returns the entry of a server of the registry, with the names under which inputs are to be stored as secrets. */
+export const entryOf = (pinned: string, kind: string, name: string, inputs: Record<string, string>) =>
+  call<{ name: string; entry: unknown; secrets: Record<string, string> }>('POST', '/mcp/registry/entry', { pinned, kind, name, inputs })
 
 export async function hosts(): Promise<Host[]> {
   return (await call<{ hosts: Host[] }>('GET', '/mcp/hosts')).hosts

@@ -74,7 +74,7 @@ export async function start(): Promise<void> {
   const params = new URLSearchParams(location.hash.slice(1))
   const link = params.get('link')
   if (link) {
-    history.replaceState(null, '', location.pathname + '#' + (params.get('page') ?? '')) // neither bookmarks nor the history keep it
+    history.replaceState(null, '', location.pathname + location.search + '#' + (params.get('page') ?? '')) // neither bookmarks nor the history keep it
     dispatchEvent(new HashChangeEvent('hashchange'))
     try {
       await signIn(link)

@@ -1,6 +1,8 @@
-// The guides and the reference, as they were when the pages were built, and what is found in them. No request is made for a search.
+// The guides and the reference, as they were when the pages were built, and what is found in them. No request is made for a search. A model can be asked about them.
 
+import { call } from '../services/api'
 import type { Language } from '../services/locale.svelte'
+import { attach, begin, say } from './chat.svelte'
 
 export interface Section {
   heading: string
@@ -74,9 +76,27 @@ export function sectionAt(doc: Doc, name: string): number {
   return Math.max(doc.sections.findIndex((s) => s.heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-') === name), 0)
 }
 
+const little = new Set(
+  'a an and are as at be but by can could did do does for from get has have how i if in is it its me my not of on or our should so that the their them then there this to up was we what when where which who why will with would you your'.split(' '),
+)
+
+/** searched are the words that are looked for: without those that stand in every text, unless there are no others. */
+export function searched(words: string): string[] {
+  const all = words.toLowerCase().split(/[\s?!,;]+/).filter(Boolean)
+  const some = all.filter((w) => !little.has(w))
+  return some.length ? some : all
+}
+
+/** spoken is Markdown as a reader hears it: without the signs of headings, tables, links, code and emphasis. */
+function spoken(markdown: string): string {
+  return markdown
+    .replace(/^#+ .*\n?/, '').replace(/^ {0,3}(```|~~~).*$/gm, '').replace(/^[ |:-]+$/gm, '').replace(/^#+ +/gm, '')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|`/g, '').replace(/^\s*[|>] ?|\s*\|\s*$/gm, '').replace(/ \| /g, ' · ').replace(/\s+/g, ' ').trim()
+}
+
 /** find returns the sections in which all words occur, those with a word in their heading first. */
 export function find(docs: Doc[], words: string): Hit[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const wanted = searched(words)
   if (!wanted.length) return []
   const first: Hit[] = []
   const rest: Hit[] = []
@@ -84,8 +104,9 @@ export function find(docs: Doc[], words: string): Hit[] {
     doc.sections.forEach((s, section) => {
       const text = s.text.toLowerCase()
       if (!wanted.every((w) => text.includes(w))) return
-      const from = Math.max(0, closest(text, wanted) - 60)
-      const hit = { doc, section, excerpt: (from ? '… ' : '') + s.text.slice(from, from + 200).replace(/\s+/g, ' ') + ' …' }
+      const said = spoken(s.text)
+      const from = Math.max(0, closest(said.toLowerCase(), wanted) - 60)
+      const hit = { doc, section, excerpt: (from ? '… ' : '') + said.slice(from, from + 200) + ' …' }
       ;(wanted.some((w) => s.heading.toLowerCase().includes(w)) ? first : rest).push(hit)
     })
   return [...first, ...rest].slice(0, mostHits)
@@ -102,4 +123,42 @@ function closest(text: string, words: string[]): number {
       if (count > most) [best, most] = [at, count]
     }
   return best
+}
+
+const mostAttached = 14_000 // letters of guides that go with a question
+
+/** words are what a question is looked up by: words of three letters or more, and pairs of Chinese characters. */
+function words(question: string): string[] {
+  const all = question.toLowerCase().match(/\p{Script=Han}+|[\p{L}\p{N}_.-]{3,}/gu) ?? []
+  const pairs = all.flatMap((w) => (/\p{Script=Han}/u.test(w) && w.length > 2 ? [...w].slice(1).map((c, i) => [...w][i]! + c) : [w]))
+  return [...new Set(pairs)]
+}
+
+/** relevant returns the sections that a question is about, the best first: those with many of its words, of which the rare count more. */
+export function relevant(docs: Doc[], question: string): { doc: Doc; section: Section }[] {
+  const all = docs.flatMap((doc) => doc.sections.map((section) => ({ doc, section, text: section.text.toLowerCase(), head: `${doc.title} ${section.heading}`.toLowerCase() })))
+  const weights = words(question).map((word) => ({ word, weight: Math.log(1 + all.length / (1 + all.filter((s) => s.text.includes(word)).length)) }))
+  const score = (s: (typeof all)[number]) => weights.reduce((sum, w) => sum + (s.head.includes(w.word) ? 2 * w.weight : s.text.includes(w.word) ? w.weight : 0), 0)
+  return all.map((s) => ({ ...s, score: score(s) })).filter((s) => s.score > 0).sort((a, b) => b.score - a.score)
+}
+
+const instructions = `You are Collie, the helper of the program Collie. Answer the person's question from the guides that are attached, in the language of the question, briefly
+and with the commands or pages that they name. Say in which guide and section it stands. If the guides do not say it, say so and do not guess.`
+
+/** askGuides begins a conversation with a question, which a model without tools answers from the guides. */
+export async function askGuides(question: string): Promise<void> {
+  let text = ''
+  for (const { doc, section } of relevant(help.docs ?? [], question)) {
+    const one = `# ${doc.title}${section.heading && section.heading !== doc.title ? `: ${section.heading}` : ''}\n\n${section.text.slice(0, mostAttached / 2)}\n\n`
+    if (text.length + one.length > mostAttached) break
+    text += one
+  }
+  const session = await begin({ engine: 'chat', systemPrompt: instructions })
+  const guides = await attach(session, new File([text || 'Nothing in the guides has the words of this question.'], 'guides.md', { type: 'text/markdown' }))
+  await say({ session, parentId: '', turn: crypto.randomUUID(), text: question, files: [guides], steer: false })
+}
+
+/** canAsk reports whether there is a provider whose models can answer. */
+export async function canAsk(): Promise<boolean> {
+  return ((await call<{ providers: unknown[] | null }>('GET', '/providers')).providers ?? []).length > 0
 }

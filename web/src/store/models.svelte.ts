@@ -1,6 +1,6 @@
 // The providers of models and their keys.
 
-import { call } from '../services/api'
+import { call, callKept } from '../services/api'
 import { whenConnected } from './gateway.svelte'
 
 export interface Provider {
@@ -59,7 +59,7 @@ export const models = new Models()
 const at = (...names: string[]) => names.map(encodeURIComponent).join('/')
 
 export async function loadProviders(): Promise<void> {
-  const [list, keys] = await Promise.all([call<{ providers: Provider[] | null }>('GET', '/providers'), call<{ keys: Key[] | null }>('GET', '/keys')])
+  const [list, keys] = await Promise.all([callKept<{ providers: Provider[] | null }>('/providers'), call<{ keys: Key[] | null }>('GET', '/keys')])
   models.providers = list.providers ?? []
   models.keys = keys.keys ?? []
 }

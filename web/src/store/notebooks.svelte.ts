@@ -26,6 +26,8 @@ export interface Detail {
   write: Write
   before: { id: string; path?: string; document?: boolean; text: string }[]
   inverse?: string
+  /** added is the id of the document that it has made. */
+  added?: string
   changedSince: string[]
 }
 
@@ -73,7 +75,7 @@ export async function textOf(id: string): Promise<string> {
   try {
     return (await useTool<{ kramdown?: string }>('block', { action: 'get_kramdown', id })).kramdown ?? ''
   } catch (e) {
-    if (e instanceof Failure && e.status === 200) return ''
+    if (e instanceof Failure && [200, 404].includes(e.status)) return ''
     throw e
   }
 }

@@ -46,6 +46,9 @@ class Notes {
 export const notes = new Notes()
 
 const root = '/'
+const mostOpen = 5 // notebooks that are open at first
+
+let begun = false // they were opened
 
 async function list(path: string): Promise<void> {
   notes.below[path] = (await useTool<{ items: Entry[] }>('fs', { action: 'ls', path })).items
@@ -65,6 +68,10 @@ async function failing(f: () => Promise<unknown>): Promise<void> {
 /** loadNotes asks anew for all that is shown. */
 export async function loadNotes(): Promise<void> {
   await failing(() => Promise.all([root, ...notes.open].map(list)))
+  if (!begun && notes.below[root]) {
+    begun = true
+    for (const e of notes.below[root].filter((e) => !e.virtual && !e.closed).slice(0, mostOpen)) if (!notes.open.includes(e.path)) await toggle(e.path)
+  }
   if (notes.path) await readAgain()
 }
 
@@ -112,6 +119,21 @@ async function readAgain(): Promise<void> {
   })
 }
 
+let fileHits = 0
+
+/** inFiles finds words in the texts for models, which are not documents and so not in the index. */
+async function inFiles(words: string): Promise<Hit[]> {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
+  const files = (notes.below[root] ?? []).filter((e) => e.virtual)
+  const found = await Promise.all(files.map(async (e) => ({ path: e.path, text: (await read({ path: e.path, ...whole })).content })))
+  return found.flatMap(({ path, text }) => {
+    const all = `${path}\n${text}`.toLowerCase()
+    if (!wanted.every((w) => all.includes(w))) return []
+    const from = Math.max(0, text.toLowerCase().indexOf(wanted[0]!) - 60)
+    return [{ id: path, type: 'file', fsPath: path, plainContent: text.slice(from) }]
+  })
+}
+
 /** find searches for words; further asks for the next page of the same. */
 export async function find(words: string, further = false): Promise<void> {
   notes.words = words
@@ -121,10 +143,13 @@ export async function find(words: string, further = false): Promise<void> {
   }
   const page = further ? notes.page + 1 : 1
   await failing(async () => {
-    const got = await useTool<{ data: Hit[]; total: number; hasNextPage?: boolean }>('search', { action: 'fulltext', query: words, page })
+    const [got, files] = await Promise.all([
+      useTool<{ data: Hit[]; total: number; hasNextPage?: boolean }>('search', { action: 'fulltext', query: words, page }), further ? [] : inFiles(words),
+    ])
     if (notes.words !== words) return
-    notes.hits = further ? [...(notes.hits ?? []), ...got.data] : got.data
-    notes.total = got.total
+    notes.hits = further ? [...(notes.hits ?? []), ...got.data] : [...files, ...got.data]
+    if (!further) fileHits = files.length
+    notes.total = got.total + fileHits
     notes.more = got.hasNextPage === true
     notes.page = page
   })

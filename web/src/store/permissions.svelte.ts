@@ -1,7 +1,7 @@
 // What a person has allowed for more than one call, and the browsers in which one has signed in.
 
-import { call } from '../services/api'
-import { whenConnected } from './gateway.svelte'
+import { call, thisBrowser } from '../services/api'
+import { on, soon, whenConnected } from './gateway.svelte'
 
 export interface Grant {
   id: string
@@ -24,24 +24,35 @@ export interface Browser {
   host: string
   made: string
   used: string
+  address?: string
 }
 
 export interface Link {
   address: string
   until: string
+  /** qr is the address as a QR code, a text a row. */
+  qr?: string[]
 }
 
 class Permissions {
   grants: Grant[] | null = $state.raw(null)
   browsers: Browser[] = $state.raw([])
+  /** here is the id of this browser. */
+  here = $state('')
+  /** elsewhere: a browser on another machine could sign in. */
+  elsewhere = $state(false)
 }
 
 export const permissions = new Permissions()
 
 export async function loadPermissions(): Promise<void> {
-  const [granted, known] = await Promise.all([call<{ grants: Grant[] }>('GET', '/grants'), call<{ browsers: Browser[] | null }>('GET', '/browsers')])
+  const [granted, known, here] = await Promise.all([
+    call<{ grants: Grant[] }>('GET', '/grants'), call<{ browsers: Browser[] | null; elsewhere: boolean }>('GET', '/browsers'), thisBrowser(),
+  ])
   permissions.grants = granted.grants
-  permissions.browsers = known.browsers ?? []
+  permissions.browsers = (known.browsers ?? []).toSorted((a, b) => Number(b.id === here) - Number(a.id === here) || b.made.localeCompare(a.made))
+  permissions.here = here
+  permissions.elsewhere = known.elsewhere
 }
 
 /** revoke takes a grant back. */
@@ -62,9 +73,10 @@ export async function signOutBrowser(id: string): Promise<void> {
   }
 }
 
-/** newLink makes a link with which one more browser can sign in. */
-export async function newLink(): Promise<Link> {
-  return call<Link>('POST', '/browsers/links', {})
+/** newLink makes a link with which one more browser can sign in; elsewhere is for one on another machine. */
+export async function newLink(elsewhere: boolean): Promise<Link> {
+  return call<Link>('POST', '/browsers/links', { elsewhere })
 }
 
+for (const kind of ['browsers', 'person.answered', 'session']) on(kind, () => soon(loadPermissions)) // grants are given with an answer, and end with a session
 whenConnected(loadPermissions)

@@ -58,6 +58,8 @@ class Puppy {
   hidden = $state(stored<boolean>(keys.hidden, false) === true)
   /** Where it is, as parts of the window's width and height. */
   place = $state(first())
+  /** docked: it is where it is at first, and nobody has put it elsewhere. */
+  docked = $state(localStorage.getItem(keys.place) === null)
   /** testing is the state that a person chose in test mode; null outside of it. */
   testing: Doing | null = $state(null)
   running: Run[] = $state.raw([])
@@ -100,6 +102,7 @@ export function hide(yes: boolean): void {
 /** put moves the puppy; x and y are parts of the window between 0 and 1. */
 export function put(x: number, y: number): void {
   puppy.place = { x: Math.min(Math.max(x, 0), 1), y: Math.min(Math.max(y, 0), 1) }
+  puppy.docked = false
   store(keys.place, puppy.place)
 }
 
@@ -111,7 +114,7 @@ export function test(doing: Doing | null): void {
 
 let result = 0
 
-function end(tool: string, doing: 'success' | 'error'): void {
+function showEnd(tool: string, doing: 'success' | 'error'): void {
   puppy.ended = { tool, doing }
   puppy.hearts = doing === 'success' && Math.random() < heartChance
   clearTimeout(result)
@@ -128,13 +131,18 @@ on('call.started', ({ data }) => {
   if (quiet(data.tool)) return
   puppy.running = [...puppy.running, { id: data.callId, tool: data.tool, doing: byClass[data.class] ?? 'reading', since: performance.now() }]
 })
+let ends = 0
+let endShown = 0
 on('call.done', ({ data }) => {
   if (quiet(data.tool)) return
+  const end = ++ends
   const run = puppy.running.find((one) => one.id === data.callId)
   const wait = run ? Math.max(run.since + runLasts - performance.now(), 0) : 0
   setTimeout(() => {
     puppy.running = puppy.running.filter((one) => one.id !== data.callId)
-    end(data.tool, data.outcome === 'ok' ? 'success' : 'error')
+    if (end < endShown) return // timers of calls that end together fire in any order
+    endShown = end
+    showEnd(data.tool, data.outcome === 'ok' ? 'success' : 'error')
   }, wait)
 })
 whenConnected(async () => void (puppy.running = [])) // the ends of those that ran may be lost

@@ -27,5 +27,14 @@ export async function answerQuestion(q: Question, yes: boolean, name: string, gr
   }
 }
 
+/** fillIn answers the form of a server, or declines it. */
+export async function fillIn(q: Question, yes: boolean, content: Record<string, unknown>): Promise<void> {
+  try {
+    await call('POST', `/questions/${encodeURIComponent(q.id)}`, yes && !q.form?.url ? { yes, content } : { yes })
+  } finally {
+    await loadQuestions()
+  }
+}
+
 for (const kind of ['questions', 'person.asked', 'person.answered', 'call.done']) on(kind, () => soon(loadQuestions))
 whenConnected(loadQuestions)

@@ -1,24 +1,26 @@
-// The rules that a person has given models for the notes.
+// What models are told of the notes beside the notes: the rules that a person has given them, and their own memory.
 
 import { call, Failure } from '../services/api'
 
+export type Told = 'rules' | 'memory'
+
 class Rules {
   /** text is null where there are no notes. */
-  text: string | null = $state(null)
+  text: Record<Told, string | null> = $state({ rules: null, memory: null })
 }
 
 export const rules = new Rules()
 
-export async function loadRules(): Promise<void> {
+export async function loadRules(kind: Told): Promise<void> {
   try {
-    rules.text = (await call<{ text: string }>('GET', '/notes/rules')).text
+    rules.text[kind] = (await call<{ text: string }>('GET', `/notes/${kind}`)).text
   } catch (e) {
     if (!(e instanceof Failure) || e.status === 0 || e.status === 401) throw e
-    rules.text = null
+    rules.text[kind] = null
   }
 }
 
-export async function saveRules(text: string): Promise<void> {
-  await call('PUT', '/notes/rules', { text })
-  await loadRules()
+export async function saveRules(kind: Told, text: string): Promise<void> {
+  await call('PUT', `/notes/${kind}`, { text })
+  await loadRules(kind)
 }

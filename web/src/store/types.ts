@@ -2,6 +2,8 @@
 
 export interface Config {
   agent?: string
+  engine?: string
+  systemPrompt?: string
   model?: string
   provider?: string
 }
@@ -37,6 +39,9 @@ export interface Usage {
   input: number
   output: number
   cached?: number
+  /** contextUsed is how many tokens the last step read and wrote, of contextSize that the model takes. */
+  contextUsed?: number
+  contextSize?: number
 }
 
 /** Found is a message that a search found. */
@@ -94,12 +99,21 @@ export interface View extends Session {
   turns?: TurnRef[]
 }
 
+/** ServerForm is what a server wants to know from the person in the middle of a call. */
+export interface ServerForm {
+  message: string
+  /** url is a page to be opened instead. */
+  url?: string
+  schema?: unknown
+}
+
 export interface Question {
   id: string
   sessionId?: string
   turnId?: string
   client?: string
   asked: string
+  form?: ServerForm
   question: {
     tool: string
     action: string

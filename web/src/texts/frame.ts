@@ -1,12 +1,15 @@
 // Texts of the frame. The English text is the key.
 export const frame = {
-  'Open questions': '待回答的问题', 'Nothing waits for you.': '没有等待你回答的问题。', 'Questions': '问题',
+  'Go to the page': '跳到页面内容', 'Open questions': '待回答的问题', 'Nothing waits for you.': '没有等待你回答的问题。', 'Questions': '问题',
   'Allow once': '允许一次', 'Refuse': '拒绝', 'Effect': '作用', 'Targets': '目标', 'Arguments': '参数', 'Risk': '风险',
   'Why it asks': '询问原因', 'To allow it, type:': '要允许，请输入：', 'Asked by': '询问者', 'Name': '名称',
   'After you allow it, the client has to make the same call again.': '允许后，客户端需要再次发出相同的调用。',
   'Collie asks before this runs.': '运行前，Collie 先征求你的同意。',
-  'Collie waits for your answer': 'Collie 在等你回答', 'Tell me of questions': '有问题时通知我',
+  'Collie waits for your answer': 'Collie 在等你回答', 'Notify me of questions': '有问题时通知我',
   'Sign out': '退出登录', 'This browser is not signed in.': '此浏览器尚未登录。',
+  'Questions are answered in a browser, not in another program.': '问题请在浏览器中回答，不能在其他程序的窗口中回答。', 'This window is not signed in.': '此窗口尚未登录。', 'Link': '链接',
+  'Run this in a terminal on the machine of the gateway, and paste the link it gives:': '请在网关所在机器的终端运行以下命令，并粘贴得到的链接：',
+  'This is changed in a browser or by collie config set, not in another program.': '此项请在浏览器中或用 collie config set 更改，不能在其他程序的窗口中更改。',
   'Run this in a terminal on the machine of the gateway, and open the link it gives:': '请在网关所在机器的终端运行以下命令，并打开得到的链接：',
   'This link has been used, or is over. Run the command again for a new one.': '此链接已被使用或已过期。请再次运行命令获取新链接。',
   'The gateway cannot be reached; trying again …': '无法连接网关，正在重试……', 'Connecting …': '正在连接……',
@@ -14,4 +17,9 @@ export const frame = {
   'Dismiss': '知道了', 'Loading …': '正在加载……', 'Pages': '页面',
   'Or allow more:': '或允许更多：', 'all calls of this action': '此操作的所有调用', 'until the answer is finished': '直到回答结束',
   'in this conversation': '在此对话中', 'always': '始终', 'until': '直到',
+  'A server asks you:': '服务器向你提问：', 'It wants you to open a page. Do so only if you trust the server and know the address:': '它希望你打开一个页面。仅在你信任该服务器并认得此地址时才打开：',
+  'optional': '可选', 'The server gets what you fill in. Give it no passwords or keys here.': '你填写的内容会发给服务器。不要在此填写密码或密钥。',
+  'I have opened it': '我已打开', 'Send to the server': '发给服务器', 'Decline': '不提供',
+  'Go to …': '前往……', 'Page, conversation or action': '页面、对话或操作', 'Action': '操作', 'Page': '页面', 'Conversation': '对话', 'There is nothing with these words.': '没有与此匹配的内容。',
+  'Stop the answer': '停止回答', 'Write a message': '写消息', 'Conversation above': '上一个对话', 'Conversation below': '下一个对话', 'Close the tab': '关闭标签页', 'Open conversations': '打开的对话',
 } as const

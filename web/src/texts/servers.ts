@@ -1,6 +1,6 @@
 // Texts of the page of MCP servers. The English text is the key.
 export const servers = {
-  'Servers': '服务器', 'No MCP server is set up yet.': '还没有配置 MCP 服务器。', 'All servers': '所有服务器',
+  'Servers': '服务器', 'No MCP server is set up yet.': '还没有配置 MCP 服务器。', 'All servers': '所有服务器', 'Add one by its command line, its address, or the JSON that its web page shows; or take over those of another program.': '可以通过命令行、地址或其网页上的 JSON 添加，也可以导入其他程序的服务器。',
   'The settings have errors, so that older ones are in effect:': '设置有错误，因此仍使用之前的设置：',
   'There is no server of this name.': '没有这个名称的服务器。',
   'off': '已关闭', 'wrong settings': '设置有误', 'waiting': '待命', 'starting': '正在启动', 'running': '运行中',
@@ -29,4 +29,7 @@ export const servers = {
   'If that page ends at an address that cannot be opened, paste the address here:': '如果登录后停在打不开的地址，请把该地址粘贴到这里：', 'Use this address': '使用此地址', 'You are signed in.': '你已登录。', 'Begin again': '重新开始',
   'Forget the sign-in at this server?': '忘记在此服务器的登录？', 'Forget the sign-in': '忘记登录', 'Remove this server from the settings?': '从设置中移除此服务器？',
   'Switch on': '打开', 'Switch off': '关闭', 'Remove': '移除', 'In the settings': '设置',
+  'a server of the MCP registry': 'MCP 注册表中的服务器', 'Part of the name': '名称的一部分', 'The registry is asked when you search, and at no other time. Anybody can publish there.': '仅在你搜索时才会访问注册表。任何人都可以在那里发布。', 'Search the registry': '搜索注册表',
+  'No server has these words in its name.': '没有名称含有这些文字的服务器。', 'deprecated': '已弃用', 'It cannot be added from here.': '无法从这里添加。', 'More': '更多', 'Choose another': '另选一个', 'Run it as': '运行方式', 'kept in the secret store': '保存在密钥库中',
+  'required': '必填',
 } as const

@@ -10,6 +10,7 @@
 //	permit KIND TITLE       asks for permission and sends the answer
 //	plan STATUS:STEP,…      sends a plan
 //	used JSON               sends usage with these members
+//	tokens JSON             ends with usage of the answer with these members
 //	env NAME, dir           sends a variable, or the working directory
 //	mcp TOOL ARGS           calls a tool of the first MCP server and sends the result
 //	hang                    waits until it is cancelled
@@ -69,6 +70,7 @@ type agent struct {
 	servers []server
 	dir     string
 	calls   int
+	tokens  json.RawMessage
 	stop    chan struct{}
 
 	mu      sync.Mutex
@@ -199,7 +201,11 @@ func (a *agent) answer(m message) {
 			a.step(verb, rest)
 		}
 	}
-	a.reply(m, map[string]string{"stopReason": reason})
+	answer := map[string]any{"stopReason": reason}
+	if a.tokens != nil {
+		answer["usage"] = a.tokens
+	}
+	a.reply(m, answer)
 }
 
 func (a *agent) step(verb, rest string) {
@@ -220,6 +226,8 @@ func (a *agent) step(verb, rest string) {
 		figures := map[string]any{}
 		_ = json.Unmarshal([]byte(rest), &figures)
 		a.update("usage_update", figures)
+	case "tokens":
+		a.tokens = json.RawMessage(rest)
 	case "call", "open":
 		id := a.begin(kind, title)
 		a.update("tool_call_update", map[string]any{"toolCallId": id, "status": "in_progress", "rawInput": map[string]string{"command": title}})

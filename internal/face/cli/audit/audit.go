@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/root"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	"collie/internal/tool"
 )
 
@@ -54,7 +54,7 @@ func (p commands) tailCommand() *cobra.Command {
 }
 
 type queryFlags struct {
-	app.AuditFilter
+	auditadmin.Filter
 	since, until string
 }
 
@@ -120,7 +120,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	if limit > 0 {
 		f.Limit++ // one more than wanted, to see whether there are more
 	}
-	seq := r.Query(ctx, f.AuditFilter)
+	seq := r.Query(ctx, f.Filter)
 	if limit == 0 {
 		return p.showRecords(ctx, seq, true)
 	}
@@ -136,17 +136,17 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 }
 
 // records opens the audit of this home. Errors in the settings of servers do not matter for that.
-func (p commands) records() (app.Records, error) {
+func (p commands) records() (auditadmin.Records, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
-		return app.Records{}, err
+		return auditadmin.Records{}, err
 	}
-	return app.OpenRecords(cfg), nil
+	return auditadmin.Open(cfg), nil
 }
 
 // collect2 returns all records of seq, or its error.
-func collect2(seq iter.Seq2[app.AuditEntry, error]) ([]app.AuditEntry, error) {
-	var out []app.AuditEntry
+func collect2(seq iter.Seq2[auditadmin.Entry, error]) ([]auditadmin.Entry, error) {
+	var out []auditadmin.Entry
 	for e, err := range seq {
 		if err != nil {
 			return out, fmt.Errorf("read the audit: %w", err)
@@ -156,8 +156,8 @@ func collect2(seq iter.Seq2[app.AuditEntry, error]) ([]app.AuditEntry, error) {
 	return out, nil
 }
 
-func each(list []app.AuditEntry) iter.Seq2[app.AuditEntry, error] {
-	return func(yield func(app.AuditEntry, error) bool) {
+func each(list []auditadmin.Entry) iter.Seq2[auditadmin.Entry, error] {
+	return func(yield func(auditadmin.Entry, error) bool) {
 		for _, e := range list {
 			if !yield(e, nil) {
 				return

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"collie/internal/app"
 	"collie/internal/pipeline/audit"
+	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
 func TestVerdict(t *testing.T) {
@@ -40,7 +40,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, Verdict("/a", &app.AuditReport{Chains: tt.chains})); diff != "" {
+			if diff := cmp.Diff(tt.want, Verdict("/a", &auditadmin.Report{Chains: tt.chains})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -52,18 +52,18 @@ func TestRecordRow(t *testing.T) {
 	at := time.Date(2026, 7, 28, 9, 0, 0, 0, time.Local)
 	tests := []struct {
 		name  string
-		entry app.AuditEntry
+		entry auditadmin.Entry
 		want  []string // without the time
 	}{
-		{"a call", app.AuditEntry{Kind: "call.start", Origin: "direct", Tool: "t", Action: "a", Name: "t/a"}, []string{"call.start", "direct", "t.a", "", "", ""}},
+		{"a call", auditadmin.Entry{Kind: "call.start", Origin: "direct", Tool: "t", Action: "a", Name: "t/a"}, []string{"call.start", "direct", "t.a", "", "", ""}},
 		{
 			"a failure",
-			app.AuditEntry{Kind: "call.result", Origin: "chat", Tool: "t", Action: "a", Outcome: "error", DurationUs: 1234, ErrorType: "timeout", Message: "no answer"},
+			auditadmin.Entry{Kind: "call.result", Origin: "chat", Tool: "t", Action: "a", Outcome: "error", DurationUs: 1234, ErrorType: "timeout", Message: "no answer"},
 			[]string{"call.result", "chat", "t.a", "error", "1.2", "timeout no answer"},
 		},
-		{"an unknown tool", app.AuditEntry{Kind: "call.start", Name: "nope"}, []string{"call.start", "", "nope", "", "", ""}},
-		{"a chain", app.AuditEntry{Kind: "chain.start", Detail: []byte(`{"pid":47}`)}, []string{"chain.start", "", "pid 47", "", "", ""}},
-		{"a change", app.AuditEntry{Kind: "change", Name: "mcp add", Detail: []byte(`{"file":"f"}`)}, []string{"change", "", "mcp add", "", "", `{"file":"f"}`}},
+		{"an unknown tool", auditadmin.Entry{Kind: "call.start", Name: "nope"}, []string{"call.start", "", "nope", "", "", ""}},
+		{"a chain", auditadmin.Entry{Kind: "chain.start", Detail: []byte(`{"pid":47}`)}, []string{"chain.start", "", "pid 47", "", "", ""}},
+		{"a change", auditadmin.Entry{Kind: "change", Name: "mcp add", Detail: []byte(`{"file":"f"}`)}, []string{"change", "", "mcp add", "", "", `{"file":"f"}`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	"collie/internal/tool"
 )
 
@@ -68,8 +69,8 @@ func (p commands) export(ctx context.Context, f *exportFlags) error {
 	if err != nil {
 		return err
 	}
-	records := app.OpenRecords(cfg)
-	var done app.AuditExported
+	records := auditadmin.Open(cfg)
+	var done auditadmin.Exported
 	err = writeNew(f.file, p.Out, func(w io.Writer) (err error) {
 		done, err = records.Export(ctx, w, f.format == "csv", since, until)
 		return err
@@ -89,7 +90,7 @@ func (p commands) export(ctx context.Context, f *exportFlags) error {
 }
 
 // exportDetail is what the record of an export says.
-func exportDetail(f *exportFlags, done *app.AuditExported, since, until time.Time) json.RawMessage {
+func exportDetail(f *exportFlags, done *auditadmin.Exported, since, until time.Time) json.RawMessage {
 	detail := struct {
 		Format  string    `json:"format"`
 		File    string    `json:"file,omitempty"`
@@ -134,12 +135,12 @@ func (p commands) verifyExport(path string) error {
 		defer f.Close()
 		in = f
 	}
-	report, err := app.VerifyAuditExport(in, path)
+	report, err := auditadmin.VerifyExport(in, path)
 	if err != nil {
 		return err
 	}
 	if p.JSON {
-		err = p.PrintJSON(exportJSON{report.OK(), report.Records, report.Chains, report.Fingerprint, append([]app.AuditProblem{}, report.Problems...)})
+		err = p.PrintJSON(exportJSON{report.OK(), report.Records, report.Chains, report.Fingerprint, append([]auditadmin.Problem{}, report.Problems...)})
 	} else {
 		_, err = fmt.Fprint(p.Out, p.Painter(p.Out).Marked(exportVerdict(path, &report)))
 	}
@@ -150,15 +151,15 @@ func (p commands) verifyExport(path string) error {
 }
 
 type exportJSON struct {
-	OK          bool               `json:"ok"`
-	Records     int                `json:"records"`
-	Chains      int                `json:"chains"`
-	Fingerprint string             `json:"fingerprint"`
-	Problems    []app.AuditProblem `json:"problems"`
+	OK          bool                 `json:"ok"`
+	Records     int                  `json:"records"`
+	Chains      int                  `json:"chains"`
+	Fingerprint string               `json:"fingerprint"`
+	Problems    []auditadmin.Problem `json:"problems"`
 }
 
 // exportVerdict returns one line for each problem, and a summary.
-func exportVerdict(path string, r *app.AuditExportReport) string {
+func exportVerdict(path string, r *auditadmin.ExportReport) string {
 	var b strings.Builder
 	for _, problem := range r.Problems {
 		fmt.Fprintf(&b, "✗ %s\n", locale.Sentence(problem.String()))

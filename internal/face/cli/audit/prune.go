@@ -9,7 +9,7 @@ import (
 	"collie/internal/app"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
-	"collie/internal/tool"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	"collie/internal/units"
 )
 
@@ -53,7 +53,7 @@ func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 		return err
 	}
 	before := time.Now().Add(-age)
-	report, err := app.PruneRecords(ctx, cfg, p.audited(), before, tool.Direct, true)
+	report, err := app.PruneRecords(ctx, cfg, p.audited(), before, true)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 				return err
 			}
 		}
-		if report, err = app.PruneRecords(ctx, cfg, p.audited(), before, tool.Direct, false); err != nil {
+		if report, err = app.PruneRecords(ctx, cfg, p.audited(), before, false); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ type prunedJSON struct {
 	Kept     []string `json:"kept"`
 }
 
-func (p commands) showPruned(r *app.AuditPruned, dryRun bool) error {
+func (p commands) showPruned(r *auditadmin.Pruned, dryRun bool) error {
 	if p.JSON {
 		return p.PrintJSON(prunedJSON{dryRun, r.Chains, r.Segments, r.Records, r.Bytes, append([]string{}, r.Kept...)})
 	}

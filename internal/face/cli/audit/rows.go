@@ -9,9 +9,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
+	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
@@ -25,7 +25,7 @@ var (
 
 // showRecords writes records: as a table when all are known or, with stream, each as it comes. With --json it
 // writes the lines of the files.
-func (p commands) showRecords(ctx context.Context, seq iter.Seq2[app.AuditEntry, error], stream bool) error {
+func (p commands) showRecords(ctx context.Context, seq iter.Seq2[auditadmin.Entry, error], stream bool) error {
 	var cells [][]string
 	width := output.TerminalWidth(p.Out)
 	line := p.Rows(recordHead, widthsFor(width))
@@ -79,7 +79,7 @@ func shortTime(row []string, width int) []string {
 	return row
 }
 
-func recordRow(e *app.AuditEntry) []string {
+func recordRow(e *auditadmin.Entry) []string {
 	ms := ""
 	if e.DurationUs > 0 {
 		ms = strconv.FormatFloat(float64(e.DurationUs)/1000, 'f', 1, 64)
@@ -96,7 +96,7 @@ func recordRow(e *app.AuditEntry) []string {
 
 // subject returns what a record is about: tool and action, the name that the caller wrote, or the process
 // that wrote the chain.
-func subject(e *app.AuditEntry) string {
+func subject(e *auditadmin.Entry) string {
 	switch {
 	case e.Action != "":
 		return e.Tool + "." + e.Action

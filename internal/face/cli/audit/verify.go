@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
+	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
 func (p commands) verifyCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func (p commands) verify(ctx context.Context) error {
 }
 
 // Verdict returns one line for each problem and each remark, and a summary.
-func Verdict(dir string, report *app.AuditReport) string {
+func Verdict(dir string, report *auditadmin.Report) string {
 	var b strings.Builder
 	var first, last time.Time
 	faults, broken := 0, 0

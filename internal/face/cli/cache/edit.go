@@ -152,7 +152,7 @@ func (p commands) editCache(
 	return p.erased(removed)
 }
 
-// erased prints whose entries were deleted.
+// erased prints the servers whose entries were deleted.
 func (p commands) erased(removed []string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"removed": append([]string{}, removed...)})

@@ -23,7 +23,7 @@ func (p commands) migrateCommand() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
 		Use: "migrate [FILE]", Short: "Upgrade a cache file to the current format", Args: cobra.MaximumNArgs(1),
-		Long: "A gateway reads older formats as they are and writes the one of now with its next change. This\n" +
+		Long: "A gateway reads older formats as they are and writes the current one with its next change. This\n" +
 			"does so at once, in the file of the settings or in FILE, and keeps the old file beside it. With\n" +
 			"--dry-run it shows field by field what would be different; - is stdin. Values of settings, which\n" +
 			"other programs keep in clear, are not shown.",

@@ -39,7 +39,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	text := func(name string) string { return entry.Get(name).String() }
 	add("name", s.Name)
 	add("verdict", string(s.Verdict))
-	add("reason", whyCached(s))
+	add("reason", staleReason(s))
 	add("state", strings.TrimSpace(string(s.State)+inBrackets(s.StateReason)))
 	moment("confirmed", s.ValidatedAt)
 	moment("changed", s.LastUpdated)
@@ -166,7 +166,7 @@ func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]st
 	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
 	for i := range servers {
 		s := &servers[i]
-		row := []string{s.Name, output.First(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", output.First(whyCached(s), "-")}
+		row := []string{s.Name, output.First(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", output.First(staleReason(s), "-")}
 		if s.Entry != nil {
 			copy(row[2:], []string{
 				confirmed(s), strconv.Itoa(s.Tools), output.BinarySize(int64(s.Bytes)), string(s.State),
@@ -194,8 +194,8 @@ func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][
 	return names, cells
 }
 
-// whyCached returns why the entry of a server is not fresh.
-func whyCached(s *serveradmin.CachedServer) string {
+// staleReason returns why the entry of a server is not fresh.
+func staleReason(s *serveradmin.CachedServer) string {
 	if !s.Configured {
 		return "not_configured"
 	}

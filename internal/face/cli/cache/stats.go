@@ -70,7 +70,7 @@ func (p commands) stats(ctx context.Context) error {
 	return p.Table([]string{"SINCE THE GATEWAY STARTED"}, trafficRows(since))
 }
 
-// traffic asks the running gateway for the counters of its cache; nil if there is none to ask.
+// traffic asks the running gateway for the counters of its cache; nil without a gateway.
 func (p commands) traffic(ctx context.Context, cfg *config.Config) (*cacheadmin.Stats, error) {
 	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {

@@ -22,7 +22,7 @@ func (p commands) warmCommand() *cobra.Command {
 	var parallel int
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use: "warm [NAME…]", Short: "Start servers once, to learn their tools", ValidArgsFunction: p.completeCached(0),
+		Use: "warm [NAME…]", Short: "Start servers once, to fetch their tools", ValidArgsFunction: p.completeCached(0),
 		Long: "Starts or connects to the named servers, or all that are enabled, and caches their lists, so that\n" +
 			"the next gateway to start lists every tool at once. A running gateway does this itself and stops\n" +
 			"the servers once they are idle; otherwise each is stopped as soon as it has answered. The exit\n" +
@@ -49,7 +49,8 @@ func (p commands) refreshCommand() *cobra.Command {
 	}
 }
 
-// learn fetches the lists of servers, parallel at once, and stores them in the cache.
+// learn fetches the lists of servers, up to parallel of them at the same time, and stores them in
+// the cache.
 func (p commands) learn(ctx context.Context, command string, names []string, parallel int, timeout time.Duration) error {
 	cfg, err := p.Load()
 	if err != nil {

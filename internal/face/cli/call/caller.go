@@ -19,8 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// caller reaches the person at the terminal. It shows progress on one changing line on stderr, and asks
-// questions there. Without a terminal nobody is asked.
+// caller shows progress to the person at the terminal, on one changing line on stderr, and asks
+// questions there. Without a terminal it asks no questions.
 type caller struct {
 	from   string // name of the server or tool that asks
 	log    *slog.Logger

@@ -87,7 +87,7 @@ func flagsLeft(f *arguments.Reader, tokens []string, typed string) []string {
 	return out
 }
 
-// completeValue completes what a parameter may be: one of its values, or a notebook by its name.
+// completeValue completes the value of a parameter: one of its choices, or a notebook by its name.
 func (p commands) completeValue(ctx context.Context, b root.Backend, q *arguments.Parameter, typed string) ([]string, cobra.ShellCompDirective) {
 	var out []string
 	add := func(word, about string) {

@@ -58,7 +58,7 @@ func ConfirmCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// pendingCalls returns the calls that nobody has answered yet.
+// pendingCalls returns the calls that wait for an answer.
 func pendingCalls(cfg *config.Config) ([]app.PendingCall, error) {
 	list, err := app.OpenPending(cfg).List()
 	out := []app.PendingCall{}

@@ -19,6 +19,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	"collie/internal/pipeline/gate"
 	"collie/internal/tool"
 	"collie/internal/tool/tooltest"
@@ -277,7 +278,7 @@ func TestConfirmIsOnRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := 0
-	for e, err := range app.OpenRecords(cfg).Query(t.Context(), app.AuditFilter{}) {
+	for e, err := range auditadmin.Open(cfg).Query(t.Context(), auditadmin.Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +302,7 @@ func TestCallerConfirms(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		person, yes bool
-		typed, want string // empty if nobody can be asked
+		typed, want string // empty if there is no person to ask
 	}{
 		{true, false, "y\n", `{"confirm":true}`},
 		{true, false, "\n", `{"confirm":false}`},

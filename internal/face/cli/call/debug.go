@@ -19,8 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// debugger implements --debug: it shows on stderr, without secrets, what a call sends, what comes back, and
-// the steps in between. A nil debugger shows nothing.
+// debugger implements --debug: it writes to stderr, without secrets, the request, the response and the
+// steps in between. A nil debugger shows nothing.
 type debugger struct {
 	p     commands
 	clean func(json.RawMessage) json.RawMessage

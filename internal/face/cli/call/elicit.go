@@ -34,6 +34,13 @@ var (
 	cancelledResult = json.RawMessage(`{"action":"cancel"}`)
 )
 
+// FillIn asks a person for the values that a server requests, one line each. params are those of an elicitation/create
+// request; FillIn returns its result. from names the server. The end of in cancels.
+func FillIn(ctx context.Context, from string, in io.Reader, out io.Writer, params json.RawMessage) (json.RawMessage, error) {
+	q := &elicitor{from: from, in: root.NewLines(in), out: out}
+	return q.ask(ctx, params)
+}
+
 // ask returns the result of an elicitation/create request. The end of the input means cancel.
 func (q *elicitor) ask(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	root := gjson.ParseBytes(params)
@@ -113,7 +120,7 @@ func (q *elicitor) readForm(ctx context.Context, schema json.RawMessage) (json.R
 	return content.Bytes(), nil
 }
 
-// field asks for one value until it fits; nil is one that was left out.
+// field asks for one value until it is valid; nil means that the person left it out.
 func (q *elicitor) field(ctx context.Context, p *arguments.Parameter, schema gjson.Result) (json.RawMessage, error) {
 	choices := choicesOf(p, schema)
 	q.describe(p, choices)

@@ -16,8 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
-// QuestionText describes what a dangerous call would do. Each fact is one line, so that other people's text
-// cannot look like ours.
+// QuestionText describes what a dangerous call would do. Each fact is one line, and each line of a longer text has a mark
+// before it, so that other people's text cannot look like ours.
 func QuestionText(q *tool.Question) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
@@ -42,7 +42,12 @@ func QuestionText(q *tool.Question) string {
 		}
 		say("    - %s", target(t))
 	}
-	say("  arguments: %s", output.OneLine(q.Args))
+	if lines := ArgumentLines(q.Args, maxArgLines); lines == nil {
+		say("  arguments: %s", output.OneLine(q.Args))
+	} else {
+		say("  arguments:")
+		b.WriteString(strings.Join(lines, "\n") + "\n")
+	}
 	if len(q.Grants) > 0 {
 		say("  y runs it once; a number allows this action without asking:")
 	}
@@ -52,7 +57,8 @@ func QuestionText(q *tool.Question) string {
 	return b.String()
 }
 
-// target is a target, which begins with what it is, with that word in the language of the terminal.
+// target returns the text of a target with its first word, the kind of the target, in the language
+// of the terminal.
 func target(t string) string {
 	what, which, _ := strings.Cut(output.OneLine(t), " ")
 	switch what {
@@ -85,7 +91,7 @@ func duration(o *tool.GrantOffer) string {
 	return locale.T("always, until you take it back")
 }
 
-// Extent says what a grant covers. kind and within are those of a [tool.GrantOffer].
+// Extent describes in words what a grant covers. kind and within are those of a [tool.GrantOffer].
 func Extent(kind, within string) string {
 	within = output.OneLine(within)
 	switch kind {

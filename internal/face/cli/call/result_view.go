@@ -25,7 +25,7 @@ const (
 // resultView formats the payload of an action of our own tools for people.
 type resultView struct {
 	action     string // "fs.read"
-	subjectArg string // what the call asked for, used if the payload does not say it
+	subjectArg string // the target named by the call, used if the payload names none
 	width      int    // of the terminal, 0 if there is none
 	colour     output.Painter
 }
@@ -41,7 +41,7 @@ func newResultView(p commands, target *namedTarget, args json.RawMessage) *resul
 	return v
 }
 
-// subjectMembers are the members that say what a result is about, in order of preference.
+// subjectMembers are the members that identify what a result is about, in order of preference.
 var subjectMembers = []string{"path", "title", "name", "label", "id"}
 
 // firstMembers are the members shown first.
@@ -106,7 +106,7 @@ func (v *resultView) render(data gjson.Result) string {
 	return b.String()
 }
 
-// asExpected reports whether a member only says that nothing is missing or wrong.
+// asExpected reports whether a member has the value that means nothing is missing or wrong.
 func asExpected(e memberPair) bool {
 	return slices.Contains([]string{"partial", "truncated"}, e.name) && e.value.Type == gjson.False ||
 		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
@@ -121,7 +121,7 @@ func (v *resultView) successLine(subject string) string {
 	return strings.TrimRight(v.colour.Mark("✓")+" "+v.action+" "+output.Cut(subject), " ") + "\n"
 }
 
-// subject returns what a result is about, and the member that says so.
+// subject returns what a result is about, and the name of the member that this was read from.
 func (v *resultView) subject(data gjson.Result) (subject, member string) {
 	for _, name := range subjectMembers {
 		if name == "path" && strings.HasSuffix(rawjson.Member(data, name).String(), ".sy") && rawjson.Member(data, "hPath").String() != "" {
@@ -147,7 +147,7 @@ func (v *resultView) scalars(all []memberPair) string {
 	for _, e := range all[:min(len(all), maxScalars)] {
 		value := cell(e.value)
 		if strings.HasSuffix(strings.ToLower(e.name), "hint") { // hints say what to call next
-			value = root.InCommands(value)
+			value = root.WithCommandLines(value)
 		}
 		rows = append(rows, []string{"  " + e.name, value})
 	}

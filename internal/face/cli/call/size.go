@@ -53,7 +53,7 @@ type viewBudget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
 
-	// least estimates what the tools would take if all that have no view of their own were shown in the smallest one.
+	// least estimates the size of the tool list if every server without a configured view used the smallest one.
 	least int
 }
 
@@ -199,7 +199,7 @@ func (p commands) sizeTable(s *listCost, whole bool) error {
 	var rows [][]string
 	actions := 0
 	for _, r := range s.Tools {
-		rows = append(rows, row(r.Name, r.Actions, r.View, whyText(&r), r.Flat, r.Grouped))
+		rows = append(rows, row(r.Name, r.Actions, r.View, viewReason(&r), r.Flat, r.Grouped))
 		actions += r.Actions
 	}
 	if whole {
@@ -217,13 +217,13 @@ func (p commands) sizeTable(s *listCost, whole bool) error {
 	case int64(b.least) > b.Bytes:
 		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them, and none of the views that auto can choose takes so little; a larger context.budget does, or fewer servers\n", b.Used, b.Bytes)
 	default:
-		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them; collie tools --rebalance chooses their views anew\n", b.Used, b.Bytes)
+		_, err = locale.Fprintf(p.Out, "servers take %d bytes, more than the %d that context.budget gives them; collie tools --rebalance chooses their views again\n", b.Used, b.Bytes)
 	}
 	return err
 }
 
-// whyText says why a tool has its view.
-func whyText(r *sizeRow) string {
+// viewReason says why a tool has its view.
+func viewReason(r *sizeRow) string {
 	switch r.Why {
 	case tool.WhyProfile:
 		return locale.T("the profile says so")
@@ -242,5 +242,5 @@ func whyText(r *sizeRow) string {
 		}
 		return locale.T("auto: it fits")
 	}
-	return locale.T("nobody says another")
+	return locale.T("the default")
 }

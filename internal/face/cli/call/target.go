@@ -10,7 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// foreignTool reports whether a flag after words belongs to a tool that is not one of SiYuan's.
+// foreignTool reports whether a flag with the name of a kernel flag, such as --url, is an argument
+// of another server's tool: words, the words before it, name a tool that is not a SiYuan tool.
 func foreignTool(words []string, flag string) bool {
 	if len(words) == 0 || !slices.Contains(root.KernelFlagNames, flag) {
 		return false

@@ -48,13 +48,13 @@ func ToolsCommand(shared *root.Program) *cobra.Command {
 	flags.StringVar(&f.view, "view", "", "show the tools in this `VIEW`, flat, grouped or search, whatever is configured")
 	flags.StringVar(&f.profile, "profile", "", "see the tools as view profile `NAME` does")
 	flags.BoolVar(&f.size, "size", false, "show bytes and estimated tokens of the list of tools")
-	flags.BoolVar(&f.rebalance, "rebalance", false, "choose the views of servers anew where they are auto, then show --size")
+	flags.BoolVar(&f.rebalance, "rebalance", false, "choose the views of servers again where they are auto, then show --size")
 	p.LocalFlag(c)
 	p.KernelFlags(c)
 	return c
 }
 
-// tools shows what words name; no words mean everything.
+// tools prints the tools, servers or actions that words name, or everything without words.
 func (p commands) tools(ctx context.Context, words []string, f *toolsFlags) error {
 	if v := tool.View(f.view); v != "" && v != tool.Flat && v != tool.Grouped && v != tool.Search {
 		return root.Usage("--view is %q, expected flat, grouped or search", f.view)
@@ -237,7 +237,7 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 		var cells [][]string
 		for i, r := range rows {
 			about := output.FirstLine(output.First(r.Description, r.Title))
-			if t.Actions[i].Strict { // the first sentence of our own descriptions says what the action is for
+			if t.Actions[i].Strict { // the first sentence of a built-in description says what the action is for
 				about, _, _ = strings.Cut(about, ". ")
 			}
 			switch {

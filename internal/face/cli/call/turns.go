@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// turnQuestion is what a conversation waits for that a person at a page has begun.
+// turnQuestion is a question of a conversation that was started on a page.
 type turnQuestion struct {
 	ID       string        `json:"id"`
 	Turn     string        `json:"turnId"`
@@ -107,9 +107,9 @@ func (p commands) answerTurn(ctx context.Context, cfg *config.Config, id string,
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"code": id, "yes": answer["yes"]})
 	}
-	message := locale.T("refused; the conversation goes on without the call")
+	message := locale.T("refused; the conversation continues without the call")
 	if answer["yes"] == true {
-		message = locale.T("confirmed; the conversation goes on")
+		message = locale.T("confirmed; the conversation continues")
 	}
 	_, err = io.WriteString(p.Out, message+"\n")
 	return err

@@ -1,5 +1,5 @@
-// Package chat is collie chat: a conversation with a model at a terminal. It speaks the API of the gateway as the other
-// commands of conversations do, and has a screen that is drawn and a plain one, which goes line by line.
+// Package chat implements collie chat: a conversation with a model in a terminal. Like the other commands for
+// conversations it uses the gateway's API. It has a full-screen user interface and a plain line-by-line one.
 package chat
 
 import (
@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,18 +23,23 @@ import (
 type flags struct {
 	session, model, agent string
 	last, plain           bool
+	message               string // sent at once; empty for none
 }
 
 // Command is `collie chat`.
 func Command(p *root.Program) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
-		Use: "chat", Short: "Talk with a model that works with your tools", Args: cobra.NoArgs,
-		Long: "Opens a conversation in this terminal. The model may call your tools; before one changes anything you\n" +
-			"are asked. What begins with / is a command: /help lists them, and /TOOL ACTION runs an action without\n" +
-			"any model. Ctrl-C ends an answer, twice it leaves; what you were typing is kept for --continue.",
-		Example: "  collie chat\n  collie chat --continue\n  collie chat --model openai/gpt-5 --plain",
-		RunE:    func(c *cobra.Command, _ []string) error { return run(c.Context(), p, &f) },
+		Use: "chat [MESSAGE]", Short: "Talk with a model that works with your tools", Args: cobra.ArbitraryArgs,
+		Long: "Opens a conversation in this terminal, and sends MESSAGE at once. The model may call your tools; before\n" +
+			"one changes anything you are asked. What begins with / is a command: /help lists them, and /TOOL ACTION\n" +
+			"runs an action without any model. Ctrl-C ends an answer, twice it leaves; what you were typing is kept\n" +
+			"for --continue.",
+		Example: "  collie chat\n  collie chat \"what did I plan for today?\"\n  collie chat --continue\n  collie chat --model openai/gpt-5 --plain",
+		RunE: func(c *cobra.Command, args []string) error {
+			f.message = strings.TrimSpace(strings.Join(args, " "))
+			return run(c.Context(), p, &f)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.session, "session", "", "go on with the session `ID`")
@@ -54,7 +61,7 @@ func run(ctx context.Context, p *root.Program, f *flags) error {
 		return err
 	}
 	p.Calls = true
-	k := &talk{Program: p, flags: f, drafts: draftsIn(cfg.Paths.State), overrides: map[string]any{}}
+	k := &talk{Program: p, flags: f, drafts: draftsIn(cfg.Paths.State), overrides: map[string]any{}, usual: cfg.Agent.Model}
 	if f.model != "" {
 		k.overrides["model"] = f.model
 	}
@@ -64,7 +71,7 @@ func run(ctx context.Context, p *root.Program, f *flags) error {
 	return k.draw(ctx)
 }
 
-// talk is a conversation, however it is shown.
+// talk is a conversation, shared by both user interfaces.
 type talk struct {
 	*root.Program
 	flags  *flags
@@ -72,18 +79,25 @@ type talk struct {
 
 	api *conversation.API
 
-	beginning sync.Mutex // held by who begins the session
+	beginning sync.Mutex // held while the session is created
 	mu        sync.Mutex
-	session   string // empty until something is said
+	session   string // empty until the first message
 	overrides map[string]any
-	editing   string              // the message that the next one takes the place of
-	tools     map[string][]string // and their actions, once they are known
-	prompts   []prompt            // of all servers, once they are known
+	answered  string              // model of the last answer
+	usual     string              // default model of the settings
+	editing   string              // message that the next one replaces
+	tools     map[string][]string // actions by tool, once they are known
+	prompts   []prompt            // prompts of all servers, once they are known
 	resources []resource
-	learntAll bool // every server has told of its tools, or failed
+	learntAll bool // all servers have reported their tools, or failed
+	choices   choices
+	walk      []string // files below the current folder, as last listed
+	walked    time.Time
+
+	running atomic.Int32 // number of unfinished answers
 }
 
-// id is that of the session.
+// id returns the id of the session.
 func (k *talk) id() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,7 +110,7 @@ func (k *talk) setID(id string) {
 	k.session = id
 }
 
-// open opens the API and finds the session to go on with. The caller closes what is returned.
+// open connects to the API and finds the session to continue. The caller closes the result.
 func (k *talk) open(ctx context.Context) (*conversation.API, error) {
 	api, err := conversation.Open(ctx, k.Program, nil)
 	if err != nil {
@@ -113,7 +127,7 @@ func (k *talk) open(ctx context.Context) (*conversation.API, error) {
 	return api, nil
 }
 
-// begun is the session, which begins with the first thing that is said.
+// begun returns the session. The first message creates it.
 func (k *talk) begun(ctx context.Context) (string, error) {
 	k.beginning.Lock()
 	defer k.beginning.Unlock()
@@ -131,8 +145,14 @@ func (k *talk) begun(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// plainly asks for a line, prints what comes of it, and so on to the end of the input.
+// plainly is the line-by-line user interface: it reads a line, prints the answer, and repeats until the input ends.
 func (k *talk) plainly(ctx context.Context) error {
+	var ctrlC interrupts
+	if output.IsTerminal(k.In) {
+		var done func()
+		ctx, done = ctrlC.begin(ctx)
+		defer done()
+	}
 	api, err := k.open(ctx)
 	if err != nil {
 		return err
@@ -145,12 +165,15 @@ func (k *talk) plainly(ctx context.Context) error {
 	}
 	defer asker.Done()
 	show := conversation.NewPrinter(k.Program)
-	for {
-		if output.IsTerminal(k.In) {
-			_, _ = io.WriteString(k.Err, "> ")
+	for first := k.flags.message; ; first = "" {
+		line := first
+		if line == "" {
+			if output.IsTerminal(k.In) {
+				_, _ = io.WriteString(k.Err, "> ")
+			}
+			line, err = asker.Line(ctx)
 		}
-		line, err := asker.Line(ctx)
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) || ctx.Err() != nil && output.IsTerminal(k.In) {
 			return nil
 		}
 		if err != nil {
@@ -163,16 +186,23 @@ func (k *talk) plainly(ctx context.Context) error {
 		case isQuit(line):
 			return nil
 		}
-		if err := k.line(ctx, line, asker, show); err != nil {
-			if ctx.Err() != nil || !output.IsTerminal(k.In) {
-				return err
+		stopped, err := ctrlC.run(ctx, func(ctx context.Context) error { return k.line(ctx, line, asker, show) })
+		switch {
+		case stopped:
+			k.Note("%s", locale.T("stopped"))
+		case err != nil && (ctx.Err() != nil || !output.IsTerminal(k.In)):
+			return err
+		case err != nil:
+			text, hint := root.LocalizedError(err)
+			k.Warn("%s", text)
+			if hint != "" {
+				k.Note("%s", hint)
 			}
-			k.Warn("%s", err.Error())
 		}
 	}
 }
 
-// line runs a command, or has a text answered, and prints what comes of it.
+// line runs a command or sends a message, and prints the result.
 func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, show *conversation.Printer) error {
 	run, found := k.commandIn(line)
 	if !found {
@@ -189,7 +219,10 @@ func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, 
 	for _, m := range o.path {
 		k.print(strings.Split("> "+m.Get("role").String()+" "+place(m)+"\n"+output.Harmless(textOf(m)), "\n"))
 	}
-	if o.input != "" {
+	if o.copied != "" { // the clipboard cannot be set, so the text is printed
+		k.print(strings.Split(o.copied, "\n"))
+	}
+	if o.input != "" && !o.draft {
 		k.Note("%s", locale.T("the next line takes the place of this one:"))
 		k.print(strings.Split(output.Harmless(o.input), "\n"))
 	}
@@ -201,11 +234,11 @@ func (k *talk) line(ctx context.Context, line string, asker conversation.Asker, 
 
 func (k *talk) print(lines []string) {
 	for _, line := range lines {
-		_, _ = io.WriteString(k.Out, line+"\n") // who does not read it goes on
+		_, _ = io.WriteString(k.Out, line+"\n") // the person may stop reading
 	}
 }
 
-// say has a message answered and printed.
+// say sends a message and prints the answer.
 func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, show *conversation.Printer) error {
 	end, err := k.answer(ctx, m, asker, func(text string) { k.Note("%s", text) }, show.Event)
 	show.End()
@@ -215,7 +248,7 @@ func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, sho
 	return conversation.Ended(end)
 }
 
-// found says, where no provider of models is set up, what this machine has.
+// found lists model providers that were found on this machine, if none is configured.
 func (k *talk) found(ctx context.Context) string {
 	if text := conversation.FoundHere(ctx, k.Program); text != "" {
 		return text + "\n" + locale.T("Until then /help lists your tools, and /TOOL ACTION runs an action.")

@@ -17,43 +17,51 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// command is what a line that begins with / does here. Lines with other names go to the agent host, which runs actions of
-// tools.
+// command is a command that the chat itself handles, such as /model. Other lines that begin with / go to the agent host,
+// which runs them as actions of tools.
 type command struct {
 	name, args, about string
 	run               func(k *talk, ctx context.Context, args []string) (outcome, error)
 }
 
-// outcome is what has come of a command.
+// outcome is the result of a command.
 type outcome struct {
-	lines []string // for the person
-	// input is the text to be changed and sent again.
+	lines []string // to show to the person
+	// input is text to edit: a message to send again or, if draft is set, an unfinished one.
 	input string
-	// send is the message that is to be answered.
+	draft bool
+	// send is a message to send.
 	send *message
-	// path are messages to show.
+	// path holds messages to show.
 	path []gjson.Result
+	// copied is text for the clipboard.
+	copied string
 }
 
 func commands() []command {
 	return []command{
 		{"/again", "", locale.T("have the last message answered once more"), (*talk).again},
-		{"/agent", "[NAME]", locale.T("answer as this agent, or show which one"), func(k *talk, _ context.Context, args []string) (outcome, error) {
-			return k.choose("agent", args)
+		{"/agent", "[NAME]", locale.T("answer as this agent, or show which one"), func(k *talk, ctx context.Context, args []string) (outcome, error) {
+			return k.choose(ctx, "agent", args)
 		}},
 		{"/branch", "POINT N", locale.T("go to another wording or answer"), (*talk).branch},
 		{"/branches", "", locale.T("list the points with several wordings or answers"), (*talk).branches},
+		{"/call", "[N]", locale.T("show the last call of a tool in full, or the one N before it"), (*talk).showCall},
+		{"/copy", "", locale.T("copy the last answer, as Markdown"), (*talk).copyAnswer},
 		{"/edit", "[N]", locale.T("change your last message, or the one N before it"), (*talk).edit},
-		{"/model", "[MODEL]", locale.T("ask this model, or show which one"), func(k *talk, _ context.Context, args []string) (outcome, error) {
-			return k.choose("model", args)
+		{"/export", "FILE", locale.T("write this conversation to a file ending in .md, .html or .json"), (*talk).export},
+		{"/model", "[MODEL]", locale.T("ask this model, or show which one"), func(k *talk, ctx context.Context, args []string) (outcome, error) {
+			return k.choose(ctx, "model", args)
 		}},
 		{"/new", "", locale.T("begin a new conversation"), (*talk).fresh},
-		{"/steer", "TEXT", locale.T("tell the model something while it answers"), (*talk).steer},
 		{"/quit", "", locale.T("leave"), nil},
+		{"/session", "N", locale.T("go on with another conversation, by its number or words of its title"), (*talk).goTo},
+		{"/sessions", "", locale.T("list the latest conversations"), (*talk).listSessions},
+		{"/steer", "TEXT", locale.T("tell the model something while it answers"), (*talk).steer},
 	}
 }
 
-// commandIn returns what a line does that begins with a command of the chat, or with /SERVER:PROMPT.
+// commandIn returns the function for a line with a command of the chat, or with /SERVER:PROMPT.
 func (k *talk) commandIn(line string) (run func(context.Context) (outcome, error), found bool) {
 	words := strings.Fields(line)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
@@ -81,43 +89,56 @@ func helpLines() []string {
 	}
 	return append(lines,
 		fmt.Sprintf("  %-18s %s", "/SERVER:PROMPT", locale.T("uses a prompt of a server; its arguments follow, as NAME=VALUE or in their order")),
-		fmt.Sprintf("  %-18s %s", "@FILE", locale.T("attaches a picture or a text")),
+		fmt.Sprintf("  %-18s %s", "@FILE", locale.T("attaches a picture or a text; a part of its path is enough to find it")),
 		fmt.Sprintf("  %-18s %s", "@URI", locale.T("attaches a resource of a server")))
 }
 
-// fresh leaves the session.
+// fresh starts a new session.
 func (k *talk) fresh(context.Context, []string) (outcome, error) {
+	if err := k.idle(); err != nil {
+		return outcome{}, err
+	}
 	k.setID("")
 	k.setEditing("")
 	return outcome{lines: []string{locale.T("a new conversation begins with what you say next")}}, nil
 }
 
-// steer sends a message that the running answer takes up. Without one it is a message like others.
+// idle returns an error while an answer is being written, because output of two conversations would be mixed.
+func (k *talk) idle() error {
+	if k.running.Load() > 0 {
+		return root.Usage("an answer is being written; wait for its end, or end it with Ctrl-C")
+	}
+	return nil
+}
+
+// keyLines describe the keys of the drawn screen.
+func keyLines() []string {
+	lines := []string{locale.T("Keys:")}
+	for _, k := range []struct{ key, about string }{
+		{"Enter", locale.T("sends")},
+		{"Alt-Enter", locale.T("begins a line, as Ctrl-J does")},
+		{"↑ ↓", locale.T("go to what you typed before, and through what is offered")},
+		{"Tab", locale.T("completes, then goes to what is offered")},
+		{"Ctrl-C", locale.T("ends the answer; twice leaves")},
+		{"Esc", locale.T("leaves a choice or an edit; twice ends the answer")},
+		{"Ctrl-/", locale.T("undoes the last change of your text")},
+		{"Ctrl-W, Ctrl-U", locale.T("delete a word, and to the begin of the line")},
+		{"Ctrl-Z", locale.T("back to the shell; fg returns")},
+	} {
+		lines = append(lines, fmt.Sprintf("  %-18s %s", k.key, k.about))
+	}
+	return lines
+}
+
+// steer sends a message to the model that is answering. If none is, it is an ordinary message.
 func (k *talk) steer(_ context.Context, args []string) (outcome, error) {
 	if len(args) == 0 {
-		return outcome{}, root.Usage("expected what the model is to be told: /steer TEXT")
+		return outcome{}, root.Usage("expected a text for the model: /steer TEXT")
 	}
 	return outcome{send: &message{text: strings.Join(args, " "), steer: true}}, nil
 }
 
-// choose sets what the following messages are answered with.
-func (k *talk) choose(what string, args []string) (outcome, error) {
-	if len(args) > 1 {
-		return outcome{}, root.Usage("expected one name, got %q", strings.Join(args, " "))
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(args) == 1 {
-		k.overrides[what] = args[0]
-	}
-	chosen, _ := k.overrides[what].(string)
-	if chosen == "" {
-		chosen = locale.T("as the settings or the session say")
-	}
-	return outcome{lines: []string{what + ": " + output.OneLine(chosen)}}, nil
-}
-
-// view returns the session, whose active path it is about.
+// view fetches the session with its active path.
 func (k *talk) view(ctx context.Context) (gjson.Result, error) {
 	id := k.id()
 	if id == "" {
@@ -128,7 +149,7 @@ func (k *talk) view(ctx context.Context) (gjson.Result, error) {
 	return gjson.ParseBytes(view), err
 }
 
-// edit has the next message that is sent take the place of an earlier one.
+// edit makes the next message replace an earlier one.
 func (k *talk) edit(ctx context.Context, args []string) (outcome, error) {
 	back := 0
 	if len(args) > 0 {
@@ -171,7 +192,7 @@ func (k *talk) again(ctx context.Context, _ []string) (outcome, error) {
 	return outcome{send: &message{again: answers[len(answers)-1].String()}}, nil
 }
 
-// points returns the places of a path where the conversation has several branches.
+// points returns the indexes in a path where the conversation branches.
 func points(path []gjson.Result) (list []int) {
 	for i, m := range path {
 		if m.Get("of").Int() > 1 {
@@ -181,7 +202,7 @@ func points(path []gjson.Result) (list []int) {
 	return list
 }
 
-// place says which of its siblings a message is; empty if it has none.
+// place describes the position of a message among its siblings, such as 2/3; empty if it has none.
 func place(m gjson.Result) string {
 	if m.Get("of").Int() <= 1 {
 		return ""
@@ -222,7 +243,7 @@ func (k *talk) branch(ctx context.Context, args []string) (outcome, error) {
 		}
 		numbers = append(numbers, n)
 	}
-	if len(numbers) == 1 && len(at) == 1 { // there is only one point
+	if len(numbers) == 1 && len(at) == 1 { // there is only one branching point
 		numbers = slices.Insert(numbers, 0, 1)
 	}
 	if len(numbers) != 2 || numbers[0] > len(at) {

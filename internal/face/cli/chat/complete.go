@@ -1,18 +1,22 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"collie/internal/face/cli/output"
 	"collie/internal/tool"
 )
 
-// learnt returns once the tools of all servers have been learnt.
+// learnt loads what can be completed, and returns when the tools of all servers are known.
 func (k *talk) learnt(ctx context.Context) {
 	k.mu.Lock()
 	all := k.learntAll
@@ -22,8 +26,8 @@ func (k *talk) learnt(ctx context.Context) {
 	}
 }
 
-// learnTools finds out which tools, actions, prompts and resources can be completed. If all is set, it waits until every server has started or
-// failed.
+// learnTools loads the tools, actions, prompts and resources that can be completed. If all is set, it waits until every
+// server has started or failed.
 func (k *talk) learnTools(ctx context.Context, all bool) {
 	var got struct{ Tools []tool.Tool }
 	wait := ""
@@ -31,7 +35,7 @@ func (k *talk) learnTools(ctx context.Context, all bool) {
 		wait = "?await=*"
 	}
 	if k.api.Do(ctx, http.MethodGet, "/tools"+wait, nil, &got) != nil {
-		return // nothing is completed then
+		return // without them nothing is completed
 	}
 	known := map[string][]string{}
 	for _, t := range got.Tools {
@@ -50,7 +54,7 @@ func (k *talk) learnTools(ctx context.Context, all bool) {
 	k.tools, k.prompts, k.resources, k.learntAll = known, prompts, resources, k.learntAll || all
 }
 
-// learnOffered finds out anew which prompts and resources can be completed.
+// learnOffered reloads the prompts and resources that can be completed.
 func (k *talk) learnOffered(ctx context.Context) {
 	prompts, resources := k.offered(ctx)
 	k.mu.Lock()
@@ -58,28 +62,35 @@ func (k *talk) learnOffered(ctx context.Context) {
 	k.prompts, k.resources = prompts, resources
 }
 
-// namesOffer reports whether the last word of a text looks like /SERVER:PROMPT or @URI.
+// namesOffer reports whether the last word of a text looks like the beginning of /SERVER:PROMPT or @URI.
 func namesOffer(text string) bool {
 	begin := strings.LastIndexAny(text, " \n") + 1
 	word := text[begin:]
 	return begin == 0 && strings.HasPrefix(word, "/") && strings.Contains(word, ":") || strings.HasPrefix(word, "@")
 }
 
-// knownTools returns the actions of tools; nobody changes them.
+// knownTools returns the known actions by tool. The caller must not change them.
 func (k *talk) knownTools() map[string][]string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.tools
 }
 
-// suggestion is what a word may become.
-type suggestion struct{ text, about string }
+// suggestion is a completion of the word that is being typed.
+type suggestion struct {
+	text, about string
+	label       string // shown instead of text, if text means nothing to people
+	whole       bool   // the line is complete with it
+}
 
 const maxSuggested = 6
 
-// suggest returns what the last word of a text may become: the name of a command or a tool, an action, or a file. begin
-// is where the word begins.
+// suggest returns completions for the last word of a text: commands, tools, actions or files. begin is the offset of
+// that word.
 func (k *talk) suggest(text string) (begin int, list []suggestion) {
+	if what, argument := chooses(text); what != "" {
+		return len(text) - len(argument), k.offer(what, argument)
+	}
 	begin = strings.LastIndexAny(text, " \n") + 1
 	word := text[begin:]
 	switch {
@@ -95,7 +106,7 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 	case strings.HasPrefix(text, "/") && strings.Count(text, " ") == 1:
 		for _, action := range k.knownTools()[strings.TrimSpace(text[1:begin])] {
 			if strings.HasPrefix(action, word) {
-				list = append(list, suggestion{action + " ", ""})
+				list = append(list, suggestion{text: action + " "})
 			}
 		}
 	}
@@ -105,7 +116,7 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 func (k *talk) names(word string) (list []suggestion) {
 	for _, c := range commands() {
 		if strings.HasPrefix(c.name, word) {
-			list = append(list, suggestion{c.name + " ", c.about})
+			list = append(list, suggestion{text: c.name + " ", about: c.about})
 		}
 	}
 	var tools []string
@@ -116,12 +127,13 @@ func (k *talk) names(word string) (list []suggestion) {
 	}
 	slices.Sort(tools)
 	for _, name := range tools {
-		list = append(list, suggestion{"/" + name + " ", ""})
+		list = append(list, suggestion{text: "/" + name + " "})
 	}
 	return append(list, k.promptNames(word)...)
 }
 
-// files lists what @PATH may become.
+// files returns completions for @PATH: paths that begin with it, then files anywhere below the current folder whose path
+// contains it.
 func (k *talk) files(word string) (list []suggestion) {
 	typed := word[1:]
 	dir, prefix := filepath.Split(typed)
@@ -129,24 +141,84 @@ func (k *talk) files(word string) (list []suggestion) {
 	if err != nil {
 		return nil
 	}
+	there := map[string]bool{}
 	for _, e := range entries {
 		name := e.Name()
-		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && prefix == "" || strings.ContainsAny(name, " \"\n") {
+		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, ".") && prefix == "" || strings.ContainsAny(name, "\"\n") ||
+			e.IsDir() && strings.Contains(name, " ") { // the rest after a space would be another word
 			continue
 		}
-		end := " "
-		if e.IsDir() {
-			end = "/"
-		}
-		list = append(list, suggestion{"@" + dir + name + end, ""})
-		if len(list) > 100 {
+		list = append(list, fileSuggestion(dir+name, e.IsDir()))
+		there[dir+name] = true
+		if len(list) > maxFiles {
 			break
+		}
+	}
+	if typed == "" || filepath.IsAbs(typed) || strings.HasPrefix(typed, "~") || strings.HasPrefix(typed, ".") {
+		return list
+	}
+	for _, f := range k.below() {
+		if !there[f] && strings.Contains(strings.ToLower(f), strings.ToLower(typed)) {
+			if list = append(list, fileSuggestion(f, false)); len(list) > maxFiles {
+				break
+			}
 		}
 	}
 	return list
 }
 
-// completed returns text with its last word continued as far as the suggestions agree.
+// fileSuggestion returns the suggestion for a file or folder. A path with spaces is quoted.
+func fileSuggestion(path string, folder bool) suggestion {
+	switch {
+	case folder:
+		return suggestion{text: "@" + path + "/"}
+	case strings.Contains(path, " "):
+		return suggestion{text: `@"` + path + `" `}
+	}
+	return suggestion{text: "@" + path + " "}
+}
+
+// Bounds for listing files.
+const (
+	maxFiles   = 100
+	maxEntries = 20_000
+	maxWalk    = 100 * time.Millisecond
+	walkAgain  = 10 * time.Second
+)
+
+// below lists files below the current folder, within a short time limit. The list is cached for a while.
+func (k *talk) below() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Since(k.walked) < walkAgain {
+		return k.walk
+	}
+	k.walk = nil
+	begin, n := time.Now(), 0
+	_ = filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error { // unreadable folders are skipped
+		n++
+		switch {
+		case n > maxEntries || time.Since(begin) > maxWalk:
+			return fs.SkipAll
+		case err != nil:
+			return fs.SkipDir
+		case path == ".":
+			return nil
+		case strings.HasPrefix(e.Name(), ".") || e.Name() == "node_modules":
+			if e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case e.Type().IsRegular() && !strings.ContainsAny(path, "\"\n"):
+			k.walk = append(k.walk, path)
+		}
+		return nil
+	})
+	k.walked = time.Now()
+	return k.walk
+}
+
+// completed extends the last word of text by the common prefix of the suggestions.
 func completed(text string, begin int, list []suggestion) string {
 	if len(list) == 0 {
 		return text
@@ -164,13 +236,18 @@ func completed(text string, begin int, list []suggestion) string {
 	return text[:begin] + common
 }
 
-// suggestionLines are the lines below the place to type.
-func suggestionLines(list []suggestion, width int) (lines []string) {
-	for i, s := range list {
+// suggestionLines formats suggestions for display below the input; chosen is the index of the selected one, or -1.
+func suggestionLines(list []suggestion, chosen, width int) (lines []string) {
+	from := max(min(chosen-maxSuggested/2, len(list)-maxSuggested), 0)
+	for i, s := range list[from:] {
 		if i == maxSuggested {
-			return append(lines, "  …")
+			return append(lines, fmt.Sprintf("  … %d/%d", max(chosen+1, maxSuggested), len(list)))
 		}
-		lines = append(lines, output.Truncate("  "+strings.TrimSpace(s.text)+"  "+s.about, width))
+		mark := "  "
+		if from+i == chosen {
+			mark = "› "
+		}
+		lines = append(lines, output.Truncate(strings.TrimRight(mark+cmp.Or(s.label, strings.TrimSpace(s.text))+"  "+s.about, " "), width))
 	}
 	return lines
 }

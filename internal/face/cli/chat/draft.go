@@ -10,12 +10,13 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// drafts is the folder of what was typed and not sent, a file a session. They are for people of this account alone.
+// drafts is a folder with unsent text, one file per session. Only the user's account can read them.
 type drafts string
 
 func draftsIn(state string) drafts { return drafts(filepath.Join(state, "drafts")) }
 
-// file is that of a session; a conversation that has not begun has one too.
+// file returns the file for a session. An empty session means a conversation that has not begun. An id that cannot be the
+// name of a file stands for that too.
 func (d drafts) file(session string) string {
 	if session == "" || strings.ContainsAny(session, `/\`) {
 		session = "new"
@@ -23,7 +24,7 @@ func (d drafts) file(session string) string {
 	return filepath.Join(string(d), session+".txt")
 }
 
-// load is what was typed, or nothing.
+// load returns the saved text, or "".
 func (d drafts) load(session string) string {
 	text, err := os.ReadFile(d.file(session))
 	if err != nil {
@@ -32,7 +33,7 @@ func (d drafts) load(session string) string {
 	return string(text)
 }
 
-// save keeps what is typed; nothing removes the file.
+// save saves text. An empty text removes the file.
 func (d drafts) save(session, text string) error {
 	if strings.TrimSpace(text) == "" {
 		if err := os.Remove(d.file(session)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,16 +15,16 @@ import (
 	"collie/internal/tool"
 )
 
-// message is what a person sends.
+// message is a message to send.
 type message struct {
 	text  string
-	files []conversation.File // beside those that the text mentions
-	edits string              // the message that it takes the place of
-	steer bool                // the model that is answering is told it, at its next step
-	again string              // the answer beside which there is to be another; then there is no text
+	files []conversation.File // in addition to those mentioned in the text
+	edits string              // id of the message that it replaces
+	steer bool                // it goes to the model that is answering, at its next step
+	again string              // id of an answer to write again; then there is no text
 }
 
-// compose returns text as the message that is sent next.
+// compose returns the next message with this text.
 func (k *talk) compose(text string) message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -39,21 +39,21 @@ func (k *talk) setEditing(id string) {
 	k.editing = id
 }
 
-// isEditing reports whether what is sent next takes the place of an earlier message.
+// isEditing reports whether the next message replaces an earlier one.
 func (k *talk) isEditing() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.editing != ""
 }
 
-// config returns what messages are answered with.
+// config returns the settings for messages.
 func (k *talk) config() map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return maps.Clone(k.overrides)
 }
 
-// answer sends m and follows the answer to its end. note is told of files that are mentioned and do not exist.
+// answer sends m and follows the answer to its end. note is called for files that are mentioned but do not exist.
 func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, note func(string), event func(json.RawMessage)) (json.RawMessage, error) {
 	session, err := k.begun(ctx)
 	if err != nil {
@@ -77,10 +77,10 @@ func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, 
 	return k.api.Say(ctx, session, m.text, files, config, asker, event)
 }
 
-// mention is @FILE or @"FILE" in a message; a resource is named by its URI.
+// mention matches @FILE, @"FILE" and @URI in a message.
 var mention = regexp.MustCompile(`(?:^|\s)@(?:"([^"\n]+)"|(\S+))`)
 
-// attach has the files kept that a text mentions. Lines for tools are left alone.
+// attach uploads the files that a text mentions. It ignores commands for tools.
 func (k *talk) attach(ctx context.Context, session, text string, note func(string)) (files []conversation.File, err error) {
 	if strings.HasPrefix(text, "/") {
 		return nil, nil
@@ -105,7 +105,7 @@ func (k *talk) attach(ctx context.Context, session, text string, note func(strin
 	return files, nil
 }
 
-// attachNamed has a resource of a server kept, or a file.
+// attachNamed uploads a file, or a resource of a server.
 func (k *talk) attachNamed(ctx context.Context, session, name string) (conversation.File, error) {
 	if k.isResource(ctx, name) {
 		return k.attachResource(ctx, session, name)
@@ -118,7 +118,7 @@ func (k *talk) attachFile(ctx context.Context, session, path string) (conversati
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() { // a folder, or a pipe that nobody writes to
+	if !info.Mode().IsRegular() { // a folder, or a pipe without a writer
 		return nil, &os.PathError{Op: "attach", Path: path, Err: os.ErrNotExist}
 	}
 	f, err := os.Open(path)
@@ -129,7 +129,7 @@ func (k *talk) attachFile(ctx context.Context, session, path string) (conversati
 	return k.api.Attach(ctx, session, filepath.Base(path), f)
 }
 
-// path returns the path of a file that is typed.
+// path returns the path for a file name that was typed.
 func (k *talk) path(typed string) string {
 	if rest, ok := strings.CutPrefix(typed, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {

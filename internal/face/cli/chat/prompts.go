@@ -21,7 +21,7 @@ import (
 	"collie/internal/tool"
 )
 
-// prompt is a prompt of a server, as the API lists it.
+// prompt is a prompt of a server, in the form of the API.
 type prompt struct {
 	Name        string // SERVER:PROMPT
 	Title       string
@@ -32,14 +32,14 @@ type prompt struct {
 	}
 }
 
-// resource is a resource of a server, as MCP lists it.
+// resource is a resource of a server, in the form of MCP.
 type resource struct{ URI, Name, Title string }
 
-// offered returns the prompts and resources of all servers, as far as they can be had.
+// offered lists the prompts and resources of all servers. It leaves out those that are unavailable.
 func (k *talk) offered(ctx context.Context) ([]prompt, []resource) {
 	var prompts struct{ Prompts []prompt }
 	var resources struct{ Resources []resource }
-	_ = k.api.Do(ctx, http.MethodGet, "/prompts", nil, &prompts) // what is not known is not completed
+	_ = k.api.Do(ctx, http.MethodGet, "/prompts", nil, &prompts) // if it fails, there are no completions
 	_ = k.api.Do(ctx, http.MethodGet, "/lists/resources", nil, &resources)
 	return prompts.Prompts, resources.Resources
 }
@@ -56,19 +56,19 @@ func (k *talk) knownResources() []resource {
 	return k.resources
 }
 
-// promptNames lists what /SERVER:PROMPT may become. Prompts of a server are listed once it is named in part, so that they
-// do not crowd out the commands.
+// promptNames returns completions for /SERVER:PROMPT. Prompts appear only after a part of the server's name, so that
+// they do not crowd out the commands.
 func (k *talk) promptNames(word string) (list []suggestion) {
 	for _, p := range k.knownPrompts() {
 		name := "/" + p.Name
 		if strings.HasPrefix(name, word) && len(word) > 1 {
-			list = append(list, suggestion{name + " ", output.OneLine(p.Description)})
+			list = append(list, suggestion{text: name + " ", about: output.OneLine(p.Description)})
 		}
 	}
 	return list
 }
 
-// resourceNames lists what @URI may become: those whose URI begins with word, or whose name does.
+// resourceNames returns completions for @URI: resources whose URI or name begins with word.
 func (k *talk) resourceNames(word string) (list []suggestion) {
 	typed := word[1:]
 	for _, r := range k.knownResources() {
@@ -76,13 +76,13 @@ func (k *talk) resourceNames(word string) (list []suggestion) {
 			continue
 		}
 		if strings.HasPrefix(r.URI, typed) || strings.HasPrefix(r.Name, typed) {
-			list = append(list, suggestion{"@" + r.URI + " ", output.OneLine(r.Name)})
+			list = append(list, suggestion{text: "@" + r.URI + " ", about: output.OneLine(r.Name)})
 		}
 	}
 	return list
 }
 
-// promptNamed returns the prompt of a name.
+// promptNamed finds a prompt by name.
 func (k *talk) promptNamed(name string) (p prompt, found bool) {
 	for _, p := range k.knownPrompts() {
 		if p.Name == name {
@@ -92,7 +92,7 @@ func (k *talk) promptNamed(name string) (p prompt, found bool) {
 	return p, false
 }
 
-// prompt has the prompt filled in that a line names.
+// prompt runs a line with a prompt: the server fills it in.
 func (k *talk) prompt(ctx context.Context, line string) (outcome, error) {
 	name, rest, _ := strings.Cut(line, " ")
 	k.learnt(ctx)
@@ -110,7 +110,7 @@ func (k *talk) prompt(ctx context.Context, line string) (outcome, error) {
 	return outcome{send: &m}, err
 }
 
-// quotedWords splits a text at spaces that are not within double quotes.
+// quotedWords splits a text at spaces outside of double quotes.
 func quotedWords(text string) (words []string) {
 	var word strings.Builder
 	quoted, begun := false, false
@@ -135,19 +135,19 @@ func quotedWords(text string) (words []string) {
 	return words
 }
 
-// argumentNames lists the arguments that a prompt takes and that words do not give, where word is being typed.
+// argumentNames returns completions for the arguments of a prompt that are still missing.
 func (p *prompt) argumentNames(words []string, word string) (list []suggestion) {
 	for _, a := range p.Arguments {
 		name := a.Name + "="
 		if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, name) }) || !strings.HasPrefix(name, word) {
 			continue
 		}
-		list = append(list, suggestion{name, ""})
+		list = append(list, suggestion{text: name})
 	}
 	return list
 }
 
-// usage is how a prompt is written.
+// usage describes how to type a prompt with its arguments.
 func (p *prompt) usage() string {
 	words := []string{"/" + p.Name}
 	for _, a := range p.Arguments {
@@ -160,7 +160,7 @@ func (p *prompt) usage() string {
 	return strings.Join(words, " ")
 }
 
-// arguments reads NAME=VALUE, and values alone for the arguments in their order.
+// arguments parses NAME=VALUE pairs, and plain values for the arguments in order.
 func (p *prompt) arguments(words []string) (map[string]string, error) {
 	args := map[string]string{}
 	var rest []string
@@ -195,8 +195,8 @@ func (p *prompt) takes(name string) bool {
 	return false
 }
 
-// fillIn has a server fill in a prompt, and returns the message with it. The text comes from outside: it is attached, as a
-// file is, so that it is looked at before a model reads it.
+// fillIn has a server fill in a prompt, and returns the message. The server's text is untrusted, so it is attached like
+// a file, which is screened before a model reads it.
 func (k *talk) fillIn(ctx context.Context, p prompt, words []string) (message, error) {
 	args, err := p.arguments(words)
 	if err != nil {
@@ -240,7 +240,8 @@ func (k *talk) fillIn(ctx context.Context, p prompt, words []string) (message, e
 	return m, nil
 }
 
-// isResource reports whether a name in a text is the URI of a resource: one that is listed, or one with a scheme, which a server may have unlisted.
+// isResource reports whether a name in a text is the URI of a resource: a listed one, or any other with a scheme,
+// because servers may have unlisted resources.
 func (k *talk) isResource(ctx context.Context, name string) bool {
 	scheme, _, ok := strings.Cut(name, ":")
 	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, "/.") { // one letter is a drive
@@ -250,7 +251,7 @@ func (k *talk) isResource(ctx context.Context, name string) bool {
 	return strings.Contains(name, "://") || slices.ContainsFunc(k.knownResources(), func(r resource) bool { return r.URI == name })
 }
 
-// attachResource reads a resource and has it kept as an attachment.
+// attachResource reads a resource and uploads it as an attachment.
 func (k *talk) attachResource(ctx context.Context, session, uri string) (conversation.File, error) {
 	var result json.RawMessage
 	if err := k.api.Do(ctx, http.MethodPost, "/resources", map[string]string{"uri": uri}, &result); err != nil {
@@ -278,7 +279,7 @@ func (k *talk) attachData(ctx context.Context, session, name, data string) (conv
 	return k.api.Attach(ctx, session, name, bytes.NewReader(raw))
 }
 
-// nameOf is what an attachment is called that comes from a URI.
+// nameOf returns a file name for an attachment from a URI.
 func nameOf(uri string) string {
 	if u, err := url.Parse(uri); err == nil {
 		if name := path.Base(u.Path); name != "." && name != "/" {

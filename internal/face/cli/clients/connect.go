@@ -18,7 +18,7 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 type connectFlags struct {

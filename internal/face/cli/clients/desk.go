@@ -14,8 +14,8 @@ type Desk struct{ Program *root.Program }
 
 // Wanted says how a client is to be connected.
 type Wanted struct {
-	HTTP    bool   // over HTTP with a token of its own, in place of a program that it starts
-	Profile string // the tools that it sees; empty keeps what it has
+	HTTP    bool   // true: over HTTP with a token; false: the client starts Collie on stdio
+	Profile string // the profile whose tools the client sees; empty keeps the present one
 	Write   bool   // false only says what would be written
 }
 
@@ -66,7 +66,8 @@ func (d Desk) Connect(ctx context.Context, client string, w Wanted) (Joined, err
 	return out, err
 }
 
-// Disconnect takes Collie out of a client's files, puts back what a connection had taken out, and revokes the client's tokens.
+// Disconnect removes Collie from a client's files, restores the servers that Connect moved out of them, and revokes the
+// client's tokens.
 func (d Desk) Disconnect(ctx context.Context, client string) ([]hostadmin.Disconnected, error) {
 	p := commands{d.Program}
 	cfg, _, err := p.Settings()
@@ -90,6 +91,21 @@ func (d Desk) Tokens() ([]tokens.Token, error) {
 		return nil, err
 	}
 	return tokens.Read(tokens.Path(cfg.Paths.State))
+}
+
+// AddToken makes a token, and returns its secret.
+func (d Desk) AddToken(ctx context.Context, t tokens.Token) (secret string, err error) {
+	cfg, _, err := d.Program.Settings()
+	if err != nil {
+		return "", err
+	}
+	if err := root.KnownProfile(cfg, t.Profile); err != nil {
+		return "", err
+	}
+	if secret, err = tokens.Add(ctx, tokens.Path(cfg.Paths.State), t); err == nil {
+		d.Program.OnRecord(ctx, cfg, "token add", map[string]any{"name": t.Name, "profile": t.Profile, "scopes": t.Scopes})
+	}
+	return secret, err
 }
 
 // Rotate gives a token a new secret, and returns it.

@@ -80,7 +80,7 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	return b.String()
 }
 
-// runs reports whether a command exists.
+// runs reports whether the program of a command exists.
 func (p commands) runs(command string) bool {
 	_, err := process.Resolve(command, p.Env.List(), "")
 	return err == nil

@@ -83,7 +83,7 @@ func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	return p.exported(ctx, out, f)
 }
 
-// exported prints or writes the export, and says what is not in it.
+// exported prints or writes the export, and lists what it leaves out.
 func (p commands) exported(ctx context.Context, out *hostadmin.Export, f *exportFlags) error {
 	done := 0
 	for _, s := range out.Servers {

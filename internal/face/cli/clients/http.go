@@ -27,7 +27,8 @@ func (j *joining) gatewayURL() string {
 	return scheme + j.cfg.HTTP.Addr + "/mcp"
 }
 
-// tokenName returns the name of the client's token.
+// tokenName returns the name of the client's token: that of the client, and that of Collie in its file if the person
+// chose one with --name.
 func (j *joining) tokenName() string {
 	if j.name == "collie" {
 		return j.client
@@ -35,7 +36,7 @@ func (j *joining) tokenName() string {
 	return j.client + "." + j.name
 }
 
-// tokenProfile returns the profile of the client's token; empty if it has none.
+// tokenProfile returns the profile of the token that the client has now; empty if it has none.
 func (j *joining) tokenProfile() string {
 	list, _ := tokens.Read(tokens.Path(j.cfg.Paths.State)) // if the file cannot be read, writing the token will fail and report it
 	for _, t := range list {

@@ -41,7 +41,7 @@ func (j *joining) run(ctx context.Context) error {
 		return err
 	}
 	j.keepProfile(dir)
-	if err := j.prepare(j.profile); err != nil { // before anything is asked or written
+	if err := j.prepare(j.profile); err != nil { // so that it fails before anything is asked or written
 		return err
 	}
 	profile, err := j.notesProfile(ctx)

@@ -103,7 +103,7 @@ func (p commands) newAgentCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			a := library.Agent{Name: args[0], Description: output.First(about, locale.T("What this agent is for")), Prompt: locale.T("Say here how it is to work.")}
+			a := library.Agent{Name: args[0], Description: output.First(about, locale.T("What this agent is for")), Prompt: locale.T("Describe here how it should work.")}
 			if a.File, err = library.Begin(cfg.Paths.Config, &a, force); err != nil {
 				return err
 			}

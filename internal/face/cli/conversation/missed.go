@@ -6,8 +6,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Missed turns a snapshot into the events that it stands for. A turn sends one in place of events that its reader was too slow
-// for, such as a terminal that was stopped. The zero value is ready for turns that follow one another; it is for one goroutine.
+// Missed turns a snapshot into the events that it stands for. A turn sends a snapshot in place of events if its reader
+// was too slow, such as a terminal that was stopped. The zero value is ready for a sequence of turns. It is not safe
+// for concurrent use.
 type Missed struct {
 	turn  string
 	begun bool

@@ -19,6 +19,7 @@ import (
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/root"
+	llmadmin "collie/internal/llm/admin"
 	"collie/internal/tool"
 )
 
@@ -205,8 +206,8 @@ func Ended(end json.RawMessage) error {
 	return &tool.Error{Kind: kind, Code: e.Get("code").String(), Message: e.Get("message").String(), Hint: e.Get("hint").String()}
 }
 
-// NoModel replaces err by advice if it is about a missing provider or model: what this machine has if no provider is
-// set up, and which models there are if none is chosen. model is the model that was asked for.
+// NoModel replaces err by advice if it is about a missing provider or model. If no provider is set up, it names
+// those found on this machine; if no model is chosen, it lists the models. model is the requested model.
 func NoModel(ctx context.Context, p *root.Program, model string, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Code != "no_provider" || p.JSON {
@@ -224,13 +225,14 @@ func NoModel(ctx context.Context, p *root.Program, model string, err error) erro
 	return root.Usage("%s", FoundHere(ctx, p))
 }
 
-// FoundHere says which providers this machine has if none is set up; it is empty if one is.
+// FoundHere returns a sentence about the providers found on this machine, if none is set up;
+// otherwise "".
 func FoundHere(ctx context.Context, p *root.Program) string {
 	cfg, err := p.Load()
 	if err != nil || len(cfg.Providers) > 0 {
 		return ""
 	}
-	for _, k := range app.KnownProviders() {
+	for _, k := range llmadmin.KnownProviders() {
 		for _, name := range k.Env {
 			if p.Env.Get(name) != "" {
 				return locale.Sprintf("no provider of models is set up; %s is set here: %s", name, p.Typed("provider import"))
@@ -253,7 +255,7 @@ const maxNamed = 6
 
 // noModelChosen names models that can be chosen: those of the configured provider, or of all, that can call tools.
 func noModelChosen(ctx context.Context, p *root.Program, cfg *config.Config, err error) error {
-	m, opened := app.OpenModelsAlone(ctx, cfg, app.Options{Env: p.Env})
+	m, opened := app.OpenModelsWithoutGateway(ctx, cfg, app.Options{Env: p.Env})
 	if opened != nil {
 		return err
 	}

@@ -22,26 +22,6 @@ import (
 // SessionsCommand is `collie sessions`.
 func SessionsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
-	var format, note string
-	var redact, overwrite bool
-	export := &cobra.Command{
-		Use: "export ID", Short: "Print a conversation as JSON, which import takes, as Markdown or as a web page", Args: root.Named("id"),
-		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --format html > talk.html\n  collie sessions export ID --to-note /Notebook/Talk",
-		RunE: func(c *cobra.Command, args []string) error {
-			if note != "" {
-				return p.withAPI(c.Context(), func(a *API) error { return p.toNote(c.Context(), a, args[0], note, redact, overwrite) })
-			}
-			q := url.Values{"format": {format}, "redact": {strconv.FormatBool(redact)}}
-			return p.withAPI(c.Context(), func(a *API) error {
-				return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?"+q.Encode())
-			})
-		},
-	}
-	export.Flags().StringVar(&format, "format", "json", "write json, markdown or html")
-	export.Flags().BoolVar(&redact, "redact", false, "leave out what tools were called with and what they answered")
-	export.Flags().StringVar(&note, "to-note", "", "write it into the document at `PATH` of your notes, such as /Notebook/Title")
-	export.Flags().BoolVar(&overwrite, "overwrite", false, "with --to-note, replace the text of a document that exists")
-	export.MarkFlagsMutuallyExclusive("to-note", "format")
 	return root.Group("sessions", "Conversations that are kept",
 		&cobra.Command{
 			Use: "list", Aliases: []string{"ls"}, Short: "Show the conversations, the newest first", Args: cobra.NoArgs,
@@ -67,25 +47,8 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				return p.withAPI(c.Context(), func(a *API) error { return p.search(c.Context(), a, args[0]) })
 			},
 		},
-		export,
-		&cobra.Command{
-			Use: "import FILE", Short: "Add conversations from a file", Args: root.Named("file"),
-			Long: "Takes what export wrote, and the exports of ChatGPT (conversations.json), LibreChat and Open WebUI.\n" +
-				"Their branches come along; what is not taken over is listed.",
-			RunE: func(c *cobra.Command, args []string) error {
-				raw, err := os.ReadFile(args[0])
-				if err != nil {
-					return err
-				}
-				if !json.Valid(raw) {
-					return root.Usage("%s is not a session as JSON", args[0])
-				}
-				if gjson.GetBytes(raw, "format").String() == "" {
-					return p.withAPI(c.Context(), func(a *API) error { return p.importTranscripts(c.Context(), a, args[0], raw) })
-				}
-				return p.withAPI(c.Context(), func(a *API) error { return p.createSession(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
-			},
-		},
+		p.exportCommand(),
+		p.importCommand(),
 		&cobra.Command{
 			Use: "fork MESSAGE", Short: "Begin a conversation with a copy of what leads to a message", Args: root.Named("message"),
 			RunE: func(c *cobra.Command, args []string) error {
@@ -102,6 +65,51 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 				})
 			},
 		})
+}
+
+func (p commands) exportCommand() *cobra.Command {
+	var format, note string
+	var redact, overwrite bool
+	c := &cobra.Command{
+		Use: "export ID", Short: "Print a conversation as JSON, which import takes, as Markdown or as a web page", Args: root.Named("id"),
+		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --format html > talk.html\n  collie sessions export ID --to-note /Notebook/Talk",
+		RunE: func(c *cobra.Command, args []string) error {
+			if note != "" {
+				return p.withAPI(c.Context(), func(a *API) error { return p.toNote(c.Context(), a, args[0], note, redact, overwrite) })
+			}
+			q := url.Values{"format": {format}, "redact": {strconv.FormatBool(redact)}}
+			return p.withAPI(c.Context(), func(a *API) error {
+				return p.printResponse(c.Context(), a, "/sessions/"+url.PathEscape(args[0])+"/export?"+q.Encode())
+			})
+		},
+	}
+	c.Flags().StringVar(&format, "format", "json", "write json, markdown or html")
+	c.Flags().BoolVar(&redact, "redact", false, "leave out what tools were called with and what they answered")
+	c.Flags().StringVar(&note, "to-note", "", "write it into the document at `PATH` of your notes, such as /Notebook/Title")
+	c.Flags().BoolVar(&overwrite, "overwrite", false, "with --to-note, replace the text of a document that exists")
+	c.MarkFlagsMutuallyExclusive("to-note", "format")
+	return c
+}
+
+func (p commands) importCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "import FILE", Short: "Add conversations from a file", Args: root.Named("file"),
+		Long: "Takes what export wrote, and the exports of ChatGPT (conversations.json), LibreChat and Open WebUI.\n" +
+			"Their branches come along; what is not taken over is listed.",
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := os.ReadFile(args[0])
+			if err != nil {
+				return err
+			}
+			if !json.Valid(raw) {
+				return root.Usage("%s is not a session as JSON", args[0])
+			}
+			if gjson.GetBytes(raw, "format").String() == "" {
+				return p.withAPI(c.Context(), func(a *API) error { return p.importTranscripts(c.Context(), a, args[0], raw) })
+			}
+			return p.withAPI(c.Context(), func(a *API) error { return p.createSession(c.Context(), a, "/sessions/import", json.RawMessage(raw)) })
+		},
+	}
 }
 
 // withAPI opens the API for a command that starts no server.
@@ -136,6 +144,9 @@ func (p commands) list(ctx context.Context, a *API) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"sessions": all})
 	}
+	if len(rows) == 0 {
+		p.Note("no conversation is kept; collie chat begins one")
+	}
 	return p.Table([]string{"ID", "CHANGED", "TITLE"}, rows)
 }
 
@@ -146,6 +157,9 @@ func (p commands) search(ctx context.Context, a *API, text string) error {
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"found": append([]json.RawMessage{}, answer.Found...)})
+	}
+	if len(answer.Found) == 0 {
+		p.Note("no message has these words")
 	}
 	var rows [][]string
 	for _, raw := range answer.Found {
@@ -237,6 +251,9 @@ func (p commands) usage(ctx context.Context, a *API, q url.Values) error {
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"rows": append([]json.RawMessage{}, answer.Rows...)})
+	}
+	if len(answer.Rows) == 0 {
+		p.Note("no model was asked in this time; collie chat asks one")
 	}
 	var rows [][]string
 	for _, raw := range answer.Rows {

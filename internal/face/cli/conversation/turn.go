@@ -70,7 +70,7 @@ func (a *API) Attach(ctx context.Context, session, name string, data io.Reader) 
 	return a.Send(ctx, http.MethodPost, "/blobs?session="+url.QueryEscape(session)+"&name="+url.QueryEscape(name), data)
 }
 
-// parts are those of a message with text and files.
+// parts returns the parts of a message with text and files.
 func parts(text string, files []File) []map[string]any {
 	list := []map[string]any{{"type": "text", "text": text}}
 	for _, f := range files {
@@ -191,6 +191,8 @@ func (t *turn) stop(ctx context.Context, cut context.CancelFunc) {
 // follow reads the stream of the turn to its end.
 func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (json.RawMessage, error) {
 	var mu sync.Mutex // answers to questions are whole lines
+	asking, taken := context.WithCancel(ctx)
+	defer taken() // a question that was not answered in time is taken back
 	for {
 		var line struct {
 			Event json.RawMessage
@@ -216,7 +218,7 @@ func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (jso
 		case line.Ask != nil:
 			ask := *line.Ask
 			go func() {
-				result, err := t.asker.Ask(ctx, ask.Method, ask.Params)
+				result, err := t.asker.Ask(asking, ask.Method, ask.Params)
 				answer := map[string]any{"id": ask.ID, "result": result}
 				if err != nil {
 					answer = map[string]any{"id": ask.ID, "error": map[string]any{"code": remote.CodeInternal, "message": err.Error()}}
@@ -310,7 +312,7 @@ func (t *Printer) print(e gjson.Result) {
 		if !d.Get("ok").Bool() {
 			mark = "✗"
 		}
-		words := []string{mark, t.toolNames[d.Get("callId").String()], d.Get("durationMs").String(), "ms", output.Truncate(output.OneLine(d.Get("preview").String()), 80)}
+		words := []string{mark, t.toolNames[d.Get("callId").String()], d.Get("durationMs").String(), "ms", output.Truncate(ResultLine(d.Get("preview").String()), 80)}
 		t.Note("%s", t.Dim(strings.Join(words, " ")))
 	case "notice":
 		t.newline()
@@ -318,7 +320,7 @@ func (t *Printer) print(e gjson.Result) {
 	case "tool.asking":
 		t.newline()
 	case "retry":
-		t.Note("%s", locale.Sprintf("trying again: %s", output.OneLine(d.Get("reason").String())))
+		t.Note("%s", RetryText(d))
 	}
 }
 
@@ -351,4 +353,45 @@ func NoticeText(data gjson.Result) string {
 	}
 	head, steps, _ := strings.Cut(output.Harmless(text), "\n")
 	return locale.Sentence(head+"\n") + steps
+}
+
+// ResultLine returns a result of a call as one line. For a refusal that is the message and the
+// hint.
+func ResultLine(preview string) string {
+	e := gjson.Get(preview, "error") // which may be cut off after its message
+	if !strings.HasPrefix(preview, `{"error":`) || e.Get("message").String() == "" {
+		return output.OneLine(preview)
+	}
+	line := locale.Sentence(e.Get("message").String())
+	if hint := e.Get("hint").String(); hint != "" {
+		line += locale.T("; ") + locale.Sentence(hint)
+	}
+	return output.OneLine(line)
+}
+
+// RetryText returns why and when a request to a model is repeated. data is that of the event.
+func RetryText(data gjson.Result) string {
+	var why string
+	switch reason := data.Get("reason").String(); reason {
+	case "rate_limit":
+		why = locale.T("the provider limits how often it may be asked")
+	case "overloaded":
+		why = locale.T("the provider has too much to do")
+	case "quota":
+		why = locale.T("what the key may use is used up")
+	case "credential":
+		why = locale.T("the provider does not accept the key")
+	case "permission", "model_access":
+		why = locale.T("the key may not use this model")
+	case "transient":
+		why = locale.T("the provider did not answer as it should")
+	case "all_keys_cooling":
+		why = locale.T("all keys have to wait")
+	default:
+		why = output.OneLine(reason)
+	}
+	if wait := time.Duration(data.Get("waitMs").Int()) * time.Millisecond; wait >= time.Second {
+		return locale.Sprintf("trying again in %s: %s", wait.Round(time.Second).String(), why)
+	}
+	return locale.Sprintf("trying again: %s", why)
 }

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 
-	"collie/internal/app"
 	"collie/internal/face/cli/clients"
 	"collie/internal/face/httpserver/tokens"
 	"collie/internal/face/web"
@@ -11,8 +10,9 @@ import (
 
 // clientAPI implements [web.Clients] as collie connect and collie token do it.
 type clientAPI struct {
-	desk clients.Desk
-	s    *serving
+	desk   clients.Desk
+	s      *serving
+	reread func(context.Context) error
 }
 
 // Clients returns the clients that Collie knows.
@@ -69,6 +69,16 @@ func (a clientAPI) Tokens() ([]web.Token, error) {
 	return out, err
 }
 
+// AddToken makes a token.
+func (a clientAPI) AddToken(ctx context.Context, t *web.NewToken) (web.NewSecret, error) {
+	made := tokens.Token{Name: t.Name, Profile: t.Profile}
+	for _, s := range t.Scopes {
+		made.Scopes = append(made.Scopes, tokens.Scope(s))
+	}
+	secret, err := a.desk.AddToken(ctx, made)
+	return web.NewSecret{Token: secret, Clients: []string{}}, err
+}
+
 // Rotate gives a token a new secret.
 func (a clientAPI) Rotate(ctx context.Context, name string) (web.NewSecret, error) {
 	out := web.NewSecret{Clients: []string{}}
@@ -89,12 +99,3 @@ func (a clientAPI) Rotate(ctx context.Context, name string) (web.NewSecret, erro
 
 // Revoke ends a token.
 func (a clientAPI) Revoke(ctx context.Context, name string) error { return a.desk.Revoke(ctx, name) }
-
-// Profiles returns the names of all profiles.
-func (a clientAPI) Profiles() []string {
-	cfg, _, err := a.s.Settings()
-	if err != nil {
-		cfg = a.s.cfg
-	}
-	return app.KnownProfiles(cfg)
-}

@@ -19,7 +19,7 @@ func DoctorCommand(shared *root.Program) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what could keep the gateway from working", Args: cobra.NoArgs,
 		Long: "Checks the settings, folders, token, a running gateway, the port, the programs that servers\n" +
-			"need, and the audit. It starts no server and contacts nobody on the network. The exit code is\n" +
+			"need, and the audit. It starts no server and makes no connections outside this machine. The exit code is\n" +
 			"1 if something needs to be repaired.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.doctor(c.Context()) },
 	}

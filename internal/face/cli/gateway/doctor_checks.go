@@ -21,6 +21,7 @@ import (
 	"collie/internal/face/cli/root"
 	"collie/internal/face/httpserver"
 	"collie/internal/face/httpserver/tokens"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	serveradmin "collie/internal/source/upstream/admin"
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 	"collie/internal/tool"
@@ -62,34 +63,42 @@ func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 	}
 	switch {
 	case len(cfg.Files) == 0:
-		c.Detail += locale.T(" does not exist yet")
+		c.add(locale.T("it does not exist yet"))
 	case faults > 0:
 		c.Health, c.Hint = broken, "collie mcp validate shows the places"
-		c.Detail += ": " + locale.Count(faults, "error")
+		c.add(locale.Count(faults, "error"))
 	case len(found) > 0:
 		c.Health, c.Hint = odd, "collie mcp validate shows the places"
-		c.Detail += ": " + locale.Count(len(found), "warning")
+		c.add(locale.Count(len(found), "warning"))
 	}
 	notes := ""
 	if app.NotesOffered(cfg, p.Env, p.Kernel) {
-		notes = "SiYuan"
+		notes = locale.T("notes in SiYuan")
 		if app.InsteadOfVault(cfg, p.Env, p.Kernel) == "" {
 			notes = locale.T("notes in the built-in vault")
 		}
 	}
 	switch {
-	case len(cfg.Servers) == 0 && notes != "" && c.Health == healthy:
-		c.Detail += locale.Sprintf(", %s and no MCP server", notes)
-	case len(cfg.Servers) == 0 && c.Health == healthy:
+	case c.Health != healthy:
+	case len(cfg.Servers) > 0:
+		c.add(locale.Count(len(cfg.Servers), "server"))
+		c.add(notes)
+	case notes != "":
+		c.add(notes)
+		c.add(locale.T("no MCP server"))
+	default:
 		c.Health, c.Hint = odd, locale.T("collie mcp add NAME -- COMMAND adds a server")
-		c.Detail += locale.T(", no MCP server configured")
-	case c.Health == healthy:
-		c.Detail += ", " + locale.Count(len(cfg.Servers), "server")
-		if notes != "" {
-			c.Detail += locale.Sprintf(" and %s", notes)
-		}
+		c.add(locale.T("no MCP server configured"))
 	}
 	return c
+}
+
+// add adds a clause to what a check has found; an empty one adds nothing. Each is a text of the catalog, so that the pages can have
+// the whole translated.
+func (c *check) add(clause string) {
+	if clause != "" {
+		c.Detail += "; " + clause
+	}
 }
 
 // checkCache checks the tool cache without changing it.
@@ -103,7 +112,7 @@ func checkCache(cfg *config.Config) check {
 	data, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		c.Detail += locale.T(" has not been created yet")
+		c.add(locale.T("it has not been created yet"))
 		return c
 	case err != nil:
 		c.Health, c.Detail = broken, err.Error()
@@ -111,12 +120,12 @@ func checkCache(cfg *config.Config) check {
 	}
 	if r := cacheadmin.Verify(data); !r.OK() {
 		c.Health, c.Hint = odd, locale.T("collie cache verify shows the places; the next start sets a broken file aside and learns the tools again")
-		c.Detail += locale.T(" is not as it should be")
+		c.add(locale.T("it is not as it should be"))
 	} else {
-		c.Detail += ", " + locale.Count(len(r.Servers), "server")
+		c.add(locale.Count(len(r.Servers), "server"))
 	}
 	if fellBack {
-		c.Detail += locale.Sprintf("; %s cannot be made", cfg.Cache.File)
+		c.add(locale.Sprintf("%s cannot be made", cfg.Cache.File))
 	}
 	return c
 }
@@ -140,12 +149,12 @@ func checkFolder(name, dir string, private bool) check {
 			return c
 		case there == dir && private && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
 			c.Health, c.Hint = odd, "chmod 700 "+dir
-			c.Detail += locale.Sprintf(" is accessible to others (mode %04o)", info.Mode().Perm())
+			c.add(locale.Sprintf("it is accessible to others (mode %04o)", info.Mode().Perm()))
 		}
 		break
 	}
 	if there != dir {
-		c.Detail += locale.T(" (created when needed)")
+		c.add(locale.T("it is created when needed"))
 	}
 	probe, err := os.CreateTemp(there, ".collie-doctor-*")
 	if err != nil {
@@ -184,12 +193,12 @@ func checkTokens(cfg *config.Config) check {
 	case list == nil:
 		c.Detail = locale.T("none; collie token add NAME makes one")
 	default:
-		c.Detail += ", " + locale.Count(len(list), "token")
+		c.add(locale.Count(len(list), "token"))
 	}
 	for _, t := range list {
 		if t.Profile != "" && !slices.Contains(app.KnownProfiles(cfg), t.Profile) {
 			c.Health, c.Hint = odd, "collie token list"
-			c.Detail += locale.Sprintf("; %s is for profile %s, which is not in the settings", t.Name, t.Profile)
+			c.add(locale.Sprintf("%s is for profile %s, which is not in the settings", t.Name, t.Profile))
 		}
 	}
 	return c
@@ -217,7 +226,7 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 	defer r.Close()
 	if !sameSettings {
 		c.Health, c.Hint = odd, p.OtherGateway(&r.Gateway, cfg)
-		c.Detail += locale.T(", has other settings than these")
+		c.add(locale.T("it has other settings than these"))
 	}
 	return c, true
 }
@@ -253,7 +262,7 @@ func checkAudit(ctx context.Context, cfg *config.Config) check {
 	c := check{Name: "audit", Health: healthy}
 	ctx, cancel := context.WithTimeout(ctx, auditTime)
 	defer cancel()
-	records := app.OpenRecords(cfg)
+	records := auditadmin.Open(cfg)
 	report, err := records.Verify(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ const opOpen = "open"
 // OpenCommand is `collie open`.
 func OpenCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
-	var list bool
+	var list, phone, show bool
 	var end string
 	c := &cobra.Command{
 		Use: "open", Short: "Open the pages in your browser, signed in", Args: cobra.NoArgs,
@@ -31,7 +32,7 @@ func OpenCommand(shared *root.Program) *cobra.Command {
 			"Where no browser can be opened, the link is shown at the terminal. It is for one browser and for\n" +
 			"two minutes. It never goes to stdout, where a program could read it. A browser stays signed in for\n" +
 			"thirty days after it was last used, also when the gateway starts again.",
-		Example: "  collie open\n  collie open --list\n  collie open --end ID",
+		Example: "  collie open\n  collie open --show\n  collie open --phone\n  collie open --list\n  collie open --end ID",
 		RunE: func(c *cobra.Command, _ []string) error {
 			api, err := p.gatewayForPages(c.Context())
 			switch {
@@ -46,12 +47,14 @@ func OpenCommand(shared *root.Program) *cobra.Command {
 				p.Note("signed out: %s", end)
 				return nil
 			}
-			return p.open(c.Context(), api)
+			return p.open(c.Context(), api, phone, show)
 		},
 	}
 	c.Flags().BoolVar(&list, "list", false, "show the browsers that are signed in")
 	c.Flags().StringVar(&end, "end", "", "sign out the browser with `ID`")
-	c.MarkFlagsMutuallyExclusive("list", "end")
+	c.Flags().BoolVar(&phone, "phone", false, "show a link for a browser on another machine, as a QR code")
+	c.Flags().BoolVar(&show, "show", false, "show the link at the terminal, to paste it where a browser cannot be opened")
+	c.MarkFlagsMutuallyExclusive("list", "end", "phone", "show")
 	return c
 }
 
@@ -64,7 +67,7 @@ func (p commands) gatewayForPages(ctx context.Context) (*remote.Client, error) {
 	g, _, err := p.FindGateway(ctx, cfg)
 	if err != nil {
 		return nil, &tool.Error{
-			Op: opOpen, Kind: tool.Unavailable, Message: "no gateway is running for this home, and it serves the pages",
+			Op: opOpen, Kind: tool.Unavailable, Message: "the gateway serves the pages",
 			Hint: "run collie serve in another terminal, or collie service install", Err: err,
 		}
 	}
@@ -72,7 +75,7 @@ func (p commands) gatewayForPages(ctx context.Context) (*remote.Client, error) {
 }
 
 // open has a link made, and opens or shows it. Only somebody at a terminal gets one.
-func (p commands) open(ctx context.Context, api *remote.Client) error {
+func (p commands) open(ctx context.Context, api *remote.Client, phone, show bool) error {
 	terminal, err := p.OpenTerminal()
 	if err != nil {
 		return &tool.Error{
@@ -81,20 +84,48 @@ func (p commands) open(ctx context.Context, api *remote.Client) error {
 		}
 	}
 	defer terminal.Close()
-	raw, err := api.Do(ctx, http.MethodPost, "/browsers/links", []byte("{}"))
+	raw, err := api.Do(ctx, http.MethodPost, "/browsers/links", fmt.Appendf(nil, `{"elsewhere":%t}`, phone))
 	if err != nil {
 		return err
 	}
-	var made struct{ Address string }
+	var made web.Link
 	if err := json.Unmarshal(raw, &made); err != nil {
 		return err
 	}
-	if p.OpenBrowser(ctx, made.Address) == nil {
+	if phone {
+		_, err = fmt.Fprint(terminal, qrText(made.QR)+locale.Sprintf("Open this on the other machine within two minutes; it works once:\n  %s\n", made.Address))
+		return err
+	}
+	if !show && p.OpenBrowser(ctx, made.Address) == nil {
 		p.Note("opened the pages in your browser")
 		return nil
 	}
 	_, err = fmt.Fprint(terminal, locale.Sprintf("Open this in your browser within two minutes; it works once:\n  %s\n", made.Address))
 	return err
+}
+
+// qrText draws a QR code, two of its rows a line, with a margin around it.
+func qrText(rows []string) string {
+	const margin = 2
+	dark := func(x, y int) bool { return y >= 0 && y < len(rows) && x >= 0 && x < len(rows[y]) && rows[y][x] == '1' }
+	var b strings.Builder
+	for y := -margin; y < len(rows)+margin; y += 2 {
+		b.WriteString("\x1b[30;107m") // black on white, whatever the terminal's own colors
+		for x := -margin; x < len(rows)+margin; x++ {
+			switch top, bottom := dark(x, y), dark(x, y+1); {
+			case top && bottom:
+				b.WriteString("█")
+			case top:
+				b.WriteString("▀")
+			case bottom:
+				b.WriteString("▄")
+			default:
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString("\x1b[0m\n")
+	}
+	return b.String()
 }
 
 // listBrowsers shows who is signed in.

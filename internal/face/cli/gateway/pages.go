@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"rsc.io/qr"
+
 	"collie/internal/app"
 	"collie/internal/face/pages"
 	"collie/internal/face/pages/browsers"
 	"collie/internal/face/web"
+	auditadmin "collie/internal/pipeline/audit/admin"
+	"collie/internal/tool"
 )
 
 // openPages reads which browsers are signed in.
@@ -17,18 +21,61 @@ func (s *serving) openPages() (err error) {
 		return err
 	}
 	s.pages, err = pages.New(s.browsers, func(ctx context.Context, b browsers.Browser) {
-		s.OnRecord(ctx, s.cfg, "open", map[string]any{"browser": b.ID, "name": b.Name, "host": b.Host})
+		s.OnRecord(ctx, s.cfg, "open", map[string]any{"browser": b.ID, "name": b.Name, "host": b.Host, "address": b.Address})
+		s.tellBrowsers(ctx)
 	})
+	if err == nil {
+		s.pages.AllowFrames(s.cfg.Web.FrameOrigins)
+	}
 	return err
 }
 
 // browserAPI implements [web.Browsers] over the browsers that are signed in.
 type browserAPI struct{ *serving }
 
-// Link returns the address of a new link. Its secret stands behind the #, which no browser sends to a server.
-func (s browserAPI) Link() (address string, until time.Time) {
+// Link returns a new link. Its secret stands behind the #, which no browser sends to a server.
+func (s browserAPI) Link(elsewhere bool) (web.Link, error) {
+	base := s.ports.url()
+	if elsewhere {
+		if base = s.ports.urlElsewhere(); base == "" {
+			return web.Link{}, &tool.Error{
+				Op: "link", Kind: tool.Invalid, Code: "not_reachable", Subject: "http", Message: "no other machine can sign in: it takes TLS, and a name by which this gateway is reached",
+				Hint: "set http.publicURL and http.trustedProxies for a proxy in front, or http.addr, http.tlsCert, http.tlsKey and http.allowedHosts; the guide to the pages says how",
+			}
+		}
+	}
 	secret, until := s.browsers.Link()
-	return s.ports.url() + pages.Path + "#link=" + secret, until
+	made := web.Link{Address: base + pages.Path + "#link=" + secret, Until: until}
+	if !elsewhere {
+		return made, nil
+	}
+	code, err := qr.Encode(made.Address, qr.M)
+	if err != nil {
+		return web.Link{}, err
+	}
+	for y := range code.Size {
+		row := make([]byte, code.Size)
+		for x := range row {
+			if row[x] = '0'; code.Black(x, y) {
+				row[x] = '1'
+			}
+		}
+		made.QR = append(made.QR, string(row))
+	}
+	return made, nil
+}
+
+// Elsewhere reports whether a browser on another machine could sign in.
+func (s browserAPI) Elsewhere() bool { return s.ports.urlElsewhere() != "" }
+
+// eventBrowsers says that the list of browsers has changed.
+const eventBrowsers = "browsers"
+
+// tellBrowsers tells the open pages that the list of browsers has changed.
+func (s *serving) tellBrowsers(ctx context.Context) {
+	if chats, err := s.app.Conversations(ctx); err == nil {
+		chats.Publish(eventBrowsers, "", "", struct{}{})
+	}
 }
 
 // List returns the browsers that are signed in.
@@ -45,6 +92,7 @@ func (s browserAPI) End(ctx context.Context, id string) error {
 	err := s.browsers.End(ctx, id)
 	if err == nil {
 		s.OnRecord(ctx, s.cfg, "open --end", map[string]any{"browser": id})
+		s.tellBrowsers(ctx)
 	}
 	return err
 }
@@ -52,7 +100,7 @@ func (s browserAPI) End(ctx context.Context, id string) error {
 // pendingAPI implements [web.Waiting] over the calls that wait for a person under a code.
 type pendingAPI struct{ *serving }
 
-// List returns the calls that nobody has answered yet.
+// List returns the calls that wait for an answer.
 func (s pendingAPI) List() ([]web.OpenQuestion, error) {
 	list, err := app.OpenPending(s.cfg).List()
 	out := []web.OpenQuestion{}
@@ -83,7 +131,7 @@ func (s pendingAPI) Answer(ctx context.Context, id string, yes bool) error {
 
 // auditAPI implements [web.Audit] over the records of this home.
 type auditAPI struct {
-	app.Records
+	auditadmin.Records
 	s *serving
 }
 

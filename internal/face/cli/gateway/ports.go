@@ -3,7 +3,9 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -14,14 +16,14 @@ import (
 )
 
 const (
-	// farewell is how long a listener that was replaced still takes requests, so that pages can ask where to go.
-	farewell = 10 * time.Second
-	// lastCalls is how long its requests may go on after that.
-	lastCalls = time.Minute
+	// replacedGrace is how long a listener that was replaced still takes requests, so that pages can ask where to go.
+	replacedGrace = 10 * time.Second
+	// drainLimit is how long its requests may go on after that.
+	drainLimit = time.Minute
 )
 
-// ports is where a running gateway listens: the listener in use, and those that it has replaced and that end what they have begun.
-// The zero value needs a log and stopping.
+// ports has the listeners of a running gateway: the one in use, and those that it has replaced, which finish the requests they
+// have begun. Whoever makes one sets log and stopping.
 type ports struct {
 	log      *slog.Logger
 	stopping chan struct{} // closed when the listener in use stops
@@ -64,6 +66,31 @@ func (p *ports) url() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.URL()
+}
+
+// urlElsewhere returns the address at which other machines reach the listener in use, over TLS. If there is none, it is empty.
+func (p *ports) urlElsewhere() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.opts.PublicURL != "":
+		return p.opts.PublicURL
+	case p.opts.TLSCert == "" || p.now.Local():
+		return ""
+	case !p.now.Everywhere():
+		return p.now.URL()
+	case len(p.opts.AllowedHosts) == 0:
+		return ""
+	}
+	name := p.opts.AllowedHosts[0]
+	if _, _, err := net.SplitHostPort(name); err != nil {
+		at, err := url.Parse(p.now.URL())
+		if err != nil {
+			return ""
+		}
+		name += ":" + at.Port()
+	}
+	return "https://" + name
 }
 
 // setTokens is [httpserver.Server.SetTokens] for all listeners.
@@ -124,25 +151,30 @@ func (p *ports) inUse(s *httpserver.Server) bool {
 	return p.now == s
 }
 
-// same reports whether two listeners would be the same.
-func same(a, b *httpserver.Options) bool {
+// sameListener reports whether both options ask for the same listener.
+func sameListener(a, b *httpserver.Options) bool {
 	return a.Addr == b.Addr && a.TLSCert == b.TLSCert && a.TLSKey == b.TLSKey &&
-		slices.Equal(a.AllowedHosts, b.AllowedHosts) && slices.Equal(a.AllowedOrigins, b.AllowedOrigins)
+		a.PublicURL == b.PublicURL && slices.Equal(a.TrustedProxies, b.TrustedProxies) && slices.Equal(a.AllowedHosts, b.AllowedHosts) && slices.Equal(a.AllowedOrigins, b.AllowedOrigins)
 }
 
 // reserve opens the listener that is wanted next, unless it is the one in use. If it cannot be opened, nothing changes.
 func (p *ports) reserve(ctx context.Context, opts *httpserver.Options) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reserved != nil && same(&p.wanted, opts) {
+	if p.reserved != nil && sameListener(&p.wanted, opts) {
 		return nil
 	}
-	p.drop()
-	if same(&p.opts, opts) {
+	p.closeReservedLocked()
+	if sameListener(&p.opts, opts) {
 		return nil
 	}
 	next := *opts
 	next.Over = p.now
+	if host, port, _ := net.SplitHostPort(next.Addr); port == "0" && next.Addr == p.opts.Addr { // any free port is the one that it has
+		if _, port, err := net.SplitHostPort(p.now.Addr().String()); err == nil {
+			next.Addr = net.JoinHostPort(host, port)
+		}
+	}
 	s, err := httpserver.Open(ctx, next)
 	if err != nil {
 		return err
@@ -151,23 +183,23 @@ func (p *ports) reserve(ctx context.Context, opts *httpserver.Options) error {
 	return nil
 }
 
-// drop closes the reserved listener. The caller holds p.mu.
-func (p *ports) drop() {
+// closeReservedLocked closes the reserved listener. The caller holds p.mu.
+func (p *ports) closeReservedLocked() {
 	if p.reserved != nil {
 		_ = p.reserved.Close() // it has not served
 		p.reserved = nil
 	}
 }
 
-// forget closes the reserved listener.
-func (p *ports) forget() {
+// closeReserved closes the reserved listener.
+func (p *ports) closeReserved() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.drop()
+	p.closeReservedLocked()
 }
 
-// move goes on at the listener that opts ask for, and ends the one in use once its requests had time. It reports whether there was
-// anything to do.
+// move opens the listener that opts describe and closes the one in use after its requests had time to end. It reports
+// whether anything changed.
 func (p *ports) move(ctx context.Context, opts *httpserver.Options) (moved bool, err error) {
 	if err := p.reserve(ctx, opts); err != nil {
 		return false, err
@@ -182,44 +214,44 @@ func (p *ports) move(ctx context.Context, opts *httpserver.Options) (moved bool,
 	p.now, p.opts, p.reserved = p.reserved, p.wanted, nil
 	p.now.SetTokens(p.tokens)
 	p.run(p.now)
-	p.serving.Go(func() { p.end(before) })
+	p.serving.Go(func() { p.closeReplaced(before) })
 	return true, nil
 }
 
-// end closes a listener that was replaced.
-func (p *ports) end(s *httpserver.Server) {
+// closeReplaced closes a listener that was replaced, once pages have had time to ask for the new address.
+func (p *ports) closeReplaced(s *httpserver.Server) {
 	select {
-	case <-time.After(farewell):
+	case <-time.After(replacedGrace):
 	case <-p.ctx.Done():
 		return // it stops with the one in use
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, lastCalls)
+	ctx, cancel := context.WithTimeout(p.ctx, drainLimit)
 	defer cancel()
 	_ = s.Shutdown(ctx) // Serve reports it
 }
 
-// at reports whether the listener in use is the one that opts ask for.
-func (p *ports) at(opts *httpserver.Options) bool {
+// usesListener reports whether the listener in use is the one that opts ask for.
+func (p *ports) usesListener(opts *httpserver.Options) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return same(&p.opts, opts)
+	return sameListener(&p.opts, opts)
 }
 
-// moved is the event that tells pages where the gateway is now.
-type moved struct {
+// movedEvent is the event that tells pages where the gateway is now.
+type movedEvent struct {
 	URL string `json:"url"`
 	// Everywhere says that any name of this machine leads there, at the port of URL.
 	Everywhere bool `json:"everywhere"`
 }
 
-// where returns the address of the listener in use, as pages are told of it.
-func (p *ports) where() moved {
+// address returns the address of the listener in use, as pages are told of it.
+func (p *ports) address() movedEvent {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return moved{p.now.URL(), p.now.Everywhere()}
+	return movedEvent{p.now.URL(), p.now.Everywhere()}
 }
 
-// follow goes on at the address that changed settings name. If it cannot be opened, the gateway stays where it is.
+// follow continues at the address that changed settings name. If that cannot be opened, the gateway stays where it is.
 func (s *serving) follow(cfg *config.Config) {
 	before := s.ports.url()
 	opts, err := s.listenerOptions(cfg)
@@ -234,7 +266,7 @@ func (s *serving) follow(cfg *config.Config) {
 	if !done {
 		return
 	}
-	now := s.ports.where()
+	now := s.ports.address()
 	s.log.Info("listening at another address", "url", now.URL, "before", before)
 	if now.URL == before {
 		return

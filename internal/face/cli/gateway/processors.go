@@ -2,11 +2,15 @@ package gateway
 
 import (
 	"sync/atomic"
+	"time"
 
 	"collie/internal/app"
 	"collie/internal/process"
 	"collie/internal/tool"
 )
+
+// startEnds is how long a gateway may use all processors: until clients that waited for it have their lists.
+const startEnds = 500 * time.Millisecond
 
 // frugal adapts the number of processors to the load once the gateway has started, because it shares the
 // machine with the programs it connects: it leaves them at least half of the processors. During the start it
@@ -15,15 +19,25 @@ func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 	if _, set := p.Env.Lookup("GOMAXPROCS"); set {
 		return func() {}
 	}
-	now := process.FitProcessors(process.Allowed() / 2)
-	fit.Store(now)
-	calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
-		now.Begin()
-		return false // the question itself is the signal; the answer does not matter
+	end, ended := func() {}, make(chan struct{})
+	later := time.AfterFunc(startEnds, func() {
+		defer close(ended)
+		now := process.FitProcessors(process.Allowed() / 2)
+		fit.Store(now)
+		calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
+			now.Begin()
+			return false // the question itself is the signal; the answer does not matter
+		})
+		end = func() {
+			calls.Close()
+			now.Close()
+		}
 	})
 	return func() {
-		calls.Close()
-		now.Close()
+		if !later.Stop() {
+			<-ended
+			end()
+		}
 	}
 }
 

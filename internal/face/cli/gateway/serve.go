@@ -33,11 +33,12 @@ import (
 	"collie/internal/face/pages"
 	"collie/internal/face/pages/browsers"
 	"collie/internal/face/web"
+	auditadmin "collie/internal/pipeline/audit/admin"
 	"collie/internal/process"
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 // Routes returns the paths that serve answers, besides the health pages. A path that ends in "/" includes
@@ -84,6 +85,7 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 
 // serving is one run of "collie serve" with the state that its steps share.
 type serving struct {
+	folders *syncing // that are kept equal with notebooks
 	commands
 	flags     *serveFlags
 	person    string // the user account of this process
@@ -126,6 +128,9 @@ func (p commands) serve(ctx context.Context, f *serveFlags) error {
 		return err
 	}
 	defer p.Stop(s.app)
+	s.folders = &syncing{app: s.app, env: p.Env, log: s.log}
+	s.folders.use(s.cfg)
+	defer s.folders.close()
 	face := mcpserver.New(s.app.Pipeline, mcpserver.Options{Version: p.Version, ListWait: s.app.ListWait(), Stopping: s.ports.stopping, Logger: s.log})
 	defer face.Close()
 	mcp := face.Handler(s.client, mcpserver.Bounds{MaxBody: s.cfg.HTTP.MaxBody, MaxSessions: s.cfg.MCP.Limits.MaxSessions, Kept: s.cfg.HTTP.ResumeBytes})
@@ -190,7 +195,7 @@ func (s *serving) listen(ctx context.Context) (err error) {
 	return asFailure(s.ports.open(ctx, &opts))
 }
 
-// describe fills in what gateway.json says, except the address.
+// describe fills in the content of gateway.json, except the address.
 func (s *serving) describe() (err error) {
 	s.file = home.Gateway{
 		PID: os.Getpid(), Started: time.Now().UTC(), Version: s.Version, Digest: s.cfg.Digest(),
@@ -258,6 +263,8 @@ func (s *serving) publish() error {
 func (s *serving) reloaded(now *config.Config) {
 	s.mute.Store(!now.HTTP.ElicitationConfirms)
 	s.setProfiles(now)
+	s.pages.AllowFrames(now.Web.FrameOrigins)
+	s.folders.use(now)
 	s.follow(now)
 	s.file.Digest, s.file.Project = now.Digest(), home.ProjectFile(now) // commands compare theirs with these
 	if err := s.publish(); err != nil {
@@ -276,7 +283,7 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 		Pipeline: a.Pipeline, Servers: a.Servers, Tools: a.Tools, Prompts: a.Prompts, Rebalance: a.Rebalance, Cache: a.ToolCache, CacheStats: func() any { return a.ToolCache.Stats() },
 		Editor: editor, Switch: a.Switch(editor, w.Reread, s.person), Describe: a.Describe(editor),
 		SettingsProblem: w.Wrong, Reread: w.Reread, Identify: s.identify, Admit: s.admit, Chat: a.Conversations, Streams: s.processors.streams,
-		Kernels: kernelAPI{notes.Desk{Program: s.Program}, s, w.Reread}, Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{app.OpenRecords(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s}, Record: s.Recorder(s.cfg),
+		Kernels: kernelAPI{notes.Desk{Program: s.Program}, s, w.Reread}, Grants: a.Grants(), Agents: agentFiles{s}, Audit: auditAPI{auditadmin.Open(s.cfg), s}, Doctor: s.checks, Settings: settingsAPI{s, w.Reread}, Clients: clientAPI{clients.Desk{Program: s.Program}, s, w.Reread}, Record: s.Recorder(s.cfg),
 		Notes:     func() (web.Notes, error) { return a.Notes.Admin() },
 		Translate: func(language, text string) string { return locale.OfLocale(language).Sentence(text) },
 		Providers: a.Providers(root.SettingsFile, w.Reread, s.person), Browsers: browserAPI{s}, Waiting: pendingAPI{s},
@@ -295,16 +302,17 @@ func (s *serving) listenerOptions(cfg *config.Config) (httpserver.Options, error
 	f := s.flags
 	o := httpserver.Options{
 		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
+		PublicURL: cfg.HTTP.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
 		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
-		Public: []string{pages.Path}, Browser: s.pages.Person,
+		Public: []string{pages.Path}, Framed: []string{pages.FramePath}, Browser: s.pages.Person,
 		Keys: []httpserver.Key{
 			{Name: "control", Secret: s.file.Control, Origin: tool.Direct, Manage: true},
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
 		},
 	}
-	// The listener answers nobody before it serves, and by then both fields are set.
+	// The listener answers no request before it serves, and both fields are set before that.
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
@@ -347,7 +355,7 @@ func asFailure(err error) error {
 func (p commands) announce(ctx context.Context, a *app.App, url string, o httpserver.Options, tokenFile string) {
 	p.Note("listening on %s/mcp", url)
 	list := a.Servers.List()
-	notes := notesTools(a) > 0
+	notes := a.Notes.Count() > 0
 	unknown := 0 // number of servers whose tools have to be learned first
 	for i := range list {
 		if list[i].Freshness == tool.FreshNone && !list[i].Unavailable() {
@@ -365,7 +373,7 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 	}
 	p.Note("in a second terminal, to see what is served, and to connect a client:\n  %s\n  %s", p.Typed("tools"), p.Typed("connect claude-code"))
 	if unknown > 0 {
-		p.Note("starting %s to learn the tools; a first start may download packages", locale.Count(unknown, "server"))
+		p.Note("starting %s to fetch the tools; a first start may download packages", locale.Count(unknown, "server"))
 	}
 	go func() { // ends with ctx
 		select {
@@ -400,7 +408,7 @@ func (p commands) stillStarting(a *app.App) {
 	if p.JSON {
 		return
 	}
-	tools := notesTools(a)
+	tools := a.Notes.Count()
 	var waiting []string
 	for _, s := range a.Servers.List() {
 		tools += s.Tools
@@ -438,7 +446,7 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 	if p.JSON {
 		_ = json.NewEncoder(p.Err).Encode(map[string]any{
 			"event": "settled", "url": url + "/mcp", "listed": listed, "running": running, "servers": len(list), "tools": tools,
-			"notes": notesTools(a), "failed": failed,
+			"notes": a.Notes.Count(), "failed": failed,
 		})
 		return
 	}
@@ -447,7 +455,7 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 	if a.Notes.Vault() != "" {
 		whose = locale.T(" for the notes in your vault")
 	}
-	if n := notesTools(a); n > 0 && len(list) == 0 {
+	if n := a.Notes.Count(); n > 0 && len(list) == 0 {
 		what = locale.Count(n, "tool") + whose
 	} else if n > 0 {
 		what = locale.Count(n, "tool") + whose + ", " + what
@@ -471,14 +479,4 @@ func (p commands) printReady(a *app.App, url string, o httpserver.Options, token
 		line += locale.Sprintf("; failed: %s; collie mcp list says why", strings.Join(failed, ", "))
 	}
 	p.Note("%s", line)
-}
-
-// notesTools returns how many tools for SiYuan notes are offered.
-func notesTools(a *app.App) (n int) {
-	for _, t := range a.Tools("") {
-		if _, ours := app.NotesTool(t.Name); ours && t.Off == "" {
-			n++
-		}
-	}
-	return n
 }

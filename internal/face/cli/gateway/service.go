@@ -31,7 +31,7 @@ type serviceFlags struct {
 func ServiceCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
-	return root.Group("service", "Keep the gateway running", p.serviceInstallCommand(), p.serviceUninstallCommand(), p.serviceStatusCommand())
+	return root.Group("service", "Keep the gateway running", p.serviceInstallCommand(), p.serviceRestartCommand(), p.serviceUninstallCommand(), p.serviceStatusCommand())
 }
 
 func (p commands) serviceInstallCommand() *cobra.Command {
@@ -271,7 +271,7 @@ const managerTimeout = 30 * time.Second
 // managerState asks the service manager for the state of the service.
 func (p commands) managerState(ctx context.Context, u *unit, f *serviceFlags) (state, detail string) {
 	if err := p.checkServiceManager(u, f); err != nil {
-		return "unknown", root.WhatWas(err)
+		return "unknown", root.ErrorText(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, managerTimeout)
 	defer cancel()

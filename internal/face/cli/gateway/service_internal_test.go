@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// oddService is a service with everything that is easily quoted wrongly.
+// oddService is a service whose values are easily quoted wrongly.
 func oddService(system bool) *serviceSpec {
 	return &serviceSpec{
 		system: system, program: "/opt/my tools/collie", account: "小李", folder: "/home/小李", uid: 501,
@@ -180,7 +180,7 @@ func TestManagerStates(t *testing.T) {
 		{systemdState, "", errors.New("no bus"), "unknown", "no bus"},
 		{launchdState, "gui/501/collie = {\n\tstate = running\n\n\tpid = 5\n\tlast exit code = (never exited)\n}\n", nil, stateActive, ""},
 		{launchdState, "x = {\n\tstate = spawn scheduled\n\tlast exit code = 1\n\tsub = {\n\t\tstate = running\n\t}\n}\n", nil, "spawn scheduled", "last exit code 1"},
-		{launchdState, "", errors.New("113"), "inactive", "launchd does not know it: 113"},
+		{launchdState, "", errors.New("113"), "inactive", "it is not registered with launchd: 113"},
 		{taskState, "<Task/>", nil, stateRegistered, ""},
 	} {
 		if state, detail := tt.read(tt.out, tt.err); state != tt.state || detail != tt.detail {

@@ -72,7 +72,7 @@ var launchdFields = lazyregexp.New(`(?m)^\t(state|last exit code) = (.+)$`)
 // launchdState parses the output of launchctl print.
 func launchdState(out string, err error) (state, detail string) {
 	if err != nil {
-		return "inactive", locale.Sprintf("launchd does not know it: %s", err.Error())
+		return "inactive", locale.Sprintf("it is not registered with launchd: %s", err.Error())
 	}
 	state = "unknown"
 	for _, m := range launchdFields.FindAllStringSubmatch(out, -1) {

@@ -63,7 +63,7 @@ const stateRegistered = "registered"
 // system.
 func taskState(_ string, err error) (state, detail string) {
 	if err != nil {
-		return "inactive", locale.Sprintf("the Task Scheduler does not know it: %s", err.Error())
+		return "inactive", locale.Sprintf("it is not registered with the Task Scheduler: %s", err.Error())
 	}
 	return stateRegistered, ""
 }

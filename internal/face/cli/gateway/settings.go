@@ -24,6 +24,8 @@ var pageSettings = []web.Setting{
 	{Path: "http.tlsCert", Kind: shown, Live: true},
 	{Path: "http.tlsKey", Kind: shown, Live: true},
 	{Path: "http.allowedHosts", Kind: "list", Live: true},
+	{Path: "http.publicURL", Kind: "text", Live: true},
+	{Path: "http.trustedProxies", Kind: "list", Live: true},
 	{Path: "context.view", Kind: "choice", Choices: []string{"flat", "grouped", "search", "auto"}, Live: true},
 	{Path: "context.budget", Kind: "text", Live: true},
 	{Path: "guard.mode", Kind: "choice", Choices: []string{"enforce", "log"}, Live: true},
@@ -53,17 +55,32 @@ func (a settingsAPI) Settings() (web.SettingList, error) {
 			return out, err
 		}
 		one.Source = a.source(cfg, one.Path)
+		if flag := a.flag(one.Path); flag[1] != "" { // it is what counts, not the file
+			if one.Value, err = json.Marshal(flag[1]); err != nil {
+				return out, err
+			}
+		}
 		out.Settings = append(out.Settings, one)
 	}
 	return out, nil
 }
 
+// flag returns the flag of this process that sets a setting, and its value; empty where none does.
+func (a settingsAPI) flag(path string) [2]string {
+	switch path {
+	case "http.addr":
+		return [2]string{"--http", a.s.flags.addr}
+	case "http.tlsCert":
+		return [2]string{"--tls-cert", a.s.flags.cert}
+	case "http.tlsKey":
+		return [2]string{"--tls-key", a.s.flags.key}
+	}
+	return [2]string{}
+}
+
 // source returns what sets a setting: a flag of this process, or the last file that has it; empty if nothing does.
 func (a settingsAPI) source(cfg *config.Config, path string) string {
-	flags := map[string][2]string{
-		"http.addr": {"--http", a.s.flags.addr}, "http.tlsCert": {"--tls-cert", a.s.flags.cert}, "http.tlsKey": {"--tls-key", a.s.flags.key},
-	}
-	if flag := flags[path]; flag[1] != "" {
+	if flag := a.flag(path); flag[1] != "" {
 		return flag[0] + " " + flag[1]
 	}
 	source := ""
@@ -130,9 +147,9 @@ func (a settingsAPI) Listen(ctx context.Context, want web.Listener) (web.Moved, 
 		err = a.s.ports.reserve(ctx, &opts)
 	}
 	if err != nil {
-		return web.Moved{}, staysThere(err)
+		return web.Moved{}, addNothingChanged(err)
 	}
-	defer a.s.ports.forget() // nothing is left to forget once it is in use
+	defer a.s.ports.closeReserved() // nothing is reserved any more once it is in use
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, listenerChange(&want)); err != nil {
 		return web.Moved{}, refusedSetting("http", err)
@@ -141,17 +158,20 @@ func (a settingsAPI) Listen(ctx context.Context, want web.Listener) (web.Moved, 
 	if err := a.reread(ctx); err != nil {
 		return web.Moved{}, err
 	}
-	if !a.s.ports.at(&opts) {
+	if !a.s.ports.usesListener(&opts) {
 		return web.Moved{}, &tool.Error{
-			Op: "change setting", Kind: tool.Conflict, Subject: file, Message: "another settings file says otherwise, the gateway stays where it is", Hint: "collie config show says which",
+			Op: "change setting", Kind: tool.Conflict, Subject: file, Message: "another settings file overrides it, so the address stays the same", Hint: "collie config show says which",
 		}
 	}
-	now := a.s.ports.where()
-	link, _ := browserAPI{a.s}.Link()
-	return web.Moved{URL: now.URL, Everywhere: now.Everywhere, Link: link}, nil
+	now := a.s.ports.address()
+	link, err := browserAPI{a.s}.Link(false)
+	if err != nil {
+		return web.Moved{}, err
+	}
+	return web.Moved{URL: now.URL, Everywhere: now.Everywhere, Link: link.Address}, nil
 }
 
-// mayListen checks what a page asks for, and fills in the default address.
+// mayListen checks the listen address that a page asks for, and fills in the default.
 func (a settingsAPI) mayListen(want *web.Listener) error {
 	f := a.s.flags
 	for flag, value := range map[string]string{"--http": f.addr, "--tls-cert": f.cert, "--tls-key": f.key} {
@@ -172,8 +192,8 @@ func (a settingsAPI) mayListen(want *web.Listener) error {
 	return nil
 }
 
-// staysThere says of an address that cannot be used that nothing has changed.
-func staysThere(err error) error {
+// addNothingChanged adds to the error of an unusable address that the settings have not changed.
+func addNothingChanged(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return err

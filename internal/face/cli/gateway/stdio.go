@@ -38,6 +38,9 @@ func StdioCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
+// stdio serves the client in one of three ways: an agent that Collie started gets the tools of its turn; another client shares
+// the running gateway of this home if its settings and version are the same; otherwise the servers are started in this
+// process.
 func (p commands) stdio(ctx context.Context, profile string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -47,7 +50,7 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	}
 	in := interruptible(p.In)
 	if at := p.Env.Get(toolbox.Variable); at != "" {
-		g, err := ofTurn(at)
+		g, err := readTurnGateway(at)
 		if err != nil {
 			return err
 		}
@@ -83,7 +86,7 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 		return err
 	}
 	defer p.Stop(a)
-	defer p.keepUp(ctx, a)()
+	defer p.followSettings(ctx, a)()
 	defer p.frugal(a, &fit)()
 	face := mcpserver.New(a.Pipeline, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done(), Logger: log})
 	defer face.Close()
@@ -92,14 +95,16 @@ func (p commands) stdio(ctx context.Context, profile string) error {
 	})
 }
 
-// errTurnEnded says that the tools of a turn are gone with it.
+// errTurnEnded is the error for a call after its turn has ended: the tools were offered for that
+// turn only.
 var errTurnEnded = errors.New("the turn that these tools were for has ended")
 
-// ofTurn reads where an agent of another program finds the tools of its turn.
-func ofTurn(at string) (bridge.Gateway, error) {
+// readTurnGateway parses the URL in [toolbox.Variable], at which an agent that Collie started for one turn of a conversation
+// finds the tools of that turn.
+func readTurnGateway(at string) (bridge.Gateway, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.User == nil {
-		return bridge.Gateway{}, root.Usage("%s is not the URL of a turn; it is set for agents that collie starts, and for nobody else", toolbox.Variable)
+		return bridge.Gateway{}, root.Usage("%s is not the URL of a turn; it is set only for agents that collie starts", toolbox.Variable)
 	}
 	token, _ := u.User.Password()
 	u.User = nil
@@ -168,13 +173,13 @@ func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, e
 	}, nil
 }
 
-// alone opens the parts in this process, for a client whose gateway has gone.
+// alone starts a gateway in this process, for a client whose gateway has ended.
 func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, error) {
 	a, err := p.Open(ctx, root.OpenOptions{Sweep: true})
 	if err != nil {
 		return bridge.Opened{}, err
 	}
-	stop := p.keepUp(ctx, a)
+	stop := p.followSettings(ctx, a)
 	face := mcpserver.New(a.Pipeline, mcpserver.Options{Version: p.Version, ListWait: a.ListWait(), Stopping: ctx.Done()})
 	return bridge.Opened{Serve: face.Streams(pipeClient(profile)), Close: func() {
 		face.Close()

@@ -16,11 +16,12 @@ import (
 	"collie/internal/tool"
 )
 
-// muted holds the values for tokens that have their own setting of whether answers through clients confirm
-// calls. yes must be set once before use.
+// muted has the two possible results of [muted.of] for tokens with a setting of their own: no if answers from their
+// clients confirm calls, yes if these are ignored. yes must be set to true before use.
 type muted struct{ no, yes atomic.Bool }
 
-// of returns the value for k: its own setting, or else that of the settings.
+// of returns whether answers from clients with the key k are ignored: by its token's own setting, or else by settings,
+// the value for all others.
 func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
 	switch {
 	case k.Token == nil || k.Token.ElicitationConfirms == nil:
@@ -82,7 +83,7 @@ func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k, _ := httpserver.KeyFrom(r.Context())
 		if k.Name == httpserver.BrowserKey { // a person at a page is not an MCP client, whatever the page is made to send
-			err := &tool.Error{Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "pages do not ask this", Hint: "use a token"}
+			err := &tool.Error{Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "pages may not use this", Hint: "use a token"}
 			web.Refuse(w, http.StatusForbidden, err.Payload())
 			return
 		}
@@ -94,7 +95,7 @@ func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	})
 }
 
-// admit is why a token may not ask a route of the API.
+// admit returns why a token may not use a route of the API; nil if it may.
 func (s *serving) admit(r *http.Request, class web.Class) error {
 	k, _ := httpserver.KeyFrom(r.Context())
 	scope := tokens.Tools
@@ -117,7 +118,7 @@ func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request)
 	case t == nil:
 	case scope == "":
 		return &tool.Error{
-			Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "named tokens may not ask this",
+			Op: "ask", Kind: tool.Denied, Subject: r.URL.Path, Message: "named tokens may not use this",
 			Hint: "use the first token, which is in the file token of the state folder",
 		}
 	case !t.May(scope):

@@ -48,7 +48,7 @@ func (w *watcher) Reread(ctx context.Context) error {
 }
 
 // watch applies changes of the settings until ctx ends. If they are invalid, the old ones stay in effect and
-// Wrong says what is wrong.
+// Wrong returns the error.
 func (p commands) watch(ctx context.Context, cfg *config.Config, w *watcher) {
 	before := cfg
 	defer close(w.ended)
@@ -81,20 +81,21 @@ func (w *watcher) Wrong() string {
 	return w.wrong.Error()
 }
 
-// takenUp are the fields of the settings that a running gateway takes up, or that nobody sets.
-var takenUp = []string{"Paths", "Files", "Project", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Guard", "Servers", "Inputs", "Warnings"}
+// appliedFields are the fields of the settings that a running gateway applies, or that are not settings.
+var appliedFields = []string{"Paths", "Files", "Project", "Web", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Guard", "Servers", "Inputs", "Warnings"}
 
 // needRestart returns the sections that differ and that a running gateway does not apply.
 func needRestart(a, b *config.Config) []string {
 	x := *a
-	x.MCP.Enabled, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.HTTP.ElicitationConfirms // single settings that it does apply
+	x.MCP.Enabled, x.MCP.Registry, x.HTTP.ElicitationConfirms = b.MCP.Enabled, b.MCP.Registry, b.HTTP.ElicitationConfirms // single settings that it does apply
 	x.HTTP.Addr, x.HTTP.TLSCert, x.HTTP.TLSKey = b.HTTP.Addr, b.HTTP.TLSCert, b.HTTP.TLSKey
+	x.HTTP.PublicURL, x.HTTP.TrustedProxies = b.HTTP.PublicURL, b.HTTP.TrustedProxies
 	x.HTTP.AddrSet, x.HTTP.AllowedHosts, x.HTTP.AllowedOrigins = b.HTTP.AddrSet, b.HTTP.AllowedHosts, b.HTTP.AllowedOrigins
 	var names []string
 	before, now := reflect.ValueOf(x), reflect.ValueOf(*b)
 	for i := range before.NumField() {
 		field := before.Type().Field(i)
-		if !field.IsExported() || slices.Contains(takenUp, field.Name) {
+		if !field.IsExported() || slices.Contains(appliedFields, field.Name) {
 			continue
 		}
 		if !reflect.DeepEqual(before.Field(i).Interface(), now.Field(i).Interface()) {
@@ -104,11 +105,11 @@ func needRestart(a, b *config.Config) []string {
 	return names
 }
 
-// keepUp applies changes of the settings to a gateway that serves one client, until stop is called.
-func (p commands) keepUp(ctx context.Context, a *app.App) (stop func()) {
+// followSettings applies changes of the settings to a gateway that serves one client, until stop is called.
+func (p commands) followSettings(ctx context.Context, a *app.App) (stop func()) {
 	cfg, err := p.Load()
 	if err != nil {
-		return func() {} // the settings could be read a moment ago, so the gateway keeps those
+		return func() {} // they could be read a moment ago, so the gateway continues with those
 	}
 	log, err := p.Logger()
 	if err != nil {

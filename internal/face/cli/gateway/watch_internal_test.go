@@ -29,6 +29,7 @@ func TestWhatNeedsARestart(t *testing.T) {
 		`{"mcpServers": {"a": {"command": "x"}}, "profiles": {"p": {}}, "siyuan": {"enabled": false}, "vault": {"file": "/n.db"}}`: nil,
 		`{"mcp": {"enabled": false}, "http": {"elicitationConfirms": false}}`:                                                      nil,
 		`{"http": {"addr": "127.0.0.1:1", "allowedHosts": ["a.example"], "tlsCert": "/c", "tlsKey": "/k"}}`:                        nil,
+		`{"http": {"publicURL": "https://a.example", "trustedProxies": ["127.0.0.1"]}}`:                                            nil,
 		`{"mcp": {"enabled": false, "drain": "1s"}}`:                                                                               {"mcp"},
 		`{"http": {"metrics": true}, "log": {"level": "debug"}}`:                                                                   {"http", "log"},
 		`{"cache": {"enabled": false}, "audit": {"content": "none"}, "secrets": {"store": "file"}}`:                                {"cache", "audit", "secrets"},

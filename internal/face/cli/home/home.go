@@ -2,6 +2,7 @@
 package home
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -43,7 +44,7 @@ func Claim(paths config.Paths) (release func(), err error) {
 	if err := os.MkdirAll(paths.State, 0o700); err != nil {
 		return nil, notKept(paths.State, fmt.Errorf("state folder: %w", err))
 	}
-	unlock, ok, err := atomicfile.TryLock(filepath.Join(paths.State, "gateway.lock"))
+	unlock, ok, err := lockHome(paths)
 	if err != nil {
 		return nil, notKept(paths.State, fmt.Errorf("lock the home: %w", err))
 	}
@@ -54,8 +55,8 @@ func Claim(paths config.Paths) (release func(), err error) {
 		}
 		return nil, e
 	}
-	// A folder that is not writable shows now, before anything is started. Nobody takes an empty file for a
-	// gateway.
+	// If the folder is not writable, this fails now, before anything is started. Readers ignore the empty
+	// file.
 	if err := Announce(paths, Gateway{}); err != nil {
 		unlock()
 		return nil, err
@@ -64,6 +65,28 @@ func Claim(paths config.Paths) (release func(), err error) {
 		_ = os.Remove(gatewayFile(paths)) // if that fails, the file names a pid that is gone
 		unlock()
 	}, nil
+}
+
+// lockLimit is how long lockHome retries a lock that is held although no gateway runs.
+const lockLimit = time.Second
+
+// lockHome locks the home, and reports whether it was free. A gateway that was killed while it began a server leaves the
+// lock to that child until it has become the server's program, so a lock without a gateway is tried again for a moment.
+func lockHome(paths config.Paths) (unlock func(), ok bool, err error) {
+	path := filepath.Join(paths.State, "gateway.lock")
+	if unlock, ok, err = atomicfile.TryLock(path); ok || err != nil {
+		return unlock, ok, err
+	}
+	if _, err := FindGateway(paths); err == nil {
+		return nil, false, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockLimit)
+	defer cancel()
+	unlock, err = atomicfile.Lock(ctx, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, false, nil
+	}
+	return unlock, err == nil, err
 }
 
 // Announce writes the gateway's file.

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"collie/internal/atomicfile"
 	"collie/internal/config"
 	"collie/internal/face/cli/home"
 )
@@ -52,5 +54,25 @@ func TestClaim(t *testing.T) {
 	}
 	if _, err := home.FindGateway(paths); err != home.ErrNoGateway { //nolint:errorlint // it is returned as it is
 		t.Errorf("a gateway that was killed: %v", err)
+	}
+}
+
+// The lock of a gateway that was killed may be left for a moment: to a child that has not become its own program yet.
+func TestClaimAfterAKill(t *testing.T) {
+	t.Parallel()
+	paths := config.Paths{State: filepath.Join(t.TempDir(), "state")}
+	if err := os.MkdirAll(paths.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	unlock, ok, err := atomicfile.TryLock(filepath.Join(paths.State, "gateway.lock"))
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if _, err := home.Claim(paths); err == nil || !strings.Contains(err.Error(), "already has a gateway") {
+		t.Errorf("a lock that stays: %v", err)
+	}
+	time.AfterFunc(100*time.Millisecond, unlock)
+	if _, err := home.Claim(paths); err != nil {
+		t.Errorf("a lock that is left for a moment: %v", err)
 	}
 }

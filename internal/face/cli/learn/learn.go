@@ -1,5 +1,5 @@
-// Package learn starts servers to learn their tools, for commands that add servers and for those about the
-// cache.
+// Package learn starts servers, fetches their tools and stores them in the cache. The commands that add
+// servers and those of `collie cache` use it.
 package learn
 
 import (
@@ -25,7 +25,7 @@ import (
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind this package's functions. They share one program.
 type commands struct{ *root.Program }
 
 // Result is the outcome for one server.
@@ -133,7 +133,7 @@ const learnLimit = 90 * time.Second
 
 // NoWarmFlag adds the flag --no-warm, which sets *to.
 func NoWarmFlag(c *cobra.Command, to *bool) {
-	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to learn their tools now")
+	c.Flags().BoolVar(to, "no-warm", false, "do not start servers to fetch their tools now")
 }
 
 // Unseen learns the tools of all servers that have no list yet, through the running gateway if it has these
@@ -154,7 +154,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 	defer cancel()
 	l, end, err := p.learnerFor(ctx, cfg)
 	if err != nil {
-		p.Warn("the tools of %s are not learnt yet: %v", strings.Join(names, ", "), err)
+		p.Warn("the tools of %s could not be fetched yet: %v", strings.Join(names, ", "), err)
 		return
 	}
 	if !p.JSON {
@@ -168,9 +168,9 @@ func Unseen(ctx context.Context, shared *root.Program) {
 		case r.OK:
 			p.Note("%s: %s", r.Name, locale.Count(r.Tools, "tool"))
 		case ctx.Err() != nil && r.Type != tool.NeedsAuth:
-			p.Warn("%s: its tools are not known yet; run collie cache warm %s, or wait for its first use", r.Name, r.Name)
+			p.Warn("%s: its tools are not known yet; run collie cache warm %s, or use it once", r.Name, r.Name)
 		default:
-			p.Warn("%s: its tools are not learnt: %s; %s", r.Name, output.OneLine(locale.Sentence(r.Error)),
+			p.Warn("%s: its tools could not be fetched: %s; %s", r.Name, output.OneLine(locale.Sentence(r.Error)),
 				output.First(locale.Sentence(r.hint), locale.Sprintf("collie mcp doctor %s tries it step by step", r.Name)))
 		}
 	}

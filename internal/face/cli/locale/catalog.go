@@ -115,6 +115,9 @@ func (c *Catalog) Sentence(english string) string {
 			return p.fill(values)
 		}
 	}
+	if translation, ok := c.count(english); ok {
+		return translation
+	}
 	for _, sep := range []struct{ english, translated string }{{"\n", "\n"}, {"; ", "；"}, {": ", "："}} {
 		if before, after, ok := strings.Cut(english, sep.english); ok {
 			b, a := c.unlessName(before), c.Sentence(after)
@@ -125,6 +128,18 @@ func (c *Catalog) Sentence(english string) string {
 		}
 	}
 	return english
+}
+
+// count translates what [Count] wrote of several things, such as "3 servers", whose text in the catalog is "%d server".
+func (c *Catalog) count(english string) (string, bool) {
+	number, nouns, _ := strings.Cut(english, " ")
+	n, err := strconv.Atoi(number)
+	noun, several := strings.CutSuffix(nouns, "s")
+	translation, ok := c.texts["%d "+noun]
+	if err != nil || !several || !ok {
+		return "", false
+	}
+	return fmt.Sprintf(translation, n), true
 }
 
 // unlessName is Sentence, but leaves a single word alone: it may be a name, such as a server called memory.

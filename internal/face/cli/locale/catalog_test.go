@@ -85,6 +85,15 @@ func TestOfLocale(t *testing.T) {
 			t.Errorf("%q: Chinese is %v", name, got)
 		}
 	}
+	for english, want := range map[string]string{
+		"/x/collie.json; 3 servers; it does not exist yet": "/x/collie.json；3 个服务器；还不存在",
+		"idle: it was not used for 10 minutes":             "idle：10 分钟没有人使用",
+		"3 servers of mine":                                "3 servers of mine",
+	} {
+		if got := locale.OfLocale("zh").Sentence(english); got != want {
+			t.Errorf("%q is %q, want %q", english, got, want)
+		}
+	}
 	if got := locale.OfLocale("zh").Sentence(errors.New("mcp: Add a server to the settings").Error()); got != "mcp：把服务器添加到设置" {
 		t.Errorf("an error reads %q", got)
 	}

@@ -24,22 +24,40 @@ type addFlags struct {
 	url, cwd, transport, json string
 	headers, env              []string
 	force, noWarm             bool
+
+	// For a server of the registry.
+	as, pack string
+	inputs   []string
+	yes      bool
 }
 
 func (p commands) addCommand() *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
-		Use:   "add [NAME] [URL] [flags] [-- COMMAND ARG…]",
+		Use:   "add [NAME] [URL] [REGISTRY-NAME] [flags] [-- COMMAND ARG…]",
 		Short: "Add a server to the settings",
 		Long: "Adds a server to the settings: one started by COMMAND, one at a URL, or JSON as web pages show\n" +
 			"it, a single entry or several in {\"mcpServers\": {…}}. The entry is checked first, and comments\n" +
 			"in the file stay. ${NAME} in values is read from the environment when the server starts, so that\n" +
 			"secrets need not be in the file. Servers whose tools are not known yet are then started once to\n" +
-			"learn them, for at most 90 seconds.",
+			"learn them, for at most 90 seconds.\n\n" +
+			"A name with a slash, such as io.github.user/server, is looked up in the MCP registry, where\n" +
+			"collie mcp search finds it; NAME@VERSION takes another version than the latest. The version is\n" +
+			"pinned, what the server asks for is asked here or given by --env, --header and --input, secrets\n" +
+			"are kept like those of collie secret, and what will run is shown before it is added.",
 		Example: "  collie mcp add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"  collie mcp add github https://api.githubcopilot.com/mcp/ --header 'Authorization: Bearer ${GITHUB_TOKEN}'\n" +
-			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'",
-		RunE: func(c *cobra.Command, args []string) error { return p.add(c.Context(), args, &f) },
+			"  collie mcp add --json '{\"command\": \"npx\", \"args\": [\"-y\", \"12306-mcp\"]}'\n" +
+			"  collie mcp add io.github.user/weather --env WEATHER_API_KEY=…",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && f.url == "" && f.json == "" && c.ArgsLenAtDash() < 0 && serveradmin.IsRegistryName(args[0]) {
+				return p.addFromRegistry(c.Context(), args[0], &f)
+			}
+			if f.as != "" || f.pack != "" || f.inputs != nil || f.yes {
+				return root.Usage("--as, --package, --input and --yes are for a server of the registry: collie mcp add io.github.user/server")
+			}
+			return p.add(c.Context(), args, &f)
+		},
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.url, "url", "", "`URL` of a remote server; after NAME it needs no flag")
@@ -50,6 +68,11 @@ func (p commands) addCommand() *cobra.Command {
 	flags.StringVar(&f.transport, "type", "", "the same as --transport")
 	flags.StringVar(&f.json, "json", "", "read one or more servers from `JSON`, @FILE or - for stdin")
 	flags.BoolVar(&f.force, "force", false, "replace a server of the same name")
+	flags.StringVar(&f.as, "as", "", "call a server of the registry `NAME`, instead of the last part of its name")
+	flags.StringVar(&f.pack, "package", "", "which of its packages: npm, pypi, oci, or remote for its URL")
+	flags.StringArrayVar(&f.inputs, "input", nil, "give a server of the registry the input `NAME=VALUE` (repeatable)")
+	flags.BoolVar(&f.yes, "yes", false, "add a server of the registry without asking")
+	root.CompleteWith(c, "package", "npm", "pypi", "oci", "remote")
 	learn.NoWarmFlag(c, &f.noWarm)
 	root.CompleteWith(c, "transport", "stdio", "http", "sse")
 	root.CompleteWith(c, "type", "stdio", "http", "sse")
@@ -69,6 +92,12 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	if err != nil {
 		return err
 	}
+	return p.write(ctx, cfg, wrong, servers, f)
+}
+
+// write adds servers to the settings file.
+func (p commands) write(ctx context.Context, cfg *config.Config, wrong *config.Error, servers []config.ServerEntry, f *addFlags) error {
+	file := root.SettingsFile(cfg)
 	// A server of a project that is not trusted does not block the name.
 	cfg.Servers = slices.DeleteFunc(cfg.Servers, func(s config.ServerEntry) bool { return s.Untrusted })
 	var names []string

@@ -75,7 +75,7 @@ func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	if err != nil {
 		return err
 	}
-	p.tryAgain(ctx, cfg, name)
+	p.retryInGateway(ctx, cfg, name)
 	return nil
 }
 
@@ -129,9 +129,9 @@ func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string
 	return strings.TrimSpace(id), "", err
 }
 
-// tryAgain makes a running gateway use a new sign-in at once. Otherwise it would do so at the next call to
+// retryInGateway makes a running gateway use a new sign-in at once. Otherwise it would do so at the next call to
 // the server.
-func (p commands) tryAgain(ctx context.Context, cfg *config.Config, name string) {
+func (p commands) retryInGateway(ctx context.Context, cfg *config.Config, name string) {
 	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
 		return

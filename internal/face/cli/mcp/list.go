@@ -38,6 +38,7 @@ type serverRow struct {
 	Title       string    `json:"title,omitempty"`
 	Description string    `json:"description,omitempty"`
 	Package     string    `json:"package,omitempty"`
+	Registry    string    `json:"registry,omitempty"`
 	File        string    `json:"file"`
 	Line        int       `json:"line"`
 }
@@ -53,7 +54,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 	}
 	rows := []serverRow{}
 	for _, s := range serveradmin.ReadServers(ctx, cfg, p.Env) {
-		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.File, s.Line}
+		row := serverRow{s.Status, time.Time{}, s.Title, s.Description, s.Package, s.Registry, s.File, s.Line}
 		if st, ok := running[row.Name]; ok {
 			row.ServerStatus, row.Since = st, st.Since // the running gateway knows more than the cache
 		}
@@ -99,7 +100,7 @@ func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 func (p commands) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
 	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
-		return nil, root.WhatHelps(err), nil
+		return nil, root.ErrorTextWithHint(err), nil
 	}
 	defer r.Close()
 	if !sameSettings {
@@ -238,7 +239,7 @@ func reason(r *serverRow) string {
 	return r.Reason + ": " + locale.Sentence(r.Detail)
 }
 
-// untrustedReason is the reason shown for a project's server that nobody has trusted.
+// untrustedReason is the reason shown for a server of a project that is not trusted.
 const untrustedReason = "untrusted"
 
 // stateAge returns when the server entered its state, in a short form. It is empty for a server that was never
@@ -277,6 +278,7 @@ func serverDetails(r *serverRow) [][]string {
 	add("transport", r.Transport)
 	add("command", r.Command)
 	add("package", r.Package)
+	add("registry", r.Registry)
 	add("server", r.Server)
 	add("protocol", r.Version)
 	add("era", r.Era)

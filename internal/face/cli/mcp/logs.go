@@ -80,7 +80,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 		}
 		return err
 	}
-	lines, err := p.logFile(ctx, cfg, name, f.LogFilter, root.WhatWas(err))
+	lines, err := p.logFile(ctx, cfg, name, f.LogFilter, root.ErrorText(err))
 	if err != nil {
 		return err
 	}

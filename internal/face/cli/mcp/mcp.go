@@ -1,4 +1,5 @@
-// Package mcp has the commands about MCP servers.
+// Package mcp has the commands under `collie mcp` that add, list, check, trust, start and stop MCP
+// servers.
 package mcp
 
 import (
@@ -8,7 +9,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 // Command is `collie mcp`.
@@ -17,6 +18,7 @@ func Command(shared *root.Program) *cobra.Command {
 
 	return root.Group("mcp", "Your MCP servers",
 		p.listCommand(),
+		p.searchCommand(),
 		p.addCommand(),
 		p.removeCommand(),
 		p.renameCommand(),

@@ -125,7 +125,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 			"file": project.File, "dir": project.Dir, "sha256": project.SHA256, "state": project.State, "servers": servers,
 		})
 		if err == nil && refused != nil {
-			p.Note("%s", root.WhatWas(refused))
+			p.Note("%s", root.ErrorText(refused))
 			err = root.Exit(root.ExitUnconfirmed)
 		}
 		return err

@@ -61,7 +61,7 @@ func (p commands) validate(files []string, strict bool) error {
 	return nil
 }
 
-// Findings returns everything that is wrong with the settings, in the order of the files.
+// Findings returns all problems of the settings, in the order of the files.
 func Findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.Finding {
 	found := append([]config.Finding{}, cfg.Warnings...)
 	if wrong != nil {

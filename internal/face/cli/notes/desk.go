@@ -21,9 +21,9 @@ type Desk struct{ Program *root.Program }
 type Kernels struct {
 	List    []Kernel
 	Current string // the default one; empty if there is none
-	Vault   bool   // the built-in vault is chosen, whatever is saved
-	File    string // the file of another program that they are in; empty for our settings
-	Fixed   string // the variable that takes precedence over all of them; empty for none
+	Vault   bool   // the built-in vault is in use, even if connections are saved
+	File    string // the other program's file that has the connections; empty for the settings of Collie
+	Fixed   string // the environment variable that overrides the saved connections; empty for none
 }
 
 // Kernel is a saved connection.
@@ -73,7 +73,7 @@ func (d Desk) Try(ctx context.Context, name string) (notesadmin.KernelFacts, err
 // Wanted is a connection to save.
 type Wanted struct {
 	Name, URL string
-	Token     *string // nil keeps the one that there is
+	Token     *string // nil keeps the present one
 	Untested  bool
 }
 
@@ -127,7 +127,8 @@ func (d Desk) Save(ctx context.Context, w Wanted) (facts *notesadmin.KernelFacts
 	return facts, file, err
 }
 
-// giveToken keeps the token that is given as the secret of a connection, and has fields name it.
+// giveToken stores the given token as the secret of a connection, and writes the reference to it
+// into fields.
 func (p commands) giveToken(ctx context.Context, cfg *config.Config, n *newKernel, old notesadmin.SavedKernel, exists bool, fields connectionFields) error {
 	if !n.tokenGiven {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 // SiYuanCommand is `collie siyuan`.
@@ -29,6 +29,7 @@ func SiYuanCommand(shared *root.Program) *cobra.Command {
 		p.siyuanUndoCommand(),
 		p.siyuanDoctorCommand(),
 		p.siyuanTelemetryCommand(),
+		p.siyuanPanelCommand(),
 	)
 	c.Long = "Connects SiYuan and sets what tools may do in it. The notes themselves have commands of their\n" +
 		"own, named after the tools that models see: collie tools lists them. If no SiYuan is set up,\n" +
@@ -73,7 +74,7 @@ func (p commands) workspaceChanged(ctx context.Context, a *app.App, command stri
 	raw, err := json.Marshal(detail)
 	if err == nil {
 		err = a.Audit.Change(ctx, tool.Record{
-			Name: command, Origin: tool.Direct, Principal: root.Principal(), Client: "collie", Detail: raw,
+			Name: command, Origin: tool.Direct, Principal: root.Principal(), Client: tool.Acting(ctx), Detail: raw,
 		})
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ func (p commands) siyuanConfigCommand() *cobra.Command {
 			"first: Collie's own, which is written, and that of the SiYuan plugin.",
 		RunE: func(*cobra.Command, []string) error { return p.siyuanConfigPath() },
 	}
-	return root.Group("config", "Which SiYuan tools and actions are on, as the workspace says",
+	return root.Group("config", "Which SiYuan tools and actions are on in this workspace",
 		p.siyuanConfigShowCommand(), p.siyuanConfigSetCommand(), p.siyuanConfigMigrateCommand(), path)
 }
 
@@ -101,7 +101,7 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 		{cfg.ReadOnly, "read-only", locale.T("actions that write are not offered")},
 		{cfg.Strict != nil && *cfg.Strict, "strict", locale.T("writes need a hash of what they change")},
 		{!cfg.Slim, "full", locale.T("results have all their fields")},
-		{cfg.SoftErrors, locale.T("soft errors"), locale.T("errors that a model can mend are not errors to its client")},
+		{cfg.SoftErrors, locale.T("soft errors"), locale.T("errors that a model can correct are returned as ordinary results")},
 	} {
 		if f.on {
 			rows = append(rows, []string{f.name, f.text})

@@ -60,7 +60,7 @@ func (p commands) showNotesChecks(d *notesadmin.Report) error {
 		if c.Hint != "" {
 			text += "; " + c.Hint
 		}
-		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark), c.Name, output.OneLine(root.InCommands(locale.Sentence(text)))); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "%s %s: %s\n", p.Painter(p.Out).Mark(mark), c.Name, output.OneLine(root.WithCommandLines(locale.Sentence(text)))); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func (p commands) siyuanInitCommand() *cobra.Command {
 				if c.Flags().NFlag() > 0 && (c.Flag("token").Changed || n.tokenEnv != "" || n.tokenStdin) {
 					return root.Usage("a token on the command line needs --url beside it")
 				}
-				return p.siyuanInitAsked(c.Context(), cfg, n.name, carry)
+				return p.siyuanInitInteractive(c.Context(), cfg, n.name, carry)
 			}
 			return p.siyuanInit(c, cfg, &n, yes, carry)
 		},
@@ -65,7 +65,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 		return err
 	}
 	if n.url == "" {
-		return root.Usage("nobody can be asked here: give --url, such as --url %s, and --token-stdin or --token-env", notesadmin.ProposedKernel)
+		return root.Usage("there is no terminal to ask at: give --url, such as --url %s, and --token-stdin or --token-env", notesadmin.ProposedKernel)
 	}
 	var err error
 	if n.url, err = notesadmin.KernelAddress(n.url); err != nil {
@@ -73,7 +73,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	}
 	saved, _ := app.Connections(cfg, p.Env)
 	if old, exists := saved.Get(n.name); exists && saved.File == "" && !yes {
-		if _, err := p.RequireYes(ctx, locale.Sprintf("connection %s is there already (%s). Replace it?", n.name, old.URL)); err != nil {
+		if _, err := p.RequireYes(ctx, locale.Sprintf("connection %s already exists (%s). Replace it?", n.name, old.URL)); err != nil {
 			return err
 		}
 	}
@@ -136,8 +136,8 @@ func errLeft() error {
 	return &tool.Error{Op: "siyuan init", Kind: tool.Unconfirmed, Message: "left, nothing was saved"}
 }
 
-// siyuanInitAsked asks the person at the terminal for everything.
-func (p commands) siyuanInitAsked(ctx context.Context, cfg *config.Config, name string, carry carryFlags) error {
+// siyuanInitInteractive asks the person at the terminal for everything.
+func (p commands) siyuanInitInteractive(ctx context.Context, cfg *config.Config, name string, carry carryFlags) error {
 	n := newKernel{name: name}
 	facts, err := p.askKernel(ctx, cfg, &n)
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {

@@ -44,7 +44,7 @@ func (p commands) siyuanTelemetryShow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.Note("%s", whereTelemetryGoes(cfg, due, time.Now()))
+	p.Note("%s", describeDestination(cfg, due, time.Now()))
 	if p.JSON {
 		return p.PrintJSON(payload)
 	}
@@ -54,8 +54,8 @@ func (p commands) siyuanTelemetryShow(ctx context.Context) error {
 	return e.Encode(payload)
 }
 
-// whereTelemetryGoes describes what happens to the report.
-func whereTelemetryGoes(cfg *config.Config, due, now time.Time) string {
+// describeDestination describes what happens to the report.
+func describeDestination(cfg *config.Config, due, now time.Time) string {
 	switch t := cfg.Telemetry; {
 	case !cfg.Analytics.Enabled:
 		return locale.T("analytics.enabled is false: calls are not counted, and nothing is sent")

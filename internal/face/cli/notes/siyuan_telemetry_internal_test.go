@@ -26,7 +26,7 @@ func TestWhereTelemetryGoes(t *testing.T) {
 		{counted, config.Telemetry{Enabled: true, Endpoint: "http://h"}, now.Add(time.Hour), now.Add(time.Hour).Format("at 2006-01-02 15:04")},
 		{config.Analytics{}, config.Telemetry{Enabled: true, Endpoint: "http://h"}, time.Time{}, "analytics.enabled is false"},
 	} {
-		got := whereTelemetryGoes(&config.Config{Analytics: tc.analytics, Telemetry: tc.telemetry}, tc.due, now)
+		got := describeDestination(&config.Config{Analytics: tc.analytics, Telemetry: tc.telemetry}, tc.due, now)
 		if !strings.Contains(got, tc.want) || strings.Contains(got, "geheim") {
 			t.Errorf("%+v %+v: %q, want %q", tc.analytics, tc.telemetry, got, tc.want)
 		}

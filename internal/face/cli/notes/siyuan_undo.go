@@ -63,7 +63,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
 			return err
 		}
-		p.Note("a write that only added something has nothing to restore: remove what it added, for example with collie fs rm")
+		p.Note("a document that a write added is removed; other additions have nothing to restore: remove what they added, for example with collie block delete")
 		return nil
 	})
 }
@@ -117,8 +117,12 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 		if !p.JSON || !yes {
 			fmt.Fprint(p.Err, undoText(w, since))
 		}
+		question := "Put it back?"
+		if w.Added != "" {
+			question = "Remove it?"
+		}
 		if !yes {
-			if _, err := p.RequireYes(ctx, "Put it back?"); err != nil {
+			if _, err := p.RequireYes(ctx, question); err != nil {
 				return err
 			}
 		}
@@ -176,6 +180,9 @@ func undoText(w *notesadmin.Write, since []string) string {
 		for _, line := range excerpt(v.Kramdown) {
 			say("    │ %s", output.Cut(line))
 		}
+	}
+	if w.Added != "" {
+		say("  the document %s %s, which it added, is removed; that can be undone as well", w.Added, output.OneLine(strings.Join(w.Names, " ")))
 	}
 	if w.Inverse != nil {
 		say("  by %s.%s %s", w.Inverse.Tool, w.Inverse.Action, output.Cut(string(w.Inverse.Args)))

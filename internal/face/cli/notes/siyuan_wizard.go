@@ -48,7 +48,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if ask, err = p.askAgain(ctx, n.url, err); err != nil || ask == 's' {
+		if ask, err = p.askAfterFailure(ctx, n.url, err); err != nil || ask == 's' {
 			return nil, err
 		}
 	}
@@ -71,7 +71,7 @@ func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n
 		if !exists || saved.File != "" {
 			return nil
 		}
-		answer, err := p.Prompt(ctx, locale.Sprintf("%s is there already (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
+		answer, err := p.Prompt(ctx, locale.Sprintf("%s already exists (%s). Replace it? [y/N] ", output.OneLine(n.name), old.URL), false)
 		if err != nil || root.IsYes(answer) {
 			return err
 		}
@@ -91,9 +91,9 @@ func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel)
 	}
 }
 
-// askAgain prints what went wrong and asks how to go on: u for another address, t for another token, r to
+// askAfterFailure prints what went wrong and asks how to go on: u for another address, t for another token, r to
 // retry, s to save anyway.
-func (p commands) askAgain(ctx context.Context, address string, failed error) (rune, error) {
+func (p commands) askAfterFailure(ctx context.Context, address string, failed error) (rune, error) {
 	usual, message, hint := 'u', failed.Error(), ""
 	if e, ok := errors.AsType[*tool.Error](failed); ok {
 		message, hint = output.First(e.Message, message), unsaved(e, address)

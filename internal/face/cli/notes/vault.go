@@ -21,6 +21,7 @@ func VaultCommand(shared *root.Program) *cobra.Command {
 		p.vaultInfoCommand(),
 		p.vaultImportCommand(),
 		p.vaultExportCommand(),
+		p.vaultSyncCommand(),
 		p.vaultCheckCommand(),
 		p.vaultBackupCommand(),
 		p.vaultRestoreCommand(),
@@ -44,7 +45,7 @@ func (p commands) withVault(do func(v *vaultadmin.Vault, cfg *config.Config) err
 	return do(v, cfg)
 }
 
-// noVaultYet tells people that the vault was never used.
+// noVaultYet prints a note that the vault does not exist before its first use.
 func (p commands) noVaultYet(v *vaultadmin.Vault) {
 	p.Note("there is no vault yet; the first use creates it: %s", v.Path())
 }

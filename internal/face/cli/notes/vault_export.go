@@ -18,12 +18,13 @@ import (
 type vaultExportFlags struct {
 	siyuan            string
 	overwrite, allIDs bool
+	obsidian          bool
 }
 
 func (p commands) vaultExportCommand() *cobra.Command {
 	var f vaultExportFlags
 	c := &cobra.Command{
-		Use: "export DIR [NOTEBOOK…] | --siyuan FILE [NOTEBOOK]", Short: "Export notebooks as a folder of Markdown, or for SiYuan",
+		Use: "export DIR [NOTEBOOK…] | --siyuan FILE [NOTEBOOK] | --obsidian DIR [NOTEBOOK]", Short: "Export notebooks as a folder of Markdown, or for SiYuan",
 		Long: "Exports the named notebooks, or all, as a folder of Markdown, which collie vault import turns back\n" +
 			"into the same notes. DIR is created if it does not exist; otherwise it must be empty or hold an\n" +
 			"earlier export, which --overwrite updates.\n\n" +
@@ -37,6 +38,8 @@ func (p commands) vaultExportCommand() *cobra.Command {
 			switch {
 			case f.siyuan == "" && len(args) == 0:
 				return root.Usage("where to? name a folder, or a file with --siyuan FILE")
+			case f.obsidian && len(args) > 2:
+				return root.Usage("a folder for Obsidian holds one notebook; these are %d: %q", len(args)-1, args[1:])
 			case f.siyuan != "" && len(args) > 1:
 				return root.Usage("an archive for SiYuan holds one notebook; these are %d: %q", len(args), args)
 			}
@@ -47,7 +50,11 @@ func (p commands) vaultExportCommand() *cobra.Command {
 	c.Flags().StringVar(&f.siyuan, "siyuan", "", "write an archive for SiYuan to `FILE`, such as notes.sy.zip")
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "update an earlier export, or replace FILE")
 	c.Flags().BoolVar(&f.allIDs, "all-ids", false, "write every block with its id, not only those that something refers to")
+	c.Flags().BoolVar(&f.obsidian, "obsidian", false, "write one notebook into a new folder for Obsidian: wiki links, #tags, plain front matter")
 	c.MarkFlagsMutuallyExclusive("siyuan", "all-ids")
+	c.MarkFlagsMutuallyExclusive("obsidian", "siyuan")
+	c.MarkFlagsMutuallyExclusive("obsidian", "all-ids")
+	c.MarkFlagsMutuallyExclusive("obsidian", "overwrite")
 	return c
 }
 
@@ -63,7 +70,11 @@ func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExport
 		}
 		defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 		var report vaultadmin.FolderReport
-		if f.siyuan != "" {
+		if f.obsidian {
+			b := p.NewBar("exporting")
+			report, err = v.ExportObsidian(ctx, to, output.First(append(args, "")...), b.Show)
+			b.Close()
+		} else if f.siyuan != "" {
 			report, err = v.ExportSiYuan(ctx, to, output.First(append(args, "")...), f.overwrite)
 		} else {
 			b := p.NewBar("exporting")

@@ -72,10 +72,6 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 		return err
 	}
 	defer end()
-	// Data about all pages stays in memory: with the limit of a gateway the garbage collector would run all
-	// the time.
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(wholeMemory))
-	defer debug.SetGCPercent(debug.SetGCPercent(wholePercent))
 	b := p.NewBar("importing")
 	report, err := v.Import(ctx, dir, vaultadmin.FolderImport{
 		Notebook: f.notebook, Progress: b.Show, Theirs: f.theirs, Copy: f.copied, MovedFrom: f.movedFrom, DryRun: f.dry,
@@ -96,23 +92,30 @@ func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFla
 	return p.showImport(cfg.Vault.File, dir, &report, f.dry)
 }
 
-// vaultToFill opens the vault. With dry set and no vault, it uses an empty temporary one. The caller calls
-// end.
+// vaultToFill opens the vault for a command that compares a folder with it. With dry set and no vault, it uses an empty
+// temporary one. Until end is called, the program uses more memory than usual, because data about all pages stays in
+// memory: with the limit of a gateway the garbage collector would run all the time. The caller calls end.
 func (p commands) vaultToFill(cfg *config.Config, dry bool) (v *vaultadmin.Vault, end func(), err error) {
 	quiet := slog.New(slog.DiscardHandler) // the command itself reports errors
-	if v = app.OpenVaultToFill(cfg, p.Env, quiet); !dry || v.Exists() {
-		return v, func() { p.closeVault(v) }, nil
+	v = app.OpenVaultToFill(cfg, p.Env, quiet)
+	tmp := ""
+	if dry && !v.Exists() {
+		p.closeVault(v)
+		if tmp, err = os.MkdirTemp("", "collie-import-"); err != nil {
+			return nil, nil, err
+		}
+		empty := *cfg
+		empty.Vault.File = filepath.Join(tmp, "vault.db")
+		v = app.OpenVaultToFill(&empty, p.Env, quiet)
 	}
-	tmp, err := os.MkdirTemp("", "collie-import-")
-	if err != nil {
-		return nil, nil, err
-	}
-	empty := *cfg
-	empty.Vault.File = filepath.Join(tmp, "vault.db")
-	v = app.OpenVaultToFill(&empty, p.Env, quiet)
+	limit, percent := debug.SetMemoryLimit(wholeMemory), debug.SetGCPercent(wholePercent)
 	return v, func() {
-		p.closeVault(v)       // some systems cannot remove an open file
-		_ = os.RemoveAll(tmp) // it holds nothing of value
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+		p.closeVault(v) // some systems cannot remove an open file
+		if tmp != "" {
+			_ = os.RemoveAll(tmp) // an error leaves only a temporary file
+		}
 	}, nil
 }
 

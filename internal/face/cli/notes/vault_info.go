@@ -18,16 +18,16 @@ func (p commands) vaultInfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Show where the vault is and what it holds", Args: cobra.NoArgs,
 		Long: "Shows the vault's file, its size, its contents, when it was last changed, and whether the tools\n" +
-			"for notes work on it or on a SiYuan.",
+			"for notes use it or SiYuan.",
 		RunE: func(c *cobra.Command, _ []string) error { return p.vaultInfo(c.Context()) },
 	}
 }
 
-// vaultFacts is the output about a vault.
+// vaultFacts is what `vault info` prints.
 type vaultFacts struct {
 	Exists bool `json:"exists"`
 	InUse  bool `json:"inUse"` // the tools for notes use it
-	// Instead is the reason if they do not.
+	// Instead says why they do not use it.
 	Instead string `json:"instead,omitempty"`
 	vaultadmin.Info
 }

@@ -16,7 +16,7 @@ import (
 // maxProblemRows is the number of problems shown to people; --json shows all.
 const maxProblemRows = 100
 
-// done reports whether anything was done.
+// done reports whether any file was imported or exported.
 func done(r *vaultadmin.FolderReport) bool { return r.Notebooks+r.Documents+r.Files > 0 }
 
 // reportText describes how much was imported or exported.

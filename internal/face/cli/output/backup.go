@@ -1,18 +1,26 @@
 package output
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 )
 
 // BackupFile returns the absolute path of a backup. to is what the person gave: a file, a folder in which the backup is
-// called NAME-YYYYMMDD-HHMMSS.db, or nothing, which means the current folder.
+// called NAME-YYYYMMDD-HHMMSS.db, or nothing, which means the current folder. What is not there and has no extension is a
+// folder, which is made; the one it lies in has to be there.
 func BackupFile(name, to string, now time.Time) (string, error) {
 	name += "-" + now.Format("20060102-150405") + ".db"
 	if to == "" {
 		to = name
 	} else if info, err := os.Stat(to); err == nil && info.IsDir() {
+		to = filepath.Join(to, name)
+	} else if errors.Is(err, fs.ErrNotExist) && filepath.Ext(to) == "" {
+		if err := os.Mkdir(to, 0o700); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
 		to = filepath.Join(to, name)
 	}
 	return filepath.Abs(to)

@@ -27,7 +27,7 @@ const minLast = 16
 
 // Table writes rows under a head to stdout in aligned columns. Line breaks in cells become spaces. If the
 // terminal is too narrow, the widest columns are cut, the last one too. If head is nil, the first cell of
-// each row is its title. Titles of columns and rows are translated.
+// each row is its title. Titles of columns and rows are translated. Without rows it writes nothing.
 func (o *Output) Table(head []string, rows [][]string) error {
 	return o.writeTable(tableLayout{}, head, rows)
 }
@@ -38,6 +38,9 @@ func (o *Output) TableWhole(head []string, rows [][]string) error {
 }
 
 func (o *Output) writeTable(l tableLayout, head []string, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	l.Painter, l.width, l.keepWhole = o.Painter(o.Out), TerminalWidth(o.Out), uncutColumns(head)
 	l.labels = head == nil
 	_, err := io.WriteString(o.Out, l.text(head, rows))

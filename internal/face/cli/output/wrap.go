@@ -90,7 +90,7 @@ const maxProse = 100
 func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), maxProse) }
 
 // Hanging breaks the lines of a text in two columns, such as a list of flags, that are too long;
-// what follows stands below the second column.
+// continuation lines start at the second column.
 func Hanging(text string, width int) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {

@@ -74,7 +74,7 @@ func TestHandlesAreWhole(t *testing.T) {
 	t.Parallel()
 	id := "01a2024c-4baf-7611-bb3c-2bd7d5266c9e"
 	for head, row := range map[string][]string{
-		"REQUEST WHEN ACTION STATE UNDO TARGETS":   {id, "12 min ago", "document.transfer_references", "failed", "no: it only added something", "/Work/Plan"},
+		"REQUEST WHEN ACTION STATE UNDO TARGETS":   {id, "12 min ago", "document.transfer_references", "failed", "no: it overwrote nothing; delete what it added", "/Work/Plan"},
 		"ID TYPE FSPATH PLAINCONTENT":              {"20261122080301-abcdefg", "NodeParagraph", "/Welcome/Welcome to your notes", strings.Repeat("思", 60)},
 		"TIME KIND ORIGIN WHAT OUTCOME MS MESSAGE": {"11-22 11:44:16", "call.result", "direct", "search.query_sql", "refused", "1004.5", strings.Repeat("m", 60)},
 		"NAME STATE TOOLS COMMAND":                 {strings.Repeat("n", 40), strings.Repeat("s", 40), strings.Repeat("t", 40), "npx"},

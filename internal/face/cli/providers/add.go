@@ -57,7 +57,7 @@ func (p commands) addCommand() *cobra.Command {
 }
 
 func knownNames() (names []string) {
-	for _, k := range app.KnownProviders() {
+	for _, k := range llmadmin.KnownProviders() {
 		names = append(names, k.Name)
 	}
 	return names
@@ -82,11 +82,11 @@ func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Conf
 	}
 	i := slices.Index(knownNames(), n.Name)
 	if i >= 0 {
-		known := app.KnownProviders()[i]
+		known := llmadmin.KnownProviders()[i]
 		n.Kind, n.BaseURL, n.local = output.First(n.Kind, known.Kind), output.First(n.BaseURL, known.BaseURL), known.Local
 	}
 	if n.Kind == "" && p.CanAsk() {
-		if n.Kind, err = p.PromptOr(ctx, locale.Sprintf("Which API does it speak (%s)", strings.Join(config.ProviderKinds(), ", ")), "openai"); err != nil {
+		if n.Kind, err = p.PromptOr(ctx, locale.Sprintf("Which API does it have (%s)", strings.Join(config.ProviderKinds(), ", ")), "openai"); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (p commands) try(ctx context.Context, cfg *config.Config, n *newProvider) (
 	if err == nil {
 		return models, nil
 	}
-	err = app.ModelError("provider add", err)
+	err = llmadmin.Explain("provider add", err)
 	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // ModelError returns that very type
 		e.Hint = output.First(e.Hint, "see that the address and the key are right")
 		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", locale.Sentence(e.Hint))
@@ -159,7 +159,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	}
 	if n.model == "" && cfg.Agent.Model == "" && len(models) > 0 && p.CanAsk() {
 		p.Note("%s: %s", locale.Count(len(models), "model"), modelNames(models, 12))
-		if n.model, err = p.PromptOr(ctx, "Which one is used where none is named", models[0].Model); err != nil {
+		if n.model, err = p.PromptOr(ctx, "Default model for conversations", models[0].Model); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 		usual = min(usual, models[i].Context)
 	}
 	for {
-		text, err := p.PromptOr(ctx, "How many tokens of context is it to have", strconv.Itoa(usual))
+		text, err := p.PromptOr(ctx, "Size of its context, in tokens", strconv.Itoa(usual))
 		if err != nil {
 			return err
 		}

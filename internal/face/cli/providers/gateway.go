@@ -6,15 +6,14 @@ import (
 	"net/http"
 	"net/url"
 
-	"collie/internal/app"
 	"collie/internal/config"
 	"collie/internal/face/cli/remote"
 	llmadmin "collie/internal/llm/admin"
 	"collie/internal/tool"
 )
 
-// gateway is the gateway that runs with the settings of this command, which knows best how its keys are; nil where none
-// does. The caller closes it.
+// gateway returns a client of the gateway that runs with the settings of this command, or nil if there is none. The
+// gateway knows the state of keys better than the file does. The caller closes the client.
 func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Client {
 	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil || !sameSettings {
@@ -34,8 +33,8 @@ func keyPath(provider, label string) string {
 	return providerPath(provider) + "/keys/" + url.PathEscape(label)
 }
 
-// keyTests are the keys of providers and a function that tries one of them: in the running gateway, or here. The caller
-// calls end.
+// keyTests returns the keys of all providers, and a function that tests one of them: in the running gateway if there is
+// one, otherwise in this process. The caller must call end.
 func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (keys []llmadmin.Key, try func(provider, label string) (int, error), end func(), err error) {
 	g := p.gateway(ctx, cfg)
 	if g == nil {
@@ -45,7 +44,7 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 		}
 		return llmadmin.Keys(cfg, m.Keys, ""), func(provider, label string) (int, error) {
 			n, err := m.Test(ctx, provider, label)
-			return n, app.ModelError(op, err)
+			return n, llmadmin.Explain(op, err)
 		}, func() { p.close(m) }, nil
 	}
 	var list struct{ Keys []llmadmin.Key }
@@ -54,7 +53,7 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 		return nil, nil, nil, err
 	}
 	return list.Keys, func(provider, label string) (int, error) {
-		if label == "" { // it wants no key
+		if label == "" { // a provider without keys
 			var tried struct{ Keys []llmadmin.TestResult }
 			if err := ask(ctx, g, http.MethodPost, providerPath(provider)+"/test", &tried); err != nil {
 				return 0, err
@@ -70,7 +69,7 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 	}, g.Close, nil
 }
 
-// trouble is what went wrong with keys.
+// trouble returns the first error among test results.
 func trouble(keys []llmadmin.TestResult) string {
 	for _, t := range keys {
 		if t.Error != "" {
@@ -80,7 +79,7 @@ func trouble(keys []llmadmin.TestResult) string {
 	return "there is no such provider"
 }
 
-// ask asks a gateway and decodes its answer.
+// ask sends a request to the gateway's API and decodes the answer into out.
 func ask(ctx context.Context, g *remote.Client, method, path string, out any) error {
 	raw, err := g.Do(ctx, method, path, []byte("{}"))
 	if err != nil {

@@ -85,7 +85,7 @@ func (p commands) imports(ctx context.Context, envFile string, yes, untested boo
 			}
 		}
 		if err := p.takeOver(ctx, cfg, f, untested); err != nil {
-			f.Error = root.WhatHelps(err)
+			f.Error = root.ErrorTextWithHint(err)
 			p.Warn("%s was not saved: %s", f.Name, f.Error)
 			continue
 		}
@@ -120,7 +120,8 @@ func foundNames(list []found) string {
 	return strings.Join(names, ", ")
 }
 
-// look finds what is not set up yet, each provider once: in a file that was named, the environment, opencode, on this machine.
+// look finds providers that are not set up yet, each once: in the named file, the environment, opencode's sign-ins, and
+// on this machine.
 func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) (list []found, err error) {
 	seen := map[string]bool{}
 	for _, name := range providerNames(cfg) {
@@ -138,7 +139,7 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 			return nil, root.Usage("--env-file: %v", err)
 		}
 		vars := dotenv(string(text))
-		for _, k := range app.KnownProviders() {
+		for _, k := range llmadmin.KnownProviders() {
 			for _, name := range k.Env {
 				if v := vars[name]; v != "" && v != "user_provided" {
 					add(found{Name: k.Name, From: filepath.Base(envFile), key: v})
@@ -146,7 +147,7 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 			}
 		}
 	}
-	for _, k := range app.KnownProviders() {
+	for _, k := range llmadmin.KnownProviders() {
 		for _, name := range k.Env {
 			if p.Env.Get(name) != "" {
 				add(found{Name: k.Name, From: name, form: "env:" + name})
@@ -224,7 +225,7 @@ func opencodeKeys(env config.Env) (map[string]string, error) {
 
 // takeOver tries a provider and saves it.
 func (p commands) takeOver(ctx context.Context, cfg *config.Config, f *found, untested bool) error {
-	known := app.KnownProviders()[slices.Index(knownNames(), f.Name)]
+	known := llmadmin.KnownProviders()[slices.Index(knownNames(), f.Name)]
 	n := &newProvider{Provider: known.Provider, untested: untested || known.Local}
 	form := f.form
 	if f.key != "" {

@@ -46,7 +46,7 @@ func KeysCommand(shared *root.Program) *cobra.Command {
 
 func (p commands) keysListCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "Show the keys and how they are, never the keys themselves", Args: cobra.MaximumNArgs(1),
+		Use: "list [PROVIDER]", Aliases: []string{"ls"}, Short: "Show the keys and their states, never the keys themselves", Args: cobra.MaximumNArgs(1),
 		Long: "Shows the keys of PROVIDER, or of all. STATE is active, cooling after a limit, exhausted where\n" +
 			"there is no money left, invalid where the provider refuses it, or disabled; LEVEL is how often it\n" +
 			"had to cool, UNTIL when it is used again.",
@@ -100,7 +100,7 @@ func momentText(t time.Time) string {
 	return t.Local().Format("01-02 15:04:05")
 }
 
-// keyFlags are what can be said of a key.
+// keyFlags are the flags that describe a key.
 type keyFlags struct {
 	label  string
 	weight int
@@ -118,7 +118,7 @@ func (f *keyFlags) add(c *cobra.Command, labelled bool) {
 	flags.StringVar(&f.secret, "secret", "", "take the key from env:NAME, file:PATH or ${secret:NAME}, and keep no copy")
 }
 
-// check refuses what no settings file may have.
+// check refuses flags that would make the settings file invalid.
 func (f *keyFlags) check() error {
 	if f.weight < 0 || f.weight > 1000 {
 		return root.Usage("--weight is %d, expected 0 to 1000", f.weight)
@@ -181,7 +181,7 @@ func (p commands) keysSetCommand() *cobra.Command {
 	var f keyFlags
 	c := &cobra.Command{
 		Use: "set PROVIDER LABEL", Short: "Change a key", Args: root.Named("provider", "label"), ValidArgsFunction: p.completeKeys,
-		Long: "Changes what the flags say. Without any it reads a new key, from the terminal without showing it,\n" +
+		Long: "Changes what the flags set. Without flags it reads a new key, from the terminal without showing it,\n" +
 			"or else from stdin.",
 		Example: "  collie keys set openai main\n  collie keys set openai spare --weight 0",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -265,7 +265,7 @@ func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	if err != nil {
 		return err
 	}
-	if g := p.gateway(ctx, cfg); g != nil { // which puts it on record
+	if g := p.gateway(ctx, cfg); g != nil { // the gateway then records the change itself
 		defer g.Close()
 		_, err = g.Do(ctx, http.MethodPost, keyPath(provider, label)+"/reset", []byte("{}"))
 	} else {
@@ -292,7 +292,7 @@ func (p commands) resetHere(ctx context.Context, cfg *config.Config, provider, l
 	return nil
 }
 
-// saveKeys writes the keys of a provider and says so.
+// saveKeys writes the keys of a provider into the settings and reports it.
 func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, pr config.Provider, label string) error {
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, llmadmin.SaveKeys(&pr)); err != nil {
@@ -315,7 +315,8 @@ func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, p
 	return nil
 }
 
-// secretOf is what the settings say of a key: what is given, or the form of a secret that is asked for here.
+// secretOf returns the text for the settings that a key is read from: the reference given by flags, or a
+// reference to a secret that the person types here.
 func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, label, given string) (form string, err error) {
 	if given != "" {
 		return given, nil
@@ -334,7 +335,7 @@ func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, la
 	return p.keep(ctx, cfg, provider, label, strings.TrimSpace(key))
 }
 
-// keep keeps a key as a secret.
+// keep stores a key in the secret store.
 func (p commands) keep(ctx context.Context, cfg *config.Config, provider, label, key string) (form string, err error) {
 	switch {
 	case key == "":
@@ -351,7 +352,7 @@ func (p commands) keep(ctx context.Context, cfg *config.Config, provider, label,
 	return form, nil
 }
 
-// forgetSecret drops the secret of a key, if it is one of ours.
+// forgetSecret deletes the secret of a key, if this program stored it.
 func (p commands) forgetSecret(ctx context.Context, cfg *config.Config, provider string, k config.ProviderKey) {
 	if err := llmadmin.DeleteKey(ctx, cfg, provider, &k); err != nil {
 		p.Warn("the secret %s is still kept: %v", llmadmin.SecretName(provider, k.Label), err)

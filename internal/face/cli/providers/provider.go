@@ -18,7 +18,7 @@ import (
 	llmadmin "collie/internal/llm/admin"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 // ProviderCommand is `collie provider`.
@@ -73,7 +73,7 @@ func (p commands) list(name string) error {
 	return p.Table([]string{"NAME", "KIND", "KEYS", "ADDRESS"}, cells)
 }
 
-// modelRow is a model as --json has it.
+// modelRow is one model in the output of --json.
 type modelRow struct {
 	Model     string   `json:"model"` // PROVIDER/MODEL
 	Context   int      `json:"context"`
@@ -97,7 +97,7 @@ func (p commands) listModels(ctx context.Context, name string) error {
 	defer p.close(m)
 	infos, err := m.List(ctx, name)
 	if err != nil && len(infos) == 0 {
-		return app.ModelError("provider list", err)
+		return llmadmin.Explain("provider list", err)
 	}
 	rows := []modelRow{}
 	for _, i := range infos {
@@ -135,20 +135,20 @@ func priceText(r modelRow) string {
 	return fmt.Sprintf("$%g / $%g", *r.Input, *r.Output)
 }
 
-// open returns the providers of the settings, with the state of their keys.
+// open opens the providers of the settings in this process, with the stored state of their keys.
 func (p commands) open(ctx context.Context, cfg *config.Config) (*app.Models, error) {
 	log, err := p.Logger()
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenModelsAlone(ctx, cfg, app.Options{Env: p.Env, Logger: log})
+	return app.OpenModelsWithoutGateway(ctx, cfg, app.Options{Env: p.Env, Logger: log})
 }
 
 func (p commands) close(m *app.Models) {
 	ctx, cancel := context.WithTimeout(context.Background(), root.StopTime)
 	defer cancel()
 	if err := m.Close(ctx); err != nil {
-		p.Warn("what was learned of the keys is not kept: %v", err)
+		p.Warn("the state of the keys could not be saved: %v", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func (p commands) testCommand() *cobra.Command {
 	}
 }
 
-// test tries the keys of a provider, all providers where name is empty, and tells how they did.
+// test tests the keys of a provider, or of all providers if name is empty, and prints the outcomes.
 func (p commands) test(ctx context.Context, op, name, label string) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -205,7 +205,7 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 		}
 		r := llmadmin.TestResult{Provider: s.Provider, Label: s.Label}
 		if r.Models, last = try(s.Provider, s.Label); last != nil {
-			r.Error = root.WhatHelps(last)
+			r.Error = root.ErrorTextWithHint(last)
 		} else {
 			r.OK = true
 			good++
@@ -265,7 +265,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 	found, chosen := false, false
 	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {
 		text, err := config.Unsetting(config.Pointer("providers", name), &found)(text)
-		if err == nil && found && strings.HasPrefix(cfg.Agent.Model, name+"/") { // which nobody else has
+		if err == nil && found && strings.HasPrefix(cfg.Agent.Model, name+"/") { // no other provider has these models
 			text, err = config.Unsetting("agent.model", &chosen)(text)
 		}
 		return text, err
@@ -274,7 +274,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 		return root.NotWritten("provider remove", file, err)
 	}
 	if !found {
-		return root.Usage("%s does not stand in %s but in another settings file; remove it there", name, file)
+		return root.Usage("%s is not in %s but in another settings file; remove it there", name, file)
 	}
 	for _, k := range pr.Keys {
 		p.forgetSecret(ctx, cfg, name, k)

@@ -30,8 +30,8 @@ type Client struct {
 	client  *http.Client
 }
 
-// New returns a client for a gateway. Lists wait until servers have started; nil means all servers. cfg says
-// which certificates to trust.
+// New returns a client for a gateway. Requests for lists wait until the named servers have started; nil means all of them. cfg
+// says which certificates to trust.
 func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	t := &http.Transport{
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
@@ -61,7 +61,7 @@ const aliveTime = 2 * time.Second
 // HTTP is the client that trusts the certificate of the gateway.
 func (r *Client) HTTP() *http.Client { return r.client }
 
-// Alive reports whether the gateway answers. Its file may outlive it.
+// Alive reports whether the gateway answers. The file that announces a gateway may be left over after it was killed.
 func (r *Client) Alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
@@ -133,7 +133,7 @@ func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json
 	if err != nil {
 		return nil, r.goneError(ctx, err)
 	}
-	if resp.StatusCode/100 != 2 { // not 200 alone: some routes make something, or answer nothing
+	if resp.StatusCode/100 != 2 { // some routes answer 201 or 204
 		return nil, Refused(resp.StatusCode, raw)
 	}
 	return raw, nil
@@ -155,7 +155,7 @@ func (r *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	return resp, nil
 }
 
-// goneError returns the error for a gateway that has gone away.
+// goneError returns the cause if ctx has ended, and otherwise the error that the gateway cannot be reached.
 func (r *Client) goneError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -212,8 +212,8 @@ func Refused(status int, body []byte) error {
 	}
 }
 
-// factsOf returns all members of an error, byte for byte. When the error is written again, members with a
-// field of their own take precedence.
+// factsOf returns all members of an error, byte for byte, so that unknown ones survive when it is written again. For members
+// that have a field in [tool.Error] the field counts then.
 func factsOf(body []byte) map[string]any {
 	out := map[string]any{}
 	rawjson.EachMember(json.RawMessage(gjson.GetBytes(body, "error").Raw), func(name string, _, value json.RawMessage) { out[name] = value })

@@ -18,7 +18,8 @@ func (r *Client) Reread(ctx context.Context) {
 
 // Operations of a running gateway on its tool cache.
 
-// ClearCache deletes the entries of servers, or all if none is named, and returns whose there were.
+// ClearCache deletes the entries of servers, or all if none is named, and returns the names of
+// those that had entries.
 func (r *Client) ClearCache(ctx context.Context, names []string) ([]string, error) {
 	body, err := json.Marshal(map[string][]string{"servers": append([]string{}, names...)})
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 func (p *Program) RequireYes(ctx context.Context, question string) (bool, error) {
 	if !output.IsTerminal(p.Err) || !output.IsTerminal(p.In) {
 		return false, &tool.Error{
-			Op: "ask", Kind: tool.Unconfirmed, Message: "nobody can be asked here: " + question, Hint: "--yes answers it",
+			Op: "ask", Kind: tool.Unconfirmed, Message: "there is no terminal to ask at: " + question, Hint: "--yes answers it",
 		}
 	}
 	fmt.Fprintf(p.Err, "%s [y/N] ", locale.T(question))

@@ -25,7 +25,7 @@ type Backend interface {
 	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	// List returns the MCP result of a list, byte for byte as clients see it.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
-	// Rebalance chooses the views of servers anew, if that is automatic.
+	// Rebalance chooses the views of servers again, if that is automatic.
 	Rebalance(ctx context.Context) error
 	Servers(ctx context.Context) ([]tool.ServerStatus, error)
 	// Restart, Refresh and Start return the state of the server after the operation.

@@ -13,7 +13,7 @@ import (
 const browserTime = 3 * time.Second
 
 // OpenBrowser opens a page in the user's browser. address must be a checked URL, because the system's program
-// opens anything. An error means that nobody will see the page.
+// opens anything. An error means that the page was not opened.
 func (p *Program) OpenBrowser(_ context.Context, address string) error {
 	c := process.Command{Label: "browser", Env: p.Env.List()}
 	switch runtime.GOOS {

@@ -21,9 +21,9 @@ var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 // asPage matches the URI of a help page.
 var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
-// InCommands rewrites the calls in one of our own texts as a person types them: fs(action="ls", path="/")
+// WithCommandLines rewrites the calls in one of our own texts as a person types them: fs(action="ls", path="/")
 // becomes collie fs ls --path /. What it does not understand stays.
-func InCommands(text string) string {
+func WithCommandLines(text string) string {
 	var b strings.Builder
 	for {
 		at := asCall.FindStringSubmatchIndex(text)

@@ -21,19 +21,19 @@ func TestInCommands(t *testing.T) {
 		`fs(action="ls", path="/`:                                         `fs(action="ls", path="/`,
 		`f(x) (action=)`:                                                  `f(x) (action=)`,
 	} {
-		if got := InCommands(text); got != want {
+		if got := WithCommandLines(text); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
 		}
 	}
 }
 
-// In any text, what is not a call stays unchanged, and InCommands returns.
+// In any text, what is not a call stays unchanged, and WithCommandLines returns.
 func FuzzInCommands(f *testing.F) {
 	f.Add(`fs(action="ls", path="/") x`)
 	f.Add(`fs(action="ls", path="/`)
 	f.Add(`fs(action="ls"fs(action="ls")`)
 	f.Fuzz(func(t *testing.T, text string) {
-		got := InCommands(text)
+		got := WithCommandLines(text)
 		if !asCall.MatchString(text) && !asPage.MatchString(text) && got != text {
 			t.Errorf("%q became %q", text, got)
 		}

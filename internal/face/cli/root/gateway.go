@@ -25,7 +25,7 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 	}
 	if g.Version != p.Version {
 		none.Message = p.otherVersion(&g)
-		none.Hint = "restart it"
+		none.Hint = "collie service restart replaces it"
 		return nil, false, none
 	}
 	if r = remote.New(cfg, g, nil); !r.Alive(ctx) {
@@ -66,7 +66,7 @@ func (p *Program) readsAlike(g *home.Gateway, cfg *config.Config) bool {
 // OtherGateway says how the settings of a gateway differ from those of this command, and what to do.
 func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	if g.Version != p.Version {
-		return locale.Sprintf("%s; restart it", p.otherVersion(g))
+		return locale.Sprintf("%s; replace it with collie service restart", p.otherVersion(g))
 	}
 	message := locale.Sprintf("the running gateway (pid %d) was started with other settings: ", g.PID)
 	o := p.Options()

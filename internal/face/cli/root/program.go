@@ -45,7 +45,9 @@ type Program struct {
 	CommandNames []string // for suggestions
 }
 
-// Root returns the root command with the flags that all commands have.
+// Root returns the root command with the flags that all commands have. The group id of a command is the title under
+// which the help lists it. The titles come in the order of their first commands; the commands for help and completion
+// are listed under the last one.
 func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use: "collie", Version: p.Version,
@@ -70,6 +72,13 @@ func (p *Program) Root(commands ...*cobra.Command) *cobra.Command {
 	flags.Var(&jsonFlag{&p.JSON}, "json", "answer in JSON, for programs")
 	flags.Lookup("json").NoOptDefVal = "true"
 	root.SetFlagErrorFunc(wrongFlag)
+	for _, c := range commands {
+		if c.GroupID != "" && !root.ContainsGroup(c.GroupID) {
+			root.AddGroup(&cobra.Group{ID: c.GroupID, Title: c.GroupID})
+			root.SetHelpCommandGroupID(c.GroupID)
+			root.SetCompletionCommandGroupID(c.GroupID)
+		}
+	}
 	root.AddCommand(commands...)
 	wordsAreUsage(root)
 	translate(root)
@@ -90,7 +99,8 @@ func (f *jsonFlag) Set(s string) (err error) {
 	return err
 }
 
-// foreignFlags maps flags of ours to the names that other programs use for them.
+// foreignFlags maps Collie's flags to the names that other programs use for the same, for
+// suggestions.
 var foreignFlags = map[string][]string{
 	"http": {"port", "listen", "addr", "address", "host", "bind"}, "config": {"settings", "config-file"}, "json": {"output", "format"},
 	"log-level": {"verbose", "v", "loglevel"}, "home": {"dir", "data-dir"}, "yes": {"force", "y"},
@@ -139,7 +149,7 @@ func (e *usageError) Error() string { return e.message }
 // Usage returns a [usageError].
 func Usage(format string, args ...any) error { return &usageError{locale.Sprintf(format, args...)} }
 
-// AsUsage makes a [usageError] of a mistake in the words of a command line; other errors stay what they are.
+// AsUsage turns an [arguments.Error] into a [usageError] and returns all other errors unchanged.
 func AsUsage(err error) error {
 	if mistake, ok := errors.AsType[*arguments.Error](err); ok {
 		return &usageError{mistake.Error()}
@@ -147,7 +157,7 @@ func AsUsage(err error) error {
 	return err
 }
 
-// Load reads the settings. Warnings are shown; errors are what Load returns.
+// Load reads the settings. It prints warnings and returns errors.
 func (p *Program) Load() (*config.Config, error) {
 	cfg, err := config.Load(p.Options())
 	if err != nil {

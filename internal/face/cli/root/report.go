@@ -15,16 +15,33 @@ import (
 	"collie/internal/tool"
 )
 
-// WhatHelps is WhatWas with the error's hint.
-func WhatHelps(err error) string {
+// ErrorTextWithHint returns what was wrong, as [ErrorText] does, and the error's hint.
+func ErrorTextWithHint(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Hint != "" {
-		return WhatWas(err) + locale.T("; ") + locale.Sentence(e.Hint)
+		return ErrorText(err) + locale.T("; ") + locale.Sentence(e.Hint)
 	}
-	return WhatWas(err)
+	return ErrorText(err)
 }
 
-// WhatWas returns what was wrong, without the operation.
-func WhatWas(err error) string {
+// LocalizedError returns what was wrong, with its subject, and a hint, in the language of the terminal. The hint is empty if
+// the error has none.
+func LocalizedError(err error) (text, hint string) {
+	err = ofSystem(err)
+	e, ok := errors.AsType[*tool.Error](err)
+	if !ok {
+		return locale.Sentence(err.Error()), ""
+	}
+	e = inLanguage(inOneLine(e))
+	if e.Hint != "" {
+		hint = WithCommandLines(locale.Sentence(e.Hint))
+	}
+	shown := *e
+	shown.Hint = ""
+	return shown.Error(), hint
+}
+
+// ErrorText returns what was wrong, without the operation.
+func ErrorText(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Message != "" {
 		return locale.Sentence(e.Message)
 	}
@@ -65,13 +82,13 @@ func (p *Program) Report(err error) int {
 		e = inLanguage(inOneLine(e))
 		fmt.Fprintf(p.Err, "%s [%s] %v\n", p.Painter(p.Err).Mark("✗"), kind, e)
 		for _, f := range e.Fields {
-			fmt.Fprintf(p.Err, "  %s: %s\n", f.Path, InCommands(locale.Sentence(f.Message)))
+			fmt.Fprintf(p.Err, "  %s: %s\n", f.Path, WithCommandLines(locale.Sentence(f.Message)))
 		}
 		if e.OutcomeUnknown {
 			locale.Fprintf(p.Err, "  It may have taken effect all the same.\n")
 		}
 		if e.Hint != "" {
-			locale.Fprintf(p.Err, "  Hint: %s\n", InCommands(e.Hint))
+			locale.Fprintf(p.Err, "  Hint: %s\n", WithCommandLines(e.Hint))
 		}
 		return code
 	}
@@ -101,8 +118,8 @@ func (p *Program) Report(err error) int {
 	return code
 }
 
-// inLanguage translates the texts of an error. Texts of packages that do not translate are in the catalog
-// too, if people see them often.
+// inLanguage translates the texts of an error. If people often see the errors of a package that does not translate its
+// texts, these are among the translations too.
 func inLanguage(e *tool.Error) *tool.Error {
 	out := *e
 	out.Op, out.Message, out.Hint = locale.T(e.Op), locale.Sentence(e.Message), locale.Sentence(e.Hint)
@@ -115,10 +132,11 @@ func inLanguage(e *tool.Error) *tool.Error {
 // diskFull is the kind of error for a full disk.
 const diskFull tool.ErrorKind = "disk_full"
 
-// ofSystem adds a message for people to an error that only says that the system denies access to a file.
+// ofSystem turns an error of the file system, a full disk or a denied access, into one with a hint for people. It leaves
+// errors alone that explain themselves.
 func ofSystem(err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
-	if _, told := errors.AsType[*tool.Error](err); !ok || told || IsUsage(err) || IsConfig(err) {
+	if _, explained := errors.AsType[*tool.Error](err); !ok || explained || IsUsage(err) || IsConfig(err) {
 		return err
 	}
 	out := &tool.Error{Op: e.Op, Kind: tool.Denied, Subject: e.Path, Err: e.Err}
@@ -133,7 +151,8 @@ func ofSystem(err error) error {
 	return out
 }
 
-// inOneLine returns an error without its fields if its message says the same.
+// inOneLine returns an error without its fields if its message says the same. If the message contains that of its only
+// field, the field's path and message replace it.
 func inOneLine(e *tool.Error) *tool.Error {
 	differs := func(f tool.Field) bool { return f.Message != e.Message }
 	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, differs) {
@@ -149,7 +168,7 @@ func inOneLine(e *tool.Error) *tool.Error {
 	if strings.HasPrefix(e.Fields[0].Message, "is ") {
 		between = " "
 	}
-	out.Message, out.Fields = e.Fields[0].Path+between+InCommands(e.Fields[0].Message), nil
+	out.Message, out.Fields = e.Fields[0].Path+between+WithCommandLines(e.Fields[0].Message), nil
 	return &out
 }
 

@@ -76,14 +76,14 @@ func (p *Program) Changed(ctx context.Context, cfg *config.Config, command strin
 }
 
 // reloadedSections are the sections, and the single settings, that a running gateway takes up.
-var reloadedSections = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "guard", "siyuan", "vault", "mcp.enabled", "http.elicitationConfirms"}
+var reloadedSections = []string{"mcpServers", "servers", "inputs", "profiles", "context", "providers", "models", "agent", "guard", "web", "siyuan", "vault", "mcp.enabled", "mcp.registry", "http.elicitationConfirms"}
 
 // OnRecord records a change that was made. If that fails, it only prints a warning.
 func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	raw, err := json.Marshal(detail)
 	if err == nil {
 		err = app.RecordChange(ctx, cfg, app.Options{Version: p.Version, Env: p.Env}, tool.Record{
-			Name: command, Origin: tool.Direct, Principal: Principal(), Client: "collie", Detail: raw,
+			Name: command, Origin: tool.Direct, Principal: Principal(), Client: tool.Acting(ctx), Detail: raw,
 		})
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"collie/internal/rawjson"
 )
 
-// commands are the commands of this folder, all of one program.
+// commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
 // ConfigCommand is `collie config`.

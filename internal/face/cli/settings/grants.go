@@ -17,6 +17,7 @@ import (
 	"collie/internal/face/cli/output"
 	"collie/internal/face/cli/remote"
 	"collie/internal/face/cli/root"
+	grantadmin "collie/internal/pipeline/gate/grant/admin"
 )
 
 // GrantsCommand is `collie grants`.
@@ -32,7 +33,7 @@ func GrantsCommand(shared *root.Program) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "revoke ID", Aliases: []string{"remove", "rm"}, Short: "Take a grant back", Args: root.Named("id"),
-			Long:    "Takes back what you allowed: from now on you are asked about such calls again, in every process of\nthis home. A call that runs already goes on.",
+			Long:    "Revokes a grant: from now on you are asked about such calls again, in every process of\nthis home. A call that is running continues.",
 			Example: "  collie grants revoke g4jx2k7a9m3c6t5w",
 			RunE:    func(c *cobra.Command, args []string) error { return p.grantsRevoke(c.Context(), args[0]) },
 			ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -42,8 +43,15 @@ func GrantsCommand(shared *root.Program) *cobra.Command {
 	)
 }
 
+// allGrants lists and revokes the grants of all sessions, in this process or in the running
+// gateway.
+type allGrants interface {
+	List(ctx context.Context) ([]grantadmin.Grant, error)
+	Revoke(ctx context.Context, id string) (grantadmin.Grant, error)
+}
+
 // grants returns the grants of this home, through its gateway if one runs. The caller calls end.
-func (p commands) grants(ctx context.Context) (g app.Grants, end func(), err error) {
+func (p commands) grants(ctx context.Context) (g allGrants, end func(), err error) {
 	cfg, err := p.Load()
 	if err != nil {
 		return nil, nil, err
@@ -71,21 +79,21 @@ func (p commands) sameGateway(ctx context.Context, cfg *config.Config) *remote.C
 	return r
 }
 
-// remoteGrants are those of a running gateway.
+// remoteGrants gives access to the grants of a running gateway.
 type remoteGrants struct{ gateway *remote.Client }
 
-// List implements [app.Grants].
-func (g remoteGrants) List(ctx context.Context) ([]app.Grant, error) {
+// List implements [allGrants].
+func (g remoteGrants) List(ctx context.Context) ([]grantadmin.Grant, error) {
 	raw, err := g.gateway.Do(ctx, http.MethodGet, "/grants", nil)
 	if err != nil {
 		return nil, err
 	}
-	var list struct{ Grants []app.Grant }
+	var list struct{ Grants []grantadmin.Grant }
 	return list.Grants, json.Unmarshal(raw, &list)
 }
 
-// Revoke implements [app.Grants].
-func (g remoteGrants) Revoke(ctx context.Context, id string) (was app.Grant, err error) {
+// Revoke implements [allGrants].
+func (g remoteGrants) Revoke(ctx context.Context, id string) (was grantadmin.Grant, err error) {
 	raw, err := g.gateway.Do(ctx, http.MethodDelete, "/grants/"+url.PathEscape(id), nil)
 	if err != nil {
 		return was, err
@@ -123,7 +131,7 @@ func (p commands) grantsList(ctx context.Context) error {
 	case err != nil:
 		return err
 	case p.JSON:
-		return p.PrintJSON(map[string]any{"grants": append([]app.Grant{}, all...)})
+		return p.PrintJSON(map[string]any{"grants": append([]grantadmin.Grant{}, all...)})
 	case len(all) == 0:
 		p.Note("nothing is allowed for more than one call")
 		return nil
@@ -141,7 +149,7 @@ func (p commands) grantsList(ctx context.Context) error {
 }
 
 // scope says how long a grant holds.
-func scope(g *app.Grant) string {
+func scope(g *grantadmin.Grant) string {
 	switch {
 	case g.Turn != "":
 		return locale.T("one answer")

@@ -14,6 +14,8 @@ import (
 	"collie/internal/app"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/root"
+	auditadmin "collie/internal/pipeline/audit/admin"
+	firewalladmin "collie/internal/pipeline/firewall/admin"
 	"collie/internal/tool"
 )
 
@@ -34,12 +36,12 @@ func GuardCommand(shared *root.Program) *cobra.Command {
 		Example: "  echo '{\"server\":\"shell\",\"tool\":\"run\",\"arguments\":{\"command\":\"ls | sh\"}}' | collie guard test -",
 		RunE:    func(_ *cobra.Command, args []string) error { return p.guardTest(args[0]) },
 	}
-	return root.Group("guard", "The fixed rules that judge what tools are asked for", show, test, p.guardLogCommand(), p.guardNotifyCommand())
+	return root.Group("guard", "The fixed rules that judge tool calls", show, test, p.guardLogCommand(), p.guardNotifyCommand())
 }
 
 func (p commands) guardNotifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "notify", Short: "Send a notification, to see whether it reaches you", Args: cobra.NoArgs,
+		Use: "notify", Short: "Send a test notification", Args: cobra.NoArgs,
 		Long: "Sends a notification to where guard.notify says: to this desktop, to an address of yours, or both.\n" +
 			"A gateway sends one when a call waits for you, with the tool, the client and where to answer.",
 		Example: "  collie config set guard.notify.url https://ntfy.sh/my-topic\n  collie config set guard.notify.format text\n  collie guard notify",
@@ -98,7 +100,7 @@ func (p commands) guardLog(ctx context.Context, n int) error {
 		return err
 	}
 	rows := [][]string{}
-	for e, err := range app.OpenRecords(cfg).Query(ctx, app.AuditFilter{Kind: "decision", Limit: n}) {
+	for e, err := range auditadmin.Open(cfg).Query(ctx, auditadmin.Filter{Kind: "decision", Limit: n}) {
 		if err != nil {
 			return err
 		}
@@ -133,7 +135,7 @@ func (p commands) guardShow() error {
 	if err != nil {
 		return err
 	}
-	rules := app.GuardRules(cfg)
+	rules := firewalladmin.Rules(cfg)
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"mode": cfg.Guard.Mode, "clients": cfg.Guard.Clients, "prompts": cfg.Guard.Prompts, "guardian": cfg.Guard.Guardian, "rules": rules})
 	}
@@ -142,7 +144,7 @@ func (p commands) guardShow() error {
 	p.Note("guard.prompts is %s: results that try to give orders to a model", cfg.Guard.Prompts)
 	p.Note("guard.guardian.mode is %s: a second model that looks at calls", cfg.Guard.Guardian)
 	if n := &cfg.Guard.Notify; n.Desktop || n.URL != "" {
-		p.Note("guard.notify is set: you are told of questions elsewhere; %s tries it", p.Typed("guard notify"))
+		p.Note("guard.notify is set: questions are sent to you as notifications; %s sends a test", p.Typed("guard notify"))
 	}
 	var rows [][]string
 	for _, r := range rules {
@@ -171,7 +173,7 @@ func (p commands) guardTest(file string) error {
 	if err != nil {
 		return err
 	}
-	trial, err := app.TryGuard(cfg, p.Env, raw)
+	trial, err := firewalladmin.Try(cfg, p.Env, raw)
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ func (p commands) guardTest(file string) error {
 	}
 	format := map[string]string{
 		"pass":   locale.T("A call from %s passes the rules. Its risk is %s."),
-		"ask":    locale.T("A call from %s is asked about. Its risk is %s."),
+		"ask":    locale.T("A call from %s needs a person's answer. Its risk is %s."),
 		"refuse": locale.T("A call from %s is refused. Its risk is %s."),
 		"log":    locale.T("A call from %s passes, and what was found is logged. Its risk is %s."),
 	}[trial.Outcome]

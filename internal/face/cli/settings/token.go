@@ -18,7 +18,7 @@ import (
 func TokenCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
-	return root.Group("token", "Who may come in over HTTP, to see what",
+	return root.Group("token", "Tokens that give clients access over HTTP",
 		p.tokenAddCommand(),
 		&cobra.Command{
 			Use: "list", Short: "Show the named tokens, never their secrets", Args: cobra.NoArgs,
@@ -26,14 +26,14 @@ func TokenCommand(shared *root.Program) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "revoke NAME", Aliases: []string{"remove", "rm"}, Short: "End a token", Args: root.Named("name"),
-			Long: "Ends a token: within a second it opens nothing, and what is open with it is closed, in every\n" +
+			Long: "Ends a token: within a second it is refused, and connections opened with it are closed, in every\n" +
 				"process of this home.",
 			ValidArgsFunction: p.completeTokens,
 			RunE:              func(c *cobra.Command, args []string) error { return p.tokenRevoke(c.Context(), args[0]) },
 		},
 		&cobra.Command{
 			Use: "rotate NAME", Short: "Give a token a new secret", Args: root.Named("name"),
-			Long: "Gives a token a new secret and prints it, once. The old one ends as with collie token revoke;\n" +
+			Long: "Gives a token a new secret and prints it once. The old one ends as with collie token revoke;\n" +
 				"profile and scopes stay.",
 			ValidArgsFunction: p.completeTokens,
 			RunE:              func(c *cobra.Command, args []string) error { return p.tokenRotate(c.Context(), args[0]) },
@@ -51,7 +51,7 @@ func (p commands) tokenAddCommand() *cobra.Command {
 	var f tokenFlags
 	c := &cobra.Command{
 		Use: "add NAME", Short: "Make a token for a client", Args: root.Named("name"),
-		Long: "Makes a token and prints it, once: only a digest of it is kept. With --profile it sees and\n" +
+		Long: "Makes a token and prints it once: only a digest of it is stored. With --profile it sees and\n" +
 			"calls what that profile shows, and any other ?profile= is refused; without, it may choose any.\n" +
 			"The first token, which collie serve makes, is not one of these and stays as it is.",
 		Example: "  collie token add laptop --profile work\n  collie token add phone --scope chat,approve | pbcopy",

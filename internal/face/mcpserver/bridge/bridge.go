@@ -28,7 +28,7 @@ import (
 
 // Gateway says how to reach a running gateway.
 type Gateway struct {
-	// URL is that of its MCP endpoint, including the query.
+	// URL is the URL of its MCP endpoint, including the query.
 	URL string
 	// Key is its bearer token, which changes when the gateway restarts.
 	Key string
@@ -44,7 +44,8 @@ type Opened struct {
 	Close func()
 }
 
-// Options say where else the client can be served. Find and Open are required; calls of them do not overlap.
+// Options tell the bridge where else the client can be served. Find and Open are required; calls of them do
+// not overlap.
 type Options struct {
 	// Find returns the gateway that is running and answering now. An error means that there is none yet, or,
 	// if it matches ErrOther, that it is useless to wait for one.
@@ -81,7 +82,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, close func() error,
 	lines := mcp.NewLines(in, nil, 0, close)
 	stop := context.AfterFunc(ctx, func() {
 		r.end(context.Cause(ctx))
-		_ = lines.Close() // the error of read says what happened
+		_ = lines.Close() // the error of read explains it
 	})
 	defer stop()
 	defer context.AfterFunc(r.clientGone, func() { _ = lines.Close() })()
@@ -120,7 +121,7 @@ func (r *relay) read(lines *mcp.Lines) error {
 	}
 }
 
-// leaveTimeout bounds leaving a gateway, and waiting for goroutines that nobody needs any more.
+// leaveTimeout bounds leaving a gateway, and waiting for goroutines that are no longer needed.
 const leaveTimeout = 2 * time.Second
 
 // drain ends the relay: subscriptions at once, other requests when they are answered or the time is up.

@@ -127,7 +127,7 @@ func (r *relay) execute(f *request) {
 		err = r.forward(f)
 	}
 	if f.isInitialize() {
-		r.session.initializeOver()
+		r.session.initializeDone()
 	}
 	if err != nil && context.Cause(f.ctx) != errTakenBack { //nolint:errorlint // it is never wrapped
 		r.finish(f, mcp.AppendError(nil, f.m.ID, errorObject(err)))

@@ -61,8 +61,8 @@ func (s *session) await(f *request) error {
 	return nil
 }
 
-// initializeOver ends the wait for initialize. If initialize failed, it may be sent again.
-func (s *session) initializeOver() {
+// initializeDone ends the wait for initialize. If initialize failed, it may be sent again.
+func (s *session) initializeDone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.opening)

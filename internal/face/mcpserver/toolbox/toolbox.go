@@ -1,5 +1,5 @@
-// Package toolbox offers tools to the agent of another program for the time of one turn: an MCP endpoint on a free port of
-// this machine, with a token that is good for nothing else and ends with it.
+// Package toolbox offers tools to the agent of another program for the time of one turn: an MCP endpoint on a free port
+// of this machine, with a token that is valid only there and only during the turn.
 package toolbox
 
 import (
@@ -60,7 +60,7 @@ func open(ctx context.Context, o Options, box *agent.Toolbox) (agent.Endpoint, e
 	endpoint.Env = [2]string{Variable, at.String()}
 	endpoint.Close = func() {
 		close(stopping)
-		_ = listener.Close() // it says nothing that matters: whoever asks has ended
+		_ = listener.Close() // the message does not matter, because the turn of the agent has ended
 		<-served
 		_ = handler.Close()
 		face.Close()

@@ -53,6 +53,8 @@ type Browser struct {
 	Host string    `json:"host"` // the Host for which it signed in
 	Made time.Time `json:"made"`
 	Used time.Time `json:"used"` // to the day
+	// Address is the network address from which it signed in, without the port; empty for browsers of older versions.
+	Address string `json:"address,omitempty"`
 }
 
 // entry is a Browser as stored in the file.
@@ -62,7 +64,7 @@ type entry struct {
 	Key    string `json:"keySHA256"`
 }
 
-// Secrets are what a browser shows with each request.
+// Secrets are the credentials that a browser sends with each request.
 type Secrets struct{ Cookie, Key string }
 
 // Book is the list of a home. It is safe for concurrent use.
@@ -161,9 +163,9 @@ func (b *Book) dropOldestLink() {
 	delete(b.links, oldest)
 }
 
-// SignIn uses up a link and adds a browser for host, which calls itself name. A link that is unknown, used or over is
+// SignIn uses up a link and adds a browser for host, which calls itself name and comes from an address. A link that is unknown, used or over is
 // an error of kind Denied.
-func (b *Book) SignIn(ctx context.Context, link, host, name string) (Browser, Secrets, error) {
+func (b *Book) SignIn(ctx context.Context, link, host, name, address string) (Browser, Secrets, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	digest := sha256.Sum256([]byte(link))
@@ -178,7 +180,7 @@ func (b *Book) SignIn(ctx context.Context, link, host, name string) (Browser, Se
 	}
 	secrets := Secrets{Cookie: random(secretBytes), Key: random(secretBytes)}
 	made := entry{
-		Browser: Browser{ID: random(6), Name: shorten(name), Host: host, Made: now, Used: now},
+		Browser: Browser{ID: random(6), Name: shorten(name), Host: host, Made: now, Used: now, Address: address},
 		Cookie:  digestOf(secrets.Cookie), Key: digestOf(secrets.Key),
 	}
 	list := append(b.alive(now), made)

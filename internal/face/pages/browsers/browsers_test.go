@@ -42,7 +42,7 @@ func (d *desk) again() {
 func (d *desk) signIn() (browsers.Browser, browsers.Secrets) {
 	d.Helper()
 	link, _ := d.book.Link()
-	b, s, err := d.book.SignIn(d.Context(), link, host, "Firefox, Linux")
+	b, s, err := d.book.SignIn(d.Context(), link, host, "Firefox, Linux", "192.0.2.7")
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -61,19 +61,19 @@ func TestALinkIsForOneBrowserAndTwoMinutes(t *testing.T) {
 	limit := until.Sub(d.now)
 	once, _ := d.book.Link()
 	for name, link := range map[string]string{"guessed": strings.Repeat("A", len(once)), "empty": ""} {
-		if _, _, err := d.book.SignIn(t.Context(), link, host, "x"); err == nil {
+		if _, _, err := d.book.SignIn(t.Context(), link, host, "x", "192.0.2.7"); err == nil {
 			t.Errorf("a %s link signs in", name)
 		}
 	}
-	if _, _, err := d.book.SignIn(t.Context(), once, host, "x"); err != nil {
+	if _, _, err := d.book.SignIn(t.Context(), once, host, "x", "192.0.2.7"); err != nil {
 		t.Error(err)
 	}
-	_, _, err := d.book.SignIn(t.Context(), once, host, "x")
+	_, _, err := d.book.SignIn(t.Context(), once, host, "x", "192.0.2.7")
 	if e, ok := errors.AsType[*tool.Error](err); !ok || e.Kind != tool.Denied {
 		t.Errorf("the second use of a link: %v", err)
 	}
 	d.now = until
-	if _, _, err := d.book.SignIn(t.Context(), late, host, "x"); err == nil || limit != 2*time.Minute {
+	if _, _, err := d.book.SignIn(t.Context(), late, host, "x", "192.0.2.7"); err == nil || limit != 2*time.Minute {
 		t.Error("a link that is over signs in")
 	}
 	if len(d.book.List()) != 1 {
@@ -90,10 +90,10 @@ func TestLinksAreBounded(t *testing.T) {
 	for range 100 {
 		last, _ = d.book.Link()
 	}
-	if _, _, err := d.book.SignIn(t.Context(), first, host, "x"); err == nil {
+	if _, _, err := d.book.SignIn(t.Context(), first, host, "x", "192.0.2.7"); err == nil {
 		t.Error("the first of a hundred links is kept")
 	}
-	if _, _, err := d.book.SignIn(t.Context(), last, host, "x"); err != nil {
+	if _, _, err := d.book.SignIn(t.Context(), last, host, "x", "192.0.2.7"); err != nil {
 		t.Errorf("the last link: %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestBrowsersOutliveARestart(t *testing.T) {
 	if !d.in(secrets) {
 		t.Error("the browser is signed out by a restart")
 	}
-	if _, _, err := d.book.SignIn(t.Context(), link, host, "x"); err == nil {
+	if _, _, err := d.book.SignIn(t.Context(), link, host, "x", "192.0.2.7"); err == nil {
 		t.Error("a link outlives a restart")
 	}
 	raw, err := os.ReadFile(filepath.Join(d.dir, "browsers.json"))
@@ -206,7 +206,7 @@ func TestNamesAreShortAndVisible(t *testing.T) {
 	t.Parallel()
 	d := open(t)
 	link, _ := d.book.Link()
-	b, _, err := d.book.SignIn(t.Context(), link, host, "a\x1b[2J\n\u202eb"+strings.Repeat("x", 500))
+	b, _, err := d.book.SignIn(t.Context(), link, host, "a\x1b[2J\n\u202eb"+strings.Repeat("x", 500), "192.0.2.7")
 	if err != nil || !strings.HasPrefix(b.Name, "a[2Jbxx") || len(b.Name) > 60 {
 		t.Errorf("the name is %q (%v)", b.Name, err)
 	}

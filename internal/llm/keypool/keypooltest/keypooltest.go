@@ -1,4 +1,4 @@
-// Package keypooltest holds stores of key pools to what [keypool.Store] says.
+// Package keypooltest tests that implementations of [keypool.Store] keep its contract.
 package keypooltest
 
 import (

@@ -48,7 +48,7 @@ func everyCase(f func(Case)) {
 // outcome decides c, with how strict that is.
 func outcome(c Case) int { return slices.Index(strict, Decide(c).Outcome) }
 
-// TestEveryCell visits every case and holds what is true of all of them.
+// TestEveryCell visits every case and checks the rules that hold for all of them.
 func TestEveryCell(t *testing.T) {
 	t.Parallel()
 	visited := map[string]bool{}

@@ -97,7 +97,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// Nothing is offered to callers outside of conversations, or about a definition that nobody has accepted.
+// No grant is offered to callers outside of conversations, or for a definition that is not accepted.
 func TestNothingIsOffered(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*grant.Asked){
@@ -173,7 +173,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// A grant of a rule's finding covers that rule, and what a command constraint holds is no more than it says.
+// A grant for a rule's finding covers only that rule, and a command constraint covers no more than its
+// words.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	asked := func(words string) *grant.Asked {

@@ -120,7 +120,7 @@ func pathConstraint(touches []tool.Touch) []Constraint {
 	return []Constraint{{Kind: Path, Value: folder, Name: folder}}
 }
 
-// subcommands are programs whose second word selects what they do.
+// subcommands are programs whose first argument is a subcommand.
 var subcommands = strings.Fields("apt brew bun cargo composer deno docker dotnet flutter gem gh git go gradle helm hg jj just kubectl make mix mvn nix npm pip pip3 pnpm podman poetry rustup swift terraform uv yarn")
 
 // hasSubcommand reports whether a command consists of a program and a subcommand. Such a constraint also covers longer

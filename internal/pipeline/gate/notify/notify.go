@@ -49,10 +49,10 @@ type Settings struct {
 	Secret func(ctx context.Context, text string) (string, error)
 }
 
-// On reports whether notes are sent anywhere.
-func (s *Settings) On() bool { return s.Desktop || s.URL != "" }
+// on reports whether notes are sent anywhere.
+func (s *Settings) on() bool { return s.Desktop || s.URL != "" }
 
-// Note says that a person is asked about a call.
+// Note is a notification that a call waits for a person's answer.
 type Note struct {
 	Tool   string
 	Client string // may be empty
@@ -69,7 +69,7 @@ type Options struct {
 }
 
 const (
-	sendLimit = 10 * time.Second // for one note at one destination
+	sendLimit = 10 * time.Second // time limit for one note to one destination
 	maxQueued = 16               // waiting notes
 	maxText   = 200              // characters of a name
 	title     = "Collie asks you"
@@ -120,7 +120,7 @@ func (n *Notifier) Close() {
 
 // Send queues a note. It never blocks: if the queue is full, the note is dropped.
 func (n *Notifier) Send(note Note) {
-	if !n.settings.Load().On() {
+	if !n.settings.Load().on() {
 		return
 	}
 	select {

@@ -10,7 +10,7 @@ type Level uint8
 
 // The levels.
 const (
-	None   Level = iota // for callers the notebook does not exist
+	None   Level = iota // to callers the notebook does not exist
 	Read                // r
 	Write               // rw
 	Delete              // rwd

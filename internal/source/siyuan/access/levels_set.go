@@ -88,7 +88,7 @@ func checkSettable(notebook kernel.ID, level Level) error {
 func levelNotStored(notebook kernel.ID, level Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),
-		Message: fmt.Sprintf("%s was written, and %s%s says something else now", level, ownFolder, levelsFile),
+		Message: fmt.Sprintf("%s was written, but %s%s now has something else", level, ownFolder, levelsFile),
 		Hint:    "another program writes that file; try again",
 	}
 }
@@ -96,7 +96,7 @@ func levelNotStored(notebook kernel.ID, level Level) error {
 func overriddenLevel(notebook kernel.ID, level, counts Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Code: "held_lower", Subject: string(notebook), Err: ErrHeld,
-		Message: fmt.Sprintf("our file says %s now, but %s still counts", level, counts),
+		Message: fmt.Sprintf("our file now has %s, but %s still applies", level, counts),
 		Hint:    "raise it in the settings of the SiYuan plugin too; of two files the lower level counts",
 		Facts: map[string]any{
 			"notebook": notebook, "current_permission": counts.String(), "file": pluginFolder + levelsFile,

@@ -96,7 +96,7 @@ func TestEverywhere(t *testing.T) {
 	}
 	err := s.Everywhere(t.Context(), access.Delete)
 	e, ok := errors.AsType[*tool.Error](err)
-	if !ok || e.Kind != tool.Denied || !cmp.Equal(e.Facts["notebooks"], []string{string(nbC)}) { // nbB is gone and has no say
+	if !ok || e.Kind != tool.Denied || !cmp.Equal(e.Facts["notebooks"], []string{string(nbC)}) { // nbB is gone and does not count
 		t.Errorf("%#v", err)
 	}
 	hidden := snapshot(map[kernel.ID]access.Level{nbB: access.None}, nbA)

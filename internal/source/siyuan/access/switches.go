@@ -22,8 +22,8 @@ type SwitchesOptions struct {
 	// TTL is how long a config is valid; default 30 s, negative reads it each time. KeepGood is how long the last
 	// good one is kept; default 10 minutes.
 	TTL, KeepGood time.Duration
-	// Changed is called when what is on has changed, before Current returns the new config to anybody. It must not
-	// block or call Current.
+	// Changed is called when what is on has changed, before Current returns the new config. It must not block or
+	// call Current.
 	Changed func(*Config)
 }
 

@@ -96,7 +96,7 @@ func (s *Switches) write(ctx context.Context, text []byte) error {
 	if !bytes.Equal(got, bytes.TrimSpace(text)) {
 		return &tool.Error{
 			Op: "write tool config", Kind: kernel.Mismatch, Subject: path,
-			Message: "what is there now is not what was written",
+			Message: "the stored config is not the one that was written",
 			Hint:    "another program writes that file; try again",
 		}
 	}

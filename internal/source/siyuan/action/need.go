@@ -25,7 +25,7 @@ type Target struct {
 // Need is a level that an action needs on some of the things that its arguments name.
 type Need struct {
 	Level access.Level
-	// Of says what the level is for, in help pages: "block id", "every notebook".
+	// Of describes in help pages what the level is needed on: "block id", "every notebook".
 	Of string
 	// Param is the argument that names the targets; empty if no single one does.
 	Param string
@@ -34,14 +34,14 @@ type Need struct {
 	Targets func(ctx context.Context, r *Request) ([]Target, error)
 }
 
-// OnNotebook needs a level on the notebook whose id is in an argument.
+// OnNotebook returns a Need for a level on the notebook whose id is in an argument.
 func OnNotebook(level access.Level, param string) Need {
 	return Need{Level: level, Of: "notebook " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		return r.notebooks(ctx, r.Strings(param))
 	}}
 }
 
-// OnBlock needs a level on the notebook of each block or document whose id is in an argument, a string or an array of
+// OnBlock returns a Need for a level on the notebook of each block or document whose id is in an argument, a string or an array of
 // strings.
 func OnBlock(level access.Level, param string) Need {
 	return Need{Level: level, Of: "block " + param, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
@@ -59,7 +59,7 @@ func OnDocument(level access.Level, param string) Need {
 	return n
 }
 
-// OnMembers needs a level on blocks whose ids are a member of the items of an array argument: OnMembers(access.Write,
+// OnMembers returns a Need for a level on blocks whose ids are a member of the items of an array argument: OnMembers(access.Write,
 // "items", "id").
 func OnMembers(level access.Level, param, member string) Need {
 	return Need{Level: level, Of: "block " + param + "[]." + member, Param: param, Targets: func(ctx context.Context, r *Request) ([]Target, error) {
@@ -67,9 +67,10 @@ func OnMembers(level access.Level, param, member string) Need {
 	}}
 }
 
-// Leaving needs rwd on the targets of from that are in another notebook than the single target of to: moving them
-// away is a removal for their notebook. from and to are other Needs of the same action; Leaving comes before them, so
-// that a refusal names the level that suffices. of says what leaves, such as "documents".
+// Leaving returns a Need for rwd on those targets of from that would leave their notebook, because for that notebook the move
+// is a removal. to has a single target. of says what leaves, such as "documents". Leaving stands before from and to in the
+// list of an action's needs, so that a caller who is refused hears of rwd at once, and not of a lower level that would not be
+// enough.
 func Leaving(of string, from, to Need) Need {
 	return Need{Level: access.Delete, Of: of + " that leave their notebook", Targets: func(ctx context.Context, r *Request) ([]Target, error) {
 		goal, err := to.Targets(ctx, r)
@@ -87,10 +88,10 @@ func Leaving(of string, from, to Need) Need {
 	}}
 }
 
-// Everywhere needs a level on every notebook of the workspace, including hidden ones.
+// Everywhere returns a Need for a level on every notebook of the workspace, including hidden ones.
 func Everywhere(level access.Level) Need { return Need{Level: level, Of: "every notebook"} }
 
-// On needs a level on the targets that a function returns. of describes them; param is the argument that they depend
+// On returns a Need for a level on the targets that a function returns. of describes them; param is the argument that they depend
 // on, if any.
 func On(level access.Level, of, param string, targets func(ctx context.Context, r *Request) ([]Target, error)) Need {
 	return Need{Level: level, Of: of, Param: param, Targets: targets}

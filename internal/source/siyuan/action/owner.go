@@ -49,8 +49,8 @@ func (r *Request) DatabaseOwners(ctx context.Context, id kernel.ID) (found []Tar
 	return found, len(ids), nil
 }
 
-// LowestOwner returns the place whose notebook has the lowest level; nil if there are no places.
-func (r *Request) LowestOwner(owners []Target) *Target {
+// lowestOwner returns the place whose notebook has the lowest level; nil if there are no places.
+func (r *Request) lowestOwner(owners []Target) *Target {
 	var lowest *Target
 	for i := range owners {
 		if lowest == nil || r.Levels.Of(owners[i].Notebook) < r.Levels.Of(lowest.Notebook) {
@@ -70,7 +70,7 @@ func (r *Request) Database(ctx context.Context, id kernel.ID) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	at := r.LowestOwner(owners)
+	at := r.lowestOwner(owners)
 	if at == nil || !r.Readable(at.Notebook) {
 		return Target{}, access.NotFound(access.Database, string(id))
 	}

@@ -268,7 +268,7 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE type = 'd' AND box IN ("+
 		kernel.QuoteIDs(boxes)+") AND hpath = "+kernel.Quote(hpath)+" LIMIT 100")
 	if withoutSQL(err) {
-		return nil, nil // the tree was asked already
+		return nil, nil // the document tree was already searched
 	}
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (r *Request) Places(ctx context.Context, ids []kernel.ID) (map[kernel.ID]Ta
 			rows, err := kernel.SQL[row](ctx, r.Kernel, "SELECT DISTINCT id, root_id, box, path, hpath FROM blocks WHERE id IN ("+
 				kernel.QuoteIDs(chunk)+") LIMIT 1000")
 			if withoutSQL(err) {
-				break // asked for one by one below
+				break // requested one by one below
 			}
 			if err != nil {
 				return nil, err

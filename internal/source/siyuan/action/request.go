@@ -85,7 +85,7 @@ type Coins interface {
 	Spend(ctx context.Context, item string, cost int64) (Wallet, error)
 }
 
-// Wallet is what the mascot has, and what it got it for.
+// Wallet holds the mascot's coins, and what it has earned them with.
 type Wallet struct {
 	Balance, Earned int64          // coins now, and coins ever
 	Today           int64          // calls since midnight, failed ones too

@@ -38,7 +38,7 @@ type Field struct {
 type Spec struct {
 	Tool, Name string
 	Purpose    string // what it is for: one sentence without a full stop
-	Guide      string // what else a caller should know; may be empty
+	Guide      string // further advice for callers; may be empty
 	Common     bool   // the grouped view shows its signature and arguments
 	Off        bool   // off by default
 	Dangerous  bool   // needs a person's confirmation
@@ -71,6 +71,9 @@ type Spec struct {
 	Effect func(r *Request) string
 	// Saves says what is saved of the targets before they change, so that a person can restore it.
 	Saves Saves
+	// AddsDocument: a new document has the id that the result has as "id", unless that is one of the targets. It can be
+	// taken back by removing that document.
+	AddsDocument bool
 	// Inverse returns the call that undoes this one, for what saved blocks cannot restore; may be nil. It runs before
 	// the call. A nil result means that the call cannot be undone.
 	Inverse func(ctx context.Context, r *Request) (*Inverse, error)

@@ -8,8 +8,8 @@ import (
 // maxUploads bounds the remembered uploads; the oldest are forgotten first.
 const maxUploads = 4096
 
-// Uploads remembers which assets this process has uploaded, since a new asset belongs to nobody until a note shows
-// it. The zero value is empty. It is safe for concurrent use.
+// Uploads remembers which assets this process has uploaded, because a new asset belongs to no notebook until a
+// note shows it. The zero value is empty. It is safe for concurrent use.
 type Uploads struct {
 	mu    sync.Mutex
 	paths []string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Members says which members of a value are left out of a result unless the caller asks for all. Nil leaves out
-// nothing at any depth.
+// Members lists the members of a value that are left out of a result unless the caller asks for all. Nil leaves
+// out nothing at any depth.
 type Members struct {
 	leaveOut bool
 	byName   map[string]*Members // for members of an object

@@ -1,4 +1,4 @@
-// Package admin is what people do with the notes behind the tools: set levels of notebooks, switch tools, undo
+// Package admin lets people manage the notes behind the tools: set levels of notebooks, switch tools, undo
 // writes, run the doctor's checks, and carry settings from one place of notes to another.
 package admin
 

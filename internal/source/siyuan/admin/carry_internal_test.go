@@ -6,7 +6,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-func TestCounterpart(t *testing.T) {
+// A notebook is found again by its id, else by its name if only one has that.
+func TestSameNotebook(t *testing.T) {
 	t.Parallel()
 	all := []kernel.Notebook{{ID: "1", Name: "a"}, {ID: "2", Name: "b"}, {ID: "3", Name: "b"}, {ID: "4", Name: "c"}}
 	for _, tt := range []struct {

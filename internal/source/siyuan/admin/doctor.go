@@ -55,7 +55,7 @@ type Report struct {
 		Reads        string `json:"reads"`        // available or unavailable
 		StrictWrites string `json:"strictWrites"` // on, off or unavailable
 	} `json:"access"`
-	SessionMount   string       `json:"sessionMount"` // which servers a client has loaded cannot be seen from here
+	SessionMount   string       `json:"sessionMount"` // always unknown: a client's loaded servers are not visible to us
 	Connection     string       `json:"connection,omitempty"`
 	Kernel         *KernelFacts `json:"kernel,omitempty"`
 	Checks         []Check      `json:"checks"`
@@ -92,11 +92,11 @@ func (r *Report) Judge() {
 	}
 }
 
-// Examined is what the doctor looks at.
+// Examined is what the doctor examines.
 type Examined struct {
-	// Err says why there is nothing to look at.
+	// Err is the reason why nothing can be examined.
 	Err error
-	// Choice is the chosen kernel, its name, and what people should know about how it was chosen.
+	// Choice is the chosen kernel. Name and Notes describe it to people.
 	Choice   connection.Choice
 	Name     string
 	Warnings []string
@@ -129,12 +129,12 @@ func Examine(ctx context.Context, e *Examined) *Report {
 	return r
 }
 
-// examination is one run of the checks.
+// examination runs the checks once.
 type examination struct {
 	report *Report
 	kernel *kernel.Client
 	source *siyuan.Source
-	// skipped says why a check was not made.
+	// skipped is the reason for checks that were not made.
 	skipped string
 }
 
@@ -177,7 +177,7 @@ func (x *examination) run(ctx context.Context, on *Examined) {
 	x.checkKernel(ctx)
 }
 
-// offer returns a source over the examined kernel.
+// offer returns a source for the examined kernel.
 func (x *examination) offer(level access.Level) *siyuan.Source {
 	return siyuan.New(siyuan.Options{Kernel: x.kernel, DefaultLevel: level, SwitchTTL: -1, Logger: slog.New(slog.DiscardHandler)})
 }
@@ -191,7 +191,7 @@ func (x *examination) checkKernel(ctx context.Context) {
 	x.checkLatency(ctx)
 }
 
-// checkIdentity asks the kernel who it is.
+// checkIdentity checks the kernel's identity.
 func (x *examination) checkIdentity(ctx context.Context, choice connection.Choice) bool {
 	facts, err := TryKernel(ctx, choice.URL, choice.Token.Reveal(), nil)
 	switch e, ok := errors.AsType[*tool.Error](err); {
@@ -211,7 +211,7 @@ func (x *examination) checkIdentity(ctx context.Context, choice connection.Choic
 	x.ok("kernel", "", "SiYuan "+facts.Version, "")
 	x.ok("token", "", fmt.Sprintf("%s, accepted; notebooks: %d", choice.Token, facts.Notebooks), "")
 	if facts.ReadOnly {
-		x.ok("workspace", "kernel_read_only", "a read-only kernel does not say", "its notes can be read; what writes or needs SQL is refused until it is started without --readonly")
+		x.ok("workspace", "kernel_read_only", "a read-only kernel does not report it", "its notes can be read; what writes or needs SQL is refused until it is started without --readonly")
 		return true
 	}
 	if err := choice.Verify(facts.Workspace); err != nil {

@@ -51,7 +51,7 @@ func (x *examination) checkEndpoints(ctx context.Context) {
 		x.ok("endpoints", "kernel_read_only", "a read-only kernel refuses "+strings.Join(refused, ", "), "")
 		return
 	}
-	x.ok("endpoints", "", fmt.Sprintf("%d families asked, all there", len(families)), "")
+	x.ok("endpoints", "", fmt.Sprintf("%d families requested, all present", len(families)), "")
 }
 
 // clockSkew is how far the clocks of two machines usually differ.
@@ -131,7 +131,7 @@ func (x *examination) checkSwitches(ctx context.Context) {
 	}
 	switch {
 	case cfg.Old():
-		issue, hint = "tool_configuration_legacy", "collie siyuan config migrate writes it anew"
+		issue, hint = "tool_configuration_legacy", "collie siyuan config migrate rewrites it"
 	case len(cfg.Findings) > 0:
 		issue, hint = "tool_configuration_findings", "collie siyuan config show lists what has no effect"
 	}

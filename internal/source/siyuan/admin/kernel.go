@@ -74,7 +74,7 @@ func notSiYuan(err error, address string) error {
 	}
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: NotAKernel, Subject: address,
-		Message: "what answers there is no SiYuan kernel: it does not know /api/system/version",
+		Message: "the server there is not a SiYuan kernel: it has no /api/system/version",
 		Hint:    "another program has that port",
 	}
 }

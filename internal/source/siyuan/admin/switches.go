@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
@@ -121,6 +122,38 @@ func (n *Notes) SetRules(ctx context.Context, text string) error {
 	}
 	_, err = source.Switches().Edit(ctx, func(raw map[string]any) error {
 		raw[rulesMember] = strings.TrimSpace(text)
+		return nil
+	})
+	return err
+}
+
+// maxMemory bounds the memory of models, in bytes, as their tool does.
+const maxMemory = 64 << 10
+
+// Memory returns what models have kept for later in /AGENTS.md.
+func (n *Notes) Memory(ctx context.Context) (string, error) {
+	cfg, _, err := n.Switches(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cfg.Memory, nil
+}
+
+// SetMemory replaces it.
+func (n *Notes) SetMemory(ctx context.Context, text string) error {
+	if len(text) > maxMemory {
+		return &tool.Error{Op: "set memory", Kind: tool.Invalid, Message: fmt.Sprintf("the memory has at most %d bytes", maxMemory)}
+	}
+	source, err := n.verifiedSource(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = source.Switches().Edit(ctx, func(raw map[string]any) error {
+		raw["agentSiyuanMemoryText"] = text
+		raw["agentSiyuanMemoryUpdatedAt"] = ""
+		if text != "" {
+			raw["agentSiyuanMemoryUpdatedAt"] = time.Now().UTC().Format(time.RFC3339)
+		}
 		return nil
 	})
 	return err

@@ -30,7 +30,7 @@ func (n *Notes) Write(id string) (*Write, error) {
 // ChangedSince returns the ids of targets that somebody has changed since a write.
 func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	source, err := n.verifiedSource(ctx)
-	if err != nil || len(w.Before) == 0 {
+	if err != nil || len(w.Before) == 0 && w.Added == "" {
 		return nil, err
 	}
 	ids, err := n.undoLog.ChangedSince(ctx, source.Kernel(), w)
@@ -41,7 +41,7 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	return out, err
 }
 
-// Restore restores what a write changed. The levels of the notebooks must allow it like any write. A write with an
+// Restore restores what a write changed, or removes the document that it added. The levels of the notebooks must allow it like any write. A write with an
 // Inverse is undone by that call instead, followed by [Notes.Undone].
 func (n *Notes) Restore(ctx context.Context, w *Write) error {
 	source, err := n.verifiedSource(ctx)
@@ -54,6 +54,17 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 	}
 	for _, b := range w.Before {
 		if err := levels.Check(b.Notebook, access.Write, access.Block, string(b.ID)); err != nil {
+			return err
+		}
+	}
+	if w.Added != "" {
+		// It takes away what this write has made and nothing else, so the level that allowed the write allows it.
+		switch notebook, _, err := source.Kernel().PathByID(ctx, w.Added); {
+		case err == nil:
+			if err := levels.Check(notebook, access.Write, access.Document, string(w.Added)); err != nil {
+				return err
+			}
+		case tool.KindOf(err) != tool.NotFound: // of one that is gone, Restore says so
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func addColumn(p retryWaits) *action.Action {
 		switch {
 		case id == "":
 			id = kernel.NewID()
-		case !id.Valid(): // the kernel takes it, and nothing can be done with the column
+		case !id.Valid(): // the kernel would accept it, but such a column would be unusable
 			return nil, r.Invalid("keyID", fmt.Sprintf("%q is not an id, expected one like %s", id, kernel.NewID()))
 		case db.Column(id) != nil:
 			return nil, r.Invalid("keyID", fmt.Sprintf("%q is the id of another column of this database", id))
@@ -79,7 +79,7 @@ func addColumn(p retryWaits) *action.Action {
 			c := db.Column(id)
 			return c != nil && c.Column.Type == a.KeyType
 		}) {
-			return nil, notYetStored("add column to", a.AVID, "the kernel took the column, and it is not there",
+			return nil, notYetStored("add column to", a.AVID, "the kernel accepted the column, but it is not there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": id})
 		}
 		return addColumnResult{Success: true, AVID: a.AVID, KeyID: id, KeyName: a.KeyName, KeyType: a.KeyType}, nil

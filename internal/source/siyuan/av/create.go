@@ -12,9 +12,9 @@ import (
 	"collie/internal/tool"
 )
 
-// create makes a database, and a block that shows it unless there is one.
+// create creates a database, and a block that shows it unless one exists.
 func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs, out *renderResult) error {
-	if r.Config.ReadOnly || r.Config.Unreadable { // the action reads, but not with this argument
+	if r.Config.ReadOnly || r.Config.Unreadable { // the action is classified as reading, so this is not checked elsewhere
 		return &tool.Error{
 			Op: "create", Kind: tool.Disabled, Code: "action_disabled", Subject: string(a.ID),
 			Message: "there is no such database, and none is made: only actions that read are switched on",
@@ -43,7 +43,7 @@ func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs,
 	return nil
 }
 
-// pollMirror waits until the kernel knows that a block shows a database.
+// pollMirror waits until the kernel knows the block that shows a database.
 func (p retryWaits) pollMirror(ctx context.Context, k *kernel.Client, id, block kernel.ID) bool {
 	return p.pollUntil(ctx, func() (bool, error) {
 		ids, err := k.DatabaseBlocks(ctx, id)
@@ -51,8 +51,8 @@ func (p retryWaits) pollMirror(ctx context.Context, k *kernel.Client, id, block 
 	})
 }
 
-// insert puts a block that shows a database after another block, or if that is a document or an
-// item of a list, last into it: a list holds items only.
+// insert inserts a block that shows a database after another block. Into a document or a list item it is appended,
+// because a list may contain only items.
 func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at action.Target) error {
 	dom, err := r.Kernel.SpinDOM(ctx, fmt.Sprintf(
 		`<div class="av" data-node-id=%q data-av-id=%q data-type="NodeAttributeView" data-av-type="table"></div>`, block, id))
@@ -81,8 +81,8 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 	if err != nil {
 		return err
 	}
-	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the answer says nothing of it
-		return notYetStored("insert database block", id, "the kernel took the block, and it is not there",
+	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the response does not tell
+		return notYetStored("insert database block", id, "the kernel accepted the block, but it is not there",
 			fmt.Sprintf(`block(action="get_children", id=%q) shows what is there`, at.Root), map[string]any{"blockID": block})
 	}
 	return nil

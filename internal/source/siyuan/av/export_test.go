@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Hasty is the tool with little patience.
+// Hasty is the tool with a short limit.
 func Hasty() action.Tool { return tools(retryWaits{time.Millisecond, 2 * time.Millisecond}) }
 
 // Table is what render makes of an answer of the kernel: how many columns and groups, the cells

@@ -12,8 +12,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// What is hidden is nowhere in what is left, whatever the kernel answers, and what is not is JSON
-// still.
+// The masked result contains nothing hidden, whatever the kernel answers, and is still JSON.
 func FuzzMask(f *testing.F) {
 	for _, row := range kerneltest.Recordings(f) {
 		if row.Scenario == "av" && strings.Contains(row.Endpoint(), "AttributeView") && len(row.RespBody) < 20_000 {
@@ -51,7 +50,7 @@ func FuzzMask(f *testing.F) {
 	})
 }
 
-// A date that is read is the one that is written.
+// A date is read as it was written.
 func FuzzDate(f *testing.F) {
 	for _, seed := range []string{`"2024-08-01"`, `"2024-08-01T12:30"`, `"2024-08-01 12:30:10"`, `"2024-08-01T12:30:00+08:00"`, `1722470400000`, `"1722470400000"`, `""`, `null`, `"31.12.2024"`, `1e400`} {
 		f.Add([]byte(seed))

@@ -109,7 +109,7 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	var readable []kernel.Value
 	for _, v := range primary {
 		if v.Block != nil && v.Block.ID != "" && r.Readable(places[v.Block.ID].Notebook) && redactor.Hides(v.Block.ID) {
-			if keyword != "" { // it was found in a text that must not show
+			if keyword != "" { // the match was in hidden text
 				continue
 			}
 			bare := *v.Block
@@ -128,7 +128,7 @@ func readableRows(ctx context.Context, r *action.Request, primary []kernel.Value
 	return readable, nil
 }
 
-// readableBlocks leaves out blocks that may not be read.
+// readableBlocks removes blocks that may not be read.
 func readableBlocks(ctx context.Context, r *action.Request, ids []kernel.ID) ([]kernel.ID, error) {
 	places, err := r.Places(ctx, ids)
 	if err != nil {

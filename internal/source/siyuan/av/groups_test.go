@@ -91,9 +91,8 @@ func TestRenderGroups(t *testing.T) {
 	}
 }
 
-// The recorded rows are bound to blocks that are not in this workspace, so that nobody knows
-// whose they are; and one of them is not in the stored database, as one that was made between two
-// requests would not be.
+// The recorded rows are bound to blocks outside of this workspace, so their notebook is unknown.
+// One of them is not in the stored database, like a row that was created between two requests.
 func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	t.Parallel()
 	w, _ := newGrouped(t)

@@ -14,8 +14,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// input is a cell to write, as callers name it. The value stands in the member that belongs to
-// the valueType, or in value for all of them.
+// input is a cell to write, as callers give it. The value is in the member for its valueType, or in the generic member
+// value.
 type input struct {
 	RowID     kernel.ID       `json:"rowID" about:"row id, never a block's or a value's" list:"yes"`
 	ColumnID  kernel.ID       `json:"columnID" about:"column id" list:"yes"`
@@ -45,15 +45,15 @@ type assetInput struct {
 	Name    string `json:"name"`
 }
 
-// valueType is a way to write cells.
+// valueType is a form of cell values in arguments.
 type valueType struct {
 	name     string
-	column   string // the type of column that it is for
-	member   string // where the value stands
-	expected string // what that is to be, for an error
+	column   string // type of columns that accept it
+	member   string // member that contains the value
+	expected string // expected form, for errors
 }
 
-// valueTypes are all there are. A selection of several may also be called what its column is.
+// valueTypes are all forms of values. Multiple selections may also be called by the type of their column.
 var valueTypes = []valueType{
 	{"text", "text", "text", "a text"},
 	{"number", "number", "number", "a number"},
@@ -69,7 +69,7 @@ var valueTypes = []valueType{
 	{"mSelect", "mSelect", "options", "a list of names of options"},
 }
 
-// typeNamed returns the valueType of a name, nil if there is none.
+// typeNamed returns the valueType with a name; nil if it is unknown.
 func typeNamed(name string) *valueType {
 	for i := range valueTypes {
 		if valueTypes[i].name == name {
@@ -79,7 +79,7 @@ func typeNamed(name string) *valueType {
 	return nil
 }
 
-// givenMembers returns the members of an input that hold a value.
+// givenMembers returns the members of an input that have a value.
 func (in *input) givenMembers() []string {
 	var out []string
 	for _, m := range []struct {
@@ -138,7 +138,7 @@ func (in *input) normalize(a *action.Action) (member, wrong string) {
 	return in.check()
 }
 
-// fromValue reads the member value.
+// fromValue decodes the member value.
 func (in *input) fromValue(typ *valueType, p *action.Param) (member, wrong string) {
 	value := gjson.ParseBytes(in.Value)
 	if list := value.Array(); typ.member == "option" && value.IsArray() && len(list) == 1 {
@@ -157,8 +157,8 @@ func (in *input) fromValue(typ *valueType, p *action.Param) (member, wrong strin
 	return member, wrong
 }
 
-// check checks what no schema says, and what it says of those that came in value. What is chosen
-// twice is chosen.
+// check checks what the schema cannot express, and what the schema would check if the value had not come in the member
+// value. It removes duplicate selections.
 func (in *input) check() (member, wrong string) {
 	switch {
 	case in.Date != nil && in.Date.wrong != "":
@@ -188,19 +188,19 @@ func (in *input) check() (member, wrong string) {
 	return "", ""
 }
 
-// dateInput is a date as callers write it. One that cannot be read says what is wrong with it, for
-// the error to name the cell.
+// dateInput is a date as callers give it. An invalid date is stored with its problem, so that the error can name the
+// cell.
 type dateInput struct {
 	at      time.Time
 	hasTime bool
 	wrong   string
 }
 
-// ArgSchema returns that of an argument: a text or a number.
+// ArgSchema returns the schema of the argument: a text or a number.
 func (dateInput) ArgSchema() string { return `{"type":["string","integer"]}` }
 
-// dateLayouts are the forms of a date that are read; what has no zone is local time, as in the
-// interface. Parts of a day may also be parted by / or by 年月日.
+// dateLayouts are the accepted date formats. Without a time zone the date is in local time, as in the user interface.
+// The parts of a date may also be separated by / or 年月日.
 var dateLayouts = []struct {
 	layout  string
 	hasTime bool
@@ -214,7 +214,7 @@ var dateLayouts = []struct {
 	{"2006-1-2", false},
 }
 
-// compactLayouts are forms of a date in digits alone, as SiYuan writes times, by their length.
+// compactLayouts are date formats that consist only of digits, such as SiYuan's own, by length.
 var compactLayouts = map[int]string{8: "20060102", 12: "200601021504", 14: "20060102150405"}
 
 const dateForms = "expected ISO text such as 2024-08-01 or 2024-08-01T09:30, or epoch milliseconds"
@@ -245,13 +245,13 @@ func (m *dateInput) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// parseDigits returns a date that is written in digits: as SiYuan writes times, or in milliseconds.
+// parseDigits parses a date that consists of digits: SiYuan's own format, or milliseconds.
 func parseDigits(text string, n int64) dateInput {
 	if at, err := time.ParseInLocation(compactLayouts[len(text)], text, time.Local); err == nil && at.Year() > 1900 && at.Year() < 2200 {
 		return dateInput{at: at, hasTime: len(text) > len("20060102")}
 	}
 	at := time.UnixMilli(n)
-	if n >= 1e9 && n < 1e10 { // some weeks of 1970, or any time of the last decades in seconds
+	if n >= 1e9 && n < 1e10 { // seconds since 1970, or a date in January or February 1970 in milliseconds
 		return dateInput{wrong: "is " + text + ", which looks like seconds and would be " + at.Format(time.DateOnly) + ", " + dateForms}
 	}
 	h, m, s := at.Clock()

@@ -18,7 +18,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	id := kernel.ID(args.Get("avID").String())
 	db, err := r.Kernel.Database(ctx, id)
 	if err != nil {
-		return nil, nil //nolint:nilerr // the call itself says so
+		return nil, nil //nolint:nilerr // the call itself reports it
 	}
 	cells := args.Get("cells").Array()
 	if len(cells) == 0 {
@@ -38,7 +38,7 @@ func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, erro
 	return &action.Inverse{Tool: "av", Action: "set_cells", Args: raw}, nil
 }
 
-// cellInput returns a value as set_cells takes it.
+// cellInput returns a value in the form that set_cells accepts.
 func cellInput(v *kernel.Value) map[string]any {
 	empty := map[string]any{"clear": true}
 	if v == nil {

@@ -10,28 +10,26 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// A row may be bound to a block of any notebook, and shows its text. So where some notebook may
-// not be read, the rows bound to its blocks are not there: not in their own database,
-// not in relation cells of others, not in what is computed from these.
+// A row may be bound to a block of any notebook, whose text it shows. If a notebook may not be read, rows bound to its
+// blocks are hidden: in their own database, in relation cells of other databases, and in values computed from these.
 
-// mask says what of a database is not there for a caller. A nil one hides nothing.
+// mask holds what is hidden from a caller in a database. A nil mask hides nothing.
 type mask struct {
-	// ids are those of hidden rows, their values and blocks, of this database and of those that
-	// it has relations to.
+	// ids are the ids of hidden rows, with their values and blocks, in this database and in related ones.
 	ids map[kernel.ID]bool
-	// rows are the visible ones of the same databases; nil where nobody has looked. A row that is
-	// in neither was made a moment ago, and nobody knows whose it is.
+	// rows are the visible rows of the same databases; nil if unknown. A row that is neither in ids nor in rows was
+	// created after the mask, so it is unknown whether it may be shown.
 	rows map[kernel.ID]bool
-	// cells of visible rows that show hidden ones, by row and column.
+	// cells are cells of visible rows that show hidden data, by row and column.
 	cells map[kernel.ID]map[kernel.ID]bool
-	// copied are blocks whose texts, which rows have for theirs, show what may not be read.
+	// copied are blocks whose text contains text of unreadable blocks. Rows bound to them show that text.
 	copied map[kernel.ID]bool
-	// databases that may not be named.
+	// databases are databases that may not be named.
 	databases map[kernel.ID]bool
-	hidden    int // rows of this database
+	hidden    int // number of hidden rows in this database
 }
 
-// maskOf finds what of a database a caller may not see.
+// maskOf determines what is hidden from the caller in a database.
 func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -51,7 +49,7 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 			return nil, err
 		}
 	}
-	for _, template := range []bool{false, true} { // templates show what the others hold
+	for _, template := range []bool{false, true} { // templates come last, because they can show the others
 		for i := range db.Columns {
 			if c := &db.Columns[i].Column; (c.Type == siyuanapi.ColumnTemplate) == template {
 				m.hideComputed(db, c, related)
@@ -61,8 +59,8 @@ func maskOf(ctx context.Context, r *action.Request, db *kernel.Database) (*mask,
 	return m, nil
 }
 
-// hideRows hides the rows of a database that are bound to what may not be read, with all values
-// that belong to no visible row.
+// hideRows hides the rows of a database that are bound to unreadable blocks, with all values that do not belong to a
+// visible row.
 func (m *mask) hideRows(ctx context.Context, r *action.Request, db *kernel.Database) (hidden int, err error) {
 	primary := db.Primary()
 	places, err := r.Places(ctx, boundTo(primary))
@@ -96,8 +94,8 @@ func (m *mask) hideRows(ctx context.Context, r *action.Request, db *kernel.Datab
 	return hidden, nil
 }
 
-// hideRelated hides what a relation column shows of another database, which it returns unless that
-// may not be read at all.
+// hideRelated hides what a relation column shows of another database. It returns that database, or nil if it may not be
+// read at all.
 func (m *mask) hideRelated(ctx context.Context, r *action.Request, c *kernel.DatabaseColumn) (*kernel.Database, error) {
 	id := c.Column.Relation.Database
 	ok, err := isReadable(ctx, r, id)
@@ -137,12 +135,12 @@ func (m *mask) hideRelated(ctx context.Context, r *action.Request, c *kernel.Dat
 	return related, nil
 }
 
-// hideComputed hides cells whose values are made of what is hidden.
+// hideComputed hides cells whose values are computed from hidden data.
 func (m *mask) hideComputed(db *kernel.Database, c *kernel.Column, related map[kernel.ID]*kernel.Database) {
 	rows := db.Primary()
 	switch {
 	case c.Type == siyuanapi.ColumnTemplate:
-		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // other things than the row, or it may
+		reads := puretemplate.Judge(puretemplate.Column, c.Template) != nil // the template may read more than its own row
 		for i := range rows {
 			if reads || m.hasHiddenCell(rows[i].RowID) {
 				m.hide(rows[i].RowID, c.ID)
@@ -151,7 +149,7 @@ func (m *mask) hideComputed(db *kernel.Database, c *kernel.Column, related map[k
 	case c.Rollup != nil:
 		relatedDB := related[c.Rollup.RelationColumn]
 		if relatedDB == nil && c.Rollup.Column != "" && db.Column(c.Rollup.Column) == nil {
-			m.ids[c.Rollup.Column] = true // a column of what may not be read
+			m.ids[c.Rollup.Column] = true // column of an unreadable database
 		}
 		for i := range rows {
 			if relatedDB == nil || isDerived(relatedDB, c.Rollup.Column) || m.cells[rows[i].RowID][c.Rollup.RelationColumn] {
@@ -169,16 +167,16 @@ func (m *mask) hide(row, column kernel.ID) {
 	m.cells[row][column] = true
 }
 
-// hasHiddenCell reports whether a row has a cell that shows what is hidden.
+// hasHiddenCell reports whether a row has a cell with hidden data.
 func (m *mask) hasHiddenCell(row kernel.ID) bool { return len(m.cells[row]) > 0 }
 
-// isDerived reports whether a column shows things of yet another database, or may.
+// isDerived reports whether a column may show data of yet another database.
 func isDerived(db *kernel.Database, column kernel.ID) bool {
 	c := db.Column(column)
 	return c == nil || c.Column.Type == siyuanapi.ColumnRelation || c.Column.Type == siyuanapi.ColumnRollup || c.Column.Type == siyuanapi.ColumnTemplate
 }
 
-// boundTo returns the blocks that rows are bound to.
+// boundTo returns the blocks to which rows are bound.
 func boundTo(primary []kernel.Value) []kernel.ID {
 	var ids []kernel.ID
 	for i := range primary {
@@ -189,5 +187,5 @@ func boundTo(primary []kernel.Value) []kernel.ID {
 	return ids
 }
 
-// isVisible reports whether a row of the database is there.
+// isVisible reports whether a row of the database may be shown.
 func (m *mask) isVisible(id kernel.ID) bool { return m == nil || !m.ids[id] }

@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// apply leaves out of any JSON of the database what is hidden.
+// apply removes hidden data from any JSON of the database.
 func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	if m == nil {
 		return raw, nil
@@ -23,8 +23,8 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(m.walk(v))
 }
 
-// applyToSearch is [mask.apply] for an answer that the kernel has searched. It searched what is hidden as
-// well: a row with a hidden cell stays only if what is left of it holds the query too.
+// applyToSearch is [mask.apply] for search results. The kernel also searched hidden data, so a row with a hidden cell is
+// kept only if its visible cells match the query.
 func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage, error) {
 	if m == nil || query == "" || len(m.cells) == 0 {
 		return m.apply(raw)
@@ -84,21 +84,21 @@ func (m *mask) isHidden(item any) bool {
 			}
 		}
 		if id, ok := v["blockID"].(string); ok && id != "" && m.isUnknownRow(id) {
-			return true // a value
+			return true // it is a value
 		}
 		_, cells := v["cells"].([]any)
 		_, values := v["values"].([]any)
 		if id, ok := v["id"].(string); ok && (cells || values) && m.isUnknownRow(id) {
-			return true // a row or a card
+			return true // it is a row or a card
 		}
 	}
 	return false
 }
 
-// isUnknownRow reports whether a row was not there when the mask was made.
+// isUnknownRow reports whether a row did not exist when the mask was made.
 func (m *mask) isUnknownRow(row string) bool { return m.rows != nil && !m.rows[kernel.ID(row)] }
 
-// hideMembers clears the members of an object that show what is hidden.
+// hideMembers clears the members of an object that show hidden data.
 func (m *mask) hideMembers(v map[string]any) {
 	row, _ := v["blockID"].(string)
 	column, _ := v["keyID"].(string)
@@ -122,11 +122,11 @@ func (m *mask) hideMembers(v map[string]any) {
 			})
 		}
 	}
-	if _, ok := v["coverContent"]; ok { // what the block of a card says, with all that it shows of others
+	if _, ok := v["coverContent"]; ok { // content of the card's block, including text copied from others
 		v["coverContent"] = ""
 	}
 	if calc, ok := v["calc"].(map[string]any); ok && (m.hidden > 0 || len(m.cells) > 0) {
-		calc["result"] = nil // counts or adds up hidden rows too
+		calc["result"] = nil // computed from hidden rows as well
 	}
 	m.count(v, "rows", "rowCount")
 	m.count(v, "cards", "cardCount")
@@ -159,10 +159,9 @@ func (m *mask) count(v map[string]any, list, number string) {
 	v[number] = len(seen)
 }
 
-// hideGroup hides what the groups of a view are called where that comes from other rows, and groups
-// that nothing visible is in. A query and groupPaging leave rows out of groups that stay, so that
-// an empty one may be of hidden rows, unless it is one of the options of its column. Stored
-// groups have the ids of their rows alone.
+// hideGroup hides names of groups that come from hidden rows, and groups without visible rows. Because of a query or
+// paging, a visible group can be empty, so an empty group is kept only if it is named after an option of its column.
+// Stored groups have only the ids of their rows.
 func (m *mask) hideGroup(v map[string]any) {
 	groups, ok := v["groups"].([]any)
 	if !ok {
@@ -210,7 +209,7 @@ func (m *mask) hideGroup(v map[string]any) {
 	v["groups"] = visible
 }
 
-// clearGroupName takes out of a group what its rows have in common: as it was rendered, and as it is stored.
+// clearGroupName removes the value that a group's rows have in common, in its rendered and in its stored form.
 func clearGroupName(g map[string]any) {
 	g["name"] = ""
 	delete(g, "groupValue")

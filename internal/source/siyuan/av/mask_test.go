@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// leaks fails if a result tells anything of the hidden row.
+// leaks fails the test if a result reveals anything of the hidden row.
 func (w *workspace) leaks(name string, got gjson.Result, more ...string) {
 	w.t.Helper()
 	for _, secret := range append([]string{"hidden row", "暗", string(w.hidden), string(rowS), "Geheim", string(w.secret), "classified"}, more...) {
@@ -65,7 +65,7 @@ func TestHiddenRows(t *testing.T) {
 	}
 }
 
-// Pages are of what may be read: none is shorter for what is hidden.
+// Pages consist of readable rows: hidden rows do not make a page shorter.
 func TestHiddenRowsLeaveNoGaps(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -76,7 +76,8 @@ func TestHiddenRowsLeaveNoGaps(t *testing.T) {
 	}
 }
 
-// What a relation shows of another database, and what is computed of that, is masked too.
+// Values that a relation shows from another database, and values computed from them, are masked
+// too.
 func TestHiddenRelations(t *testing.T) {
 	t.Parallel()
 	const targetA, targetB = "20240801130100-second1", "20240801130101-second2"
@@ -152,7 +153,7 @@ func TestTemplatesThatReadOtherThings(t *testing.T) {
 	}
 }
 
-// A template shows what the other cells of its row hold, whichever columns come first.
+// A template shows the values of the other cells of its row, whatever the order of columns.
 func TestTemplatesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -171,7 +172,7 @@ func TestTemplatesOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-// A search finds no row by what is hidden in it.
+// A search finds no row by its hidden content.
 func TestSearchesOfWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

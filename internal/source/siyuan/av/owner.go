@@ -16,13 +16,13 @@ import (
 	"collie/internal/tool"
 )
 
-// Whose a database is, [action.Request.DatabaseOwners] says: the blocks that show it. The blocks
-// that its rows are bound to say nothing: they may be anywhere.
+// The owners of a database are the blocks that show it; see [action.Request.DatabaseOwners]. The blocks to which its
+// rows are bound do not matter: they may be in any notebook.
 
-// The codes of a database that no block shows.
+// Error codes for a database that no block shows.
 const (
-	codeOwnerMissing = "av_owner_missing" // there never was one, as far as is known
-	codeOwnerStale   = "av_owner_stale"   // there was one, which is gone
+	codeOwnerMissing = "av_owner_missing" // no such block is known
+	codeOwnerStale   = "av_owner_stale"   // such a block existed, but is gone
 )
 
 // needsDatabase needs a level on the database that an argument names.
@@ -51,12 +51,12 @@ func resolveDatabase(ctx context.Context, r *action.Request, id kernel.ID) (acti
 		if err != nil {
 			return action.Target{}, err
 		}
-		t.Also = append(t.Also, at.Notebook) // what shows it now may be in no list yet
+		t.Also = append(t.Also, at.Notebook) // the block may not be indexed yet
 	}
 	return t, nil
 }
 
-// checkExists is the check before every request that could make what it asks for.
+// checkExists must run before every request that would create a missing database.
 func checkExists(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if !id.Valid() {
 		return access.NotFound(access.Database, string(id))
@@ -71,7 +71,7 @@ func checkExists(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return nil
 }
 
-// shownDatabase finds which database a block shows.
+// shownDatabase matches the id of the database that a block shows.
 var shownDatabase = lazyregexp.New(`data-av-id="([^"]*)"`)
 
 // blockIDHint returns the error of [checkExists] for an id that is not a database but a block that shows one, as lists
@@ -95,12 +95,12 @@ func blockIDHint(ctx context.Context, r *action.Request, id kernel.ID, err error
 	return e
 }
 
-// databaseIDs returns the ids of all databases, those nobody may see included.
+// databaseIDs returns the ids of all databases, including hidden ones.
 func databaseIDs(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	files, err := r.Kernel.ReadDir(ctx, siyuanapi.Databases)
 	if err != nil {
 		if tool.KindOf(err) == tool.NotFound {
-			return nil, nil // made with the first database
+			return nil, nil // the folder is created with the first database
 		}
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func databaseIDs(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	return ids, nil
 }
 
-// shownBy finds a block that must be one that shows a database.
+// shownBy returns a block, after checking that it shows the database.
 func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string) (action.Target, error) {
 	at, err := r.Place(ctx, access.Block, block)
 	if err != nil {
@@ -129,26 +129,26 @@ func shownBy(ctx context.Context, r *action.Request, id kernel.ID, block string)
 	return at, nil
 }
 
-// firstTag returns the first tag of a block's DOM, which says what it is.
+// firstTag returns the first HTML tag of a block, which has its type.
 func firstTag(dom string) string {
 	of, _, _ := strings.Cut(dom, ">")
 	return of
 }
 
-// owningTarget returns the database in the notebook that decides.
+// owningTarget returns the database as a target in the notebook whose level applies.
 func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.Target, error) {
 	t, err := r.Database(ctx, id)
 	if tool.KindOf(err) != tool.NotFound {
 		return t, err
 	}
 	restricted, wrong := r.Levels.Restricted(ctx)
-	if wrong != nil || restricted { // it may be one of a hidden notebook
+	if wrong != nil || restricted { // it may belong to a hidden notebook
 		return t, cmp.Or(wrong, err)
 	}
 	return t, ownerMissing(ctx, r, id)
 }
 
-// ownerMissing is the error for a database that no block shows, where every notebook may be read.
+// ownerMissing is the error for a database that no block shows. It is used only if every notebook may be read.
 func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {
@@ -163,13 +163,13 @@ func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return e
 }
 
-// partTarget returns a row or a column of the database of a call as a target, which a person knows by its name.
+// partTarget returns a row or column as a target, with a name for people.
 func partTarget(r *action.Request, what access.What, id kernel.ID, name string) action.Target {
 	return action.Target{What: what, Subject: fmt.Sprintf("%q", name), ID: id, Notebook: r.Target("avID").Notebook, Title: name}
 }
 
-// block returns the block of the database that a call works through: the one it names, else one in the notebook that
-// decided.
+// block returns the block through which a call changes the database: the one given by the caller, or one in the notebook
+// whose level applies.
 func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, error) {
 	if named := r.Strings("blockID"); len(named) > 0 {
 		return kernel.ID(named[0]), nil
@@ -186,7 +186,7 @@ func block(ctx context.Context, r *action.Request, t action.Target) (kernel.ID, 
 	return "", access.NotFound(access.Database, t.Subject)
 }
 
-// isReadable reports whether a database may be read; one that does not exist may not.
+// isReadable reports whether a database exists and may be read.
 func isReadable(ctx context.Context, r *action.Request, id kernel.ID) (bool, error) {
 	_, err := r.Database(ctx, id)
 	if tool.KindOf(err) == tool.NotFound {
@@ -195,7 +195,7 @@ func isReadable(ctx context.Context, r *action.Request, id kernel.ID) (bool, err
 	return err == nil, err
 }
 
-// load reads a database that is known to exist.
+// load reads a database, which must exist.
 func load(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Database, error) {
 	db, err := r.Kernel.Database(ctx, id)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.NotFound {

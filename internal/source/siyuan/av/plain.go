@@ -7,8 +7,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// plain returns the value of a cell as a reader wants it: a text, a number, a yes or no, a list of these; nil for an
-// empty cell.
+// plain converts the value of a cell to a simple value for readers: a text, a number, a boolean, or a list of these; nil
+// for an empty cell.
 func plain(v *kernel.Value) any {
 	switch v.Type {
 	case "block":
@@ -91,7 +91,7 @@ func relationPlain(r *kernel.Relation) any {
 	return list(r.RowIDs, func(id kernel.ID) any { return string(id) })
 }
 
-// datePlain returns a day, a minute of a day, or two of them, in local time as in the interface.
+// datePlain formats a date, a time, or a range of them in local time, like the user interface.
 func datePlain(d *siyuanapi.Date) any {
 	if d == nil || !d.NotEmpty {
 		return nil

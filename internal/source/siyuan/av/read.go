@@ -15,7 +15,7 @@ type getArgs struct {
 	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`
 }
 
-// row is a row and the ids that are easily taken for its own.
+// row is a row with the ids that are easily mistaken for its id.
 type row struct {
 	RowID         kernel.ID               `json:"rowID" about:"what names the row everywhere"`
 	SourceBlockID kernel.ID               `json:"sourceBlockID,omitempty" about:"the block that it is bound to"`
@@ -55,7 +55,7 @@ func get() *action.Action {
 	})
 }
 
-// rowsOf returns the visible rows of a database in the order they are stored in.
+// rowsOf returns the visible rows of a database in stored order.
 func rowsOf(db *kernel.Database, m *mask) []row {
 	rows, at := []row{}, map[kernel.ID]int{}
 	for _, v := range db.Primary() {
@@ -113,7 +113,7 @@ func filterSort() *action.Action {
 		if err != nil || !restricted {
 			return out, err
 		}
-		db, err := load(ctx, r, a.ID) // a filter may name rows
+		db, err := load(ctx, r, a.ID) // a filter may refer to rows
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +142,7 @@ type keysResult struct {
 	Keys []json.RawMessage `json:"keys"`
 }
 
-// keysShown describes the columns that the kernel answers.
+// keysShown describes the columns in the kernel's response.
 type keysShown struct {
 	AVID kernel.ID `json:"avID" about:"database id"`
 	Keys []struct {
@@ -154,8 +154,8 @@ type keysShown struct {
 	} `json:"keys" about:"the columns"`
 }
 
-// keys reads the columns by the endpoint that takes a database. That of the action's own name
-// takes a block, and answers the databases which that block is a row of.
+// keys returns the columns of a database. It does not use the kernel endpoint of the same name, which takes a block and
+// returns the databases in which that block is a row.
 func keys() *action.Action {
 	return action.New(action.Spec{
 		Tool: "av", Name: "get_attribute_view_keys", Purpose: "List the columns of a database",
@@ -185,8 +185,7 @@ func keys() *action.Action {
 	})
 }
 
-// relationsOf hides the databases that columns have relations to, where they may not be read, and
-// their columns.
+// relationsOf returns a mask for relations to databases that may not be read, and for columns of these databases.
 func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessage) (*mask, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -194,11 +193,11 @@ func relationsOf(ctx context.Context, r *action.Request, columns []json.RawMessa
 	}
 	m := &mask{ids: map[kernel.ID]bool{}, databases: map[kernel.ID]bool{}}
 	parsed := make([]kernel.Column, len(columns))
-	shut := map[kernel.ID]bool{} // relations to what may not be read
+	shut := map[kernel.ID]bool{} // unreadable related databases
 	for i, raw := range columns {
 		c := &parsed[i]
 		if err := json.Unmarshal(raw, c); err != nil || c.Relation == nil {
-			continue // apply says what is wrong with it
+			continue // apply reports what is wrong with it
 		}
 		ok, err := isReadable(ctx, r, c.Relation.Database)
 		if err != nil {

@@ -66,7 +66,7 @@ func removeColumn(p retryWaits) *action.Action {
 			r.RefreshDatabase(c.Column.Relation.Database)
 		}
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Column(a.KeyID) == nil }) {
-			return nil, notYetStored("remove column of", a.AVID, "the kernel took the removal, and the column is still there",
+			return nil, notYetStored("remove column of", a.AVID, "the kernel accepted the removal, but the column is still there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": a.KeyID})
 		}
 		return removeColumnResult{Success: true, AVID: a.AVID, KeyID: a.KeyID, KeyName: c.Column.Name}, nil
@@ -95,7 +95,7 @@ func removedColumn(ctx context.Context, r *action.Request) ([]action.Target, err
 	return []action.Target{partTarget(r, "column", id, c.Column.Name)}, nil
 }
 
-// relationDest returns the database that loses a column together with the one that is removed.
+// relationDest returns the related database that loses its column along with the removed one.
 func relationDest(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	if r.Text("removeRelationDest") != "true" {
 		return nil, nil
@@ -109,7 +109,7 @@ func relationDest(ctx context.Context, r *action.Request) ([]action.Target, erro
 		return nil, nil
 	}
 	t, err := owningTarget(ctx, r, c.Column.Relation.Database)
-	if tool.KindOf(err) == tool.NotFound { // which would name it
+	if tool.KindOf(err) == tool.NotFound { // the original error would name the database
 		err = &tool.Error{
 			Op: "check", Kind: tool.Denied, Subject: string(c.Column.ID), Message: "the database that this relation is to may not be written",
 			Hint: "remove the column without removeRelationDest",

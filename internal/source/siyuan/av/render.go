@@ -65,13 +65,13 @@ func render(p retryWaits) *action.Action {
 		}
 		out := renderResult{ID: a.ID, AVID: a.ID, RowFormat: "cells in the order of table.columns"}
 		switch {
-		case r.Targets("blockID") != nil: // there is none yet
+		case r.Targets("blockID") != nil: // the database does not exist yet
 			if err := create(ctx, r, p, &a, &out); err != nil {
 				return nil, err
 			}
 		case a.CreateIfNotExist && a.BlockID != "":
 			if _, err := shownBy(ctx, r, a.ID, string(a.BlockID)); err != nil {
-				a.BlockID = "" // it is where the database was to be put
+				a.BlockID = "" // it only said where to create the database
 			}
 		}
 		if err := renderPage(ctx, r, &a, &out); err != nil {
@@ -99,7 +99,7 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 			return nil, nil
 		case !missing:
 			t, err := resolveDatabase(ctx, r, id)
-			if err != nil && create { // it is there, so that blockID may be where it was to be put
+			if err != nil && create { // the database exists, so blockID may only say where to create it
 				t, err = owningTarget(ctx, r, id)
 			}
 			return []action.Target{t}, err
@@ -116,8 +116,8 @@ func renderTargets(creating bool) func(context.Context, *action.Request) ([]acti
 	}
 }
 
-// renderPage renders the page that is asked for. The kernel is never told to leave the rows out: it would
-// count none.
+// renderPage renders the requested page. It never asks the kernel to omit rows, because then the kernel would report a
+// count of 0.
 func renderPage(ctx context.Context, r *action.Request, a *renderArgs, out *renderResult) error {
 	ask := kernel.Rendering{ID: a.ID, Block: a.BlockID, View: a.ViewID, Query: a.Query, GroupPaging: a.GroupPaging, Page: a.Page, Size: a.PageSize}
 	m, err := renderMask(ctx, r, a.ID)
@@ -140,7 +140,7 @@ func renderPage(ctx context.Context, r *action.Request, a *renderArgs, out *rend
 		cutHere = true
 		raw, err = wholeGroups(ctx, r, ask, got, raw)
 	}
-	if err == nil && !cutHere && len(got.View.items()) == 0 && got.View.count() > 0 && a.GroupPaging == nil { // beyond the last page
+	if err == nil && !cutHere && len(got.View.items()) == 0 && got.View.count() > 0 && a.GroupPaging == nil { // the page is beyond the last one
 		ask.Page = (got.View.count() + a.PageSize - 1) / a.PageSize
 		if ask.Page < a.Page {
 			raw, err = r.Kernel.RenderDatabase(ctx, ask)
@@ -155,7 +155,7 @@ func renderPage(ctx context.Context, r *action.Request, a *renderArgs, out *rend
 	if err != nil {
 		return err
 	}
-	if m != nil && !a.IgnoreRows && a.Query == "" { // with a query the count would tell what is in the rows
+	if m != nil && !a.IgnoreRows && a.Query == "" { // with a query, the count would reveal hidden data
 		r.Filtered(m.hidden)
 	}
 	out.fill(r, a, got, raw, cutHere)
@@ -189,8 +189,8 @@ func renderMask(ctx context.Context, r *action.Request, id kernel.ID) (*mask, er
 	return maskOf(ctx, r, db)
 }
 
-// wholeGroups renders a grouped view again with all rows of each group, if some are missing:
-// a page is of the view, the kernel's pages are of each group.
+// wholeGroups renders a grouped view again with all rows, if groups are incomplete. Our pages apply to the whole view,
+// the kernel's to each group.
 func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, got *rendering, raw json.RawMessage) (json.RawMessage, error) {
 	paging, missing := map[kernel.ID]kernel.GroupPage{}, false
 	for i := range got.View.Groups {
@@ -205,8 +205,8 @@ func wholeGroups(ctx context.Context, r *action.Request, ask kernel.Rendering, g
 	return r.Kernel.RenderDatabase(ctx, ask)
 }
 
-// fill takes over what was rendered. cutHere says that the rows are all there are, to cut the page
-// out of.
+// fill copies the rendering into the result. cutHere means that the rendering has all rows, so the page must be cut
+// here.
 func (out *renderResult) fill(r *action.Request, a *renderArgs, got *rendering, raw json.RawMessage, cutHere bool) {
 	out.Name, out.ViewID, out.ViewType, out.ViewName, out.Views = got.Name, got.ViewID, got.ViewType, got.View.Name, got.Views
 	if out.Views == nil {

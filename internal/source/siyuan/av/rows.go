@@ -26,7 +26,7 @@ type addRowsArgs struct {
 	IgnoreDefaultFill bool        `json:"ignoreDefaultFill" about:"do not fill in what the view's filters want" default:"false"`
 }
 
-// addedRow is a row that was made, or that a block had already.
+// addedRow is a row that was created, or that a block already had.
 type addedRow struct {
 	BlockID        kernel.ID `json:"blockID,omitempty"`
 	PrimaryKeyText string    `json:"primaryKeyText,omitempty"`
@@ -47,7 +47,7 @@ func addRows(p retryWaits) *action.Action {
 		Guide: "A bound row shows its block's text. rows[].rowID is what set_cells takes; it is not the block's id. " +
 			"A block that is a row already stays the row it is. Binding writes into the block.",
 		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
-		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel notes in a block which databases show it
+		Needs:     []action.Need{needsDatabase(access.Write, "avID"), action.OnBlock(access.Write, "blockIDs")}, // the kernel records in a block which databases have it
 		Endpoints: []string{"file/readDir", "av/getMirrorDatabaseBlocks", "query/sql", "block/getBlockDOM", "av/getAttributeView", "transactions"},
 		Aliases:   map[string]string{"id": "avID"}, Positional: []string{"avID"},
 		Result:  addRowsResult{},
@@ -79,7 +79,7 @@ func addRows(p retryWaits) *action.Action {
 			r.RefreshDatabase(a.AVID)
 		}
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return adoptRowIDs(db, rows) }) {
-			return nil, notYetStored("add rows to", a.AVID, "the kernel took the rows, and not all of them are there",
+			return nil, notYetStored("add rows to", a.AVID, "the kernel accepted the rows, but not all of them are there",
 				fmt.Sprintf(`do not add them again; av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID),
 				map[string]any{"rows": rows})
 		}
@@ -87,7 +87,7 @@ func addRows(p retryWaits) *action.Action {
 	})
 }
 
-// checkPlacement checks what says where the rows go: the kernel takes anything.
+// checkPlacement checks the arguments for the place of new rows, because the kernel does not.
 func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database, a *addRowsArgs) error {
 	for i, text := range a.PrimaryKeyTexts {
 		if strings.TrimSpace(text) == "" {
@@ -102,7 +102,7 @@ func checkPlacement(ctx context.Context, r *action.Request, db *kernel.Database,
 	if a.ViewID != "" && !slices.ContainsFunc(db.Views, func(v kernel.DatabaseView) bool { return v.ID == a.ViewID }) {
 		return r.Invalid("viewID", fmt.Sprintf("%q is not a view of this database; render lists the views", a.ViewID))
 	}
-	if a.GroupID != "" { // a kernel that is told another view drops the rows
+	if a.GroupID != "" { // the kernel would drop the rows if the group is in a different view
 		view := viewWithGroup(db, a.GroupID)
 		if view == "" || a.ViewID != "" && a.ViewID != view {
 			return r.Invalid("groupID", fmt.Sprintf("%q is not a group of the view; render lists those of a view as table.groups", a.GroupID))
@@ -131,7 +131,7 @@ func viewWithGroup(db *kernel.Database, group kernel.ID) kernel.ID {
 	return ""
 }
 
-// sources returns the rows to be, and what the kernel has to be given to make those that are new.
+// sources returns the rows to add, and the kernel's arguments for those that do not exist yet.
 func sources(db *kernel.Database, a *addRowsArgs) (rows []addedRow, srcs []map[string]any) {
 	for _, id := range a.BlockIDs {
 		if at := boundRow(db, id); at != "" {
@@ -160,8 +160,7 @@ func boundRow(db *kernel.Database, block kernel.ID) kernel.ID {
 	return ""
 }
 
-// adoptRowIDs reports whether all rows are there, and puts their ids right where the kernel chose
-// others.
+// adoptRowIDs reports whether all rows exist, and sets their ids to those that the kernel chose.
 func adoptRowIDs(db *kernel.Database, rows []addedRow) bool {
 	for i := range rows {
 		if rows[i].BlockID != "" {
@@ -193,7 +192,7 @@ type removeRowsResult struct {
 	Verification verification `json:"verification" about:"how that was found" verbose:"yes"`
 }
 
-// verification says how a write was found to be there.
+// verification describes how a write was verified.
 type verification struct {
 	Status string `json:"status"`
 	Method string `json:"method"`
@@ -237,7 +236,7 @@ func removeRows(p retryWaits) *action.Action {
 			})
 			return len(remaining) == 0
 		}) {
-			return nil, notYetStored("remove rows of", a.AVID, "the kernel took the removal, and not all rows are gone",
+			return nil, notYetStored("remove rows of", a.AVID, "the kernel accepted the removal, but not all rows are gone",
 				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": remaining})
 		}
 		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil
@@ -283,13 +282,13 @@ func rowText(db *kernel.Database, row kernel.ID) string {
 // bound to. Only the first names a row. Given one of the others, the kernel reports no error: it does nothing, or
 // stores values for a row that does not exist.
 
-// The reasons why an id names no row.
+// Reasons why an id is not the id of a row.
 const (
 	rowIDRequired     = "row_id_required"
 	rowIDAlias        = "row_id_alias_detected"  // it is another id of one row
-	rowIDAliasMany    = "row_id_alias_ambiguous" // of several
+	rowIDAliasMany    = "row_id_alias_ambiguous" // it is another id of several rows
 	rowIDAmbiguous    = "row_id_ambiguous"       // several rows have it
-	rowIDNotCanonical = "row_id_not_canonical"   // it is nothing in this database
+	rowIDNotCanonical = "row_id_not_canonical"   // it is unknown in this database
 )
 
 // maxCandidates bounds the rows that an error names.

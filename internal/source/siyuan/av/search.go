@@ -15,7 +15,7 @@ type searchArgs struct {
 	Excludes []kernel.ID `json:"excludes" about:"databases to leave out"`
 }
 
-// hit is a database that was found, in one of its blocks that may be read.
+// hit is a database that was found, with a readable block that shows it.
 type hit struct {
 	ID         kernel.ID      `json:"id" about:"the same as avID" verbose:"yes"`
 	AVID       kernel.ID      `json:"avID" about:"database id"`
@@ -45,10 +45,10 @@ type searchResult struct {
 	restricted bool // some notebook may not be read
 }
 
-// How far a search by rows goes.
+// Bounds of a search by rows.
 const (
 	maxSearched = 50 // databases
-	maxRows     = 3  // of each that are shown
+	maxRows     = 3  // rows shown of each database
 )
 
 func search() *action.Action {
@@ -79,7 +79,7 @@ func search() *action.Action {
 }
 
 func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searchArgs) error {
-	excludes, err := out.hiddenIDs(ctx, r, a)
+	excludes, err := out.excludedIDs(ctx, r, a)
 	if err != nil {
 		return err
 	}
@@ -105,9 +105,9 @@ func (out *searchResult) byName(ctx context.Context, r *action.Request, a *searc
 	return nil
 }
 
-// hiddenIDs returns the databases that the kernel is to leave out: it ends after a dozen hits, so that a hidden one
-// would show by taking the place of another.
-func (out *searchResult) hiddenIDs(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
+// excludedIDs returns the databases that the kernel must leave out: those that the caller excludes, and the hidden ones. The
+// kernel stops after a dozen hits, so a hidden database would reveal itself by taking another one's place.
+func (out *searchResult) excludedIDs(ctx context.Context, r *action.Request, a *searchArgs) ([]kernel.ID, error) {
 	if !out.restricted {
 		return a.Excludes, nil
 	}
@@ -125,11 +125,11 @@ func flatten(h *kernel.DatabaseHit) []kernel.DatabaseHit {
 	return append([]kernel.DatabaseHit{*h}, h.Children...)
 }
 
-// add takes over a hit in the first of its blocks that may be read.
-func (out *searchResult) add(ctx context.Context, r *action.Request, places []kernel.DatabaseHit, at map[kernel.ID]action.Target) error {
+// add adds a database that the kernel found in several places, with the first block that may be read.
+func (out *searchResult) add(ctx context.Context, r *action.Request, hits []kernel.DatabaseHit, places map[kernel.ID]action.Target) error {
 	var found *hit
-	for _, h := range places {
-		t, ok := at[h.Block]
+	for _, h := range hits {
+		t, ok := places[h.Block]
 		if !ok || !r.Readable(t.Notebook) {
 			continue
 		}
@@ -141,13 +141,13 @@ func (out *searchResult) add(ctx context.Context, r *action.Request, places []ke
 			found.Views = append(found.Views, hitView{h.ViewID, h.View, h.Layout})
 		}
 	}
-	return out.visibleHit(ctx, r, found)
+	return out.addVisible(ctx, r, found)
 }
 
-// visibleHit converts a hit, and returns nil if no block shows the database. A hidden database is left out without being
-// counted: for a chosen keyword the count would reveal its content. If some notebook is hidden, so is a database that
-// no block shows, since it may belong there.
-func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, h *hit) error {
+// addVisible adds h to the results; nil stands for a database that no block shows. A hidden database is skipped without being
+// counted: for a well-chosen keyword the count would reveal its content. While any notebook is hidden, databases that no block
+// shows are not counted either, since they may belong there.
+func (out *searchResult) addVisible(ctx context.Context, r *action.Request, h *hit) error {
 	if out.restricted && h != nil {
 		if ok, err := isReadable(ctx, r, h.ID); err != nil || !ok {
 			return err
@@ -164,13 +164,13 @@ func (out *searchResult) visibleHit(ctx context.Context, r *action.Request, h *h
 	return nil
 }
 
-// byRows looks for the keyword in the primary columns.
+// byRows searches the primary columns for the keyword.
 func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searchArgs) error {
 	ids, err := databaseIDs(ctx, r)
 	if err != nil {
 		return err
 	}
-	if out.restricted { // the others take no place among the newest
+	if out.restricted { // hidden databases must not reduce the number of results
 		may, err := r.VisibleDatabases(ctx)
 		if err != nil {
 			return err
@@ -179,7 +179,7 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 	}
 	ids = slices.DeleteFunc(ids, func(id kernel.ID) bool { return slices.Contains(a.Excludes, id) })
 	slices.Sort(ids)
-	slices.Reverse(ids) // the newest first
+	slices.Reverse(ids) // newest first
 	if len(ids) > maxSearched {
 		ids, out.Truncated = ids[:maxSearched], true
 		out.Hint = `only the newest 50 databases were looked at; give a part of the database's name`
@@ -188,7 +188,7 @@ func (out *searchResult) byRows(ctx context.Context, r *action.Request, a *searc
 		got, err := primaryValues(ctx, r, id, a.Keyword)
 		switch {
 		case tool.KindOf(err) == tool.NotFound || tool.KindOf(err) == kernel.API:
-			continue // one that is broken
+			continue // it is damaged
 		case err != nil:
 			return err
 		case len(got.Rows.Values) == 0:
@@ -207,7 +207,7 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 		return err
 	}
 	if len(blocks) == 0 {
-		return out.visibleHit(ctx, r, nil)
+		return out.addVisible(ctx, r, nil)
 	}
 	values, err := readableRows(ctx, r, got.Rows.Values, keyword)
 	if err != nil || len(values) == 0 {
@@ -217,5 +217,5 @@ func (out *searchResult) addRows(ctx context.Context, r *action.Request, id kern
 	for i := range values[:min(len(values), maxRows)] {
 		h.Rows = append(h.Rows, primaryRowOf(&values[i]))
 	}
-	return out.visibleHit(ctx, r, &h)
+	return out.addVisible(ctx, r, &h)
 }

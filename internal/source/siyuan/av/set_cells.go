@@ -79,7 +79,7 @@ func setCells(p retryWaits) *action.Action {
 			wrong = differingCells(db, writes)
 			return len(wrong) == 0
 		}) {
-			return nil, notYetStored("write cells of", a.AVID, "the kernel took the cells, and not all of them have their new value",
+			return nil, notYetStored("write cells of", a.AVID, "the kernel accepted the cells, but not all of them have their new value",
 				fmt.Sprintf(`av(action="render", id=%q) shows what they have`, a.AVID), map[string]any{"cells": wrong})
 		}
 		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: readBack(len(writes))}
@@ -167,7 +167,7 @@ func planWrites(ctx context.Context, r *action.Request, db *kernel.Database, cel
 	return out, nil
 }
 
-// admitAssets checks the assets that a cell is to hold beside those that it holds.
+// admitAssets checks the assets that are new in a cell.
 func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.Value) error {
 	var values, before []string
 	for _, a := range in.Assets {
@@ -181,7 +181,7 @@ func admitAssets(ctx context.Context, r *action.Request, in *input, now *kernel.
 	return content.AdmitAssets(ctx, r, values, before...)
 }
 
-// checkColumn says why an input is not for a column, and which member of it.
+// checkColumn returns why an input does not fit a column, and which member is at fault.
 func checkColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	if c.Type == siyuanapi.ColumnBlock {
 		return checkPrimaryColumn(in, db, c)
@@ -197,8 +197,8 @@ func checkColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wron
 	return "valueType", fmt.Sprintf("cannot be written: the cells of column %q are computed (%s)", c.Name, c.Type)
 }
 
-// checkPrimaryColumn says why an input is not for the primary column: what a row is called that is
-// bound to a block is the block's text.
+// checkPrimaryColumn returns why an input cannot be written to the primary column. A row that is bound to a block shows
+// the block's text there, which cannot be changed here.
 func checkPrimaryColumn(in *input, db *kernel.Database, c *kernel.Column) (member, wrong string) {
 	v := db.Value(in.RowID, c.ID)
 	switch {
@@ -212,8 +212,8 @@ func checkPrimaryColumn(in *input, db *kernel.Database, c *kernel.Column) (membe
 	return "", ""
 }
 
-// checkRelated checks the rows that a relation is to point to. A two-way relation writes to the other
-// database too.
+// checkRelated checks the rows that a relation should point to. For a two-way relation, it needs write access to the
+// other database, which also changes.
 func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Database, c *kernel.Column, in *input, place func(int) string) error {
 	if c.Relation == nil || c.Relation.Database == "" {
 		return r.Invalid(strings.TrimSuffix(place(0), "/0"), fmt.Sprintf("has nothing to point to: column %q is related to no database yet", c.Name))
@@ -246,13 +246,13 @@ func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Da
 	return nil
 }
 
-// differingCells returns the cells whose stored value is not the one that was written.
+// differingCells returns the cells whose stored value differs from the written one.
 func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	var out []map[string]any
 	for _, w := range writes {
 		v := db.Value(w.row, w.column)
 		if v == nil {
-			v = &kernel.Value{} // as an empty cell has none
+			v = &kernel.Value{} // an empty cell may have no value
 		}
 		if !w.matches(v) {
 			out = append(out, map[string]any{"rowID": w.row, "columnID": w.column})
@@ -261,7 +261,7 @@ func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	return out
 }
 
-// relationDenied is the error for a relation to a database whose level is too low. It does not name it.
+// relationDenied is the error for a relation to a database that the caller may not access. It does not reveal which one.
 func relationDenied(c *kernel.Column, need access.Level) error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(c.ID),

@@ -241,7 +241,8 @@ func TestKernelsForm(t *testing.T) {
 	w.Must(t, act(t, "rename"), args("avID", db, "name", " spaced  text "))
 }
 
-// The kernel merges what it is told into what a cell has: nothing of a range may stay behind.
+// The kernel merges a written value into the present one, so no part of a date range may stay
+// behind.
 func TestSetCellsOverARange(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

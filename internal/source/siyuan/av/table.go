@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// rendering is what the kernel makes of a view, in any of its layouts.
+// rendering is the kernel's rendering of a view, in any layout.
 type rendering struct {
 	Name     string     `json:"name"`
 	ViewID   kernel.ID  `json:"viewID"`
@@ -25,7 +25,8 @@ type viewName struct {
 	Type string    `json:"type"`
 }
 
-// layout is a view or one of its groups. A table has columns and rows of cells, the others have
+// layout is a view or one of its groups. A table has columns, and rows of cells; the other layouts have fields, and
+// cards of values.
 // fields and cards of values.
 type layout struct {
 	ID        kernel.ID `json:"id"`
@@ -82,7 +83,7 @@ func (l *layout) columns() []column {
 	return l.Fields
 }
 
-// table is a view as a reader wants it: cells are plain values in the order of the columns.
+// table is a view in a form for readers. Cells are simple values in the order of the columns.
 type table struct {
 	Columns  []column   `json:"columns" about:"id, name and type"`
 	Rows     []tableRow `json:"rows" about:"id, blockID of a bound row, group, cells"`
@@ -146,7 +147,7 @@ func tableRowOf(it *item, columns []column, group kernel.ID) tableRow {
 	return row
 }
 
-// contains reports whether a text is in a cell of the row.
+// contains reports whether a cell of the row contains a text.
 func (row *tableRow) contains(text string) bool {
 	return slices.ContainsFunc(row.Cells, func(c any) bool {
 		return c != nil && strings.Contains(strings.ToLower(fmt.Sprint(c)), strings.ToLower(text))

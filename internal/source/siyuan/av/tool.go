@@ -1,6 +1,6 @@
-// Package av is the tool of databases, which SiYuan calls attribute views. It finds, shows and writes them. The
-// levels of the notebooks whose blocks show a database decide what may be done to it (owner.go). A row may be bound
-// to a block of another notebook; then the level of that notebook decides about the row (mask.go).
+// Package av is the tool for databases, which SiYuan calls attribute views: it finds, shows and changes them. The levels
+// of the notebooks whose blocks show a database determine access to it (owner.go). A row may be bound to a block of
+// another notebook; the level of that notebook then determines access to the row (mask.go).
 //
 // The entry point is [Tool].
 package av
@@ -17,7 +17,7 @@ func Tool() action.Tool {
 	return tools(retryWaits{100 * ms, 200 * ms, 400 * ms, 800 * ms, 1500 * ms})
 }
 
-// tools returns the tool that waits for what it has written as p says.
+// tools returns the tool with the given wait times for verifying writes.
 func tools(p retryWaits) action.Tool {
 	return action.Tool{
 		Name:  "av",

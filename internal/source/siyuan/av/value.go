@@ -9,14 +9,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// write is one cell as the kernel takes it, and how to know that it is there.
+// write is a cell in the kernel's form, with a function that checks whether it is stored.
 type write struct {
 	row, column kernel.ID
 	data        map[string]any
 	matches     func(v *kernel.Value) bool
 }
 
-// value returns an input as the kernel's value, for a column that it fits.
+// value converts an input to the kernel's form, for a column that it fits.
 func value(in *input, c *kernel.Column) write {
 	w := write{row: in.RowID, column: in.ColumnID}
 	if c.Type == siyuanapi.ColumnBlock {
@@ -63,7 +63,7 @@ func value(in *input, c *kernel.Column) write {
 	return w
 }
 
-// title returns the text of a row that is bound to no block.
+// title returns the value of a primary cell that is not bound to a block.
 func title(want string) (map[string]any, func(*kernel.Value) bool) {
 	return map[string]any{"type": "block", "isDetached": true, "block": map[string]any{"content": want}}, func(v *kernel.Value) bool {
 		return v.Block != nil && sameText(v.Block.Content, want)
@@ -93,12 +93,12 @@ func number(in *input) (map[string]any, func(*kernel.Value) bool) {
 		if in.Number == nil {
 			return v.Number == nil || !v.Number.NotEmpty
 		}
-		return v.Number != nil && v.Number.NotEmpty && v.Number.Content == *in.Number // the format may be the column's
+		return v.Number != nil && v.Number.NotEmpty && v.Number.Content == *in.Number // the format may be that of the column
 	}
 }
 
-// dateValue returns a date. All its members are named: the kernel keeps those that are not, and the end of a former
-// range would stay.
+// dateValue returns a date with all its members. The kernel keeps the old values of missing members, such as the end of
+// a former range.
 func dateValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	d := map[string]any{"content": 0, "isNotEmpty": false, "hasEndDate": false, "isNotTime": true, "content2": 0, "isNotEmpty2": false}
 	data := map[string]any{"type": "date", "date": d}
@@ -122,7 +122,7 @@ func dateValue(in *input) (map[string]any, func(*kernel.Value) bool) {
 	}
 }
 
-// colorCount is how many colours an option can have; the interface gives new ones the next.
+// colorCount is the number of option colours. The user interface assigns them in turn.
 const colorCount = 13
 
 func selectionValue(typ string, names []string, c *kernel.Column) (map[string]any, func(*kernel.Value) bool) {
@@ -145,7 +145,7 @@ func selectionValue(typ string, names []string, c *kernel.Column) (map[string]an
 	}
 }
 
-// sameText reports whether a text was written, whatever the kernel makes of the space in it.
+// sameText reports whether a text was stored. The kernel may change its whitespace.
 func sameText(stored, written string) bool {
 	return stored == written || strings.Join(strings.Fields(stored), " ") == strings.Join(strings.Fields(written), " ")
 }

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// transact runs operations on a database through one of its blocks, which counts as changed.
+// transact runs operations on a database through one of its blocks, which is marked as changed.
 func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...kernel.Operation) error {
 	now := time.Now()
 	if block != "" {
@@ -20,12 +20,11 @@ func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...ke
 	return err
 }
 
-// retryWaits is how long is waited before each further look at what was written. The first look
-// is at once.
+// retryWaits are the waits between checks whether a write is stored. The first check is immediate.
 type retryWaits []time.Duration
 
-// pollUntil repeats a look until done accepts what it sees, and reports whether it did. A look that fails is repeated
-// too: the write has already happened.
+// pollUntil calls look until it returns true, and reports whether it did. It also continues after errors, because the
+// write has happened already.
 func (p retryWaits) pollUntil(ctx context.Context, look func() (done bool, err error)) bool {
 	for n := 0; ; n++ {
 		if done, err := look(); done && err == nil {
@@ -42,7 +41,7 @@ func (p retryWaits) pollUntil(ctx context.Context, look func() (done bool, err e
 	}
 }
 
-// pollDatabase looks at a database until done is satisfied by it.
+// pollDatabase reads a database until done accepts it.
 func (p retryWaits) pollDatabase(ctx context.Context, k *kernel.Client, id kernel.ID, done func(*kernel.Database) bool) bool {
 	return p.pollUntil(ctx, func() (bool, error) {
 		db, err := k.Database(ctx, id)

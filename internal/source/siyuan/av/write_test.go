@@ -46,7 +46,7 @@ func TestRename(t *testing.T) {
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
 }
 
-// A write that the kernel echoes and does not do is told from one that it did.
+// A write that the kernel echoes without doing it is told apart from one that it did.
 func TestWritesThatDoNotShow(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -217,7 +217,7 @@ func TestRowIDMistakes(t *testing.T) {
 			}
 		}
 	}
-	w.Levels[w.secret] = access.None // a hidden row is not a row, under none of its ids
+	w.Levels[w.secret] = access.None // a hidden row does not exist under any of its ids
 	for _, id := range []kernel.ID{rowS, w.hidden} {
 		e := w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{id}), tool.Invalid)
 		actiontest.SameRefusal(t, e, w.Refused(w.t, act(t, "remove_rows"), args("avID", db, "srcIDs", []kernel.ID{actiontest.Nowhere}), tool.Invalid), string(id), actiontest.Nowhere)

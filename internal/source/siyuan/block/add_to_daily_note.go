@@ -54,7 +54,7 @@ func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) 
 	if err != nil {
 		return nil, err
 	}
-	ids, err := created(ctx, r, done)
+	ids, err := completeInsertions(ctx, r, done)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) 
 	return out, nil
 }
 
-// notClosed refuses a closed notebook: the kernel would say that there is none.
+// notClosed refuses a closed notebook. The kernel's own error would claim that it does not exist.
 func notClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
 	all, err := r.Levels.All(ctx)
 	if err != nil {

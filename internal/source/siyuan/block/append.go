@@ -22,7 +22,7 @@ func appendTo() *action.Action {
 	}, last, (*kernel.Client).Append)
 }
 
-// childAction is an action that adds content to a parent by way of put.
+// childAction returns an action that inserts content into a parent with put.
 func childAction(
 	spec action.Spec, at side, put func(*kernel.Client, context.Context, kernel.ID, string, string) ([]kernel.Transaction, error),
 ) *action.Action {
@@ -53,7 +53,7 @@ func childAction(
 		if err != nil {
 			return nil, leafHint(r, a.ParentID, err)
 		}
-		ids, err := created(ctx, r, done)
+		ids, err := completeInsertions(ctx, r, done)
 		if err != nil {
 			return nil, err
 		}

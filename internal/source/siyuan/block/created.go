@@ -11,13 +11,13 @@ import (
 	"collie/internal/tool"
 )
 
-// created returns the blocks that insertions made, one list per transaction, in order. The kernel's answer names only
-// the first block of each insertion. It also names blocks that never came to exist: one without an anchor, or a list
-// whose items were added to another list. So created checks each id against the document; for a list that is gone it
-// returns its items. Where the kernel dropped the blocks after the first, as it does with the items of a list next to
-// an item, created inserts them now. A transaction without any block is an error whose reason is
-// empty_transaction_result.
-func created(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
+// completeInsertions returns the ids of the blocks that insertions created, one list per transaction, in order, and inserts
+// the blocks that the kernel dropped. The kernel's answer cannot be relied on: it names only the first block of each
+// insertion, and it also names blocks that do not exist, such as one inserted next to a block that is not there, or a list
+// whose items went into a neighbouring list. So every id is looked up. For a list that was merged into another, its items are
+// returned. If the kernel kept only the first of several blocks, the others are inserted here. A transaction that created
+// nothing is an error with the reason empty_transaction_result.
+func completeInsertions(ctx context.Context, r *action.Request, done []kernel.Transaction) ([][]kernel.ID, error) {
 	inserted := make([][]insertedPart, len(done))
 	for i, t := range done {
 		inserted[i] = partsOf(t)
@@ -28,7 +28,7 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	}
 	out := make([][]kernel.ID, len(done))
 	for i, parts := range inserted {
-		have, missing := sortPresent(parts, present)
+		have, missing := splitPresent(parts, present)
 		if len(have) == 0 {
 			return nil, nothingCreated(r)
 		}
@@ -42,15 +42,15 @@ func created(ctx context.Context, r *action.Request, done []kernel.Transaction) 
 	return out, nil
 }
 
-// maxSingleLookups is how many new blocks are asked for by themselves. A kernel takes some milliseconds for each in a
-// long document; to list all of such a document takes hundreds.
+// maxSingleLookups is the number of new blocks up to which each is looked up separately. In a long document that takes
+// some milliseconds per block, while listing all blocks takes hundreds.
 const maxSingleLookups = 8
 
-// presentBlocks returns the new blocks that are there, or all blocks in the containers that insertions wrote to.
+// presentBlocks returns the ids of the new blocks that exist, and perhaps those of other children of the same parents.
 func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transaction, inserted [][]insertedPart) (map[kernel.ID]bool, error) {
 	present := map[kernel.ID]bool{}
-	if alone := idsOf(slices.Concat(inserted...)); len(alone) <= maxSingleLookups {
-		nodes, err := r.Kernel.Nodes(ctx, alone)
+	if ids := idsOf(slices.Concat(inserted...)); len(ids) <= maxSingleLookups {
+		nodes, err := r.Kernel.Nodes(ctx, ids)
 		for id := range nodes {
 			present[id] = true
 		}
@@ -67,7 +67,7 @@ func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transac
 		if named {
 			continue
 		}
-		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // inserted into a list: the answer does not name the new items
+		for _, p := range inserted[i][:min(2, len(inserted[i]))] { // their nodes tell the parent, which the answer does not
 			unplaced = append(unplaced, p.id)
 			if len(p.items) > 0 {
 				unplaced = append(unplaced, p.items[0].id)
@@ -93,12 +93,12 @@ func presentBlocks(ctx context.Context, r *action.Request, done []kernel.Transac
 	return present, nil
 }
 
-// insertedPart is a block that an insertion was to make.
+// insertedPart is a block that an insertion should create.
 type insertedPart struct {
 	id    kernel.ID
 	dom   string
-	items []insertedPart // of a list
-	after kernel.ID      // the block that it belongs behind, where it is missing
+	items []insertedPart // items, if it is a list
+	after kernel.ID      // for a missing block, the existing one that it belongs behind
 }
 
 // idsOf returns the ids of parts and of their items.
@@ -119,7 +119,7 @@ func partsOf(t kernel.Transaction) []insertedPart {
 		dom := kernel.DOMOf(op.Data)
 		blocks := kernel.ParseDOM(dom)
 		if op.ID != "" && (len(blocks) == 0 || blocks[0].ID != op.ID) {
-			out = append(out, insertedPart{id: op.ID}) // DOM without an id of its own got one
+			out = append(out, insertedPart{id: op.ID}) // the DOM had no id, so the kernel gave it one
 		}
 		for _, b := range blocks {
 			p := insertedPart{id: b.ID, dom: dom[b.Start:b.End]}
@@ -134,16 +134,17 @@ func partsOf(t kernel.Transaction) []insertedPart {
 	return out
 }
 
-// sortPresent sorts parts into the blocks that are there and those that are missing behind the first.
-func sortPresent(parts []insertedPart, present map[kernel.ID]bool) (have []kernel.ID, missing []insertedPart) {
+// splitPresent separates parts into blocks that exist and blocks to insert again. A missing block without an existing one
+// before it is dropped.
+func splitPresent(parts []insertedPart, present map[kernel.ID]bool) (have []kernel.ID, missing []insertedPart) {
 	for _, p := range parts {
 		if present[p.id] {
 			have = append(have, p.id)
 			continue
 		}
-		ownItems := slices.ContainsFunc(p.items, func(item insertedPart) bool { return present[item.id] })
-		if ownItems { // they are in another list
-			inner, innerMissing := sortPresent(p.items, present)
+		merged := slices.ContainsFunc(p.items, func(item insertedPart) bool { return present[item.id] })
+		if merged { // the list went into another, so its items stand for it
+			inner, innerMissing := splitPresent(p.items, present)
 			have, missing = append(have, inner...), append(missing, innerMissing...)
 			continue
 		}
@@ -155,9 +156,9 @@ func sortPresent(parts []insertedPart, present map[kernel.ID]bool) (have []kerne
 	return action.Distinct(have), missing
 }
 
-// addMissing puts parts where they belong and returns the blocks with them among have, in order.
+// addMissing inserts missing parts and returns all blocks in order.
 func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missing []insertedPart) ([]kernel.ID, error) {
-	last := map[kernel.ID]kernel.ID{} // put behind a block
+	last := map[kernel.ID]kernel.ID{} // last block inserted after a block
 	for n, p := range missing {
 		after, ok := last[p.after]
 		if !ok {
@@ -179,7 +180,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 	return have, nil
 }
 
-// partlyCreated is the error for content that was written only in part. It carries the rest.
+// partlyCreated is the error for content that was only partly written. It contains the rest.
 func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
 	var rest strings.Builder
 	for _, p := range missing {
@@ -201,7 +202,7 @@ func nothingCreated(r *action.Request) error {
 	const reason = "empty_transaction_result"
 	return &tool.Error{
 		Op: "call", Kind: kernel.API, Code: reason, Subject: r.Action.Tool + "." + r.Action.Name,
-		Message: "the kernel accepted the content and made no block of it",
+		Message: "the kernel accepted the content but created no block",
 		Hint:    `block(action="get_children", id=…) shows whether the place for it exists`,
 		Facts:   map[string]any{"reason": reason},
 	}

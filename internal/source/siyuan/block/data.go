@@ -17,9 +17,9 @@ const (
 	dataDOM      = "dom"
 )
 
-// prepare makes data ready to be written: it puts references in Markdown into the kernel's form, removes what the
-// levels do not let into a note, and replaces the ids that are not in keep. replaced is the block whose content is
-// replaced, empty for new blocks. prepare returns notes for the caller.
+// prepare prepares data for writing. It converts references in Markdown to the kernel's form, removes content that the
+// levels do not allow in a note, and replaces ids that are not in keep. replaced is the block whose content is replaced,
+// empty for new blocks. The warnings are for the caller.
 func prepare(
 	ctx context.Context, r *action.Request, dataType, data string, replaced kernel.ID, keep map[kernel.ID]bool,
 ) (out kernel.BlockContent, warnings []string, err error) {
@@ -40,10 +40,10 @@ func joinWarnings(warnings []string) string {
 	return strings.Join(distinct, "; ")
 }
 
-// domTime matches the time of the last change in a block's tag.
+// domTime matches the time of the last change in a block's HTML tag.
 var domTime = lazyregexp.New(`(<div\s[^<>]*\supdated=")\d{14}(")`)
 
-// domID matches the id in a block's tag, in every spelling that HTML allows.
+// domID matches the id in a block's HTML tag, in every notation that HTML allows.
 var domID = lazyregexp.New(`(?i)data-node-id\s*=\s*("[^"]*"|'[^']*'|[^\s"'<>]+)`)
 
 // withNewIDs replaces the ids in data that are not in keep, like [content.RenewIDs]. In a DOM it also changes text

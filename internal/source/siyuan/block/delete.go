@@ -33,14 +33,14 @@ func remove() *action.Action {
 		},
 	}, func(ctx context.Context, r *action.Request, a idArgs) (any, error) {
 		t := r.Target("id")
-		// On a document the kernel answers code 0 and does nothing.
+		// For a document the kernel reports success but does nothing.
 		if err := notDocument(r, "id", t, fmt.Sprintf(`document(action="remove", id="%s") deletes it`, t.ID)); err != nil {
 			return nil, err
 		}
 		if err := r.Kernel.Delete(ctx, a.ID); err != nil {
 			return nil, err
 		}
-		// The kernel answers before it writes; flushing waits for it.
+		// The kernel responds before it writes; flushing waits for that.
 		if err := r.Kernel.Flush(ctx); err != nil {
 			return nil, err
 		}

@@ -10,11 +10,11 @@ import (
 	"collie/internal/tool"
 )
 
-// isDocument reports whether a target is a document itself.
+// isDocument reports whether a target is a document.
 func isDocument(t action.Target) bool { return t.ID == t.Root }
 
-// notHidden refuses the document that each notebook has under the notebook's own id: no listing
-// shows it, so what is written there would be lost to people.
+// notHidden refuses the page that each notebook has under its own id. It is not listed anywhere, so people would not
+// find what is written there.
 func notHidden(r *action.Request, param string, t action.Target) error {
 	if t.ID != t.Notebook {
 		return nil
@@ -24,7 +24,7 @@ func notHidden(r *action.Request, param string, t action.Target) error {
 	return e
 }
 
-// notDocument refuses a document where only a block in one does.
+// notDocument refuses a document if the action is only for blocks inside documents.
 func notDocument(r *action.Request, param string, t action.Target, hint string) error {
 	if err := notHidden(r, param, t); err != nil {
 		return err
@@ -37,8 +37,7 @@ func notDocument(r *action.Request, param string, t action.Target, hint string) 
 	return e
 }
 
-// leafHint turns the kernel's refusal to put something into a leaf into an error that says what
-// to do.
+// leafHint adds a hint to the kernel's error if the parent cannot have children.
 func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || e.Kind != kernel.API || !strings.Contains(e.Message, "leaf block") {
@@ -47,14 +46,14 @@ func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	return notAContainer(r, parent)
 }
 
-// notAContainer is the refusal to put something into a block that cannot hold others.
+// notAContainer is the error for a parent that cannot have children.
 func notAContainer(r *action.Request, id kernel.ID) error {
 	e := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", id))
 	e.Hint = fmt.Sprintf(`block(action="%s", previousID="%s", …) puts it behind`, siblingAction(r), id)
 	return e
 }
 
-// siblingAction returns the action that puts behind a block what this one would put into it.
+// siblingAction returns the corresponding action that inserts after a block instead of into it.
 func siblingAction(r *action.Request) string {
 	if r.Action.Name == "move" {
 		return "move"
@@ -62,7 +61,7 @@ func siblingAction(r *action.Request) string {
 	return "insert"
 }
 
-// mismatch returns the error for a write that the kernel accepted and that is not there afterwards.
+// mismatch is the error for a write that the kernel accepted but that had no effect.
 func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: kernel.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// infoResult describes what the kernel answers.
+// infoResult is the result of info.
 type infoResult struct {
 	Box            kernel.ID `json:"box" about:"notebook"`
 	Path           string    `json:"path" about:"storage path of the document"`
@@ -70,11 +70,11 @@ func breadcrumb() *action.Action {
 	})
 }
 
-// redactCrumbs removes from the names of a path's steps what the kernel copied into them from unreadable blocks.
+// redactCrumbs removes text of unreadable blocks from the names in a breadcrumb path.
 func redactCrumbs(ctx context.Context, r *action.Request, crumbs []kernel.Crumb) error {
 	ids := make([]kernel.ID, 0, len(crumbs))
 	for _, c := range crumbs {
-		if c.Type != "NodeDocument" { // its name is its title
+		if c.Type != "NodeDocument" { // for a document it is the title
 			ids = append(ids, c.ID)
 		}
 	}
@@ -93,7 +93,7 @@ type wordCountArgs struct {
 
 type wordCountResult struct {
 	kernel.Stat
-	// Unknown where the kernel counts what must not show.
+	// RuneCount is missing if the kernel's count includes hidden text.
 	RuneCount *int   `json:"runeCount,omitempty" about:"characters"`
 	WordCount *int   `json:"wordCount,omitempty" about:"words; of Chinese each character"`
 	Hint      string `json:"hint,omitempty" about:"why words and characters are missing"`
@@ -198,7 +198,7 @@ func visibleDocs(ctx context.Context, r *action.Request, docs []kernel.DocInfo) 
 				visible = append(visible, id)
 			}
 		}
-		docs[i].RefIDs, docs[i].RefCount = visible, len(visible) // the others are not mentioned: they are references to this very document
+		docs[i].RefIDs, docs[i].RefCount = visible, len(visible) // the number of hidden references is not revealed
 	}
 	return nil
 }

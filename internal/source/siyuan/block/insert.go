@@ -61,7 +61,7 @@ func insert() *action.Action {
 	}, runInsert)
 }
 
-// insertions returns the items of a call, each with its anchor, whether one was given or several.
+// insertions returns the items of a call, each with its anchor. A single insertion becomes one item.
 func (a *insertArgs) insertions(r *action.Request) ([]insertItem, error) {
 	items := a.Blocks
 	single := r.Given("data") || r.Given("dataType")
@@ -104,8 +104,7 @@ func anchorPointers(several bool, i int) []string {
 	return []string{at + "nextID", at + "previousID", at + "parentID"}
 }
 
-// anchorTargets are all blocks that a call names as anchors. A call without one is refused here,
-// before anybody is asked whether it may write.
+// anchorTargets returns all anchors of a call. It refuses a call without one, before the gate asks a person.
 func anchorTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var a insertArgs
 	if err := json.Unmarshal(r.Args(), &a); err != nil {
@@ -154,7 +153,7 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	if err != nil {
 		return nil, leafHint(r, in[0].ParentID, err)
 	}
-	ids, err := created(ctx, r, done)
+	ids, err := completeInsertions(ctx, r, done)
 	if err != nil {
 		return nil, err
 	}
@@ -181,8 +180,7 @@ func runInsert(ctx context.Context, r *action.Request, a insertArgs) (any, error
 	return out, nil
 }
 
-// prepareInsertions makes items ready to be written, each where it is to go, and says what the caller should
-// know.
+// prepareInsertions prepares items for writing at their places. It also returns warnings for the caller.
 func prepareInsertions(ctx context.Context, r *action.Request, items []insertItem, several bool) (in []kernel.Insertion, warnings []string, err error) {
 	type found struct {
 		insertionSpot
@@ -232,7 +230,7 @@ func sendOrder(in []kernel.Insertion) []int {
 	return out
 }
 
-// checkAnchors refuses places where the kernel would write nothing, or where nobody would see it.
+// checkAnchors refuses places where the kernel would write nothing, or where the content would be invisible.
 func checkAnchors(ctx context.Context, r *action.Request, a anchorArgs) error {
 	for _, anchor := range []struct {
 		param string

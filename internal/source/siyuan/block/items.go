@@ -11,18 +11,18 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// The types of nodes that decide what may stand where.
+// Types of nodes that restrict what they may contain.
 const (
 	listNode  = "NodeList"
 	itemNode  = "NodeListItem"
 	superNode = "NodeSuperBlock"
 )
 
-// itemMarker begins an item of a list: "-", or a number with what follows it, and the box of a task.
+// itemMarker is the marker of a list item: "-" or a number with its delimiter, and the box of a task.
 type itemMarker struct {
-	number int // of a numbered item, -1 of others
+	number int // number of a numbered item, else -1
 	close  byte
-	box    string // "[ ]", "[X]" or "" for what is not a task
+	box    string // "[ ]" or "[X]" for a task, else ""
 }
 
 func (m itemMarker) String() string {
@@ -32,7 +32,7 @@ func (m itemMarker) String() string {
 	return strconv.Itoa(m.number) + string(m.close)
 }
 
-// next returns the marker of the item behind.
+// next returns the marker of the next item.
 func (m itemMarker) next() itemMarker {
 	if m.number >= 0 {
 		m.number++
@@ -42,8 +42,7 @@ func (m itemMarker) next() itemMarker {
 
 var itemStart = lazyregexp.New(`(?m)^(?:[-*+]|(\d{1,9})([.)]))[ \t]+(?:\{:[^}\n]*\})?(\[[^\]\n]\])?`)
 
-// markersOf returns the markers of the first and the last item of a list, or of the one item, whose kramdown is
-// given.
+// markersOf returns the markers of the first and last item in the kramdown of a list or of one item.
 func markersOf(kramdown string) (first, last itemMarker, ok bool) {
 	all := itemStart.FindAllStringSubmatch(kramdown, -1)
 	if len(all) == 0 {
@@ -92,11 +91,11 @@ func toItems(text string, m itemMarker) (items string, ok bool) {
 
 var taskBox = lazyregexp.New(`^(?:\{:[^}\n]*\})?\[[^\]\n]\](?:[ \t]|$)`)
 
-// toItem returns text as one item.
+// toItem converts text to one item.
 func toItem(text string, m itemMarker) string {
 	head := m.String() + " "
 	if head == "- " && strings.HasPrefix(text, "-") {
-		head = "* " // "- ---" would be a line
+		head = "* " // "- ---" would be a thematic break
 	}
 	pad := strings.Repeat(" ", len(head))
 	if m.box != "" {
@@ -111,7 +110,7 @@ func toItem(text string, m itemMarker) string {
 	return head + strings.Join(lines, "\n")
 }
 
-// reindent moves a line of an item whose content was from columns behind its margin, to where it is to.
+// reindent changes the indentation of a line in an item.
 func reindent(line string, from, to int) string {
 	rest := strings.TrimLeft(line, " \t")
 	switch {
@@ -119,18 +118,18 @@ func reindent(line string, from, to int) string {
 		return line
 	case to >= from:
 		return strings.Repeat(" ", to-from) + line
-	case len(line)-len(rest) < from: // it was in the item for other reasons
+	case len(line)-len(rest) < from: // it belongs to the item although it is indented less
 		return line
 	}
 	return line[from-to:]
 }
 
-// itemLine says what a line of a list is.
+// itemLine describes a line of a list.
 type itemLine struct {
-	startsItem   bool // an item at the top
+	startsItem   bool // first line of a top-level item
 	indent, text string
-	width        int  // how far from its margin the content of the item is
-	outside      bool // the line belongs to no item
+	width        int  // indentation of the item's content
+	outside      bool // the line is not part of an item
 }
 
 var (
@@ -138,8 +137,8 @@ var (
 	beginsBlock = lazyregexp.New("^(?:#{1,6}[ \t]|>|```|~~~|\\$\\$|\\{\\{|(?:-[ \t]*){3,}$|(?:\\*[ \t]*){3,}$|(?:_[ \t]*){3,}$)")
 )
 
-// eachLine walks over the lines of a text that begins with a list, until visit returns false,
-// which it returns.
+// eachLine calls visit for each line of a text that begins with a list, until visit returns false. It returns the last
+// result of visit.
 func eachLine(text string, visit func(line string, at itemLine) bool) bool {
 	fence, blank := "", false
 	margin, content := -1, 0 // columns
@@ -166,7 +165,7 @@ func eachLine(text string, visit func(line string, at itemLine) bool) bool {
 	return true
 }
 
-// fenceAfter returns the fence of code that is open behind a line, "" for none.
+// fenceAfter returns the fence of the code block that is open after a line, "" for none.
 func fenceAfter(open, line string) string {
 	for _, fence := range []string{"```", "~~~"} {
 		switch {
@@ -180,8 +179,7 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// countItems counts the items of a list that text begins with, without those in items; 0 if it
-// begins with no list.
+// countItems counts the top-level items of the list at the beginning of text; 0 if there is none.
 func countItems(text string) (n int) {
 	text = strings.TrimLeft(text, "\r\n")
 	if first, _, _ := strings.Cut(text, "\n"); !listMarker.MatchString(first) || beginsBlock.MatchString(strings.TrimSpace(first)) {
@@ -196,10 +194,10 @@ func countItems(text string) (n int) {
 	return n
 }
 
-// insertionSpot is where content is put: among the items of a list or elsewhere.
+// insertionSpot describes where content is inserted: between the items of a list, or elsewhere.
 type insertionSpot struct {
 	inList bool
-	marker itemMarker // for the first new item
+	marker itemMarker // marker of the first new item
 }
 
 // adapt adapts data to the place where it is inserted. The kernel would accept anything in a list, and list items
@@ -232,7 +230,7 @@ func (s insertionSpot) adaptDOM(r *action.Request, param, dom string) error {
 	return nil
 }
 
-// side is where content goes beside or in the block that says where.
+// side is the position of new content relative to an anchor.
 type side int
 
 const (
@@ -242,7 +240,7 @@ const (
 	last
 )
 
-// spotAt finds out what may stand at a side of a block, and what the block is.
+// spotAt determines what may be inserted at a side of a block. It also returns the block.
 func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (insertionSpot, kernel.Node, error) {
 	nodes, err := r.Kernel.Nodes(ctx, []kernel.ID{id})
 	if err != nil {

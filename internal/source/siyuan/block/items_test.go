@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// types are those of the blocks right below id.
+// types returns the types of the blocks right below id.
 func (w *workspace) types(id kernel.ID) []string {
 	w.t.Helper()
 	list, err := w.Client.ChildBlocks(w.t.Context(), id)

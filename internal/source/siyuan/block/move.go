@@ -33,7 +33,7 @@ func move() *action.Action {
 		return targetsOf(ctx, r, "id", "ids")
 	})
 	place := action.On(access.Write, "where they go", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
-		if len(r.Strings("previousID")) > 0 { // counts before parentID
+		if len(r.Strings("previousID")) > 0 { // it takes precedence over parentID
 			return targetsOf(ctx, r, "previousID")
 		}
 		return targetsOf(ctx, r, "parentID")
@@ -68,7 +68,7 @@ func move() *action.Action {
 	}, runMove)
 }
 
-// targetsOf returns the blocks that some arguments name.
+// targetsOf returns the blocks that the given arguments name.
 func targetsOf(ctx context.Context, r *action.Request, params ...string) ([]action.Target, error) {
 	var out []action.Target
 	for _, param := range params {
@@ -119,8 +119,8 @@ func runMove(ctx context.Context, r *action.Request, a moveArgs) (any, error) {
 	return out, nil
 }
 
-// moveEach moves blocks one by one and returns the order it did that in. Each goes to the same
-// place, so the last one goes first.
+// moveEach moves blocks one by one and returns the order in which it did. All move to the same anchor, so the last one
+// moves first.
 func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.ID) ([]kernel.ID, error) {
 	calls := slices.Clone(ids)
 	slices.Reverse(calls)
@@ -132,7 +132,7 @@ func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.
 	return calls, nil
 }
 
-// target returns the block that says where to.
+// target returns the anchor of the move.
 func (a *moveArgs) target() kernel.ID {
 	if a.PreviousID != "" {
 		return a.PreviousID
@@ -140,7 +140,7 @@ func (a *moveArgs) target() kernel.ID {
 	return a.ParentID
 }
 
-// check returns the blocks to move, in the order they shall have.
+// check returns the blocks to move, in the requested order.
 func (a *moveArgs) check(r *action.Request) ([]kernel.ID, error) {
 	ids := a.IDs
 	switch {
@@ -216,8 +216,8 @@ func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.I
 	return astray, nil
 }
 
-// sectionBetween reports whether only the section of a folded heading stands between it and a
-// block: what is folded stays together.
+// sectionBetween reports whether only the section of a folded heading is between that heading and a block. The kernel
+// keeps folded sections together.
 func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id kernel.ID) (bool, error) {
 	if heading == "" {
 		return false, nil
@@ -249,7 +249,7 @@ func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id 
 	return true, nil
 }
 
-// partlyMoved adds to the error of a move what was moved before it.
+// partlyMoved adds to the error of a move which blocks were moved before.
 func partlyMoved(err error, done []kernel.ID) error {
 	if len(done) == 0 {
 		return err

@@ -48,8 +48,7 @@ func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kerne
 	return true, nil
 }
 
-// moveAsList moves items of lists into a new list, in one transaction: all of it is done or
-// nothing.
+// moveAsList moves list items into a new list, in a single transaction.
 func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.ID) error {
 	texts, err := r.Kernel.Kramdowns(ctx, ids[:1], "md")
 	if err != nil {
@@ -77,11 +76,11 @@ func moveAsList(ctx context.Context, r *action.Request, a *moveArgs, ids []kerne
 	if err := r.Kernel.Flush(ctx); err != nil {
 		return err
 	}
-	a.PreviousID, a.ParentID = "", list // the place they were moved to
+	a.PreviousID, a.ParentID = "", list // where they were moved
 	return nil
 }
 
-// subtype returns what kind of list an item with the marker is in.
+// subtype returns the kind of list that an item with this marker is in.
 func (m itemMarker) subtype() string {
 	switch {
 	case m.box != "":
@@ -97,7 +96,7 @@ func emptyList(id kernel.ID, subtype string) string {
 		`<div class="protyle-attr" contenteditable="false"></div></div>`, subtype, id)
 }
 
-// param returns the name of the argument that says where to.
+// param returns the name of the argument with the anchor.
 func (a *moveArgs) param() string {
 	if a.PreviousID != "" {
 		return "previousID"

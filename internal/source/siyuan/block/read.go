@@ -36,7 +36,7 @@ func getKramdown() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if text == "" { // also what the kernel answers for an id that is gone
+		if text == "" { // the kernel also returns this for a missing id
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
 		hash := content.StateHash(content.Saved{ID: a.ID, Kramdown: text})
@@ -192,8 +192,8 @@ func dom() *action.Action {
 	})
 }
 
-// cutDOM cuts a DOM to at most limit bytes: after the last block that fits, with what is open
-// closed, or within the first block's text if that alone is too long.
+// cutDOM shortens a DOM to at most limit bytes: after the last block that fits, with open tags closed, or within the
+// text of the first block if that alone is too long.
 func cutDOM(dom string, limit int) string {
 	if len(dom) <= limit {
 		return dom
@@ -229,7 +229,7 @@ type idArgs struct {
 	ID kernel.ID `json:"id" about:"block or document" req:"true"`
 }
 
-// getAttrsResult describes a map.
+// getAttrsResult describes the result, a map.
 type getAttrsResult struct {
 	Any string `json:"*" about:"each attribute by its name: name, alias, memo, bookmark, custom-…"`
 }
@@ -251,7 +251,7 @@ func getAttrs() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if len(attrs) == 0 { // each block has at least an id: it went away meanwhile
+		if len(attrs) == 0 { // every block has at least an id, so it was deleted meanwhile
 			return nil, access.NotFound(access.Block, string(a.ID))
 		}
 		return attrs, content.RedactAttrs(ctx, r, attrs)

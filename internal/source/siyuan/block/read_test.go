@@ -154,7 +154,8 @@ func TestRecentUpdatedGroupsAndFilters(t *testing.T) {
 	}
 }
 
-// The kernel answers both for a web page.
+// The kernel escapes names and texts as HTML in a breadcrumb and in the list of recent blocks. The actions return them
+// as plain text.
 func TestNamesAreText(t *testing.T) {
 	w := newWorkspace(t, "x")
 	doc := w.add(w.nb, `/R&D "q" 'a' <b> 😀`, "# P & <Q>\n\nit's \"so\" & 1 < 2")
@@ -186,7 +187,7 @@ func TestWordCount(t *testing.T) {
 		t.Errorf("readable: %s", got.Raw)
 	}
 	w.Levels[other] = access.None
-	for _, id := range append(w.Children(w.t, refs), refs) { // how long a text is must not tell either
+	for _, id := range append(w.Children(w.t, refs), refs) { // even the length would tell something of the hidden text
 		got := w.Must(t, act(t, "word_count"), args("id", id))
 		if got.Get("wordCount").Exists() || got.Get("runeCount").Exists() || got.Get("refCount").Int() != 1 || got.Get("hint").Str == "" {
 			t.Errorf("of a reference to what is hidden: %s", got.Raw)
@@ -232,8 +233,9 @@ func TestSetFoldState(t *testing.T) {
 	w.guarded(a, access.Write, w.blocks[0], args("id", w.blocks[0], "folded", true))
 }
 
-// Which databases a block is a row of tells of databases that may be hidden.
-func TestReadsNameNoDatabases(t *testing.T) {
+// The attribute custom-avs of a block names the databases in which the block is a row. One of them may be in a hidden
+// notebook. So no action shows the attribute while any notebook is hidden.
+func TestReadsHideDatabaseIDs(t *testing.T) {
 	w := newWorkspace(t, "a row")
 	const db = "20240801120000-avsecre"
 	for _, id := range []kernel.ID{w.blocks[0], w.doc} {

@@ -1,14 +1,13 @@
-// Package block is the block tool: what reads, writes and moves single blocks by their ids.
-// Whole documents are the document tool's, human paths the fs tool's.
+// Package block is the tool for single blocks, which it reads, writes and moves by id. Whole documents are the business
+// of the document tool, human paths of the fs tool.
 //
-// Kernels answer code 0 for many writes that did nothing, so each
-// write here is read back, and no action returns the id of a block that is not there. The entry
-// point is [Tool].
+// The kernel reports success for many writes that did nothing. So every write is verified by reading it back, and no
+// action returns the id of a block that does not exist. The entry point is [Tool].
 package block
 
 import "collie/internal/source/siyuan/action"
 
-// name is the tool's.
+// name is the name of the tool.
 const name = "block"
 
 // Tool returns the tool with its actions in the order that clients see.

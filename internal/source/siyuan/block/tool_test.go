@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/block"
 )
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, block.Tool(), actiontest.Told{
 		Actions: []string{

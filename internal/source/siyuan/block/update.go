@@ -24,7 +24,7 @@ type updateArgs struct {
 	Items    []updateItem `json:"items" about:"several blocks, each once" min:"1" max:"100" unique:"id" list:"no"`
 }
 
-// updated says what became of one block.
+// updated is the outcome of an update for one block.
 type updated struct {
 	ID         kernel.ID         `json:"id" about:"the block"`
 	DataType   string            `json:"dataType" about:"as given" verbose:"yes"`
@@ -129,8 +129,8 @@ func itemParam(a *updateArgs, i int, member string) string {
 	return fmt.Sprintf("items/%d/%s", i, member)
 }
 
-// overwriteDocument replaces all that is in a document, which is what an update of its id does,
-// with the same protections as fs write has.
+// overwriteDocument replaces the whole content of a document, because an update of a document's id
+// does that. The protections are those of fs write.
 func overwriteDocument(ctx context.Context, r *action.Request, doc action.Target, item updateItem) (any, error) {
 	if item.DataType != dataMarkdown {
 		return nil, r.Invalid("dataType", "must be markdown for a document")

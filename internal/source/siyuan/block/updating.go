@@ -211,7 +211,7 @@ func (w *updateRun) insertRest(ctx context.Context, u *updated, dom string) erro
 	})
 	var ids [][]kernel.ID
 	if err == nil {
-		ids, err = created(ctx, w.r, done)
+		ids, err = completeInsertions(ctx, w.r, done)
 	}
 	if err != nil {
 		return &tool.Error{
@@ -230,7 +230,8 @@ func (u *updated) warn(warnings ...string) {
 	u.Warning = joinWarnings(append([]string{u.Warning}, warnings...))
 }
 
-// lostInside says which blocks in a block had attributes of a person's and are gone.
+// lostInside returns a warning about inner blocks that are gone and had attributes set by a person;
+// empty if there are none.
 func lostInside(id kernel.ID, before, after string) string {
 	now, n := content.Attributes(after), 0
 	for inner, attrs := range content.Attributes(before) {
@@ -252,7 +253,7 @@ func lostInside(id kernel.ID, before, after string) string {
 
 var avID = lazyregexp.New(`data-av-id="([^"]*)"`)
 
-// replacedDatabase says what became of the database that stood in a block.
+// replacedDatabase describes what happened to the database that a block contained.
 func replacedDatabase(kramdown string) *databaseHint {
 	out := &databaseHint{Hint: "a database stood here; the database itself is kept, this place does not show it any more"}
 	if m := avID.FindStringSubmatch(kramdown); m != nil {

@@ -28,7 +28,7 @@ func Address(s string) (string, error) {
 	case u.Hostname() == "":
 		return "", errors.New("the URL names no host; write one such as " + Proposed)
 	case u.User != nil:
-		return "", errors.New("a name or password does not belong into the URL; the token has a field of its own")
+		return "", errors.New("the URL must not contain a name or password; the token has its own field")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("expected a URL without ? and #; the token has a field of its own")
 	}

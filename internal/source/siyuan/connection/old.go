@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// OldFiles returns the files of older programs in a home folder, the newer first.
-func OldFiles(home string) []string {
+// FilesOfOlderPrograms returns the files of older programs in a home folder, the newer first.
+func FilesOfOlderPrograms(home string) []string {
 	if home == "" {
 		return nil
 	}
@@ -18,9 +18,9 @@ func OldFiles(home string) []string {
 	}
 }
 
-// Old returns the settings in the first of the files that exists. Files that cannot be read or parsed give problems.
+// ReadOlderPrograms returns the settings in the first of the files that exists. Files that cannot be read or parsed give problems.
 // Settings without a File mean that there is none. It is for users who have not saved a connection in collie.json.
-func Old(files []string, read func(file string) ([]byte, error)) (Settings, []Problem) {
+func ReadOlderPrograms(files []string, read func(file string) ([]byte, error)) (Settings, []Problem) {
 	for _, file := range files {
 		raw, err := read(file)
 		switch {

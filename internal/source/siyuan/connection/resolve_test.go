@@ -31,7 +31,7 @@ const two = `{"current": "home", "connections": {
 	"home": {"url": "http://127.0.0.1:6806/", "token": "home-token", "workspace": "/notes"},
 	"work": {"url": "https://notes.example.org/siyuan", "token": "env:WORK_TOKEN"}}}`
 
-// choice is what a test compares; nil means not configured.
+// choice is the compared part of a connection; nil means not configured.
 type choice struct {
 	From                        connection.From
 	Name, URL, Token, Workspace string
@@ -148,7 +148,7 @@ func TestResolveErrors(t *testing.T) {
 		"none is current":    {connection.Inputs{Saved: three}, tool.Invalid, "there are 3 connections, and none is the current one"},
 		"broken":             {connection.Inputs{Saved: broken()}, tool.Invalid, `siyuan.current: connection "home" cannot be used: /connections/home/url: expected a URL that begins with`},
 		"no scheme":          {connection.Inputs{URL: "127.0.0.1:6806"}, tool.Invalid, "--url: it has no http:// or https:// before it; write http://127.0.0.1:6806"},
-		"password in env":    {connection.Inputs{EnvURL: "http://u:hidden@h"}, tool.Invalid, "SIYUAN_API_URL: a name or password does not belong into the URL"},
+		"password in env":    {connection.Inputs{EnvURL: "http://u:hidden@h"}, tool.Invalid, "SIYUAN_API_URL: the URL must not contain a name or password"},
 		"query":              {connection.Inputs{URL: "http://h?token=hidden"}, tool.Invalid, "--url: expected a URL without ? and #"},
 		"two lines":          {connection.Inputs{EnvURL: port, EnvToken: "a\r\nX-Evil: hidden"}, tool.Invalid, "SIYUAN_TOKEN: a token is one word"},
 		"no such secret":     {connection.Inputs{Saved: three, Connection: "工作", Expand: refuse}, tool.Invalid, "siyuan.connections.工作.token: secret none is not set"},

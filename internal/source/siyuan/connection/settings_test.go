@@ -80,7 +80,7 @@ func TestOldFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, ps := connection.Old(connection.OldFiles(dir), func(file string) ([]byte, error) {
+			s, ps := connection.ReadOlderPrograms(connection.FilesOfOlderPrograms(dir), func(file string) ([]byte, error) {
 				if text, ok := tc.files[file]; ok {
 					return []byte(text), nil
 				}
@@ -104,11 +104,11 @@ func TestOldFiles(t *testing.T) {
 			}
 		})
 	}
-	s, ps := connection.Old([]string{newer, older}, func(string) ([]byte, error) { return nil, errors.New("no access") })
+	s, ps := connection.ReadOlderPrograms([]string{newer, older}, func(string) ([]byte, error) { return nil, errors.New("no access") })
 	if len(ps) != 1 || s.File != newer || ps[0].Message != "no access" {
 		t.Errorf("a file that cannot be read: %v, %v", s, ps)
 	}
-	if got := connection.OldFiles(""); got != nil {
+	if got := connection.FilesOfOlderPrograms(""); got != nil {
 		t.Errorf("without a home: %v", got)
 	}
 }
@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 		for _, read := range []func() (connection.Settings, []connection.Problem){
 			func() (connection.Settings, []connection.Problem) { return connection.Parse(text) },
 			func() (connection.Settings, []connection.Problem) {
-				return connection.Old([]string{"old"}, func(string) ([]byte, error) { return text, nil })
+				return connection.ReadOlderPrograms([]string{"old"}, func(string) ([]byte, error) { return text, nil })
 			},
 		} {
 			s, ps := read()

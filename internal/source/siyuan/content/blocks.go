@@ -73,7 +73,7 @@ func (c *blockScanner) skipUntil(ends func(string) bool) {
 	}
 }
 
-// skipWhile skips the first line and those for which continues is true.
+// skipWhile skips the current line and those after it while goesOn is true.
 func (c *blockScanner) skipWhile(goesOn func(string) bool) {
 	for c.at++; c.at < len(c.lines) && goesOn(strings.TrimSpace(c.lines[c.at])); c.at++ {
 	}

@@ -67,7 +67,7 @@ func (o *overwriteRun) append(ctx context.Context, markdown string) error {
 			added = append(added, b.ID)
 		}
 	}
-	if len(o.newBlocks) == 0 { // otherwise somebody else added them
+	if len(o.newBlocks) == 0 { // otherwise another program added them
 		o.newBlocks = added
 	}
 	switch {

@@ -134,7 +134,7 @@ const maxSingleLookups = 8
 // listFromIndex lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in
 // the document now; if not, they must be listed one by one.
 func (s *protectionScan) listFromIndex(ctx context.Context) (bool, error) {
-	if err := s.r.Kernel.FlushNow(ctx); err != nil { // FlushNow, since others write too
+	if err := s.r.Kernel.FlushNow(ctx); err != nil { // FlushNow, because other programs write too
 		return false, err
 	}
 	doc := kernel.Quote(string(s.doc.ID))

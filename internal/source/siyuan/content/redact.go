@@ -28,7 +28,7 @@ var (
 )
 
 // RedactAttrs removes from a block's attributes the databases of which it is a row, if some notebook is hidden,
-// since they do not tell to whom those belong.
+// because the attributes do not show whose databases those are.
 func RedactAttrs(ctx context.Context, r *action.Request, attrs map[string]string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if restricted {

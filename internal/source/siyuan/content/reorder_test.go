@@ -18,25 +18,25 @@ import (
 	"collie/internal/tool"
 )
 
-// shelf is a notebook with a document and three children.
-type shelf struct {
+// siblings is a notebook with a document and three children.
+type siblings struct {
 	*actiontest.Kit
 	notebook, parent kernel.ID
 	a, b, c          kernel.ID
 }
 
-func newShelf(t *testing.T) *shelf {
+func newSiblings(t *testing.T) *siblings {
 	t.Helper()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	return &shelf{
+	return &siblings{
 		k, kernel.ID(nb), kernel.ID(k.Doc(nb, "/Up", "")),
 		kernel.ID(k.Doc(nb, "/Up/a", "")), kernel.ID(k.Doc(nb, "/Up/b", "")), kernel.ID(k.Doc(nb, "/Up/c", "")),
 	}
 }
 
 // request returns a run of some action.
-func (s *shelf) request(t *testing.T) *action.Request {
+func (s *siblings) request(t *testing.T) *action.Request {
 	t.Helper()
 	a := action.New(action.Spec{Tool: "x", Name: "x", Example: `{}`}, func(context.Context, *action.Request, action.None) (any, error) {
 		return nil, nil
@@ -44,14 +44,14 @@ func (s *shelf) request(t *testing.T) *action.Request {
 	return s.Request(t, a, `{}`)
 }
 
-func (s *shelf) target() action.Target {
+func (s *siblings) target() action.Target {
 	return action.Target{
 		What: access.Document, ID: s.parent, Root: s.parent, Notebook: s.notebook, Path: "/" + string(s.parent) + ".sy",
 	}
 }
 
 // shown returns the child documents in the order of the interface.
-func (s *shelf) shown(t *testing.T) []kernel.ID {
+func (s *siblings) shown(t *testing.T) []kernel.ID {
 	t.Helper()
 	docs, err := s.Client.Documents(t.Context(), s.notebook, s.target().Path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *shelf) shown(t *testing.T) []kernel.ID {
 
 func TestReorder(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSiblings(t)
 	if _, err := s.Client.SetNotebookConf(t.Context(), s.notebook, map[string]any{"sortMode": 1}); err != nil { // by name, from the end
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestReorder(t *testing.T) {
 
 func TestReorderTop(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSiblings(t)
 	other := kernel.ID(s.Doc(string(s.notebook), "/B", ""))
 	want := []kernel.ID{other, s.parent}
 	top := action.NotebookTarget(&kernel.Notebook{ID: s.notebook})
@@ -109,7 +109,7 @@ func TestReorderTop(t *testing.T) {
 // Kernels from 3.8.1 on have an order for a single document.
 func TestReorderNewerKernel(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSiblings(t)
 	var asked string
 	s.Client = kernel.New(s.URL(), kernel.Options{Transport: canned("/api/filetree/setDocSortMode", &asked)})
 	t.Cleanup(s.Client.Close)
@@ -136,7 +136,7 @@ func TestReorderNewerKernel(t *testing.T) {
 
 func TestReorderRefused(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSiblings(t)
 	const ghost = kernel.ID("20990101000000-zzzzzzz")
 	s.ResetCalls()
 	for text, ids := range map[string][]kernel.ID{
@@ -157,7 +157,7 @@ func TestReorderRefused(t *testing.T) {
 
 func TestReorderNothingDone(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t)
+	s := newSiblings(t)
 	var asked string
 	s.Client = kernel.New(s.URL(), kernel.Options{Transport: canned("/api/filetree/changeSort", &asked)})
 	t.Cleanup(s.Client.Close)

@@ -21,8 +21,8 @@ type Saved struct {
 }
 
 // State reads blocks and documents in the order of ids, and returns a hash over all of them. Equal hashes mean that
-// nobody has changed text, attributes or blocks in between; times of changes do not count. A block that does not
-// exist is part of the hash as such.
+// nobody has changed text, attributes or blocks in between; times of changes are not part of the hash. A block that does
+// not exist is part of it as such.
 func State(ctx context.Context, k *kernel.Client, ids []kernel.ID) (hash string, blocks []Saved, err error) {
 	texts, err := k.Kramdowns(ctx, ids, "md")
 	if err != nil {
@@ -34,7 +34,7 @@ func State(ctx context.Context, k *kernel.Client, ids []kernel.ID) (hash string,
 	}
 	for _, id := range ids {
 		s := Saved{ID: id, Kramdown: texts[id], Attrs: attrs[id]}
-		if s.Kramdown == "" {
+		if s.Kramdown == "" { // the batch left it out; request it alone before it counts as missing
 			if s.Kramdown, err = k.Kramdown(ctx, id); err != nil {
 				return "", nil, err
 			}

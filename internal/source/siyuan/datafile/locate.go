@@ -23,7 +23,7 @@ func Locate(ctx context.Context, k *kernel.Client, path string) (*Entry, error) 
 	return NewFolders(k).Locate(ctx, path)
 }
 
-// Folders are those of the workspace, each read once, for a call that looks for many files.
+// Folders lists folders of the workspace for a call that looks for many files, and reads each of them once.
 type Folders struct {
 	kernel *kernel.Client
 	read   map[string][]kernel.DirEntry

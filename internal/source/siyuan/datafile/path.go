@@ -27,7 +27,7 @@ var windowsDevices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-
 // Device reports whether a name is that of a device somewhere.
 func Device(name string) bool { return windowsDevices.MatchString(name) }
 
-// checkName says what is wrong with one name in a path, "" if nothing is.
+// checkName returns what is wrong with one name in a path; "" if it is valid.
 func checkName(name string) string {
 	switch {
 	case name == "":

@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// templateHint tells whoever named a template that is not there where to look.
+// templateHint is the hint for a template that does not exist: where to look for templates.
 const templateHint = `file(action="list_templates") shows the paths of templates`
 
 // Relative returns a template's path below data/templates with slashes.

@@ -74,7 +74,7 @@ func getChildDocs() *action.Action {
 	}, func(ctx context.Context, r *action.Request, _ getChildDocsArgs) (any, error) {
 		t := r.Target("id")
 		path := t.Path
-		if t.Root == t.Notebook { // the page of a notebook: what is below is at its top
+		if t.Root == t.Notebook { // the page of a notebook: its children are at the top of the notebook
 			path = "/"
 		}
 		docs, err := r.Kernel.Documents(ctx, t.Notebook, path)

@@ -11,7 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
-// TestClosedNotebook: what a closed notebook holds seems not to be there, so that it is said that it is closed.
+// TestClosedNotebook: the content of a closed notebook seems to be missing, so errors say that the notebook is
+// closed.
 func TestClosedNotebook(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -40,7 +40,7 @@ func create() *action.Action {
 		Guide: "Give path, whose missing parents are made too, or parentPath and title. A path that is taken is " +
 			"refused unless allowDuplicate is true. A first line \"# Title\" that repeats the title is left out. " +
 			"SiYuan allows 7 levels of documents.",
-		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, AddsDocument: true,
 		Needs:      []action.Need{needsOpenNotebook(access.Write, "notebook")},
 		Endpoints:  []string{"filetree/getIDsByHPath", "filetree/createDocWithMd", "filetree/getHPathByID", "filetree/moveDocsByID", "block/getBlockInfo", "attr/setBlockAttrs", "query/sql", "sqlite/flushTransaction"},
 		Positional: []string{"notebook", "path"},
@@ -82,8 +82,8 @@ func create() *action.Action {
 	})
 }
 
-// create creates the document under an id of our own, so that it is known what became of it even
-// if the answer is lost.
+// create creates the document with an id chosen here, so that even if the answer is lost, one can find out whether it
+// was created.
 func (d *destination) create(ctx context.Context, r *action.Request, markdown string) (kernel.ID, error) {
 	id := kernel.NewID()
 	got, err := r.Kernel.CreateDocument(ctx, d.notebook, d.hpath, markdown, id)
@@ -92,14 +92,14 @@ func (d *destination) create(ctx context.Context, r *action.Request, markdown st
 		return got, nil
 	case tool.KindOf(err) == kernel.OutcomeUnknown:
 		if p, lookErr := currentPlace(ctx, r, id); lookErr == nil && p != nil {
-			return id, nil // only the answer was lost
+			return id, nil // it was created, only the answer was lost
 		}
 	}
 	return id, tooDeep(err, strings.Count(d.hpath, "/"))
 }
 
-// locateCreated finds the new document, and moves it where it was wanted if the kernel took another
-// parent of the same human path.
+// locateCreated finds the new document. It moves it if the kernel has put it below another parent with the same human
+// path.
 func (d *destination) locateCreated(ctx context.Context, r *action.Request, id kernel.ID) (resultPlace, error) {
 	p, err := currentPlace(ctx, r, id)
 	if err == nil && p != nil && d.parent != nil && p.Path != childrenPath(d.parent.Path)+"/"+string(id)+".sy" {
@@ -171,7 +171,7 @@ func duplicate() *action.Action {
 	return action.New(action.Spec{
 		Tool: "document", Name: "duplicate", Purpose: "Copy a document beside itself",
 		Guide: "Documents below it are not copied. The copy has the time in its title: rename it.",
-		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, AddsDocument: true,
 		Needs:      []action.Need{needsDocument(access.Write, "id")},
 		Endpoints:  []string{"filetree/duplicateDoc", "filetree/getHPathByID", "block/getBlockInfo"},
 		Positional: []string{"id"},
@@ -196,8 +196,7 @@ func duplicate() *action.Action {
 
 const iconHint = `an icon is an emoji or its code points in hex: document(action="set_attr", attrs={"icon":"1f4d4"})`
 
-// setNewIcon sets the icon of a new document. That it did not work is a warning: the document is
-// there.
+// setNewIcon sets the icon of a new document. A failure is only a warning, because the document exists.
 func setNewIcon(ctx context.Context, r *action.Request, id kernel.ID, code string) (warning string) {
 	if err := r.Kernel.SetAttrs(ctx, id, map[string]string{"icon": code}); err != nil {
 		return fmt.Sprintf("the icon was not set: %v", err)

@@ -200,7 +200,7 @@ func TestCreateTwice(t *testing.T) {
 	}
 }
 
-// An answer that is lost is no reason not to know what became of the document.
+// Even if the answer is lost, the outcome for the document is known.
 func TestCreateAnswerLost(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

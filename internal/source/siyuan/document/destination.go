@@ -15,12 +15,12 @@ import (
 // destination is where a new document goes.
 type destination struct {
 	notebook kernel.ID
-	hpath    string // of the new document
+	hpath    string // human path of the new document
 	title    string
-	parent   *action.Target // nil where only its human path matters
+	parent   *action.Target // nil if only its human path matters
 }
 
-// destinationOf finds out where a new document goes, and that it may go there.
+// destinationOf determines where a new document goes, and checks that it may be created there.
 func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*destination, error) {
 	d := &destination{notebook: a.Notebook}
 	var err error
@@ -41,7 +41,7 @@ func destinationOf(ctx context.Context, r *action.Request, a *createArgs) (*dest
 	return d, d.checkFree(ctx, r, a.AllowDuplicate)
 }
 
-// setPath goes to a human path.
+// setPath sets the destination to a human path.
 func (d *destination) setPath(r *action.Request, path string) error {
 	if storagePath.MatchString(path) {
 		return &tool.Error{
@@ -61,7 +61,7 @@ func (d *destination) setPath(r *action.Request, path string) error {
 	return nil
 }
 
-// titlesOf returns the titles of a human path.
+// titlesOf splits a human path into titles.
 func titlesOf(r *action.Request, param, path string) ([]string, error) {
 	var titles []string
 	for part := range strings.SplitSeq(path, "/") {
@@ -77,7 +77,7 @@ func titlesOf(r *action.Request, param, path string) ([]string, error) {
 	return titles, nil
 }
 
-// setParent goes under a parent, which must exist.
+// setParent sets the destination to below an existing parent.
 func (d *destination) setParent(ctx context.Context, r *action.Request, a *createArgs) error {
 	title, err := cleanTitle(r, "title", a.Title)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *destination) setParent(ctx context.Context, r *action.Request, a *creat
 	return nil
 }
 
-// parentAt returns the document at a storage or human path or of an id, the notebook for "/".
+// parentAt returns the document with this id, storage path or human path. "/" is the notebook.
 func (d *destination) parentAt(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if path == "/" || storagePath.MatchString(path) {
 		return atPath(ctx, r, string(d.notebook), path)
@@ -126,7 +126,7 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 	return r.Place(ctx, access.Document, string(ids[0]))
 }
 
-// ambiguousPath is the error for a human path of several documents.
+// ambiguousPath is the error for a human path that several documents have.
 func ambiguousPath(hpath string, ids []kernel.ID) error {
 	return &tool.Error{
 		Op: "find", Kind: tool.Ambiguous, Subject: hpath,
@@ -142,11 +142,11 @@ func (d *destination) parentHPath() string {
 	return "/"
 }
 
-// maxLevels is how deep documents may lie unless the settings of SiYuan say otherwise.
+// maxLevels is the default maximum depth of documents in SiYuan.
 const maxLevels = 7
 
-// levels refuses a path that is too deep before the kernel does, because the parents that the kernel has made by then
-// would stay. If the parent exists already, the kernel decides.
+// levels refuses a path that is too deep before the kernel does, because the kernel would not remove the parents that it
+// has created by then. If the parent exists already, the kernel decides.
 func (d *destination) levels(ctx context.Context, r *action.Request) error {
 	if strings.Count(d.hpath, "/") <= maxLevels || d.parent != nil {
 		return nil
@@ -158,8 +158,8 @@ func (d *destination) levels(ctx context.Context, r *action.Request) error {
 	return r.Invalid("path", fmt.Sprintf("has %d levels of documents, SiYuan allows %d", strings.Count(d.hpath, "/"), maxLevels))
 }
 
-// tooDeep is err with what to do about it, where it refuses a document at a level that may be
-// too deep: the kernel says so in the language of its interface.
+// tooDeep adds a hint to an error of the kernel if the document may have been too deep. The kernel's own message is in
+// the language of its user interface.
 func tooDeep(err error, level int) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || level <= maxLevels || e.Kind != kernel.API || e.Facts["kernelCode"] != -1 {
@@ -170,7 +170,7 @@ func tooDeep(err error, level int) error {
 	return &out
 }
 
-// checkFree refuses a human path that is taken: the kernel would make a second document.
+// checkFree refuses a human path that is in use, because the kernel would create a second document with it.
 func (d *destination) checkFree(ctx context.Context, r *action.Request, duplicate bool) error {
 	if duplicate {
 		return nil
@@ -181,7 +181,7 @@ func (d *destination) checkFree(ctx context.Context, r *action.Request, duplicat
 	}
 	return &tool.Error{
 		Op: "create", Kind: tool.Exists, Code: "document_exists", Subject: d.hpath,
-		Message: fmt.Sprintf("a document with the path %s is there already", d.hpath),
+		Message: fmt.Sprintf("a document with the path %s already exists", d.hpath),
 		Hint:    fmt.Sprintf(`block(action="append", parentID="%s") adds to it; allowDuplicate=true makes a second one`, ids[0]),
 		Facts:   map[string]any{"id": ids[0], "ids": ids},
 	}

@@ -62,8 +62,8 @@ func docToHeading() *action.Action {
 	})
 }
 
-// checkMergeable refuses what would lose data: a document as the target, whose file the kernel
-// destroys, one inside itself, and one with documents below it.
+// checkMergeable refuses merges that would lose data: into a document, whose file the kernel would destroy; into a part
+// of itself; and of a document with child documents.
 func checkMergeable(ctx context.Context, r *action.Request, src, to action.Target) error {
 	switch {
 	case to.ID == to.Root:

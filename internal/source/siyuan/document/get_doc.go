@@ -19,7 +19,7 @@ type getDocArgs struct {
 	content.WindowOptions
 }
 
-// header says which document was read.
+// header identifies the document that was read.
 type header struct {
 	ID           kernel.ID `json:"id" about:"document id"`
 	Mode         string    `json:"mode" about:"markdown or html"`
@@ -28,7 +28,7 @@ type header struct {
 	HPath        string    `json:"hPath" about:"human path in the notebook"`
 }
 
-// loadStatus says how much of a document was read as HTML.
+// loadStatus describes how much of a document was read as HTML.
 type loadStatus struct {
 	BlockCount int64 `json:"blockCount" about:"blocks of the document, of html"`
 	EOF        bool  `json:"eof" about:"whether all of them are there, of html"`

@@ -20,7 +20,7 @@ type getOutlineArgs struct {
 	Preview bool      `json:"preview" about:"take the document's title in" default:"false"`
 }
 
-// heading is a heading with those below it.
+// heading is a heading with its subheadings.
 type heading struct {
 	ID       kernel.ID `json:"id" about:"block id of the heading"`
 	Level    int       `json:"level" about:"1 to 6"`
@@ -64,7 +64,7 @@ func getOutline() *action.Action {
 // "blocks", the other levels in "content" and "children".
 func parseHeadings(list gjson.Result) (out []heading, count int) {
 	out = []heading{}
-	if !list.IsArray() { // null: there are none
+	if !list.IsArray() { // null: no headings
 		return out, 0
 	}
 	for _, v := range list.Array() {
@@ -74,7 +74,7 @@ func parseHeadings(list gjson.Result) (out []heading, count int) {
 			text, below = v.Get("name"), v.Get("blocks")
 		}
 		h := heading{ID: kernel.ID(v.Get("id").String()), Title: plainText(text.String())}
-		h.Level, _ = strconv.Atoi(strings.TrimPrefix(v.Get("subType").String(), "h")) // 0 for what is not known
+		h.Level, _ = strconv.Atoi(strings.TrimPrefix(v.Get("subType").String(), "h")) // 0 if unknown
 		children, n := parseHeadings(below)
 		if n > 0 {
 			h.Children = children
@@ -85,13 +85,13 @@ func parseHeadings(list gjson.Result) (out []heading, count int) {
 	return out, count
 }
 
-// plainText returns a text of the outline, which the kernel has escaped as HTML.
+// plainText converts a text of the outline, in which the kernel escapes HTML.
 func plainText(text string) string {
 	text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
 	return strings.TrimSpace(content.Clean(text))
 }
 
-// redactTitles takes out of headings what the kernel has put into their text of blocks that may not be read.
+// redactTitles removes from headings the text of blocks that may not be read, which the kernel has copied into them.
 func redactTitles(ctx context.Context, r *action.Request, tree []heading) error {
 	var all []*heading
 	var walk func([]heading)

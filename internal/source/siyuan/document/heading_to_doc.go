@@ -77,7 +77,7 @@ func headingToDoc() *action.Action {
 	})
 }
 
-// newParent returns what the new document goes below.
+// newParent returns the parent of the new document.
 func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("targetNotebook"), append(r.Strings("targetPath"), "/")
 	if len(notebook) == 0 {
@@ -87,7 +87,7 @@ func newParent(ctx context.Context, r *action.Request) ([]action.Target, error) 
 	return []action.Target{t}, err
 }
 
-// predecessorTarget returns the document that the new one is put after, which must have the same parent.
+// predecessorTarget returns the document after which the new one is inserted. It must have the same parent.
 func predecessorTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	path := r.Strings("previousPath")
 	if len(path) == 0 {
@@ -107,7 +107,7 @@ func predecessorTarget(ctx context.Context, r *action.Request) ([]action.Target,
 	return []action.Target{t}, nil
 }
 
-// headingDOM returns a heading as the editor has it; a block that is none is refused.
+// headingDOM returns a heading in the editor's form. It refuses blocks that are not headings.
 func headingDOM(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	dom, err := r.Kernel.DOM(ctx, t.ID)
 	if err != nil {
@@ -135,9 +135,9 @@ func refuseCopiedText(ctx context.Context, r *action.Request, t action.Target, d
 	}
 }
 
-// expectedTitle returns the title that a document should have got from its heading. The kernel writes it with the
-// entities of HTML ("R &amp; D") and with the marks that its editor puts beside code. A heading that has such
-// entities in its own text keeps what the kernel made of it.
+// expectedTitle returns the title that a document gets from its heading. The kernel writes it with HTML entities ("R
+// &amp; D") and with the marks that its editor adds to code. If the heading itself contains such entities, the title
+// stays as the kernel wrote it.
 func expectedTitle(title, dom string) string {
 	title = strings.ReplaceAll(title, "\u200b", "")
 	if text := html.UnescapeString(dom); html.UnescapeString(text) != text {

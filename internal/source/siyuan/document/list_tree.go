@@ -73,7 +73,7 @@ func listTree() *action.Action {
 	})
 }
 
-// treeRoot returns what the tree is below.
+// treeRoot returns the document or notebook whose tree is listed.
 func treeRoot(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	notebook, path := r.Strings("notebook"), r.Strings("path")
 	if len(notebook) == 0 || len(path) == 0 {
@@ -96,7 +96,7 @@ type treeWalk struct {
 // maxParallel is how many requests run at once.
 const maxParallel = 8
 
-// descend lists what is below some documents, down to a depth that counts them in.
+// descend lists the children of documents, down to a depth that counts their own level.
 func (w *treeWalk) descend(ctx context.Context, level []*node, depth int) error {
 	for ; depth > 1 && len(level) > 0; depth-- {
 		var g errgroup.Group
@@ -138,7 +138,7 @@ func (w *treeWalk) addFailure(path string, err error) {
 	w.failed = append(w.failed, failure{path, err.Error()})
 }
 
-// childrenOf lists the documents right below a storage path.
+// childrenOf lists the children of a storage path.
 func (w *treeWalk) childrenOf(ctx context.Context, path string) ([]*node, error) {
 	docs, err := w.r.Kernel.Documents(ctx, w.notebook, path)
 	if err != nil {

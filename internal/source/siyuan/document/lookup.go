@@ -104,14 +104,14 @@ func visibleInfo(ctx context.Context, r *action.Request, id kernel.ID) (json.Raw
 	if err != nil || !restricted {
 		return raw, err
 	}
-	for _, name := range []string{"attrViews", "ial.custom-avs", "ial.av-names"} { // nothing says where a database is
+	for _, name := range []string{"attrViews", "ial.custom-avs", "ial.av-names"} { // it is unknown where a database is
 		if raw, err = sjson.DeleteBytes(raw, name); err != nil {
 			return nil, err
 		}
 	}
 	var refs struct{ RefIDs []kernel.ID }
 	if err := json.Unmarshal(raw, &refs); err != nil || len(refs.RefIDs) == 0 {
-		return raw, nil //nolint:nilerr // what has no references needs no filter
+		return raw, nil //nolint:nilerr // without references there is nothing to filter
 	}
 	places, err := r.Places(ctx, refs.RefIDs)
 	if err != nil {
@@ -137,24 +137,24 @@ func documentID(t action.Target) kernel.ID {
 	return t.Root
 }
 
-// lookupTargets returns the documents that a lookup is about; the first is the one that is returned.
+// lookupTargets returns the documents that match a lookup. The first one is the result.
 func lookupTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id, notebook, path, hpath := r.Strings("id"), r.Strings("notebook"), r.Strings("path"), r.Strings("hpath")
 	switch {
 	case len(id) == 1 && len(notebook)+len(path)+len(hpath) == 0:
-		if n, err := listedNotebook(ctx, r, id[0]); err == nil && n.Closed { // its page may be seen for a moment longer
+		if n, err := listedNotebook(ctx, r, id[0]); err == nil && n.Closed { // its page may remain visible for a moment
 			_, err = openNotebook(ctx, r, id[0])
 			return nil, err
 		}
 		t, err := r.Place(ctx, access.Document, id[0])
 		return []action.Target{t}, err
 	case len(id) == 0 && len(notebook) == 1 && len(path) == 1 && len(hpath) == 0:
-		if path[0] != "/" && !strings.HasSuffix(path[0], ".sy") { // a human path in the wrong place
+		if path[0] != "/" && !strings.HasSuffix(path[0], ".sy") { // a human path given as path
 			return byHPath(ctx, r, notebook[0], path[0])
 		}
 		return byPathOrTop(ctx, r, notebook[0], path[0])
 	case len(id) == 0 && len(notebook) == 1 && len(path) == 0 && len(hpath) == 1:
-		if storagePath.MatchString(hpath[0]) { // a storage path in the wrong place
+		if storagePath.MatchString(hpath[0]) { // a storage path given as hpath
 			return byPathOrTop(ctx, r, notebook[0], hpath[0])
 		}
 		return byHPath(ctx, r, notebook[0], hpath[0])
@@ -207,8 +207,7 @@ func byHPath(ctx context.Context, r *action.Request, notebook, hpath string) ([]
 	return out, nil
 }
 
-// indexedHPath returns the human path of a target, asked for again after a moment where the kernel says that it is
-// still indexing.
+// indexedHPath returns the human path of a target. If the kernel is still indexing, it asks again after a moment.
 func indexedHPath(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	for _, wait := range []time.Duration{120 * time.Millisecond, 240 * time.Millisecond} {
 		hpath, err := hpathOf(ctx, r, t)

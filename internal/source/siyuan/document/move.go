@@ -54,7 +54,7 @@ func move() *action.Action {
 			}
 			ids = append(ids, t.Root)
 		}
-		var moved []kernel.ID // the others come along with one of these
+		var moved []kernel.ID // the others move along with one of these
 		for _, t := range topmost(from) {
 			moved = append(moved, t.Root)
 		}
@@ -86,7 +86,7 @@ func move() *action.Action {
 	})
 }
 
-// movedTargets returns the documents that move.
+// movedTargets returns the documents to move.
 func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("fromIDs"), r.Strings("fromPaths")
 	switch byID := r.Given("toID"); {
@@ -99,7 +99,7 @@ func movedTargets(ctx context.Context, r *action.Request) ([]action.Target, erro
 		"fromIDs", "toID", "fromPaths", "toNotebook", "toPath")
 }
 
-// newParentTarget returns what they are moved below. [movedTargets] has seen that it is named.
+// newParentTarget returns the new parent. [movedTargets] has checked that it is given.
 func newParentTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	var t action.Target
 	var err error
@@ -143,7 +143,7 @@ func reorder() *action.Action {
 	})
 }
 
-// reorderTarget returns the parent whose documents are put in order.
+// reorderTarget returns the parent whose children are reordered.
 func reorderTarget(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	id := r.Strings("parentID")
 	if len(id) == 0 {

@@ -97,7 +97,7 @@ func TestMoveGuarded(t *testing.T) {
 	}, func(k *actiontest.Kit) string { return args("fromIDs", []string{open(k)}, "toID", actiontest.Nowhere) })
 }
 
-// The kernel says yes and does nothing now and then: that is told.
+// The kernel sometimes reports success and does nothing. The result says so.
 func TestMoveNothingDone(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -66,7 +66,7 @@ func remove() *action.Action {
 	})
 }
 
-// removeOne removes a document and makes sure that it is gone.
+// removeOne removes a document and checks that it is gone.
 func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 	if err := r.Kernel.RemoveDocument(ctx, id); err != nil {
 		return err
@@ -78,7 +78,7 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 	return err
 }
 
-// removeTargets returns the documents that are to be removed.
+// removeTargets returns the documents to remove.
 func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	ids, paths := r.Strings("ids"), r.Strings("paths")
 	switch single := r.Given("id") || r.Given("path") || r.Given("notebook"); {
@@ -92,7 +92,7 @@ func removeTargets(ctx context.Context, r *action.Request) ([]action.Target, err
 	return nil, r.Conflicting("give one of id, notebook and path, ids, paths", "id", "notebook", "path", "ids", "paths")
 }
 
-// resolveEach resolves names one by one, after all of them were asked for at once.
+// resolveEach resolves names one by one, after requesting all of them in one batch.
 func resolveEach(
 	ctx context.Context, r *action.Request, param string, names []string,
 	resolve func(ctx context.Context, r *action.Request, param, name string) (action.Target, error),
@@ -115,7 +115,7 @@ func resolveEach(
 	return out, nil
 }
 
-// ownedWhole is [byOnlyPath] for [resolveEach].
+// ownedWhole adapts [byOnlyPath] for [resolveEach].
 func ownedWhole(ctx context.Context, r *action.Request, param, path string) (action.Target, error) {
 	t, err := byOnlyPath(ctx, r, path)
 	if err != nil {
@@ -127,14 +127,14 @@ func ownedWhole(ctx context.Context, r *action.Request, param, path string) (act
 	return t, err
 }
 
-// topmost returns targets without those that lie below another one: they go with it.
+// topmost returns targets without descendants of other targets, which are removed along with them.
 func topmost(targets []action.Target) []action.Target {
 	return slices.DeleteFunc(slices.Clone(targets), func(t action.Target) bool {
 		return slices.ContainsFunc(targets, func(up action.Target) bool { return up.Root != t.Root && isWithin(t, up) })
 	})
 }
 
-// isWithin reports whether a target is another one, or lies below it.
+// isWithin reports whether t is up or a descendant of it.
 func isWithin(t, up action.Target) bool {
 	return t.Notebook == up.Notebook && (t.Path == up.Path || strings.HasPrefix(t.Path, childrenPath(up.Path)+"/"))
 }

@@ -128,7 +128,7 @@ func TestRemoveSharedPath(t *testing.T) {
 	if w := k.Writes(); len(w) > 0 {
 		t.Errorf("wrote: %v", w)
 	}
-	k.Levels[kernel.ID(other)] = access.None // nobody may know of that one
+	k.Levels[kernel.ID(other)] = access.None // that one must stay hidden
 	k.Must(t, act(t, "remove"), args("paths", []string{path(id)}))
 }
 

@@ -68,7 +68,7 @@ func rename() *action.Action {
 	})
 }
 
-// resultPlace is where a document is, in a result.
+// resultPlace is the place of a document in a result.
 type resultPlace struct {
 	ID       kernel.ID `json:"id" about:"document id"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id"`
@@ -76,10 +76,10 @@ type resultPlace struct {
 	HPath    string    `json:"hPath" about:"human path"`
 }
 
-// longestTitle is in characters.
+// longestTitle is the maximum length of a title in characters.
 const longestTitle = 512
 
-// cleanTitle returns a title as the kernel takes it: on one line, without spaces around it.
+// cleanTitle normalizes a title like the kernel: one line, trimmed.
 func cleanTitle(r *action.Request, param, text string) (string, error) {
 	title := strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\t' || c == '\r' || c == '\n' }), " ")
 	title = strings.TrimSpace(title)
@@ -96,11 +96,11 @@ func cleanTitle(r *action.Request, param, text string) (string, error) {
 	return title, nil
 }
 
-// isVisibleRune reports whether a character can be seen; of a title without any the kernel makes
+// isVisibleRune reports whether a character is visible. The kernel replaces a title without visible characters by
 // "Untitled".
 func isVisibleRune(c rune) bool { return unicode.IsGraphic(c) && !unicode.IsSpace(c) }
 
-// visibleTitle returns what can be seen of a title: the kernel drops most of the rest.
+// visibleTitle returns the visible characters of a title. The kernel drops most others.
 func visibleTitle(title string) string {
 	return strings.Map(func(c rune) rune {
 		switch {
@@ -113,7 +113,7 @@ func visibleTitle(title string) string {
 	}, title)
 }
 
-// renameInverse gives the document the title that it has now.
+// renameInverse restores the current title.
 func renameInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	written := r.Written()
 	if len(written) == 0 {
@@ -135,13 +135,13 @@ type setAttrArgs struct {
 	Attrs appearance `json:"attrs" about:"what to change" req:"true" list:"json"`
 }
 
-// appearance is what a document shows besides its text.
+// appearance holds the icon and cover of a document.
 type appearance struct {
 	Icon  nullableText `json:"icon" about:"emoji, or its code points; null or \"\" takes it away"`
 	Cover nullableText `json:"cover" about:"http(s) URL or /assets/… of an image; null or \"\" takes it away"`
 }
 
-// nullableText is a text that may be null, which is told from not being there.
+// nullableText is a text or null. It distinguishes null from a missing argument.
 type nullableText struct {
 	given bool
 	text  string
@@ -211,7 +211,7 @@ func setAttr() *action.Action {
 	})
 }
 
-// appearanceInverse sets icon and cover as they are now.
+// appearanceInverse restores the current icon and cover.
 func appearanceInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").Root
 	now, err := r.Kernel.Attrs(ctx, id)
@@ -222,7 +222,7 @@ func appearanceInverse(ctx context.Context, r *action.Request) (*action.Inverse,
 	return &action.Inverse{Tool: "block", Action: "set_attrs", Args: args}, err
 }
 
-// attrs returns the attributes that were given, as the kernel stores them.
+// attrs returns the given attributes as the kernel stores them.
 func (a *appearance) attrs(r *action.Request) (map[string]string, error) {
 	out := map[string]string{}
 	if a.Icon.given {
@@ -251,7 +251,7 @@ func coverStyle(cover string) (style string, ok bool) {
 	if cover == "" {
 		return "", true
 	}
-	if strings.ContainsAny(cover, "\"\\\n\r\t<>{}") { // it would end the style
+	if strings.ContainsAny(cover, "\"\\\n\r\t<>{}") { // characters that would end the style
 		return "", false
 	}
 	if u, err := url.Parse(cover); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {

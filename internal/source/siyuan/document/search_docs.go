@@ -40,8 +40,8 @@ type searchDocsResult struct {
 }
 
 const (
-	shownDocs    = 200  // hits that one call shows
-	longestQuery = 3000 // bytes; as an SQL pattern it gets longer
+	shownDocs    = 200  // maximum number of hits in one result
+	longestQuery = 3000 // bytes; it gets longer as an SQL pattern
 )
 
 func searchDocs() *action.Action {
@@ -95,7 +95,7 @@ func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, 
 		return nil, err
 	}
 	hits := make([]hit, 0, len(rows))
-	seen := map[kernel.ID]bool{n.ID: true} // the notebook's own page is not a document of it
+	seen := map[kernel.ID]bool{n.ID: true} // the notebook's own page is not a document
 	for _, p := range rows {
 		if !seen[p.ID] {
 			seen[p.ID] = true
@@ -114,8 +114,8 @@ func searchTitles(ctx context.Context, r *action.Request, query string) ([]hit, 
 	return hits, nil
 }
 
-// titleQuery asks for the documents of a notebook that have all words, and at least one of them
-// in their own title, name or alias. A word with a slash is part of a path.
+// titleQuery selects the documents of a notebook that contain all words, at least one of them in their own title, name
+// or alias. A word with a slash is a part of a path.
 func titleQuery(notebook kernel.ID, words []string) string {
 	const searched = "(content || char(10) || name || char(10) || alias)"
 	const all = "(hpath || char(10) || name || char(10) || alias)"
@@ -132,7 +132,7 @@ func titleQuery(notebook kernel.ID, words []string) string {
 		" AND " + strings.Join(every, " AND ") + " AND (" + strings.Join(some, " OR ") + ") LIMIT 100000"
 }
 
-// ofNotebook returns the places in one notebook of what the kernel found in all of them.
+// ofNotebook filters the documents that the kernel found in all notebooks.
 func ofNotebook(all []kernel.FoundDocument, n action.Target) []resultPlace {
 	var out []resultPlace
 	for _, f := range all {
@@ -158,7 +158,7 @@ func isInScope(h *hit, scope string) bool {
 	return scope == "/" || h.HPath == scope || strings.HasPrefix(h.HPath, scope+"/")
 }
 
-// below reports whether a hit is a document or lies below it.
+// below reports whether a hit is the document with this id, or a descendant of it.
 func (h *hit) below(id kernel.ID) bool {
 	return h.ID == id || strings.Contains(h.Path, "/"+string(id)+"/")
 }

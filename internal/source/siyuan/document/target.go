@@ -15,12 +15,12 @@ import (
 
 var storagePath = lazyregexp.New(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
 
-// lastID returns the id of the document at a storage path.
+// lastID returns the last id in a storage path, which is that of the document.
 func lastID(path string) kernel.ID {
 	return kernel.ID(strings.TrimSuffix(path[strings.LastIndex(path, "/")+1:], ".sy"))
 }
 
-// childrenPath returns the storage path of what is below a document, without a slash at its end; "" for the top of a
+// childrenPath returns the storage path of a document's children, without a trailing slash; "" for the top of a
 // notebook.
 func childrenPath(path string) string {
 	if path == "/" {
@@ -29,7 +29,7 @@ func childrenPath(path string) string {
 	return strings.TrimSuffix(path, ".sy")
 }
 
-// notebookOf returns the notebook with an id. A hidden one is not found.
+// notebookOf returns the notebook with an id. For a hidden notebook the error is not_found.
 func notebookOf(ctx context.Context, r *action.Request, id string) (action.Target, error) {
 	n, err := listedNotebook(ctx, r, id)
 	if err != nil {
@@ -49,8 +49,8 @@ func listedNotebook(ctx context.Context, r *action.Request, id string) (*kernel.
 	return nil, access.NotFound(access.Notebook, id)
 }
 
-// openNotebook is [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook: the kernel
-// shows none of its documents, so that it would seem empty.
+// openNotebook is [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook, which would
+// seem empty because the kernel does not show its documents.
 func openNotebook(ctx context.Context, r *action.Request, id string) (action.Target, error) {
 	n, err := listedNotebook(ctx, r, id)
 	if err != nil {
@@ -63,14 +63,14 @@ func openNotebook(ctx context.Context, r *action.Request, id string) (action.Tar
 		e.Hint = "a person has to unlock it in SiYuan"
 		err = e
 	case n.Closed:
-		e.Message = fmt.Sprintf("notebook %q is closed, and what is in it cannot be seen", n.Name)
+		e.Message = fmt.Sprintf("notebook %q is closed, so its documents cannot be read", n.Name)
 		e.Hint = fmt.Sprintf(`notebook(action="set_open_state", notebook="%s", opened=true) opens it`, n.ID)
 		err = e
 	}
 	return action.NotebookTarget(n), err
 }
 
-// needsOpenNotebook needs a level on the notebook whose id an argument has, and that it is open.
+// needsOpenNotebook needs a level on the notebook whose id is in an argument. The notebook must be open.
 func needsOpenNotebook(level access.Level, param string) action.Need {
 	need := action.OnNotebook(level, param)
 	need.Targets = func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -79,7 +79,7 @@ func needsOpenNotebook(level access.Level, param string) action.Need {
 			return nil, r.Invalid(param, "must not be empty")
 		}
 		t, err := notebookOf(ctx, r, ids[0])
-		if err == nil && r.Levels.Of(t.ID) >= level { // else that is what is wrong
+		if err == nil && r.Levels.Of(t.ID) >= level { // otherwise the missing level is the error to report
 			t, err = openNotebook(ctx, r, ids[0])
 		}
 		return []action.Target{t}, err
@@ -87,18 +87,18 @@ func needsOpenNotebook(level access.Level, param string) action.Need {
 	return need
 }
 
-// pageOf returns the storage path of the page that a notebook has under its own id. The page stands for the notebook:
-// an action on the page would affect the notebook.
+// pageOf returns the storage path of a notebook's own page, which has the notebook's id. An action on the page would
+// affect the notebook.
 func pageOf(notebook kernel.ID) string { return "/" + string(notebook) + ".sy" }
 
-// notebookName returns the name of a notebook that may be read.
+// notebookName returns the name of a readable notebook.
 func notebookName(ctx context.Context, r *action.Request, id kernel.ID) (string, error) {
 	t, err := notebookOf(ctx, r, string(id))
 	return t.Title, err
 }
 
-// wholeDocument returns the document of an id. A block in a document is none, and neither is the page that every
-// notebook has under its own id: what is done to it would be done to the notebook.
+// wholeDocument returns the document with an id. It refuses blocks, and the page that every notebook has under its own
+// id, because actions on it would affect the notebook.
 func wholeDocument(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	t, err := r.Place(ctx, access.Document, id)
 	switch {
@@ -116,8 +116,8 @@ func wholeDocument(ctx context.Context, r *action.Request, param, id string) (ac
 	return t, nil
 }
 
-// atPath returns the document at a storage path of an open notebook; "/", or the path of its page, is the notebook
-// itself.
+// atPath returns the document at a storage path of an open notebook. For "/" and the path of the notebook's page it
+// returns the notebook.
 func atPath(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, notebook)
 	if err != nil || path == "/" || path == pageOf(n.ID) {
@@ -130,7 +130,7 @@ func atPath(ctx context.Context, r *action.Request, notebook, path string) (acti
 	return t, err
 }
 
-// byPath returns the document at a storage path of whatever notebook.
+// byPath returns the document at a storage path, in any notebook.
 func byPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	if !storagePath.MatchString(path) {
 		return action.Target{}, &tool.Error{
@@ -150,7 +150,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	return t, nil
 }
 
-// byOnlyPath is [byPath] for a path without its notebook, which must be in a single one.
+// byOnlyPath is [byPath] for a path without a notebook. It must exist in exactly one.
 func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
@@ -173,7 +173,7 @@ func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Tar
 	return t, nil
 }
 
-// needsDocument needs a level on the document that an argument names; it must be given.
+// needsDocument needs a level on the document that a required argument names.
 func needsDocument(level access.Level, param string) action.Need {
 	return action.On(level, "document "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		ids := r.Strings(param)
@@ -185,8 +185,7 @@ func needsDocument(level access.Level, param string) action.Need {
 	})
 }
 
-// needsOne needs a level on the document that id, or notebook and path, name. It is the target of
-// id.
+// needsOne needs a level on the document given by id, or by notebook and path.
 func needsOne(level access.Level) action.Need {
 	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var t action.Target
@@ -203,7 +202,7 @@ func needsOne(level access.Level) action.Need {
 	})
 }
 
-// documentAt is [atPath] where a notebook will not do.
+// documentAt is [atPath] without notebooks.
 func documentAt(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
 	t, err := atPath(ctx, r, notebook, path)
 	if err == nil && t.Root == "" {
@@ -212,7 +211,7 @@ func documentAt(ctx context.Context, r *action.Request, notebook, path string) (
 	return t, err
 }
 
-// parentTarget returns what documents are below: the document or the open notebook of an id.
+// parentTarget returns the document or open notebook with an id, as a parent of documents.
 func parentTarget(ctx context.Context, r *action.Request, param, id string) (action.Target, error) {
 	n, err := openNotebook(ctx, r, id)
 	if tool.KindOf(err) != tool.NotFound || err == nil {
@@ -221,7 +220,7 @@ func parentTarget(ctx context.Context, r *action.Request, param, id string) (act
 	return wholeDocument(ctx, r, param, id)
 }
 
-// hpathOf returns the human path of a target as it is now.
+// hpathOf returns the current human path of a target.
 func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, error) {
 	if t.What == access.Notebook || t.Root == t.Notebook {
 		return "/", nil
@@ -229,7 +228,7 @@ func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, e
 	return r.Kernel.HPathByID(ctx, t.Root)
 }
 
-// mismatch is the error for a write that the kernel accepted and that is not there.
+// mismatch is the error for a write that the kernel accepted but that had no effect.
 func mismatch(id kernel.ID, message string) error {
 	return &tool.Error{
 		Op: "write document", Kind: kernel.Mismatch, Subject: string(id), Message: message,
@@ -237,7 +236,7 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// currentPlace returns where a document or block is at this moment, whatever was known before; nil if it is gone.
+// currentPlace returns where a document or block is now, regardless of what was known before; nil if it is gone.
 func currentPlace(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Place, error) {
 	p, err := r.Kernel.Place(ctx, id)
 	switch {
@@ -249,8 +248,8 @@ func currentPlace(ctx context.Context, r *action.Request, id kernel.ID) (*kernel
 	return nil, err
 }
 
-// isKernelRefusal reports whether err is a word of the kernel, which is how it says that an id is
-// unknown: its texts differ.
+// isKernelRefusal reports whether the kernel itself refused a request. It reports an unknown id that way, in messages
+// that vary.
 func isKernelRefusal(err error) bool {
 	e, ok := errors.AsType[*tool.Error](err)
 	return ok && (e.Kind == tool.NotFound || e.Kind == kernel.API && e.Facts["kernelCode"] == -1)

@@ -1,12 +1,10 @@
-// Package document is the tool of documents as wholes: making, finding, moving and removing them,
-// and reading what is in them. Their blocks are the block tool's, human paths across notebooks
-// the fs tool's.
+// Package document is the tool for whole documents: creating, finding, reading, moving and removing them. Blocks in them
+// are the business of the block tool, human paths across notebooks of the fs tool.
 //
-// A document has an id, a storage path made of ids ("/<id>/<id>.sy") and a human path made of
-// titles ("/Projects/Alpha", here always without the notebook's name). Ids and storage paths
-// name one document, a human path may name several. Whatever a caller names a document by, the
-// kernel is asked by id, so that what is done is done to what was checked. The entry point is
-// [Tool].
+// A document has an id, a storage path made of ids ("/<id>/<id>.sy") and a human path made of titles ("/Projects/Alpha",
+// here always without the notebook's name). An id or storage path identifies one document; several documents may share a
+// human path. However the caller identifies a document, requests to the kernel use its id, so that an action affects
+// exactly the document that was checked. The entry point is [Tool].
 package document
 
 import "collie/internal/source/siyuan/action"

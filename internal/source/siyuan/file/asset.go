@@ -12,14 +12,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// assetPath is the path of an asset as a caller or a document writes it.
+// assetPath is the parsed path of an asset, as a caller or a document writes it.
 type assetPath struct {
 	given    string
-	plain    string    // with percent-encoded characters decoded: what the file may be called
-	notebook kernel.ID // whose folder it is in; empty for the folder of all
+	plain    string    // the path with percent-encoded characters decoded
+	notebook kernel.ID // notebook whose folder it is in; empty for the common folder
 }
 
-// parseAsset parses "assets/…" and "<notebook>/…/assets/…", or says what is wrong. A space may be written as in
+// parseAsset parses "assets/…" and "<notebook>/…/assets/…", or returns what is wrong. A space may be written as in
 // Markdown: "assets/a%20b.png".
 func parseAsset(text string) (assetPath, string) {
 	a := assetPath{given: text, plain: text}
@@ -51,7 +51,7 @@ func parseAsset(text string) (assetPath, string) {
 	return a, ""
 }
 
-// files returns the paths below data/ that the asset may have, the likelier one first.
+// files returns the paths below data/ where the asset may be, the more likely one first.
 func (a assetPath) files() []string {
 	if a.plain == a.given {
 		return []string{a.given}
@@ -73,7 +73,7 @@ func (a assetPath) spellings() []string {
 	return out
 }
 
-// isAddress reports whether an address in a document is that of the asset.
+// isAddress reports whether an address in a document refers to the asset.
 func (a assetPath) isAddress(address string) bool {
 	for _, form := range action.AssetReadings(address) {
 		if slices.Contains([]string{a.given, a.plain, action.AssetTail(a.given), action.AssetTail(a.plain)}, form) {
@@ -85,8 +85,7 @@ func (a assetPath) isAddress(address string) bool {
 
 const assetHint = `expected assets/name.ext or NOTEBOOK/…/assets/name.ext; file(action="get_doc_assets", id="…") shows the paths`
 
-// locateAsset finds the file of an asset, by its literal name first. There may be a folder of
-// the name, which is not an asset.
+// locateAsset finds the file of an asset, by its literal name first. A folder of that name is not an asset.
 func locateAsset(ctx context.Context, r *action.Request, a assetPath) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, access.NotFound(access.Asset, a.given)
@@ -103,7 +102,8 @@ func locateAsset(ctx context.Context, r *action.Request, a assetPath) (*datafile
 	return nil, access.NotFound(access.Asset, a.given)
 }
 
-// namedAsset returns the path below data/ of the asset that an argument names; its Need has been met.
+// namedAsset returns the path below data/ of the asset that an argument names. Its [action.Need] has been checked
+// before.
 func namedAsset(ctx context.Context, r *action.Request, path string) (string, error) {
 	a, wrong := parseAsset(path)
 	if wrong != "" {

@@ -10,13 +10,13 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// assetUse is what is known of who uses an asset.
+// assetUse holds the notebooks that are known to use an asset.
 type assetUse struct {
-	owners   []kernel.ID // the notebooks of the documents that show it, and the one it lies in
+	owners   []kernel.ID // notebooks of the documents that show it, and the notebook whose folder it is in
 	mentions []kernel.ID // notebooks with blocks that have its path in their text or attributes
 }
 
-// usersOf finds the notebooks of an asset.
+// usersOf finds the notebooks that use an asset.
 func usersOf(ctx context.Context, r *action.Request, a assetPath) (assetUse, error) {
 	var u assetUse
 	if a.notebook != "" {
@@ -45,8 +45,8 @@ func usersOf(ctx context.Context, r *action.Request, a assetPath) (assetUse, err
 	return u, err
 }
 
-// removedNotebooks finds notebooks that no longer exist: the index keeps rows of a removed notebook for a while, and
-// nothing belongs to it. A hidden notebook is not a remnant, although it is not listed.
+// removedNotebooks returns a function that reports whether a notebook no longer exists. The index keeps rows of a
+// removed notebook for a while; these do not count. A hidden notebook still exists, although it is not listed.
 func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) bool, error) {
 	all, err := r.Levels.All(ctx)
 	return func(n kernel.ID) bool {
@@ -54,9 +54,8 @@ func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) b
 	}, err
 }
 
-// needsAsset needs a level on the asset that an argument names: in all notebooks that use it or
-// mention it. An asset that a hidden notebook uses does not exist: to name it in a note of one's
-// own gives nobody more than they had.
+// needsAsset needs a level on an asset, which means a level in all notebooks that use or mention it. An asset used by a
+// hidden notebook is treated as missing, because otherwise naming it in one's own note would reveal it.
 func needsAsset(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that uses "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var out []action.Target
@@ -99,9 +98,9 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 	return []action.Target{{What: access.Asset, Subject: subject, Path: e.Path, Notebook: all[0], Also: all[1:]}}, nil
 }
 
-// unownedTargets decides about an asset that no document is seen to use. What the kernel calls unused
-// is nobody's. Anything else is used where the index does not look, in a database say, so it
-// may be any notebook's; and so it is while a hidden notebook is closed, which no index covers.
+// unownedTargets decides about an asset that no document is known to use. If the kernel lists it as unused, it belongs
+// to nobody. Otherwise it is used where the index does not look, such as in a database, so it may belong to any
+// notebook. The same holds while a hidden notebook is closed, because the index does not cover closed notebooks.
 func unownedTargets(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	blind, err := hiddenClosed(ctx, r)
 	if err != nil {
@@ -123,16 +122,16 @@ func unownedTargets(ctx context.Context, r *action.Request, level access.Level, 
 	return r.Levels.Everywhere(ctx, level)
 }
 
-// hiddenClosed reports whether a notebook that may not be read is closed.
+// hiddenClosed reports whether a hidden notebook is closed.
 func hiddenClosed(ctx context.Context, r *action.Request) (bool, error) {
 	all, err := r.Levels.All(ctx)
 	return slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && !r.Readable(n.ID) }), err
 }
 
-// unseenUsers refuses an asset that is used where no index of documents tells. One that a database
-// of a hidden notebook names is not there. To change one, all that may use it must have the level:
-// closed notebooks without it, and databases of such notebooks, open or not. The kernel changes both
-// when it renames. Databases are read only where some notebook lacks the level.
+// unseenUsers checks uses of an asset that the index of documents does not show. An asset named by a database of a
+// hidden notebook is treated as missing. To change an asset, a caller needs the level in closed notebooks and in all
+// notebooks with databases that name it, because the kernel changes both when it renames an asset. Databases are read
+// only if some notebook lacks the level.
 func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
 	denied := r.Levels.Everywhere(ctx, level)
 	if denied == nil {
@@ -146,7 +145,7 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 	if err != nil {
 		return err
 	}
-	some := hidden // those that matter to a reader
+	some := hidden // databases that matter to a reader
 	lacks := func(id kernel.ID) bool { return r.Levels.Of(id) < level }
 	if level > access.Read {
 		if slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && lacks(n.ID) }) {
@@ -169,14 +168,14 @@ func unseenUsers(ctx context.Context, r *action.Request, level access.Level, e *
 		return err
 	}
 	for _, id := range databases {
-		if len(visible[id]) == 0 || slices.ContainsFunc(visible[id], lacks) { // none: it may be anyone's
+		if len(visible[id]) == 0 || slices.ContainsFunc(visible[id], lacks) { // no visible owner: it may belong to any notebook
 			return denied
 		}
 	}
 	return nil
 }
 
-// databasesNaming returns those of some databases that name an asset; nil is all of them.
+// databasesNaming returns which of the databases in some name an asset; nil means all databases.
 func databasesNaming(ctx context.Context, r *action.Request, asset string, some map[kernel.ID]bool) (list []kernel.ID, err error) {
 	err = r.Kernel.DatabaseTexts(ctx, some, func(database kernel.ID, text string) {
 		n := action.NewNaming([]string{asset})

@@ -112,7 +112,8 @@ func TestRenameAssetOfAnotherFolder(t *testing.T) {
 	}
 }
 
-// TestChangesInClosedNotebooks: SiYuan rewrites closed notebooks, of which no index tells what they use.
+// TestChangesInClosedNotebooks: SiYuan rewrites closed notebooks, and no index shows which files they
+// use.
 func TestChangesInClosedNotebooks(t *testing.T) {
 	w := newWorkspace(t)
 	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
@@ -186,7 +187,7 @@ func TestRenameAssetEverywhere(t *testing.T) {
 		`<div><img src="` + escaped + `"></div>`, "- ![x](" + escaped + ` "标题") **b** [l](` + full + ")", "| h |\n| --- |\n| ![x](" + escaped + ") |",
 		"![x](<" + spacedAddress + ">)",
 	}, "\n\n")))
-	uses, err := w.Client.Naming(t.Context(), []string{escaped, full})
+	uses, err := w.Client.BlocksContaining(t.Context(), []string{escaped, full})
 	if err != nil || len(uses) < 4 {
 		t.Fatalf("%v use it with escapes, %v", uses, err)
 	}
@@ -210,7 +211,7 @@ func TestRenameAssetEverywhere(t *testing.T) {
 // literal makes a kernel rewrite only what is written as the file is called, as SiYuan does: it puts back the others.
 type literal struct {
 	kernel *kernel.Client
-	uses   []kernel.NamingBlock
+	uses   []kernel.ContainingBlock
 }
 
 func (l literal) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -333,7 +334,7 @@ func TestRemoveUnusedAssetsBeyondTheList(t *testing.T) {
 	}
 }
 
-// TestRemoveUnusedAssetsPartly: what is gone is told although the rest failed.
+// TestRemoveUnusedAssetsPartly: the removed files are listed although the rest failed.
 func TestRemoveUnusedAssetsPartly(t *testing.T) {
 	w := newWorkspace(t)
 	w.File("/data/assets/first.txt", []byte("1"))

@@ -57,7 +57,7 @@ func deleteAsset() *action.Action {
 	})
 }
 
-// isUnused refuses an asset that something uses. The kernel removes it all the same.
+// isUnused refuses an asset that is in use, because the kernel would delete it nevertheless.
 func isUnused(ctx context.Context, r *action.Request, path string) error {
 	u, err := unusedAssets(ctx, r)
 	if err != nil || slices.Contains(u.files, path) {
@@ -68,7 +68,7 @@ func isUnused(ctx context.Context, r *action.Request, path string) error {
 	return e
 }
 
-// isGone makes sure that a file is not there any more.
+// isGone checks that a file no longer exists.
 func isGone(ctx context.Context, r *action.Request, path string) error {
 	e, err := datafile.Locate(ctx, r.Kernel, path)
 	if err != nil || e == nil {
@@ -93,7 +93,7 @@ func removeUnusedAssets() *action.Action {
 		Guide:     "Needs rwd in every notebook. list_unused_assets shows what would go.",
 		Dangerous: true, Class: action.Manifest, Risk: tool.RiskHigh, Effects: tool.EffectWrite | tool.EffectDelete,
 		Needs: []action.Need{
-			action.Everywhere(access.Delete), // first: only then may the files be named
+			action.Everywhere(access.Delete), // first: only with this level may the files be named
 			action.On(access.None, "the files that nothing uses", "", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 				u, err := unusedAssets(ctx, r)
 				out := make([]action.Target, 0, len(u.files))
@@ -134,9 +134,8 @@ func removeUnusedAssets() *action.Action {
 	})
 }
 
-// removeEach removes files one by one, and returns those that are gone; what is not a plain file is
-// left alone. The kernel could remove all at once, but then it would take more than the list it
-// gives, and assets that are in use with them.
+// removeEach removes files one by one and returns the removed ones. It skips anything that is not a regular file. The
+// kernel's own request to remove all unused assets would also remove some that are not on its list, even assets in use.
 func removeEach(ctx context.Context, r *action.Request, paths []string) ([]string, error) {
 	before, after := datafile.NewFolders(r.Kernel), datafile.NewFolders(r.Kernel)
 	asked, removed := []string{}, []string{}
@@ -146,7 +145,7 @@ func removeEach(ctx context.Context, r *action.Request, paths []string) ([]strin
 			continue
 		}
 		e, err := before.Locate(ctx, path)
-		if tool.KindOf(err) == kernel.InvalidPath { // a link: the file may lie anywhere
+		if tool.KindOf(err) == kernel.InvalidPath { // a link: the file may be anywhere
 			continue
 		}
 		if err != nil {

@@ -49,7 +49,7 @@ func exportMarkdown(ctx context.Context, r *action.Request, t action.Target) (ke
 	if redactor.Covers(kramdown) {
 		md.Content = withFrontMatter(md.Content, redactor.Text(kramdown))
 	}
-	if md.HPath == "" && md.Content == "" { // how the kernel says that there is no such document
+	if md.HPath == "" && md.Content == "" { // this is how the kernel reports a missing document
 		return kernel.Markdown{}, &tool.Error{
 			Op: "export", Kind: kernel.API, Code: kernel.CodeNoEffect, Subject: string(t.Root), Message: "the kernel exported nothing",
 			Hint: `fs(action="read") and document(action="get_doc") show the document`, Facts: map[string]any{"reason": kernel.CodeNoEffect},
@@ -59,7 +59,7 @@ func exportMarkdown(ctx context.Context, r *action.Request, t action.Target) (ke
 	return md, nil
 }
 
-// withFrontMatter puts the front matter and the title of an export before a text of notes, with references as links.
+// withFrontMatter adds the front matter and title of an export to a text of notes, in which references become links.
 func withFrontMatter(exported, kramdown string) string {
 	const fence = "---\n"
 	front := ""
@@ -74,7 +74,8 @@ func withFrontMatter(exported, kramdown string) string {
 	return front + strings.TrimSpace(content.Linked(kramdown)) + "\n"
 }
 
-// refuseCollections refuses a document with what queries find in all notebooks, or with a database.
+// refuseCollections refuses a document that contains a database or an embedded query, because these show content of all
+// notebooks.
 func refuseCollections(ctx context.Context, r *action.Request, t action.Target) error {
 	rows, err := kernel.SQL[struct{ Type string }](ctx, r.Kernel,
 		"SELECT DISTINCT type FROM blocks WHERE root_id="+kernel.Quote(string(t.Root))+" AND type IN ('query_embed', 'av') ORDER BY type DESC LIMIT 2")
@@ -126,7 +127,7 @@ type exportResourcesResult struct {
 	Bytes  int64  `json:"bytes,omitempty" about:"its size"`
 }
 
-// archiveName is what the kernel names the archives it makes; nothing else is fetched.
+// archiveName matches the paths of archives that the kernel makes; no other path is fetched.
 var archiveName = lazyregexp.New(`^/?temp/export/[^/\\]+\.zip$`)
 
 func exportResources() *action.Action {
@@ -147,7 +148,7 @@ func exportResources() *action.Action {
 			return nil, r.Invalid("name", "is not a plain file name")
 		}
 		var out localFile
-		if a.Output != "" { // refused before anything is made
+		if a.Output != "" { // refuse it before anything is made
 			var err error
 			if out, err = localPath(r, a.Output); err != nil {
 				return nil, err
@@ -202,7 +203,7 @@ func pathsToPack(ctx context.Context, r *action.Request, requested []string) (pa
 	return paths, nil
 }
 
-// maxArchive bounds an archive that is written to this machine.
+// maxArchive bounds an archive written to this machine, in bytes.
 const maxArchive = 4 << 30
 
 // save writes a new local file and never touches an existing one. It removes a file that it could not finish. text is
@@ -221,7 +222,7 @@ func save(at localFile, text string, write func(io.Writer) (int64, error)) (int6
 	return writeNew(root, at.rel, text, write)
 }
 
-// writeNew writes a file that is not there yet.
+// writeNew writes a new file; it is an error if it exists.
 func writeNew(root *os.Root, rel, text string, write func(io.Writer) (int64, error)) (int64, error) {
 	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -36,7 +36,7 @@ type extractResult struct {
 	Hint      string         `json:"hint" about:"how to read them" verbose:"yes"`
 }
 
-// defaultOutput is where documents go that have no other place, below the first allowed folder.
+// defaultOutput is the default folder for documents, below the first allowed folder.
 const defaultOutput = "siyuan-extracted"
 
 func extractDoc() *action.Action {
@@ -85,7 +85,7 @@ func extractDoc() *action.Action {
 	})
 }
 
-// copyAssets writes what a document's Markdown names of the workspace.
+// copyAssets copies the assets that a document's Markdown refers to.
 func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdown string, x *extraction, out *extractResult) error {
 	skip := func(path, reason string) {
 		out.Skipped++
@@ -116,7 +116,7 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 	}
 	for _, address := range order {
 		a := named[address]
-		if !may(address) { // a hidden note uses it too
+		if !may(address) { // a hidden note also uses it
 			skip(address, "there is no such file")
 			continue
 		}
@@ -141,9 +141,8 @@ func copyAssets(ctx context.Context, r *action.Request, t action.Target, markdow
 	return nil
 }
 
-// documentAsset finds the file of an asset as a document names it: in the folder of all, or in
-// one of the document's own folders, from the innermost. What lies in a hidden notebook is not
-// there. Nil means that there is none.
+// documentAsset finds the file of an asset that a document refers to: in the common assets folder, or in one of the
+// document's own folders, the innermost first. It returns nil if there is none, or if it is in a hidden notebook.
 func documentAsset(ctx context.Context, r *action.Request, t action.Target, a assetPath) (*datafile.Entry, error) {
 	if a.notebook != "" && !r.Readable(a.notebook) {
 		return nil, nil
@@ -168,7 +167,7 @@ func documentAsset(ctx context.Context, r *action.Request, t action.Target, a as
 	return nil, nil
 }
 
-// localName makes a name for a local file out of a title.
+// localName converts a title to a name for a local file.
 func localName(title string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
@@ -178,7 +177,7 @@ func localName(title string) string {
 		return r
 	}, strings.ToValidUTF8(title, "_"))
 	if runes := []rune(name); len(runes) > 60 {
-		name = string(runes[:60]) // 240 bytes at most, with the ending
+		name = string(runes[:60]) // at most 240 bytes, without the extension
 	}
 	name = strings.Trim(name, ". ")
 	if strings.Trim(datafile.PlainDots(name), "._ ") == "" || datafile.Device(name) {
@@ -187,14 +186,14 @@ func localName(title string) string {
 	return name
 }
 
-// localWriteError says why one asset could not be written where the others can, "" if that is not
-// the case.
+// localWriteError explains an error that concerns only one asset, so that the others can still be written. For other
+// errors it returns "".
 func localWriteError(err error) string {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
 		return ""
 	}
-	switch e.Kind { //nolint:exhaustive // the others end the extraction
+	switch e.Kind { //nolint:exhaustive // all others end the extraction
 	case tool.Exists:
 		return "there is a file of that name in the folder, or another asset whose name differs in case only"
 	case tool.TooLarge:

@@ -15,25 +15,24 @@ import (
 	"collie/internal/tool"
 )
 
-// markerFile is the file that says that a folder was made here; its lines are the files that were
-// put there.
+// markerFile marks a folder that was created here. Its lines are the files that were written into it.
 const markerFile = ".collie-extract"
 
-// Bounds of what is written for one document.
+// Bounds for one document.
 const (
 	maxAsset  = 1 << 30
 	maxMarker = 1 << 20
 )
 
-// extraction is a folder that a document is written to. Everything in it is reached through an
-// [os.Root], so no name leads out of it.
+// extraction is a folder that a document is written to. All access goes through an [os.Root], so no name leads out of
+// it.
 type extraction struct {
 	root  *os.Root
 	files []string // written so far, with slashes
 }
 
-// openExtraction makes the folder dir below an allowed one, or reuses one that was made here before: it then removes
-// the files written that time and nothing else. It refuses a folder that has content but no marker.
+// openExtraction creates the folder dir below an allowed one. It reuses a folder that was created here before: it
+// removes the files written that time and nothing else. It refuses a folder that has content but no marker.
 func openExtraction(at localFile, dir string) (*extraction, error) {
 	allowed, err := at.open()
 	if err != nil {
@@ -68,7 +67,7 @@ func openExtraction(at localFile, dir string) (*extraction, error) {
 
 func (x *extraction) close() { _ = x.root.Close() }
 
-// takeOver removes what an earlier extraction wrote, and marks the folder.
+// takeOver removes the files of an earlier extraction, and marks the folder.
 func (x *extraction) takeOver(shown string) error {
 	old, err := x.readMarker()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +85,7 @@ func (x *extraction) takeOver(shown string) error {
 	}
 	for _, name := range old {
 		if _, wrong := datafile.Check(name); wrong == "" {
-			_ = x.root.Remove(filepath.FromSlash(name)) // what cannot go is refused when it is written
+			_ = x.root.Remove(filepath.FromSlash(name)) // if it cannot be removed, writing it will fail
 		}
 	}
 	return x.writeMarker()
@@ -110,7 +109,7 @@ func (x *extraction) readMarker() ([]string, error) {
 	return strings.Split(string(raw), "\n"), err
 }
 
-// writeMarker writes down what was written, before it is written.
+// writeMarker stores the list of files. It runs before the last of them is written.
 func (x *extraction) writeMarker() error {
 	raw := strings.Join(x.files, "\n") + "\n"
 	if err := x.root.WriteFile(markerFile, []byte(raw), 0o600); err != nil {
@@ -119,12 +118,12 @@ func (x *extraction) writeMarker() error {
 	return nil
 }
 
-// text writes a file.
+// text writes a text file.
 func (x *extraction) text(name, content string) error {
 	return x.write(name, func(w io.Writer) (int64, error) { return io.Copy(w, strings.NewReader(content)) })
 }
 
-// copy writes a file of the workspace to name, a path with slashes.
+// copy copies a file of the workspace to name, a path with slashes.
 func (x *extraction) copy(ctx context.Context, k *kernel.Client, from, name string) error {
 	return x.write(name, func(w io.Writer) (int64, error) { return k.CopyFile(ctx, "/data/"+from, w, maxAsset) })
 }
@@ -147,7 +146,7 @@ func (x *extraction) write(name string, content func(io.Writer) (int64, error)) 
 	return nil
 }
 
-// isEmpty reports whether a folder has nothing in it.
+// isEmpty reports whether a folder is empty.
 func isEmpty(root *os.Root, rel string) (bool, error) {
 	f, err := root.Open(rel)
 	if err != nil {

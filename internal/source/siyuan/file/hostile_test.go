@@ -162,7 +162,7 @@ func TestOddNames(t *testing.T) {
 	w.named("assets/100%.png", "assets/家族👨‍👩‍👧.png", "assets/O'Brien.png", "assets/(1) [2] {3}.png", "assets/a&b=c;d,e.png")
 }
 
-// named makes assets and asks for them by their names.
+// named creates assets and requests them by their names.
 func (w *workspace) named(paths ...string) {
 	w.t.Helper()
 	w.Levels[w.nb] = access.Read

@@ -44,7 +44,7 @@ func getDocAssets() *action.Action {
 	})
 }
 
-// visibleAssets leaves out assets in the folders of notebooks that may not be read, and what is named again.
+// visibleAssets removes duplicates and assets in the folders of hidden notebooks.
 func visibleAssets(r *action.Request, paths []string) []string {
 	out := []string{}
 	for _, p := range paths {
@@ -83,7 +83,7 @@ func listUnusedAssets() *action.Action {
 		list := visibleAssets(r, u.files)
 		if blind, err := hiddenClosed(ctx, r); err != nil {
 			return nil, err
-		} else if blind { // what a closed notebook uses may seem unused
+		} else if blind { // files used by a closed notebook may seem unused
 			r.Filtered(len(list))
 			list = []string{}
 		}
@@ -123,19 +123,19 @@ func getImageOCRText() *action.Action {
 	})
 }
 
-// unusedList is what the kernel calls unused, sorted.
+// unusedList is the kernel's list of unused assets, checked and sorted.
 type unusedList struct {
-	files []string // that nothing uses
-	used  []string // that something uses after all, or may use
-	total int      // of the kernel's list
+	files []string // really unused
+	used  []string // used after all, or possibly used
+	total int      // length of the kernel's list
 }
 
-// escapableChar is a character that documents may write as another.
+// escapableChar matches a character that documents may write percent-encoded.
 var escapableChar = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
-// unusedAssets returns the files that nothing uses. The kernel does not see a use that is written with an escape,
-// such as "assets/a%20b.png", so those are looked up (assets.jsonl 49). In a closed notebook they cannot be, so there
-// every name that may be escaped counts as used.
+// unusedAssets returns the unused files. The kernel does not notice references with escapes, such as "assets/a%20b.png",
+// so those are looked up (assets.jsonl 49). That is impossible in closed notebooks, so if there are any, every name that
+// may be escaped counts as used.
 func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	list, err := r.Kernel.UnusedAssets(ctx)
 	if err != nil {
@@ -168,8 +168,8 @@ func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	return out, nil
 }
 
-// namedIn looks for assets in all blocks. It looks in all databases only for assets whose names may be escaped: the
-// kernel sees the others itself, and each database costs a request.
+// namedIn looks for assets in all blocks. In databases it looks only for names that may be escaped: the kernel finds the
+// others itself, and each database costs a request.
 func namedIn(ctx context.Context, r *action.Request, list []string) (*action.Naming, error) {
 	n := action.NewNaming(list)
 	texts, err := r.Kernel.AssetTextsOutside(ctx, nil)

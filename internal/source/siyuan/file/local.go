@@ -18,22 +18,22 @@ import (
 	"collie/internal/tool"
 )
 
-// localFile is a path on this machine that may be used: below one of the allowed folders, with every
-// symbolic link followed.
+// localFile is a path on this machine that may be used: below one of the allowed folders, with all symbolic links
+// resolved.
 type localFile struct {
 	root string // the allowed folder
-	rel  string // below it, in this system's form; "." is the folder itself
+	rel  string // path below root in the form of this system; "." is the folder itself
 }
 
 // path returns the whole path.
 func (l localFile) path() string { return filepath.Join(l.root, l.rel) }
 
-// open opens the allowed folder. Nothing that is reached through the result lies outside of it,
-// whatever becomes of links meanwhile. The caller closes it.
+// open opens the allowed folder. The result never leads out of it, even if links change in the meantime. The caller
+// closes it.
 func (l localFile) open() (*os.Root, error) { return os.OpenRoot(l.root) }
 
-// localPath finds out whether a path that an argument has may be used. A relative one is below
-// the first allowed folder. What is outside of all of them is refused without a look at it.
+// localPath checks the local path of an argument. A relative path is below the first allowed folder. A path outside of
+// all allowed folders is refused without accessing it.
 func localPath(r *action.Request, text string) (localFile, error) {
 	files := r.Workspace.LocalFiles()
 	if !files.Allowed || len(files.Roots) == 0 {
@@ -77,7 +77,7 @@ func badLocal(text, wrong string) error {
 	return datafile.BadPath(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
 }
 
-// checkLocal says what is wrong with the text of a local path.
+// checkLocal returns what is wrong with a local path as text.
 func checkLocal(text string) string {
 	slashed := filepath.ToSlash(text)
 	switch {
@@ -101,7 +101,7 @@ func checkLocal(text string) string {
 	return ""
 }
 
-// checkSpelling finds ways out of a folder, also where they are written with other characters.
+// checkSpelling finds attempts to leave a folder, including those in disguised spellings.
 func checkSpelling(path string) string {
 	if datafile.Encoded(path) {
 		return "has an encoded character"
@@ -114,7 +114,7 @@ func checkSpelling(path string) string {
 	return ""
 }
 
-// checkOpen refuses hidden and key-like names below an allowed folder.
+// checkOpen refuses hidden files, and names of files that usually contain secrets, below an allowed folder.
 func checkOpen(rel string) string {
 	if rel == "" || rel == "." {
 		return ""
@@ -137,7 +137,7 @@ func checkOpen(rel string) string {
 	return ""
 }
 
-// relativeTo returns where a path lies below a folder, "." for the folder itself, "" if it does not.
+// relativeTo returns path relative to root, "." for root itself, "" if it is outside.
 func relativeTo(root, path string) string {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -146,7 +146,7 @@ func relativeTo(root, path string) string {
 	return rel
 }
 
-// evalSymlinks returns a path with its symbolic links followed, as far as it exists.
+// evalSymlinks resolves the symbolic links in the part of a path that exists.
 func evalSymlinks(path string) string {
 	rest := ""
 	for at := path; ; at = filepath.Dir(at) {
@@ -154,7 +154,7 @@ func evalSymlinks(path string) string {
 		if err == nil {
 			return filepath.Join(real, rest)
 		}
-		if _, err := os.Lstat(at); err == nil { // a link that leads nowhere, or that may not be followed
+		if _, err := os.Lstat(at); err == nil { // a broken link, or one that must not be followed
 			return ""
 		}
 		if filepath.Dir(at) == at {
@@ -164,7 +164,7 @@ func evalSymlinks(path string) string {
 	}
 }
 
-// openSource opens a local file to read all of it. The caller closes it.
+// openSource opens a local file for reading. The caller closes it.
 func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, localFile, error) {
 	at, err := localPath(r, text)
 	if err != nil {
@@ -194,7 +194,7 @@ func openSource(r *action.Request, param, text string) (*os.File, fs.FileInfo, l
 	return f, opened, at, nil
 }
 
-// diskError is the error for what the system says about a local path.
+// diskError converts an error of the system about a local path.
 func diskError(op, text string, err error) error {
 	out := &tool.Error{Op: op, Kind: tool.Internal, Subject: text, Err: err}
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
@@ -204,7 +204,7 @@ func diskError(op, text string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		out.Kind, out.Message, out.Err = tool.NotFound, "there is no such file", nil
 	case errors.Is(err, fs.ErrExist):
-		out.Kind, out.Message, out.Err = tool.Exists, "it is there already", nil
+		out.Kind, out.Message, out.Err = tool.Exists, "it already exists", nil
 		out.Hint = "choose another path, or move what is there away"
 	case errors.Is(err, fs.ErrPermission):
 		out.Kind = tool.Denied
@@ -212,7 +212,8 @@ func diskError(op, text string, err error) error {
 	return out
 }
 
-// needsSource needs a local file that may be read, so that nobody is asked about one that may not.
+// needsSource needs a readable local file. It runs before the gate, so that nobody is asked about a file that would be
+// refused.
 func needsSource(param string) action.Need {
 	return action.On(access.None, "a file in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
 		f, _, _, err := openSource(r, param, r.Text(param))
@@ -223,8 +224,7 @@ func needsSource(param string) action.Need {
 	})
 }
 
-// needsPlace needs a local path that may be written to, if one is given; otherwise stands where
-// none is.
+// needsPlace needs a writable local path, if one is given. otherwise describes the default in help pages.
 func needsPlace(param, otherwise string) action.Need {
 	return action.On(access.None, "a place in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
 		path := cmp.Or(r.Text(param), otherwise)
@@ -236,8 +236,8 @@ func needsPlace(param, otherwise string) action.Need {
 	})
 }
 
-// secrets are patterns of file names that hold what opens doors: keys, stores of passwords,
-// cookies, wallets, credentials of programs. Lower case; hidden files are refused anyway.
+// secrets are patterns for names of files that contain secrets: keys, password stores, cookies, wallets, credentials.
+// They are in lower case. Hidden files are refused anyway.
 var secrets = []string{
 	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*_rsa", "*_ed25519", "authorized_keys*", "known_hosts*",
 	"*.pem", "*.key", "*.p12", "*.pfx", "*.p8", "*.ppk", "*.jks", "*.keystore", "*.kdbx", "*.kdb", "*.agilekeychain",
@@ -250,12 +250,12 @@ var secrets = []string{
 	"*_history", "mcp.json", "claude_desktop_config.json", "collie.json", "gateway.json",
 }
 
-// keyLike reports whether a name is one under which secrets lie. It errs on the side of no: a
-// file can be renamed, what was sent cannot be taken back.
+// keyLike reports whether a file of this name may contain secrets. It rather refuses too much: a file can be renamed,
+// but a secret that was sent cannot be called back.
 func keyLike(name string) bool {
 	name = strings.ToLower(name)
 	for _, pattern := range secrets {
-		if ok, _ := path.Match(pattern, name); ok { // the patterns are ours and right
+		if ok, _ := path.Match(pattern, name); ok { // the patterns are constants and valid
 			return true
 		}
 	}

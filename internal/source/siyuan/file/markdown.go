@@ -11,18 +11,18 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// What Markdown does not know of, or knows only half.
+// Addresses that a Markdown parser does not find, or not completely.
 var (
-	// sources are attributes of HTML elements that name a file.
+	// sources matches attributes of HTML elements that refer to a file.
 	sources = lazyregexp.New(`(?is)<[a-z][a-z0-9]*\s[^>]*?\b(?:src|href|poster|data|data-src)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'<>` + "`" + `]+))`)
-	// spacedAddress is an address with spaces, which SiYuan writes and Markdown does not allow.
+	// spacedAddress matches an address with spaces, which SiYuan writes although Markdown does not allow it.
 	spacedAddress = lazyregexp.New(`\]\(((?:[^\s()<>]+/)*assets/[^()<>\n"]*?\.[0-9A-Za-z]{1,8})(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)`)
-	// annotatedPDF is a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
+	// annotatedPDF matches a reference to a place in a PDF: <<assets/a.pdf/20240101000000-abcdefg "text">>.
 	annotatedPDF = lazyregexp.New(`<<(assets/[^\n<>"]+?)/[0-9]{14}-[0-9a-z]{7}(?:\s[^\n<>]*)?>>`)
 )
 
-// linkedAddresses returns what a Markdown text links to and shows, in order and each once: images and links with or
-// without titles, link definitions, HTML, places in PDFs. It ignores code.
+// linkedAddresses returns the addresses that a Markdown text refers to, in order and without duplicates: images and
+// links with or without titles, link definitions, HTML, places in PDFs. It ignores code.
 func linkedAddresses(markdown string) []string {
 	source := []byte(markdown)
 	doc := newParser().Parse(text.NewReader(source))
@@ -68,7 +68,7 @@ func linkedAddresses(markdown string) []string {
 	return out
 }
 
-// newParser returns a parser of CommonMark. It is made of the parser alone: nothing here renders.
+// newParser returns a CommonMark parser without a renderer.
 func newParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -100,8 +100,7 @@ func withoutCode(n ast.Node, source []byte) string {
 	return string(raw)
 }
 
-// assetAddress reports whether an address is meant to be that of an asset: one of the
-// workspace, not of the web.
+// assetAddress reports whether an address seems to be an asset of the workspace rather than a web address.
 func assetAddress(address string) bool {
 	return strings.HasPrefix(address, "assets/") || strings.Contains(address, "/assets/") && !strings.Contains(address, ":") && !strings.HasPrefix(address, "/")
 }

@@ -80,11 +80,12 @@ func renameAsset() *action.Action {
 	})
 }
 
-// newStem returns the new name for the kernel: without an ending, which stays, and without an id, which it makes.
+// newStem returns the new name for the kernel: without an extension, which does not change, and without an id, which the
+// kernel adds.
 func newStem(r *action.Request, at, newName string) (string, error) {
 	name := strings.TrimSpace(newName)
 	if ext := path.Ext(at); ext != "" && strings.EqualFold(path.Ext(name), ext) {
-		name = name[:len(name)-len(ext)] // the kernel puts it back
+		name = name[:len(name)-len(ext)] // the kernel adds it again
 	}
 	if _, wrong := datafile.Check(name); wrong != "" {
 		return "", r.Invalid("newName", wrong+"; expected a plain file name")
@@ -109,7 +110,7 @@ func checkUnambiguous(ctx context.Context, r *action.Request, at string) error {
 	return r.Conflicting("there is another asset "+action.AssetTail(at)+", which SiYuan would rename instead", "oldPath")
 }
 
-// renamedTo makes sure that the asset is where the kernel says: it says so of any name.
+// renamedTo checks that the asset exists under its new name, because the kernel reports success for any name.
 func renamedTo(ctx context.Context, r *action.Request, old, renamed string) error {
 	if _, wrong := parseAsset(renamed); wrong == "" {
 		e, err := datafile.Locate(ctx, r.Kernel, renamed)
@@ -142,7 +143,7 @@ func freshStem(stem string) string {
 	if fresh == "" {
 		fresh = "asset"
 	}
-	// The kernel takes marks out of names, which can make an id of what is none.
+	// The kernel removes invisible characters from names, which can turn a part of a name into an id.
 	seen := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" -_.,", r) {
 			return r
@@ -163,17 +164,17 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 	if len(forms) == 0 {
 		return nil, nil
 	}
-	uses, err := r.Kernel.Naming(ctx, forms)
+	uses, err := r.Kernel.BlocksContaining(ctx, forms)
 	if err != nil || len(uses) == 0 {
 		return nil, err
 	}
-	uses = slices.DeleteFunc(uses, func(b kernel.NamingBlock) bool { return b.InText == 0 })
+	uses = slices.DeleteFunc(uses, func(b kernel.ContainingBlock) bool { return b.InText == 0 })
 	for chunk := range slices.Chunk(uses, 50) {
 		if err := rewriteBlocks(ctx, r, chunk, strings.NewReplacer(pairs...)); err != nil {
 			return nil, err
 		}
 	}
-	remaining, err := r.Kernel.Naming(ctx, forms)
+	remaining, err := r.Kernel.BlocksContaining(ctx, forms)
 	for _, b := range remaining {
 		stale = append(stale, b.ID)
 	}
@@ -183,7 +184,7 @@ func rewriteUses(ctx context.Context, r *action.Request, old, renamed string) (s
 // escape is one percent-encoded byte.
 var escape = lazyregexp.New(`%[0-9a-fA-F]{2}`)
 
-// escapedForms returns the ways to write a path with escapes, and each with what to write instead, for a replacer.
+// escapedForms returns the spellings of a path that contain escapes, and pairs of old and new text for a replacer.
 func escapedForms(old, renamed string) (forms, pairs []string) {
 	add := func(from, to string) {
 		if from != old && !slices.Contains(forms, from) {
@@ -194,12 +195,12 @@ func escapedForms(old, renamed string) (forms, pairs []string) {
 	add(strings.ReplaceAll(old, " ", "%20"), strings.ReplaceAll(renamed, " ", "%20"))
 	add(from, to)
 	add(escape.ReplaceAllStringFunc(from, strings.ToLower), to)
-	return forms, append(pairs, old, renamed) // SQL shows what is written plainly with escapes as well
+	return forms, append(pairs, old, renamed) // SQL also finds unescaped spellings
 }
 
 // rewriteBlocks replaces text in the editor's form of blocks. Their Markdown would be parsed again, and if that makes
 // several blocks of one, such as for HTML with empty lines, the kernel keeps only the first.
-func rewriteBlocks(ctx context.Context, r *action.Request, blocks []kernel.NamingBlock, replace *strings.Replacer) error {
+func rewriteBlocks(ctx context.Context, r *action.Request, blocks []kernel.ContainingBlock, replace *strings.Replacer) error {
 	ids := make([]kernel.ID, len(blocks))
 	for i, b := range blocks {
 		ids[i] = b.ID

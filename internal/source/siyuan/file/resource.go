@@ -12,12 +12,11 @@ import (
 
 const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, /data/NOTEBOOK/assets, /data/emojis, /data/templates/x.md`
 
-// maxWalk bounds the folders of one folder that is packed.
+// maxWalk bounds the folders below a folder that is packed.
 const maxWalk = 500
 
-// parseResource returns a path below data/ that may leave the workspace, given as "/data/assets/…" or as asset paths
-// are; a is set for a file or folder of assets. What it refuses is everything else: documents, settings, databases,
-// plugins.
+// parseResource parses a path below data/ that may leave the workspace, given as "/data/assets/…" or as the path of an
+// asset. a is set for a file or folder of assets. Everything else is refused: documents, settings, databases, plugins.
 func parseResource(text string) (below string, a *assetPath, wrong string) {
 	below = strings.TrimPrefix(text, "/")
 	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/data/") {
@@ -37,7 +36,7 @@ func parseResource(text string) (below string, a *assetPath, wrong string) {
 	}
 	inner := below
 	if names[len(names)-1] == "assets" {
-		inner += "/x" // the folder itself: whether it is one of assets is decided by what could be in it
+		inner += "/x" // the folder itself: its content decides whether it is a folder of assets
 	}
 	got, wrong := parseAsset(inner)
 	if wrong != "" {
@@ -49,9 +48,9 @@ func parseResource(text string) (below string, a *assetPath, wrong string) {
 	return below, &got, ""
 }
 
-// needsResources needs a level on what each path of an argument packs: an asset as ever; a
-// folder of a notebook in that notebook; a folder of assets of all in every notebook, since what
-// lies in it may be anyone's. Emojis and templates are the workspace's.
+// needsResources needs a level on what each path of an argument packs: for an asset as usual; for a folder of a notebook
+// in that notebook; for the common folder of assets in every notebook, since its files may belong to any of them. Emojis
+// and templates belong to the workspace.
 func needsResources(level access.Level, param string) action.Need {
 	return action.On(level, "the notebooks of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var out []action.Target
@@ -80,8 +79,7 @@ func resourceTargets(ctx context.Context, r *action.Request, level access.Level,
 	return nil, r.Levels.Everywhere(ctx, level)
 }
 
-// locateResource finds what a path of the workspace names, and makes sure that no link and no
-// document is in it.
+// locateResource finds a file or folder of the workspace, and checks that it contains no link and no document.
 func locateResource(ctx context.Context, r *action.Request, text string) (*datafile.Entry, *assetPath, error) {
 	below, a, wrong := parseResource(text)
 	if wrong != "" {
@@ -114,8 +112,7 @@ func locateResource(ctx context.Context, r *action.Request, text string) (*dataf
 	return nil, nil, missing
 }
 
-// plainFolder makes sure that nothing in a folder leads elsewhere or is a document: the kernel
-// packs all of it.
+// plainFolder checks that a folder contains no links and no documents, because the kernel packs everything in it.
 func plainFolder(ctx context.Context, r *action.Request, text, at string, budget *int) error {
 	if *budget--; *budget < 0 {
 		return datafile.BadPath(text, "has too many folders in it", "name smaller folders, or files")

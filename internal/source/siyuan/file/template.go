@@ -18,8 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// templateErrors makes an error of a template readable: the kernel escapes it for HTML. A template that the kernel does
-// not come to an end with may be the reason for its silence.
+// templateErrors makes errors of templates readable, which the kernel escapes for HTML. If the kernel did not answer, it
+// says that an endless template may be the reason.
 func templateErrors(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	switch {
@@ -27,7 +27,7 @@ func templateErrors(err error) error {
 	case e.Kind == kernel.API:
 		e.Message = html.UnescapeString(e.Message)
 	case e.Code == kernel.CodeUnreachable:
-		e.Hint = "if SiYuan is there, the template is more work than it can do in time: make its loops and queries smaller"
+		e.Hint = "if SiYuan is running, the template takes too long: make its loops and queries smaller"
 	}
 	return err
 }
@@ -38,7 +38,7 @@ type listTemplatesArgs struct {
 	Size  int    `json:"pageSize" about:"templates a page" default:"20" min:"1" max:"128"`
 }
 
-// listedTemplate is a template and how to go on with it.
+// listedTemplate is a template in a list.
 type listedTemplate struct {
 	Path     string         `json:"path" about:"path on the kernel's machine" verbose:"yes"`
 	Relative string         `json:"relativePath" about:"path for read_template and render"`
@@ -173,11 +173,11 @@ func render() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		dom, err := r.Kernel.RenderTemplate(ctx, r.Target("id").Root, t.Path, a.Preview) // of a block it would have no title
+		dom, err := r.Kernel.RenderTemplate(ctx, r.Target("id").Root, t.Path, a.Preview) // for a block, the template would have no title
 		if err != nil {
 			return nil, templateErrors(err)
 		}
-		// The kernel fills in the anchors of references that the template leaves to it.
+		// The kernel fills in anchor texts of references if the template leaves them out.
 		redactor, err := content.NewRedactor(ctx, r, dom)
 		if err != nil {
 			return nil, err
@@ -200,14 +200,14 @@ func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, err
 	return renderResult{Engine: a.Engine, Content: content}, nil
 }
 
-// needsRendering needs that what is to be rendered may be: templates can query every notebook.
+// needsRendering needs the level for what is rendered. A template may query every notebook.
 func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	if text := r.Text("template"); text != "" {
 		return nil, datafile.Rendering(ctx, r, puretemplate.Path, "the template", text)
 	}
 	path := r.Text("path")
 	if path == "" || !r.Given("id") || r.Levels.Everywhere(ctx, access.Read) == nil {
-		return nil, nil // nothing is rendered without them, or anything may be
+		return nil, nil // nothing to render, or everything is allowed
 	}
 	t, err := datafile.FindTemplate(ctx, r, path)
 	if err != nil {

@@ -104,8 +104,8 @@ func TestRenderReadsEverything(t *testing.T) {
 	actiontest.SameRefusal(t, w.refused("render", args("engine", "template", "id", w.their, "path", "x.md"), tool.NotFound), missing, string(w.their), actiontest.Nowhere)
 }
 
-// TestRenderOfReferences: a kernel fills in the anchor of a reference that a template leaves to it, and shows none of
-// what is hidden.
+// TestRenderOfReferences: a kernel fills in an anchor that a template leaves empty, and must not show hidden text in
+// it.
 func TestRenderOfReferences(t *testing.T) {
 	w := newWorkspace(t)
 	w.File("/data/templates/refs.md", []byte("see (("+string(w.their)+")) and (("+string(w.doc)+"))"))

@@ -1,9 +1,9 @@
-// Package file is the tool of files: assets, templates and exports, and transfers between the workspace and the disk
-// of this machine.
+// Package file is the tool for files: assets, templates, exports, and transfers between the workspace and this machine's
+// disk.
 //
 // The kernel checks almost nothing: it packs and removes any path it is given. So a path is checked in three steps
-// before it is sent. Its text must be the path of an asset or template ([parseAsset]). Every folder on the way and
-// the file must exist and must not be links ([datafile.Locate]). The notebooks that use the file must have the level
+// before it is sent. Its text must be the path of an asset or template ([parseAsset]). The file and every folder above
+// it must exist and must not be links ([datafile.Locate]). The notebooks that use the file must have the level
 // ([needsAsset]). Rules for local paths are in local.go.
 package file
 

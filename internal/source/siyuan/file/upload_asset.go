@@ -24,7 +24,7 @@ type uploadArgs struct {
 	Large bool   `json:"confirmLargeFile" about:"upload it although it is large" default:"false"`
 }
 
-// tooLarge asks for another call before a large file is sent.
+// tooLarge is the result for a file above the threshold: the caller has to repeat the call with a confirmation.
 type tooLarge struct {
 	Confirm   bool   `json:"requiresConfirmation" about:"the file is large: call again with confirmLargeFile=true"`
 	Reason    string `json:"reason" about:"file_too_large"`
@@ -43,13 +43,13 @@ type uploadResult struct {
 	Name    string            `json:"uploadedFileName" about:"its name as sent, without an id"`
 }
 
-// defaultMaxUpload bounds an upload even where it is confirmed.
+// defaultMaxUpload bounds an upload, even a confirmed one, in bytes.
 const defaultMaxUpload = 200 << 20
 
 func uploadAsset() *action.Action {
 	return action.New(action.Spec{
 		Tool: "file", Name: "upload_asset", Purpose: "Store a local file as an asset",
-		Guide: "The stored name gets an id; the same file is not stored twice, whatever the folder. Show it with ![text](PATH). A relative localFilePath is below the first allowed folder; " +
+		Guide: "The stored name gets an id; the same file is not stored twice, whatever the folder. Show it with `![text](PATH)`. A relative localFilePath is below the first allowed folder; " +
 			"hidden files and keys are refused.",
 		Dangerous: true, Class: action.Source, Risk: tool.RiskHigh, Effects: tool.EffectWrite,
 		Needs:      []action.Need{needsSource("localFilePath")}, // no level: a new asset is in no notebook yet
@@ -95,7 +95,7 @@ func uploadAsset() *action.Action {
 	})
 }
 
-// storedAs returns where a file was stored. The kernel may call it by another form of its name.
+// storedAs returns where a file was stored. The kernel may have normalized its name.
 func storedAs(done *kernel.Uploaded, name string) string {
 	if p, ok := done.Stored[name]; ok || len(done.Stored) != 1 {
 		return p
@@ -130,7 +130,7 @@ func uploadDir(text string) (string, error) {
 	return "/" + path.Clean(dir) + "/", nil
 }
 
-// checkSize refuses a file above the limit, and asks for one above the threshold.
+// checkSize refuses a file above the limit. Above the threshold it asks for a confirmation.
 func checkSize(r *action.Request, size int64, confirmed bool) (stop any, err error) {
 	limit := r.Workspace.LocalFiles().MaxUpload
 	if limit <= 0 {

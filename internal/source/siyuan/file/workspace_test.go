@@ -97,13 +97,13 @@ func (w *workspace) run(name, args string) (out result) {
 	return result{w.Must(w.t, act(w.t, name), args).Raw, w.t}
 }
 
-// result is that of an action.
+// result is the result of an action.
 type result struct {
 	raw string
 	t   *testing.T
 }
 
-// is compares members of the result with what a JSON text has of them.
+// is compares members of the result with those of a JSON text.
 func (r result) is(want string) {
 	r.t.Helper()
 	var got, wanted map[string]any

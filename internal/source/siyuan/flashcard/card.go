@@ -112,7 +112,7 @@ func firstLine(s string) string {
 // there are no marks.
 var hiddenMark = lazyregexp.New("(`+)[^`]+`+|==(\\S|\\S.*?\\S)==")
 
-// plainSides returns a card of one paragraph: its marks are what is asked for.
+// plainSides splits a card of one paragraph: the marked words are the answer.
 func plainSides(text string) cardSides {
 	var answers []string
 	fill := func(with func(answer string) string) string {

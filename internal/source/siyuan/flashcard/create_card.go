@@ -58,7 +58,8 @@ func createCard() *action.Action {
 	})
 }
 
-// deck returns the deck that is meant: none is the built-in one, where the kernel would take all.
+// deck returns the deck of the arguments. Without one it is the built-in deck, although the kernel
+// would use all decks.
 func (a *cardArgs) deck(ctx context.Context, r *action.Request) (kernel.Deck, error) {
 	if a.Deck == "" {
 		a.Deck = kernel.BuiltInDeck
@@ -79,7 +80,7 @@ func verify(ctx context.Context, r *action.Request, a *cardArgs, want bool) erro
 	}
 }
 
-// notAsWanted returns the blocks of which it is not so that they belong to the deck, or do not.
+// notAsWanted returns the blocks whose membership of the deck is not what was requested.
 func notAsWanted(ctx context.Context, r *action.Request, a *cardArgs, in bool) ([]kernel.ID, error) {
 	attrs, err := r.Kernel.BatchAttrs(ctx, a.Blocks)
 	var out []kernel.ID

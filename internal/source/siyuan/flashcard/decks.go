@@ -55,7 +55,7 @@ func getDecks() *action.Action {
 			if !restricted {
 				listed.Size = &d.Size
 			} else {
-				listed.Updated = "" // it tells of changes to what is hidden
+				listed.Updated = "" // it would reveal changes to hidden notes
 			}
 			out.Decks = append(out.Decks, listed)
 		}

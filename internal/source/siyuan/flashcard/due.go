@@ -11,7 +11,7 @@ import (
 
 // scope is where cards are looked for.
 type scope struct {
-	deck    kernel.ID                                     // the only deck, empty for all of them
+	deck    kernel.ID                                     // the only deck to search; empty for all decks
 	builtIn func(context.Context) (kernel.DueList, error) // what is due there of the built-in deck
 	within  func(action.Target) bool                      // whether a block is there; nil takes all
 }

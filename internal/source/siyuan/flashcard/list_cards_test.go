@@ -32,7 +32,8 @@ func sorted(ids ...kernel.ID) []string {
 	return out
 }
 
-// TestListCardsByScope holds the scopes to what they say: the kernel's own know the built-in deck only.
+// TestListCardsByScope checks that each scope covers all its decks, because the kernel's own scopes
+// cover the built-in deck only.
 func TestListCardsByScope(t *testing.T) {
 	w := newWorkspace(t)
 	other := w.block(w.nb, "/Other", "b ==c==")
@@ -242,7 +243,8 @@ func TestListCardsBesideMany(t *testing.T) {
 	}
 }
 
-// TestListCardsOfClosedNotebook: SiYuan answers such a scope with what is due anywhere.
+// TestListCardsOfClosedNotebook: for such a scope SiYuan answers with the due cards of all
+// notebooks.
 func TestListCardsOfClosedNotebook(t *testing.T) {
 	w := newWorkspace(t)
 	closed := kernel.ID(w.Notebook("Closed"))
@@ -294,7 +296,7 @@ func TestListCardsDropsUnreadable(t *testing.T) {
 	if got := w.Must(t, list, args("scope", "all")); !got.Get("partial").Bool() || got.Get("cards.#").Int() != 3 {
 		t.Errorf("%s", got.Raw)
 	}
-	// A scope that is all readable says nothing of what lies elsewhere.
+	// The result of a fully readable scope does not mention cards elsewhere.
 	if got := w.Must(t, list, args("scope", "notebook", "notebook", w.nb)); got.Get("partial").Exists() {
 		t.Errorf("the scope of one notebook tells of another: %s", got.Raw)
 	}

@@ -21,7 +21,7 @@ func TestRemoveCard(t *testing.T) {
 	if got := w.decks(w.cloze); got != string(w.deck) {
 		t.Errorf("decks left: %q, want the other one only", got)
 	}
-	// No deck means the built-in one, never all of them, as it would for the kernel.
+	// No deck means the built-in deck. For the kernel it would mean all decks.
 	w.add(kernel.BuiltInDeck, w.heading)
 	w.Must(t, remove, args("deckID", "", "blockIDs", w.heading))
 	if got := w.decks(w.heading); got != string(w.deck) {

@@ -41,7 +41,7 @@ func TestReviewCard(t *testing.T) {
 	if c := w.card(kernel.BuiltInDeck, w.cloze); c != skipped {
 		t.Errorf("the card changed")
 	}
-	// SiYuan forgets at once that it was skipped; the session has to say it.
+	// SiYuan does not keep that a card was skipped, so the session has to.
 	left := args("scope", "deck", "deckID", kernel.BuiltInDeck, "reviewedCards", []any{map[string]any{"cardID": skipped}})
 	if n := len(w.Must(t, act(t, "list_cards"), left).Get("cards").Array()); n != 1 {
 		t.Errorf("%d cards are due after one was skipped, want 1", n)
@@ -59,7 +59,7 @@ func TestReviewCardBadInput(t *testing.T) {
 		w.Refused(w.t, review, args("deckID", w.deck, "cardID", card, "rating", rating), tool.Invalid)
 	}
 	w.Refused(w.t, review, args("deckID", w.deck, "rating", 3), tool.Invalid)
-	// The kernel says yes to all of these.
+	// The kernel reports success for all of these.
 	w.Refused(w.t, review, args("deckID", w.deck, "cardID", actiontest.Nowhere, "rating", 3), tool.NotFound)
 	w.Refused(w.t, review, args("deckID", actiontest.Nowhere, "cardID", card, "rating", 3), tool.NotFound)
 	w.Refused(w.t, review, args("deckID", kernel.BuiltInDeck, "cardID", card, "rating", 3), tool.NotFound) // in another deck

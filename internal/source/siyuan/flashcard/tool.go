@@ -23,7 +23,7 @@ func Tool() action.Tool {
 // deckArgument needs no level: a deck is a list of blocks, and each of them is filtered.
 const deckArgument = "cards are shown as far as their blocks may be read"
 
-// builtInName is what the kernel calls the deck of cards that are made in the editor.
+// builtInName is the kernel's name of the deck for cards that are made in the editor.
 const builtInName = "Built-in Deck"
 
 // checkDeck refuses a deck that does not exist: the kernel says yes to any id.
@@ -42,8 +42,8 @@ func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.D
 	return decks[i], nil
 }
 
-// leftOut says that n cards were left out because they are hidden. If every notebook may be read, their blocks are
-// gone or in a closed notebook, and it says nothing.
+// leftOut records that n cards were left out because they are hidden. If every notebook may be read, their blocks
+// are gone or in a closed notebook, and it records nothing.
 func leftOut(ctx context.Context, r *action.Request, n int) error {
 	if n == 0 {
 		return nil

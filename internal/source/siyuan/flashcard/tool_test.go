@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/flashcard"
 )
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, flashcard.Tool(), actiontest.Told{
 		Actions:   []string{"list_cards", "get_decks", "get_cards", "review_card", "create_card", "remove_card"},

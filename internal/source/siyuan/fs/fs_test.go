@@ -50,7 +50,7 @@ func texts(v gjson.Result, path string) []string {
 	return out
 }
 
-// asked are the endpoints that were asked since the last reset.
+// asked are the endpoints that were requested since the last reset.
 func asked(kit *actiontest.Kit) []string {
 	var out []string
 	for _, c := range kit.Calls() {

@@ -61,7 +61,7 @@ func ls() *action.Action {
 	})
 }
 
-// rootItems returns the notebooks that may be read, and the virtual files.
+// rootItems returns the readable notebooks and the virtual files.
 func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 		}
 		group.Go(func() error {
 			documents, err := r.Kernel.Documents(ctx, f.notebook, f.path)
-			if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeNotebookClosed { // a moment ago
+			if e, ok := errors.AsType[*tool.Error](err); ok && e.Code == kernel.CodeNotebookClosed { // it was closed just now
 				items[i].Closed, err = true, nil
 			}
 			items[i].Children = len(documents)
@@ -92,7 +92,7 @@ func rootItems(ctx context.Context, r *action.Request) ([]lsItem, error) {
 	return append(items, virtualItems()...), nil
 }
 
-// maxParallel is how many requests of one call run at once.
+// maxParallel bounds the concurrent requests of one call.
 const maxParallel = 8
 
 // callerPath returns the path that callers use for a target.
@@ -129,7 +129,7 @@ type child struct {
 	human string
 }
 
-// list lists a folder. Documents of one title have their ids in their paths.
+// list lists a folder. Documents with the same title get their ids appended to their paths.
 func list(ctx context.Context, r *action.Request, f folder) ([]child, error) {
 	documents, err := r.Kernel.Documents(ctx, f.notebook, f.path)
 	if err != nil {

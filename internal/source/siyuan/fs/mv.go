@@ -45,7 +45,7 @@ func move() *action.Action {
 
 func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	from, to := r.Target("from"), r.Target("to")
-	if to.What == access.Notebook { // into it, under its own title
+	if to.What == access.Notebook { // move into the notebook, with the same title
 		to = action.Target{What: access.Path, Subject: to.Subject, Notebook: to.Notebook, HPath: "/" + from.Title, Title: from.Title}
 		hits, err := r.Kernel.IDsByHPath(ctx, to.Notebook, to.HPath)
 		if err != nil {
@@ -93,7 +93,7 @@ func runMove(ctx context.Context, r *action.Request, _ moveArgs) (any, error) {
 	return out, nil
 }
 
-// newParent returns the id of the document to move a document below, "" if it is there already.
+// newParent returns the id of the new parent, or "" if the document is there already.
 func newParent(ctx context.Context, r *action.Request, from, to action.Target) (kernel.ID, error) {
 	switch {
 	case to.ID == from.ID:
@@ -122,7 +122,7 @@ func newParent(ctx context.Context, r *action.Request, from, to action.Target) (
 	return parent, nil
 }
 
-// parentOf returns the document that a located document is below, or its notebook.
+// parentOf returns the parent of a located document, a document or a notebook.
 func parentOf(t action.Target) kernel.ID {
 	parts := strings.Split(strings.Trim(t.Path, "/"), "/")
 	if len(parts) < 2 {
@@ -131,8 +131,8 @@ func parentOf(t action.Target) kernel.ID {
 	return kernel.ID(parts[len(parts)-2])
 }
 
-// verifyMoved makes sure that a document was moved, and returns its storage path: the kernel answers
-// code 0 where it does nothing.
+// verifyMoved checks that a document was moved, and returns its storage path. The kernel reports success even if it does
+// nothing.
 func verifyMoved(ctx context.Context, r *action.Request, from, to action.Target, parent kernel.ID) (string, error) {
 	notebook, path, err := r.Kernel.PathByID(ctx, from.ID)
 	if err != nil || notebook == to.Notebook && parentOf(action.Target{Notebook: notebook, Path: path}) == parent {
@@ -144,7 +144,7 @@ func verifyMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	}
 }
 
-// renameMoved gives the document its new title, and says where it really is.
+// renameMoved sets the new title of a moved document, and reports where it is.
 func renameMoved(ctx context.Context, r *action.Request, from, to action.Target, out *moveResult) error {
 	err := r.Kernel.RenameDocument(ctx, from.ID, to.Title)
 	now, look := r.Kernel.HPathByID(context.WithoutCancel(ctx), from.ID)
@@ -163,7 +163,7 @@ func renameMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	return err
 }
 
-// moveInverse moves the document from where it will be to where it is.
+// moveInverse moves the document back to its current place.
 func moveInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	from, to := r.Target("from"), r.Target("to")
 	dest := to.Subject

@@ -53,7 +53,7 @@ func read() *action.Action {
 	})
 }
 
-// maxMemory bounds the agent's memory, in bytes: it is part of a file that is read all the time.
+// maxMemory bounds the agent's memory in bytes, because it is stored in a file that is read often.
 const maxMemory = 64 << 10
 
 func virtualItems() []lsItem {
@@ -64,11 +64,11 @@ func virtualItems() []lsItem {
 	return out
 }
 
-// virtualFile returns the virtual file that an argument means, and its text.
+// virtualFile returns the virtual file that an argument names, with its text.
 func virtualFile(r *action.Request, arg string) (path, text string) {
 	path, err := action.NormalizePath(arg)
 	if err != nil {
-		return arg, "" // a Need has made sure that this does not happen
+		return arg, "" // the Need excludes this
 	}
 	if path == action.AgentsFile {
 		return path, r.Config.Memory
@@ -76,7 +76,7 @@ func virtualFile(r *action.Request, arg string) (path, text string) {
 	return path, r.Config.UserRules
 }
 
-// checkWritable returns an error for the virtual file that is not the agent's to change.
+// checkWritable returns an error for virtual files that agents may not change.
 func checkWritable(path string) error {
 	if path == action.AgentsFile {
 		return nil
@@ -87,7 +87,7 @@ func checkWritable(path string) error {
 	}
 }
 
-// saveMemory writes the agent's memory into the tool config.
+// saveMemory stores the agent's memory in the tool config.
 func saveMemory(ctx context.Context, r *action.Request, text string) error {
 	if len(text) > maxMemory {
 		return r.Invalid("markdown", "is longer than 64 KiB, the most that "+action.AgentsFile+" holds")

@@ -45,7 +45,7 @@ func reorder() *action.Action {
 	}, runReorder)
 }
 
-// orderInverse returns the order that is shown now. What it was sorted by is not put back.
+// orderInverse returns the call that restores the current order. It does not restore the sort mode.
 func orderInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	f, err := folderOf(ctx, r, r.Target("path"))
 	if err != nil {
@@ -102,8 +102,7 @@ func runReorder(ctx context.Context, r *action.Request, a reorderArgs) (any, err
 	}, nil
 }
 
-// orderedIDs returns the ids of children in the order of the paths given. Each must be there once; a name alone does as
-// well.
+// orderedIDs returns the ids of children in the given order of paths or names. Each child must be given exactly once.
 func orderedIDs(r *action.Request, f folder, children []child, ordered []string) ([]kernel.ID, error) {
 	byPath := map[string]kernel.ID{}
 	var all []string
@@ -149,7 +148,7 @@ func orderedIDs(r *action.Request, f folder, children []child, ordered []string)
 	return out, nil
 }
 
-// sameParent reports whether a path is right below the one that the caller gave.
+// sameParent reports whether a path is directly below parent.
 func sameParent(path, parent string) bool {
 	return path[:strings.LastIndexByte(path, '/')] == parent
 }

@@ -107,7 +107,8 @@ func TestReplaceRefusals(t *testing.T) {
 	}
 }
 
-// TestReplaceKeepsCode: what the kernel would take out of inline code stays, in what an edit leaves alone too.
+// TestReplaceKeepsCode: characters that the kernel would remove from inline code stay, also outside of the
+// edited part.
 func TestReplaceKeepsCode(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

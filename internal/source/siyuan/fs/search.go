@@ -25,7 +25,7 @@ type searchArgs struct {
 	PageSize      int    `json:"pageSize" about:"lines a page" default:"50" min:"1" max:"200"`
 }
 
-// hit is a line that has the query in it.
+// hit is a line that matches the query.
 type hit struct {
 	Path      string `json:"path" about:"path of the document"`
 	Line      int    `json:"line" about:"number of the line, from 1"`
@@ -50,9 +50,9 @@ type searchResult struct {
 }
 
 const (
-	// maxSearched is how many documents one search reads.
+	// maxSearched bounds the documents that one search reads.
 	maxSearched = 500
-	// maxLine is how many characters of a line are shown.
+	// maxLine is the length up to which a line is shown, in characters.
 	maxLine = 200
 )
 
@@ -113,7 +113,7 @@ func runSearch(ctx context.Context, r *action.Request, a searchArgs) (any, error
 	return out, nil
 }
 
-// patternOf returns the query as a pattern for single lines.
+// patternOf compiles the query to a pattern for single lines.
 func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 	text := a.Query
 	if !a.Regex {
@@ -121,7 +121,7 @@ func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 			return nil, r.Invalid("query", "has several lines, and lines are searched one by one")
 		}
 		if text = regexp.QuoteMeta(content.Clean(text)); text == "" {
-			return nil, r.Invalid("query", "has only characters that nobody sees")
+			return nil, r.Invalid("query", "has only invisible characters")
 		}
 	}
 	if !a.CaseSensitive {
@@ -136,26 +136,26 @@ func patternOf(r *action.Request, a searchArgs) (*regexp.Regexp, error) {
 	return pattern, nil
 }
 
-// searcher finds lines.
+// searcher searches the lines of documents.
 type searcher struct {
 	r       *action.Request
 	args    searchArgs
 	pattern *regexp.Regexp
 
 	hits               []hit
-	closed             []string // names of notebooks that were left out
+	closed             []string // names of closed notebooks, which are not searched
 	scanned, remaining int
 	failed             atomic.Int64
 }
 
-// document is one that is searched.
+// document is a document to search.
 type document struct {
 	ID    kernel.ID `json:"id"`
 	Box   kernel.ID `json:"box"`
 	HPath string    `json:"hpath"`
 }
 
-// documents searches the documents of a scope, nil for all that may be read.
+// documents searches the documents of a scope, or all readable ones if scope is nil.
 func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	where, err := s.scopeCondition(ctx, scope)
 	if err != nil || where == "" {
@@ -174,7 +174,7 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	seen := map[kernel.ID]bool{}
 	for _, d := range rows {
 		if d.ID == d.Box || seen[d.ID] || !d.ID.Valid() {
-			continue // the hidden document of a notebook, or a row that is there twice
+			continue // the hidden page of a notebook, or a duplicate row
 		}
 		seen[d.ID] = true
 		if !s.r.Readable(d.Box) {
@@ -188,7 +188,7 @@ func (s *searcher) documents(ctx context.Context, scope *action.Target) error {
 	return s.scan(ctx, found)
 }
 
-// scopeCondition returns the condition of a scope, "" if there is nothing in it.
+// scopeCondition returns an SQL condition for a scope, "" if the scope is empty.
 func (s *searcher) scopeCondition(ctx context.Context, scope *action.Target) (string, error) {
 	visible, err := s.r.Levels.Visible(ctx)
 	if err != nil {
@@ -224,12 +224,11 @@ func (s *searcher) scopeCondition(ctx context.Context, scope *action.Target) (st
 	return box + " AND (path = " + kernel.Quote(t.Path) + " OR path LIKE " + kernel.Quote(below) + ")", nil
 }
 
-// candidateCondition returns an SQL condition that excludes documents that cannot contain the query, "" if the index
-// cannot tell. It keeps documents in which the index has something invisible between two characters: characters without
-// width, and the styles of words.
+// candidateCondition returns an SQL condition that excludes documents that cannot match, "" if the index cannot tell. It
+// does not exclude documents in which the index has invisible characters or styles between two characters.
 //
-// If some notebook may not be read, the index may still have its texts in readable blocks: results of embedded queries,
-// and anchors of references. The number of documents that are looked at must not depend on these.
+// If some notebook may not be read, readable blocks in the index may contain its text: results of embedded queries, and
+// anchors of references. The number of documents that are read must not depend on that text.
 func (s *searcher) candidateCondition(where string, restricted bool) string {
 	if s.args.Regex {
 		return ""
@@ -249,8 +248,7 @@ func (s *searcher) candidateCondition(where string, restricted bool) string {
 		" OR markdown GLOB " + kernel.Quote("*["+content.ZeroWidth+"]*") + " OR instr(markdown, '{: ') > 0))"
 }
 
-// scan reads documents and finds lines, in their order. A document that cannot be read is
-// counted; if none can be, that is an error.
+// scan searches documents in order. It counts documents that cannot be read; if none can, it returns an error.
 func (s *searcher) scan(ctx context.Context, documents []document) error {
 	hits := make([][]hit, len(documents))
 	var last atomic.Pointer[error]
@@ -289,7 +287,7 @@ func (s *searcher) scan(ctx context.Context, documents []document) error {
 	return nil
 }
 
-// tellApart puts ids behind the paths that several documents have.
+// tellApart appends ids to paths that several documents have.
 func (s *searcher) tellApart(ctx context.Context, hits []hit) error {
 	var boxes []kernel.ID
 	var titles []string
@@ -322,7 +320,7 @@ func (s *searcher) searchVirtual(path string) {
 	s.hits = append(s.hits, s.lines(path, text)...)
 }
 
-// lines finds lines in a text.
+// lines returns the matching lines of a text.
 func (s *searcher) lines(path, text string) []hit {
 	var out []hit
 	n := 0

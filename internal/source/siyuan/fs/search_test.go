@@ -209,7 +209,8 @@ func TestSearchTellsDocumentsOfOneTitleApart(t *testing.T) {
 	}
 }
 
-// TestSearchSaysThatANotebookIsClosed: that nothing is found in what cannot be searched would be misleading.
+// TestSearchSaysThatANotebookIsClosed: an empty result for notes that cannot be searched would be
+// misleading.
 func TestSearchSaysThatANotebookIsClosed(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -1,8 +1,7 @@
-// Package fs is the tool fs: notes by human paths, /notebook/document/child, without ids.
-// It is made to be enough by itself.
+// Package fs is the tool for notes by human paths, /notebook/document/child, without ids. It covers all common tasks, so
+// that most callers need no other tool.
 //
-// How paths are resolved is package action's, what documents hold is package content's. The
-// entry point is [Tool].
+// Package action resolves the paths, and package content reads and writes documents. The entry point is [Tool].
 package fs
 
 import "collie/internal/source/siyuan/action"
@@ -16,5 +15,5 @@ func Tool() action.Tool {
 	}
 }
 
-// guidePaths is what several actions say of paths.
+// guidePaths explains paths in the guides of several actions.
 const guidePaths = "A / in a name is written %2F. Where two notebooks or documents have one name, add #id to it, as the error shows."

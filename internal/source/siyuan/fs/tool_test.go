@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/fs"
 )
 
-func TestToolIsComplete(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, fs.Tool(), actiontest.Told{
 		Actions:   []string{"ls", "tree", "read", "write", "replace", "rm", "mv", "reorder", "search"},
@@ -23,7 +23,7 @@ func TestToolIsComplete(t *testing.T) {
 	}
 }
 
-// What a client sees of the tool alone says how paths begin, and is small.
+// The tool's definition says how paths begin, and is small.
 func TestToolIsUsableAlone(t *testing.T) {
 	t.Parallel()
 	size := 0

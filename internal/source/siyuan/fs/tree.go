@@ -20,13 +20,13 @@ type treeArgs struct {
 type node struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// Children are nodes, or their number below the last level and where they cannot be read.
+	// Children are nodes. Below the last level, and for documents that cannot be listed, it is their number.
 	Children any  `json:"children"`
 	Virtual  bool `json:"virtual,omitempty"`
 	Closed   bool `json:"closed,omitempty"`
 
 	folder folder
-	top    *node // the document of the first level above it, or itself; nil for a notebook
+	top    *node // ancestor of the first level, or the node itself; nil for a notebook
 }
 
 type treeError struct {
@@ -44,7 +44,7 @@ type treeResult struct {
 	Failed   int         `json:"failedTopLevelDocumentCount" about:"those of them that are incomplete" verbose:"yes"`
 }
 
-// maxNodes is how many documents one tree shows.
+// maxNodes bounds the documents in a tree.
 const maxNodes = 10_000
 
 func tree() *action.Action {
@@ -71,14 +71,14 @@ func tree() *action.Action {
 // treeBuilder builds a tree level by level.
 type treeBuilder struct {
 	r      *action.Request
-	level  []*node // the nodes whose children are listed next
+	level  []*node // nodes to list next
 	nodes  int
 	mu     sync.Mutex
 	failed map[*node]bool
 	result treeResult
 }
 
-// addRoots puts the first level into the tree.
+// addRoots adds the first level.
 func (t *treeBuilder) addRoots(ctx context.Context) error {
 	t.failed = map[*node]bool{}
 	targets := t.r.Targets("path")
@@ -115,7 +115,7 @@ func (t *treeBuilder) addRoots(ctx context.Context) error {
 	return nil
 }
 
-// nodesOf converts documents to nodes, and adds those with children to the next level to list.
+// nodesOf converts documents to nodes, and queues those that have children.
 func (t *treeBuilder) nodesOf(parent *node, f folder, children []child) []*node {
 	out := make([]*node, len(children))
 	for i, c := range children {
@@ -133,7 +133,7 @@ func (t *treeBuilder) nodesOf(parent *node, f folder, children []child) []*node 
 	return out
 }
 
-// addLevels lists level after level.
+// addLevels adds the other levels.
 func (t *treeBuilder) addLevels(ctx context.Context) error {
 	for depth := 0; depth < t.result.MaxDepth && len(t.level) > 0 && t.nodes < maxNodes; depth++ {
 		level := t.level
@@ -146,7 +146,7 @@ func (t *treeBuilder) addLevels(ctx context.Context) error {
 				children, err := list(groupCtx, t.r, n.folder)
 				if err != nil {
 					t.fail(n, err.Error())
-					return ctx.Err() // a document that cannot be listed does not fail the tree
+					return ctx.Err() // a document that cannot be listed does not make the call fail
 				}
 				lists[i] = children
 				return nil
@@ -160,7 +160,7 @@ func (t *treeBuilder) addLevels(ctx context.Context) error {
 				continue
 			}
 			n.Children = t.nodesOf(n, n.folder, lists[i])
-			if n.top == nil { // a notebook
+			if n.top == nil { // it is a notebook
 				t.result.Top += len(lists[i])
 			}
 		}

@@ -28,7 +28,7 @@ type writeResult struct {
 
 func write() *action.Action {
 	return action.New(action.Spec{
-		Tool: "fs", Name: "write", Purpose: "Create a document, or overwrite its text", Common: true, Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
+		Tool: "fs", Name: "write", Purpose: "Create a document, or overwrite its text", Common: true, Class: action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks, AddsDocument: true,
 		Guide: "References to blocks are ((id 'anchor')). Overwriting is refused where it would lose more than text: " +
 			"databases and embeds, names, bookmarks and other attributes of blocks, blocks that other documents refer to. Use replace there. " +
 			action.AgentsFile + " takes your own notes on how to work here.",
@@ -89,7 +89,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 				e.Facts = map[string]any{}
 			}
 			e.Facts["id"], e.Facts["path"] = id, t.Subject
-			e.Hint = `look whether it is there: fs(action="read", path=…)`
+			e.Hint = `check whether it exists: fs(action="read", path=…)`
 		}
 		return t, err
 	}
@@ -103,7 +103,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	}
 	t.ID = id
 	if t.Root != "" && !strings.HasSuffix(path, "/"+string(t.Root)+"/"+string(id)+".sy") {
-		// Another document has the parent's path, too, and the kernel took that one.
+		// Another document has the same path as the parent, and the kernel chose that one.
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, t.Root); err != nil {
 			return t, createdElsewhere(t, err)
 		}
@@ -114,8 +114,8 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	return t, nil
 }
 
-// createdElsewhere is the error where a document is there and may not be at its path: to write it again would
-// make another one.
+// createdElsewhere is the error for a document that was created but perhaps at a different path. Creating it again would
+// make a duplicate.
 func createdElsewhere(t action.Target, err error) error {
 	kind := tool.KindOf(err)
 	return &tool.Error{
@@ -125,8 +125,8 @@ func createdElsewhere(t action.Target, err error) error {
 	}
 }
 
-// fixTitle gives a new document the title that its path ends in if it has another: the kernel takes
-// ".sy" for the end of a file's name.
+// fixTitle corrects the title of a new document whose path ends in ".sy": the kernel removes that ending, taking it for
+// a file extension.
 func fixTitle(ctx context.Context, r *action.Request, t action.Target) (action.Target, error) {
 	now, err := r.Kernel.HPathByID(ctx, t.ID)
 	if err == nil && strings.HasSuffix(t.Title, ".sy") && !strings.HasSuffix(now, ".sy") {

@@ -2,12 +2,12 @@ package guide
 
 import "strings"
 
-// Topic is a page of advice, written by hand.
+// Topic is a page of handwritten advice.
 type Topic struct {
 	Name, Title, Text string
 }
 
-// Topics returns the pages of advice by their names, in order.
+// Topics returns the pages of advice with their names, in order.
 func Topics() []Topic {
 	return []Topic{
 		{"document-path-semantics", "Paths", pathsText},
@@ -62,8 +62,7 @@ Mode strict: a write takes two calls. First with validateOnly:true: nothing is w
 After outcome_unknown, read the target before you write again: the write may have happened. After state_changed, read again and decide anew.
 `
 
-// Instructions is the advice that every session gets, at most 4 KiB. Everything else is
-// one help away.
+// Instructions is the advice that every session gets, at most 4 KiB. The rest is available through help.
 const Instructions = `SiYuan notes. Tools: fs (human paths, begin here), notebook, document, block, av (databases), file, search, tag, system, flashcard, mascot. Each takes "action"; action="help" topic="<action>" shows one in full, system(action="bootstrap") shows notebooks, levels and switches.
 
 Common arguments: id = block or document id (14 digits-7 letters); notebook = notebook id; path = human path /Notebook/Doc in fs, hPath or storage path elsewhere (siyuan://help/document-path-semantics); page from 1, pageSize; verbose:true = all fields of a result.
@@ -76,7 +75,7 @@ Errors are JSON with type, message and hint; the hint names the next call. outco
 
 Writing: stateHash of a read given as ifMatch guards against changes in between. References ((id "text")) make backlinks. Prefer fs.replace or block.update to rewriting a document. /AGENTS.md is your own memory, /USER_RULES.md the person's rules: read them first, rules come before this advice, never before levels and confirmations.`
 
-// Prompt is a workflow that a person can start.
+// Prompt is a workflow that a user can start.
 type Prompt struct {
 	Name, Title, Description string
 	text                     string

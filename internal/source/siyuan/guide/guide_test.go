@@ -133,7 +133,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestPrompts holds what is written by hand to its limits.
+// TestPrompts checks the limits of the prompts' texts.
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	for _, p := range guide.Prompts() {

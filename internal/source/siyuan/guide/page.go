@@ -1,6 +1,6 @@
-// Package guide writes what people and models read about the SiYuan tools: help pages, the
-// reference, resources, prompts and instructions. All of it is made from the actions
-// themselves; what is written by hand is advice that no single action could give.
+// Package guide generates the documentation of the SiYuan tools, for people and models: help pages, the reference,
+// resources, prompts and instructions. Most of it is generated from the actions. Only advice that concerns more than one
+// action is written by hand.
 package guide
 
 import (
@@ -99,7 +99,7 @@ func describeNeeds(a *action.Action) string {
 	return strings.Join(out, ", ")
 }
 
-// kind says what an action does, and what stands before it.
+// kind returns the words for what an action does and for its restrictions.
 func kind(a *action.Action) string {
 	out := map[action.Class]string{
 		action.Reads: "reads", action.External: "has an effect outside the notes", action.Creates: "creates",
@@ -224,8 +224,9 @@ func CommandLine(a *action.Action) string {
 	return strings.Join(words, " ")
 }
 
-// flatTexts reports whether an object has texts alone, whose names are those of no argument: a
-// command line takes these for themselves.
+// flatTexts reports whether the argument v is an object of strings whose members its schema names,
+// and none of them is also the name of an argument. A command line then takes the members as flags
+// of their own.
 func flatTexts(a *action.Action, name string, v gjson.Result) bool {
 	known := map[string]bool{}
 	schema := gjson.ParseBytes(a.Param(name).Schema())

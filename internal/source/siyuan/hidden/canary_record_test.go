@@ -103,8 +103,8 @@ func compact(raw []byte) json.RawMessage {
 	return out.Bytes()
 }
 
-// replay is a scene before a kernel that answers as a recording says, and what tells whether it was asked something
-// since the last time that nobody has recorded.
+// replay is a scene with a kernel that answers from a recording, and a function that reports whether it got a
+// request without a recorded answer since the last call.
 func replay(t *testing.T) (s *scene, missing func() bool) {
 	t.Helper()
 	raw, err := os.ReadFile(recording)

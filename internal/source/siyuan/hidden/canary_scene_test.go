@@ -40,7 +40,7 @@ func (s *scene) newID(name string) kernel.ID {
 	return s.IDs[name]
 }
 
-// post makes a request that the client has no method for. A kernel that does not know it is none of this test's.
+// post makes a request that the client has no method for, and returns its data, nothing if the kernel fails.
 func (s *scene) post(path string, body any) gjson.Result {
 	s.t.Helper()
 	raw, err := json.Marshal(body)
@@ -176,7 +176,7 @@ func (s *scene) edits() {
 	s.flush()
 	s.post("/api/filetree/removeDocByID", map[string]any{"id": s.id("hgonedoc")})
 	s.flush()
-	for _, name := range []string{"oref", "oagain", "olost"} { // so that what refers to them is written anew
+	for _, name := range []string{"oref", "oagain", "olost"} { // so that blocks that refer to them are written again
 		raw, err := s.Client.Kramdown(ctx, s.id(name))
 		if err != nil {
 			s.t.Fatal(err)

@@ -385,8 +385,8 @@ var links = []string{
 	"[[t](PATH)](PATH)",
 }
 
-// TestLinksToAssetsOfOthersAreText: no text shows an asset that its writer cannot see, so that nobody reads one by
-// naming it.
+// TestLinksToAssetsOfOthersAreText: a text cannot show an asset that its writer cannot see, so naming an asset
+// does not give access to it.
 func TestLinksToAssetsOfOthersAreText(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
@@ -428,7 +428,7 @@ func TestLinksToAssetsOfOthersAreText(t *testing.T) {
 	}
 }
 
-// TestAssetsThatMayBeLinked: what nobody uses yet and what the writer sees may be shown.
+// TestAssetsThatMayBeLinked: a text may show unused assets and those that its writer sees.
 func TestAssetsThatMayBeLinked(t *testing.T) {
 	t.Parallel()
 	w := newForeign(t)

@@ -26,7 +26,7 @@ func (s *scene) hide() {
 	s.Levels[s.id("hidden")] = access.None
 }
 
-// ceiling is that of the caller's profile.
+// ceiling returns the ceiling of the caller's profile.
 func (w *foreign) ceiling(profile string) access.Ceiling {
 	out := access.Ceiling{Others: access.Delete}
 	if w.most != "" && profile == "work" {

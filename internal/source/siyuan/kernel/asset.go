@@ -93,12 +93,12 @@ type AssetUse struct {
 
 // AssetUses returns the notebooks whose documents may use an asset that can be written in any of these spellings. It
 // returns exact matches, and all uses written with an escape, a query or a fragment, for the caller to compare. Uses
-// in the blocks or documents of but are left out. The index is always flushed, whoever wrote last, since the result
+// in the blocks or documents of except are left out. The index is always flushed, whoever wrote last, since the result
 // decides what may be done.
-func (c *Client) AssetUses(ctx context.Context, spellings []string, but ...ID) ([]AssetUse, error) {
+func (c *Client) AssetUses(ctx context.Context, spellings []string, except ...ID) ([]AssetUse, error) {
 	c.dirty.Store(true)
 	without := ""
-	if ids := QuoteIDs(but); ids != "" {
+	if ids := QuoteIDs(except); ids != "" {
 		without = " AND block_id NOT IN (" + ids + ") AND root_id NOT IN (" + ids + ")"
 	}
 	return SQL[AssetUse](ctx, c, "SELECT DISTINCT box, path FROM assets WHERE (path IN ("+quoteAll(spellings)+
@@ -122,22 +122,22 @@ func (c *Client) Mentions(ctx context.Context, texts []string) ([]ID, error) {
 // leafCondition is the SQL condition for blocks with text of their own.
 const leafCondition = "type NOT IN ('d','l','i','b','s','callout')"
 
-// NamingBlock is a block that contains a text. InText is 0 if only its attributes do.
-type NamingBlock struct {
+// ContainingBlock is a block that contains a text. InText is 0 if only its attributes do.
+type ContainingBlock struct {
 	ID     ID  `json:"id"`
 	Root   ID  `json:"root_id"`
 	InText int `json:"in_text"`
 }
 
-// Naming returns the blocks whose own text or attributes contain one of texts.
-func (c *Client) Naming(ctx context.Context, texts []string) ([]NamingBlock, error) {
+// BlocksContaining returns the blocks whose own text or attributes contain one of texts.
+func (c *Client) BlocksContaining(ctx context.Context, texts []string) ([]ContainingBlock, error) {
 	var text, attrs []string
 	for _, t := range texts {
 		text = append(text, "instr(markdown, "+Quote(t)+") > 0")
 		attrs = append(attrs, "instr(ial, "+Quote(t)+") > 0")
 	}
 	inText := "(" + leafCondition + " AND (" + strings.Join(text, " OR ") + "))"
-	return SQL[NamingBlock](ctx, c, "SELECT DISTINCT id, root_id, "+inText+" AS in_text FROM blocks WHERE "+
+	return SQL[ContainingBlock](ctx, c, "SELECT DISTINCT id, root_id, "+inText+" AS in_text FROM blocks WHERE "+
 		inText+" OR "+strings.Join(attrs, " OR ")+" LIMIT 10000")
 }
 
@@ -170,13 +170,13 @@ type AssetText struct {
 	Text     string `json:"text"`
 }
 
-// AssetTextsOutside returns the texts and attributes that contain "assets/" in blocks of all notebooks except some.
+// AssetTextsOutside returns the texts and attributes that contain "assets/" in blocks of all notebooks but those of except.
 // The caller may search them for spellings that [Client.UnusedAssets] does not know.
-func (c *Client) AssetTextsOutside(ctx context.Context, some []ID) ([]AssetText, error) {
+func (c *Client) AssetTextsOutside(ctx context.Context, except []ID) ([]AssetText, error) {
 	c.dirty.Store(true)
 	outside := ""
-	if len(some) > 0 {
-		outside = " AND box NOT IN (" + QuoteIDs(some) + ")"
+	if len(except) > 0 {
+		outside = " AND box NOT IN (" + QuoteIDs(except) + ")"
 	}
 	var out []AssetText
 	for _, from := range []string{

@@ -43,9 +43,9 @@ type Client struct {
 	// flush before that has no effect. It is also set at the start, since another program, such as a command that has
 	// just ended, may have written.
 	dirty atomic.Bool
-	// settledAt is when the kernel is done with the work that it does after answering a write, in milliseconds since
+	// writesEndAt is when the kernel is done with the work that it does after answering a write, in milliseconds since
 	// 1970. Until then one flush may not be enough.
-	settledAt atomic.Int64
+	writesEndAt atomic.Int64
 	// flushLock is held during a flush, so that others who need it wait for it too.
 	flushLock chan struct{}
 }
@@ -105,8 +105,8 @@ func (k requestKind) of(member string) requestKind {
 	return k
 }
 
-// settleTime is how long a write may continue after its answer.
-const settleTime = 3 * time.Second
+// writeTail is how long the kernel may go on with a write after it has answered.
+const writeTail = 3 * time.Second
 
 // The kinds of requests.
 var (
@@ -149,7 +149,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 		defer c.dirty.Store(true)
 	}
 	if k.finishesLate {
-		defer func() { c.settledAt.Store(time.Now().Add(settleTime).UnixMilli()) }()
+		defer func() { c.writesEndAt.Store(time.Now().Add(writeTail).UnixMilli()) }()
 	}
 	data, err := c.attempts(ctx, endpoint, k, func(ctx context.Context) (data json.RawMessage, err error) {
 		if trace := tool.TraceOf(ctx); trace != nil {
@@ -298,7 +298,7 @@ func (c *Client) Flush(ctx context.Context) error {
 	case <-ctx.Done():
 		return c.callerError(ctx, "/api/sqlite/flushTransaction", read, ctx.Err())
 	}
-	if !c.dirty.Swap(false) && time.Now().UnixMilli() >= c.settledAt.Load() {
+	if !c.dirty.Swap(false) && time.Now().UnixMilli() >= c.writesEndAt.Load() {
 		return nil
 	}
 	err := c.call(ctx, "/api/sqlite/flushTransaction", read, nil, nil)

@@ -130,7 +130,7 @@ func wrongStatus(endpoint string, a answer) error {
 func endpointMissing(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
-		Message: "this kernel has no such endpoint, or could not make sense of the request",
+		Message: "this kernel has no such endpoint, or did not understand the request",
 		Hint:    "collie siyuan doctor shows the version of the kernel and what it lacks",
 	}
 }
@@ -139,7 +139,7 @@ func endpointMissing(endpoint string) error {
 func notAKernel(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
-		Message: fmt.Sprintf("what answers there is no SiYuan kernel: HTTP %d, %.60q", a.status, bytes.TrimSpace(a.body)),
+		Message: fmt.Sprintf("the server there is not a SiYuan kernel: HTTP %d, %.60q", a.status, bytes.TrimSpace(a.body)),
 		Hint:    "another program has that port; collie siyuan doctor looks for the kernel",
 	}
 }

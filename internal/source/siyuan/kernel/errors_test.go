@@ -189,7 +189,8 @@ func TestDoubleAnswers(t *testing.T) {
 	}
 }
 
-// TestNothingDone: code 0 with null data, where there always is data, means that nothing was done.
+// TestNothingDone: code 0 with null data means that nothing was done, for endpoints that always
+// return data.
 func TestNothingDone(t *testing.T) {
 	t.Parallel()
 	c := saying(t, 200, `{"code":0,"msg":"","data":null}`)

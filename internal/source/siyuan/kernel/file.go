@@ -14,7 +14,7 @@ import (
 )
 
 // ReadFile returns the content of a workspace file, such as "/data/storage/…". If the file is missing, the error has
-// kind not_found. A status of 202 never is content.
+// kind not_found. With status 202 the body is an error, never content.
 func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	const endpoint = "/api/file/getFile"
 	body, err := json.Marshal(map[string]any{"path": path})
@@ -86,4 +86,13 @@ func (c *Client) ReadDir(ctx context.Context, path string) ([]DirEntry, error) {
 		e.Kind, e.Code = tool.NotFound, "file_not_found"
 	}
 	return out, err
+}
+
+// RemoveFile removes a file or a folder of the workspace, with all that is in it. If it is missing, the error has kind not_found.
+func (c *Client) RemoveFile(ctx context.Context, path string) error {
+	err := c.call(ctx, "/api/file/removeFile", write, map[string]any{"path": path}, nil)
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Facts["kernelCode"] == 404 {
+		e.Kind, e.Code = tool.NotFound, "file_not_found"
+	}
+	return err
 }

@@ -11,7 +11,7 @@ import (
 
 var iconCode = lazyregexp.New(`^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$`)
 
-// errIcon says what an icon may be.
+// errIcon is the error for an invalid icon.
 var errIcon = errors.New(`must be an emoji, its code points in hex such as "1f4d4", or the path of an image in the workspace's emojis folder`)
 
 // Icon returns an icon in the kernel's form. An emoji becomes its code points ("1f4d4"). Code points, the path of a

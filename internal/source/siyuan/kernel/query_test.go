@@ -15,7 +15,7 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
-// noWaits means that nothing is repeated.
+// noWaits switches repetitions off.
 var noWaits = []time.Duration{}
 
 type nopCloser struct{ io.Reader }

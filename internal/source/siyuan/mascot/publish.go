@@ -16,17 +16,21 @@ const (
 
 // lastEvent is the last thing that happened, as the workspace's one event.
 type lastEvent struct {
-	Seq        int64  `json:"seq"`
-	TS         int64  `json:"ts"`
-	Tool       string `json:"tool"`
-	Action     string `json:"action"`
-	Status     string `json:"status"`
-	TotalCalls int64  `json:"totalCalls"`
-	Balance    int64  `json:"balance"`
-	ItemID     string `json:"itemId,omitempty"`
-	ItemLabel  string `json:"itemLabel,omitempty"`
-	ItemType   string `json:"itemType,omitempty"`
-	ItemEmoji  string `json:"itemEmoji,omitempty"`
+	Seq    int64  `json:"seq"`
+	TS     int64  `json:"ts"`
+	Tool   string `json:"tool"`
+	Action string `json:"action"`
+	Status string `json:"status"`
+	// Class and Dangerous are set for running calls only, and are read by the panel only; the public
+	// plugin does not know them.
+	Class      tool.Class `json:"class,omitempty"`
+	Dangerous  bool       `json:"dangerous,omitempty"` // a person is asked before it runs
+	TotalCalls int64      `json:"totalCalls"`
+	Balance    int64      `json:"balance"`
+	ItemID     string     `json:"itemId,omitempty"`
+	ItemLabel  string     `json:"itemLabel,omitempty"`
+	ItemType   string     `json:"itemType,omitempty"`
+	ItemEmoji  string     `json:"itemEmoji,omitempty"`
 }
 
 // action names what happened as the file of the coins does.

@@ -26,8 +26,8 @@ type PurseOptions struct {
 	// Sync writes coins and events to the workspace as well, with Kernel (setting mascot.sync).
 	Sync   bool
 	Kernel *kernel.Client
-	// Started publishes calls that begin; nil: only calls that ended are shown. With Sync, the event in the workspace
-	// shows calls that run longer than Every.
+	// Started publishes calls as they begin, so that the workspace can show one that is still running after Every. It is
+	// used only with Sync. If it is nil, only finished calls are shown.
 	Started *event.Bus[*tool.Call]
 	// Every is the minimum time between writes; 0 means 500 ms.
 	Every  time.Duration
@@ -48,7 +48,7 @@ type Purse struct {
 	calls  int64      // calls of day that are not in the file yet
 	day    string     // "2006-01-02"
 	last   *lastEvent // event that is not in the files yet
-	joined bool       // the coins of the workspace have been added
+	joined bool       // the coins found in the workspace have been added to ours, once
 
 	wake  chan struct{} // requests a write
 	ended chan struct{} // closed when listen ends
@@ -62,7 +62,8 @@ const (
 	readTimeout  = 2 * time.Second
 )
 
-// OpenPurse opens the coins in dir, and adds a coin for each successful call of the SiYuan tools that bus publishes.
+// OpenPurse opens the coins in dir. From then on each successful call that bus publishes earns a coin, except calls of the
+// mascot itself.
 func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*Purse, error) {
 	if opts.Every <= 0 {
 		opts.Every = 500 * time.Millisecond
@@ -79,9 +80,9 @@ func OpenPurse(dir string, bus *event.Bus[tool.CallDone], opts PurseOptions) (*P
 		}
 	}
 	p.file = atomicfile.File{Path: filepath.Join(dir, "mascot.json"), NoSync: true}
-	p.sub = bus.SubscribeTo(1024, func(d *tool.CallDone) bool { return earnsCoins(d.Call) })
+	p.sub = bus.SubscribeTo(1024, func(d *tool.CallDone) bool { return counts(d.Call) })
 	if opts.Sync && opts.Started != nil {
-		p.runs = opts.Started.SubscribeTo(1024, func(c **tool.Call) bool { return earnsCoins(*c) })
+		p.runs = opts.Started.SubscribeTo(1024, func(c **tool.Call) bool { return counts(*c) })
 	}
 	go p.listen()
 	go p.writeLoop()
@@ -128,7 +129,7 @@ func (p *Purse) listen() {
 func (p *Purse) begin(c *tool.Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last = &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "running"}
+	p.last = &lastEvent{TS: time.Now().UnixMilli(), Tool: c.Tool, Action: c.Action.Name, Status: "running", Class: c.Action.Class(), Dangerous: c.Action.Asks(c.Args)}
 }
 
 // requestWrite makes writeLoop write soon.
@@ -161,8 +162,8 @@ func (p *Purse) writeLoop() {
 	}
 }
 
-// earnsCoins reports whether a call counts: a call of any tool except the mascot itself.
-func earnsCoins(c *tool.Call) bool {
+// counts reports whether a call counts: one of any tool except the mascot itself. If it succeeds, it earns a coin.
+func counts(c *tool.Call) bool {
 	return c.Kind == tool.KindCall && c.Action != nil && c.Source != nil && (c.Tool != "mascot" || c.Source.Name() != "siyuan")
 }
 
@@ -186,7 +187,7 @@ func (p *Purse) earn(d *tool.CallDone) {
 // today is the local day.
 func today() string { return time.Now().Format(time.DateOnly) }
 
-// Wallet returns the coins, and what they came from and went to.
+// Wallet returns the coins, where they came from and what they were spent on.
 func (p *Purse) Wallet(ctx context.Context) (action.Wallet, error) {
 	s, err := p.change(ctx, nil)
 	if err != nil {
@@ -295,16 +296,16 @@ func (p *Purse) change(ctx context.Context, edit func(*coins) error) (coins, err
 	return s, err
 }
 
-// coins is the content of the file. The first members are those of puppyStats.json in a workspace, so that such a file
-// can be read too.
+// coins is the content of the file. The first members are those of puppyStats.json, which other programs write into a
+// workspace, so that both files are read alike.
 type coins struct {
 	Earned     int64  `json:"totalCalls"` // all coins ever earned
 	Balance    int64  `json:"balance"`
 	UpdatedAt  int64  `json:"updatedAt"` // milliseconds
 	LastAction string `json:"lastAction,omitempty"`
-	// Seq is the number of the last event. It rises over all processes.
+	// Seq is the number of the last event. It increases across all processes of the home.
 	Seq int64 `json:"seq,omitempty"`
-	// Joined reports whether the coins of the workspace have been added.
+	// Joined reports whether the coins found in the workspace have been added.
 	Joined bool `json:"joined,omitempty"`
 	// Day is the local day that Today counts the calls of.
 	Day   string `json:"day,omitempty"`
@@ -351,7 +352,7 @@ func (s *coins) add(balance, earned int64) {
 	s.Balance, s.Earned = min(s.Balance+balance, maxCount), min(s.Earned+earned, maxCount)
 }
 
-// count adds calls of a day. An earlier day than that of the file is over.
+// count adds the calls of a day. Those of a day before that of the file are dropped; a later day begins a new count.
 func (s *coins) count(day string, calls int64) {
 	switch {
 	case calls == 0 || day < s.Day:

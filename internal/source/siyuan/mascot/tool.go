@@ -47,7 +47,7 @@ func purse(r *action.Request) (action.Coins, error) {
 	if c := r.Workspace.Coins(); c != nil {
 		return c, nil
 	}
-	return nil, &tool.Error{Op: "look for", Kind: tool.Unavailable, Subject: "mascot", Message: "nobody keeps its coins here"}
+	return nil, &tool.Error{Op: "look for", Kind: tool.Unavailable, Subject: "mascot", Message: "its coins are not kept here"}
 }
 
 type getBalanceResult struct {

@@ -38,7 +38,7 @@ func withCoins(t *testing.T, n int) *actiontest.Kit {
 	return kit
 }
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, mascot.Tool(), actiontest.Told{Actions: []string{"get_balance", "shop", "buy"}})
 	for _, a := range mascot.Tool().Actions {

@@ -22,7 +22,7 @@ type getConfArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 }
 
-// getConfResult describes what the kernel answers.
+// getConfResult describes the kernel's answer.
 type getConfResult struct {
 	Box  kernel.ID    `json:"box" about:"notebook id"`
 	Name string       `json:"name" about:"its name"`
@@ -62,7 +62,7 @@ type setConfArgs struct {
 	Conf     settings  `json:"conf" about:"what to change; the rest stays" req:"true" list:"json"`
 }
 
-// settings are those of a notebook that may be changed.
+// settings are the settings of a notebook that may be changed.
 type settings struct {
 	Name                  *string `json:"name,omitempty" about:"its name"`
 	Closed                *bool   `json:"closed,omitempty" about:"as set_open_state"`
@@ -154,8 +154,8 @@ func (s *settings) changes(r *action.Request) (map[string]any, error) {
 	return out, nil
 }
 
-// applySettings writes settings and returns all of them, after a look that the kernel knows each: what
-// it does not know it would drop without a word.
+// applySettings writes settings and returns all of them. It first checks that the kernel knows each of
+// them, because the kernel silently drops unknown ones.
 func applySettings(ctx context.Context, r *action.Request, id kernel.ID, changes map[string]any) (json.RawMessage, error) {
 	raw, err := r.Kernel.NotebookConf(ctx, id)
 	if err != nil {

@@ -72,7 +72,7 @@ func create() *action.Action {
 func setLevel(ctx context.Context, r *action.Request, n *created) {
 	level := r.Workspace.NewNotebookLevel()
 	if _, err := r.Workspace.SetLevel(ctx, n.ID, level); err != nil {
-		level = r.Levels.Of(n.ID) // that of notebooks nobody listed
+		level = r.Levels.Of(n.ID) // the level of notebooks that are not listed
 		n.Warnings = append(n.Warnings, fmt.Sprintf("its level was not written, so it has that of notebooks without one: %v", err))
 	}
 	level = min(level, r.Levels.Most(n.ID)) // of this caller

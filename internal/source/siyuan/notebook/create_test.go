@@ -31,8 +31,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateUnderAProfile: what is said of a new notebook is what the caller may do in it. One that it could not see is
-// not made.
+// TestCreateUnderAProfile: the result for a new notebook shows the caller's own level. A notebook that the caller could
+// not see is not created.
 func TestCreateUnderAProfile(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

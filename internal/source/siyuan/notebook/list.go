@@ -97,7 +97,7 @@ const (
 	retryWait = 150 * time.Millisecond
 )
 
-// documentsRetried lists the documents at the top of a notebook, again after a moment where the kernel
+// documentsRetried lists the documents at the top of a notebook, again after a moment if the kernel
 // says that it is not ready.
 func documentsRetried(ctx context.Context, r *action.Request, id kernel.ID) ([]kernel.Document, error) {
 	for n := 0; ; n++ {

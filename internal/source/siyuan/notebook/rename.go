@@ -41,7 +41,7 @@ func rename() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if before.Closed { // the kernel says so in the language of its interface
+		if before.Closed { // the kernel's message is in the language of its interface
 			return nil, &tool.Error{
 				Op: "rename", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: string(a.Notebook),
 				Message: fmt.Sprintf("notebook %q is closed, and SiYuan renames only open ones", before.Name),

@@ -74,7 +74,7 @@ func TestSetOpenStateKernelEnds(t *testing.T) {
 	}
 }
 
-// What is in a notebook is found as soon as it is said to be open.
+// The content of a notebook is found as soon as it is reported open.
 func TestSetOpenStateIndexed(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
@@ -109,8 +109,7 @@ func TestSetOpenStateIndexed(t *testing.T) {
 	}
 }
 
-// indexer is a kernel whose index is empty, or has what it is asked for, when it is asked for the
-// first time.
+// indexer is a kernel whose index is empty, or already complete, at the first request.
 type indexer struct {
 	asked int
 	has   bool

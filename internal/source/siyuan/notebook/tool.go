@@ -62,8 +62,8 @@ func mismatch(id kernel.ID, message string) error {
 	}
 }
 
-// unknownOutcome is err after a notebook was opened, closed or removed, where nobody can say what
-// became of the write.
+// unknownOutcome returns err for a notebook that was opened, closed or removed, marked if the
+// outcome of the write is unknown.
 func unknownOutcome(id kernel.ID, err error) error {
 	switch tool.KindOf(err) {
 	case tool.Unavailable, kernel.OutcomeUnknown:

@@ -1,14 +1,12 @@
-// Package safety makes writes safe: each has an id and runs once, runs against the state that
-// its caller saw, and leaves behind what is needed to take it back.
+// Package safety makes writes to notes safe and reversible. Each write has an id and runs only once, is refused if its
+// targets have changed since the caller read them, and stores what is needed to undo it.
 //
-// A write leaves one file, named by its request id: what was asked, of which the arguments only
-// as a hash, how it ended, and what the targets were before. Processes that share a home share
-// the folder, and writes to one document wait for each other in all of them. A hash that a
-// caller gives is held against the state at the moment of the write; nothing is kept in memory
-// for it, so that it holds over restarts and between processes.
+// Each write is recorded in a file named after its request id. The file has the request (its arguments only as a hash),
+// the outcome, and the former content of the targets. All processes with the same home share the folder, and take turns
+// writing to a document. A hash given by the caller is compared with the targets at the moment of the write. Nothing is
+// kept in memory for that, so it also works after restarts and between processes.
 //
-// What can be undone is decided here; asking a person before is the command's. The entry point
-// is [Open].
+// This package decides what can be undone. Asking a person first is up to the command. The entry point is [Open].
 package safety
 
 import (
@@ -23,35 +21,35 @@ import (
 	"collie/internal/tool"
 )
 
-// writeSafety is the kind of an error where the rules of safe writing stand against a write.
+// writeSafety is the kind of errors that refuse a write because it is not safe.
 const writeSafety = tool.Conflict + "/write_safety_error"
 
-// Mode is how much a write is guarded.
+// Mode is how strictly writes are checked.
 type Mode string
 
 // The modes.
 const (
 	Off    Mode = "off"    // writes just run
 	Auto   Mode = "auto"   // ids, ifMatch and undo, without anything extra from the caller
-	Strict Mode = "strict" // a write needs a hash that an earlier call of it gave
+	Strict Mode = "strict" // a write needs a hash that an earlier call returned
 )
 
 // Options of a [Coordinator]. Dir is required.
 type Options struct {
-	Dir  string // of the ledger and of what undo needs; shared by all processes of a home
+	Dir  string // folder for the records, shared by all processes of a home
 	Mode Mode   // empty means Auto
-	// Keep is how long a write can be taken back, and its id is known; default 7 days.
+	// Keep is how long a write can be undone and its id is remembered; default 7 days.
 	Keep time.Duration
-	// Key encrypts the records, which hold texts of notes; empty leaves them readable. Records that were made without it
-	// can still be read, those made with another key cannot.
+	// Key encrypts the records, which contain texts of notes. With an empty key they stay readable. Records from before
+	// there was a key can still be read; records encrypted with another key cannot.
 	Key string
-	// MaxSaved bounds what is kept of one write, in bytes; default 1 MB.
+	// MaxSaved bounds the former content that is kept of one write, in bytes; default 1 MB.
 	MaxSaved int
 	Logger   *slog.Logger // nil discards
 }
 
-// Coordinator is the rules of safe writing for one workspace. A nil one has none: it runs what
-// it is given. It is safe for concurrent use.
+// Coordinator applies the rules of safe writing to one workspace. A nil Coordinator applies none and just runs requests.
+// It is safe for concurrent use.
 type Coordinator struct {
 	opts   Options
 	log    *slog.Logger
@@ -59,7 +57,7 @@ type Coordinator struct {
 	locks  locks
 }
 
-// Open returns the coordinator of a folder, which is made at the first write.
+// Open returns the coordinator for a folder. The folder is created by the first write.
 func Open(opts Options) *Coordinator {
 	if opts.Mode == "" {
 		opts.Mode = Auto
@@ -79,7 +77,7 @@ func Open(opts Options) *Coordinator {
 	return c
 }
 
-// Mode returns the mode that holds for a workspace whose own config may ask for strict.
+// Mode returns the mode for a workspace. strict is the workspace's own setting, nil if it has none.
 func (c *Coordinator) Mode(strict *bool) Mode {
 	switch {
 	case c == nil:
@@ -90,7 +88,7 @@ func (c *Coordinator) Mode(strict *bool) Mode {
 	return c.opts.Mode
 }
 
-// Do runs a request whose targets have been checked.
+// Do runs a request whose targets were resolved and checked.
 func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessage, error) {
 	mode := c.Mode(r.Config.Strict)
 	if !r.Action.Class.Writes() || mode == Off && r.Meta == (action.Meta{Verbose: r.Meta.Verbose}) {
@@ -100,13 +98,13 @@ func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessag
 	return w.perform(ctx)
 }
 
-// guardedWrite is one guarded write.
+// guardedWrite is a write that runs under the rules of this package.
 type guardedWrite struct {
 	*Coordinator
 	r           *action.Request
 	mode        Mode
 	entry       Entry
-	hash        string          // of the targets as they are before the write; empty where nobody needs it
+	hash        string          // hash of the targets before the write; empty if it is not needed
 	descendants []action.Target // documents below the targets
 }
 
@@ -146,13 +144,15 @@ func (w *guardedWrite) perform(ctx context.Context) (json.RawMessage, error) {
 	return w.finish(ctx, raw, err)
 }
 
-// finish notes how the write ended and adds its id to the result.
+// finish records how the write ended and adds its id to the result.
 func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err error) (json.RawMessage, error) {
 	if err != nil {
 		state := Failed
 		e, ok := asError(err)
 		if ok && (e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown) || ctx.Err() != nil {
 			state = Unknown
+		} else {
+			w.entry.NoUndo = whyFailed
 		}
 		if ok {
 			w.entry.Error = e.Kind.Type()
@@ -164,16 +164,19 @@ func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err erro
 		_ = w.saveState(state) // the error itself is what matters now
 		return nil, err
 	}
-	if w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "" {
-		w.entry.NoUndo = "there was nothing before: it only added something, which can be removed"
+	switch id := w.added(raw); {
+	case id != "":
+		w.entry.Added, w.entry.NoUndo = id, ""
+	case w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "":
+		w.entry.NoUndo = "it overwrote nothing; delete what it added"
 	}
 	w.entry.Result = replayResult(raw)
 	_ = w.saveState(Committed) // the write has happened
 	return w.addReceipt(ctx, raw)
 }
 
-// saveState writes the entry. If that fails, strict mode refuses the write, and the other modes only log it: a full disk
-// must not keep anybody from their notes.
+// saveState writes the entry. If that fails, strict mode refuses the write. Other modes only log it, because a full disk
+// must not lock people out of their notes.
 func (w *guardedWrite) saveState(state State) error {
 	w.entry.State, w.entry.Updated = state, time.Now().UTC()
 	err := w.ledger.put(&w.entry)
@@ -187,10 +190,10 @@ func (w *guardedWrite) saveState(state State) error {
 	return nil
 }
 
-// maxReplayResult bounds the result that is kept for a repetition, in bytes.
+// maxReplayResult bounds the result that is stored for repeated requests, in bytes.
 const maxReplayResult = 16 << 10
 
-// replayResult returns what a repetition of the request gets as its result.
+// replayResult returns the result that a repeated request gets.
 func replayResult(raw json.RawMessage) json.RawMessage {
 	if len(raw) <= maxReplayResult {
 		return raw

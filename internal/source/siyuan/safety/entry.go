@@ -21,12 +21,12 @@ import (
 	"collie/internal/tool"
 )
 
-// State is how far a write has come.
+// State is the state of a write.
 type State string
 
 // The states.
 const (
-	Executing State = "executing" // begun; where its process died, nobody knows how it ended
+	Executing State = "executing" // started; the outcome is unknown if its process died
 	Committed State = "committed"
 	Failed    State = "failed"  // nothing was written
 	Unknown   State = "unknown" // it may have been written
@@ -34,59 +34,60 @@ const (
 	Sealed    State = "sealed" // its record was written with another key
 )
 
-// Entry is what is kept of one write.
+// Entry is the record of one write.
 type Entry struct {
 	ID       string   `json:"requestId"`
 	Tool     string   `json:"tool"`
 	Action   string   `json:"action"`
 	ArgsHash string   `json:"argsHash"`
 	Targets  []string `json:"targets,omitempty"` // ids
-	// Names are the targets for people: their paths where those were known.
+	// Names describe the targets to people, by path where it is known.
 	Names   []string        `json:"names,omitempty"`
 	State   State           `json:"state"`
 	Created time.Time       `json:"createdAt"`
 	Updated time.Time       `json:"updatedAt"`
-	Error   string          `json:"error,omitempty"`  // its kind
-	Result  json.RawMessage `json:"result,omitempty"` // for the same request again
-	// Before is what the targets were; Inverse the call that takes the write back. Without both
-	// it cannot be undone, and NoUndo says why.
+	Error   string          `json:"error,omitempty"`  // kind of the error
+	Result  json.RawMessage `json:"result,omitempty"` // returned again if the request is repeated
+	// Before is the former content of the targets; Added is the document that the write has made, which is removed to
+	// undo it; Inverse is a call that undoes the write. If all are missing, the write cannot be undone, and NoUndo says why.
 	Before  []Before        `json:"before,omitempty"`
+	Added   kernel.ID       `json:"added,omitempty"`
 	Inverse *action.Inverse `json:"inverse,omitempty"`
 	NoUndo  string          `json:"noUndo,omitempty"`
 }
 
-// CanUndo reports whether the entry has what it takes.
+// CanUndo reports whether the entry has what is needed to undo the write.
 func (e *Entry) CanUndo() bool {
-	return (e.State == Committed || e.State == Unknown) && (len(e.Before) > 0 || e.Inverse != nil)
+	return (e.State == Committed || e.State == Unknown) && (len(e.Before) > 0 || e.Added != "" || e.Inverse != nil)
 }
 
-// Before is a block or document as it was, and where.
+// Before is the content and place of a block or document before a write.
 type Before struct {
 	content.Saved
 	Document bool      `json:"document,omitempty"`
 	Notebook kernel.ID `json:"notebook"`
 	Root     kernel.ID `json:"root"`
 	Path     string    `json:"path"`
-	HPath    string    `json:"hpath,omitempty"` // of a document
+	HPath    string    `json:"hpath,omitempty"` // of documents
 	Parent   kernel.ID `json:"parent,omitempty"`
 	Previous kernel.ID `json:"previous,omitempty"`
 	Next     kernel.ID `json:"next,omitempty"`
-	// Holder is the container that goes with the block, where it holds nothing else: a list goes
-	// with its only item.
+	// Holder is the container of the block, if it contains nothing else. The kernel deletes such a container with the
+	// block, such as a list with its only item.
 	Holder *Before `json:"holder,omitempty"`
 }
 
-// isOnlyChild reports whether nothing stands beside the block.
+// isOnlyChild reports whether the block has no siblings.
 func (b *Before) isOnlyChild() bool { return b.Previous == "" && b.Next == "" }
 
-// maxEntries bounds how many writes are kept.
+// maxEntries bounds the number of entries that are kept.
 const maxEntries = 2048
 
-// ledger keeps entries, one file each.
+// ledger stores entries, one file each.
 type ledger struct {
 	dir       string
 	retention time.Duration
-	cipher    cipher.AEAD // nil leaves records readable
+	cipher    cipher.AEAD // nil if records are not encrypted
 
 	mu     sync.Mutex
 	writes int
@@ -96,7 +97,7 @@ var idPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{7,63}$`)
 
 func (l *ledger) path(id string) string { return filepath.Join(l.dir, "writes", id+".json") }
 
-// put writes an entry; now and then it drops what is too old.
+// put writes an entry. From time to time it also removes old ones.
 func (l *ledger) put(e *Entry) error {
 	if e.State == Executing {
 		l.mu.Lock()
@@ -114,7 +115,7 @@ func (l *ledger) put(e *Entry) error {
 	return atomicfile.WriteNoSync(l.path(e.ID), l.encrypt(e.ID, raw), 0o600)
 }
 
-// get returns an entry, nil if there is none.
+// get returns an entry, or nil if it does not exist.
 func (l *ledger) get(id string) (*Entry, error) {
 	raw, err := os.ReadFile(l.path(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,8 +137,8 @@ func (l *ledger) get(id string) (*Entry, error) {
 	return &e, nil
 }
 
-// list returns the entries, newest first. Of entries under another key it returns only that they exist. It leaves out
-// files that cannot be read.
+// list returns the entries, newest first. Entries encrypted with another key appear with the state Sealed only.
+// Unreadable files are left out.
 func (l *ledger) list() ([]Entry, error) {
 	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -156,7 +157,7 @@ func (l *ledger) list() ([]Entry, error) {
 		case err == nil && e != nil:
 			out = append(out, *e)
 		case errors.Is(err, errSealed):
-			if info, err := f.Info(); err == nil { // else it has just been dropped
+			if info, err := f.Info(); err == nil { // else it was deleted just now
 				at := info.ModTime().UTC()
 				out = append(out, Entry{ID: id, State: Sealed, Created: at, Updated: at, NoUndo: errSealed.Error()})
 			}
@@ -166,11 +167,11 @@ func (l *ledger) list() ([]Entry, error) {
 	return out, nil
 }
 
-// prune drops what is too old, and the oldest where there are too many.
+// prune removes entries that are too old, and the oldest if there are too many.
 func (l *ledger) prune() {
 	files, err := os.ReadDir(filepath.Join(l.dir, "writes"))
 	if err != nil {
-		return // there is none yet
+		return // the folder does not exist yet
 	}
 	type aged struct {
 		name string
@@ -185,7 +186,7 @@ func (l *ledger) prune() {
 	sorting.By(all, func(a, b aged) int { return b.at.Compare(a.at) })
 	for i, f := range all {
 		if i >= maxEntries || time.Since(f.at) > l.retention {
-			_ = os.Remove(filepath.Join(l.dir, "writes", f.name)) // the next time will do
+			_ = os.Remove(filepath.Join(l.dir, "writes", f.name)) // if it fails, the next prune tries again
 		}
 	}
 }

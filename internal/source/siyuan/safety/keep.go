@@ -8,8 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Keep records a write that is not an action's to a document, under the given names, so that it can be undone like an
-// action. The document must still have the expected state. The caller calls done with the outcome.
+// Keep records a write to a document that no action makes, so that it can be undone like an action. tool and action name
+// it in the record. The document must still have the expected state. The caller calls done with the outcome.
 func (c *Coordinator) Keep(ctx context.Context, k *kernel.Client, tool, action string, doc kernel.ID) (done func(error), err error) {
 	_, saved, err := content.State(ctx, k, []kernel.ID{doc})
 	if err != nil {

@@ -13,19 +13,18 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// lockCount is how many locks there are; documents share them by their ids.
+// lockCount is the number of locks. Each document uses the one that a hash of its id selects.
 const lockCount = 64
 
-// locks make writes to one document wait for each other, within this process and between those
-// that share the folder.
+// locks serialize writes to the same document, within this process and among all processes that share the folder.
 type locks struct {
 	dir   string
 	local [lockCount]chan struct{}
 	once  sync.Once
 }
 
-// lock waits until nobody else writes to the documents of r's targets, or to the workspace where
-// it has none. waited says that somebody else may have written meanwhile.
+// lock waits until nobody else writes to the documents of r's targets, or to the workspace if r has no targets. If
+// waited is true, the documents may have changed in the meantime.
 func (l *locks) lock(ctx context.Context, r *action.Request) (unlock func(), waited bool, err error) {
 	l.once.Do(func() {
 		for i := range l.local {

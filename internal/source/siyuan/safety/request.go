@@ -18,13 +18,13 @@ import (
 	"collie/internal/tool"
 )
 
-// The age a caller's request id may have in strict mode.
+// Bounds for the age of a caller's request id in strict mode.
 const (
 	oldestID = 7 * 24 * time.Hour
 	aheadID  = 5 * time.Minute
 )
 
-// begin makes the entry of a write: its id, and a hash of what was asked.
+// begin creates the entry of a write, with its id and a hash of the request.
 func (w *guardedWrite) begin() error {
 	id := w.r.Meta.RequestID
 	switch {
@@ -53,8 +53,7 @@ func (w *guardedWrite) begin() error {
 	return nil
 }
 
-// nameOf returns a target for people: the path it was named by, or that of its document in its notebook, or its
-// title.
+// nameOf describes a target to people: by the path the caller gave, else by the path of its document, else by its title.
 func nameOf(t *action.Target) string {
 	switch {
 	case strings.HasPrefix(t.Subject, "/") && !strings.HasSuffix(t.Subject, ".sy"):
@@ -67,7 +66,7 @@ func nameOf(t *action.Target) string {
 	return string(t.ID)
 }
 
-// newID makes a request id: a UUIDv7.
+// newID returns a new request id, a UUIDv7.
 func newID() string {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -91,12 +90,12 @@ func (w *guardedWrite) checkID(id string) error {
 func (w *guardedWrite) refuse(code, field, message string) error {
 	return &tool.Error{
 		Op: "write", Kind: writeSafety, Code: code, Subject: w.r.Action.Tool + "." + w.r.Action.Name, Message: message,
-		Hint:   "siyuan://help/write-safety tells how a guarded write goes",
+		Hint:   "siyuan://help/write-safety explains guarded writes",
 		Fields: []tool.Field{{Path: "/" + field, Message: message}}, Facts: map[string]any{"requestId": w.r.Meta.RequestID},
 	}
 }
 
-// argsHash returns a hash of the arguments without those of safe writing, however they are written.
+// argsHash returns a hash of the arguments, without those of safe writing. It does not depend on their order or spacing.
 func argsHash(args json.RawMessage) string {
 	for _, name := range []string{"requestId", "validateOnly", "expectedHash", "ifMatch", "verbose"} {
 		if out, err := sjson.DeleteBytes(args, name); err == nil {
@@ -111,7 +110,8 @@ func argsHash(args json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// replay answers a request whose id has been used: with the result of then, or with why not.
+// replay answers a request whose id was used before: with the stored result, or with an error that says why not. It
+// returns nil for a new id.
 func (w *guardedWrite) replay() (json.RawMessage, error) {
 	if w.r.Meta.RequestID == "" || w.r.Meta.ValidateOnly {
 		return nil, nil
@@ -135,11 +135,11 @@ func (w *guardedWrite) replay() (json.RawMessage, error) {
 		}
 		return withID(out, e.ID), nil
 	case e.State == Undone:
-		return nil, &tool.Error{Op: "write", Kind: tool.StateChanged, Code: "idempotency_conflict", Subject: w.entry.ID, Message: "this write was made, and a person took it back"}
+		return nil, &tool.Error{Op: "write", Kind: tool.StateChanged, Code: "idempotency_conflict", Subject: w.entry.ID, Message: "this write was made, and a person has undone it"}
 	}
 	return nil, &tool.Error{
 		Op: "write", Kind: kernel.OutcomeUnknown, OutcomeUnknown: true, Subject: w.entry.ID,
-		Message: "this request was begun before, and nobody knows how it ended; it is not run again",
+		Message: "this request was started before, and its outcome is unknown; it is not run again",
 		Hint:    "read the target; if the write is missing, send it with a new requestId",
 	}
 }

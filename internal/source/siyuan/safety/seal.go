@@ -11,18 +11,18 @@ import (
 	"fmt"
 )
 
-// Records hold the texts that undo puts back, so they can be encrypted. A sealed record is sealMark, a random
-// nonce, and what AES-256-GCM makes of the JSON with the write's id as additional data, so that no record passes for
-// another one. Records without the mark are JSON: those that were written before there was a key stay readable.
+// Records contain texts of notes, so they can be encrypted. An encrypted record is sealMark, a random nonce, and the
+// JSON encrypted with AES-256-GCM. The write's id is additional data, so a record cannot be passed off as another one.
+// Records without sealMark are plain JSON, from before there was a key.
 const (
 	sealMark = "collie-sealed-1\n"
 	sealUse  = "collie records of writes 1" // what the key is derived for
 )
 
-// errSealed is the error of a record that cannot be read without the key it was written with.
+// errSealed is the error for a record that was encrypted with another key.
 var errSealed = errors.New("the record is encrypted, and siyuan.undoKey is not the key it was written with")
 
-// newSeal derives the cipher of a key; nil where there is none.
+// newSeal derives the cipher from a key; nil for an empty key.
 func newSeal(key string) cipher.AEAD {
 	if key == "" {
 		return nil
@@ -41,7 +41,7 @@ func newSeal(key string) cipher.AEAD {
 	panic(fmt.Sprintf("safety: AES-256-GCM: %v", err))
 }
 
-// encrypt returns the text of a record as it is written.
+// encrypt returns a record as it is stored.
 func (l *ledger) encrypt(id string, raw []byte) []byte {
 	if l.cipher == nil {
 		return raw
@@ -53,7 +53,7 @@ func (l *ledger) encrypt(id string, raw []byte) []byte {
 	return l.cipher.Seal(append(out, nonce...), nonce, raw, []byte(id))
 }
 
-// decrypt returns the reverse. The error is errSealed.
+// decrypt reverses encrypt. Its error is errSealed.
 func (l *ledger) decrypt(id string, text []byte) ([]byte, error) {
 	body, marked := bytes.CutPrefix(text, []byte(sealMark))
 	if !marked {

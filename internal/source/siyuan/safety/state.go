@@ -18,28 +18,27 @@ import (
 	"collie/internal/tool"
 )
 
-// shortestHash is how many hex digits of a hash a caller must give back at least.
+// shortestHash is the minimum length of a caller's hash, in hex digits.
 const shortestHash = 8
 
 const hashPrefix = "sha256:v1:"
 
-// hasState reports whether the state of the targets counts for an action of this class.
+// hasState reports whether actions of this class depend on the state of their targets.
 func hasState(c action.Class) bool {
 	return c == action.State || c == action.Structure || c == action.Manifest
 }
 
-// readTargets reads the targets as they are: what undo needs, and the hash that a caller may want the
-// write held against.
+// readTargets reads the current targets: what undo needs, and the hash to compare with the caller's.
 func (w *guardedWrite) readTargets(ctx context.Context) error {
 	a := w.r.Action
 	var blocks []kernel.ID
 	for _, t := range w.r.Written() {
-		if t.ID != "" && (t.What == access.Block || t.What == access.Document || t.What == access.Path) { // else it is to come
+		if t.ID != "" && (t.What == access.Block || t.What == access.Document || t.What == access.Path) { // else it does not exist yet
 			blocks = append(blocks, t.ID)
 		}
 	}
 	if a.Class == action.Creates {
-		w.entry.NoUndo = "it only added something, which can be removed"
+		w.entry.NoUndo = "it overwrote nothing; delete what it added"
 	}
 	wants := w.r.Meta.IfMatch != "" || w.r.Meta.Expected != "" || w.r.Meta.ValidateOnly || w.mode == Strict
 	saves := w.mode != Off && a.Saves != "" && !w.r.Meta.ValidateOnly
@@ -79,8 +78,7 @@ func (w *guardedWrite) readTargets(ctx context.Context) error {
 	return nil
 }
 
-// manifestHash returns a hash of what the targets are, for those that have no text of their own. A database has all that
-// it holds.
+// manifestHash returns a hash of targets that have no text of their own, such as databases with all their content.
 func (w *guardedWrite) manifestHash(ctx context.Context) (string, error) {
 	type target struct {
 		What  access.What
@@ -113,7 +111,7 @@ func hashOf(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkExpectedHashes holds the write against the hashes that its caller gave.
+// checkExpectedHashes compares the targets with the hashes that the caller gave.
 func (w *guardedWrite) checkExpectedHashes() error {
 	m := w.r.Meta
 	if w.mode == Strict && hasState(w.r.Action.Class) && m.Expected == "" && m.IfMatch == "" {
@@ -134,14 +132,14 @@ func (w *guardedWrite) checkExpectedHashes() error {
 			return &tool.Error{
 				Op: "write", Kind: tool.StateChanged, Code: "state_changed", Subject: w.r.Action.Tool + "." + w.r.Action.Name,
 				Message: "the target is not what it was when " + field + " was made; nothing was written",
-				Hint:    "read it again, and decide anew", Facts: map[string]any{"requestId": w.entry.ID},
+				Hint:    "read it again before you decide", Facts: map[string]any{"requestId": w.entry.ID},
 			}
 		}
 	}
 	return nil
 }
 
-// preview returns the answer to validateOnly: everything has been checked, nothing was written.
+// preview returns the answer to validateOnly: everything was checked, nothing was written.
 func (w *guardedWrite) preview() json.RawMessage {
 	out := struct {
 		ValidateOnly bool   `json:"validateOnly"`
@@ -161,7 +159,7 @@ func (w *guardedWrite) preview() json.RawMessage {
 	return raw
 }
 
-// addReceipt adds to a result what its caller needs to know of the write.
+// addReceipt adds to a result what its caller needs to know about the write.
 func (w *guardedWrite) addReceipt(ctx context.Context, raw json.RawMessage) (json.RawMessage, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw, nil
@@ -196,7 +194,7 @@ func (w *guardedWrite) addReceipt(ctx context.Context, raw json.RawMessage) (jso
 	return raw, nil
 }
 
-// save keeps what the targets were and where, if that is not too much.
+// save stores the former content and place of the targets, unless it is too large.
 func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
 	size := 0
 	for _, s := range saved {
@@ -213,7 +211,7 @@ func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
 	around, err := w.r.Kernel.Nodes(ctx, ids)
 	if err != nil {
 		w.entry.NoUndo = "its place among other blocks could not be read"
-		return nil //nolint:nilerr // undo is a service, not a condition of writing
+		return nil //nolint:nilerr // undo is optional: writing must not depend on it
 	}
 	for _, s := range saved {
 		t, ok := w.placeOf(s.ID)
@@ -245,7 +243,8 @@ func (w *guardedWrite) save(ctx context.Context, saved []content.Saved) error {
 	return nil
 }
 
-// soleContainer returns the outermost container that holds nothing but a block, nil if there is none but the document.
+// soleContainer returns the outermost container that contains nothing but the block. It is nil if there is none other
+// than the document.
 func (w *guardedWrite) soleContainer(ctx context.Context, b *Before) (*Before, error) {
 	var out *Before
 	for at := b; at.isOnlyChild() && at.Parent != "" && at.Parent != b.Root; {
@@ -269,7 +268,7 @@ func (w *guardedWrite) soleContainer(ctx context.Context, b *Before) (*Before, e
 	return out, nil
 }
 
-// placeOf returns where something that was saved is.
+// placeOf returns where a saved block or document is.
 func (w *guardedWrite) placeOf(id kernel.ID) (action.Target, bool) {
 	for _, t := range append(w.r.Written(), w.descendants...) {
 		if t.ID == id {
@@ -286,7 +285,7 @@ func (w *guardedWrite) readDescendants(ctx context.Context) ([]content.Saved, er
 		if t.ID != t.Root {
 			continue
 		}
-		t, err := w.r.Located(ctx, t) // one that was named by its human path has no other yet
+		t, err := w.r.Located(ctx, t) // a target named by its human path is not located yet
 		if err != nil {
 			return nil, err
 		}

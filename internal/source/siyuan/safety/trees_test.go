@@ -61,7 +61,7 @@ func TestUndoOfATree(t *testing.T) {
 	}
 	for above, want := range map[string]kernel.ID{
 		"/": doc, "/" + string(doc) + ".sy": child, "/" + string(doc) + "/" + string(child) + ".sy": grand,
-	} { // a list tells what is on the disk
+	} { // a list shows what is on disk
 		got, err := kit.Client.Documents(t.Context(), kernel.ID(nb), above)
 		if err != nil || !slices.ContainsFunc(got, func(d kernel.Document) bool { return d.ID == want }) {
 			t.Errorf("below %s there is %v, %v; want %s", above, got, err, want)

@@ -14,11 +14,10 @@ import (
 	"collie/internal/tool"
 )
 
-// List returns the writes that are on record, newest first.
+// List returns the recorded writes, newest first.
 func (c *Coordinator) List() ([]Entry, error) { return c.ledger.list() }
 
-// Get returns a write by its request id; an error of kind not_found if nobody made it, or too
-// long ago.
+// Get returns a write by its request id. The error has kind not_found if there was no such write, or it is too old.
 func (c *Coordinator) Get(id string) (*Entry, error) {
 	var e *Entry
 	var err error
@@ -40,18 +39,21 @@ func (c *Coordinator) Get(id string) (*Entry, error) {
 	return e, err
 }
 
-// ChangedSince returns the targets of an entry that somebody has changed after it, as far as their times tell; for
-// the question that a person is asked.
+// ChangedSince returns the targets of an entry that were changed after it, by their time of change. It is for the
+// question to the person.
 func (c *Coordinator) ChangedSince(ctx context.Context, k *kernel.Client, e *Entry) ([]kernel.ID, error) {
-	ids := make([]kernel.ID, 0, len(e.Before))
+	ids := make([]kernel.ID, 0, len(e.Before)+1)
 	for _, b := range e.Before {
 		ids = append(ids, b.ID)
+	}
+	if e.Added != "" {
+		ids = append(ids, e.Added)
 	}
 	attrs, err := k.BatchAttrs(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	// The kernel writes local time of its own machine, to the second.
+	// The kernel writes the local time of its own machine, to the second.
 	const layout, slack = "20060102150405", 2 * time.Second
 	var out []kernel.ID
 	for _, id := range ids {
@@ -63,12 +65,18 @@ func (c *Coordinator) ChangedSince(ctx context.Context, k *kernel.Client, e *Ent
 	return out, nil
 }
 
-// Restore puts back the blocks and documents of an entry as they were, and notes that. An entry
-// with an Inverse is the caller's to run, followed by [Coordinator.Undone]. What was restored
-// before an error stays.
+// Restore restores the blocks and documents of an entry, or removes the document that it added, and records that. For an
+// entry with an Inverse, the caller runs that call instead, followed by [Coordinator.Undone]. What was restored before an
+// error stays restored.
 func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) error {
-	if !e.CanUndo() || len(e.Before) == 0 {
+	switch {
+	case !e.CanUndo() || len(e.Before) == 0 && e.Added == "":
 		return notUndoable(e)
+	case e.Added != "":
+		if err := c.removeAdded(ctx, k, e); err != nil {
+			return err
+		}
+		return c.Undone(e)
 	}
 	var recreated []*Before
 	for i := range e.Before {
@@ -92,26 +100,29 @@ func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) e
 	return c.Undone(e)
 }
 
+// whyFailed is why a write that failed cannot be undone.
+const whyFailed = "nothing was written"
+
 func notUndoable(e *Entry) error {
 	why := e.NoUndo
 	switch {
 	case e.State == Undone:
 		why = "it was taken back already"
 	case e.State == Failed:
-		why = "nothing was written"
+		why = whyFailed
 	case why == "":
 		why = "nothing is kept of what was there; SiYuan's own history may have it"
 	}
 	return &tool.Error{Op: "undo", Kind: tool.Conflicting, Subject: e.ID, Message: fmt.Sprintf("%s.%s cannot be undone: %s", e.Tool, e.Action, why)}
 }
 
-// Undone notes that a write was taken back.
+// Undone records that a write was undone.
 func (c *Coordinator) Undone(e *Entry) error {
 	e.State, e.Updated = Undone, time.Now().UTC()
 	return c.ledger.put(e)
 }
 
-// restore puts back one block or document; gone says that it was not there any more.
+// restore restores one block or document; gone reports that it had been deleted.
 func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
 	if b.Document {
 		return restoreDocument(ctx, k, b)
@@ -127,7 +138,7 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err e
 	return true, insert(ctx, k, b)
 }
 
-// insert puts back a block that is gone, as near to where it was as there is something left.
+// insert inserts a deleted block again, as close to its former place as possible.
 func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 	for _, at := range []kernel.Anchor{{PreviousID: b.Previous}, {NextID: b.Next}, {ParentID: b.Parent}, {ParentID: b.Root}} {
 		id := at.PreviousID + at.NextID + at.ParentID
@@ -153,8 +164,8 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 	return &tool.Error{Op: "undo", Kind: tool.NotFound, Subject: string(b.ID), Message: "the document it was in is gone"}
 }
 
-// dropFiller removes the empty paragraph that the kernel puts into a document which had nothing but the
-// block, if that is all there is beside it.
+// dropFiller removes the empty paragraph that the kernel had put into a document when its only block was deleted, unless
+// there are other blocks by now.
 func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 	children, err := k.ChildBlocks(ctx, b.Root)
 	if err != nil {
@@ -167,24 +178,24 @@ func dropFiller(ctx context.Context, k *kernel.Client, b *Before) error {
 	return remove(ctx, k, siblings)
 }
 
-// documentIAL is the line of attributes of the document itself, at the end of its kramdown.
+// documentIAL matches the attributes of the document itself, the last line of its kramdown.
 var documentIAL = lazyregexp.New(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 
-// restoreDocument makes the body what it was. A document that is gone is made again with its id where it was.
+// restoreDocument restores the body of a document. A deleted document is created again with its id, at its former place.
 func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
 	body := content.Guarded(strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, "")))
 	_, _, err = k.PathByID(ctx, b.ID)
 	switch {
 	case err == nil:
 		return false, restoreBody(ctx, k, b, body)
-	case b.HPath == "" || tool.KindOf(err) != tool.NotFound: // only one that is gone is made again
+	case b.HPath == "" || tool.KindOf(err) != tool.NotFound: // only a deleted document is created again
 		return false, err
 	}
 	path, err := pathFor(ctx, k, b)
 	if err != nil {
 		return true, err
 	}
-	// A kernel may remember a document that was removed with its parent, and then write no file for identical
+	// A kernel may remember a document that was deleted with its parent, and would then write no file for identical
 	// content. So different content is written first.
 	if path == "" {
 		_, err = k.CreateDocument(ctx, b.Notebook, b.HPath+unfinishedSuffix, body, b.ID)
@@ -197,13 +208,13 @@ func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone boo
 	return true, k.RenameDocument(ctx, b.ID, b.title())
 }
 
-// unfinishedSuffix ends the title of a document while it is made again.
+// unfinishedSuffix marks the title of a document until it is restored.
 const unfinishedSuffix = " …"
 
-// title returns that of a document.
+// title returns the title of a document.
 func (b *Before) title() string { return b.HPath[strings.LastIndex(b.HPath, "/")+1:] }
 
-// pathFor returns the storage path for a document that is made again: below its former parent, wherever that is now.
+// pathFor returns the storage path for a document that is created again: below its former parent, wherever that is now.
 // It is empty if the parent is gone or in another notebook.
 func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 	file := "/" + string(b.ID) + ".sy"
@@ -216,13 +227,13 @@ func pathFor(ctx context.Context, k *kernel.Client, b *Before) (string, error) {
 		return "", err
 	}
 	if err != nil || notebook != b.Notebook {
-		return "", nil //nolint:nilerr // it is not there any more
+		return "", nil //nolint:nilerr // the parent was deleted
 	}
 	return strings.TrimSuffix(path, ".sy") + file, nil
 }
 
-// finishDocument restores the attributes of a document that was made again. It runs after all documents are made: for
-// a document only just made, the kernel may base a write on the state from before.
+// finishDocument restores the attributes of a document that was created again. It runs after all documents are created:
+// right after creating a document, the kernel may still base a write on the state from before.
 func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	if err := k.FlushNow(ctx); err != nil {
 		return err
@@ -235,8 +246,8 @@ func finishDocument(ctx context.Context, k *kernel.Client, b *Before) error {
 	return nil
 }
 
-// verifyListed makes sure that documents that were made again are in the folders of their notebooks, and not only in
-// what the kernel remembers.
+// verifyListed checks that documents that were created again are really in the folders of their notebooks, and not only
+// in the kernel's memory.
 func verifyListed(ctx context.Context, k *kernel.Client, recreated []*Before) error {
 	folders := map[string][]kernel.Document{}
 	for _, b := range recreated {
@@ -289,7 +300,7 @@ func restoreBody(ctx context.Context, k *kernel.Client, b *Before, body string) 
 	return k.SetAttrs(ctx, b.ID, ownAttrs(b.Attrs))
 }
 
-// remove deletes blocks, all in one request since each takes its time, and waits until that shows.
+// remove deletes blocks and waits until that is visible. It deletes all in one request, because each request is slow.
 func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error {
 	if len(blocks) == 0 {
 		return nil
@@ -304,7 +315,7 @@ func remove(ctx context.Context, k *kernel.Client, blocks []kernel.Block) error 
 	return k.Flush(ctx)
 }
 
-// ownAttrs returns the attributes that somebody has given a document; the rest is the kernel's.
+// ownAttrs returns the attributes that the user has set on a document, without those of the kernel.
 func ownAttrs(attrs map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range attrs {

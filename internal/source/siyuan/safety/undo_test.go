@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// undo takes back the write that a result tells of.
+// undo undoes the write that a result describes.
 func (b *bench) undo(t *testing.T, id string) error {
 	t.Helper()
 	e, err := b.writes.Get(id)

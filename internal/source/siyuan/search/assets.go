@@ -93,7 +93,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	if err != nil {
 		return nil, err
 	}
-	changed := map[string]map[string]int64{} // when the files of a folder were changed
+	changed := map[string]map[string]int64{} // times of change by folder and file
 	for _, p := range paths {
 		dir := path.Dir(p)
 		if _, read := changed[dir]; !read && may(p) {
@@ -109,7 +109,7 @@ func assetsNamed(ctx context.Context, r *action.Request, query string, exts []st
 	return out, nil
 }
 
-// filesOf returns the files of a folder of assets, and when they were changed.
+// filesOf returns the files in a folder of assets with their times of change.
 func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int64, error) {
 	list, err := r.Kernel.ReadDir(ctx, "/data/"+dir)
 	if err != nil && tool.KindOf(err) != tool.NotFound {
@@ -124,16 +124,16 @@ func filesOf(ctx context.Context, r *action.Request, dir string) (map[string]int
 	return out, nil
 }
 
-// nameID is the id at the end of the name of an asset.
+// nameID matches the id at the end of an asset's name.
 var nameID = lazyregexp.New(`-\d{14}-[0-9a-z]{7}$`)
 
-// assetName returns the name of an asset's file without its id.
+// assetName returns the name of an asset without its id.
 func assetName(p string) string {
 	ext := path.Ext(p)
 	return nameID.ReplaceAllString(strings.TrimSuffix(path.Base(p), ext), "") + ext
 }
 
-// assetText is an asset with the part of its text that matches.
+// assetText is an asset with an excerpt of its matching text.
 type assetText struct {
 	ID      string `json:"id" about:"id of the entry, for assetId"`
 	Name    string `json:"name" about:"file name"`

@@ -12,21 +12,21 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// methods are the names of the ways to search.
+// methods are the search methods, by name.
 var methods = map[string]int{
 	"keyword": kernel.MethodKeyword, "query_syntax": kernel.MethodSyntax, "sql": kernel.MethodSQL, "regex": kernel.MethodRegex,
 }
 
-// orders are the names of the orders of blocks.
+// orders are the sort orders of blocks, by name.
 var orders = map[string]int{
 	"type": 0, "created_asc": 1, "created_desc": 2, "updated_asc": 3, "updated_desc": 4, "content_asc": 5, "content_desc": 6,
 	"relevance": 7,
 }
 
-// assetOrders are the names of the orders of assets.
+// assetOrders are the sort orders of assets, by name.
 var assetOrders = map[string]int{"relevance_desc": 0, "relevance_asc": 1, "updated_asc": 2, "updated_desc": 3}
 
-// synonyms are other names of methods and orders.
+// synonyms are alternative names of methods and orders.
 var synonyms = map[string]string{"query": "query_syntax", "date": "updated_desc"}
 
 // blockTypes maps the codes of block types in the kernel's index to the names that its search takes.
@@ -36,12 +36,12 @@ var blockTypes = map[string]string{
 	"video": "videoBlock", "audio": "audioBlock", "widget": "widgetBlock", "iframe": "iframeBlock", "callout": "callout",
 }
 
-// blockTypeNames returns the types of blocks that a search can be narrowed to, in order.
+// blockTypeNames returns the block types that a search can be restricted to, sorted.
 func blockTypeNames() []string { return slices.Sorted(maps.Values(blockTypes)) }
 
-// adaptArgs returns a function that rewrites arguments before they are checked. replaces maps an argument to the one
+// adaptArgs returns a function that rewrites arguments before they are checked. replaces maps an argument to another one
 // whose value it replaces if both are given; an argument that maps to itself removes the weakerAliases instead. codes
-// maps an argument to the names of its values: a value given as a number or a synonym is replaced by its name.
+// maps an argument to the names of its values: a number or synonym is replaced by its name.
 func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weakerAliases ...string) func(json.RawMessage) json.RawMessage {
 	return func(args json.RawMessage) json.RawMessage {
 		for strong, to := range replaces {
@@ -66,7 +66,7 @@ func adaptArgs(replaces map[string]string, codes map[string]map[string]int, weak
 	}
 }
 
-// codeName returns the name for a number or a synonym.
+// codeName returns the name for a number or synonym.
 func codeName(value string, names map[string]int) (string, bool) {
 	if value == "relevance" {
 		if _, isAssetOrder := names["relevance_desc"]; isAssetOrder {

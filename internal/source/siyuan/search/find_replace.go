@@ -16,11 +16,11 @@ import (
 	"collie/internal/tool"
 )
 
-// maxCompared is how many blocks are read before and after, to count those that changed.
+// maxCompared is the maximum number of blocks that are read before and after, to count the changed ones.
 const maxCompared = 50
 
-// replaceTypes are the kinds of text that the kernel can replace in, and whether it does unless
-// the caller says otherwise: what people read, and not what leads somewhere.
+// replaceTypes are the kinds of text that the kernel can replace in. The value is the default: true for text that people
+// read, false for link targets.
 var replaceTypes = map[string]bool{
 	"text": true, "docTitle": true, "em": true, "strong": true, "mark": true, "s": true, "u": true, "sub": true, "sup": true,
 	"kbd": true, "code": true, "aText": true, "imgText": true, "imgTitle": true, "codeBlock": true, "mathBlock": true,
@@ -71,7 +71,7 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		types := map[string]bool{}
-		for kind, usual := range replaceTypes { // without them the kernel does nothing
+		for kind, usual := range replaceTypes { // without types the kernel does nothing
 			types[kind] = usual && a.ReplaceTypes == nil || a.ReplaceTypes[kind]
 		}
 		var ids []kernel.ID
@@ -115,7 +115,7 @@ func findReplace() *action.Action {
 	})
 }
 
-// affectedDOM returns the blocks that are to be changed, in the editor's form, where some notebook may not be read.
+// affectedDOM returns the blocks to change in the editor's form, if some notebook is hidden.
 func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target) (map[kernel.ID]string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -138,9 +138,9 @@ func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target
 	return out, nil
 }
 
-// admitReplaced takes out of blocks what the replacing has made in them and no text may have: the kernel puts texts
-// together, and reads the result anew. It is done in the editor's form, which alone shows a reference that is a link
-// too.
+// admitReplaced checks the changed blocks for content that must not be in a note, such as references to hidden blocks:
+// the kernel joins old and new text and parses the result again. It works on the editor's form, because only that shows
+// a reference inside a link.
 func admitReplaced(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(before)), 100) {
 		now, err := r.Kernel.DOMs(ctx, chunk)
@@ -160,9 +160,8 @@ func admitReplaced(ctx context.Context, r *action.Request, before map[kernel.ID]
 	return nil
 }
 
-// escapeReplacement escapes the replacement of plain text, so that it is inserted as given. For plain text the kernel
-// reads a $ as a group of a pattern, in some kinds of text, and turns tags it replaces in into text; for a pattern it
-// does neither.
+// escapeReplacement escapes the replacement of plain text, so that it is inserted literally. For plain text, in some
+// types, the kernel interprets $ as a group of a pattern and converts tags to text. For patterns it does neither.
 func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	if q.Method != kernel.MethodRegex && (strings.Contains(q.Replace, "$") || q.Types["tag"]) {
 		q.Method = kernel.MethodRegex
@@ -171,7 +170,7 @@ func escapeReplacement(q kernel.Replacing) kernel.Replacing {
 	return q
 }
 
-// checkReplacing refuses what the kernel would take for something else, or for nothing.
+// checkReplacing refuses arguments that the kernel would ignore or misinterpret.
 func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 	if a.Method == "regex" {
 		pattern, err := regexp.Compile(a.K)
@@ -191,13 +190,13 @@ func checkReplacing(r *action.Request, a *findReplaceArgs) error {
 		}
 	}
 	if a.ReplaceTypes != nil && !slices.Contains(slices.Collect(maps.Values(a.ReplaceTypes)), true) {
-		return r.Invalid("replaceTypes", "has nothing that is true, so that nothing would change")
+		return r.Invalid("replaceTypes", "selects nothing, so nothing would change")
 	}
 	return checkInside(r, a.Paths)
 }
 
-// checkInside refuses blocks that are outside of the paths. The kernel is never given the paths:
-// its scope could be wider than ids.
+// checkInside refuses blocks outside of the paths. The kernel gets only ids and never the paths, whose scope could be
+// wider.
 func checkInside(r *action.Request, requested []string) error {
 	paths, err := checkPaths(r, requested)
 	if err != nil || len(paths) == 0 {
@@ -216,8 +215,8 @@ func checkInside(r *action.Request, requested []string) error {
 	return r.Conflicting("these ids are outside of paths: "+strings.Join(outside, ", "), "ids", "paths")
 }
 
-// onPaths needs a level on the notebook of each path. One that leads nowhere is not found, and
-// so is one that is hidden.
+// onPaths needs a level on the notebook of each path. A path that does not exist and one that is hidden give the same
+// error.
 func onPaths(level access.Level, param string) action.Need {
 	return action.On(level, "notebook of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		requested := r.Strings(param)
@@ -248,8 +247,7 @@ func onPaths(level access.Level, param string) action.Need {
 	})
 }
 
-// refuseCopiedText refuses blocks that show the text of a hidden block: whether something was found there would reveal
-// that text.
+// refuseCopiedText refuses blocks that show the text of a hidden block, because a match in them would reveal that text.
 func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -275,7 +273,7 @@ func refuseCopiedText(ctx context.Context, r *action.Request, ids []kernel.ID) e
 	return nil
 }
 
-// kramdownOf returns blocks as they are; nil where there are too many to compare.
+// kramdownOf returns the current text of blocks; nil if there are too many to compare.
 func kramdownOf(ctx context.Context, r *action.Request, ids []kernel.ID) (map[kernel.ID]string, error) {
 	if len(ids) > maxCompared {
 		return nil, nil
@@ -288,8 +286,8 @@ var (
 	attribute  = lazyregexp.New(` [\w-]+="[^"]*"`)
 )
 
-// countChanged counts the blocks whose text is another one. Attributes come in any order, and the
-// time of the last change is not a change.
+// countChanged counts the blocks whose text has changed. The order of attributes and the time of the last change do not
+// count.
 func countChanged(before, after map[kernel.ID]string) int {
 	plain := func(s string) string {
 		return attributes.ReplaceAllStringFunc(content.Clean(s), func(list string) string {

@@ -9,23 +9,23 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// maxStatementRows is how many rows of a statement one search looks at.
+// maxStatementRows bounds the rows of an SQL statement that one search reads.
 const maxStatementRows = 10_000
 
 // finder asks the kernel for pages of blocks.
 type finder struct {
 	args *fulltextArgs
 
-	fulltext *kernel.FullText // nil where there is nothing to find
-	ids      []kernel.ID      // what a statement found, in its order
-	hasMore  bool             // it would find more
+	fulltext *kernel.FullText // nil if nothing can match
+	ids      []kernel.ID      // results of an SQL statement, in its order
+	hasMore  bool             // the statement would return more rows
 
 	hiddenTextFilter
-	wholeDocs bool // documents have all words, and hits one of them
-	documents int  // how many documents the last page says there are
+	wholeDocs bool // a document matches if it contains all words; the hits are its blocks with at least one
+	documents int  // number of matching documents, as of the last page
 }
 
-// prepare reads the arguments, and has a statement find what it finds.
+// prepare reads the arguments. For an SQL statement it also runs it.
 func (f *finder) prepare(ctx context.Context) error {
 	if f.args.Method == "sql" {
 		return f.find(ctx)
@@ -33,14 +33,14 @@ func (f *finder) prepare(ctx context.Context) error {
 	var err error
 	f.fulltext, err = kernelQuery(ctx, f.r, f.args)
 	f.matches = matcher(f.args.Method, f.args.Query, false)
-	if kernel.ID(f.args.Query).Valid() { // it finds that block, whatever that says
+	if kernel.ID(f.args.Query).Valid() { // the kernel finds the block with this id, whatever the other arguments
 		f.matches = anyMatch
 	}
 	return err
 }
 
-// find runs an SQL statement. The kernel's own search by SQL ignores LIMIT, types and paths, and returns no hits for
-// a statement it does not understand.
+// find runs an SQL statement here. The kernel's own SQL search ignores LIMIT, types and paths, and returns no hits for a
+// statement that it does not understand.
 func (f *finder) find(ctx context.Context) error {
 	for _, param := range []string{"types", "typeShortcodes", "paths", "orderBy"} {
 		if f.r.Given(param) {
@@ -66,12 +66,12 @@ func (f *finder) find(ctx context.Context) error {
 		rows = rows[:maxStatementRows]
 	}
 	f.ids = idsOf(rows)
-	f.matches = anyMatch // what the statement saw is what readers see
+	f.matches = anyMatch // the statement saw only what readers see
 	f.fulltext = &kernel.FullText{Method: kernel.MethodSQL, GroupBy: f.args.GroupBy, Page: 1}
 	return nil
 }
 
-// page returns one page of what is found.
+// page returns one page of hits.
 func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	if f.fulltext == nil {
 		return kernel.FoundPage{}, nil
@@ -83,7 +83,7 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 	q.Page, q.PageSize = page, size
 	got, err := f.r.Kernel.FullText(ctx, q)
 	f.documents = got.Documents
-	if kernel.ID(q.Query).Valid() { // the kernel takes no notice of where, and a count would tell that there is such a block
+	if kernel.ID(q.Query).Valid() { // the kernel ignores the scope, and a count would reveal that the block exists
 		got.Blocks, _ = readableHits(f.r, got.Blocks)
 		got.Matched, got.Pages, f.documents = len(got.Blocks), min(len(got.Blocks), 1), len(got.Blocks)
 	}
@@ -99,7 +99,7 @@ func (f *finder) page(ctx context.Context, page, size int) (kernel.FoundPage, er
 	return got, err
 }
 
-// allFound is all that was found, where it was looked at here.
+// allFound returns the hits to filter.
 func (f *finder) allFound(found []kernel.Found) []kernel.Found {
 	if f.wholeDocs {
 		found = dropHiddenMatches(found, f.args.Query)
@@ -107,7 +107,7 @@ func (f *finder) allFound(found []kernel.Found) []kernel.Found {
 	return f.demoteCleaned(found)
 }
 
-// statementPage returns one page of the blocks that a statement found.
+// statementPage returns one page of the results of an SQL statement.
 func (f *finder) statementPage(ctx context.Context, page, size int) (kernel.FoundPage, error) {
 	out := kernel.FoundPage{Matched: len(f.ids), Pages: (len(f.ids) + size - 1) / size}
 	ids := f.ids[min((page-1)*size, len(f.ids)):min(page*size, len(f.ids))]
@@ -115,7 +115,7 @@ func (f *finder) statementPage(ctx context.Context, page, size int) (kernel.Foun
 		return out, nil
 	}
 	q := *f.fulltext
-	q.Query, q.PageSize = "SELECT * FROM blocks WHERE id IN ("+kernel.QuoteIDs(ids)+")", 2*len(ids) // rows may come twice
+	q.Query, q.PageSize = "SELECT * FROM blocks WHERE id IN ("+kernel.QuoteIDs(ids)+")", 2*len(ids) // rows may be duplicated
 	got, err := f.r.Kernel.FullText(ctx, q)
 	if err != nil {
 		return out, err

@@ -32,7 +32,7 @@ type fulltextArgs struct {
 
 type resolvedArgs struct {
 	Method  string   `json:"method"`
-	OrderBy string   `json:"orderBy,omitempty"` // a statement has its own
+	OrderBy string   `json:"orderBy,omitempty"` // SQL statements have their own order
 	GroupBy int      `json:"groupBy"`
 	Types   []string `json:"types,omitempty"`
 }
@@ -85,7 +85,7 @@ func fulltext() *action.Action {
 	})
 }
 
-// kernelQuery returns what the kernel is asked, nil where there is nothing that may be read.
+// kernelQuery returns the query for the kernel; nil if nothing may be read.
 func kernelQuery(ctx context.Context, r *action.Request, a *fulltextArgs) (*kernel.FullText, error) {
 	paths, err := checkPaths(r, a.Paths)
 	if err != nil {
@@ -129,8 +129,8 @@ func kernelQuery(ctx context.Context, r *action.Request, a *fulltextArgs) (*kern
 	}, nil
 }
 
-// escapeQuery escapes the query for the kernel. The kernel puts a full text expression unescaped between the quotes of
-// an SQL statement. A quote in it could end that statement and begin another one, even one that writes.
+// escapeQuery escapes the query. The kernel inserts a full text expression without escaping into an SQL statement, where
+// a quote could end that statement and start another one, even one that writes.
 func escapeQuery(a *fulltextArgs) string {
 	if a.Method == "query_syntax" {
 		return strings.ReplaceAll(a.Query, "'", "''")
@@ -138,8 +138,8 @@ func escapeQuery(a *fulltextArgs) string {
 	return a.Query
 }
 
-// checkQuery refuses what the kernel would answer with no hits and no word about why, and what could look past the
-// notebooks that may be read.
+// checkQuery refuses queries for which the kernel would return no hits without an explanation, and queries that could
+// reach notebooks that may not be read.
 func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 	switch a.Method {
 	case "regex":
@@ -151,14 +151,14 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 			return wordsError(r, err)
 		}
 	}
-	// The kernel makes SQL of these, and whether it does so with care cannot be seen from here.
+	// The kernel converts these to SQL, and it is unknown whether it escapes them.
 	if restricted && a.Method != "keyword" && strings.ContainsAny(a.Query, "'\x00") {
 		return r.Invalid("query", "must have no ' in it while some notebook may not be read; method keyword takes it")
 	}
 	return nil
 }
 
-// wordsError is the error for a query that is none of the full text search.
+// wordsError is the error for an invalid full text query.
 func wordsError(r *action.Request, err error) error {
 	refused, ok := errors.AsType[*sqlguard.Refused](err)
 	if !ok {
@@ -169,7 +169,7 @@ func wordsError(r *action.Request, err error) error {
 	return out
 }
 
-// hitFilter returns what hits have to pass beyond what the kernel can be asked.
+// hitFilter returns the conditions on hits that the kernel cannot check.
 func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter, error) {
 	var keeps []func(kernel.Found) bool
 	if a.HasTags {
@@ -190,7 +190,7 @@ func hitFilter(ctx context.Context, r *action.Request, a *fulltextArgs) (filter,
 	}}, nil
 }
 
-// descendantFilter tells what is in a document or below a block in it.
+// descendantFilter returns a function that reports whether a hit is in a document or below a block.
 func descendantFilter(ctx context.Context, r *action.Request, t action.Target) (func(kernel.Found) bool, error) {
 	switch {
 	case t.ID == t.Notebook:

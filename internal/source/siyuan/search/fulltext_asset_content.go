@@ -29,7 +29,7 @@ type assetContentResult struct {
 	Incomplete bool        `json:"incomplete,omitempty" about:"there are too many to look at all"`
 }
 
-// maxAssetPages bounds the requests of one call.
+// maxAssetPages bounds the number of requests for one call.
 const maxAssetPages = 20
 
 func fulltextAssetContent() *action.Action {
@@ -67,7 +67,8 @@ func fulltextAssetContent() *action.Action {
 	})
 }
 
-// assetContents returns all matching entries that are not hidden. incomplete says that there are more than it asked for.
+// assetContents returns all matching entries that are not hidden. incomplete reports that there are more than were
+// requested.
 func assetContents(ctx context.Context, r *action.Request, a *assetContentArgs) (out []assetText, incomplete bool, err error) {
 	var types map[string]bool
 	for _, ext := range extensions(a.Types) {
@@ -124,7 +125,7 @@ func searchableAssets(ctx context.Context, r *action.Request) (func(path string)
 	return func(path string) bool { return slices.Contains(assets, path) && may(path) }, nil
 }
 
-// sortAssets puts entries, which come by relevance, in another order.
+// sortAssets sorts entries, which come in order of relevance.
 func sortAssets(list []assetText, by string) {
 	switch by {
 	case "relevance_asc":

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	maxReferences     = 200 // rows that are read of the index
-	maxMentioningDocs = 20  // documents that are read for mentions
-	maxMentions       = 64  // blocks that the kernel looks at for mentions, and it does not say whether there are more
+	maxReferences     = 200 // rows read from the index
+	maxMentioningDocs = 20  // documents read for mentions
+	maxMentions       = 64  // blocks that the kernel searches for mentions; it does not report whether there are more
 )
 
 type backlinksArgs struct {
@@ -91,19 +91,19 @@ func getBacklinks() *action.Action {
 	})
 }
 
-// backlinks is one run of the action.
+// backlinks is one call of the action.
 type backlinks struct {
 	r      *action.Request
 	target action.Target
-	within *action.Target // the one document to look into; nil is all
-	// notebooks are those that may be read, where some may not; nil is all. What is hidden takes no place in what is
-	// asked for, and is not counted: it would be told that a hidden note refers to this very block, or has its name.
+	within *action.Target // the only document to search; nil means all
+	// notebooks are the readable notebooks, nil if all are readable. Hidden blocks are excluded from the queries and
+	// counts themselves: otherwise numbers would reveal that a hidden note refers to this block or contains its name.
 	notebooks []kernel.Notebook
 	args      backlinksArgs
 	out       backlinksResult
 }
 
-// findScope finds the notebooks to look into.
+// findScope determines which notebooks to search.
 func (b *backlinks) findScope(ctx context.Context) error {
 	restricted, err := b.r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -131,7 +131,7 @@ func (b *backlinks) collectLinks(ctx context.Context) error {
 	return err
 }
 
-// indexedLinks returns the links that the index has.
+// indexedLinks returns the links in the index.
 func (b *backlinks) indexedLinks(ctx context.Context) error {
 	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, maxReferences+1)
 	if err != nil {
@@ -186,7 +186,7 @@ func (b *backlinks) collectMentions(ctx context.Context) error {
 	return nil
 }
 
-// mentioningDocs returns documents that name the target.
+// mentioningDocs returns documents that mention the target by name.
 func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Target, err error) {
 	var found []kernel.BacklinkDocument
 	if b.notebooks != nil {
@@ -207,7 +207,7 @@ func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Targ
 	}
 	for _, d := range found {
 		hpath := d.HPath
-		if b.notebooks == nil { // the first part is the notebook
+		if b.notebooks == nil { // the first element is the notebook
 			_, after, _ := strings.Cut(hpath, "/")
 			hpath = "/" + after
 		}
@@ -243,7 +243,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 	return out, nil
 }
 
-// redactReferences removes, from the texts of blocks that refer to a block, what they show of hidden blocks.
+// redactReferences removes text of hidden blocks from the texts of referring blocks.
 func redactReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
 	texts := make([]string, len(rows))
 	for i := range rows {

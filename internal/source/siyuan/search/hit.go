@@ -9,7 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// hit is a block that was found, without what nobody reads.
+// hit is a block that was found, reduced to the fields that callers need.
 type hit struct {
 	ID       kernel.ID `json:"id" about:"id of the block"`
 	Type     string    `json:"type" about:"NodeParagraph, NodeHeading, NodeDocument, …"`
@@ -59,9 +59,9 @@ func hitsOf(found []kernel.Found, withMarks bool) []hit {
 	return out
 }
 
-// readableHits leaves out the hits in hidden notebooks and does not report their number, because the number of hits for
-// a chosen text reveals that text. Duplicates in the index are merged. A document of a group stays, with those of its
-// blocks that may be read.
+// readableHits removes hits in hidden notebooks. Their number must not be reported to callers, because the number of
+// hits for a chosen text would reveal hidden text. Duplicates in the index are merged. A document with grouped hits
+// keeps only those that may be read.
 func readableHits(r *action.Request, found []kernel.Found) (readable []kernel.Found, dropped int) {
 	readable = make([]kernel.Found, 0, len(found))
 	seen := make(map[kernel.ID]bool, len(found))
@@ -86,18 +86,18 @@ func readableHits(r *action.Request, found []kernel.Found) (readable []kernel.Fo
 const (
 	openMark, closeMark = "<mark>", "</mark>"
 
-	maxWholeRunes = 400 // characters of content and Markdown that are shown whole
-	contextRunes  = 150 // characters shown either side of a match in longer content
+	maxWholeRunes = 400 // longest content that is shown whole, in characters
+	contextRunes  = 150 // characters shown on either side of a match in longer content
 	excerptRunes  = 200
 )
 
-// passage is a text of a hit: plain, with the places that match.
+// passage is the text of a hit with the positions of its matches.
 type passage struct {
 	text  []rune
-	marks [][2]int // from, to
+	marks [][2]int // start and end of each match
 }
 
-// parsePassage reads the kernel's form of a text: HTML with <mark> around what matches.
+// parsePassage parses a text of the kernel: HTML with <mark> around each match.
 func parsePassage(s string) passage {
 	var p passage
 	for s != "" {
@@ -119,10 +119,10 @@ func (p *passage) add(s string) {
 	p.text = append(p.text, []rune(content.Clean(html.UnescapeString(strings.ReplaceAll(s, closeMark, ""))))...)
 }
 
-// plain returns the text without marks, cut if it is long.
+// plain returns the text without marks, shortened if it is long.
 func (p passage) plain() string { return p.render(func(s string, _ bool) string { return s }) }
 
-// markedHTML returns the text as HTML with marks, cut if it is long.
+// markedHTML returns the text as HTML with marks, shortened if it is long.
 func (p passage) markedHTML() string {
 	return p.render(func(s string, match bool) string {
 		s = html.EscapeString(s)
@@ -133,10 +133,10 @@ func (p passage) markedHTML() string {
 	})
 }
 
-// fullText returns all of the text, without marks.
+// fullText returns the whole text without marks.
 func (p passage) fullText() string { return string(p.text) }
 
-// render writes the windows of the text, match by match.
+// render writes the visible parts of the text. It calls write for each matching and non-matching piece.
 func (p passage) render(write func(s string, match bool) string) string {
 	var b strings.Builder
 	end := 0
@@ -162,8 +162,8 @@ func (p passage) render(write func(s string, match bool) string) string {
 	return b.String()
 }
 
-// windows returns the stretches that are shown: all of a short text, what is around the matches of a long one, or its
-// beginning where nothing is marked.
+// windows returns the parts of the text to show: all of a short text, the surroundings of the matches in a long one, or
+// its beginning if there are no matches.
 func (p passage) windows() [][2]int {
 	if len(p.text) <= maxWholeRunes {
 		return [][2]int{{0, len(p.text)}}

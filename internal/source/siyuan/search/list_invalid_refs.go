@@ -37,8 +37,8 @@ func listInvalidRefs() *action.Action {
 	})
 }
 
-// invalidRefs asks for pages of blocks with invalid references. The kernel's own list would tell hidden blocks from
-// missing ones, so if some notebook is hidden, the blocks are found in the index.
+// invalidRefs returns a function that fetches pages of blocks with invalid references. The kernel's own list would
+// distinguish hidden blocks from missing ones, so if some notebook is hidden, the index is searched instead.
 func invalidRefs(ctx context.Context, r *action.Request) (pages, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	maxKernelPage  = 128 // most hits that one request asks for
-	maxFilterPages = 8   // pages of hits that one call filters itself
-	// maxRestrictedPages takes the place of maxFilterPages if some notebook is hidden: hits left out because of hidden
-	// text must not take the place of others, or their number would be revealed.
+	maxKernelPage  = 128 // maximum page size of a request to the kernel
+	maxFilterPages = 8   // maximum number of pages that one call fetches to filter them
+	// maxRestrictedPages replaces maxFilterPages if some notebook is hidden. Then more pages are fetched, so that
+	// removed hits do not reduce the number of results, which would reveal how many there are.
 	maxRestrictedPages = 64
-	shownHits          = 20 // hits shown of a page whose size the caller left open (T(20))
+	shownHits          = 20 // hits shown if the caller gave no page size
 )
 
-// list is a page of hits with what says how it came about.
+// list is a page of hits, with information on how it was made.
 type list struct {
 	action.Page[hit]
 	shown
@@ -27,14 +27,14 @@ type list struct {
 	Incomplete bool   `json:"incomplete,omitempty" about:"there are too many hits to filter all of them"`
 }
 
-// shown says whether a page is shown whole.
+// shown reports whether a page was shortened.
 type shown struct {
 	Truncated bool   `json:"truncated" about:"whether the page is shown in part"`
 	Showing   int    `json:"showing" about:"how many are shown" verbose:"yes"`
 	Hint      string `json:"hint,omitempty" about:"how to see more"`
 }
 
-// firstHits shows the beginning of a page whose size the caller left open.
+// firstHits shortens a page if the caller gave no page size.
 func firstHits[T any](data []T, open bool) ([]T, shown) {
 	if !open || len(data) <= shownHits {
 		return data, shown{Showing: len(data)}
@@ -42,20 +42,20 @@ func firstHits[T any](data []T, open bool) ([]T, shown) {
 	return data[:shownHits], shown{Truncated: true, Showing: shownHits, Hint: "give pageSize to see all of a page"}
 }
 
-// pages asks for one page of hits.
+// pages fetches one page of hits.
 type pages func(ctx context.Context, page, size int) (kernel.FoundPage, error)
 
-// filter is what hits have to pass. The zero value lets everything pass.
+// filter is a condition on hits. The zero value accepts all.
 type filter struct {
-	each  func(kernel.Found) bool // one by one; nil passes all
+	each  func(kernel.Found) bool // checks one hit; nil accepts all
 	batch func([]kernel.Found) []kernel.Found
-	// hidden says that some notebook is hidden, so that the kernel's totals also count matches in hidden text.
+	// hidden reports that some notebook is hidden, so the kernel's totals also count matches in hidden text.
 	hidden bool
 }
 
-// fetchPage returns a page of the hits that may be read and pass a filter. If nothing must be left out, this is the
-// kernel's own page, for one request. Otherwise it asks for all pages, up to a limit, and counts the totals over what
-// is left.
+// fetchPage returns a page of the hits that may be read and match a filter. If no hit has to be removed, it is the
+// kernel's own page, and costs one request. Otherwise all pages are fetched, up to a limit, and the totals count the
+// remaining hits.
 func fetchPage(ctx context.Context, r *action.Request, ask pages, page, size int, only filter, withMarks bool) (list, error) {
 	if only.each == nil && !only.hidden {
 		out, all, err := kernelPageOf(ctx, r, ask, page, size, withMarks)
@@ -66,8 +66,8 @@ func fetchPage(ctx context.Context, r *action.Request, ask pages, page, size int
 	return filteredPage(ctx, r, ask, page, size, only, withMarks)
 }
 
-// kernelPageOf returns one page as the kernel has it. all is false if something in it may not be read, so that its
-// totals are wrong.
+// kernelPageOf returns a page of the kernel. all is false if it contains hits that may not be read, which makes the
+// kernel's totals wrong.
 func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size int, withMarks bool) (out list, all bool, err error) {
 	got, page, err := pageOrLast(ctx, ask, page, size)
 	if err != nil {
@@ -78,7 +78,7 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 		return list{}, false, nil
 	}
 	total := got.Matched
-	if got.Pages <= 1 { // what the index holds twice was counted twice
+	if got.Pages <= 1 { // duplicates in the index were counted twice
 		hits, _ := flattenGroups(readable)
 		total = len(hits)
 	}
@@ -88,8 +88,8 @@ func kernelPageOf(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, true, out.setHits(ctx, r, readable, withMarks)
 }
 
-// pageOrLast returns a page, or the last one if the page asked for is beyond the end. Beyond the end the kernel fails,
-// or answers without hits and perhaps without totals.
+// pageOrLast returns the requested page, or the last one if there are fewer. For a page beyond the end the kernel
+// returns an error, or an empty page that may lack totals.
 func pageOrLast(ctx context.Context, ask pages, page, size int) (kernel.FoundPage, int, error) {
 	got, err := ask(ctx, page, size)
 	if page == 1 || err == nil && len(got.Blocks) > 0 {
@@ -152,13 +152,13 @@ func filteredPage(ctx context.Context, r *action.Request, ask pages, page, size 
 	return out, err
 }
 
-// setHits puts hits onto a page.
+// setHits sets the hits of a page.
 func (l *list) setHits(ctx context.Context, r *action.Request, found []kernel.Found, withMarks bool) error {
 	l.Data, l.shown = firstHits(hitsOf(found, withMarks), !r.Given("pageSize"))
 	return addPaths(ctx, r, l.Data)
 }
 
-// flattenGroups replaces documents by the hits grouped below them. Hits outside of groups stay.
+// flattenGroups replaces documents by the hits grouped below them. Ungrouped hits are kept.
 func flattenGroups(found []kernel.Found) (hits []kernel.Found, documents map[kernel.ID]kernel.Found) {
 	documents = map[kernel.ID]kernel.Found{}
 	for _, f := range found {
@@ -173,7 +173,7 @@ func flattenGroups(found []kernel.Found) (hits []kernel.Found, documents map[ker
 	return hits, documents
 }
 
-// regroup puts hits below their documents again, in the order of the hits.
+// regroup reverses flattenGroups. It keeps the order of hits.
 func regroup(hits []kernel.Found, documents map[kernel.ID]kernel.Found) []kernel.Found {
 	var out []kernel.Found
 	at := map[kernel.ID]int{}

@@ -9,10 +9,10 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// document is the type of documents among hits.
+// document is the type of hits that are documents.
 const document = "NodeDocument"
 
-// addPaths gives hits the paths that the tool fs takes.
+// addPaths adds to hits the paths that the fs tool accepts.
 func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	for i := range hits {
 		h := &hits[i]
@@ -26,8 +26,8 @@ func addPaths(ctx context.Context, r *action.Request, hits []hit) (err error) {
 	return nil
 }
 
-// hpath returns the human path of a hit's document in its notebook. For a hit that is a document, the kernel gives
-// the path of its parent, with a slash at the end.
+// hpath returns the human path of a hit's document within its notebook. For a document, the kernel gives the path of its
+// parent, with a trailing slash.
 func hpath(f *kernel.Found) string {
 	path := parsePassage(f.HPath).fullText()
 	switch {
@@ -39,7 +39,7 @@ func hpath(f *kernel.Found) string {
 	return path
 }
 
-// withoutNotebooks takes the names of notebooks off the beginning of paths.
+// withoutNotebooks removes the names of notebooks from the beginning of paths.
 func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Found) error {
 	visible, err := r.Levels.Visible(ctx)
 	if err != nil {
@@ -54,8 +54,8 @@ func withoutNotebooks(ctx context.Context, r *action.Request, found []kernel.Fou
 	return nil
 }
 
-// dropParentDocs leaves out documents that are on a page beside the hits in them, and are not hits themselves: a
-// search for several words has them. hits is how many hits the page has.
+// dropParentDocs removes documents that a page contains only because hits are in them. A search for several words
+// returns such documents. hits is the number of real hits on the page.
 func dropParentDocs(found []kernel.Found, query string, hits int) []kernel.Found {
 	inside := map[kernel.ID]bool{}
 	for i := range found {

@@ -24,7 +24,7 @@ type querySQLArgs struct {
 
 type rowsResult struct {
 	Data      []json.RawMessage `json:"data" about:"rows, each an object of its columns"`
-	Total     *int              `json:"total,omitempty" about:"how many rows, where all are shown"` // unknown where rows were left out
+	Total     *int              `json:"total,omitempty" about:"how many rows, where all are shown"` // unknown if rows were left out
 	Showing   int               `json:"showing" about:"how many are shown"`
 	Truncated bool              `json:"truncated" about:"whether there are more than maxRows"`
 	Hint      string            `json:"hint,omitempty" about:"what to do about it"`
@@ -72,7 +72,7 @@ func querySQL() *action.Action {
 	})
 }
 
-// narrowStatement returns a statement as it may be sent: narrowed to the notebooks that may be read, if some may not.
+// narrowStatement returns the statement to send. If some notebook may not be read, it is restricted to the others.
 func narrowStatement(ctx context.Context, r *action.Request, param string, statement *sqlguard.Statement, rows int) (string, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -130,7 +130,7 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 	rows, err := kernel.SQL[json.RawMessage](ctx, r.Kernel, sent)
 	if e, ok := errors.AsType[*tool.Error](err); ok {
 		switch {
-		case e.Code == kernel.CodeReadOnly: // it refuses every statement
+		case e.Code == kernel.CodeReadOnly: // a read-only kernel refuses all statements
 			return nil, err
 		case e.Code == kernel.CodeNoEffect:
 			return nil, statementFailed(r, param, "has a function that failed on some row")
@@ -139,7 +139,7 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 		case e.Facts["kernelCode"] != nil:
 			_, why, _ := strings.Cut(e.Message, " - ")
 			out := r.Invalid(param, "is refused by the kernel: "+why)
-			out.Hint = "say it in another way; functions of mathematics, for one, are not in every kernel"
+			out.Hint = "write it differently; some kernels lack mathematical functions, for example"
 			return nil, out
 		}
 	}
@@ -161,7 +161,7 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 	return rows, nil
 }
 
-// statementFailed is the error for a statement that the kernel could not carry out.
+// statementFailed is the error for a statement that the kernel could not execute.
 func statementFailed(r *action.Request, param, why string) error {
 	out := r.Invalid(param, why)
 	out.Hint = "json_extract wants JSON (CASE WHEN json_valid(x) THEN … END), REGEXP a pattern of RE2, and sum() of integers may overflow " +
@@ -169,7 +169,7 @@ func statementFailed(r *action.Request, param, why string) error {
 	return out
 }
 
-// idsOf returns the ids in rows, each once.
+// idsOf returns the distinct ids in rows.
 func idsOf(rows []json.RawMessage) []kernel.ID {
 	var ids []kernel.ID
 	seen := map[kernel.ID]bool{}

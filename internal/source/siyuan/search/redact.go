@@ -16,11 +16,11 @@ import (
 // the search finds the remaining text. If matches is nil, every cleaned hit is dropped.
 type hiddenTextFilter struct {
 	r       *action.Request
-	matches func(texts []string) bool // nil where nobody can say
-	cleaned map[kernel.ID]bool        // hits that were cleaned, which may stand where they do for what is hidden
+	matches func(texts []string) bool // nil if unknown for this kind of search
+	cleaned map[kernel.ID]bool        // hits that were cleaned, whose position may depend on hidden text
 }
 
-// apply returns the hits that stay, cleaned.
+// apply returns the remaining hits, cleaned.
 func (c *hiddenTextFilter) apply(ctx context.Context, found []kernel.Found) ([]kernel.Found, error) {
 	r := c.r
 	restricted, err := r.Levels.Restricted(ctx)
@@ -84,10 +84,9 @@ func plainOf(marked string) string { return parsePassage(marked).fullText() }
 // anyMatch keeps every hit.
 func anyMatch([]string) bool { return true }
 
-// matcher says of the texts of a block whether a search finds them. It is nil for a search that can ask for what is not
-// there: NOT, or [^q] in a pattern. The kernel leaves a hit out for what is hidden in it then, which nobody can put
-// back here, and that it is not found would tell what is hidden, character by character. With oneWord a word of several
-// will do.
+// matcher returns a function that reports whether the texts of a block match a search. It is nil for searches that can
+// exclude text: with NOT, or with [^q] in a pattern. There the kernel leaves out a block because of hidden text in it,
+// and the missing hit would reveal that text, character by character. If oneWord is set, one of several words is enough.
 func matcher(method, query string, oneWord bool) func(texts []string) bool {
 	switch method {
 	case "keyword":
@@ -101,14 +100,13 @@ func matcher(method, query string, oneWord bool) func(texts []string) bool {
 			}
 			return !slices.ContainsFunc(words, func(word string) bool { return !in(word) })
 		}
-	case "sql": // the statement saw what readers see
+	case "sql": // the statement saw only what readers see
 		return anyMatch
 	}
 	return nil
 }
 
-// demoteCleaned moves the hits whose text was changed behind the others: their former position depended on the hidden
-// text.
+// demoteCleaned moves hits whose text was changed to the end, because their position depended on the hidden text.
 func (c *hiddenTextFilter) demoteCleaned(found []kernel.Found) []kernel.Found {
 	if len(c.cleaned) > 0 {
 		sorting.Stable(found, func(a, b kernel.Found) int { return rank(c.cleaned[a.ID]) - rank(c.cleaned[b.ID]) })
@@ -123,8 +121,8 @@ func rank(last bool) int {
 	return 0
 }
 
-// dropHiddenMatches leaves out the documents that contain all words of a query only together with hidden text. The
-// kernel returns the blocks with one of the words in documents that contain them all.
+// dropHiddenMatches removes documents that contain all words of a query only together with hidden text. For a query of
+// several words, the kernel returns all blocks with one of the words in documents that contain all of them.
 func dropHiddenMatches(found []kernel.Found, query string) []kernel.Found {
 	words := strings.Fields(query)
 	if len(words) < 2 {

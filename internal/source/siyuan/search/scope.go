@@ -12,10 +12,10 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// scopePath is where a search looks: a notebook, or a document and what is below it.
+// scopePath matches the paths that restrict a search: a notebook, or a document with its descendants.
 var scopePath = lazyregexp.New(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
 
-// checkPaths refuses paths that the kernel would not understand.
+// checkPaths refuses paths that the kernel does not understand.
 func checkPaths(r *action.Request, paths []string) ([]string, error) {
 	var out []string
 	for i, given := range paths {
@@ -36,8 +36,8 @@ func notebookOf(path string) kernel.ID {
 	return kernel.ID(id)
 }
 
-// scope narrows paths to the readable ones; no paths means all readable notebooks. nothing reports that none of them
-// may be read, so that there is nothing to find.
+// scope restricts paths to the readable ones. No paths means all readable notebooks. nothing reports that none may be
+// read, so the result is empty.
 func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []string, nothing bool, err error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -47,7 +47,7 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	if err != nil {
 		return nil, false, err
 	}
-	if len(paths) > 0 { // an unknown path is treated like a hidden one, though no level forbids it
+	if len(paths) > 0 { // an unknown path is treated like a hidden one
 		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
 			return !slices.Contains(visible, notebookOf(p))
 		})
@@ -59,19 +59,18 @@ func scope(ctx context.Context, r *action.Request, paths []string) (narrowed []s
 	return narrowed, len(narrowed) == 0, nil
 }
 
-// These are the names, in the types of a search, of blocks whose text in the index is collected: databases collect
-// the text of their rows, embedded queries the text they found. It may come from any notebook, and nothing says
-// which.
+// Types of blocks whose text in the index is copied from elsewhere: databases contain the text of their rows, embedded
+// queries that of their results. It may come from any notebook.
 const (
 	databaseType = "databaseBlock"
 	queryType    = "embedBlock"
 	databaseNode = "NodeAttributeView"
 )
 
-// usualTypes are those that a kernel looks in where nobody has changed that, without databases.
+// usualTypes are the types that a kernel searches by default, except databases.
 var usualTypes = []string{"document", "heading", "paragraph", "codeBlock", "mathBlock", "table", "htmlBlock"}
 
-// withoutCollections returns types of blocks without those that collect, for where some notebook may not be read.
+// withoutCollections removes the types above. It is used if some notebook may not be read.
 func withoutCollections(types map[string]bool) map[string]bool {
 	out := maps.Clone(types)
 	if out == nil {
@@ -84,7 +83,7 @@ func withoutCollections(types map[string]bool) map[string]bool {
 	return out
 }
 
-// dropDatabases leaves databases out of what was found by other means, where some notebook may not be read.
+// dropDatabases removes databases from the hits of other kinds of search, if some notebook may not be read.
 func dropDatabases(ctx context.Context, r *action.Request, found []kernel.Found) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {

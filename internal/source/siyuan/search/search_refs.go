@@ -61,12 +61,12 @@ func searchRefs() *action.Action {
 	})
 }
 
-// maxReferable is how many blocks to refer to are looked for where some notebook may not be read.
+// maxReferable is the maximum number of results if some notebook may not be read.
 const maxReferable = 64
 
-// referableBlocks returns blocks to refer to. The kernel stops after a number of hits from all notebooks, so a hidden
-// hit would reveal itself by taking the place of another. If some notebook is hidden, only the others are searched,
-// page after page, since a hit left out because of hidden text must not take a place either.
+// referableBlocks returns blocks that a reference can point to. The kernel stops after a number of hits from all
+// notebooks, so a hidden hit would reveal itself by replacing a visible one. If some notebook is hidden, only the others
+// are searched, page by page, for the same reason.
 func referableBlocks(ctx context.Context, r *action.Request, q kernel.RefSearch) ([]kernel.Found, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func referableBlocks(ctx context.Context, r *action.Request, q kernel.RefSearch)
 		if found, err = clean.apply(ctx, found); err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // as the kernel does
+		found = slices.DeleteFunc(found, func(f kernel.Found) bool { return f.ID == q.ID || f.ID == q.Root }) // the kernel excludes these as well
 		referable = append(referable, found...)
 		if len(referable) >= maxReferable || n >= got.Pages {
 			break

@@ -72,7 +72,8 @@ var honest = []string{
 	"select id from blocks where content = '" + strings.Repeat("长", 5000) + "'",
 }
 
-// TestHonestStatements: narrowed to what may be read, a statement finds what it finds where nothing else is.
+// TestHonestStatements: a statement restricted to readable blocks finds the same as in a workspace that has
+// only those.
 func TestHonestStatements(t *testing.T) {
 	if len(honest) < 130 {
 		t.Fatalf("only %d statements", len(honest))

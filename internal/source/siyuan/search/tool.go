@@ -1,6 +1,6 @@
-// Package search is the tool that finds blocks by text, rows by SQL, references to a block, and assets, and that
-// replaces text in blocks. Nothing from a hidden notebook is shown or counted: where possible the kernel is not asked
-// for it, and its answers are filtered anyway. Package [collie/internal/sqlguard] decides what SQL may do.
+// Package search is the tool for searching: blocks by text, rows by SQL, references to a block, and assets. It also
+// replaces text in blocks. Results never contain or count anything from a hidden notebook: where possible the kernel is
+// not even asked for it, and its answers are always filtered. Package [collie/internal/sqlguard] restricts SQL.
 package search
 
 import "collie/internal/source/siyuan/action"

@@ -7,7 +7,7 @@ import (
 	"collie/internal/source/siyuan/search"
 )
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, search.Tool(), actiontest.Told{
 		Actions: []string{

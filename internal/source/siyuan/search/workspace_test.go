@@ -66,7 +66,7 @@ func (w *workspace) hiddenLikeMissing(name, hidden string, pairs ...any) {
 	w.HiddenAsMissing(w.t, act(w.t, name), args(pairs...), hidden, actiontest.Nowhere)
 }
 
-// silent fails if a result tells anything of the secret notebook.
+// silent fails the test if a result reveals anything of the secret notebook.
 func (w *workspace) silent(got gjson.Result) {
 	w.t.Helper()
 	for _, word := range []string{"CANARY", "canary", w.secret, w.secretDoc} {

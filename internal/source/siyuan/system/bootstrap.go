@@ -98,7 +98,7 @@ func bootstrap() *action.Action {
 	})
 }
 
-// switches says what is off, and whether that is known.
+// switches returns which actions are off, and whether that is known.
 func switches(r *action.Request) configuration {
 	c := configuration{Current: r.Config.Stale.IsZero() && !r.Config.Unreadable, Source: r.Config.Source, Off: []string{}}
 	if c.Source == "" {

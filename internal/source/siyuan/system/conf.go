@@ -149,7 +149,8 @@ func memberOf(v gjson.Result, step string) (found gjson.Result, ok bool) {
 	return found, ok
 }
 
-// describeValue says what a value holds, for a caller who asked for something else.
+// describeValue returns the end of a sentence about the content of a value, for the error about a
+// path that does not exist in it.
 func describeValue(v gjson.Result) string {
 	switch {
 	case v.IsArray():
@@ -288,7 +289,7 @@ var secretEnds = []string{
 	"passphrase", "pwd",
 }
 
-// secretNames are keys that are secret where nothing else stands in them.
+// secretNames are keys that are secret if the whole name is one of them, in the singular or plural.
 var secretNames = map[string]bool{
 	"key": true,
 	"env": true, "header": true, "arg": true, // of the servers that SiYuan's own assistant uses

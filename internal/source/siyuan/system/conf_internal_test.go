@@ -41,7 +41,7 @@ func TestSecretKeys(t *testing.T) {
 	}
 }
 
-// recorded is what a real kernel answered to getConf.
+// recorded is a real kernel's answer to getConf.
 func recorded(t testing.TB) any {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
@@ -169,7 +169,7 @@ func TestNoSecretShowsByItsPath(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		value := gjson.Get(encode(t, got), "value").Raw // not the path, which has what the caller wrote
+		value := gjson.Get(encode(t, got), "value").Raw // except the path, which repeats the caller's text
 		if strings.Contains(value, plantedText) {
 			t.Errorf("%s shows a secret: %s", path, value)
 		}

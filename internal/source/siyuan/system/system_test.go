@@ -42,7 +42,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	actiontest.Tool(t, system.Tool(), actiontest.Told{
 		Actions:   []string{"workspace_info", "network", "conf", "notify", "get_version", "get_current_time", "bootstrap"},

@@ -63,7 +63,7 @@ func list() *action.Action {
 	})
 }
 
-// queryWins drops the other names of query where that is given.
+// queryWins removes the aliases of query if query itself is given.
 func queryWins(args json.RawMessage) json.RawMessage {
 	if !gjson.GetBytes(args, "query").Exists() {
 		return args
@@ -71,10 +71,10 @@ func queryWins(args json.RawMessage) json.RawMessage {
 	return action.DropArgs(args, "keyword", "k")
 }
 
-// allTags returns the tags as the kernel counts them, in its order.
+// allTags returns the kernel's list of tags with their counts, in its order.
 func allTags(ctx context.Context, r *action.Request, sort *int) ([]tagCount, error) {
 	if sort == nil {
-		order, err := r.Kernel.TagSort(ctx) // the kernel stores the order it is sent, so this sends the stored one
+		order, err := r.Kernel.TagSort(ctx) // the kernel saves the requested order, so this requests the saved one
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ func allTags(ctx context.Context, r *action.Request, sort *int) ([]tagCount, err
 	walk = func(tags []kernel.Tag) {
 		for _, t := range tags {
 			if t.Count > 0 || len(t.Children) == 0 {
-				out = append(out, tagCount{html.UnescapeString(t.Label), t.Count}) // made for a web page
+				out = append(out, tagCount{html.UnescapeString(t.Label), t.Count}) // the kernel escapes it for HTML
 			}
 			walk(t.Children)
 		}
@@ -95,7 +95,7 @@ func allTags(ctx context.Context, r *action.Request, sort *int) ([]tagCount, err
 	return out, err
 }
 
-// readableTags returns the tags of the notebooks that may be read, by name.
+// readableTags returns the tags in readable notebooks, sorted by name.
 func readableTags(ctx context.Context, r *action.Request) ([]tagCount, error) {
 	found, err := taggedBlocks(ctx, r, "1")
 	if err != nil {

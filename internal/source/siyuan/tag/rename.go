@@ -15,7 +15,7 @@ type renameArgs struct {
 	New string `json:"newLabel" about:"tag as it shall be" req:"true" min:"1"`
 }
 
-// forbiddenMarks are the characters that the kernel lets no new tag have: Markdown has a use for them.
+// forbiddenMarks are characters that the kernel does not allow in new tags, because they have a meaning in Markdown.
 const forbiddenMarks = "!#$&()*<=>[\\]^_`{}~"
 
 type renameResult struct {
@@ -36,7 +36,7 @@ func rename() *action.Action {
 		Result:    renameResult{},
 		Example:   `{"oldLabel":"travel/china","newLabel":"travel/中国"}`,
 	}, func(ctx context.Context, r *action.Request, a renameArgs) (any, error) {
-		old, label := cleanLabel(a.Old), strings.Trim(cleanLabel(a.New), "/ ") // which the kernel would trim
+		old, label := cleanLabel(a.Old), strings.Trim(cleanLabel(a.New), "/ ") // the kernel would trim these
 		if label == "" || strings.Contains(label, "//") || strings.ContainsAny(label, forbiddenMarks+"\n") {
 			return nil, r.Invalid("newLabel", "must be a tag with a name on each level and without line breaks and these: "+forbiddenMarks)
 		}
@@ -51,14 +51,14 @@ func rename() *action.Action {
 	})
 }
 
-// replaceTag renames a tag where it may be read. The kernel does it in every notebook, and at once, so it is asked only
-// where that is the same, and is not taken at its word: it passes over & < > in the tags of texts.
+// replaceTag renames a tag in all readable notebooks. The kernel's own request renames it in every notebook, so it is
+// used only if all are readable. It misses tags that contain & < or >, so the remaining blocks are rewritten here.
 func replaceTag(ctx context.Context, r *action.Request, old, label string) error {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil {
 		return err
 	}
-	below := strings.HasPrefix(label, old+"/") // after which blocks still have what is below old
+	below := strings.HasPrefix(label, old+"/") // the new tag is below the old one, so blocks still match old afterwards
 	if !restricted {
 		if err := r.Kernel.RenameTag(ctx, old, label); err != nil || below {
 			return err
@@ -98,7 +98,7 @@ func remove() *action.Action {
 		Example:   `{"label":"travel"}`,
 	}, func(ctx context.Context, r *action.Request, a removeArgs) (any, error) {
 		label := cleanLabel(a.Label)
-		// The kernel has a call for it, which takes the text away with the tag, in hidden notebooks too.
+		// The kernel's own request would also remove the text of the tag, and affect hidden notebooks.
 		list, err := blocksWithTag(ctx, r, label)
 		if err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func remove() *action.Action {
 	})
 }
 
-// blocksWithTag returns the blocks that may be read and have the tag itself.
+// blocksWithTag returns the readable blocks that have exactly this tag.
 func blocksWithTag(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
 	list, err := blocksWithTagOrBelow(ctx, r, label)
 	return slices.DeleteFunc(list, func(u taggedBlock) bool { return !slices.Contains(u.labels(), label) }), err

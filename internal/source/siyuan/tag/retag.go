@@ -16,16 +16,16 @@ import (
 	"collie/internal/tool"
 )
 
-// rewriteEndpoints are the endpoints of a change of blocks.
+// rewriteEndpoints are the endpoints used to rewrite blocks.
 var rewriteEndpoints = []string{
 	"query/sql", "notebook/lsNotebooks", "block/getBlockDOMs", "block/getBlockDOM", "block/getBlockTreeInfos", "block/batchUpdateBlock",
 	"attr/batchGetBlockAttrs", "attr/batchSetBlockAttrs", "attr/setBlockAttrs", "attr/getBlockAttrs",
 }
 
-// relabel says what becomes of a tag: its label from now on, "" where it is taken away and its text stays.
+// relabel maps a tag to its new label, or to "" to remove the tag but keep its text.
 type relabel func(label string) string
 
-// renameLabel gives a tag and those below it another label.
+// renameLabel returns a relabel that renames a tag and the tags below it.
 func renameLabel(old, label string) relabel {
 	return func(have string) string {
 		if have == old || strings.HasPrefix(have, old+"/") {
@@ -45,10 +45,10 @@ func removeLabel(label string) relabel {
 	}
 }
 
-// batchSize is how many blocks are read and written at once.
+// batchSize is the number of blocks that are read and written in one batch.
 const batchSize = 100
 
-// rewrite changes the tags of blocks and nothing else in them. An error after some blocks were written says how many;
+// rewrite changes the tags in blocks and nothing else. If it fails after writing some blocks, the error says how many;
 // repeating the call continues with the rest.
 func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change relabel) error {
 	var texts []kernel.ID
@@ -60,7 +60,7 @@ func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change 
 			documents = append(documents, kernel.Attributes{ID: u.ID, Attrs: map[string]string{"tags": tags}})
 		}
 	}
-	for _, root := range documentsOf(list) { // shown once the action has succeeded
+	for _, root := range documentsOf(list) { // the user interface shows them after the action
 		r.RefreshDocument(root)
 	}
 	written := 0
@@ -79,7 +79,7 @@ func rewrite(ctx context.Context, r *action.Request, list []taggedBlock, change 
 	return nil
 }
 
-// halfDone adds to an error how many blocks had been written before it.
+// halfDone adds to an error the number of blocks written before it.
 func halfDone(err error, written int) error {
 	if written == 0 {
 		return err
@@ -108,7 +108,7 @@ func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change 
 		if now == doms[id] {
 			continue
 		}
-		// What was a tag may be the beginning of a reference as text.
+		// Without the tag, its text could form the beginning of a reference.
 		if now, _, err = content.Admit(ctx, r, content.Written{Data: now, DOM: true, Over: id, Was: doms[id]}); err != nil {
 			return 0, err
 		}
@@ -130,25 +130,25 @@ func retagTexts(ctx context.Context, r *action.Request, ids []kernel.ID, change 
 		return len(in), err
 	}
 	for _, attrs := range before {
-		delete(attrs, "av-names") // made by the kernel when it is read
+		delete(attrs, "av-names") // computed by the kernel
 	}
 	return len(in), content.KeepAttrs(ctx, r.Kernel, before, after)
 }
 
 var (
 	typeAttr = lazyregexp.New(`\sdata-type="([^"]*)"`)
-	// dynamicRef finds a reference whose text is that of another block, which its reader may not be allowed to know.
+	// dynamicRef matches a reference that shows the text of its target, which the reader may not be allowed to see.
 	dynamicRef = lazyregexp.New(`\sdata-subtype="d"`)
-	// What the kernel adds where it shows a block: words that are names of others, how many refer to it, and the heading
-	// whose folded section it is in.
+	// Elements that the kernel adds for display: virtual references, reference counts, and the heading of a folded
+	// section.
 	virtualRef  = lazyregexp.New(`(?s)<span data-type="virtual-block-ref"[^>]*>(.*?)</span>`)
 	derivedAttr = lazyregexp.New(`\s(?:refcount|parent-heading)="[^"]*"`)
 )
 
-// zeroWidth stands at the edges of a tag in the editor's form.
+// zeroWidth surrounds a tag in the editor's form.
 const zeroWidth = "\u200b"
 
-// retagDOM changes the tags in a block in the editor's form. It returns dom itself where none is another one then.
+// retagDOM changes the tags of a block in the editor's form. If nothing changes, it returns dom itself.
 func retagDOM(dom string, change relabel) string {
 	plain := virtualRef.ReplaceAllString(dom, "$1")
 	var b strings.Builder
@@ -161,7 +161,7 @@ func retagDOM(dom string, change relabel) string {
 		start := at + i
 		at = kernel.TagEnd(plain, start)
 		end := strings.IndexByte(plain[at:], '<')
-		if end < 0 || !strings.HasPrefix(plain[at+end:], "</span>") { // the span of a text has none in it
+		if end < 0 || !strings.HasPrefix(plain[at+end:], "</span>") { // text spans are not nested
 			continue
 		}
 		open, text := plain[start:at], plain[at:at+end]
@@ -203,7 +203,7 @@ func retagDOM(dom string, change relabel) string {
 	return out
 }
 
-// kindsOf returns what a span is: "tag", "strong".
+// kindsOf returns the types of a span, such as "tag" or "strong".
 func kindsOf(open string) []string {
 	m := typeAttr.FindStringSubmatch(open)
 	if m == nil {
@@ -212,20 +212,20 @@ func kindsOf(open string) []string {
 	return strings.Fields(m[1])
 }
 
-// withoutTag returns a span that is not a tag any more: what else it is stays, and so does how it looks.
+// withoutTag returns a span without its type tag. Its other types and its style are kept.
 func withoutTag(open string, kinds []string, text string) string {
 	rest := strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return kind == "tag" }), " ")
 	if rest == "" {
 		if typeAttr.ReplaceAllString(open, "") == "<span>" {
 			return text
 		}
-		rest = "text" // what the editor calls a span that only has a style
+		rest = "text" // the editor's type for a span that only has a style
 	}
 	at := typeAttr.FindStringIndex(open)
 	return open[:at[0]] + ` data-type="` + rest + `"` + open[at[1]:] + text + "</span>"
 }
 
-// relabelled returns the tags of a document as its attribute has them after a change.
+// relabelled returns the new value of a document's tags attribute.
 func (u *taggedBlock) relabelled(change relabel) (tags string, changed bool) {
 	var out []string
 	for _, label := range u.labels() {
@@ -238,7 +238,7 @@ func (u *taggedBlock) relabelled(change relabel) (tags string, changed bool) {
 	return strings.Join(out, ","), changed
 }
 
-// documentsOf returns the documents of blocks.
+// documentsOf returns the distinct documents of blocks.
 func documentsOf(list []taggedBlock) []kernel.ID {
 	found := map[kernel.ID]bool{}
 	for i := range list {
@@ -247,7 +247,7 @@ func documentsOf(list []taggedBlock) []kernel.ID {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// leftOver is the error for n blocks that still have a tag after it was to go; nil for none.
+// leftOver is the error if n blocks still have a tag that should be gone; nil if n is 0.
 func leftOver(label string, n int) error {
 	if n == 0 {
 		return nil

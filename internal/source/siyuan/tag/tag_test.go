@@ -115,7 +115,7 @@ func TestOddTags(t *testing.T) {
 	}
 }
 
-// TestListLeavesTheUsersOrder: the kernel keeps the order that it is asked for.
+// TestListLeavesTheUsersOrder: the kernel stores the order of each request as the user's setting.
 func TestListLeavesTheUsersOrder(t *testing.T) {
 	w := newWorkspace(t)
 	if _, err := w.Client.Tags(t.Context(), 4, true); err != nil { // what the user chose

@@ -1,7 +1,7 @@
 // Package tag is the tool of tags: listing them, and renaming or removing one everywhere. A tag belongs to every
 // notebook with a block that has it, so a write needs the level in all of them. A hidden notebook is treated as if it
 // did not exist: it needs no level and keeps the tag. Otherwise a caller could write a tag into a note of their own
-// and learn from the refusal whether a hidden note has it.
+// and find out from the refusal whether a hidden note has it.
 package tag
 
 import (
@@ -31,7 +31,7 @@ type taggedBlock struct {
 	Root kernel.ID `json:"root_id"`
 	Type string    `json:"type"`
 	Tag  string    `json:"tag"` // "#a# #b/c#"
-	// Markdown is the Markdown of a block with references, where a tag may be part of the text that a reference
+	// Markdown is set for blocks with references, where a tag may be in the anchor text of a reference.
 	// shows.
 	Markdown string `json:"markdown"`
 }
@@ -57,7 +57,7 @@ func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]tagge
 	}
 	seen, out := map[kernel.ID]bool{}, rows[:0]
 	for _, row := range rows {
-		if !seen[row.ID] { // rows may come twice
+		if !seen[row.ID] { // rows may be duplicated
 			seen[row.ID] = true
 			out = append(out, row)
 		}
@@ -65,7 +65,7 @@ func taggedBlocks(ctx context.Context, r *action.Request, where string) ([]tagge
 	return out, ownTags(ctx, r, out)
 }
 
-// ownTags drops the tags that a block shows only because it copies the text of an unreadable block.
+// ownTags removes tags that a block only shows because it copies the text of an unreadable block.
 func ownTags(ctx context.Context, r *action.Request, list []taggedBlock) error {
 	texts := make([]string, len(list))
 	for i := range list {
@@ -108,15 +108,15 @@ func (u *taggedBlock) has(label string) bool {
 	return false
 }
 
-// blocksWithTagOrBelow returns the blocks that may be read and have the tag or one below it. The condition names no
-// pattern: the kernel panics over the ESCAPE that one with a % or _ takes.
+// blocksWithTagOrBelow returns the readable blocks that have the tag or one below it. The SQL condition uses no LIKE
+// pattern, because a pattern with % or _ needs ESCAPE, on which the kernel panics.
 func blocksWithTagOrBelow(ctx context.Context, r *action.Request, label string) ([]taggedBlock, error) {
 	found, err := taggedBlocks(ctx, r, "(instr(tag, "+kernel.Quote("#"+label+"#")+") > 0 OR instr(tag, "+kernel.Quote("#"+label+"/")+") > 0)")
 	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.has(label) }), err
 }
 
-// needsEverywhere needs a level in every notebook that may be read and has the tag an argument
-// names. One that only others have does not exist.
+// needsEverywhere needs a level in every readable notebook that has the tag. A tag that only hidden notebooks have is
+// treated as missing.
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		label := cleanLabel(r.Text(param))

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// changes are those of a comparison: kind, text before and after.
+// changes are the changes that a comparison shows: kind, text before and after.
 func changes(got gjson.Result) (out []string) {
 	for _, c := range got.Get("data").Array() {
 		out = append(out, fmt.Sprintf("%s %q %q", c.Get("kind").Str, c.Get("before").Str, c.Get("after").Str))

@@ -23,7 +23,8 @@ type change struct {
 	Type   string    `json:"type" about:"its type"`
 	Before string    `json:"before,omitempty" about:"text in the copy, up to 400 characters"`
 	After  string    `json:"after,omitempty" about:"text now"`
-	// Format says that only something else than the text differs, such as a link or an attribute.
+	// Format means that the texts are equal and something else differs, such as a link or an
+	// attribute.
 	Format bool `json:"formatOnly,omitempty" about:"the text is the same"`
 }
 

@@ -229,7 +229,7 @@ func nodes(ctx context.Context, r *action.Request) ([]node, error) {
 	return out, nil
 }
 
-// onScope returns what a call must be allowed to do: a level on the document in its arguments, or reading every
+// onScope returns the levels that a call needs: a level on the document in its arguments, or reading every
 // notebook if it is about the whole workspace, since a snapshot has all of them.
 func onScope(level access.Level) []action.Need {
 	return []action.Need{

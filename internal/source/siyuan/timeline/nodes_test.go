@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-func TestToolHasTheActionsOfTheSpecification(t *testing.T) {
+func TestTool(t *testing.T) {
 	t.Parallel()
 	if !timeline.Tool().Off {
 		t.Error("the tool is on by default")

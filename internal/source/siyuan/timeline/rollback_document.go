@@ -132,7 +132,7 @@ func replaceDocument(ctx context.Context, r *action.Request, target *action.Targ
 	}
 	if len(diff(v.blocks, parseBlocks(reread))) > 0 {
 		return &tool.Error{
-			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version is not what it was a moment ago; nothing was changed",
+			Op: "bring back", Kind: tool.StateChanged, Subject: string(doc), Message: "the version has just changed; nothing was written",
 			Hint: fmt.Sprintf(`wait a second, then timeline(action="compare_recent", documentId=%q)`, doc),
 		}
 	}

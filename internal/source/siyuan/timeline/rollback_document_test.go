@@ -50,7 +50,7 @@ func TestRollbackToACopy(t *testing.T) {
 		t.Errorf("the document was shown again %d times", reloaded)
 	}
 	// What was before is a copy too, so the way leads back.
-	w.until(patience, func() bool { return w.copies() > 1 })
+	w.until(realKernelLimit, func() bool { return w.copies() > 1 })
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", w.lastCopy()))
 	if w.texts() != "changed|two|three|added" {
 		t.Errorf("back again: %s", w.texts())

@@ -51,7 +51,7 @@ func (w *workspace) texts() string {
 func (w *workspace) keep() {
 	w.t.Helper()
 	before := w.copies()
-	for begun := time.Now(); time.Since(begun) < patience; {
+	for begun := time.Now(); time.Since(begun) < realKernelLimit; {
 		if err := w.Client.KeepHistory(w.t.Context(), w.doc); err != nil {
 			w.t.Fatal(err)
 		}
@@ -62,8 +62,8 @@ func (w *workspace) keep() {
 	w.t.Fatal("the copy is not found")
 }
 
-// patience is how long a real kernel may take.
-const patience = 30 * time.Second
+// realKernelLimit is how long a real kernel may take.
+const realKernelLimit = 30 * time.Second
 
 // until looks whether something is so, again and again for some time.
 func (w *workspace) until(limit time.Duration, ok func() bool) bool {

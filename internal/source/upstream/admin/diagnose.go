@@ -30,8 +30,8 @@ func Info(version string) json.RawMessage {
 // after it.
 var Briefly = process.Ladder{CloseWait: 250 * time.Millisecond, TermWait: 750 * time.Millisecond}
 
-// DiagnoseOptions are what the settings do not say. Self and ReaperArgs start this program as the reaper of its
-// children; without Self there is no reaper.
+// DiagnoseOptions are the inputs of Diagnose besides the settings. Self and ReaperArgs start this program as
+// the reaper of its children; without Self there is no reaper.
 type DiagnoseOptions struct {
 	Version    string
 	Self       string

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A project's server that nobody has trusted is not started for a diagnosis, whatever else the settings say.
+// A server of an untrusted project is not started for a diagnosis, whatever the other settings are.
 func TestDiagnoseUntrusted(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{"MCP on": `{}`, "MCP off": `{"mcp":{"enabled":false}}`} {

@@ -55,6 +55,8 @@ type NewServers struct {
 	DryRun bool `json:"dryRun,omitempty"`
 	// Typed must repeat [Added.Type]: a person has to type the names of servers that run commands, joined by ", ".
 	Typed string `json:"typed,omitempty"`
+	// Secrets are stored before the servers are added, by the names of ${secret:NAME} in JSON.
+	Secrets map[string]string `json:"secrets,omitempty"`
 }
 
 // NewServer is one added server.
@@ -108,6 +110,13 @@ func (e *Editor) Add(ctx context.Context, n *NewServers) (Added, error) {
 	}
 	if strings.TrimSpace(n.Typed) != out.Type {
 		return Added{}, notTyped(op, out.Type)
+	}
+	if err := e.mayStore(ctx, n); err != nil {
+		return Added{}, err
+	}
+	hidden := HiddenInputs{Secrets: n.Secrets}
+	if err := hidden.Store(ctx, cfg); err != nil {
+		return Added{}, err
 	}
 	if err := e.edit(ctx, op, cfg, file, config.Add(servers, false)); err != nil {
 		return Added{}, err

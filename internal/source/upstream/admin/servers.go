@@ -1,4 +1,4 @@
-// Package admin is what people do with MCP servers: list them with their state, read their logs, start and stop them,
+// Package admin lets people manage MCP servers: list them with their state, read their logs, start and stop them,
 // sign in to them and diagnose them.
 //
 // [Specs] reads the server entries of the settings, and [Options] the settings for all servers. Package app makes a

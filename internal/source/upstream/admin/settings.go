@@ -17,13 +17,14 @@ import (
 	"collie/internal/tool"
 )
 
-// Configured is what the settings alone say of a server.
+// Configured describes a server by its settings alone.
 type Configured struct {
 	// Status is the state of a server that was not started; Since is zero.
 	Status      tool.ServerStatus
 	Title       string // for people; may be empty
 	Description string // for people; may be empty
-	Package     string // the package that a package runner runs; empty if there is none or it cannot be told
+	Package     string // the package that a package runner runs; empty if there is none or it is unknown
+	Registry    string // NAME@VERSION in a registry that filled the entry in
 	File        string // file that defines it
 	Line        int
 }
@@ -48,7 +49,7 @@ func ReadServers(ctx context.Context, cfg *config.Config, env config.Env) []Conf
 	for i, srv := range set.Servers() {
 		e := specs[i].Entry
 		out[i] = Configured{
-			Status: srv.Status(), Title: e.DisplayName, Description: e.Description, Package: e.Package,
+			Status: srv.Status(), Title: e.DisplayName, Description: e.Description, Package: e.Package, Registry: e.Registry,
 			File: cfg.Servers[i].File,
 		}
 		out[i].Status.Since = time.Time{}
@@ -79,14 +80,14 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 		environ := entry.Environment(e, env.List(), entry.EnvironmentOptions{Deny: cfg.MCP.EnvDeny})
 		p := Program{Server: e.Name, Name: e.Command.String()}
 		p.Path, p.Err = process.Resolve(e.Command.Reveal(), environ, e.Dir)
-		if p.Err == nil && slices.Contains(ofNode, filepath.Base(p.Name)) {
+		if p.Err == nil && slices.Contains(nodeScripts, filepath.Base(p.Name)) {
 			_, p.Err = process.Resolve("node", environ, e.Dir)
 		}
 		if p.Err != nil {
 			if p.Hint = upstream.InstallHint(p.Name); reasonOf(p.Err) == process.PermissionDenied {
 				p.Hint = "make it executable, as with chmod +x, or name the program that runs it as the command"
 			}
-		} else if info, err := os.Stat(e.Dir); !toBeMade(cfg, e.Dir, err) && (err != nil || !info.IsDir()) {
+		} else if info, err := os.Stat(e.Dir); !isMissingSettingsDir(cfg, e.Dir, err) && (err != nil || !info.IsDir()) {
 			p.Err = &process.StartError{Reason: process.BadDir, Name: p.Name, Dir: e.Dir, Err: err}
 			p.Hint = "make that folder, or change cwd"
 		}
@@ -96,9 +97,17 @@ func Programs(cfg *config.Config, env config.Env) []Program {
 	return out
 }
 
-// toBeMade reports whether dir is the settings folder and does not exist yet. Servers start there by default, and it
-// is made together with the settings file.
-func toBeMade(cfg *config.Config, dir string, err error) bool {
+// ProgramFound returns a function that reports whether servers could be started with a program.
+func ProgramFound(env config.Env) func(program string) bool {
+	return func(program string) bool {
+		_, err := process.Resolve(program, env.List(), "")
+		return err == nil
+	}
+}
+
+// isMissingSettingsDir reports whether dir is the settings folder and does not exist yet. Servers start there by
+// default, and it is created together with the settings file.
+func isMissingSettingsDir(cfg *config.Config, dir string, err error) bool {
 	return errors.Is(err, fs.ErrNotExist) && dir == cfg.Paths.Config
 }
 
@@ -109,8 +118,8 @@ func reasonOf(err error) process.Reason {
 	return ""
 }
 
-// ofNode are scripts that are run by Node.
-var ofNode = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
+// nodeScripts are scripts that are run by Node.
+var nodeScripts = []string{"npx", "npm", "pnpm", "pnpx", "yarn"}
 
 // hasErrors reports whether an entry has an error.
 func hasErrors(s upstream.Spec) bool {

@@ -37,7 +37,7 @@ func Specs(cfg *config.Config, env config.Env) ([]upstream.Spec, []config.Findin
 		}
 		if !s.Untrusted {
 			o.Secret = secrets.Get
-			o.Input = func(id string) (string, bool) { return s.Answer(id, nil) } // a gateway has nobody to ask
+			o.Input = func(id string) (string, bool) { return s.Answer(id, nil) } // a gateway cannot ask a person
 		}
 		e, problems := entry.Parse(s.Name, s.Raw, o)
 		if s.Untrusted {
@@ -105,8 +105,7 @@ func Owners(cfg *config.Config, env config.Env, name string) []string {
 	return append([]string{}, bare...)
 }
 
-// Options returns what the settings say of all servers together. The caller adds the cache, pins, tokens, reaper and
-// Info.
+// Options returns the settings for all servers together. The caller adds the cache, pins, tokens, reaper and Info.
 func Options(cfg *config.Config, env config.Env) upstream.Options {
 	c := &cfg.Cache
 	return upstream.Options{

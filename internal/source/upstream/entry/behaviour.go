@@ -8,16 +8,16 @@ import (
 	"strconv"
 	"strings"
 
-	"collie/internal/lazyregexp"
 	"collie/internal/tool"
 )
 
-// behaviour reads the fields that say how a server is treated, which are not part of its identity.
+// behaviour reads the fields for the treatment of a server, which are not part of its identity.
 func (o *object) behaviour() {
 	e := &o.entry
 	o.setText(&e.DisplayName, "displayName")
 	o.setText(&e.Description, "description")
 	o.setText(&e.About, "about")
+	o.setText(&e.Registry, "registry")
 	o.enabled()
 	setWord(o, &e.Lifecycle, []lifecycle{Auto, Lazy, Eager, KeepAlive}, "lifecycle")
 	setWord(o, &e.View, []tool.View{tool.Flat, tool.Grouped, tool.Search}, "view")
@@ -88,14 +88,12 @@ func (o *object) timeouts() {
 	}, "cache")
 }
 
-var prefixText = lazyregexp.New(`^[A-Za-z0-9_-]{0,32}$`)
-
 // prefix reads the prefix of tool names. A single word gets the default separator "__" behind it.
 func (o *object) prefix() {
 	s, pointer, ok := o.text("prefix")
 	switch {
 	case !ok || s == "auto":
-	case !prefixText.MatchString(s):
+	case len(s) > 32 || !consistsOf(s, nameChars):
 		o.fail(pointer, "value", "expected up to 32 of A-Z a-z 0-9 _ -, got %q", s)
 	case s == "" || strings.HasSuffix(s, "_") || strings.HasSuffix(s, "-"):
 		o.entry.Prefix = s

@@ -21,6 +21,7 @@ type Entry struct {
 	DisplayName string // for people; empty if none was given
 	Description string // for people
 	About       string // what it is for, shown to models by the search tools
+	Registry    string // where a registry filled the entry in: NAME@VERSION there
 	Disabled    bool
 
 	Transport Transport

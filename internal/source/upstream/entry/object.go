@@ -30,7 +30,7 @@ func (o *object) field(names ...string) (raw json.RawMessage, pointer string, ok
 			continue
 		}
 		if ok {
-			o.warn(o.pointer+"/"+escape(n), "alias", "%q says the same; %q counts", found, found)
+			o.warn(o.pointer+"/"+escape(n), "alias", "%q means the same; %q applies", found, found)
 			continue
 		}
 		raw, pointer, ok, found = v, o.pointer+"/"+escape(n), true, n

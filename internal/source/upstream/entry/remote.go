@@ -47,7 +47,7 @@ func (o *object) remote() {
 			t.fail(t.pointer, "value", "certFile and keyFile belong together; only one of them is set")
 		}
 		if e.TLS.Insecure {
-			t.warn(t.pointer+"/insecure", "tls", "certificates are not checked: anybody on the way can read and change everything")
+			t.warn(t.pointer+"/insecure", "tls", "certificates are not checked: anyone on the network path can read and change everything")
 		}
 	}, "tls")
 }

@@ -2,12 +2,18 @@ package entry
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"collie/internal/lazyregexp"
 )
 
-// tokenShapes matches tokens whose issuers gave them a recognizable form.
+// tokenHeads are how the texts that tokenShapes matches begin.
+var tokenHeads = []string{
+	"sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "ntn_", "secret_",
+}
+
+// tokenShapes matches tokens whose issuers gave them a recognizable form. It is compiled for words with a fitting head.
 var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 	`sk-[A-Za-z0-9_-]{20,}`,                                      // model providers
 	`gh[pousr]_[A-Za-z0-9]{30,}`, `github_pat_[A-Za-z0-9_]{30,}`, // GitHub
@@ -21,15 +27,14 @@ var tokenShapes = lazyregexp.New(`^(` + strings.Join([]string{
 	`ntn_[A-Za-z0-9]{30,}`, `secret_[A-Za-z0-9]{30,}`, // Notion
 }, "|") + `)$`)
 
-var tokenAlphabet = lazyregexp.New(`^[A-Za-z0-9_+/=-]{32,}$`)
-
 // LooksSecret reports whether a word has the form of a known token, or is long and as mixed as only random text is.
 // It is false for paths, package names and ids made of words.
 func LooksSecret(word string) bool {
-	if tokenShapes.MatchString(word) || strings.HasPrefix(word, "-----BEGIN ") {
+	known := func(head string) bool { return strings.HasPrefix(word, head) }
+	if slices.ContainsFunc(tokenHeads, known) && tokenShapes.MatchString(word) || strings.HasPrefix(word, "-----BEGIN ") {
 		return true
 	}
-	if !tokenAlphabet.MatchString(word) || strings.Count(word, "/") > 1 {
+	if len(word) < 32 || !consistsOf(word, nameChars+"+/=") || strings.Count(word, "/") > 1 {
 		return false
 	}
 	digits, letters := 0, 0
@@ -64,9 +69,17 @@ func isUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
+// secretEnds are how the flags that secretFlag matches end, in lower case.
+var secretEnds = []string{"key", "token", "secret", "password", "passwd", "pass", "auth"}
+
 var secretFlag = lazyregexp.New(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)
 
 // isSecretFlag reports whether the value of a flag is to be masked.
 func isSecretFlag(flag string) bool {
-	return secretFlag.MatchString(flag)
+	if !strings.HasPrefix(flag, "-") {
+		return false
+	}
+	lower := strings.ToLower(flag)
+	fits := func(end string) bool { return strings.HasSuffix(lower, end) }
+	return slices.ContainsFunc(secretEnds, fits) && secretFlag.MatchString(flag)
 }

@@ -172,7 +172,7 @@ func TestRecognize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// By its name where that tells, and by what is in it otherwise.
+		// By its name if that is enough, otherwise by its content.
 		for _, as := range []string{file, "/tmp/any" + filepath.Ext(file)} {
 			h, err := hosts.Recognize(as, text)
 			alike := slices.Contains([]string{"claude-desktop", "kilo"}, name) && as != file // as others are

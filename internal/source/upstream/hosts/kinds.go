@@ -18,7 +18,7 @@ type field struct {
 // kind says how a value is read and written. in reports false if the value is the default and need not be stored. A
 // nil out writes the value as it is.
 type kind struct {
-	noun  string // what the value is, as error messages say it
+	noun  string // the expected type, in the words of error messages
 	read  func(r *hostReading, raw json.RawMessage) (v any, ok bool)
 	write func(w *hostWriting, v any) (any, bool)
 }

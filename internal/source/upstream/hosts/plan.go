@@ -91,7 +91,7 @@ func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, 
 	return p, err
 }
 
-// exceptProfile returns a command line of Collie without the profile that it asks for.
+// exceptProfile returns a command line of Collie without its flag for a profile.
 func exceptProfile(line []string) []string {
 	if i := slices.Index(line, "--profile"); i >= 0 && i+1 < len(line) {
 		return slices.Delete(slices.Clone(line), i, i+2)
@@ -352,5 +352,5 @@ func (p Plan) write() error {
 	if err := atomicfile.Write(p.File, p.after, mode); err != nil {
 		return err
 	}
-	return os.Chmod(p.File, mode) // undoes what the umask took away
+	return os.Chmod(p.File, mode) // restores the permissions that the umask removed
 }

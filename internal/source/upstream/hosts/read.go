@@ -78,11 +78,11 @@ func (h Host) foundServer(l listedServer, p Place) Found {
 	if l.skip != "" {
 		return out
 	}
-	if l.as != nil {
+	if l.as != nil { // the entry is in another host's format
 		h = *l.as
 	}
 	r := newReading(&h, l.raw, out.Project)
-	if l.adapt != nil {
+	if l.adapt != nil { // other parts of the file say something about it
 		l.adapt(r)
 	}
 	r.finish()
@@ -100,18 +100,19 @@ func (h Host) foundServer(l listedServer, p Place) Found {
 type hostReading struct {
 	object
 	host   *Host
-	base   string // base of relative paths; empty if unknown
+	base   string // folder that relative paths start from; empty if unknown
 	entry  Entry
 	notes  []string
-	used   map[string]bool
-	unread []string // names of fields that were not read
+	used   map[string]bool // names of fields that were read, or that mean nothing here
+	unread []string        // names of fields that were not read
 }
 
 func newReading(h *Host, raw json.RawMessage, base string) *hostReading {
 	return &hostReading{object: object{members: membersOf(raw)}, host: h, base: base, used: map[string]bool{}}
 }
 
-// finish runs the host's own read function and then its table of fields.
+// finish runs the host's own read function and then its table of fields. Then it sets the transport and the working
+// folder, and records what was not read.
 func (r *hostReading) finish() {
 	if r.host.read != nil {
 		r.host.read(r)
@@ -143,7 +144,7 @@ func (r *hostReading) field(theirs string, f field) {
 		return
 	}
 	v, ok := f.kind.read(r, raw)
-	if !ok && r.host.isOurs() {
+	if !ok && r.host.isOurs() { // in our own format, it counts as a field that we do not know
 		r.unread = append(r.unread, theirs)
 		return
 	}
@@ -180,7 +181,7 @@ func (r *hostReading) ignoreFields(fields ...string) {
 	}
 }
 
-// peek returns a text without marking it as read.
+// peek returns a string field without marking it as read.
 func (r *hostReading) peek(name string) (string, bool) { return stringOf(r.get(name)) }
 
 // string, strings and bool return a field of that type and mark it as read; ok is false for another type.
@@ -214,7 +215,7 @@ func (r *hostReading) noteUnread() {
 		if r.used[m.name] || kindOf(m.value) == 'n' || contains(r.unread, m.name) {
 			continue
 		}
-		opened := false
+		opened := false // whether a member of this object was read, as in name.inner
 		for name := range r.used {
 			opened = opened || strings.HasPrefix(name, m.name+".")
 		}
@@ -230,7 +231,7 @@ func (r *hostReading) noteUnread() {
 	}
 }
 
-// texts converts texts of the host to ours.
+// texts converts strings in the host's notation to ours.
 func (r *hostReading) texts(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {

@@ -102,7 +102,7 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 	}
 	out := []byte(strings.Join(kept, ""))
 	after, err := tomlText.parse(out)
-	if err != nil || len(cut) == 0 || !sameBeside(after, before, path) {
+	if err != nil || len(cut) == 0 || !equalExceptAt(after, before, path) {
 		return nil, "", fmt.Errorf("[%s] is written in a way that cannot be changed safely; change it by hand", tomlPath(path))
 	}
 	return out, strings.TrimRight(strings.Join(cut, ""), " \t\r\n") + "\n", nil

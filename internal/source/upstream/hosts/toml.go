@@ -127,7 +127,7 @@ func setTOML(text []byte, path []string, tables string) ([]byte, error) {
 	}
 	out := []byte(body + tables)
 	after, err := tomlText.parse(out)
-	if err != nil || !sameBeside(before, after, path) {
+	if err != nil || !equalExceptAt(before, after, path) {
 		return nil, fmt.Errorf("[%s] is written in a way that cannot be changed safely; change it by hand", tomlPath(path))
 	}
 	return out, nil
@@ -158,8 +158,8 @@ func tomlHeader(line string) (path []string, ok bool) {
 	return path, true
 }
 
-// sameBeside reports whether two documents are equal except at path, which has two elements.
-func sameBeside(a, b *document, path []string) bool {
+// equalExceptAt reports whether two documents are equal except at path, which has two elements.
+func equalExceptAt(a, b *document, path []string) bool {
 	without := func(d *document) (string, bool) {
 		out, found := orderedObject{}, false
 		for _, m := range d.members {

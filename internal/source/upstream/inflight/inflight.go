@@ -234,7 +234,7 @@ func (f *Call) endQuestions() {
 	f.asking.Wait()
 }
 
-func (f *Call) isOver() bool {
+func (f *Call) isDone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ended
@@ -319,7 +319,7 @@ func (t *Calls) Owner() (f *Call, several bool) {
 	var more []*Call
 	for _, g := range t.byID {
 		switch {
-		case g.isOver():
+		case g.isDone():
 		case f == nil:
 			f = g
 		case g.Request.Session == "" || f.Request.Session != g.Request.Session:

@@ -26,7 +26,7 @@ type Feed struct {
 
 // NewFeed returns the feed of a connection; remote says that it goes over HTTP. stream opens the stream for list
 // changes and reports whether it is open; nil means that changes can arrive on the connection at any time. late waits
-// for a stream that was not open then, and reports whether it is; nil means that it never will be.
+// for a stream that stream could not open, and reports whether it is open; nil means that it never will be.
 func NewFeed(c *mcp.Client, remote bool, stream, late func(context.Context) bool) *Feed {
 	return &Feed{client: c, remote: remote, stream: stream, awaitLateStream: late, streamReady: make(chan struct{}), listed: make(chan struct{})}
 }

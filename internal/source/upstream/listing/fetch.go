@@ -12,6 +12,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/source/upstream/toolcache"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // Bounds of a list.
@@ -52,7 +53,7 @@ const (
 // those). If another live connection's lists are published, f's replace them only if always is set. A failed list is
 // an [*Error].
 func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %s", units.DurationWords(listLimit)))
 	defer cancel()
 	l.Hear(ctx, f)
 	next := &Lists{}
@@ -66,7 +67,7 @@ func (l *Listing) Learn(ctx context.Context, f *Feed, always bool) error {
 	seen := l.Lists() != nil
 	l.publishTools(f, next)
 	if accepted && seen { // else the cache entry would say that the server has tools only
-		l.Keep(f)
+		l.keep(f)
 	}
 	return nil
 }
@@ -119,7 +120,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	if !asked {
 		return false
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %v", listLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, fmt.Errorf("the lists took longer than %s", units.DurationWords(listLimit)))
 	defer cancel()
 	<-f.streamReady // bounded by streamWait
 	var wg sync.WaitGroup
@@ -132,7 +133,7 @@ func (l *Listing) LearnRest(ctx context.Context, f *Feed) bool {
 	}
 	wg.Wait()
 	if l.opts.Life.Err() == nil {
-		l.Keep(f)
+		l.keep(f)
 	}
 	return true
 }
@@ -260,7 +261,7 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 			return true
 		}
 		if missing(mcp.Get(def, "inputSchema")) {
-			l.opts.Said.Add("collie", fmt.Sprintf("tool %q has no inputSchema, taken as an object", a.Name))
+			l.opts.ServerLog.Add("collie", fmt.Sprintf("tool %q has no inputSchema, taken as an object", a.Name))
 		}
 		seen[a.Name] = true
 		k.Tools = append(k.Tools, def)
@@ -279,7 +280,7 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 
 // logDropped logs, in the server's log and ours, that a list entry was left out.
 func (l *Listing) logDropped(noun string, err error) {
-	l.opts.Said.Add("collie", noun+" left out: "+err.Error())
+	l.opts.ServerLog.Add("collie", noun+" left out: "+err.Error())
 	l.opts.Log.Warn("list entry left out", "what", noun, "error", err)
 }
 

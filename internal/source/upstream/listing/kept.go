@@ -95,9 +95,9 @@ func (l *Listing) Forget(running func() bool) bool {
 	return true
 }
 
-// Keep stores the lists of f in the cache, if they are the published ones. An empty list of tools from a server that
+// keep stores the lists of f in the cache, if they are the published ones. An empty list of tools from a server that
 // announces tools never replaces a stored list.
-func (l *Listing) Keep(f *Feed) {
+func (l *Listing) keep(f *Feed) {
 	k := l.Lists()
 	conf := l.opts.Settings()
 	if k == nil || l.opts.Hash == "" || !conf.Cache.Enabled || l.Feed() != f {
@@ -127,7 +127,7 @@ func (l *Listing) Keep(f *Feed) {
 // KeepCurrent is Keep for the current feed, after all its lists have arrived.
 func (l *Listing) KeepCurrent() {
 	if f := l.Feed(); f != nil && f.Await(l.opts.Life) == nil {
-		l.Keep(f)
+		l.keep(f)
 	}
 }
 

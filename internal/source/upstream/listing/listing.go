@@ -28,13 +28,13 @@ import (
 type Options struct {
 	Name string
 	// Hash is the server's identity; empty stores nothing.
-	Hash     string
-	Settings func() *entry.Entry // returns the current settings
-	Cache    *toolcache.Cache
-	Pins     *pins.Store
-	Home     string // the user's home folder, which is masked in what is stored
-	Log      *slog.Logger
-	Said     *serverlog.Log // the server's own log, which users read
+	Hash      string
+	Settings  func() *entry.Entry // returns the current settings
+	Cache     *toolcache.Cache
+	Pins      *pins.Store
+	Home      string // the user's home folder, which is masked in what is stored
+	Log       *slog.Logger
+	ServerLog *serverlog.Log // the server's own log, which users read
 
 	// Fingerprint returns a digest of the files behind the server's command, Principal one of who is signed in.
 	Fingerprint, Principal func() string
@@ -73,7 +73,7 @@ type Listing struct {
 	meta meta
 }
 
-// build is what an offer was made from, besides the lists.
+// build holds the inputs of an offer besides the lists.
 type build struct {
 	conf *entry.Entry
 	pins *pinChanges
@@ -88,7 +88,7 @@ type meta struct {
 	hello     handshakeInfo
 }
 
-// handshakeInfo is what a server said of itself on its last connection.
+// handshakeInfo holds what a server reported about itself on its last connection.
 type handshakeInfo struct {
 	era, version string
 	server       string // name and version

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"collie/internal/mcp"
+	"collie/internal/units"
 )
 
 // pages requests all pages of a list and calls each for every entry, until each returns false. A list that the server
@@ -91,7 +92,7 @@ func (k *Lists) applyCacheHints(result json.RawMessage) {
 const maxTTL = 30 * 24 * time.Hour
 
 func (l *Listing) page(ctx context.Context, f *Feed, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, pageLimit, fmt.Errorf("%s did not answer within %v", method, pageLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, pageLimit, fmt.Errorf("%s did not answer within %s", method, units.DurationWords(pageLimit)))
 	defer cancel()
 	return f.client.Request(ctx, method, params)
 }

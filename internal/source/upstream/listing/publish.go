@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Lists is what a server said of itself, byte for byte, whether it came from the live server or the cache. It is
+// Lists holds what a server reported about itself, byte for byte, from the live server or from the cache. It is
 // immutable once published.
 type Lists struct {
 	Tools, Resources, Templates, Prompts []json.RawMessage
@@ -82,7 +82,7 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	}
 }
 
-// Publish makes k what the server offers until it tells its own lists.
+// Publish is publish for callers that do not hold l.publishMu. The server replaces k when it reports its own lists.
 func (l *Listing) Publish(k *Lists, fresh tool.Freshness, why string) {
 	l.publishMu.Lock()
 	defer l.publishMu.Unlock()

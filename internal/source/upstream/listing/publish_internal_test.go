@@ -21,7 +21,7 @@ func listingOf(t *testing.T, o Options) *Listing {
 	e, _ := entry.Parse("m", json.RawMessage(`{"command":"true"}`), entry.Options{Dir: "/"})
 	none := func() string { return "" }
 	o.Name, o.Settings, o.Fingerprint, o.Principal = "m", func() *entry.Entry { return &e }, none, none
-	o.Log, o.Said = slog.New(slog.DiscardHandler), serverlog.New(serverlog.Options{})
+	o.Log, o.ServerLog = slog.New(slog.DiscardHandler), serverlog.New(serverlog.Options{})
 	if o.Tell == nil {
 		o.Tell = func(tool.Change) {}
 	}

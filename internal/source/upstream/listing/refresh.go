@@ -155,7 +155,7 @@ func (l *Listing) Refresh(ctx context.Context, f *Feed, changed map[tool.ChangeK
 		delete(changed, kind)
 	}
 	if len(came) > 0 && !changed[tool.ToolsChanged] { // a stored entry records when its tools were confirmed
-		l.Keep(f)
+		l.keep(f)
 	}
 	return ok
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// API is what one model API documents. A limit of 0 or without entries is one that it does not document.
+// API is what one model API documents. A limit that is 0 or empty is not documented.
 type API struct {
 	Name                   string
 	ToolName, PropertyName string // patterns that names must match

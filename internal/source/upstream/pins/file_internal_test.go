@@ -84,7 +84,7 @@ func definitions() []json.RawMessage {
 	return out
 }
 
-// Pinned definitions stay in the file until somebody asks for them.
+// Pinned definitions are read from the file only when they are needed.
 func TestDefinitionsAreNotKeptInMemory(t *testing.T) {
 	t.Parallel()
 	path := filled(t)

@@ -154,7 +154,7 @@ func TestApprove(t *testing.T) {
 	if n, err := s.Approve(t.Context(), "a", "search"); n != 1 || err != nil {
 		t.Errorf("approved %d, %v", n, err)
 	}
-	// It is on disk already, for whoever opens the file now.
+	// It is on disk already, for a process that opens the file now.
 	other := open(t, path)
 	if got := kinds(other.Check("a", raws(evil), true)); len(got) != 0 {
 		t.Errorf("after approval: %v", got)
@@ -297,7 +297,7 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	s.Check("b", raws(pinBook), true) // knows the definition anew
+	s.Check("b", raws(pinBook), true) // knows the definition again
 	if got := kinds(s.Check("a", raws(evil), true)); got["search"] != "changed" {
 		t.Errorf("got %v", got)
 	}

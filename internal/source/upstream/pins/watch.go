@@ -42,7 +42,7 @@ type watcher struct {
 	ended chan struct{} // closed by stop
 	done  chan struct{} // closed when run has returned
 
-	known state  // what f has been told
+	known state  // the state that f was last called about
 	at    uint64 // Store.changed at that time
 }
 
@@ -101,7 +101,7 @@ func (w *watcher) leave() {
 	delete(b.wake, w.wake)
 }
 
-// notifyChanges calls f for what has changed since the last look.
+// notifyChanges calls f with the changes since the last call.
 func (w *watcher) notifyChanges() {
 	s := w.store
 	b := s.lock()

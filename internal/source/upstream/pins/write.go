@@ -158,7 +158,7 @@ func (s *Store) write() {
 // hasUnwritten reports whether the file lacks something.
 func (b *pinBook) hasUnwritten() bool { return len(b.edits) > 0 || len(b.dirty) > 0 }
 
-// flush writes what is new, once.
+// flush makes one attempt to write what is new.
 func (s *Store) flush(ctx context.Context) error {
 	s.writes.Lock()
 	defer s.writes.Unlock()

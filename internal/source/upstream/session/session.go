@@ -46,10 +46,10 @@ type Gateway struct {
 // session. It is safe for concurrent use.
 type Dialer struct {
 	*Gateway
-	Settings func() *entry.Entry // returns the current settings
-	Log      *slog.Logger
-	Said     *serverlog.Log      // gets the server's output beside the protocol
-	Redact   func(string) string // masks the secrets of the settings
+	Settings  func() *entry.Entry // returns the current settings
+	Log       *slog.Logger
+	ServerLog *serverlog.Log      // gets the server's output beside the protocol
+	Redact    func(string) string // masks the secrets of the settings
 	// SignIn adds a sign-in to the HTTP transport, if the server uses one.
 	SignIn func(http.RoundTripper) (http.RoundTripper, error)
 
@@ -175,7 +175,7 @@ func (s *Session) spawn(ctx context.Context, h mcp.Handler, opts mcp.ClientOptio
 		Label: conf.Name, Name: conf.Command.Reveal(), Args: args, Env: s.env, Dir: conf.Dir,
 		Stderr: func(line []byte) {
 			hear()
-			d.Said.Add("stderr", d.Redact(string(line)))
+			d.ServerLog.Add("stderr", d.Redact(string(line)))
 		},
 	}, &process.Options{Ladder: d.Ladder, Reaper: d.Reaper, Ledger: d.Ledger, Logger: d.Log})
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *Session) logNoise(frame []byte, err error) {
 	if len(text) > 400 {
 		text = text[:400] + "…"
 	}
-	s.dialer.Said.Add("noise", s.dialer.Redact(text))
+	s.dialer.ServerLog.Add("noise", s.dialer.Redact(text))
 	if s.dialer.noise.add(time.Now()) {
 		s.dialer.Log.Warn("the server writes much to stdout that is not a message; logs belong on stderr")
 	}

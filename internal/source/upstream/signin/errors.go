@@ -18,7 +18,7 @@ const op = "sign in"
 // [tool.Error] of kind [tool.NeedsAuth].
 type NeedsAuthError struct {
 	Server string
-	// Scopes are what a new sign-in asks for: the granted and the missing ones.
+	// Scopes are those for a new sign-in: the granted and the missing ones.
 	Scopes []string
 
 	byItself bool  // the client signs in by itself; a person cannot

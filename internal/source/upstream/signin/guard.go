@@ -123,7 +123,7 @@ func (g *requestGuard) checkURL(field, raw string) error {
 	local := isLocal(u.Hostname())
 	switch {
 	case !g.isPrivate() && (local || isPrivateLiteral(u.Hostname())):
-		return fmt.Errorf("%s is %q, which is on a private network: a public server must not name that", field, quoted(raw))
+		return fmt.Errorf("%s is %q, which is on a private network: a public server must not use that", field, quoted(raw))
 	case u.Scheme == "https", u.Scheme == "http" && local:
 		return nil
 	}
@@ -191,7 +191,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 func refusePrivate(_, address string, _ syscall.RawConn) error {
 	ip, err := netip.ParseAddrPort(address)
 	if err != nil || !isPublic(ip.Addr()) {
-		return fmt.Errorf("%s is on a private network: a public server must not name that", address)
+		return fmt.Errorf("%s is on a private network: a public server must not use that", address)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (m *memory) fail(err error) {
 	m.broken = err
 }
 
-// all returns everything that is stored, names and values.
+// all returns all stored names and values.
 func (m *memory) all() map[string]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

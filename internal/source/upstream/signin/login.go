@@ -90,7 +90,7 @@ func (s *Session) begin(ctx context.Context, before *record, redirect string, o 
 	return p, s.storePending(ctx, p)
 }
 
-// discovered is what a server and its authorization server say in their documents.
+// discovered holds the metadata documents of a server and its authorization server.
 type discovered struct {
 	challenge challenge
 	resource  resource
@@ -247,7 +247,7 @@ func (s *Session) await(ctx context.Context, p *pending, l net.Listener, person 
 	}
 }
 
-var errLoginTime = errors.New("nobody signed in within " + loginTime.String())
+var errLoginTime = errors.New("no sign-in within " + loginTime.String())
 
 // gaveUp returns the error for a sign-in without an answer. The reason may be an earlier registration: a server that
 // has forgotten our client says so only in the browser.

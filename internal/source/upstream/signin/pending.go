@@ -94,7 +94,7 @@ func (p *pending) check(a answer) (code string, err error) {
 	v := a.values
 	for _, values := range v {
 		if len(values) > 1 {
-			return "", fmt.Errorf("%w: a parameter comes twice", errBadAnswer)
+			return "", fmt.Errorf("%w: a parameter is given twice", errBadAnswer)
 		}
 	}
 	if subtle.ConstantTimeCompare([]byte(v.Get("state")), []byte(p.State)) != 1 {

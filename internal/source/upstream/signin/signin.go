@@ -31,7 +31,7 @@ import (
 	"time"
 )
 
-// Server is what the settings say of a server. Only Name and URL are required.
+// Server holds the settings of a server. Only Name and URL are required.
 type Server struct {
 	Name string
 	URL  string // http or https

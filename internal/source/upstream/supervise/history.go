@@ -41,15 +41,15 @@ func (h *history) started(now time.Time) { h.ready = now }
 
 // stopped records that the server no longer runs.
 func (h *history) stopped(now time.Time) {
-	h.attempt = h.inARow(now)
+	h.attempt = h.consecutive(now)
 	if h.attempt == 0 {
 		h.clear()
 	}
 	h.ready = time.Time{}
 }
 
-// inARow returns how many failures still count.
-func (h *history) inARow(now time.Time) int {
+// consecutive returns how many failures still count.
+func (h *history) consecutive(now time.Time) int {
 	if !h.ready.IsZero() && now.Sub(h.ready) >= wellAfter {
 		return 0
 	}

@@ -63,7 +63,7 @@ type Condition struct {
 	NextRetry      time.Time // when it will or may be tried again; zero if it is not
 	Failures       int       // in a row
 	Starts         uint64    // successful starts
-	Restarts       uint64    // of those, after a failure
+	Restarts       uint64    // starts of those after a failure
 	LastStart      time.Duration
 	LastStartError error // kept until a start works or a person asks for one
 }
@@ -106,12 +106,12 @@ const refuseAgain = time.Second
 // Condition returns the state of the server at a time.
 func (m *Machine) Condition(now time.Time) Condition {
 	c := m.now
-	c.Failures = m.history.inARow(now)
+	c.Failures = m.history.consecutive(now)
 	return c
 }
 
-// Moves returns how often the state has been set.
-func (m *Machine) Moves() int { return m.moves }
+// transitions returns how often the state has been set.
+func (m *Machine) transitions() int { return m.moves }
 
 // Suspect reports whether an answered call would change anything; see [Machine.Answered].
 func (m *Machine) Suspect() bool { return m.onProbation }

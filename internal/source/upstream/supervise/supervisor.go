@@ -35,11 +35,11 @@ func New(o Options) *Supervisor { return &Supervisor{opts: o} }
 func (s *Supervisor) Tell(event func(m *Machine, now time.Time)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, before := time.Now(), s.machine.Moves()
+	now, before := time.Now(), s.machine.transitions()
 	s.machine.Policy = s.opts.Policy()
 	event(&s.machine, now)
 	s.onProbation.Store(s.machine.Suspect())
-	if s.machine.Moves() != before {
+	if s.machine.transitions() != before {
 		s.opts.Changed(s.machine.Condition(now))
 	}
 	switch due := s.machine.Due(); {
@@ -89,7 +89,7 @@ func (s *Supervisor) Answered() {
 	}
 }
 
-// Finish ends all orders. One that is being carried out goes on.
+// Finish cancels all orders. An order that is being carried out is completed.
 func (s *Supervisor) Finish() {
 	s.Tell(func(m *Machine, _ time.Time) { m.Finish() })
 }

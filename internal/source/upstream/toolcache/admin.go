@@ -125,7 +125,7 @@ func parseForImport(data []byte, zone *time.Location) (*document, error) {
 func (c *Cache) importEntry(name string, raw json.RawMessage, now time.Time) Imported {
 	r, _, why := openEntry(raw, now)
 	switch s := c.slots[name]; {
-	case !serverName.MatchString(name):
+	case !serverName(name):
 		return Imported{Name: name, Skipped: "not the name of a server"}
 	case r == nil:
 		return Imported{Name: name, Skipped: why.Pointer + ": " + why.Message}

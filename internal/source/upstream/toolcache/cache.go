@@ -176,7 +176,7 @@ func (c *Cache) load(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, raw := range s.Entries {
-		if serverName.MatchString(name) {
+		if serverName(name) {
 			c.slots[name] = newSlot(raw, now)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"collie/internal/lazyregexp"
 )
 
 // document is a cache file. Its entries stay as bytes.
@@ -29,7 +27,8 @@ type document struct {
 // indentBelow is the size up to which a file is indented for people.
 const indentBelow = 256 << 10
 
-var serverName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
+// serverName reports whether s can name a server in the file.
+func serverName(s string) bool { return s != "" && consistsOf(s, letters+digits+"_-") }
 
 // newDocument returns an empty document.
 func newDocument(now time.Time) *document {
@@ -54,7 +53,7 @@ func readDocument(data []byte, zone *time.Location, report findingReporter) (*do
 	before := len(*report.list)
 	d := parseDocument(plain, report)
 	d.plain = len(plain)
-	if versionPattern.MatchString(d.version) && versionNumbers(d.version)[0] > versionNumbers(version)[0] {
+	if isVersion(d.version) && versionNumbers(d.version)[0] > versionNumbers(version)[0] {
 		*report.list = (*report.list)[:before] // a newer format is not checked by our rules
 		err := &foreignVersionError{d.version}
 		report.at("version").fail(ruleVersion, err.Error())
@@ -147,7 +146,7 @@ func (d *document) server(s *scanner, name string, report findingReporter) error
 		return err
 	}
 	if d.entries[name] != nil {
-		report.fail(ruleUnique, "the server stands twice")
+		report.fail(ruleUnique, "the server is listed twice")
 	}
 	d.entries[name] = flat(v)
 	return nil

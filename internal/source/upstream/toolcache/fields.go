@@ -15,7 +15,7 @@ type field[T any] struct {
 	get      func(*T, json.RawMessage) error
 }
 
-// fields are those of an entry except its lists, in the order of writing: what is read first comes first.
+// fields are the fields of an entry except its lists, in the order of writing: what is read first comes first.
 var fields = []field[record]{
 	{"version", true, func(*record) json.RawMessage { return quote(version) }, getVersion},
 	text("state", false, stateWord, func(r *record) *State { return &r.State }),
@@ -46,7 +46,7 @@ var fields = []field[record]{
 	{"toolHashes", false, putToolHashes, getToolHashes},
 }
 
-// metaFields are those of "metadata".
+// metaFields are the fields of "metadata".
 var metaFields = []field[document]{
 	timeField("createdAt", true, func(d *document) *time.Time { return &d.created }),
 	timeField("lastGlobalUpdate", true, func(d *document) *time.Time { return &d.updated }),
@@ -83,7 +83,7 @@ type seenMembers map[string]bool
 
 func (m seenMembers) once(name string, report findingReporter) {
 	if m[name] {
-		report.at(name).fail(ruleUnique, "the field stands twice")
+		report.at(name).fail(ruleUnique, "the field is given twice")
 	}
 	m[name] = true
 }
@@ -178,7 +178,7 @@ func getVersion(_ *record, raw json.RawMessage) error {
 // versionIn reads the version of a file or an entry.
 func versionIn(raw json.RawMessage) (string, error) {
 	s, err := unquote(raw)
-	if err == nil && !versionPattern.MatchString(s) {
+	if err == nil && !isVersion(s) {
 		err = fmt.Errorf("expected three numbers such as %q, got %.40q", version, s)
 	}
 	return s, err

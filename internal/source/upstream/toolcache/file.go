@@ -124,8 +124,8 @@ func (f *file) Close() error {
 	return nil
 }
 
-// withTimeout runs file work in its own goroutine and abandons it after limit. One operation runs at a time. While an
-// abandoned one hangs, others fail without waiting.
+// withTimeout runs file work in its own goroutine and abandons it after limit, or at the deadline of ctx if that is
+// earlier. One operation runs at a time. While an abandoned one hangs, others fail without waiting.
 func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op string, work func() (T, error)) (T, error) {
 	var none T
 	if f.closed.Err() != nil {
@@ -137,14 +137,12 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 	if f.hanging.Load() > 0 {
 		return none, f.slow()
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	select {
 	case f.work <- struct{}{}:
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
-	case <-timer.C:
-		return none, f.slow()
+		return none, f.abandoned(ctx)
 	}
 	type result struct {
 		value T
@@ -164,15 +162,23 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 	case r := <-done:
 		return r.value, r.err
 	case <-ctx.Done():
-		return none, context.Cause(ctx)
-	case <-timer.C:
 	}
-	f.hanging.Add(1)
-	go func() {
-		<-done
-		f.hanging.Add(-1)
-	}()
-	return none, f.slow()
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		f.hanging.Add(1)
+		go func() {
+			<-done
+			f.hanging.Add(-1)
+		}()
+	}
+	return none, f.abandoned(ctx)
+}
+
+// abandoned is the error of work that was not done before ctx ended.
+func (f *file) abandoned(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
+		return cause
+	}
+	return f.slow()
 }
 
 func (f *file) slow() error {

@@ -125,7 +125,7 @@ func want(name string, n int) toolcache.Want {
 	return toolcache.Want{Name: name, Hash: hash(n), MaxAge: day, MaxStale: 30 * day}
 }
 
-// entry returns what a server with these tools tells.
+// entry returns the entry for a server with these tools.
 func entry(n int, tools ...string) *toolcache.Entry {
 	e := &toolcache.Entry{
 		ConfigHash: hash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",

@@ -89,13 +89,13 @@ func (l *local) merge(now Snapshot) (again bool) {
 	// A lower generation means a different file: the old one was deleted, so what we know is written again. In the
 	// same file, a missing entry was deleted.
 	found := now.Generation
-	if l.wrote { // one more than what was found
+	if l.wrote { // one more than the generation that was found
 		found--
 	}
 	recreated := found < c.generation
 	noticed := len(c.pendingNotices)
 	for name, raw := range now.Entries {
-		if !serverName.MatchString(name) {
+		if !serverName(name) {
 			continue // stays in the file, unused
 		}
 		mine, sent := c.slots[name], l.sent[name]
@@ -151,7 +151,7 @@ func (s *slot) join(raw json.RawMessage, now time.Time, key []byte) bool {
 	theirs := readHead(raw)
 	order := laterOf(s.written(), &theirs)
 	if order > 0 || order == 0 && s.dirty() {
-		if !s.dirty() { // somebody put an older file in place of ours
+		if !s.dirty() { // another program has replaced the file by an older one
 			s.open(now)
 			s.version++
 		}

@@ -18,20 +18,20 @@ func (c *Cache) Lookup(w Want) (e *Entry, v Verdict, reason string) {
 	}
 	now := c.opts.Now()
 	c.mu.Lock()
-	if known, ok := c.wants[w.Name]; ok && known.Hash == w.Hash { // complete for the statistics
+	if known, ok := c.wants[w.Name]; ok && known.Hash == w.Hash { // w has more fields, for the statistics
 		c.wants[w.Name] = w
 	}
 	s := c.slots[w.Name]
 	unread := s != nil && s.rec == nil && s.broken == ""
-	if unread && s.raw != nil { // without the lock, so that a start parses several entries at once
+	if unread && s.raw != nil { // parse it without the lock, so that several entries are parsed at once during a start
 		raw := s.raw
 		c.mu.Unlock()
 		rec, broken, why := openEntry(raw, now)
 		c.mu.Lock()
-		if now := c.slots[w.Name]; now == s && s.rec == nil && s.broken == "" && sameBytes(s.raw, raw) {
+		if current := c.slots[w.Name]; current == s && s.rec == nil && s.broken == "" && sameBytes(s.raw, raw) {
 			s.rec, s.broken, s.why = rec, broken, why
 		} else {
-			s = now
+			s = current // it was replaced meanwhile
 		}
 	}
 	v, reason = s.judge(w, now, c.opts.TrustImported)

@@ -203,7 +203,7 @@ func (s *scanner) list(l *list, e *Entry, report findingReporter) error {
 		case err != nil:
 			report.at(strconv.Itoa(i)).fail(ruleDefinition, err.Error())
 		case names[name]:
-			report.at(strconv.Itoa(i)).fail(ruleUnique, fmt.Sprintf("%s %q stands twice", l.key, name))
+			report.at(strconv.Itoa(i)).fail(ruleUnique, fmt.Sprintf("%s %q is listed twice", l.key, name))
 		default:
 			names[name] = true
 			defs = append(defs, d.raw)

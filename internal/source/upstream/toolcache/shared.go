@@ -237,8 +237,8 @@ func (s *shared) refresh() {
 	s.cache.notifyWatcher()
 }
 
-// push writes what this gateway heard itself and the shared place lacks, and fetches what refresh could not. It
-// reports whether something is left to do.
+// push writes the entries that this gateway has fetched and the shared place lacks, and fetches those that
+// refresh could not. It reports whether something is left to do.
 func (s *shared) push(ctx context.Context) (pending bool) {
 	s.mu.Lock()
 	loaded, missed := s.loaded, s.hasMissed

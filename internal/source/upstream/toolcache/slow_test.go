@@ -1,6 +1,8 @@
 package toolcache_test
 
 import (
+	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -55,6 +57,30 @@ func TestHungMount(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	mustClose(t, c)
+}
+
+// Opening waits for a folder as long as an operation on it does, so that either may end first: the warning is the same.
+func TestHungMountAtTheDeadline(t *testing.T) {
+	t.Parallel()
+	b := stored(t)
+	hang := make(chan struct{})
+	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, time.Minute, func(string) { <-hang })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	for _, when := range []string{"loading", "loading again"} { // the second one waits for nothing
+		if _, err := f.Load(ctx); err == nil || !strings.Contains(err.Error(), "the file system does not answer") {
+			t.Errorf("%s: %v", when, err)
+		}
+		ctx = t.Context()
+	}
+	close(hang)
+	await.Until(t, "it is read when the folder answers again", func() bool {
+		_, err := f.Load(t.Context())
+		return err == nil
+	})
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // A slow disk delays no list: lists are stored and looked up during a long write.

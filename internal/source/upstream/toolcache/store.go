@@ -91,7 +91,7 @@ func (c *Cache) refuse(server, why string, err error) {
 // storeRefusal returns why an entry cannot be stored; empty if it can.
 func storeRefusal(server string, e *Entry) string {
 	switch {
-	case !serverName.MatchString(server):
+	case !serverName(server):
 		return "name"
 	case hexHash(e.ConfigHash) != nil:
 		return reasonNoHash // the list could not be matched to a server

@@ -9,5 +9,5 @@ import (
 // mayWrite always returns true: on Windows a folder's attributes do not tell.
 func mayWrite(string, fs.FileInfo) bool { return true }
 
-// errQuota is what Windows says of a full disk.
+// errQuota is the error of Windows for a full disk.
 const errQuota = windows.ERROR_DISK_FULL

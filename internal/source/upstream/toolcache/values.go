@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"collie/internal/lazyregexp"
 )
 
 // timeLayout is the only form of time in the file: UTC with milliseconds.
@@ -29,10 +27,26 @@ func parseTime(raw json.RawMessage) (time.Time, error) {
 	return t, nil
 }
 
-var (
-	wordPattern    = lazyregexp.New(`^[a-z][a-zA-Z0-9_]{0,63}$`)
-	versionPattern = lazyregexp.New(`^\d+\.\d+\.\d+$`)
+const (
+	letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	digits  = "0123456789"
 )
+
+// consistsOf reports whether s has only ASCII characters of chars. It stands for regular expressions, which would be compiled
+// at each start.
+func consistsOf(s, chars string) bool { return strings.Trim(s, chars) == "" }
+
+// isWord reports whether s is a code: a lower-case letter, and then up to 63 letters, digits and underscores.
+func isWord(s string) bool {
+	return s != "" && s[0] >= 'a' && s[0] <= 'z' && len(s) <= 64 && consistsOf(s, letters+digits+"_")
+}
+
+// isVersion reports whether s is three numbers with dots between them.
+func isVersion(s string) bool {
+	parts := strings.Split(s, ".")
+	number := func(part string) bool { return part != "" && consistsOf(part, digits) }
+	return len(parts) == 3 && number(parts[0]) && number(parts[1]) && number(parts[2])
+}
 
 func hexHash(s string) error {
 	if len(s) != 64 || strings.Trim(s, "0123456789abcdef") != "" {
@@ -42,7 +56,7 @@ func hexHash(s string) error {
 }
 
 func word(s string) error {
-	if !wordPattern.MatchString(s) {
+	if !isWord(s) {
 		return fmt.Errorf("expected a code of letters, digits and _, got %.80q", s)
 	}
 	return nil

@@ -81,8 +81,8 @@ func checkDocument(d *document, now time.Time, report findingReporter) {
 
 func verifyEntry(d *document, name string, now time.Time, report findingReporter) Verified {
 	before := len(*report.list)
-	if !serverName.MatchString(name) {
-		report.fail(ruleName, "a server's name has letters, digits, _ and - only; nobody uses this entry")
+	if !serverName(name) {
+		report.fail(ruleName, "a server's name has letters, digits, _ and - only; this entry is not used")
 	}
 	r := decodeRecord(d.entries[name], report)
 	checkRecord(r, now, false, report)

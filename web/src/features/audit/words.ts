@@ -2,7 +2,7 @@ import type { Text } from '../../services/locale.svelte'
 
 /** kinds are the kinds of records that a person chooses from. */
 export const kinds: [string, Text][] = [
-  ['', 'everything'], ['call', 'calls'], ['change', 'changes'], ['decision', 'questions and answers'], ['grant', 'leave given'], ['read', 'resources read'],
+  ['', 'all but chains'], ['call', 'calls'], ['change', 'changes'], ['decision', 'questions and answers'], ['grant', 'leave given'], ['read', 'resources read'],
   ['prompt', 'prompts'], ['complete', 'completions'], ['request', 'other requests'], ['export', 'exports'], ['prune', 'removals'], ['chain', 'chains'],
 ]
 
@@ -15,6 +15,14 @@ export const origins: [string, Text][] = [
 
 export const spans: [string, Text][] = [
   ['', 'all times'], ['1', 'last hour'], ['24', 'last 24 hours'], ['168', 'last 7 days'], ['720', 'last 30 days'], ['between', 'between …'],
+]
+
+/** means says what an outcome is. */
+export const means: Record<string, Text> = { refused: 'refused before it ran', error: 'it ran, and failed' }
+
+/** programs are our own, by the client that stands in a record. */
+export const programs: [string, Text][] = [
+  ['collie pages', 'in these pages'], ['collie', 'in the terminal'], ['collie call', 'in the terminal'], ['collie siyuan undo', 'in the terminal'], ['collie chat', 'in the terminal'],
 ]
 
 /** wordFor returns the text for a value of a list, or the value itself. */

@@ -16,7 +16,7 @@ const (
 	longestAbout   = 60
 )
 
-// Told is what a test expects of the actions of a tool, by name in order.
+// Told holds what a test expects of the actions of a tool, in the order of their names.
 type Told struct {
 	Actions, Dangerous, Off []string
 	// About bounds the text of an argument in characters; zero means 60.
@@ -57,7 +57,8 @@ func Tool(t testing.TB, tl action.Tool, want Told) {
 	}
 }
 
-// describes checks what an action says of itself; about bounds the text of an argument, in characters.
+// describes checks the description of an action; about is the maximum length of the text of an
+// argument, in characters.
 func describes(t testing.TB, a *action.Action, about int) {
 	t.Helper()
 	if n := utf8.RuneCountInString(a.Purpose); n == 0 || n > longestPurpose {

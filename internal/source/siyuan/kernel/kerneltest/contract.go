@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// Contract says what an implementation of the kernel's API claims.
+// Contract describes what an implementation of the kernel's API claims to support.
 type Contract struct {
 	// Scenarios are the recordings to replay. Required.
 	Scenarios []string

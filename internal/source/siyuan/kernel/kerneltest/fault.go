@@ -36,7 +36,7 @@ func FailMessage(msg string) Mode { return Mode(messageMode + msg) }
 
 const messageMode = "msg:"
 
-// fault is what goes wrong with one call; the zero value is nothing.
+// fault is a fault to inject into one call; the zero value injects none.
 type fault struct{ mode Mode }
 
 // Fail makes the next n calls to the endpoint path fail in the given way. Several calls of Fail for one path queue

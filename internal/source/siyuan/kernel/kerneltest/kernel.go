@@ -34,6 +34,7 @@ type Kernel struct {
 	frozen        bool
 	calls         []Call
 	faults        map[string][]fault
+	plugins       map[string]bool
 	links         map[string]bool // symbolic links, by path
 	lag           *lag            // nil while SQL sees every write at once
 }
@@ -47,7 +48,7 @@ func New(t testing.TB) *Kernel {
 		return k
 	}
 	v := newVault(t)
-	k := &Kernel{t: t, vault: v, backend: v, faults: map[string][]fault{}, links: map[string]bool{}}
+	k := &Kernel{t: t, vault: v, backend: v, faults: map[string][]fault{}, plugins: map[string]bool{}, links: map[string]bool{}}
 	if _, err := k.vault.Workspace(t.Context()); err != nil { // opened now, so that no timed call has to
 		t.Fatalf("kerneltest: open the vault: %v", err)
 	}

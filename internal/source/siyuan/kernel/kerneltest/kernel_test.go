@@ -67,7 +67,7 @@ func TestReadOnlyRefusesWritesAndSQL(t *testing.T) {
 func TestUnknownRouteIsEmptyUnderGzip(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
-	// Recorded as unknown to this kernel, so that the test may ask for it.
+	// It is recorded as unknown to this kernel, so that the test may request it.
 	const path = "/api/filetree/setDocSortMode"
 	if status, body, err := tryPost(t, k, path, "{}"); status != 200 || body != "" || err != nil {
 		t.Errorf("with gzip: %d %q %v, want an empty 200", status, body, err)

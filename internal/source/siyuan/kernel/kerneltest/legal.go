@@ -208,7 +208,7 @@ func (g *grammar) add(seen map[string][]string) {
 // data, as most writes are.
 var mistaken = regexp.MustCompile(`(?i)\b(missing|wrong|malformed|not an?|numeric|string|bad (type|DOM)|without|no name|empty body|non string|mixed|unknown key|trailing|ghost)\b`)
 
-// succeeded reports whether a row's request succeeded, as far as the answer tells.
+// succeeded reports whether a row's request succeeded, as far as the answer shows that.
 func succeeded(r Row) bool {
 	if r.Status != 200 {
 		return false

@@ -24,8 +24,8 @@ import (
 // must run one at a time (-parallel 1, -p 1).
 const RealKernel = "COLLIE_TEST_KERNEL"
 
-// patience bounds how long a real kernel may take to restart.
-const patience = time.Minute
+// restartLimit bounds how long a real kernel may take to restart.
+const restartLimit = time.Minute
 
 // realKernel returns the kernel that [RealKernel] names, nil if it names none. It refuses a workspace with notes.
 var realKernel = sync.OnceValues(func() (http.Handler, error) {
@@ -143,7 +143,7 @@ func await(backend http.Handler) error {
 		if ask(backend, "/api/system/bootProgress", nil).Get("data.progress").Int() == 100 {
 			return nil
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > restartLimit {
 			return fmt.Errorf("%s: no kernel answers", RealKernel)
 		}
 	}
@@ -169,7 +169,7 @@ func newReal(t testing.TB) *Kernel {
 	if backend == nil {
 		return nil
 	}
-	k := &Kernel{t: t, faults: map[string][]fault{}, links: map[string]bool{}}
+	k := &Kernel{t: t, faults: map[string][]fault{}, plugins: map[string]bool{}, links: map[string]bool{}}
 	k.onReal(backend)
 	return k
 }

@@ -26,12 +26,13 @@ var openRoutes = map[string]bool{
 	"/api/system/getWorkspaceInfo": true, "/api/system/getNetwork": true,
 }
 
-// known returns the routes that the vault answers.
+// known returns the routes that the vault answers, and the one of plugins.
 var known = sync.OnceValue(func() map[string]bool {
 	routes := map[string]bool{}
 	for _, path := range vault.Endpoints() {
 		routes[path] = true
 	}
+	routes[pluginRoute] = true
 	return routes
 })
 
@@ -93,7 +94,7 @@ func (k *Kernel) answer(r *http.Request) *httptest.ResponseRecorder {
 	switch {
 	case refused:
 		writeJSON(answer, http.StatusOK, readOnlyAnswer)
-	case !k.answerLate(answer, r) && !k.answerFrozen(answer, r):
+	case !k.answerPlugin(answer, r) && !k.answerLate(answer, r) && !k.answerFrozen(answer, r):
 		k.backend.ServeHTTP(answer, r)
 	}
 	if r.URL.Path == "/api/file/readDir" {

@@ -1,6 +1,6 @@
-// Package admin is what people do with the settings of other programs: import servers from them, export servers to
-// them, and connect those programs to Collie and disconnect them. It writes other programs' files, and never Collie's
-// own settings.
+// Package admin lets people manage the settings of other programs: import servers from them, export servers to them,
+// and connect those programs to Collie and disconnect them. It writes other programs' files, and never Collie's own
+// settings.
 package admin
 
 import (

@@ -12,8 +12,8 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
-// Duplicate is a server that stands both in a client's own files and in Collie's settings, so that the client would get
-// its tools twice.
+// Duplicate is a server that is both in a client's own files and in Collie's settings, so that the client would get its
+// tools twice.
 type Duplicate struct {
 	Name string `json:"name"` // the client's name for it
 	Ours string `json:"ours"` // our name for it

@@ -135,7 +135,11 @@ func (p *Import) readOne(env config.Env, o ImportOptions) error {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return &tool.Error{Op: "mcp import", Kind: tool.Invalid, Subject: o.File, Err: err}
+		kind := tool.Invalid
+		if errors.Is(err, fs.ErrNotExist) {
+			kind = tool.NotFound
+		}
+		return &tool.Error{Op: "mcp import", Kind: kind, Subject: o.File, Err: err}
 	}
 	h, err := hosts.Recognize(file, text)
 	if o.From != "" && o.From != "auto" {

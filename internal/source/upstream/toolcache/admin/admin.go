@@ -1,4 +1,4 @@
-// Package admin is what people do with the tool cache of a home: inspect, check and clear it, and import from another
+// Package admin lets people manage the tool cache of a home: inspect, check and clear it, and import from another
 // file.
 package admin
 
@@ -209,7 +209,7 @@ func ReadFile(path string) ([]byte, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &tool.Error{
 			Op: "read tool cache", Kind: tool.NotFound, Subject: path, Message: "there is no such file",
-			Hint: "collie cache path says where the cache lies; it is made when a server has told its tools: collie cache warm",
+			Hint: "collie cache path shows where the cache is; it is created when a server has listed its tools: collie cache warm",
 		}
 	case err == nil && !info.Mode().IsRegular():
 		return nil, fail("it is not a regular file", "", nil)

@@ -11,14 +11,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// lease is the value of a lease key.
+// lease is the value of a lease key. One gateway at a time holds the lease of an MCP server, and only that one may
+// refresh the server's lists.
 type lease struct {
-	Server  string `json:"server"`
-	Holder  string `json:"holder"` // empty: the lease was given back
+	Server  string `json:"server"` // the name of the MCP server in the shared cache
+	Holder  string `json:"holder"` // the gateway; empty: the lease was given back
 	ForNano int64  `json:"forNano"`
 }
 
-// Lease implements [toolcache.Shared]. The server's clock decides when a lease ends.
+// Lease implements [toolcache.Shared]. The NATS server's clock decides when a lease ends, since those of the gateways
+// may differ.
 func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	return call(ctx, s, "lease in shared tool cache", func(ctx context.Context, b *bucket) (bool, error) {
 		for {
@@ -30,7 +32,7 @@ func (s *Store) Lease(ctx context.Context, server, holder string, d time.Duratio
 	})
 }
 
-// lease tries once; the error is a [isConflict] if another was faster.
+// lease tries once. If another was faster, [isConflict] is true of the error.
 func (b *bucket) lease(ctx context.Context, server, holder string, d time.Duration) (bool, error) {
 	sum := sha256.Sum256([]byte(server))
 	key := leasePrefix + hex.EncodeToString(sum[:16])
@@ -45,7 +47,7 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	}
 	free, mine := now.Holder == "", now.Holder == holder
 	if d <= 0 && !mine {
-		return free, nil // nothing to give back
+		return free, nil // not ours, so there is nothing to give back
 	}
 	if !free && !mine {
 		if ended, err := b.ended(ctx, stored, now); err != nil || !ended {
@@ -68,7 +70,8 @@ func (b *bucket) lease(ctx context.Context, server, holder string, d time.Durati
 	return err == nil, err
 }
 
-// ended reports whether a lease has expired, by the server's clock now and the server's time of the lease.
+// ended reports whether a lease has expired. Both times come from the NATS server: what its clock says now, and when it
+// stored the lease.
 func (b *bucket) ended(ctx context.Context, stored jetstream.KeyValueEntry, l lease) (bool, error) {
 	stream, err := b.js.Stream(ctx, "KV_"+b.kv.Bucket())
 	if err != nil {

@@ -49,7 +49,8 @@ func (s *Store) Watch(ctx context.Context, f func()) error {
 
 var errReconnected = errors.New("the connection was made again")
 
-// listen watches until that fails or the connection is replaced. heard reports whether the watch began.
+// listen watches until that fails or the connection is replaced. heard reports whether the watch was
+// established.
 func (s *Store) listen(ctx context.Context, f func(), again bool) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

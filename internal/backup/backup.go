@@ -1,0 +1,328 @@
+// Package backup writes the files of a home into a folder with a manifest, and restores them.
+//
+// A backup is a folder with a file collie-backup.json, which lists all other files with their sizes and SHA-256 sums,
+// and a folder for each [Part]. The caller defines the parts, how to copy a database that is in use, and what to check
+// after restoring. The entry points are [Write], [Open] and [Backup.Restore].
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// manifestName is the file that lists the files of a backup. It is written last, so a folder without it is not a
+// complete backup.
+const manifestName = "collie-backup.json"
+
+const (
+	format  = "collie-backup"
+	version = 1
+	// maxManifest bounds the size of a manifest in bytes.
+	maxManifest = 64 << 20
+)
+
+// Part is a folder of the home that is backed up.
+type Part struct {
+	// Name is the folder in the backup, in lower-case letters.
+	Name string
+	// Dir is the folder to back up. It need not exist.
+	Dir string
+	// Skip reports whether a file or folder below Dir is left out, by its path with slashes; nil leaves out nothing.
+	Skip func(at string, dir bool) bool
+	// Copies has functions that copy files which cannot be copied directly, such as a database in use, by path. They
+	// write to a new file.
+	Copies map[string]func(ctx context.Context, to string) error
+	// Append reports whether others append lines to a file. An unfinished last line is then left out.
+	Append func(at string) bool
+}
+
+// File is one file of a backup.
+type File struct {
+	// Path is the path in the backup, with slashes: the name of the part first.
+	Path   string      `json:"path"`
+	Size   int64       `json:"size"`
+	SHA256 string      `json:"sha256"`
+	Mode   fs.FileMode `json:"mode"`
+}
+
+// Manifest describes a backup.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Made is when the backup was started, Collie the version of the program.
+	Made   time.Time `json:"made"`
+	Collie string    `json:"collie"`
+	// Secrets reports whether secrets and sign-ins are included.
+	Secrets bool   `json:"secrets"`
+	Files   []File `json:"files"`
+}
+
+// Size returns the bytes of all files.
+func (m *Manifest) Size() (n int64) {
+	for _, f := range m.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// Errors of backups.
+var (
+	// ErrNotEmpty means that the target folder is not empty.
+	ErrNotEmpty = errors.New("the folder is not empty")
+	// ErrNone means that the folder is not a backup or is incomplete.
+	ErrNone = errors.New("the folder is not a backup, or its writing was interrupted")
+	// ErrDamaged means that the files do not match the manifest.
+	ErrDamaged = errors.New("the backup is damaged")
+	// ErrNewer means that the backup has a newer format.
+	ErrNewer = errors.New("the backup was made by a newer Collie")
+)
+
+// Write writes a backup of parts into dir, which must be empty or missing. m has the caller's fields of the manifest;
+// Write fills in the others. After an error dir has no manifest.
+func Write(ctx context.Context, dir string, parts []Part, m Manifest) (Manifest, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return m, err
+	}
+	if entries, err := os.ReadDir(dir); err != nil {
+		return m, err
+	} else if len(entries) > 0 {
+		return m, ErrNotEmpty
+	}
+	m.Format, m.Version, m.Files = format, version, []File{}
+	for _, p := range parts {
+		if err := writePart(ctx, dir, p, &m); err != nil {
+			return m, err
+		}
+	}
+	slices.SortFunc(m.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return m, err
+	}
+	return m, writeSynced(filepath.Join(dir, manifestName), append(data, '\n'))
+}
+
+// writeSynced writes a new file and syncs it to disk before it gets its name.
+func writeSynced(at string, data []byte) error {
+	f, err := os.OpenFile(at+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(at+".part", at)
+	}
+	return err
+}
+
+func writePart(ctx context.Context, dir string, p Part, m *Manifest) error {
+	if _, err := os.Stat(p.Dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return filepath.WalkDir(p.Dir, func(file string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // removed since it was listed
+		}
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(p.Dir, file)
+		if err != nil || rel == "." {
+			return err
+		}
+		at := filepath.ToSlash(rel)
+		switch {
+		case p.Skip != nil && p.Skip(at, d.IsDir()):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir(), !d.Type().IsRegular():
+			return nil
+		}
+		to := filepath.Join(dir, p.Name, rel)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o600)
+		if copyTo := p.Copies[at]; copyTo != nil {
+			err = copyTo(ctx, to)
+		} else {
+			if info, err := d.Info(); err == nil {
+				mode = info.Mode().Perm()
+			}
+			err = copyFile(ctx, file, to, p.Append != nil && p.Append(at))
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("copy %s: %w", file, err)
+		}
+		f, err := describe(to)
+		f.Path, f.Mode = path.Join(p.Name, at), mode
+		m.Files = append(m.Files, f)
+		return err
+	})
+}
+
+// copyFile copies a file to a new one and syncs it to disk. wholeLines leaves out an unfinished last line.
+func copyFile(ctx context.Context, from, to string, wholeLines bool) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(dst, contextReader{ctx, src})
+	if err == nil && wholeLines {
+		err = cutLine(dst, n)
+	}
+	return errors.Join(err, dst.Sync(), dst.Close())
+}
+
+// cutLine removes an unfinished last line from a file of n bytes.
+func cutLine(f *os.File, n int64) error {
+	buf := make([]byte, 4096)
+	for end := n; end > 0; {
+		from := max(0, end-int64(len(buf)))
+		part := buf[:end-from]
+		if _, err := f.ReadAt(part, from); err != nil {
+			return err
+		}
+		if i := strings.LastIndexByte(string(part), '\n'); i >= 0 {
+			return f.Truncate(from + int64(i) + 1)
+		}
+		end = from
+	}
+	return f.Truncate(0)
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r contextReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.r.Read(p)
+}
+
+// describe returns the size and sum of a file.
+func describe(at string) (File, error) {
+	f, err := os.Open(at)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return File{Size: n, SHA256: hex.EncodeToString(sum.Sum(nil))}, err
+}
+
+// Backup is a verified backup.
+type Backup struct {
+	Manifest
+	dir string
+}
+
+// Open opens a backup and verifies every file. progress, if not nil, is called after each file.
+func Open(ctx context.Context, dir string, progress func(done, total int, name string)) (*Backup, error) {
+	info, err := os.Lstat(filepath.Join(dir, manifestName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNone
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > maxManifest:
+		return nil, ErrNone
+	}
+	data, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if err != nil {
+		return nil, err
+	}
+	b := &Backup{dir: dir}
+	if err := json.Unmarshal(data, &b.Manifest); err != nil || b.Format != format {
+		return nil, ErrNone
+	}
+	if b.Version > version {
+		return nil, ErrNewer
+	}
+	seen := map[string]bool{}
+	for i, f := range b.Files {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if !fs.ValidPath(f.Path) || !strings.Contains(f.Path, "/") || strings.ContainsAny(f.Path, `\:`) || seen[f.Path] {
+			return nil, fmt.Errorf("%w: %q is not a path in a backup", ErrDamaged, f.Path)
+		}
+		seen[f.Path] = true
+		at := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if info, err := os.Lstat(at); err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%w: %s is missing", ErrDamaged, f.Path)
+		}
+		got, err := describe(at)
+		if err != nil {
+			return nil, err
+		}
+		if got.Size != f.Size || got.SHA256 != f.SHA256 {
+			return nil, fmt.Errorf("%w: %s is not what it was", ErrDamaged, f.Path)
+		}
+		if progress != nil {
+			progress(i+1, len(b.Files), f.Path)
+		}
+	}
+	return b, nil
+}
+
+// File returns the path of a file in the backup, "" if it does not exist.
+func (b *Backup) File(at string) string {
+	if slices.ContainsFunc(b.Files, func(f File) bool { return f.Path == at }) {
+		return filepath.Join(b.dir, filepath.FromSlash(at))
+	}
+	return ""
+}
+
+// Restore copies the files of a part into a folder, except those for which skip returns true. It fails if a file exists;
+// files copied before stay.
+func (b *Backup) Restore(ctx context.Context, part, dir string, skip func(at string) bool) (n int, err error) {
+	for _, f := range b.Files {
+		at, found := strings.CutPrefix(f.Path, part+"/")
+		if !found || skip != nil && skip(at) {
+			continue
+		}
+		to := filepath.Join(dir, filepath.FromSlash(at))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return n, err
+		}
+		if err := copyFile(ctx, filepath.Join(b.dir, filepath.FromSlash(f.Path)), to, false); err != nil {
+			return n, err
+		}
+		if err := os.Chmod(to, f.Mode.Perm()&0o700|0o600); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,83 @@
+package backup_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"collie/internal/backup"
+)
+
+func write(t *testing.T, at, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	home, dir, back := t.TempDir(), filepath.Join(t.TempDir(), "b"), t.TempDir()
+	write(t, filepath.Join(home, "a", "one.txt"), "one")
+	write(t, filepath.Join(home, "log.jsonl"), "{}\n{}\n{\"unfin")
+	write(t, filepath.Join(home, "skipped", "x"), "x")
+	write(t, filepath.Join(home, "in use.db"), "half")
+	part := backup.Part{
+		Name: "data", Dir: home, Skip: func(at string, _ bool) bool { return at == "skipped" },
+		Copies: map[string]func(context.Context, string) error{"in use.db": func(_ context.Context, to string) error { return os.WriteFile(to, []byte("whole"), 0o600) }},
+		Append: func(at string) bool { return strings.HasSuffix(at, ".jsonl") },
+	}
+	if _, err := backup.Write(t.Context(), dir, []backup.Part{part, {Name: "none", Dir: filepath.Join(home, "none")}}, backup.Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Write(t.Context(), dir, nil, backup.Manifest{}); !errors.Is(err, backup.ErrNotEmpty) {
+		t.Errorf("a second time: %v", err)
+	}
+	b, err := backup.Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.Restore(t.Context(), "data", back, nil); n != 3 || err != nil {
+		t.Errorf("%d files: %v", n, err)
+	}
+	for name, want := range map[string]string{"a/one.txt": "one", "log.jsonl": "{}\n{}\n", "in use.db": "whole"} {
+		if got, err := os.ReadFile(filepath.Join(back, name)); string(got) != want {
+			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
+		}
+	}
+	if _, err := b.Restore(t.Context(), "data", back, nil); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over files that are there: %v", err)
+	}
+
+	write(t, filepath.Join(dir, "data", "a", "one.txt"), "eno")
+	if _, err := backup.Open(t.Context(), dir, nil); !errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("a changed file: %v", err)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		manifest string
+		want     error
+	}{
+		"nothing":      {"", backup.ErrNone},
+		"no JSON":      {"{", backup.ErrNone},
+		"another kind": {`{"format": "x", "version": 1}`, backup.ErrNone},
+		"newer":        {`{"format": "collie-backup", "version": 2}`, backup.ErrNewer},
+		"out of it":    {`{"format": "collie-backup", "version": 1, "files": [{"path": "data/../../x"}]}`, backup.ErrDamaged},
+		"absolute":     {`{"format": "collie-backup", "version": 1, "files": [{"path": "/etc/passwd"}]}`, backup.ErrDamaged},
+		"missing":      {`{"format": "collie-backup", "version": 1, "files": [{"path": "data/x"}]}`, backup.ErrDamaged},
+	} {
+		dir := t.TempDir()
+		if c.manifest != "" {
+			write(t, filepath.Join(dir, "collie-backup.json"), c.manifest)
+		}
+		if _, err := backup.Open(t.Context(), dir, nil); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package chat
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"collie/internal/face/cli/locale"
+	"collie/internal/face/cli/output"
+)
+
+// key handles a key.
+func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if name != "ctrl+c" {
+		s.leaving = false
+	}
+	if name != "esc" {
+		s.escaped = false
+	}
+	if len(s.asking) > 0 && name != "ctrl+c" {
+		s.answerKey(name, msg.Text)
+		return nil
+	}
+	if s.form != nil && s.formKey(name) {
+		return nil
+	}
+	switch name {
+	case "ctrl+c":
+		switch {
+		case s.leaving:
+			return tea.Quit
+		case len(s.turns) > 0:
+			s.turns[0].stop()
+		}
+		s.leaving = true
+		return nil
+	case "ctrl+d":
+		if s.input.Value() == "" {
+			return tea.Quit
+		}
+	case "ctrl+z":
+		return s.suspend
+	case "ctrl+_", "ctrl+/":
+		if was, ok := s.undo.back(); ok {
+			was.put(&s.input)
+			s.chosen = -1
+		}
+		return nil
+	case "tab":
+		s.tab()
+		return nil
+	case "up":
+		if s.chosen >= 0 {
+			s.chosen--
+			return nil
+		}
+		if s.input.Line() == 0 && s.input.LineInfo().RowOffset == 0 {
+			return s.up()
+		}
+	case "down":
+		switch list := s.suggestions(); {
+		case len(list) > 0 && s.recall.back == 0:
+			s.chosen = min(s.chosen+1, len(list)-1)
+			return nil
+		case s.recall.back > 0 && s.input.Line() == s.input.LineCount()-1:
+			s.step(-1)
+			return nil
+		}
+	case "esc":
+		s.escape()
+		return nil
+	case "enter":
+		if s.chosen >= 0 && !s.choose() {
+			return nil
+		}
+		return s.enter()
+	}
+	return s.edited(msg)
+}
+
+// edited passes a key or pasted text to the input.
+func (s *screen) edited(msg tea.Msg) tea.Cmd {
+	before := typedIn(&s.input)
+	var cmd tea.Cmd
+	s.input, cmd = s.input.Update(msg)
+	if now := s.input.Value(); now != before.text {
+		s.undo.changed(before, now)
+		s.chosen, s.recall.back = -1, 0
+		s.lookFor(now)
+	}
+	return cmd
+}
+
+// set replaces the input; undo restores it.
+func (s *screen) set(text string) {
+	before := typedIn(&s.input)
+	s.input.SetValue(text)
+	if text != before.text {
+		s.undo.changed(before, text)
+		s.lookFor(text)
+	}
+	s.chosen = -1
+}
+
+// pastedFile returns the mention of a file whose path was pasted. Terminals paste the path of a file that is dropped on
+// them.
+func pastedFile(text string) (mention string, ok bool) {
+	path := strings.TrimSpace(text)
+	if len(path) > 1 && (path[0] == '\'' || path[0] == '"') && path[len(path)-1] == path[0] {
+		path = path[1 : len(path)-1]
+	}
+	path = strings.ReplaceAll(path, `\ `, " ")
+	if !filepath.IsAbs(path) || strings.ContainsAny(path, "\"\n") {
+		return "", false
+	}
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", false
+	}
+	return fileSuggestion(path, false).text, true
+}
+
+// step moves through the input history.
+func (s *screen) step(by int) {
+	if text, ok := s.recall.step(by, s.input.Value()); ok {
+		s.set(text)
+		if by > 0 { // the next step starts at the first line
+			s.input.MoveToBegin()
+			s.input.CursorEnd()
+		}
+	}
+}
+
+// up goes back in the input history. Earlier conversations are loaded the first time.
+func (s *screen) up() tea.Cmd {
+	if s.recall.back == len(s.recall.lines) && !s.recall.older && s.api != nil {
+		s.recall.older = true
+		return func() tea.Msg { return remembered{s.remember(s.ctx)} }
+	}
+	s.step(1)
+	return nil
+}
+
+// tab extends the last word by the common prefix of the suggestions, or selects the next one.
+func (s *screen) tab() {
+	list := s.suggestions()
+	if s.chosen >= 0 {
+		s.choose()
+		return
+	}
+	text := s.input.Value()
+	if now := completed(text, s.wordAt, list); now != text {
+		s.set(now)
+	} else if len(list) > 0 {
+		s.chosen = 0
+	}
+}
+
+// choose inserts the selected suggestion, and reports whether the line is complete with it.
+func (s *screen) choose() (complete bool) {
+	list := s.suggestions()
+	if s.chosen >= len(list) {
+		s.chosen = -1
+		return true
+	}
+	it := list[s.chosen]
+	s.set(s.input.Value()[:s.wordAt] + it.text)
+	return it.whole
+}
+
+// escape cancels the selection, the editing of an earlier message or, if pressed twice, the answer.
+func (s *screen) escape() {
+	switch {
+	case s.chosen >= 0:
+		s.chosen = -1
+	case s.isEditing():
+		s.setEditing("")
+		s.input.Reset()
+	case len(s.turns) > 0 && s.escaped:
+		s.turns[0].stop()
+		s.escaped = false
+	case len(s.turns) > 0:
+		s.escaped = true
+	}
+}
+
+// enter sends the input.
+func (s *screen) enter() tea.Cmd {
+	text := strings.TrimSpace(s.input.Value())
+	switch {
+	case text == "":
+		return nil
+	case isQuit(text):
+		s.input.Reset()
+		return tea.Quit
+	case !s.ready || s.commanding:
+		s.entered = true
+		return nil
+	}
+	s.input.SetValue(s.later)
+	s.later = ""
+	s.recall.add(text)
+	s.undo = undo{}
+	s.said(output.Harmless(text))
+	if run, found := s.commandIn(text); found {
+		s.commanding = true
+		return func() tea.Msg {
+			o, err := run(s.ctx)
+			return done{o, text, err}
+		}
+	}
+	if text == "/help" {
+		s.put(append(helpLines(), keyLines()...))
+	}
+	s.send(s.compose(text))
+	return nil
+}
+
+// done shows the result of a command.
+func (s *screen) done(d *done) tea.Cmd {
+	s.commanding = false
+	if d.err != nil {
+		s.fail(d.err)
+		if s.input.Value() == "" {
+			s.input.SetValue(d.line)
+			s.entered = false
+		}
+		return s.goOn()
+	}
+	s.put(d.lines)
+	if d.draft {
+		s.recall.before(ownTexts(d.path))
+	}
+	s.history(d.path)
+	if d.input != "" && (!d.draft || s.input.Value() == "") {
+		s.input.SetValue(d.input)
+	}
+	if d.send != nil {
+		s.send(*d.send)
+	}
+	if d.copied != "" {
+		s.say("%s", locale.T("the last answer was handed to the terminal for its clipboard"))
+		return tea.Batch(tea.SetClipboard(d.copied), s.goOn())
+	}
+	return s.goOn()
+}
+
+// goOn sends what was entered while a command was running.
+func (s *screen) goOn() tea.Cmd {
+	if !s.entered {
+		return nil
+	}
+	s.entered = false
+	return s.enter()
+}
+
+// suggestions returns completions for the last word of the input.
+func (s *screen) suggestions() []suggestion {
+	if text := s.input.Value(); text != s.suggestedTo {
+		s.suggestedTo = text
+		s.wordAt, s.suggested = s.suggest(text)
+	}
+	return s.suggested
+}
+
+// lookFor loads choices while a line that needs them is typed.
+func (s *screen) lookFor(text string) {
+	what, _ := chooses(text)
+	if what == "" || s.api == nil {
+		return
+	}
+	if _, looked := s.known(what); s.looking || looked && what != "session" {
+		return
+	}
+	s.looking = true
+	s.work.Go(func() { // ends with the program at the latest
+		s.look(s.ctx, what)
+		s.program.Send(learned{})
+	})
+}
+
+// lookAgain reloads prompts and resources while the name of an unknown one is typed. Servers list them after their
+// tools, and the lists may change.
+func (s *screen) lookAgain() {
+	if what, _ := chooses(s.input.Value()); what != "" && s.api != nil && !s.looking {
+		if _, looked := s.known(what); !looked {
+			s.lookFor(s.input.Value())
+		}
+		return
+	}
+	if s.api == nil || s.looking || !namesOffer(s.input.Value()) || len(s.suggestions()) > 0 {
+		return
+	}
+	s.looking = true
+	s.work.Go(func() { // ends with the program at the latest
+		s.learnOffered(s.ctx)
+		s.program.Send(learned{})
+	})
+}

@@ -1,0 +1,61 @@
+package chat
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// interrupts handles Ctrl-C: it cancels the current answer or, if there is none, ends the program. The zero value is
+// ready.
+type interrupts struct {
+	mu      sync.Mutex
+	running context.CancelFunc // cancels the current answer; nil if there is none
+}
+
+// begin returns a context for the program. It ends with the first signal that should end it. The caller must call done.
+func (i *interrupts) begin(ctx context.Context) (inner context.Context, done func()) {
+	inner, leave := context.WithCancel(context.WithoutCancel(ctx)) // ctx itself would end with the first Ctrl-C
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() { // ends with inner
+		for {
+			select {
+			case s := <-signals:
+				if stop := i.take(); s == os.Interrupt && stop != nil {
+					stop()
+				} else {
+					leave()
+				}
+			case <-inner.Done():
+				return
+			}
+		}
+	}()
+	return inner, func() {
+		signal.Stop(signals)
+		leave()
+	}
+}
+
+func (i *interrupts) take() context.CancelFunc {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	stop := i.running
+	i.running = nil
+	return stop
+}
+
+// run runs f with a context that Ctrl-C cancels; stopped reports whether that happened.
+func (i *interrupts) run(ctx context.Context, f func(ctx context.Context) error) (stopped bool, err error) {
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	i.mu.Lock()
+	i.running = cancel
+	i.mu.Unlock()
+	err = f(inner)
+	i.take()
+	return inner.Err() != nil && ctx.Err() == nil, err
+}

@@ -1,0 +1,528 @@
+package folder
+
+import (
+	"slices"
+	"strings"
+
+	"collie/internal/vault/markup"
+	"collie/internal/vault/tree"
+)
+
+// section is a stretch of a file that can be written or kept by itself: some blocks at the top of its document.
+type section struct {
+	from, to int // lines of the file, from 1, inclusive
+	tail     int // the last line before the next section: blank lines, definitions of links
+	blocks   []*tree.Block
+	hashes   []string
+}
+
+// compose returns the file for a document. old is the file as it is, if it exists: lines of blocks that have not
+// changed stay. made is the hash of what an import would make of the file, and lost what the file cannot say.
+func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists bool) (text []byte, made string, lost []string) {
+	want := contentHash(root.Attrs, root.Children)
+	if exists {
+		if hash := x.madeOf(pg, old); hash == want && x.titleFits(pg, old) {
+			return old, hash, nil
+		}
+	}
+	w := x.writer(pg, !x.o.Plain, func(what string) { lost = append(lost, what) })
+	front := func(yamlText string) string {
+		title := ""
+		if pg.title != stem(pg.file) || pg.front.title != "" {
+			title = pg.title
+		}
+		return plainFront(root.Attrs, title, yamlText)
+	}
+	children := root.Children
+	if len(children) == 1 && children[0].Kind == tree.Paragraph && children[0].Text == "" && len(contentAttrs(children[0].Attrs)) == 0 {
+		children = nil
+	}
+	whole := func() []byte {
+		body := w.blocks(children)
+		if body != "" {
+			body += "\n"
+		}
+		head := front("")
+		if head != "" && body != "" && !exists {
+			head += "\n"
+		}
+		return []byte(head + body)
+	}
+	if !exists {
+		data := whole()
+		return data, x.madeOf(pg, data), lost
+	}
+	var best []byte
+	bestMade := ""
+	for _, how := range []patchMode{{refine: true}, {}, {refine: true, neighbors: true}, {neighbors: true}} {
+		if data := x.patch(pg, root, children, old, front, w, how); data != nil {
+			hash := x.madeOf(pg, data)
+			if hash == want {
+				return data, hash, nil
+			}
+			if best == nil {
+				best, bestMade = data, hash
+			}
+		}
+	}
+	f := splitFile(old)
+	data := []byte(f.bom + f.fresh(string(whole())))
+	hash := x.madeOf(pg, data)
+	if hash == want || best == nil {
+		return data, hash, lost
+	}
+	return best, bestMade, lost
+}
+
+// titleFits reports whether a file says the title of its page.
+func (x *exportPhase) titleFits(pg *page, data []byte) bool {
+	p := *pg
+	p.front = frontMatter{}
+	x.ex.s.texts[pg.file] = data
+	defer delete(x.ex.s.texts, pg.file)
+	x.ex.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
+	if _, ok := x.ex.open(&p, true); !ok {
+		return false
+	}
+	return x.ex.titleOf(&p) == tidied(pg.title)
+}
+
+// madeOf returns the hash of what an import would make of a text for a page.
+func (x *exportPhase) madeOf(pg *page, data []byte) string {
+	p := *pg
+	p.front = frontMatter{}
+	x.ex.s.texts[pg.file] = data
+	defer delete(x.ex.s.texts, pg.file)
+	x.ex.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
+	if _, ok := x.ex.open(&p, true); !ok {
+		return ""
+	}
+	return contentHash(x.ex.rootAttrs(&p), x.ex.blocks(&p))
+}
+
+// writer returns what writes blocks into the file of a page.
+func (x *exportPhase) writer(pg *page, exact bool, lost func(string)) *obsidianWriter {
+	return &obsidianWriter{
+		link: func(id string) string { return x.link(pg, id) },
+		shown: func(id string) string {
+			if p := x.pages[id]; p != nil {
+				return p.title
+			}
+			return x.headings[id]
+		},
+		asset: func(address string) string {
+			at := x.assets[address]
+			if at == "" {
+				return ""
+			}
+			return encodeAddress(relativeTo(pg.file, at))
+		},
+		anchor: func(id string) string { return x.anchors[id] },
+		keepID: func(id string) bool { return x.keepIDs[id] },
+		exact:  exact, lost: lost,
+	}
+}
+
+// link returns what stands in a wiki link from a page to a document or block, "" if none can lead there.
+func (x *exportPhase) link(from *page, id string) string {
+	to, fragment := x.pages[id], ""
+	if to == nil {
+		to = x.pages[x.owner[id]]
+		if to == nil {
+			return ""
+		}
+		switch {
+		case x.anchors[id] != "":
+			fragment = "#^" + x.anchors[id]
+		case x.headings[id] != "" && to.headings[headingKey(x.headings[id])] == id:
+			fragment = "#" + x.headings[id]
+		default:
+			return ""
+		}
+		if got, ok := to.fragmentTarget(fragment[1:]); !ok || got != id {
+			return ""
+		}
+	}
+	if to == from && fragment != "" {
+		return fragment
+	}
+	at := to.dir
+	if to.file != "" {
+		at = strings.TrimSuffix(to.file, ".md")
+	}
+	for _, name := range []string{stem(at + ".md"), at, relativeTo(from.file, at), "/" + at} {
+		if !notInLink.MatchString(name) && name == strings.TrimSpace(name) && x.ex.index.wiki(from, name) == to {
+			return name + fragment
+		}
+	}
+	return ""
+}
+
+// patchMode says which lines of a file patch keeps: those of blocks that have not changed.
+type patchMode struct {
+	refine bool // also lines inside of changed blocks
+	// neighbors has blocks beside changed ones be written as well, since they may have to be told apart: a list before
+	// another one.
+	neighbors bool
+}
+
+// patch writes the blocks of a document that changed into the file that it has, and keeps all other lines as how says. It returns nil
+// if the file cannot be taken apart.
+func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, old []byte, front func(string) string, w *obsidianWriter, how patchMode) []byte {
+	f := splitFile(old)
+	sections, head, ok := x.sections(pg, old, &f)
+	if !ok {
+		return nil
+	}
+	yamlText, _, frontLines, found := cutFront(strings.Join(f.lines, "\n"))
+	if !found {
+		yamlText, frontLines = "", 0
+	}
+	var out strings.Builder
+	out.WriteString(f.bom)
+	p := *pg
+	x.ex.s.texts[pg.file] = old
+	_, opened := x.ex.open(&p, true)
+	delete(x.ex.s.texts, pg.file)
+	switch {
+	case opened && slices.Equal(contentAttrs(x.ex.rootAttrs(&p)), contentAttrs(root.Attrs)) && x.titleFits(pg, old):
+		out.WriteString(f.text(1, frontLines))
+	default:
+		out.WriteString(f.fresh(front(yamlText)))
+	}
+	out.WriteString(f.text(frontLines+1, head))
+	want := make([]string, len(children))
+	for i, b := range children {
+		want[i] = blockHash(b)
+		if x.needsNewName(b, pg) {
+			want[i] += "+" // its line gets a ^name
+		}
+	}
+	var have []string
+	for _, s := range sections {
+		have = append(have, s.hashes...)
+	}
+	partner := alignHashes(have, want) // index in want by index in have, -1 for none
+	kept := make([]int, len(sections)) // first block in want of a section that stays, -1 for others
+	at := 0
+	for i, s := range sections {
+		kept[i] = -1
+		if len(s.hashes) > 0 && partner[at] >= 0 {
+			kept[i] = partner[at]
+			for k := range s.hashes {
+				if partner[at+k] != partner[at]+k {
+					kept[i] = -1
+				}
+			}
+		}
+		at += len(s.hashes)
+	}
+	if how.neighbors {
+		loosenNeighbors(kept, sections, len(children))
+	}
+	var body pieces
+	next := 0 // in want
+	lastSection := -1
+	write := func(to, until int) { // blocks up to "to", in the place of the sections before "until"
+		if next >= to {
+			return
+		}
+		text := ""
+		if how.refine {
+			text = x.refined(children[next:to], sections[lastSection+1:until], &f, w)
+		}
+		if text == "" {
+			text = w.blocks(children[next:to])
+		}
+		body.add(&f, f.fresh(text), lastSection+1, until-1, sections)
+	}
+	for i, s := range sections {
+		if len(s.hashes) == 0 {
+			continue
+		}
+		if kept[i] < 0 {
+			continue
+		}
+		write(kept[i], i)
+		body.keep(&f, i, sections)
+		next, lastSection = kept[i]+len(s.hashes), i
+	}
+	write(len(children), len(sections))
+	text := body.text()
+	if text != "" && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\r") && !(len(f.ends) > 0 && f.ends[len(f.ends)-1] == "") {
+		text += f.end
+	}
+	out.WriteString(text)
+	return []byte(out.String())
+}
+
+// loosenNeighbors has the sections beside changed or new blocks be written as well. kept has the first block of each section that stays,
+// of so many blocks, and -1 for others.
+func loosenNeighbors(kept []int, sections []section, blocks int) {
+	var stay []int // sections
+	for i := range kept {
+		if kept[i] >= 0 {
+			stay = append(stay, i)
+		}
+	}
+	was := slices.Clone(kept)
+	end := func(i int) int { return was[i] + len(sections[i].hashes) }
+	for n, i := range stay {
+		before, after := 0, blocks // where the blocks of the sections end and begin that stay beside it
+		if n > 0 {
+			before = end(stay[n-1])
+		}
+		if n+1 < len(stay) {
+			after = was[stay[n+1]]
+		}
+		if was[i] != before || end(i) != after {
+			kept[i] = -1
+		}
+	}
+}
+
+// needsNewName reports whether a block, or one inside of it, gets a ^name that the file does not have yet.
+func (x *exportPhase) needsNewName(b *tree.Block, pg *page) (needs bool) {
+	had := map[string]bool{}
+	if row := x.rows[pg.id]; row != nil {
+		for _, id := range row.Names {
+			had[id] = true
+		}
+	}
+	b.Walk(func(b *tree.Block) {
+		if x.anchors[b.ID] != "" && !had[b.ID] || x.keepIDs[b.ID] && !slices.Contains(pg.definedIDs, b.ID) {
+			needs = true
+		}
+	})
+	return needs
+}
+
+// pieces collects the text of a file, section by section.
+type pieces struct {
+	out  strings.Builder
+	last int // the last section that was written or replaced, -1 at the beginning
+	any  bool
+}
+
+// keep adds a section as it is in the file.
+func (p *pieces) keep(f *fileText, i int, sections []section) {
+	p.gap(f, i, sections)
+	p.out.WriteString(f.text(sections[i].from, sections[i].to))
+	p.last, p.any = i, true
+}
+
+// add adds a text in the place of sections from first to last; last < first where it replaces none.
+func (p *pieces) add(f *fileText, text string, first, last int, sections []section) {
+	if text == "" {
+		return
+	}
+	p.gap(f, first, sections)
+	p.out.WriteString(text)
+	p.any = true
+	if last >= first {
+		p.last = last
+	} else {
+		p.last = -2
+	}
+}
+
+// gap adds what stands between the last piece and a section: what the file has there, else a blank line.
+func (p *pieces) gap(f *fileText, next int, sections []section) {
+	if !p.any {
+		return
+	}
+	if p.last >= 0 && next == p.last+1 && next < len(sections) {
+		if s := p.out.String(); !strings.HasSuffix(s, "\n") && !strings.HasSuffix(s, "\r") {
+			p.out.WriteString(f.end)
+		}
+		p.out.WriteString(f.text(sections[p.last].to+1, sections[p.last].tail))
+		return
+	}
+	s := p.out.String()
+	for range 2 {
+		if !strings.HasSuffix(s, f.end+f.end) {
+			p.out.WriteString(f.end)
+			s += f.end
+		}
+	}
+}
+
+func (p *pieces) text() string { return p.out.String() }
+
+// refined writes changed blocks in the place of sections, and keeps the lines that are the same. It returns "" if that
+// is not possible.
+func (x *exportPhase) refined(blocks []*tree.Block, replaced []section, f *fileText, w *obsidianWriter) string {
+	if len(replaced) == 0 {
+		return ""
+	}
+	var before []*tree.Block
+	for _, s := range replaced {
+		before = append(before, s.blocks...)
+	}
+	from, to := replaced[0].from, replaced[len(replaced)-1].to
+	was := strings.Split(w.blocks(before), "\n")
+	lines := f.lines[from-1 : to]
+	if len(was) != len(lines) {
+		return ""
+	}
+	is := strings.Split(w.blocks(blocks), "\n")
+	partner := alignHashes(is, was)
+	for i, at := range partner {
+		if at >= 0 {
+			is[i] = lines[at]
+		}
+	}
+	return strings.Join(is, "\n")
+}
+
+// sections takes a file apart. head is the last line before the first section.
+func (x *exportPhase) sections(pg *page, data []byte, f *fileText) (list []section, head int, ok bool) {
+	p := *pg
+	x.ex.s.texts[pg.file] = data
+	defer delete(x.ex.s.texts, pg.file)
+	x.ex.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
+	lines, ok := x.ex.open(&p, true)
+	if !ok {
+		return nil, 0, false
+	}
+	_, _, frontLines, _ := cutFront(strings.Join(f.lines, "\n"))
+	if len(lines) > 0 && lines[0].n != frontLines+1 {
+		return nil, 0, false // front matter that cannot be parsed
+	}
+	full := x.ex.blocks(&p)
+	r := &reader{im: x.ex, pg: &p, quiet: true}
+	lines, r.defs = cutDefinitions(lines, func(line) {})
+	var groups [][]line
+	for _, l := range lines {
+		if len(groups) > 0 && !beginsSection(groups[len(groups)-1], l) {
+			groups[len(groups)-1] = append(groups[len(groups)-1], l)
+			continue
+		}
+		if strings.TrimSpace(l.text) == "" && !l.code {
+			if len(groups) > 0 {
+				groups[len(groups)-1] = append(groups[len(groups)-1], l)
+			}
+			continue
+		}
+		groups = append(groups, []line{l})
+	}
+	next := 0 // in full
+	for i := 0; i < len(groups); {
+		group := groups[i]
+		taken := 1
+		var s section
+		for ; ; taken++ {
+			s = x.parsed(r, group)
+			if matchesHashes(s.hashes, full[next:]) {
+				break
+			}
+			if taken >= maxJoined || i+taken >= len(groups) {
+				for _, rest := range groups[i+taken:] { // the rest is one section
+					group = append(group, rest...)
+				}
+				s = span(group)
+				s.blocks = full[next:]
+				s.hashes = hashesOf(s.blocks)
+				taken = len(groups) - i
+				break
+			}
+			group = append(slices.Clone(group), groups[i+taken]...)
+		}
+		s.blocks = full[next : next+len(s.hashes)]
+		next += len(s.hashes)
+		list = append(list, s)
+		i += taken
+	}
+	if next != len(full) {
+		return nil, 0, false
+	}
+	head = len(f.lines)
+	if len(list) > 0 {
+		head = list[0].from - 1
+	}
+	for i := range list {
+		list[i].tail = len(f.lines)
+		if i+1 < len(list) {
+			list[i].tail = list[i+1].from - 1
+		}
+	}
+	return list, head, true
+}
+
+// maxJoined bounds how many sections are joined to find one that is read like the whole file.
+const maxJoined = 6
+
+// beginsSection reports whether a line begins another section than the lines before it.
+func beginsSection(group []line, l line) bool {
+	last := group[len(group)-1]
+	text := strings.TrimSpace(l.text)
+	if l.code && last.code && !isBlankLine(last) {
+		return false
+	}
+	if text == "" && !l.code {
+		return false
+	}
+	if !isBlankLine(last) {
+		first := group[len(group)-1]
+		return heading.MatchString(first.text) && !first.code && !strings.HasPrefix(text, "{:") && !strings.HasPrefix(text, "^")
+	}
+	switch {
+	case strings.HasPrefix(l.text, " "), strings.HasPrefix(l.text, "\t"), strings.HasPrefix(text, "{:"):
+		return false
+	case anchorOf(text) != "" && strings.HasPrefix(text, "^"):
+		return false
+	case item.MatchString(l.text) && item.MatchString(firstOf(group)):
+		return false
+	case strings.HasPrefix(text, ">") && strings.HasPrefix(strings.TrimSpace(firstOf(group)), ">"):
+		return false
+	}
+	return true
+}
+
+func isBlankLine(l line) bool { return strings.TrimSpace(l.text) == "" && !l.code }
+
+func firstOf(group []line) string { return group[0].text }
+
+// span returns a section with the lines of a group, without blank lines at the end.
+func span(group []line) section {
+	end := len(group)
+	for end > 1 && isBlankLine(group[end-1]) {
+		end--
+	}
+	s := section{from: group[0].n, to: group[end-1].n}
+	if group[end-1].underlined {
+		s.to++
+	}
+	return s
+}
+
+// parsed reads a group of lines by itself.
+func (x *exportPhase) parsed(r *reader, group []line) section {
+	s := span(group)
+	one := *r
+	one.usedIDs = nil
+	text, _ := one.convert(slices.Clone(group))
+	s.blocks = markup.Parse(x.ex.rename(r.pg, text))
+	s.hashes = hashesOf(s.blocks)
+	return s
+}
+
+func hashesOf(blocks []*tree.Block) []string {
+	list := make([]string, len(blocks))
+	for i, b := range blocks {
+		list[i] = blockHash(b)
+	}
+	return list
+}
+
+func matchesHashes(hashes []string, blocks []*tree.Block) bool {
+	if len(hashes) > len(blocks) {
+		return false
+	}
+	for i, h := range hashes {
+		if blockHash(blocks[i]) != h {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,249 @@
+package folder_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/internal/vault/folder"
+	"collie/internal/vault/workspace"
+)
+
+// looked is a file as it was at some moment.
+type looked struct {
+	info fs.FileInfo
+	text string
+}
+
+// same reports whether nothing has happened to a file: it is the same one, of the same time, with the same bytes.
+func (l looked) same(o looked) bool {
+	return os.SameFile(l.info, o.info) && l.info.ModTime().Equal(o.info.ModTime()) && l.info.Mode() == o.info.Mode() && l.text == o.text
+}
+
+// look reads all files of the folder, without following links.
+func (b *bench) look() map[string]looked {
+	b.t.Helper()
+	found := map[string]looked{}
+	err := filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		var l looked
+		if l.info, err = d.Info(); err == nil && l.info.Mode().IsRegular() {
+			var data []byte
+			data, err = os.ReadFile(at)
+			l.text = string(data)
+		}
+		rel, _ := filepath.Rel(b.dir, at)
+		found[filepath.ToSlash(rel)] = l
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return found
+}
+
+// differences are the files that something has happened to.
+func differences(was, is map[string]looked) (list []string) {
+	for at, before := range was {
+		switch after, there := is[at]; {
+		case !there:
+			list = append(list, at+" is gone")
+		case before.text != after.text:
+			list = append(list, fmt.Sprintf("%s: %q is now %q", at, before.text, after.text))
+		case !before.same(after):
+			list = append(list, fmt.Sprintf("%s was written again, as it was: %v %v, %v %v", at, before.info.ModTime(), before.info.Mode(), after.info.ModTime(), after.info.Mode()))
+		}
+	}
+	for at := range is {
+		if _, there := was[at]; !there {
+			list = append(list, at+" is new")
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// judge has a sync, and one that was killed before it, have changed no file that nobody changed in the notebook, not even its time,
+// but for links to what got another name and blocks that got a name; and of the others only the blocks that were changed. before are the
+// files as they were before, fileOf those of documents that were changed, of which both were changed in the folder too. It returns how many were kept twice.
+func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int) (conflicts int) {
+	b.t.Helper()
+	after := b.look()
+	newText := map[string]int{}
+	var fresh []looked
+	for at, l := range after {
+		if was, there := before[at]; there && was.text == l.text {
+			continue
+		}
+		newText[l.text]++
+		fresh = append(fresh, l)
+	}
+	if conflicts = copies(after) - copies(before); conflicts > both {
+		for at := range after {
+			if _, there := before[at]; !there && strings.Contains(at, "(conf") {
+				b.t.Log("a new copy: ", at)
+			}
+		}
+		b.t.Errorf("%d files were changed on both sides, and there are %d copies more", both, conflicts)
+	}
+	for at, was := range before {
+		is, there := after[at]
+		switch {
+		case there && was.same(is):
+		case there && was.text == is.text && !fileOf[at]:
+			b.t.Errorf("%s was written again, as it was", at)
+		case !strings.HasSuffix(at, ".md"):
+			if !there || was.text != is.text {
+				b.t.Errorf("%s: an attachment has changed, or is gone", at)
+			}
+		case there && !fileOf[at] && b.keepsLines(was.text, is.text, false), newText[was.text] > 0:
+		case fileOf[at] && there && b.keepsLines(was.text, is.text, true):
+		case slices.ContainsFunc(fresh, func(l looked) bool { return b.keepsLines(was.text, l.text, fileOf[at]) }): // it has another name
+		case !there && b.isForgotten(was.text): // its document was removed
+		default:
+			b.t.Errorf("%s: nobody changed it so: %q is now %q (%v)", at, was.text, is.text, there)
+		}
+	}
+	if b.t.Failed() {
+		b.t.Fatalf("after\n%s", b.last())
+	}
+	return max(conflicts, 0)
+}
+
+// copies counts the files that were kept because both sides had changed.
+func copies(files map[string]looked) (n int) {
+	for at := range files {
+		if strings.Contains(path.Base(at), "(conf") {
+			n++
+		}
+	}
+	return n
+}
+
+// isForgotten reports whether all words of a text were removed on purpose.
+func (b *bench) isForgotten(text string) bool {
+	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return b.words[w] })
+}
+
+// keepsLines reports whether a text has all lines of another one, but for those of a block with a link, which may lead to what has another name,
+// and, if a document was changed, for those of a block with a word that was removed on purpose. Lines may have got the name of a block.
+func (b *bench) keepsLines(before, after string, changed bool) bool {
+	kept := map[string]bool{}
+	for line := range strings.Lines(after) {
+		line = strings.TrimRight(line, "\r\n")
+		kept[line] = true
+		kept[strings.TrimRight(anchorAtEnd.ReplaceAllString(line, ""), " ")] = true
+	}
+	lost, meant := 0, false // in a row
+	for line := range strings.Lines(before + "\n\n") {
+		line = strings.TrimRight(line, "\r\n")
+		if kept[line] || kept[strings.TrimRight(line, " ")] || line == "" || changed && strings.HasPrefix(line, "title: ") {
+			if line != "" {
+				if lost > 0 && !meant {
+					return false
+				}
+				lost, meant = 0, false
+			}
+			continue
+		}
+		lost++
+		meant = meant || strings.Contains(line, "[[") || strings.Contains(line, "](") || changed && slices.ContainsFunc(wordsOf(line), func(w string) bool { return b.forgotten[w] })
+	}
+	return lost == 0 || meant
+}
+
+var anchorAtEnd = regexp.MustCompile(` \^[0-9A-Za-z-]+$`)
+
+// checkWords has every word be on both sides, and nothing be there twice but what was changed on both sides.
+func (b *bench) checkWords() {
+	b.t.Helper()
+	inNotes, inFiles := b.have(), map[string]bool{}
+	holds := map[string]string{} // which file has a word
+	for _, at := range b.pages() {
+		for _, w := range wordsOf(b.read(at)) {
+			inFiles[w] = true
+			if strings.Contains(at, "(conf") {
+				b.kept[w] = true
+			} else if was := holds[w]; was != "" && was != at && !b.kept[w] {
+				b.t.Errorf("%s is in %s and in %s", w, was, at)
+			}
+			holds[w] = at
+		}
+	}
+	for _, w := range slices.Sorted(maps.Keys(b.words)) {
+		if !inNotes[w] || !inFiles[w] {
+			b.t.Errorf("%s: in the notes %v, in the files %v", w, inNotes[w], inFiles[w])
+		}
+	}
+	if b.t.Failed() {
+		b.t.Fatalf("after\n%s", b.last())
+	}
+}
+
+// victimEnv names, in the environment of a process of this test, the vault that it syncs until it is killed.
+const victimEnv = "COLLIE_TEST_SYNC_VAULT"
+
+// TestMain makes this program the one that is killed, where its environment says so.
+func TestMain(m *testing.M) {
+	if file := os.Getenv(victimEnv); file != "" {
+		os.Exit(beKilled(file, filepath.Join(filepath.Dir(file), "notes")))
+	}
+	os.Exit(m.Run())
+}
+
+// beKilled syncs a folder once.
+func beKilled(file, dir string) int {
+	w, err := workspace.Open(context.Background(), file, workspace.Options{})
+	if err == nil {
+		fmt.Println("begun")
+		_, err = folder.Sync(context.Background(), w, dir, folder.SyncOptions{AllowDeletions: 1000})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// kill kills a process that syncs, once it has done so for a while, and returns 1 if it was not at its end already.
+func (b *bench) kill(after time.Duration) int {
+	b.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victimEnv+"="+b.file)
+	var wrong bytes.Buffer
+	cmd.Stderr = &wrong
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		b.t.Errorf("the process that is to be killed has not begun: %v", err)
+	}
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	_ = cmd.Wait() // that it was killed is meant
+	timer.Stop()
+	if wrong.Len() > 0 {
+		b.t.Fatalf("the process that was to be killed: %s", wrong.String())
+	}
+	b.say("killed after %v", after)
+	if cmd.ProcessState.Success() {
+		return 0
+	}
+	return 1
+}

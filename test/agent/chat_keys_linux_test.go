@@ -1,0 +1,164 @@
+package agent_test
+
+import (
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+	"collie/test/terminal"
+)
+
+// Nothing of a question is cut off, however long it is, each line of a text in it has a mark, and a question whose answer nobody
+// waits for any more takes no keys.
+func TestQuestionsAtATerminal(t *testing.T) {
+	t.Parallel()
+	p, settings := world(t, answers(
+		calls("fs", `{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/`+strings.Repeat("很长的名字 ", 60)+`"}`),
+		calls("fs", `{"action":"write","path":"/Welcome/Plan","markdown":"# Plan\n\n- one\n  risk: none"}`),
+		calls("fs", `{"action":"replace","path":"/Welcome/Plan","edit":{"old":"- one","new":"- 二\n- two"}}`), provider.Turn{Say: "replaced"},
+	))
+	s := terminal.Run(t, terminal.Size{Columns: 60, Rows: 12}, p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+	s.Shows("collie chat")
+	s.Types("move it\r")
+	s.Shows("fs mv", "effect: ", "risk: high", "targets:", "arguments:", "Run it?")
+	s.Types("\x03")
+	s.Shows("taken back", "stopped")
+	s.Types("write it\r")
+	s.Shows("> write it", "markdown:", "      | # Plan", "      |   risk: none", "      - - one", "      + - 二", "      + - two", "replaced", "tokens in")
+	s.Types("\x03\x03")
+	s.Ends(0)
+}
+
+// Line by line, Ctrl-C ends the answer and not the program, and where nothing is answered it leaves.
+func TestCtrlCLineByLineAtATerminal(t *testing.T) {
+	t.Parallel()
+	p, settings := world(t, answers(provider.Turn{Say: strings.Repeat("word ", 400), Chunk: 5, Pace: provider.Duration(30 * time.Millisecond)}, provider.Turn{Say: "and then"}))
+	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--plain", "--home", t.TempDir(), "--config", settings)
+	s.Shows("> ")
+	s.Types("tell me\n")
+	s.Shows("word word")
+	s.Types("\x03")
+	s.Shows("stopped", "> ")
+	s.Types("go on\n")
+	s.Shows("and then", "> ")
+	s.Types("\x03")
+	s.Ends(0)
+}
+
+// A form of a server is filled in where messages are typed, and what was being typed before comes back.
+func TestFormAtATerminal(t *testing.T) {
+	t.Parallel()
+	ask := calls("ask", `{"what":"elicitation"}`)
+	p, settings := world(t, answers(ask, provider.Turn{Say: "got $RESULTS"}, ask, provider.Turn{Say: "then $RESULTS"}), gateway.Server{Name: "side"})
+	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+	s.Shows("collie chat")
+	s.Types("form\r")
+	s.Shows("Run it?")
+	s.Types("y")
+	s.Shows("Answer?")
+	s.Types("\r")
+	s.Shows("name")
+	s.Types("Ann 安\r")
+	s.Shows("got ", "Ann 安", "tokens in")
+	s.Types("again\r")
+	s.Shows("Run it?")
+	s.Types("y")
+	s.Shows("Answer?")
+	s.Types("\x1b")
+	s.Shows("then ", "cancel", "tokens in")
+	s.Types("keys are mine\x03\x03")
+	s.Shows("keys are mine")
+	s.Ends(0)
+}
+
+// A person goes through what there is to choose from, through what was typed, and takes it back; files are found by a part of
+// their path; an answer is copied, a call shown as a whole, the conversation written to a file.
+func TestChoicesAtATerminal(t *testing.T) {
+	t.Parallel()
+	p, settings := world(t, provider.Script{Models: []string{"m", "other"}, Conversations: []provider.Conversation{
+		{When: provider.When{Prompt: "look"}, Turns: []provider.Turn{calls("notebook", `{"action":"list"}`), {Say: "**乌龙**"}, {Say: "third"}}},
+		{Turns: []provider.Turn{{Say: "oolong"}, {Say: "second"}}},
+	}})
+	home, dir := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "deep", "深"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "deep", "深", "my 乌龙.txt"), []byte("steep it"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chat := func(args ...string) *terminal.Screen {
+		return terminal.Run(t, terminal.Size{Columns: 100, Rows: 30}, "env", append([]string{"-C", dir, p.Collie, "chat", "--home", home, "--config", settings}, args...)...)
+	}
+	s := chat()
+	s.Shows("collie chat", "── fake/m")
+	s.Types("first of all\r")
+	s.Shows("oolong", "tokens in", " of ", "%)")
+	s.Types("\x15/new\r")
+	s.Shows("a new conversation")
+	s.Types("/model ")
+	s.Shows("fake/other")
+	s.Types("oth\x1b[B\r")
+	s.Shows("model: fake/other")
+	s.Types("look\r")
+	s.Shows("乌龙", "tokens in")
+	s.Types("/call\r")
+	s.Shows("notebook list", "Welcome")
+	s.Types("/copy\r")
+	s.Shows("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte("**乌龙**")), "handed to the terminal")
+	s.Types("/export tea.md\r")
+	s.Shows("written to tea.md")
+	if text, err := os.ReadFile(filepath.Join(dir, "tea.md")); err != nil || !strings.Contains(string(text), "**乌龙**") {
+		t.Errorf("%v: %s", err, text)
+	}
+	s.Types("/export tea.md\r")
+	s.Shows("already exists")
+	s.Types("\x15and @乌龙")
+	s.Shows("my 乌龙.txt")
+	s.Types("\t\r")
+	s.Shows(`> and @"deep/深/my 乌龙.txt"`, "third", "tokens in")
+	s.Types("/session ")
+	s.Shows("1  look", "2  first of all")
+	s.Types("first\x1b[B\r")
+	s.Shows("> first of all", "oolong")
+	s.Types(strings.Repeat("\x1b[A", 5) + "\x1b[B\r") // back to /call, and forth to /copy
+	s.Shows("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte("oolong")), "handed to the terminal")
+	s.Types("half a line\x17\x1f\r")
+	s.Shows("> half a line", "second", "tokens in")
+	s.Types("\x03\x03")
+	s.Ends(0)
+
+	s = chat() // the history includes messages of earlier conversations
+	s.Shows("collie chat", "── fake/m")
+	s.Types("\x1b[A")
+	s.Shows("half a line")
+	s.Types("\x1b[A\r")
+	s.Shows("> first of all", "oolong")
+	s.Types("\x03\x03")
+	s.Ends(0)
+}
+
+// While an answer is written no other conversation begins whose answer would be mixed with it, and Esc pressed twice ends it.
+func TestNoTwoConversationsAtOnceAtATerminal(t *testing.T) {
+	t.Parallel()
+	p, settings := world(t, answers(provider.Turn{Say: strings.Repeat("word ", 400), Chunk: 5, Pace: provider.Duration(30 * time.Millisecond)}))
+	s := terminal.Run(t, terminal.Size{Columns: 80, Rows: 24}, p.Collie, "chat", "--home", t.TempDir(), "--config", settings)
+	s.Shows("collie chat")
+	s.Types("tell me\r")
+	s.Shows("word word")
+	s.Types("/new\r")
+	s.Shows("an answer is being written")
+	s.Types("\x15")
+	s.Types("\x1b")
+	s.Shows("Esc again ends the answer")
+	s.Types("\x1b")
+	s.Shows("stopped")
+	s.Types("/new\r")
+	s.Shows("a new conversation")
+	s.Types("\x03\x03")
+	s.Ends(0)
+}

@@ -1,0 +1,274 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
+)
+
+// window is SiYuan's window as far as the plugin knows it, in front of a kernel of tests: it has the kernel's origin.
+type window struct {
+	*story
+	kernel *kerneltest.Kernel
+	url    string
+
+	mu     sync.Mutex
+	frames map[string]runtime.ExecutionContextID // the newest of each origin
+}
+
+const windowPage = `<!doctype html><html lang=%q data-theme-mode=%q><head><meta charset="utf-8"><style>
+	body { margin: 0; height: 100vh; display: flex; font: 14px sans-serif; background: %s; color: %s } main { flex: 1; padding: 24px } #dock { border-left: 1px solid #8884; height: 100vh }
+</style></head><body><main><h1>SiYuan</h1><p>A stand-in for its window.</p></main><div id="dock"></div>
+<script>window.siyuan = { config: { lang: %[1]q, appearance: { mode: 0 } } }</script><script type="module" src="/window.js"></script></body></html>`
+
+// siyuan opens a workspace whose calls the gateway writes into it, and returns its window.
+func siyuan(t *testing.T) *window {
+	t.Helper()
+	s := tell(t)
+	w := &window{story: s, kernel: kerneltest.New(t), frames: map[string]runtime.ExecutionContextID{}}
+	w.kernel.Lenient() // a browser asks for icons, and its requests have no headers of ours
+	script, err := os.ReadFile("../../web/panel/window.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(rw http.ResponseWriter, r *http.Request) {
+		lang, theme, back, text := "en", "light", "#fff", "#222"
+		if r.URL.Query().Has("zh") {
+			lang = "zh-CN"
+		}
+		if r.URL.Query().Has("dark") {
+			theme, back, text = "dark", "#1e1e1e", "#ddd"
+		}
+		fmt.Fprintf(rw, windowPage, lang, theme, back, text)
+	})
+	mux.HandleFunc("GET /window.js", func(rw http.ResponseWriter, _ *http.Request) {
+		rw.Header().Set("Content-Type", "text/javascript")
+		_, _ = rw.Write(script)
+	})
+	mux.Handle("/api/", w.kernel)
+	server := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	w.url = server.URL
+	at, _ := url.Parse(w.url)
+	s.next = append(s.next, at.Host)
+	s.sections[0] = fmt.Sprintf(`"siyuan":{"mascot":{"sync":true},"connections":{"w":{"url":%q}},"current":"w"}`, w.url)
+	s.servers()
+	if err := chromedp.Listen(s.tab, func(event any) {
+		if e, ok := event.(*runtime.EventExecutionContextCreated); ok {
+			w.mu.Lock()
+			w.frames[e.Context.Origin] = e.Context.ID
+			w.mu.Unlock()
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// install runs `collie siyuan panel install` with the gateway's settings.
+func (w *window) install(args ...string) {
+	w.Helper()
+	stdout, stderr, code := w.programs.Run(w, w.gateway.Home, append([]string{"siyuan", "panel", "install", "--config", w.settings}, args...)...)
+	if code != 0 || !strings.Contains(stdout, "/data/plugins/collie-panel/index.js") {
+		w.Fatalf("install: %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+// inside evaluates an expression in the frame of an origin; nil where there is none yet.
+func (w *window) inside(origin, expression string) any {
+	w.mu.Lock()
+	id := w.frames[origin]
+	w.mu.Unlock()
+	var value any
+	yes := true
+	_ = chromedp.Do(w.tab, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error { // an error means that the frame is loading
+		got, err := cdp.Call(ctx, t, runtime.Evaluate, runtime.EvaluateParams{Expression: expression, ContextID: id, ReturnByValue: &yes})
+		if err != nil || got.Result == nil {
+			return err
+		}
+		return json.Unmarshal(got.Result.Value, &value)
+	}))
+	return value
+}
+
+// untilInside waits until an expression is true in the gateway's frame.
+func (w *window) untilInside(expression string) {
+	w.Helper()
+	await.Until(w, expression, func() bool { return w.inside(w.gateway.URL, `!!(`+expression+`)`) == true }, func() string {
+		return fmt.Sprint(w.inside(w.gateway.URL, `location.href + '\n' + document.body.innerText`))
+	})
+}
+
+// doing waits until the puppy over the window shows a state.
+func (w *window) doing(doing string) {
+	w.Helper()
+	w.until(fmt.Sprintf(`document.querySelector('.collie-puppy .drawing')?.dataset.doing === %q`, doing))
+}
+
+// The dock shows pages of Collie, once the window is signed in; what is clicked there takes effect, and questions are not answered there.
+func TestPanelInSiYuan(t *testing.T) {
+	t.Parallel()
+	w := siyuan(t)
+	notebook := w.kernel.Notebook("工作")
+	w.install()
+	w.do(chromedp.Navigate(w.url + "/"))
+	w.untilInside(`document.body.innerText.includes('collie open --show')`)
+	w.look("panel-signin")
+	w.untilInside(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('input', { bubbles: true })); return true })(document.querySelector('.signin input'))`, w.gateway.URL+"/pages/#link="+link(t, w.gateway)))
+	w.untilInside(`(document.querySelector('.signin form button').click(), true)`)
+	w.untilInside(`[...document.querySelectorAll('nav a')].map(a => a.innerText.trim()).join() === 'Tools,Notebooks,Settings'`)
+	w.untilInside(`document.body.innerText.includes('flashcard')`)
+	w.look("panel-tools")
+
+	// A level is lowered by a click; raising it takes the name, as everywhere.
+	w.untilInside(`(location.hash = '#/notebooks', true)`)
+	w.untilInside(`document.body.innerText.includes('工作')`)
+	w.look("panel-levels")
+	status := w.inside(w.gateway.URL, `(x => (x.open('GET', '/api/v1/notes/levels', false), x.setRequestHeader('Collie-Browser-Key', localStorage['collie.browser.key']), x.setRequestHeader('Collie-Panel', '1'), x.send(), x.status))(new XMLHttpRequest())`)
+	if status != float64(http.StatusOK) {
+		t.Errorf("levels: %v", status)
+	}
+	post := func(path, body string) string {
+		return fmt.Sprintf(`(x => (x.open('POST', '/api/v1%s', false), x.setRequestHeader('Collie-Browser-Key', localStorage['collie.browser.key']), x.setRequestHeader('Content-Type', 'application/json'), x.setRequestHeader('Collie-Panel', '1'), x.send(%q), x.status + x.responseText))(new XMLHttpRequest())`, path, body)
+	}
+	if got := fmt.Sprint(w.inside(w.gateway.URL, post("/notes/levels", fmt.Sprintf(`{"notebook":%q,"level":"none"}`, notebook)))); !strings.HasPrefix(got, "200") {
+		t.Errorf("lowering a level: %s", got)
+	}
+	if got := fmt.Sprint(w.inside(w.gateway.URL, post("/notes/levels", fmt.Sprintf(`{"notebook":%q,"level":"rwd"}`, notebook)))); !strings.Contains(got, "工作") || strings.HasPrefix(got, "200") {
+		t.Errorf("raising a level without the name: %s", got)
+	}
+	for _, path := range []string{"/questions/x", "/calls", "/browsers/links", "/mcp/servers/x/start"} {
+		if got := fmt.Sprint(w.inside(w.gateway.URL, post(path, "{}"))); !strings.HasPrefix(got, "403") || !strings.Contains(got, "in_a_frame") {
+			t.Errorf("%s from a frame: %s", path, got)
+		}
+	}
+	w.untilInside(`(location.hash = '#/settings', true)`)
+	w.untilInside(`document.querySelector('[data-setting="guard.mode"] input')?.readOnly && document.querySelector('[data-setting="context.view"] select')`)
+	w.look("panel-settings")
+	w.do(chromedp.Navigate(w.url + "/?zh&dark"))
+	w.until(`document.querySelector('#dock footer').innerText.includes('显示小狗')`)
+	w.untilInside(`document.documentElement.dataset.theme === 'dark' && [...document.querySelectorAll('nav a')].some(a => a.innerText.trim() === '笔记本')`)
+	w.look("panel-dark-chinese")
+	w.clean()
+}
+
+// Pages of another origin get no frame, nor does the one whose origin has left the settings; the whole pages get none anywhere.
+func TestPanelStaysInItsWindow(t *testing.T) {
+	t.Parallel()
+	w := siyuan(t)
+	w.install()
+	foreign := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(rw, `<!doctype html><iframe src=%q></iframe><iframe src=%q></iframe>`, w.gateway.URL+"/pages/panel", w.gateway.URL+"/pages/")
+	}))
+	defer foreign.Close()
+	at, _ := url.Parse(foreign.URL)
+	w.next = append(w.next, at.Host)
+	framed := func() bool {
+		return w.inside(w.gateway.URL, `location.origin`) == w.gateway.URL
+	}
+	w.do(chromedp.Navigate(foreign.URL))
+	w.until(`document.readyState === 'complete'`)
+	if framed() {
+		t.Error("a page of another origin shows the panel")
+	}
+	w.do(chromedp.Navigate(w.url + "/"))
+	w.untilInside(`document.querySelector('.signin')`)
+
+	w.do(chromedp.Navigate("about:blank"))
+	stdout, stderr, code := w.programs.Run(t, w.gateway.Home, "siyuan", "panel", "remove", "--config", w.settings)
+	if code != 0 {
+		t.Fatalf("remove: %d %s%s", code, stdout, stderr)
+	}
+	resp, err := http.Get(w.gateway.URL + "/pages/panel")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if csp := resp.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "frame-ancestors 'none'") || resp.Header.Get("X-Frame-Options") != "DENY" {
+		t.Errorf("after the removal: %s", csp)
+	}
+}
+
+// The window says why it shows nothing: another address than the settings name, or a gateway that has gone.
+func TestPanelSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := siyuan(t)
+	w.install("--address", "http://127.0.0.1:1")
+	w.do(chromedp.Navigate(w.url + "/"))
+	w.shows(".collie-frame", "Collie does not answer at http://127.0.0.1:1")
+	w.look("panel-nobody")
+	w.do(chromedp.Navigate(strings.Replace(w.url, "127.0.0.1", "localhost", 1) + "/?zh"))
+	w.shows(".collie-frame", "web.frameOrigins")
+}
+
+// The puppy over the window follows the file that the gateway writes for calls of notes tools, and shows what its test mode says.
+func TestPuppyInSiYuan(t *testing.T) {
+	t.Parallel()
+	w := siyuan(t)
+	w.kernel.Notebook("工作")
+	w.install()
+	w.do(chromedp.Navigate(w.url + "/"))
+	w.doing("idle")
+	w.until(`document.querySelector('#dock footer')`)
+	w.eval(`window.shown = []; new MutationObserver(() => { const now = document.querySelector('.collie-puppy .drawing')?.dataset.doing; if (now && now !== shown.at(-1)) shown.push(now) }).observe(document.body, { subtree: true, childList: true }); 0`)
+	await.Until(t, "a call of a notes tool is shown", func() bool {
+		w.programs.Run(t, w.gateway.Home, "fs", "ls", "/", "--config", w.settings)
+		return w.eval(`shown.includes('success')`) == true
+	}, func() string {
+		stdout, stderr, code := w.programs.Run(t, w.gateway.Home, "fs", "ls", "/", "--config", w.settings)
+		return fmt.Sprint(code, stdout, stderr, w.eval(`shown.join()`))
+	})
+	w.until(`shown.at(-1) === 'idle'`)
+
+	const file = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyEvents.json"
+	for i, one := range []struct{ event, doing string }{
+		{`{"seq":%d,"tool":"fs","action":"read","status":"running"}`, "reading"},
+		{`{"seq":%d,"tool":"document","action":"create","status":"running","class":"write"}`, "writing"},
+		{`[{"seq":1,"tool":"fs","action":"read","status":"error"},{"seq":%d,"tool":"fs","action":"rename","status":"running"}]`, "moving"},
+		{`{"seq":%d,"tool":"block","action":"x","status":"running","class":"remove"}`, "deleting"},
+		{`{"seq":%d,"tool":"notebook","action":"remove","status":"running","class":"remove","dangerous":true}`, "dangerous"},
+		{`{"seq":%d,"tool":"notebook","action":"remove","status":"error"}`, "error"},
+		{`{"seq":%d,"tool":"<img src=x onerror=hacked=1>","action":"read","status":"success"}`, "success"},
+	} {
+		w.kernel.File(file, fmt.Appendf(nil, one.event, int64(9e15)+int64(i)))
+		w.doing(one.doing)
+		w.look("panel-puppy-" + one.doing)
+	}
+	for _, bad := range []string{`{`, `null`, `[]`, `{"seq":"x"}`, `"x"`, ``} {
+		w.kernel.File(file, []byte(bad))
+	}
+	w.doing("idle")
+	if w.eval(`typeof hacked`) != "undefined" {
+		t.Error("the name of a tool became markup")
+	}
+	for _, doing := range []string{"dangerous", "writing"} {
+		w.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('change')) })(document.querySelector('#dock select')); 0`, doing))
+		w.doing(doing)
+		w.look("panel-test-" + doing)
+	}
+	w.press(`document.querySelector('#dock footer input')`)
+	w.until(`document.querySelector('.collie-puppy').hidden`)
+	w.eval(`plugin.onunload(); 0`)
+	w.until(`!document.querySelector('.collie-puppy')`)
+	w.clean()
+}

@@ -1,0 +1,133 @@
+//go:build stories && linux
+
+package pages_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/tidwall/gjson"
+	"rsc.io/qr"
+
+	"collie/test/await"
+	"collie/test/fakellm/provider"
+	"collie/test/gateway"
+)
+
+// A person has a phone scan a code in a page. It comes in through a proxy with TLS, talks, and is still in after the gateway has been
+// started again. Where no other machine can come in, the page says what to set.
+func TestPhone(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: "hello, phone"}, provider.Turn{Say: "still there"})
+	s.signIn()
+	s.click("header nav", "Permissions")
+	s.shows("[data-phone=no]", "A phone cannot sign in yet")
+	s.axe()
+	s.page("phone-unreachable")
+
+	to, err := url.Parse(s.gateway.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logs atomic.Int32              // that were asked for
+	connections := new(http.Transport) // those of others may be of the listener before
+	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Transport: connections, Rewrite: func(r *httputil.ProxyRequest) {
+		if strings.Contains(r.In.URL.Path, "/logs") {
+			logs.Add(1)
+		}
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		r.SetXForwarded()
+	}})
+	t.Cleanup(func() {
+		proxy.CloseClientConnections()
+		proxy.Close()
+		connections.CloseIdleConnections()
+	})
+	s.expects(strings.TrimPrefix(proxy.URL, "https://"))
+	s.click("header nav", "Settings")
+	s.write(`[data-setting="http.publicURL"] input`, "http://"+proxy.Listener.Addr().String())
+	s.click(`[data-setting="http.publicURL"]`, "Save")
+	s.shows(`[data-setting="http.publicURL"] [role=alert]`, "https")
+	s.write(`[data-setting="http.publicURL"] input`, proxy.URL)
+	s.click(`[data-setting="http.publicURL"]`, "Save")
+	s.shows(`[data-setting="http.publicURL"]`, "Saved.")
+	s.write(`[data-setting="http.trustedProxies"] textarea`, "127.0.0.1")
+	s.click(`[data-setting="http.trustedProxies"]`, "Save")
+	s.shows(`[data-setting="http.trustedProxies"]`, "Saved.")
+
+	s.click("header nav", "Permissions")
+	s.click("main", "Sign a phone in")
+	s.until(`document.querySelector('#qr path')`)
+	address := s.eval(`document.querySelector('#link').innerText`).(string)
+	if !strings.HasPrefix(address, proxy.URL+"/pages/#link=") {
+		t.Fatalf("the phone is led to %s", address)
+	}
+	if got, want := s.eval(`document.querySelector('#qr path').getAttribute('d')`).(string), modules(t, address); got != want {
+		t.Errorf("the code is not of %s", address)
+	}
+	s.page("phone-code")
+
+	// The phone: another place, with its own cookies and storage.
+	s.do(chromedp.EmulateViewport(360, 740), chromedp.Navigate(address))
+	s.until(`location.protocol === 'https:' && document.querySelector('.composer textarea')`)
+	s.say("it is me")
+	s.shows("article.assistant", "hello, phone")
+	s.look("phone")
+	s.again()
+	s.until(`!document.querySelector('.bar')`)
+	s.do(chromedp.Reload())
+	s.until(`document.querySelector('.composer textarea')`)
+	s.say("and now?")
+	s.shows("article.assistant", "still there")
+	s.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
+	s.until(`document.querySelector('.composer textarea')`) // the link is used up, the phone is in all the same
+
+	// A log is followed when every connection breaks: the page goes on without an error.
+	s.sections = append(s.sections, fmt.Sprintf(`"http":{"publicURL":%q,"trustedProxies":["127.0.0.1"]}`, proxy.URL))
+	s.servers(gateway.Server{Name: "tea", Entry: fmt.Sprintf(`{"command":"sh","args":["-c","echo kettle >&2; exec \"$0\"",%q],"lifecycle":"eager"}`, s.programs.Fake)})
+	s.eval(`location.hash = '#/servers/tea'; 0`)
+	s.shows("[role=log]", "kettle")
+	s.eval(`window.errors = 0; new MutationObserver(() => errors += document.querySelectorAll('.bar.problem').length).observe(document.body, { subtree: true, childList: true }); 0`)
+	before := logs.Load()
+	proxy.CloseClientConnections()
+	await.Until(t, "the log is followed again", func() bool { return logs.Load() > before })
+	s.until(`!document.querySelector('.bar')`)
+	if errors := s.eval(`errors`); errors != 0.0 {
+		t.Errorf("%v errors are shown", errors)
+	}
+
+	// Whoever does not come through the proxy cannot say that it did; a link alone does not help.
+	_, raw := s.gateway.Ask(t, http.MethodPost, "/browsers/links", `{"elsewhere":true}`)
+	_, secret, _ := strings.Cut(gjson.GetBytes(raw, "address").String(), "link=")
+	b := &browser{T: t, gateway: s.gateway}
+	if got := b.status(http.MethodPost, "/pages/session", fmt.Sprintf(`{"link":%q}`, secret), "X-Forwarded-For", "203.0.113.7"); got != http.StatusForbidden {
+		t.Errorf("another machine without TLS: %d", got)
+	}
+	s.clean()
+}
+
+// modules is the path of the QR code of a text.
+func modules(t *testing.T, text string) string {
+	t.Helper()
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d strings.Builder
+	for y := range code.Size {
+		for x := range code.Size {
+			if code.Black(x, y) {
+				fmt.Fprintf(&d, "M%d %dh1v1h-1z", x, y)
+			}
+		}
+	}
+	return d.String()
+}

@@ -1,0 +1,46 @@
+package pages_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// In the sources of the pages one module makes requests, and what is put into a page as HTML has gone through DOMPurify or was set
+// from the text of a formula.
+func TestSourcesOfThePages(t *testing.T) {
+	t.Parallel()
+	rules := []struct {
+		name  string
+		found *regexp.Regexp
+		free  []string
+	}{
+		{"a request", regexp.MustCompile(`\bfetch\(|\bXMLHttpRequest\b|\bEventSource\b|\bWebSocket\b|\bsendBeacon\b`), []string{"services/api.ts"}},
+		{"HTML", regexp.MustCompile(`@html|\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write|createContextualFragment`), []string{"features/chat/Markdown.svelte", "features/chat/Formulas.svelte"}},
+		{"code from text", regexp.MustCompile(`\beval\(|\bnew Function\b|setTimeout\(['"]`), nil},
+		{"another host", regexp.MustCompile(`(src|href)=["']https?:|import\(['"]https?:|url\(['"]?https?:`), nil},
+	}
+	seen := 0
+	err := fs.WalkDir(os.DirFS("../../web/src"), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains([]string{".ts", ".svelte", ".css"}, path.Ext(name)) {
+			return err
+		}
+		raw, err := fs.ReadFile(os.DirFS("../../web/src"), name)
+		seen++
+		for i, line := range strings.Split(string(raw), "\n") {
+			for _, r := range rules {
+				if r.found.MatchString(line) && !slices.Contains(r.free, name) {
+					t.Errorf("%s:%d: %s: %s", name, i+1, r.name, strings.TrimSpace(line))
+				}
+			}
+		}
+		return err
+	})
+	if err != nil || seen < 50 {
+		t.Fatalf("%d files, %v", seen, err)
+	}
+}

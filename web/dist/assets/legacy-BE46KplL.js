@@ -1,0 +1,1 @@
+import{Ut as e}from"./gateway.svelte-DBhU4R50.js";e();
