@@ -43,9 +43,9 @@ func TestCtrlCLineByLineAtATerminal(t *testing.T) {
 	s.Types("tell me\n")
 	s.Shows("word word")
 	s.Types("\x03")
-	s.Shows("stopped", "> ")
+	s.Shows("stopped", "\r\n> ")
 	s.Types("go on\n")
-	s.Shows("and then", "> ")
+	s.Shows("and then", "\r\n> ")
 	s.Types("\x03")
 	s.Ends(0)
 }

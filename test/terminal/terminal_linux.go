@@ -3,17 +3,21 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/vt"
 	"golang.org/x/sys/unix"
 
 	"collie/test/await"
@@ -33,9 +37,11 @@ type Screen struct {
 	exited chan struct{}
 	cmd    *exec.Cmd
 
-	mu   sync.Mutex
-	seen bytes.Buffer
-	all  []event
+	mu       sync.Mutex
+	seen     bytes.Buffer
+	emulator *vt.Emulator
+	before   []string // the lines of the emulator when seen was last emptied
+	all      []event
 }
 
 // event is what became of a terminal: another size, or bytes written to it.
@@ -52,7 +58,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	if err != nil {
 		t.Skipf("no pseudo terminals here: %v", err)
 	}
-	s := &Screen{t: t, person: person, exited: make(chan struct{})}
+	s := &Screen{t: t, person: person, exited: make(chan struct{}), emulator: vt.NewEmulator(cmp.Or(int(size.Columns), 80), cmp.Or(int(size.Rows), 24))}
 	var n int
 	s.control(func(fd int) (err error) {
 		n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -71,12 +77,14 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	}
 	_ = device.Close() // the child has its own
 	var reading sync.WaitGroup
-	reading.Go(func() { // ends when both ends are closed
+	reading.Go(func() { _, _ = io.Copy(io.Discard, s.emulator) }) // its answers to queries: a test is the person, and answers itself
+	reading.Go(func() {                                           // ends when both ends are closed
 		buf := make([]byte, 4096)
 		for {
 			n, err := person.Read(buf)
 			s.mu.Lock()
 			s.seen.Write(buf[:n])
+			_, _ = s.emulator.Write(buf[:n]) // never fails
 			s.all = append(s.all, event{Write: bytes.Clone(buf[:n])})
 			s.mu.Unlock()
 			if err != nil {
@@ -91,6 +99,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	t.Cleanup(func() {
 		<-s.exited
 		_ = person.Close()
+		_ = s.emulator.Close()
 		reading.Wait()
 	})
 	return s
@@ -117,26 +126,35 @@ func (s *Screen) Resize(size Size) {
 	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if size != (Size{}) {
+		s.emulator.Resize(int(size.Columns), int(size.Rows))
+	}
 	s.all = append(s.all, event{Columns: size.Columns, Rows: size.Rows})
 }
 
-// Shows waits until all texts are on the screen that were not there before, and forgets what is.
+// Shows waits until all texts show, and forgets what does. A text shows that was written since the last call, or that is in a line
+// of the screen that was not there then. What was written is not enough: programs draw only the cells that change, so a
+// text that has letters in common with what was in its place is written in pieces.
 func (s *Screen) Shows(texts ...string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%q shows", texts), func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		written, now := s.seen.String(), strings.Split(s.emulator.String(), "\n")
 		for _, text := range texts {
-			if !strings.Contains(s.seen.String(), text) {
+			if !strings.Contains(written, text) && !slices.ContainsFunc(now, func(line string) bool {
+				return strings.Contains(line, text) && !slices.Contains(s.before, line)
+			}) {
 				return false
 			}
 		}
 		s.seen.Reset()
+		s.before = now
 		return true
 	}, func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.seen.String()
+		return s.seen.String() + "\non the screen:\n" + s.emulator.String()
 	})
 }
 
