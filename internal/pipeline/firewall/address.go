@@ -14,8 +14,12 @@ import (
 
 // looksLikeURL reports whether a string can only be a URL: scheme://rest without white space, or file:.
 func looksLikeURL(s string) bool {
-	scheme, rest, ok := strings.Cut(s, "://")
-	return ok && rest != "" && len(s) <= 8192 && isScheme(scheme) && !strings.ContainsAny(s, " \n\r\t") || len(s) > 5 && strings.EqualFold(s[:5], "file:")
+	i := strings.IndexByte(s, ':') // no scheme has a colon
+	if i < 0 {
+		return false
+	}
+	return strings.HasPrefix(s[i:], "://") && len(s) > i+3 && len(s) <= 8192 && isScheme(s[:i]) && !strings.ContainsAny(s, " \n\r\t") ||
+		len(s) > 5 && strings.EqualFold(s[:5], "file:")
 }
 
 func isScheme(s string) bool {

@@ -46,11 +46,9 @@ func Resolve(p string) string {
 
 // looksLikePath reports whether a string can only be a path: an absolute one on one line.
 func looksLikePath(s string) bool {
-	if len(s) > 4096 || strings.ContainsAny(s, "\n\r") {
-		return false
-	}
-	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, `\\`) || isDrive(s) ||
+	begins := strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/") || strings.HasPrefix(s, `\\`) || isDrive(s) ||
 		strings.HasPrefix(s, "../") || strings.HasPrefix(s, `..\`)
+	return begins && len(s) <= 4096 && !strings.ContainsAny(s, "\n\r")
 }
 
 // isDrive reports whether s begins like a Windows path: C:\ or C:/.

@@ -1,7 +1,6 @@
 package firewall
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -63,7 +62,6 @@ type judgement struct {
 	action  *tool.Action
 	server  string
 	rated   tool.Effects // see effects
-	name    []string     // the words of the action's name, once they are needed
 	worst   Verdict
 	best    Verdict         // verdict that the call is less harmful than its action may be
 	steps   *[]Verdict      // all verdicts, to explain the result; nil if they are not needed
@@ -174,10 +172,5 @@ func (j *judgement) readsOnly() bool {
 	if j.effects().Has(tool.EffectDelete | tool.EffectExecute) {
 		return false
 	}
-	if j.name == nil {
-		j.name = splitName(j.action.Name)
-	}
-	return slices.ContainsFunc(j.name[:min(2, len(j.name))], func(w string) bool {
-		return strings.Contains(" read get list search stat view show find head tail cat glob grep describe inspect 读取 查看 列出 搜索 ", " "+w+" ")
-	})
+	return operationOf(j.action.Name).onlyReads
 }

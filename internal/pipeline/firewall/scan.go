@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -39,25 +38,6 @@ const (
 const kindMark = "x-collie-kind"
 
 var markKinds = map[string]kind{"path": filePath, "glob": filePath, "command": command, "url": address, "sql": statement, "text": plainText}
-
-// nameKinds are words in the name of an argument that tell its kind.
-var nameKinds = map[string]kind{
-	"path": filePath, "paths": filePath, "file": filePath, "files": filePath, "filename": filePath, "filepath": filePath,
-	"dir": filePath, "directory": filePath, "folder": filePath, "cwd": filePath, "workdir": filePath,
-	"command": command, "cmd": command, "commands": command, "script": command, "shell": command, "bash": command, "commandline": command,
-	"url": address, "urls": address, "uri": address, "link": address, "href": address, "endpoint": address, "webhook": address,
-	"sql": statement, "statement": statement,
-}
-
-// workNames are members that name the folder in which a command runs, or to which paths are relative. Those in folderNames may
-// be such a folder, or what the tool works on.
-var (
-	workNames   = setOf("cwd workdir workingdir workingdirectory working_dir working_directory work_dir chdir basedir base_dir basedirectory base_directory root_dir rootdir")
-	folderNames = setOf("directory dir folder")
-)
-
-// languageNames are members that name the language of code.
-var languageNames = setOf("language lang interpreter shell runtime")
 
 // judgeArguments judges all arguments. Our own tools are exempt: their paths are paths of notes, and they check
 // themselves what they read or write on this machine.
@@ -139,7 +119,7 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		}
 		late = j.noteFolder(name, item) && len(names) > 0 || late
 		names = append(names, name)
-		k := kindOf(name)
+		k := memberOf(name).kind
 		if marked.Exists() {
 			if m, ok := markKinds[marked.Get(gjson.Escape(name)+"."+kindMark).String()]; ok {
 				k = m
@@ -167,7 +147,7 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		j.touched = nil // what the call touches is known already
 		v.ForEach(func(key, item gjson.Result) bool {
 			name := key.String()
-			if k := kindOf(name); k != command && (item.Type == gjson.String || item.IsArray()) {
+			if k := memberOf(name).kind; k != command && (item.Type == gjson.String || item.IsArray()) {
 				j.at = append(j.at, name)
 				j.judgeValue(item, name, k, gjson.Result{}, keys)
 				j.at = j.at[:len(j.at)-1]
@@ -200,14 +180,14 @@ func (j *judgement) noteFolder(name string, item gjson.Result) bool {
 	if item.Type != gjson.String {
 		return false
 	}
-	switch name = strings.ToLower(name); {
-	case workNames[name], folderNames[name]:
+	switch m := memberOf(name); {
+	case m.isFolder:
 		p, relative := j.canonical(item.String())
 		if !relative {
 			j.cwd = j.resolve(p, false)
 		}
 		return !relative
-	case languageNames[name]:
+	case m.isRuntime:
 		j.runs = strings.ToLower(item.String())
 		return true
 	}
@@ -231,7 +211,8 @@ func texts(v gjson.Result) ([]string, bool) {
 
 // judgeString judges one string.
 func (j *judgement) judgeString(s, name string, k kind) {
-	if limit := maxBytes(name); len(s) > limit {
+	m := memberOf(name)
+	if limit := m.maxBytes(); len(s) > limit {
 		j.report(Deny, "shape.string", fmt.Sprintf("a text has %d bytes, more than %d", len(s), limit))
 		return
 	}
@@ -239,68 +220,18 @@ func (j *judgement) judgeString(s, name string, k kind) {
 	case k == plainText || s == "":
 	case k == command:
 		j.touched.command(j.commandWords(s), func() { j.judgeCommand(s) })
-	case k == statement || isQuery(name) && (speaksSQL(j.server, j.action.Name) && beginsSQL(s) || isShapedLikeSQL(s)):
+	case k == statement || m.isQuery && (speaksSQL(j.server, j.action.Name) && beginsSQL(s) || isShapedLikeSQL(s)):
 		j.touched.addUnknown()
 		j.judgeSQL(s)
 	case k == address || looksLikeURL(s):
 		j.judgeURL(s, k == address)
-	case j.isCode(name, k):
+	case j.isCode(m, k):
 		j.judgeCode(s)
 	case k == filePath || looksLikePath(s):
-		j.goes = workNames[strings.ToLower(name)]
+		j.goes = m.isWork
 		defer func() { j.goes = false }()
-		j.judgePath(s, k == filePath || strings.Contains(placeNames, " "+strings.ToLower(name)+" "))
-	case strings.Contains(hostNames, " "+strings.ToLower(name)+" "):
+		j.judgePath(s, k == filePath || m.isPlace)
+	case m.isHost:
 		j.judgeBareHost(s)
 	}
-}
-
-const (
-	placeNames = " target destination dest dst output outfile "    // of arguments that are files where they look like one
-	hostNames  = " host hostname ip address server domain origin " // of arguments that may be the host of an address
-)
-
-func maxBytes(name string) int {
-	switch name {
-	case "content", "text", "data", "body", "markdown", "html":
-		return maxContent
-	}
-	return maxString
-}
-
-// kindOf returns the kind of an argument by its name; the last word decides.
-func kindOf(name string) kind {
-	if k, ok := nameKinds[strings.ToLower(name)]; ok {
-		return k
-	}
-	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLower(r) }) < 0 {
-		return unspecified // one word
-	}
-	if words := splitName(name); len(words) > 1 {
-		if words[len(words)-1] == "name" && nameKinds[words[len(words)-2]] == filePath { // file_name
-			return filePath
-		}
-		return nameKinds[words[len(words)-1]]
-	}
-	return unspecified
-}
-
-// splitName returns the words of a name in lower case: file_path, filePath and file-path have two.
-func splitName(name string) (words []string) {
-	start, lower := -1, false
-	for i, r := range name {
-		letter := unicode.IsLetter(r) || unicode.IsDigit(r)
-		if start >= 0 && (!letter || lower && unicode.IsUpper(r)) {
-			words = append(words, strings.ToLower(name[start:i]))
-			start = -1
-		}
-		if start < 0 && letter {
-			start = i
-		}
-		lower = unicode.IsLower(r)
-	}
-	if start >= 0 {
-		words = append(words, strings.ToLower(name[start:]))
-	}
-	return words
 }

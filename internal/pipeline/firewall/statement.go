@@ -46,12 +46,6 @@ func beginsSQL(s string) bool {
 	return len(word) <= maxKeyword && strings.Contains(sqlReads+sqlWrites, " "+strings.ToLower(word)+" ")
 }
 
-// isQuery reports whether an argument is for questions, which may be SQL.
-func isQuery(name string) bool {
-	name = strings.ToLower(name)
-	return name == "q" || strings.HasSuffix(name, "query")
-}
-
 // sqlShape matches what is a statement of SQL and hardly a sentence of English.
 var sqlShape = sync.OnceValue(func() *regexp.Regexp {
 	const name = "[`\"\\[]?[\\w.]+[`\"\\]]?"
