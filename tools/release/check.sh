@@ -2,7 +2,8 @@
 # Tries what is in dist/ as somebody would who has a bare Debian: no Go, no Node, no compiler. Needs root, debootstrap and a mirror of
 # Debian; BASE=FOLDER takes a bare system that is there already. Each package is installed, the commands of the README are run as
 # printed, and after removing it nothing is left but what the user made. OLD=FILE.deb is upgraded from, with a gateway and a bridge
-# running. Nothing outside of the bare system is changed.
+# running. Nothing outside of the bare system is changed. The .rpm is unpacked into the same bare Debian by an rpm outside of it, if there is
+# one: this shows what it holds, runs and leaves, and nothing of how dnf or zypper resolve it.
 set -eu
 dist=$(cd "$(dirname "$0")/../../dist" && pwd)
 deb=$(ls "$dist"/collie_*_amd64.deb)
@@ -18,7 +19,7 @@ as_ada() { in_root setpriv --reuid=1000 --regid=1000 --clear-groups "$@"; }
 fail() { echo "release-check: $*" >&2; exit 1; }
 in_root useradd --uid 1000 --create-home ada
 for tool in go node npx gcc; do ! in_root which "$tool" >/dev/null 2>&1 || fail "the bare system has $tool"; done
-everything() { (cd "$root" && find . -xdev -path ./proc -prune -o -path ./var/lib/dpkg -prune -o -path ./var/log -prune -o -path ./var/cache -prune -o -path ./tmp -prune -o -print | sort); }
+everything() { (cd "$root" && find . -xdev -path ./proc -prune -o -path ./var/lib/dpkg -prune -o -path ./var/lib/rpm -prune -o -path ./var/log -prune -o -path ./var/cache -prune -o -path ./tmp -prune -o -print | sort); }
 
 # try NAME uses the installed program; the commands are those that README.md prints for a start.
 try() {
@@ -52,6 +53,20 @@ in_root dpkg -r collie >/dev/null
 in_root dpkg -P collie >/dev/null 2>&1 || true
 only_ada deb
 [ -e "$root/home/ada/.local/share/collie/vault.db" ] || fail "the user's notes are gone"
+
+if command -v rpm >/dev/null; then
+	package=$(ls "$dist"/collie-*.x86_64.rpm)
+	echo "== $(basename "$package")"
+	in_rpm() { rpm --root "$root" --dbpath /var/lib/rpm --nodeps "$@" >"$work/log" 2>&1 || fail "rpm $*: $(cat "$work/log")"; }
+	in_rpm -i "$package"
+	in_rpm -V collie # the files are those of the package
+	[ -f "$root/usr/lib/systemd/user/collie.service" ] || fail "rpm: no user service"
+	try rpm
+	in_rpm -e collie
+	only_ada rpm
+else
+	echo "== no rpm here: the .rpm was not tried"
+fi
 
 echo "== install.sh"
 cp "$dist"/install.sh "$dist"/checksums.txt "$dist"/collie_*_linux_amd64.tar.gz "$root/tmp/"
@@ -94,4 +109,4 @@ if [ -n "${OLD:-}" ]; then
 	only_ada upgrade
 	echo "   $old, then $new: $(cat "$work/restarted")"
 fi
-echo "release-check: $(basename "$deb") and install.sh are fine"
+echo "release-check: ${package:+$(basename "$package"), }$(basename "$deb") and install.sh are fine"

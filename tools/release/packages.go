@@ -47,7 +47,6 @@ func (r *release) packages(goarch, binary string) error {
 		"LICENSE": "/usr/share/doc/collie/copyright", "LICENSES.txt": "/usr/share/doc/collie/LICENSES.txt", "CHANGELOG.md": "/usr/share/doc/collie/CHANGELOG.md",
 		"README.md": "/usr/share/doc/collie/README.md", "README.zh-CN.md": "/usr/share/doc/collie/README.zh-CN.md",
 		"completions/collie.bash": "/usr/share/bash-completion/completions/collie",
-		"completions/_collie":     "/usr/share/zsh/vendor-completions/_collie",
 		"completions/collie.fish": "/usr/share/fish/vendor_completions.d/collie.fish",
 	} {
 		add(filepath.Join(r.stage, filepath.FromSlash(name)), to, 0o644)
@@ -60,6 +59,22 @@ func (r *release) packages(goarch, binary string) error {
 		add(filepath.Join(r.stage, "man", page.Name()), "/usr/share/man/man1/"+page.Name(), 0o644)
 	}
 	for _, kind := range []string{"deb", "rpm"} {
+		contents := contents[:len(contents):len(contents)]
+		zsh := "/usr/share/zsh/vendor-completions" // Debian's place, the other ones have site-functions
+		if kind == "rpm" {
+			zsh = "/usr/share/zsh/site-functions"
+			// Because rpm removes only folders that a package names, those that a small system lacks are named.
+			for _, dir := range []string{
+				"/usr/lib/systemd/user", "/usr/share/doc/collie", "/usr/share/bash-completion", "/usr/share/bash-completion/completions",
+				"/usr/share/fish", "/usr/share/fish/vendor_completions.d", "/usr/share/zsh", zsh,
+			} {
+				contents = append(contents, &files.Content{Destination: dir, Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.mtime, Owner: "root", Group: "root"}})
+			}
+		}
+		contents = append(contents, &files.Content{
+			Source: filepath.Join(r.stage, "completions", "_collie"), Destination: zsh + "/_collie",
+			FileInfo: &files.ContentFileInfo{Mode: 0o644, MTime: r.mtime, Owner: "root", Group: "root"},
+		})
 		info := nfpm.WithDefaults(&nfpm.Info{
 			Name: "collie", Arch: goarch, Platform: "linux", Version: r.number, VersionSchema: "none", Release: "1", Section: "net", Priority: "optional",
 			Maintainer: "The Collie authors <collie@localhost>", Description: "All your MCP servers and your notes behind one endpoint",
