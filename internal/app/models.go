@@ -118,6 +118,17 @@ func (m *Models) Close(ctx context.Context) error {
 	return err
 }
 
+// keyFile returns the absolute path in file:PATH, and whether written is that.
+func keyFile(cfg *config.Config, env config.Env, written string) (path string, isFile bool) {
+	path, isFile = strings.CutPrefix(written, "file:")
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		path = filepath.Join(env.Get("HOME"), rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(cfg.Paths.Config, path)
+	}
+	return path, isFile
+}
+
 // secretReader returns a function that resolves a secret in the settings of a provider: env:NAME, file:PATH, ${…} as in
 // server entries, or the secret itself.
 func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {
@@ -125,18 +136,13 @@ func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, 
 	return func(_ context.Context, written string) (string, error) {
 		value, err := written, error(nil)
 		name, isEnv := strings.CutPrefix(written, "env:")
-		path, isFile := strings.CutPrefix(written, "file:")
+		path, isFile := keyFile(cfg, env, written)
 		switch {
 		case isEnv:
 			if value = env.Get(name); value == "" {
 				return "", fmt.Errorf("the variable %s is not set", name)
 			}
 		case isFile:
-			if rest, home := strings.CutPrefix(path, "~/"); home {
-				path = filepath.Join(env.Get("HOME"), rest)
-			} else if !filepath.IsAbs(path) {
-				path = filepath.Join(cfg.Paths.Config, path)
-			}
 			raw, ferr := os.ReadFile(path)
 			value, err = string(raw), ferr
 		case strings.Contains(written, "${"):

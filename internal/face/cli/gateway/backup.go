@@ -46,7 +46,8 @@ func BackupCommand(shared *root.Program) *cobra.Command {
 		Long: "Copies the notes of the vault, conversations, records, settings, agents and what people have decided\n" +
 			"into DIR, a new or empty folder, with a list of all files and their checksums, even while a gateway\n" +
 			"runs. Named tokens are in it as hashes. Secrets, sign-ins and the first token are left out unless\n" +
-			"you give --with-secrets. Use collie restore to go back.",
+			"you give --with-secrets; secrets that stand in the settings as text are named. Use collie restore\n" +
+			"to go back.",
 		Example: "  collie backup ~/Backups/collie-monday\n  collie backup /mnt/usb/collie --with-secrets",
 		RunE:    func(c *cobra.Command, args []string) error { return p.backup(c.Context(), args[0], withSecrets) },
 	}
@@ -86,13 +87,13 @@ func passing(at string) bool {
 	return slices.Contains([]string{"gateway.json", "run", "logs", "pending", "cache.key"}, top)
 }
 
-// backupParts returns the parts to back up.
-func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool) []backup.Part {
+// backupParts returns the parts to back up, without the files at leaveOut.
+func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, leaveOut []string) []backup.Part {
 	folders := []string{cfg.Paths.Data, cfg.Paths.State, cfg.Paths.Cache, cfg.Audit.Dir, cfg.Vault.File, cfg.Cache.File}
 	own := func(dir string) func(at string, isDir bool) bool { // skips folders that belong to another part
 		return func(at string, _ bool) bool {
 			file := filepath.Join(dir, filepath.FromSlash(at))
-			return passing(at) || slices.Contains(folders, file) || strings.HasPrefix(path.Base(at), ".collie-")
+			return passing(at) || slices.Contains(folders, file) || slices.Contains(leaveOut, file) || strings.HasPrefix(path.Base(at), ".collie-")
 		}
 	}
 	storeFile, hasStore := app.StoreFile(cfg)
@@ -136,7 +137,12 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	}
 	v := app.OpenVault(cfg, slog.New(slog.DiscardHandler))
 	defer v.Close()
-	m, err := backup.Write(ctx, dir, backupParts(cfg, v, withSecrets), backup.Manifest{Made: time.Now().UTC(), Collie: p.Version, Secrets: withSecrets})
+	plain, leftOut := []string{}, []string{}
+	if !withSecrets {
+		plain = append(plain, app.PlainSecrets(cfg)...)
+		leftOut = append(leftOut, secretsWithin(app.SecretFiles(cfg, p.Env), cfg.Paths.Config, cfg.Paths.Data, cfg.Paths.State)...)
+	}
+	m, err := backup.Write(ctx, dir, backupParts(cfg, v, withSecrets, leftOut), backup.Manifest{Made: time.Now().UTC(), Collie: p.Version, Secrets: withSecrets})
 	if err != nil {
 		return backupError(op, dir, err)
 	}
@@ -147,13 +153,30 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	}
 	p.OnRecord(ctx, cfg, op, map[string]any{"backup": dir, "files": len(m.Files), "secrets": withSecrets})
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets})
+		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets, "plain": plain, "leftOut": leftOut})
+	}
+	if len(plain) > 0 {
+		p.Warn("these settings hold secrets as text, and the backup has them: %s. Move them with collie secret set, or keep the backup as you keep secrets", strings.Join(plain, ", "))
+	}
+	if len(leftOut) > 0 {
+		p.Note("these files hold secrets of the settings and are not in it: %s", strings.Join(leftOut, ", "))
 	}
 	if !withSecrets {
 		p.Note("secrets, sign-ins and the first token are not in it; --with-secrets copies them too")
 	}
 	_, err = fmt.Fprintf(p.Out, "✓ %s: %s, %s\n", dir, locale.Count(len(m.Files), "file"), output.BinarySize(m.Size()))
 	return err
+}
+
+// secretsWithin returns the files that exist in one of the folders.
+func secretsWithin(files []string, folders ...string) (within []string) {
+	for _, file := range files {
+		below := func(dir string) bool { return strings.HasPrefix(file, filepath.Clean(dir)+string(filepath.Separator)) }
+		if _, err := os.Lstat(file); err == nil && slices.ContainsFunc(folders, below) && !slices.Contains(within, file) {
+			within = append(within, file)
+		}
+	}
+	return within
 }
 
 // backupError adds a hint to an error.
