@@ -126,6 +126,7 @@ fuzz: ## every fuzz test for FUZZTIME
 lint: ## golangci-lint, built from tools/lint; takes a minute the first time
 	go -C tools/lint build -o $(CURDIR)/bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run ./... && bin/golangci-lint fmt --diff
+	cd tools && $(CURDIR)/bin/golangci-lint run ./... && cd release && $(CURDIR)/bin/golangci-lint run ./...
 
 clean-tree: ## is what go mod tidy and go generate make what is committed?
 	go mod tidy -diff && go -C tools mod tidy -diff && go -C tools/lint mod tidy -diff && go -C tools/release mod tidy -diff

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/deb"
@@ -59,7 +60,7 @@ func (r *release) packages(goarch, binary string) error {
 		add(filepath.Join(r.stage, "man", page.Name()), "/usr/share/man/man1/"+page.Name(), 0o644)
 	}
 	for _, kind := range []string{"deb", "rpm"} {
-		contents := contents[:len(contents):len(contents)]
+		contents := slices.Clip(contents)
 		zsh := "/usr/share/zsh/vendor-completions" // Debian's place, the other ones have site-functions
 		if kind == "rpm" {
 			zsh = "/usr/share/zsh/site-functions"

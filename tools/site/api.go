@@ -122,14 +122,14 @@ func (d *document) head(out *bytes.Buffer, level int, name, id, found string) {
 }
 
 func (op *operation) write(out *bytes.Buffer) {
-	rows := ""
+	var rows strings.Builder
 	for _, p := range op.Parameters {
 		if p.In != "path" {
-			rows += fmt.Sprintf("<tr><td><code>%s</code></td><td>%s</td><td>%s</td></tr>", escape(p.Name), escape(p.In), escape(p.Description))
+			fmt.Fprintf(&rows, "<tr><td><code>%s</code></td><td>%s</td><td>%s</td></tr>", escape(p.Name), escape(p.In), escape(p.Description))
 		}
 	}
-	if rows != "" {
-		fmt.Fprintf(out, `<div class="wide" tabindex="0"><table><thead><tr><th>Parameter</th><th>In</th><th>Meaning</th></tr></thead><tbody>%s</tbody></table></div>`, rows)
+	if rows.Len() > 0 {
+		fmt.Fprintf(out, `<div class="wide" tabindex="0"><table><thead><tr><th>Parameter</th><th>In</th><th>Meaning</th></tr></thead><tbody>%s</tbody></table></div>`, &rows)
 	}
 	out.WriteString("<ul>\n")
 	if op.RequestBody != nil {
