@@ -21,9 +21,11 @@ type section struct {
 func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists bool) (text []byte, made string, lost []string) {
 	want := contentHash(root.Attrs, root.Children)
 	if exists {
-		if hash := x.madeOf(pg, old); hash == want && x.titleFits(pg, old) {
-			return old, hash, nil
+		kept, made := x.followed(pg, root, old, want)
+		if made != "" {
+			return kept, made, nil
 		}
+		old = kept
 	}
 	w := x.writer(pg, !x.o.Plain, func(what string) { lost = append(lost, what) })
 	front := func(yamlText string) string {
@@ -48,15 +50,25 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 		}
 		return []byte(head + body)
 	}
+	unsaid := func() []string { // where an import does not make the document
+		if len(lost) == 0 {
+			return []string{"Markdown cannot say some block of it exactly: the notebook keeps it as it is"}
+		}
+		return lost
+	}
 	if !exists {
 		data := whole()
-		return data, x.madeOf(pg, data), lost
+		made = x.ex.madeOf(pg, data)
+		if made == want {
+			return data, made, nil
+		}
+		return data, made, unsaid()
 	}
 	var best []byte
 	bestMade := ""
 	for _, how := range []patchMode{{refine: true}, {}, {refine: true, neighbors: true}, {neighbors: true}} {
 		if data := x.patch(pg, root, children, old, front, w, how); data != nil {
-			hash := x.madeOf(pg, data)
+			hash := x.ex.madeOf(pg, data)
 			if hash == want {
 				return data, hash, nil
 			}
@@ -67,37 +79,74 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	}
 	f := splitFile(old)
 	data := []byte(f.bom + f.fresh(string(whole())))
-	hash := x.madeOf(pg, data)
-	if hash == want || best == nil {
-		return data, hash, lost
+	hash := x.ex.madeOf(pg, data)
+	if hash == want {
+		return data, hash, nil
 	}
-	return best, bestMade, lost
+	if best == nil {
+		return data, hash, unsaid()
+	}
+	return best, bestMade, unsaid()
+}
+
+// followed returns a file as it is, but for links that follow their targets and blocks that get a ^name, and the hash of what an import makes of it. If
+// the document says more than that, made is "", and the text is what to write the changed blocks into.
+func (x *exportPhase) followed(pg *page, root *tree.Block, old []byte, want string) (text []byte, made string) {
+	text, made = old, x.ex.madeOf(pg, old)
+	if made != want {
+		r := x.relink(pg, old)
+		if r == nil {
+			return old, ""
+		}
+		switch text = r.text; {
+		case r.before == want && r.open:
+			made = want // the next import takes the file for a changed one, and reads these links again
+		case r.before == want:
+			made = r.after
+		case r.after != want:
+			return text, ""
+		}
+	}
+	if !x.titleFits(pg, text) {
+		return text, ""
+	}
+	if x.needsName(root, x.namesIn(pg, text)) {
+		if text = x.named(pg, root, text); x.needsName(root, x.namesIn(pg, text)) {
+			return text, ""
+		}
+	}
+	return text, made
 }
 
 // titleFits reports whether a file says the title of its page.
-func (x *exportPhase) titleFits(pg *page, data []byte) bool {
-	p := *pg
-	p.front = frontMatter{}
-	x.ex.s.texts[pg.file] = data
-	defer delete(x.ex.s.texts, pg.file)
-	x.ex.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
-	if _, ok := x.ex.open(&p, true); !ok {
-		return false
-	}
-	return x.ex.titleOf(&p) == tidied(pg.title)
+func (x *exportPhase) titleFits(pg *page, data []byte) (fits bool) {
+	x.ex.readAs(pg, data, func(p *page) { fits = x.ex.titleOf(p) == tidied(pg.title) })
+	return fits
 }
 
 // madeOf returns the hash of what an import would make of a text for a page.
-func (x *exportPhase) madeOf(pg *page, data []byte) string {
+func (im *importer) madeOf(pg *page, data []byte) string {
+	hash := ""
+	im.readAs(pg, data, func(p *page) { hash = contentHash(im.rootAttrs(p), im.blocks(p)) })
+	return hash
+}
+
+// madeBlocks returns the blocks that an import would make of a text for a page.
+func (im *importer) madeBlocks(pg *page, data []byte) (blocks []*tree.Block) {
+	im.readAs(pg, data, func(p *page) { blocks = im.blocks(p) })
+	return blocks
+}
+
+// readAs has use read a page whose file has another text, unless that cannot be read.
+func (im *importer) readAs(pg *page, data []byte, use func(p *page)) {
 	p := *pg
 	p.front = frontMatter{}
-	x.ex.s.texts[pg.file] = data
-	defer delete(x.ex.s.texts, pg.file)
-	x.ex.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
-	if _, ok := x.ex.open(&p, true); !ok {
-		return ""
+	im.s.texts[pg.file] = data
+	defer delete(im.s.texts, pg.file)
+	im.s.files[pg.file] = foundFile{size: int64(len(data)), changed: pg.modified}
+	if _, ok := im.open(&p, true); ok {
+		use(&p)
 	}
-	return contentHash(x.ex.rootAttrs(&p), x.ex.blocks(&p))
 }
 
 // writer returns what writes blocks into the file of a page.
@@ -191,10 +240,10 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 		out.WriteString(f.fresh(front(yamlText)))
 	}
 	out.WriteString(f.text(frontLines+1, head))
-	want := make([]string, len(children))
+	want, had := make([]string, len(children)), x.namesIn(pg, old)
 	for i, b := range children {
 		want[i] = blockHash(b)
-		if x.needsNewName(b, pg) {
+		if x.needsName(b, had) || x.needsID(b, pg) {
 			want[i] += "+" // its line gets a ^name
 		}
 	}
@@ -281,19 +330,9 @@ func loosenNeighbors(kept []int, sections []section, blocks int) {
 	}
 }
 
-// needsNewName reports whether a block, or one inside of it, gets a ^name that the file does not have yet.
-func (x *exportPhase) needsNewName(b *tree.Block, pg *page) (needs bool) {
-	had := map[string]bool{}
-	if row := x.rows[pg.id]; row != nil {
-		for _, id := range row.Names {
-			had[id] = true
-		}
-	}
-	b.Walk(func(b *tree.Block) {
-		if x.anchors[b.ID] != "" && !had[b.ID] || x.keepIDs[b.ID] && !slices.Contains(pg.definedIDs, b.ID) {
-			needs = true
-		}
-	})
+// needsID reports whether a block, or one inside of it, gets an id in its file that is not there yet.
+func (x *exportPhase) needsID(b *tree.Block, pg *page) (needs bool) {
+	b.Walk(func(b *tree.Block) { needs = needs || x.keepIDs[b.ID] && !slices.Contains(pg.definedIDs, b.ID) })
 	return needs
 }
 

@@ -181,6 +181,21 @@ func (m *merger) newBlock(b *tree.Block) *tree.Block {
 // dynamicRef matches a reference whose text follows its target.
 var dynamicRef = lazyregexp.New(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
 
+// withoutDynamicTexts returns a text whose references do not say what their targets are called.
+func withoutDynamicTexts(text string) string {
+	if !strings.Contains(text, "((") {
+		return text
+	}
+	return dynamicRef.ReplaceAllString(text, "(($1))")
+}
+
+// delimiterRow matches the row below the head of a table. Its dashes are as many as the text above is wide, which depends on what targets of
+// references are called.
+var (
+	delimiterRow = lazyregexp.New(`\n\|[-:| ]+\|(?:\n|$)`)
+	dashes       = lazyregexp.New(`-+`)
+)
+
 // idAsText matches an id in an attribute list that became text.
 var idAsText = lazyregexp.New(`\bid="\d{14}-[0-9a-z]{7}"`)
 
@@ -194,7 +209,7 @@ func isUsageAttr(name string) bool {
 }
 
 // contentHash returns a hash of a document's content. New blocks and the same blocks in the vault have the same hash:
-// it ignores ids, times, the text of dynamic references, and attributes that only describe use in the vault.
+// it ignores ids, times, the text of dynamic references, the width of tables, and attributes that only describe use in the vault.
 func contentHash(attrs map[string]string, blocks []*tree.Block) string {
 	if len(blocks) == 1 && blocks[0].Kind == tree.Paragraph && blocks[0].Text == "" && len(contentAttrs(blocks[0].Attrs)) == 0 {
 		blocks = nil // the placeholder of an empty document
@@ -215,14 +230,14 @@ func blockHash(b *tree.Block) string {
 }
 
 func hashBlock(sum hash.Hash, b *tree.Block) {
-	text := b.Text
-	if strings.Contains(text, "((") {
-		text = dynamicRef.ReplaceAllString(text, "(($1))")
+	text := withoutDynamicTexts(b.Text)
+	if b.Kind == tree.Table {
+		text = delimiterRow.ReplaceAllStringFunc(text, func(row string) string { return dashes.ReplaceAllString(row, "-") })
 	}
 	if strings.Contains(text, "{: ") {
 		text = idAsText.ReplaceAllString(text, "id")
 	}
-	writeTexts(sum, b.Kind, b.Marker, b.Task, text)
+	writeTexts(sum, b.Kind, withoutDynamicTexts(b.Marker), b.Task, text) // a callout has its title in the marker
 	writeTexts(sum, contentAttrs(b.Attrs)...)
 	_, _ = fmt.Fprint(sum, len(b.Children), ";")
 	for _, child := range b.Children {

@@ -76,6 +76,10 @@ func (w *obsidianWriter) prepare(c, original *tree.Block) {
 		}
 	case tree.Embed:
 		c.Text = w.embed(c.Text)
+	case tree.Callout:
+		if _, title := tree.CutCallout(c.Marker); title != "" {
+			c.Marker = strings.TrimSuffix(c.Marker, title) + w.inline(title, false)
+		}
 	case tree.Code, tree.Math, tree.Database:
 	default:
 		if !c.Container() {

@@ -77,7 +77,7 @@ func differences(was, is map[string]looked) (list []string) {
 }
 
 // judge has a sync, and one that was killed before it, have changed no file that nobody changed in the notebook, not even its time,
-// but for links to what got another name and blocks that got a name; and of the others only the blocks that were changed. before are the
+// but for the targets of links to what got another name and the names of blocks; and of the others only the blocks that were changed. before are the
 // files as they were before, fileOf those of documents that were changed, of which both were changed in the folder too. It returns how many were kept twice.
 func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int) (conflicts int) {
 	b.t.Helper()
@@ -93,7 +93,7 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 	}
 	if conflicts = copies(after) - copies(before); conflicts > both {
 		for at := range after {
-			if _, there := before[at]; !there && strings.Contains(at, "(conf") {
+			if _, there := before[at]; !there && isCopy(at) {
 				b.t.Log("a new copy: ", at)
 			}
 		}
@@ -109,9 +109,9 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 			if !there || was.text != is.text {
 				b.t.Errorf("%s: an attachment has changed, or is gone", at)
 			}
-		case there && !fileOf[at] && b.keepsLines(was.text, is.text, false), newText[was.text] > 0:
-		case fileOf[at] && there && b.keepsLines(was.text, is.text, true):
-		case slices.ContainsFunc(fresh, func(l looked) bool { return b.keepsLines(was.text, l.text, fileOf[at]) }): // it has another name
+		case newText[was.text] > 0: // it has another name
+		case !fileOf[at] && (there && onlyLinksDiffer(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return onlyLinksDiffer(was.text, l.text) })):
+		case fileOf[at] && (there && b.keepsLines(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return b.keepsLines(was.text, l.text) })):
 		case !there && b.isForgotten(was.text): // its document was removed
 		default:
 			b.t.Errorf("%s: nobody changed it so: %q is now %q (%v)", at, was.text, is.text, there)
@@ -126,21 +126,62 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 // copies counts the files that were kept because both sides had changed.
 func copies(files map[string]looked) (n int) {
 	for at := range files {
-		if strings.Contains(path.Base(at), "(conf") {
+		if isCopy(at) {
 			n++
 		}
 	}
 	return n
 }
 
+// isCopy reports whether a file was kept because both sides had changed. Long names are cut.
+func isCopy(at string) bool { return strings.Contains(path.Base(at), "(con") }
+
 // isForgotten reports whether all words of a text were removed on purpose.
 func (b *bench) isForgotten(text string) bool {
 	return !slices.ContainsFunc(wordsOf(text), func(w string) bool { return b.words[w] })
 }
 
-// keepsLines reports whether a text has all lines of another one, but for those of a block with a link, which may lead to what has another name,
-// and, if a document was changed, for those of a block with a word that was removed on purpose. Lines may have got the name of a block.
-func (b *bench) keepsLines(before, after string, changed bool) bool {
+var (
+	wikiTarget    = regexp.MustCompile(`\[\[[^\[\]|\n\\]*`)
+	ownTarget     = regexp.MustCompile(`\(\(\d{14}-[0-9a-z]{7} (?:'[^'\n]*'|"([^"\n]*)")\)\)`)
+	addressTarget = regexp.MustCompile(`\]\([^)"\n]*`)
+	sourceTarget  = regexp.MustCompile(`(src|href)="[^"\n]*`)
+	definedTarget = regexp.MustCompile(`^(\[[^\]\n]+\]:[ \t]+)\S+`)
+)
+
+// withoutTargets is a line with links that lead nowhere.
+func withoutTargets(line string) string {
+	line = wikiTarget.ReplaceAllString(line, "[[")
+	line = ownTarget.ReplaceAllStringFunc(line, func(m string) string {
+		if label := ownTarget.FindStringSubmatch(m)[1]; label != "" {
+			return "[[|" + label + "]]"
+		}
+		return "[[]]"
+	})
+	return definedTarget.ReplaceAllString(sourceTarget.ReplaceAllString(addressTarget.ReplaceAllString(line, "]("), "$1="), "$1")
+}
+
+// onlyLinksDiffer reports whether a text is another one, to the byte, but for the targets of links and names that blocks have got.
+func onlyLinksDiffer(before, after string) bool {
+	was, is := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	if len(was) != len(is) {
+		return false
+	}
+	for i := range was {
+		line, end := strings.TrimRight(is[i], "\r\n"), strings.TrimRight(was[i], "\r\n")
+		if is[i][len(line):] != was[i][len(end):] {
+			return false
+		}
+		if line = withoutTargets(line); line != withoutTargets(end) && anchorAtEnd.ReplaceAllString(line, "") != strings.TrimRight(withoutTargets(end), " ") {
+			return false
+		}
+	}
+	return true
+}
+
+// keepsLines reports whether a file whose document was changed has all lines that it had, but for those of a block with a link, which may lead to what has
+// another name, and for those of a block with a word that was removed on purpose. Lines may have got the name of a block.
+func (b *bench) keepsLines(before, after string) bool {
 	kept := map[string]bool{}
 	for line := range strings.Lines(after) {
 		line = strings.TrimRight(line, "\r\n")
@@ -150,7 +191,7 @@ func (b *bench) keepsLines(before, after string, changed bool) bool {
 	lost, meant := 0, false // in a row
 	for line := range strings.Lines(before + "\n\n") {
 		line = strings.TrimRight(line, "\r\n")
-		if kept[line] || kept[strings.TrimRight(line, " ")] || line == "" || changed && strings.HasPrefix(line, "title: ") {
+		if kept[line] || kept[strings.TrimRight(line, " ")] || line == "" || strings.HasPrefix(line, "title: ") {
 			if line != "" {
 				if lost > 0 && !meant {
 					return false
@@ -160,7 +201,7 @@ func (b *bench) keepsLines(before, after string, changed bool) bool {
 			continue
 		}
 		lost++
-		meant = meant || strings.Contains(line, "[[") || strings.Contains(line, "](") || changed && slices.ContainsFunc(wordsOf(line), func(w string) bool { return b.forgotten[w] })
+		meant = meant || strings.Contains(line, "[[") || strings.Contains(line, "](") || slices.ContainsFunc(wordsOf(line), func(w string) bool { return b.forgotten[w] })
 	}
 	return lost == 0 || meant
 }
@@ -175,7 +216,7 @@ func (b *bench) checkWords() {
 	for _, at := range b.pages() {
 		for _, w := range wordsOf(b.read(at)) {
 			inFiles[w] = true
-			if strings.Contains(at, "(conf") {
+			if isCopy(at) {
 				b.kept[w] = true
 			} else if was := holds[w]; was != "" && was != at && !b.kept[w] {
 				b.t.Errorf("%s is in %s and in %s", w, was, at)

@@ -14,9 +14,11 @@ import (
 type exportPhase struct {
 	*syncer
 	ex      *importer // reads pages of the planned folder; never writes
+	before  *importer // reads pages of the folder as it was read, nil until it is needed; never writes
 	origin  int64
 	rows    map[string]*workspace.Imported // records of imported pages, by document
 	pages   map[string]*page               // pages of the planned folder, by document
+	read    map[string]*page               // pages of the folder as it was read, by document
 	current map[string]string              // paths of existing files, by document; "" for a folder without a file
 	// anchors are the ^names of blocks, by id. headings are the texts by which links refer to headings.
 	anchors  map[string]string
@@ -39,7 +41,7 @@ func (s *syncer) export(ctx context.Context) error {
 		return s.reportPlanned(ctx)
 	}
 	x := &exportPhase{
-		syncer: s, origin: s.im.origin.N, rows: map[string]*workspace.Imported{}, pages: map[string]*page{}, current: map[string]string{},
+		syncer: s, origin: s.im.origin.N, rows: map[string]*workspace.Imported{}, pages: map[string]*page{}, read: map[string]*page{}, current: map[string]string{},
 		anchors: map[string]string{}, headings: map[string]string{}, keepIDs: map[string]bool{}, owner: map[string]string{},
 		assets: map[string]string{}, names: map[string]folderNames{}, todo: map[string]bool{},
 	}

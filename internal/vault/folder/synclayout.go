@@ -18,6 +18,7 @@ func (x *exportPhase) layOut() {
 	}
 	existing := map[string]*page{} // by document
 	for _, pg := range x.im.pages {
+		x.read[pg.id] = pg
 		if x.byID[pg.id] != nil && (pg.file == "" || x.im.s.has(pg.file)) {
 			existing[pg.id] = pg
 		}

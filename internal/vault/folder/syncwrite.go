@@ -182,13 +182,8 @@ func (x *exportPhase) document(ctx context.Context, d *syncDoc, root *tree.Block
 		return err
 	}
 	text, made, lost := x.compose(pg, root, old, now != "")
-	if made != hash {
-		for _, what := range lost {
-			x.im.report.problem(pg.file, 0, codeMarkdown, d.title, what)
-		}
-		if len(lost) == 0 {
-			x.im.report.problem(pg.file, 0, codeMarkdown, d.title, "Markdown cannot say some block of it exactly: the notebook keeps it as it is")
-		}
+	for _, what := range lost {
+		x.im.report.problem(pg.file, 0, codeMarkdown, d.title, what)
 	}
 	w := fileWrite{pg: pg, now: now, old: old, text: text, state: FileUpdated, synced: workspace.Synced{Rev: d.rev}}
 	switch {
