@@ -1,0 +1,168 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"collie/test/await"
+	"collie/test/binary"
+)
+
+// followed is a folder that a gateway keeps equal with a notebook.
+type followed struct {
+	t                 *testing.T
+	collie, home, dir string
+	serve             *exec.Cmd // the gateway, nil if none runs
+}
+
+func newFollowed(t *testing.T, files int) *followed {
+	t.Helper()
+	f := &followed{t: t, collie: binary.Build(t, binary.Collie), home: t.TempDir(), dir: filepath.Join(t.TempDir(), "notes")}
+	for i := range files {
+		f.write(fmt.Sprintf("d%d/Page %d.md", i%50, i), fmt.Sprintf("# Page %d\n\n-\titem\n\t-\t[[Page %d]]\n", i, (i+1)%files))
+	}
+	f.run("vault", "sync", f.dir)
+	f.start()
+	t.Cleanup(f.kill)
+	return f
+}
+
+func (f *followed) start() {
+	f.t.Helper()
+	f.serve = exec.Command(f.collie, "--home", f.home, "serve", "--http", "127.0.0.1:0")
+	if err := f.serve.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// kill ends the gateway at once.
+func (f *followed) kill() {
+	if f.serve != nil {
+		_ = f.serve.Process.Kill()
+		_ = f.serve.Wait() // that it was killed is meant
+		f.serve = nil
+	}
+}
+
+func (f *followed) run(args ...string) string {
+	f.t.Helper()
+	out, err := exec.CommandContext(f.t.Context(), f.collie, append([]string{"--home", f.home}, args...)...).Output()
+	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && !(is && exit.ExitCode() == partial) {
+		f.t.Fatalf("%v: %v\n%s", args, err, exit.Stderr)
+	}
+	return string(out)
+}
+
+func (f *followed) write(name, text string) {
+	f.t.Helper()
+	at := filepath.Join(f.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *followed) read(name string) string {
+	text, err := os.ReadFile(filepath.Join(f.dir, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// note returns what the tool for notes reads at a path.
+func (f *followed) note(at string) string {
+	out, err := exec.CommandContext(f.t.Context(), f.collie, "--home", f.home, "fs", "read", at).CombinedOutput()
+	if err != nil {
+		return err.Error() + ": " + string(out)
+	}
+	return string(out)
+}
+
+// TestSyncFollowed edits a folder that a gateway follows, and its notebook: what was done on one side arrives at the other, also after the gateway
+// was killed in the middle. More deletions than the bound wait for a person.
+func TestSyncFollowed(t *testing.T) {
+	t.Parallel()
+	f := newFollowed(t, 40)
+	f.write("d1/Page 1.md", "# Page 1\n\nfrom the folder\n")
+	await.Until(t, "an edit of a file arrives", func() bool { return strings.Contains(f.note("/notes/d1/Page 1"), "from the folder") })
+	f.run("fs", "write", "/notes/d2/Page 2", "--markdown", "from the notebook", "--overwrite")
+	await.Until(t, "an edit of a note arrives", func() bool { return strings.Contains(f.read("d2/Page 2.md"), "from the notebook") })
+	f.write("new/Fresh.md", "fresh\n")
+	await.Until(t, "a file in a new folder arrives", func() bool { return strings.Contains(f.note("/notes/new/Fresh"), "fresh") })
+	f.write("new/Fresh.md", "fresh, and changed\n")
+	await.Until(t, "that folder is followed", func() bool { return strings.Contains(f.note("/notes/new/Fresh"), "changed") })
+
+	for i := range 30 {
+		f.write(fmt.Sprintf("d%d/Page %d.md", i, i), fmt.Sprintf("# Page %d\n\nagain\n", i))
+	}
+	await.Until(t, "a sync has begun", func() bool { return strings.Contains(f.note("/notes/d3/Page 3"), "again") })
+	f.kill()
+	f.start()
+	await.Until(t, "the next gateway goes on", func() bool { return strings.Contains(f.note("/notes/d29/Page 29"), "again") })
+
+	for i := range 20 {
+		if err := os.Remove(filepath.Join(f.dir, fmt.Sprintf("d%d/Page %d.md", i, i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await.Until(t, "many deletions wait", func() bool {
+		return strings.Contains(f.run("vault", "sync", "list"), "deletions: waits for your yes")
+	}, func() string { return f.run("vault", "sync", "list") })
+	f.write("d30/Page 30.md", "# Page 30\n\nafter them\n")
+	await.Until(t, "what else is done goes on", func() bool { return strings.Contains(f.note("/notes/d30/Page 30"), "after them") })
+	if text := f.note("/notes/d5/Page 5"); !strings.Contains(text, "again") {
+		t.Errorf("a note whose file was removed along with many is %q", text)
+	}
+	f.run("vault", "sync", f.dir, "--once", "--allow-deletions", "100")
+	if text := f.note("/notes/d5/Page 5"); strings.Contains(text, "again") {
+		t.Errorf("a note whose removal was allowed is still there: %q", text)
+	}
+}
+
+// TestSyncIdleCost has a gateway that follows many files cost next to nothing while nothing happens.
+func TestSyncIdleCost(t *testing.T) {
+	t.Parallel()
+	f := newFollowed(t, await.Fewer(2000))
+	f.write("d1/Page 1.md", "# Page 1\n\nfrom the folder\n")
+	await.Until(t, "the folder is followed", func() bool { return strings.Contains(f.note("/notes/d1/Page 1"), "from the folder") })
+	const quiet, bound = 10 * time.Second, 0.05 // of a core: five times what a quiet minute with 10,000 files may take
+	last := f.processorTime()
+	await.Until(t, "the gateway comes to rest", func() bool {
+		before := last
+		await.Moment(time.Second)
+		last = f.processorTime()
+		return last-before < 50*time.Millisecond
+	})
+	await.Moment(quiet)
+	if took := f.processorTime() - last; took > time.Duration(bound*float64(quiet)) {
+		t.Errorf("%v of processor time in %v without a change", took, quiet)
+	} else {
+		t.Logf("%v of processor time in %v without a change", took, quiet)
+	}
+}
+
+// processorTime is what the gateway has used so far.
+func (f *followed) processorTime() time.Duration {
+	f.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.serve.Process.Pid))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var ticks time.Duration
+	for _, field := range fields[11:13] { // in user mode and in the kernel, in hundredths of a second
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		ticks += time.Duration(n)
+	}
+	return ticks * time.Second / 100
+}
