@@ -21,7 +21,7 @@ import (
 // anybody else needs the same confirmations as a call by a model.
 type direct Agent
 
-// Run is a [chat.Engine].
+// Run implements [chat.Engine].
 func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	a := (*Agent)(e)
 	out := chat.Outcome{Finish: llm.FinishStop, Steps: 1}
@@ -95,7 +95,7 @@ func compact(text string) string {
 	return string(raw)
 }
 
-// usage is the error for a command that cannot be run.
+// usage returns the error for a command that cannot be run.
 func usage(message, hint string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Message: message, Hint: hint}
 }

@@ -51,7 +51,7 @@ type answer struct {
 // again eventually agrees.
 const maxRefusals = 3
 
-// Run is a [chat.Engine].
+// Run implements [chat.Engine].
 func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcome, error) {
 	a := (*Agent)(e)
 	model, info, err := a.opts.Models.Model(ref(&t.Config), t.Config.FallbackModels)
@@ -78,7 +78,7 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 	return r.loop(ctx)
 }
 
-// unknown is the state of calls in a partial answer.
+// unknown returns the state of calls in a partial answer.
 func unknown(string) chat.CallState { return chat.CallUnknown }
 
 // unescaped returns path with //NAME at the beginning of a message replaced by /NAME: the person wants to send it to

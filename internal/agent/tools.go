@@ -130,7 +130,7 @@ func (s *toolset) has(name string) bool {
 	return slices.ContainsFunc(s.tools, func(t llm.Tool) bool { return t.Name == name })
 }
 
-// unknown is the error for a call of a tool that was not listed.
+// unknown returns the error for a call of a tool that was not listed.
 func (s *toolset) unknown(name string) *tool.Error {
 	names := make([]string, len(s.tools))
 	for i := range s.tools {

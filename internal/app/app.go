@@ -306,7 +306,7 @@ func (a *App) Prompts(profile string) []tool.SourcePrompt { return a.catalog.Pro
 // Rebalance chooses the views of servers again, if that is automatic.
 func (a *App) Rebalance() error { return a.catalog.Rebalance() }
 
-// ListWait is how long a client's first lists wait for servers whose tools are not known yet.
+// ListWait returns how long a client's first lists wait for servers whose tools are not known yet.
 func (a *App) ListWait() time.Duration {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()

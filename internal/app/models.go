@@ -90,7 +90,7 @@ func (m *Models) use(cfg *config.Config) error {
 	return m.Apply(list, overrides)
 }
 
-// OpenModelsWithoutGateway is openModels for a command that runs without a gateway. It uses the database of the home if there is
+// OpenModelsWithoutGateway is like openModels for a command that runs without a gateway. It uses the database of the home if there is
 // one.
 func OpenModelsWithoutGateway(ctx context.Context, cfg *config.Config, opts Options) (*Models, error) {
 	if _, err := os.Stat(filepath.Join(cfg.Paths.Data, store.FileName)); err != nil {

@@ -55,7 +55,7 @@ func (n *Notes) Missing() error {
 	return noKernel()
 }
 
-// NotesMissing is [Notes.Missing] for commands that have no [App]; it goes by the settings alone.
+// NotesMissing is like [Notes.Missing] for commands that have no [App]; it goes by the settings alone.
 func NotesMissing(ctx context.Context, cfg *config.Config, env config.Env, flags KernelFlags) error {
 	if !cfg.SiYuan.Enabled {
 		return notesOff()

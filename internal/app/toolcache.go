@@ -57,7 +57,7 @@ func (a *App) openCache(ctx context.Context, cfg *config.Config, opts Options) (
 	return a.openCacheWith(ctx, cfg, opts, shared)
 }
 
-// openCacheWith is openCache with a given shared place, which the cache closes; nil means none.
+// openCacheWith is like openCache with a given shared place, which the cache closes; nil means none.
 func (a *App) openCacheWith(ctx context.Context, cfg *config.Config, opts Options, shared toolcache.Shared) (key []byte) {
 	key, err := toolcache.LoadKey(cacheadmin.Key(cfg))
 	if err != nil {

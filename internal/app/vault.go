@@ -120,7 +120,7 @@ func newVault(cfg *config.Config, env config.Env, log *slog.Logger) *vault.Vault
 	return vault.New(cfg.Vault.File, vault.Options{Log: log, Fill: vault.Welcome(language(env))})
 }
 
-// language is zh for a Chinese locale, else en.
+// language returns zh for a Chinese locale, else en.
 func language(env config.Env) string {
 	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
 		if value := env.Get(name); value != "" {

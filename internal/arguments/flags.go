@@ -168,7 +168,7 @@ func (f *Reader) Param(name string) (*Parameter, error) {
 	return nil, f.usage("--%s may mean %s; write one of them exactly", name, strings.Join(names, " or "))
 }
 
-// unknown is the error for a flag that the action does not have.
+// unknown returns the error for a flag that the action does not have.
 func (f *Reader) unknown(name string) error {
 	if len(f.Params) == 0 {
 		return f.usage("unknown flag --%s: %s has no flags; --args '{…}' passes what its schema does not name", name, f.Command)

@@ -28,7 +28,7 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return write(path, data, perm, true)
 }
 
-// WriteNoSync is [Write] without the syncs, for state that may be lost in a power cut. Readers always see a
+// WriteNoSync is like [Write] without the syncs, for state that may be lost in a power cut. Readers always see a
 // whole file, but after a power cut it may be the old one or, on some file systems, an empty one. On Windows
 // WriteNoSync syncs like Write.
 func WriteNoSync(path string, data []byte, perm fs.FileMode) error {
@@ -48,7 +48,7 @@ type Options struct {
 	Before func() error
 }
 
-// Replace is [Write] with options. On a file system without modes or owners, the new file gets whatever that
+// Replace is like [Write] with options. On a file system without modes or owners, the new file gets whatever that
 // file system assigns.
 func Replace(path string, data []byte, o Options) error {
 	if o.Perm == 0 {

@@ -29,7 +29,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return unlocker(l), nil
 }
 
-// TryLock is [Lock] without waiting: ok says whether the lock was free. When it was not,
+// TryLock is like [Lock] without waiting: ok says whether the lock was free. When it was not,
 // unlock is nil.
 func TryLock(path string) (unlock func(), ok bool, err error) {
 	if err := makeParent(path); err != nil {

@@ -89,7 +89,7 @@ func (x *exported) html() []byte {
 
 func day(at time.Time) string { return at.Format("2006-01-02 15:04 MST") }
 
-// anchor is an id of a branch in the page.
+// anchor returns the id of a branch in the page.
 func anchor(b *branch) string {
 	sum := sha256.Sum256([]byte(b.ID))
 	return fmt.Sprintf("b%x", sum[:8])

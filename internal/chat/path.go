@@ -178,7 +178,7 @@ func Messages(parts []llm.Part, stateOf func(call string) CallState) (out []llm.
 	return out
 }
 
-// noResult is the result that a model gets for a call that has none.
+// noResult returns the tool result that a model gets for a call that has none.
 func noResult(call llm.Part, state CallState) llm.Part {
 	text := "This call was not made."
 	if state == CallUnknown || state == CallExecuting {

@@ -330,7 +330,7 @@ func (s *Service) publishChanged(id string, revision int64) {
 	s.publishChangedLocked(id, revision)
 }
 
-// publishChangedLocked is publishChanged for a caller that holds the hub's mu.
+// publishChangedLocked is like publishChanged for a caller that holds the hub's mu.
 func (s *Service) publishChangedLocked(id string, revision int64) {
 	s.hub.publish(&Event{Kind: eventSession, Session: id, Body: encode(struct {
 		ID       string `json:"id"`

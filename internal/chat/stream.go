@@ -367,7 +367,7 @@ func (s *Subscription) Close() {
 	s.end()
 }
 
-// end is Close for callers that hold the hub's mu.
+// end is like Close for callers that hold the hub's mu.
 func (s *Subscription) end() {
 	s.service.hub.leave(s)
 	s.closed = true

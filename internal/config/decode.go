@@ -150,7 +150,7 @@ func didYouMean(name string, fs fields) string {
 	return ""
 }
 
-// section is a field whose value is an object of fields.
+// section returns a field whose value is an object of fields.
 func section(fs fields) field {
 	return field{fs.read, func() any { return fs.values() }}
 }
@@ -173,7 +173,7 @@ func stringField(p *string, example string) field {
 	}, func() any { return *p }}
 }
 
-// pathField is a file or folder; a relative path starts at the folder of the settings file.
+// pathField returns a field whose value is a file or folder; a relative path starts at the folder of the settings file.
 func pathField(p *string) field {
 	f := stringField(p, "folder/name")
 	return field{func(d *decoder, n node) {
@@ -184,7 +184,7 @@ func pathField(p *string) field {
 	}, f.get}
 }
 
-// pathsField is a list of paths; relative ones begin at the folder of the file.
+// pathsField returns a field whose value is a list of paths; relative ones begin at the folder of the file.
 func pathsField(p *[]string) field {
 	f := listField(p, "/home/me/Obsidian")
 	return field{func(d *decoder, n node) {
@@ -197,7 +197,7 @@ func pathsField(p *[]string) field {
 	}, f.get}
 }
 
-// choiceField is one of the given words.
+// choiceField returns a field whose value is one of the given words.
 func choiceField(p *string, words ...string) field {
 	want := "one of " + strings.Join(words, ", ")
 	return field{func(d *decoder, n node) {
@@ -223,7 +223,7 @@ func boolField(p *bool) field {
 	}, func() any { return *p }}
 }
 
-// countField is a whole number of at least 1.
+// countField returns a field whose value is a whole number of at least 1.
 func countField(p *int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -285,7 +285,7 @@ func durationField(p *time.Duration) field {
 	}, func() any { return units.DurationText(*p) }}
 }
 
-// modeField is a file permission in octal. It is a string, because JSON has no octal numbers.
+// modeField returns a field whose value is a file permission in octal. It is a string, because JSON has no octal numbers.
 func modeField(p *fs.FileMode) field {
 	const want = `a permission in octal, in quotes, such as "0600"`
 	show := func() string { return fmt.Sprintf("%04o", *p) }

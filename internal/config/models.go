@@ -65,7 +65,7 @@ type Agent struct {
 // providerAPIs are the APIs of providers.
 var providerAPIs = []string{"openai", "responses", "anthropic", "gemini", "ollama"}
 
-// ProviderKinds are the APIs that a provider can speak.
+// ProviderKinds returns the APIs that a provider can speak.
 func ProviderKinds() []string { return slices.Clone(providerAPIs) }
 
 func (a *Agent) fields() fields {
@@ -90,7 +90,7 @@ func (a *Agent) fields() fields {
 	}
 }
 
-// numberField is a number from 0 to maximum, or nothing.
+// numberField returns a field whose value is a number from 0 to maximum, or nothing.
 func numberField(p **float64, maximum float64) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -111,7 +111,7 @@ func numberField(p **float64, maximum float64) field {
 	}}
 }
 
-// wholeField is a whole number from 0 to maximum.
+// wholeField returns a field whose value is a whole number from 0 to maximum.
 func wholeField(p *int, maximum int) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '0' {
@@ -127,7 +127,7 @@ func wholeField(p *int, maximum int) field {
 	}, func() any { return *p }}
 }
 
-// switchField is true, false or nothing.
+// switchField returns a field whose value is true, false or nothing.
 func switchField(p **bool) field {
 	return field{func(d *decoder, n node) {
 		var v bool
@@ -225,7 +225,7 @@ func plainName(s string) bool {
 	return s != "" && !strings.ContainsAny(s, " \t\r\n/")
 }
 
-// headersField are headers of requests. Their values are not shown, unless they are references to secrets.
+// headersField returns a field whose value is an object of request headers. Their values are not shown, unless they are references to secrets.
 func headersField(p *map[string]string) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {

@@ -105,7 +105,7 @@ func (p *Project) parse(text []byte) {
 	}
 }
 
-// projectFields are the fields of a project's file: servers and inputs, and a warning for each other section.
+// projectFields returns the fields of a project's file: servers and inputs, and a warning for each other section.
 func (c *Config) projectFields() fields {
 	out := fields{}
 	for name, f := range c.fields() {

@@ -71,7 +71,7 @@ func (h *HTTP) field() field {
 	}, s.get}
 }
 
-// publicURLField is the URL at which people reach the proxy in front of the listener.
+// publicURLField returns a field whose value is the URL at which people reach the proxy in front of the listener.
 func publicURLField(p *string) field {
 	f := stringField(p, "https://notes.example.org")
 	return field{func(d *decoder, n node) {
@@ -85,7 +85,7 @@ func publicURLField(p *string) field {
 	}, f.get}
 }
 
-// originsField is a list of origins as browsers write them. They are written into a Content-Security-Policy, so characters
+// originsField returns a field whose value is a list of origins as browsers write them. They are written into a Content-Security-Policy, so characters
 // that would add to it are refused: blanks, semicolons, commas, quotes and stars.
 func originsField(p *[]string) field {
 	const example = "http://127.0.0.1:6806"
@@ -103,7 +103,7 @@ func originsField(p *[]string) field {
 	}, f.get}
 }
 
-// proxiesField is a list of addresses and networks.
+// proxiesField returns a field whose value is a list of addresses and networks.
 func proxiesField(p *[]string) field {
 	f := listField(p, "127.0.0.1")
 	return field{func(d *decoder, n node) {
@@ -119,7 +119,7 @@ func proxiesField(p *[]string) field {
 	}, f.get}
 }
 
-// addrField is an address to listen at. It sets isSet if a file sets the address.
+// addrField returns a field whose value is an address to listen at. It sets isSet if a file sets the address.
 func addrField(p *string, isSet *bool) field {
 	f := stringField(p, "127.0.0.1:7420")
 	return field{func(d *decoder, n node) {
@@ -206,7 +206,7 @@ func (g *Guard) fields() fields {
 	}
 }
 
-// filesField is a list of paths or patterns that do not depend on the working folder.
+// filesField returns a field whose value is a list of paths or patterns that do not depend on the working folder.
 func filesField(p *[]string, example string) field {
 	f := listField(p, example)
 	return field{func(d *decoder, n node) {
@@ -246,7 +246,7 @@ func (t *Telemetry) fields() fields {
 	}
 }
 
-// webField is an http or https URL. Its password and query values are never shown.
+// webField returns a field whose value is an http or https URL. Its password and query values are never shown.
 func webField(p *string, example string) field {
 	f := stringField(p, example)
 	return field{func(d *decoder, n node) {
@@ -259,7 +259,7 @@ func webField(p *string, example string) field {
 	}, func() any { return shownURL(*p) }}
 }
 
-// sharedField is the address of a NATS server, or of several separated by commas. Kinds of places that
+// sharedField returns a field whose value is the address of a NATS server, or of several separated by commas. Kinds of places that
 // earlier versions supported are ignored with a warning: a gateway starts without them, since it can learn
 // every list again.
 func sharedField(p *string) field {
@@ -319,7 +319,7 @@ func shownNATS(s string) string {
 	return strings.Join(list, ",")
 }
 
-// clampedField is an integer; a value outside the range becomes the nearest bound.
+// clampedField returns a field whose value is an integer; a value outside the range becomes the nearest bound.
 func clampedField(p *int, low, high int) field {
 	return field{func(d *decoder, n node) {
 		v, err := strconv.Atoi(numberText(n))
@@ -355,7 +355,7 @@ func (a *Audit) fields() fields {
 // still written to.
 const leastKept = 24 * time.Hour
 
-// keepField is a length of time of at least a day, or 0.
+// keepField returns a field whose value is a length of time of at least a day, or 0.
 func keepField(p *time.Duration) field {
 	length := durationField(p)
 	return field{func(d *decoder, n node) {
@@ -368,7 +368,7 @@ func keepField(p *time.Duration) field {
 	}, length.get}
 }
 
-// open is a section with more fields than fs; another package reads those from raw.
+// open returns a field whose value is a section with more fields than fs; another package reads those from raw.
 func open(raw *json.RawMessage, fs fields) field {
 	return field{func(d *decoder, n node) {
 		if n.value.Value.Kind() != '{' {
@@ -449,7 +449,7 @@ func (p *Profile) readViews(d *decoder, n node) {
 	}
 }
 
-// filterField is {"include": […], "exclude": […]}; a list alone means include.
+// filterField returns a field whose value is {"include": […], "exclude": […]}; a list alone means include.
 func filterField(f *Filter) field {
 	include := listField(&f.Include, "notebook")
 	s := section(fields{"include": include, "exclude": listField(&f.Exclude, "file")})

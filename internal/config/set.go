@@ -41,7 +41,7 @@ func isOnPath(pointer string, names []string) bool {
 	return slices.Equal(segments[:n], names[:n])
 }
 
-// Pointer is a path of a setting whose names may have dots in them.
+// Pointer returns a path of a setting whose names may have dots in them.
 func Pointer(names ...string) string {
 	r := strings.NewReplacer("~", "~0", "/", "~1")
 	var b strings.Builder

@@ -39,7 +39,7 @@ func (b *Bus[T]) Watched() bool { return b.subs.Load() != nil }
 // least 1. The caller closes it.
 func (b *Bus[T]) Subscribe(buffer int) *Subscription[T] { return b.SubscribeTo(buffer, nil) }
 
-// SubscribeTo is Subscribe for the events for which wants returns true. Publishers call wants, so that a
+// SubscribeTo is like Subscribe for the events for which wants returns true. Publishers call wants, so that a
 // subscriber is not woken for other events; it must be quick and safe for concurrent use.
 func (b *Bus[T]) SubscribeTo(buffer int, wants func(*T) bool) *Subscription[T] {
 	s := &Subscription[T]{bus: b, wants: wants, c: make(chan *T, max(buffer, 1))}

@@ -82,7 +82,7 @@ func Source(text []byte, path []string) (raw []byte, ok bool) {
 	return d.body[v.StartOffset:v.EndOffset], true
 }
 
-// SetSource is [Set] for a value as [Source] returned it, comments included.
+// SetSource is like [Set] for a value as [Source] returned it, comments included.
 func SetSource(text []byte, path []string, source string) ([]byte, error) {
 	const stand = `"collie: a value is about to stand here"`
 	out, err := Set(text, path, json.RawMessage(stand))

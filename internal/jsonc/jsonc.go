@@ -62,7 +62,7 @@ func Parse(text []byte) (*Document, error) {
 	return d, nil
 }
 
-// Root is the tree. The caller must not change it.
+// Root returns the tree. The caller must not change it.
 func (d *Document) Root() *hujson.Value { return &d.root }
 
 // blank reports whether the text holds nothing but white space.

@@ -347,7 +347,7 @@ func (c *Client) initialized(ctx context.Context) error {
 	return nil
 }
 
-// initializedBehind is initialized without waiting for the answer, which may take as long as ctx. It returns
+// initializedBehind is like initialized without waiting for the answer, which may take as long as ctx. It returns
 // when the notification has been written, so that later messages follow it.
 func (c *Client) initializedBehind(ctx context.Context, l *httpLink) error {
 	telling, cancel := context.WithoutCancel(ctx), context.CancelFunc(func() {})

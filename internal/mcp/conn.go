@@ -168,7 +168,7 @@ func wasNotWritten(err error) bool {
 // Agreed does nothing: messages on a stream look the same in every version.
 func (c *conn) Agreed(string) {}
 
-// Done is closed when the stream has ended.
+// Done returns a channel that is closed when the stream has ended.
 func (c *conn) Done() <-chan struct{} { return c.done }
 
 // Err says why the stream ended; nil before that.
@@ -240,7 +240,7 @@ func (c *conn) badFrame(f *FrameError) {
 	}
 }
 
-// claimFor is claim for an answer that could not be parsed. It uses the answer's id or, if that cannot be read either,
+// claimFor is like claim for an answer that could not be parsed. It uses the answer's id or, if that cannot be read either,
 // takes the only waiting request. A frame that looks like a request is not considered, because the server's ids may
 // equal ours.
 func (c *conn) claimFor(m marks) *waiter {
@@ -424,7 +424,7 @@ func (c *conn) cancelled(m Message) {
 	c.handler.Notification(m, nil)
 }
 
-// claimLong is claim for a subscription, the only request that the server may end.
+// claimLong is like claim for a subscription, the only request that the server may end.
 func (c *conn) claimLong(id ID) *waiter {
 	n, ok := parseID(id)
 	if !ok {

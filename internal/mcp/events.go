@@ -92,7 +92,7 @@ func (s *eventStream) add(m outgoing, k kind) bool {
 	return true
 }
 
-// addSlowly is add for a notification of a call. If the client reads but has fallen behind, it waits a
+// addSlowly is like add for a notification of a call. If the client reads but has fallen behind, it waits a
 // moment, which slows down a sender that is faster than the client.
 func (s *eventStream) addSlowly(m outgoing, k kind) bool {
 	for k == mayBeDropped {

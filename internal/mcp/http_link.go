@@ -172,7 +172,7 @@ func (l *httpLink) Notify(ctx context.Context, method string, params json.RawMes
 	return x.notify()
 }
 
-// notifyBehind is Notify, but returns as soon as the notification has been written. Later answered is called
+// notifyBehind is like Notify, but returns as soon as the notification has been written. Later answered is called
 // once with the result of Notify, on a goroutine that ends with ctx or the link; it is not called if
 // notifyBehind returns an error.
 func (l *httpLink) notifyBehind(ctx context.Context, method string, params json.RawMessage, answered func(error)) error {
@@ -220,7 +220,7 @@ func (l *httpLink) setSession(id string) {
 // Dropped counts responses to no waiting request.
 func (l *httpLink) Dropped() uint64 { return l.dropped.Load() }
 
-// Done is closed by Close, or from the start if the URL is invalid. HTTP has no connection whose end could
+// Done returns a channel that is closed by Close, or from the start if the URL is invalid. HTTP has no connection whose end could
 // end the link.
 func (l *httpLink) Done() <-chan struct{} { return l.done }
 

@@ -214,7 +214,7 @@ func (l *httpLink) readListenStream(ctx context.Context, resp *http.Response, at
 	}
 }
 
-// listenLimit is the idle timeout; if there is none, a duration that no connection reaches.
+// listenLimit returns the idle timeout; if there is none, a duration that no connection reaches.
 func (l *httpLink) listenLimit() time.Duration {
 	if l.opts.IdleTimeout < 0 {
 		return 1 << 62

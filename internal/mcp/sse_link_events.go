@@ -294,7 +294,7 @@ func (e *EventReader) Next() ([]byte, error) {
 	return ev.data, err
 }
 
-// LastID is the Last-Event-ID with which to continue after the last event; empty if the stream cannot be
+// LastID returns the Last-Event-ID with which to continue after the last event; empty if the stream cannot be
 // continued.
 func (e *EventReader) LastID() string { return e.r.lastID }
 

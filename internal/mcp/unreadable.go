@@ -133,7 +133,7 @@ func (m *marks) judge(saw int) {
 	m.answer = !m.method && !m.foreign && (saw&sawVersion != 0 && (saw&sawOutcome != 0 || m.id != "") || saw&sawOutcome != 0 && m.id != "")
 }
 
-// marksOfCut is marksOf for a frame of which only the beginning and the end were kept.
+// marksOfCut is like marksOf for a frame of which only the beginning and the end were kept.
 func marksOfCut(head, tail []byte) marks {
 	m := marksOf(head)
 	if m.id == "" && !m.method {

@@ -160,7 +160,7 @@ func (p *Pipeline) DoCall(ctx context.Context, c *tool.Call) (tool.Result, error
 	return p.from(ctx, 0, c, nil)
 }
 
-// resolve is [Catalog.Resolve] with protection from panics, because it calls functions of Sources. After a
+// resolve is like [Catalog.Resolve], but recovers from panics, because it calls functions of Sources. After a
 // panic here nothing has taken effect.
 func (p *Pipeline) resolve(ctx context.Context, r tool.Request) (c *tool.Call, err error) {
 	defer func() {

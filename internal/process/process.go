@@ -173,7 +173,7 @@ func (p *Process) Stdin() *os.File { return p.stdin }
 // was gone: the Process then closes the read end. The reader may close it earlier.
 func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
-// Done is closed when the leader has ended and its last stderr lines are in the tail, at most 500 ms after
+// Done returns a channel that is closed when the leader has ended and its last stderr lines are in the tail, at most 500 ms after
 // its end. The rest of its group may still be ending then.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

@@ -45,7 +45,7 @@ type Processors struct {
 // initialProcs is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
 var initialProcs = runtime.GOMAXPROCS(0)
 
-// Allowed is how many processors the system lets this program use.
+// Allowed returns how many processors the system lets this program use.
 func Allowed() int { return initialProcs }
 
 // FitProcessors starts with one processor and never uses more than limit. If the system does not report used

@@ -92,7 +92,7 @@ func Judge(kind Kind, text string) []Finding {
 	return judgeDelimited(Path, text, "{{", "}}")
 }
 
-// judgeDelimited is [Judge] for one pair of delimiters.
+// judgeDelimited is like [Judge] for one pair of delimiters.
 func judgeDelimited(kind Kind, text, left, right string) []Finding {
 	if !strings.Contains(text, left) {
 		return nil

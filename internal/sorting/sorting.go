@@ -12,7 +12,7 @@ func By[T any](s []T, compare func(a, b T) int) {
 	sort.Slice(s, func(i, j int) bool { return compare(s[i], s[j]) < 0 })
 }
 
-// Stable is [By], but keeps equal items in their order.
+// Stable is like [By], but keeps equal items in their order.
 func Stable[T any](s []T, compare func(a, b T) int) {
 	sort.SliceStable(s, func(i, j int) bool { return compare(s[i], s[j]) < 0 })
 }

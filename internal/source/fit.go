@@ -18,7 +18,7 @@ type serverSize struct {
 	flat, grouped int // bytes in these views, commas included
 }
 
-// bytes returns the size of the server'server own entries. In the search view it has none: sum adds the shared search
+// bytes returns the size of the server's own entries. In the search view it has none: sum adds the shared search
 // tools once.
 func (server *serverSize) bytes() int {
 	switch server.view {

@@ -237,7 +237,7 @@ func argumentNames(schema json.RawMessage) (required, optional []string) {
 	return required, optional
 }
 
-// firstLine is the first line of text, cut to about n characters.
+// firstLine returns the first line of text, cut to about n characters.
 func firstLine(text string, n int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if short := cutRunes(line, n); len(short) < len(line) {

@@ -44,14 +44,14 @@ const (
 	Declined      ErrorKind = "confirmation_declined"  // a person said no
 )
 
-// Class is the kind that stages and faces decide by: the part of k before "/", which is a kind of this
+// Class returns the kind that stages and faces decide by: the part of k before "/", which is a kind of this
 // package.
 func (k ErrorKind) Class() ErrorKind {
 	class, _, _ := strings.Cut(string(k), "/")
 	return ErrorKind(class)
 }
 
-// Type is the word for k that callers and the audit see: the part of k after "/", or all of k.
+// Type returns the word for k that callers and the audit see: the part of k after "/", or all of k.
 func (k ErrorKind) Type() string { return string(k[strings.IndexByte(string(k), '/')+1:]) }
 
 // Refused reports whether an error of this kind means that the pipeline refused the call before anything ran.
@@ -159,7 +159,7 @@ func NewProtocolError(code int, message string, data any) *ProtocolError {
 // Error reads "message (code n)".
 func (e *ProtocolError) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
 
-// Payload is the JSON a caller sees of an error in a tool result:
+// Payload returns the JSON a caller sees of an error in a tool result:
 //
 //	{"error":{"type":…,"code":…,"message":…,"subject":…,"hint":…,"fields":[…],
 //	          "outcomeUnknown":…,"retryAfterSeconds":…,"stage":…,"rule":…,"risk":…,"retryable":…, and the Facts by name}}

@@ -84,7 +84,7 @@ func (s *ServerStatus) Unavailable() bool {
 	return false
 }
 
-// Step is one step of testing a server, as "collie mcp test" reports it.
+// Step is one step of testing a server, as "collie mcp doctor" reports it.
 type Step struct {
 	Name    string   `json:"step"`
 	OK      bool     `json:"ok"`

@@ -86,7 +86,7 @@ func hasPrefixLoosely(long, short string) bool {
 	return (utf8.RuneCountInString(short) >= 3 || len(short) >= 6) && strings.HasPrefix(long, short)
 }
 
-// editDistance is the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
+// editDistance returns the optimal string alignment distance of a and b: the Damerau-Levenshtein distance without editing
 // any part twice.
 func editDistance(a, b []rune) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

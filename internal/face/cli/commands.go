@@ -119,7 +119,7 @@ func (p program) expand(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// expandCompletion is expand for shell completion. The words typed so far follow the name of the hidden
+// expandCompletion is like expand for shell completion. The words typed so far follow the name of the hidden
 // command, and the last one is incomplete.
 func (p program) expandCompletion(root *cobra.Command, args []string) []string {
 	if len(args) < 3 || args[0] != cobra.ShellCompRequestCmd && args[0] != cobra.ShellCompNoDescRequestCmd {

@@ -220,7 +220,7 @@ func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 // addresses, it names a loopback one.
 func (s *Server) URL() string { return s.url }
 
-// Stopping is closed when the server begins to stop. A handler that answers a POST with an endless stream has
+// Stopping returns a channel that is closed when the server begins to stop. A handler that answers a POST with an endless stream has
 // to end then. For a GET of an event stream, the request's context ends instead.
 func (s *Server) Stopping() <-chan struct{} { return s.stopping }
 

@@ -140,7 +140,7 @@ func client(p *mcp.Peer) Client {
 	return c
 }
 
-// nameOf is clientName, cached in the session if there is one.
+// nameOf is like clientName, cached in the session if there is one.
 func (s *Server) nameOf(p *mcp.Peer) string {
 	if p.Era == mcp.Legacy {
 		if sess := s.session(p); sess != nil {

@@ -72,7 +72,7 @@ func (r *sessionCaller) Supports(capability tool.Capability) bool {
 	return false
 }
 
-// Capabilities is the client's own object.
+// Capabilities returns the client's own capabilities object.
 func (r *sessionCaller) Capabilities() json.RawMessage { return r.peer.Capabilities }
 
 // Notify passes a notification on. Log messages are held to the level the client asked for.

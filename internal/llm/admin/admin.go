@@ -126,7 +126,7 @@ func keyIndex(p *config.Provider, label string) int {
 	return slices.IndexFunc(p.Keys, func(k config.ProviderKey) bool { return k.Label == label })
 }
 
-// UnknownKey is the error for a key that is not in the settings.
+// UnknownKey returns the error for a key that is not in the settings.
 func UnknownKey(op, provider, label string) error {
 	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: provider + "/" + label, Message: "there is no such key", Hint: "collie keys list shows them"}
 }

@@ -54,7 +54,7 @@ func keysJSON(keys []config.ProviderKey) json.RawMessage {
 	return raw
 }
 
-// SecretName is the name of the secret that holds a key.
+// SecretName returns the name of the secret that holds a key.
 func SecretName(provider, label string) string { return "provider_" + provider + "_" + label }
 
 // StoreKey stores a key as a secret, and returns how the settings refer to it.

@@ -52,7 +52,7 @@ func (pr *provider) pick(r *Request, now int64) *key {
 	return pr.keys[best]
 }
 
-// pickFree is pick for the case that all keys are free. The loop has no branch, because a processor would often mispredict
+// pickFree is like pick for the case that all keys are free. The loop has no branch, because a processor would often mispredict
 // which key is ahead.
 func (pr *provider) pickFree() *key {
 	top := math.MinInt

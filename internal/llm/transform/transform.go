@@ -247,7 +247,7 @@ func adaptsThinking(name string) bool {
 	return strings.HasPrefix(name, "claude-") && !slices.Contains([]string{"claude-opus-4", "claude-sonnet-4"}, name)
 }
 
-// lowestEffort is the effort closest to none that a model accepts.
+// lowestEffort returns the effort closest to none that a model accepts.
 func lowestEffort(name string) string {
 	switch {
 	case strings.HasPrefix(name, "gpt-5.") && !strings.Contains(name, "pro"):

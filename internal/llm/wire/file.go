@@ -34,7 +34,7 @@ func FileAsText(f *llm.File) string {
 	return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, strings.ToValidUTF8(string(f.Data), "\ufffd"))
 }
 
-// UnsupportedFile is the error for a file of a type that no model accepts.
+// UnsupportedFile returns the error for a file of a type that no model accepts.
 func UnsupportedFile(f *llm.File) error {
 	return &llm.Error{
 		Class: llm.ClassCaller, Message: fmt.Sprintf("the model takes no file of type %q (%s)", f.MIME, f.Name),
@@ -42,7 +42,7 @@ func UnsupportedFile(f *llm.File) error {
 	}
 }
 
-// DecodeError is the error for a frame that cannot be parsed.
+// DecodeError returns the error for a frame that cannot be parsed.
 func DecodeError(err error) error {
 	return &llm.Error{Class: llm.ClassUnknown, Message: "the provider sent what does not read: " + err.Error(), Err: err}
 }

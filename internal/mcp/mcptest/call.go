@@ -38,7 +38,7 @@ func (c *call) answer(result string) {
 	c.reply(0, b)
 }
 
-// answerParts is answer for results too large to be copied.
+// answerParts is like answer, for results too large to be copied.
 func (c *call) answerParts(parts ...[]byte) {
 	frame := [][]byte{[]byte(`{"jsonrpc":"2.0","id":` + c.id + `,"result":`)}
 	c.reply(0, append(append(frame, parts...), []byte("}"))...)

@@ -46,7 +46,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return code
 }
 
-// Serve is Main for a test that runs it in its own process. It does not handle signals, which would not work
+// Serve is like Main for a test that runs it in its own process. It does not handle signals, which would not work
 // in a bubble of testing/synctest.
 func Serve(args []string, stdin io.Reader, stdout io.Writer) error {
 	o, err := parseOptions(args, io.Discard)

@@ -44,7 +44,7 @@ func Summarize(ctx context.Context, dir string, from, before time.Time) (Usage, 
 	return summarize(ctx, dir, from, before, func(*Entry) {})
 }
 
-// summarize is Summarize, with change applied to each entry first.
+// summarize is like Summarize, but applies change to each entry first.
 func summarize(ctx context.Context, dir string, from, before time.Time, change func(*Entry)) (Usage, error) {
 	var u Usage
 	days, actions := map[string]*Day{}, map[[2]string]*ActionCount{}

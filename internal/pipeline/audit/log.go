@@ -153,7 +153,7 @@ func (l *Log) Prepare() {
 // and written when the disk works again.
 func (l *Log) Append(rec tool.Record) error { return l.enqueue(&rec, nil) }
 
-// AppendSync is [Log.Append], but waits until rec is on disk or ctx ends. The record is written even if ctx
+// AppendSync is like [Log.Append], but waits until rec is on disk or ctx ends. The record is written even if ctx
 // ends.
 func (l *Log) AppendSync(ctx context.Context, rec tool.Record) error {
 	synced := make(chan error, 1)

@@ -46,7 +46,7 @@ type Stage struct {
 // digest is a session id and its digest.
 type digest struct{ id, text string }
 
-// digestOf is [SessionDigest] with a cache.
+// digestOf is like [SessionDigest], with a cache.
 func (s *Stage) digestOf(id string) string {
 	if id == "" {
 		return ""

@@ -138,7 +138,7 @@ func tainted(c *tool.Call) bool {
 	return c.Taint != "" && effects.Has(tool.EffectWrite|tool.EffectDelete|tool.EffectEgress|tool.EffectExecute)
 }
 
-// raised is v on a tainted call: one risk higher, and if no rule said anything, because of the taint.
+// raised returns v for a tainted call: one risk higher, and if no rule said anything, because of the taint.
 func raised(c *tool.Call, v *Verdict) Verdict {
 	out := *v
 	if out.Risk == tool.RiskUnknown {

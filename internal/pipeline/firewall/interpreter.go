@@ -37,7 +37,7 @@ const interpreters = " sh bash zsh dash ksh ash mksh fish csh tcsh busybox pwsh 
 
 func isInterpreter(name string) bool { return roleOf(name)&interprets != 0 }
 
-// setOf is the words of a list.
+// setOf returns the words of a list as a set.
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(list) {

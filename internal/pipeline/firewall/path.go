@@ -22,7 +22,7 @@ const (
 	manyPaths = "it names more than 100 paths"
 )
 
-// Resolve is a [Files.Resolve] for this machine: it follows all links in the longest prefix of an absolute path that
+// Resolve implements [Files.Resolve] for this machine: it follows all links in the longest prefix of an absolute path that
 // exists.
 func Resolve(p string) string {
 	rest := ""

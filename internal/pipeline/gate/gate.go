@@ -300,7 +300,7 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// changed is the error for a call that would no longer do what the person was shown.
+// changed returns the error for a call that would no longer do what the person was shown.
 func changed(c *tool.Call) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
@@ -319,7 +319,7 @@ func forPeople(c *tool.Call) error {
 	}
 }
 
-// denied is the error for a call that the table refuses.
+// denied returns the error for a call that the table refuses.
 func denied(c *tool.Call, d decision.Decision) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Denied, Code: "denied_by_table", Subject: c.Subject(),

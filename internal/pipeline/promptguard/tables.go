@@ -137,7 +137,7 @@ var toTraditional = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// terms are the nodes of a term and, for a Chinese one, of how it is written in traditional characters.
+// terms returns the nodes of a term and, for a Chinese term, also of its spelling in traditional characters.
 func (w *trieNode) terms(term string) []*trieNode {
 	nodes := []*trieNode{w.add(term)}
 	if other := toTraditional().Replace(term); other != term {

@@ -10,7 +10,7 @@ import (
 // maxQuickSize is the maximum size in bytes for quickDecode.
 const maxQuickSize = 64 << 10
 
-// quickDecode is decode for small texts that are known to be valid JSON, in half the time. ok is false if decode would
+// quickDecode is like decode for small texts that are known to be valid JSON, in half the time. ok is false if decode would
 // report an error (a duplicate name, too many values), or if a string has a lone surrogate, which gjson misreads.
 func quickDecode(raw []byte) (v any, values int, ok bool) {
 	if len(raw) > maxQuickSize {

@@ -65,7 +65,7 @@ func (f *Fake) Offer() *tool.Offer { return f.offer.Load() }
 // Listed does nothing, since the offer is never out of date.
 func (f *Fake) Listed(tool.ListKind, func() bool) {}
 
-// Ready is closed by the first Publish or Fail.
+// Ready returns a channel that is closed by the first Publish or Fail.
 func (f *Fake) Ready(tool.ListKind) <-chan struct{} { return f.started }
 
 // Current returns c.Action.
@@ -182,7 +182,7 @@ func (f *Fake) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	return run(ctx, c)
 }
 
-// answer is the default answer to a call.
+// answer runs a call that no test scripted: it returns the default answer.
 func (f *Fake) answer(_ context.Context, c *tool.Call) (tool.Result, error) {
 	offer := f.Offer()
 	switch c.Kind {

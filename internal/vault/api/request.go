@@ -39,7 +39,7 @@ func (e *abortedError) Error() string { return "the call has ended: " + e.reply.
 // the first End counts.
 func End(tx *workspace.Tx, rep Reply) { tx.Abandon(&abortedError{rep}) }
 
-// End is [End] for the call of r.
+// End ends the call of r with rep; see [End].
 func (r Request) End(rep Reply) { End(r.tx, rep) }
 
 // Str returns the text at key. Anything else ends the call.
@@ -162,7 +162,7 @@ func (r Request) NeedStr(key string) string {
 	return ""
 }
 
-// NeedText is NeedStr for a text that must not be blank.
+// NeedText is like NeedStr for a text that must not be blank.
 func (r Request) NeedText(key string) string {
 	text := r.NeedStr(key)
 	if strings.TrimSpace(text) == "" {
@@ -171,7 +171,7 @@ func (r Request) NeedText(key string) string {
 	return text
 }
 
-// NeedID is NeedText for a text that must be an id.
+// NeedID is like NeedText for a text that must be an id.
 func (r Request) NeedID(key string) string {
 	id := r.NeedText(key)
 	if !tree.ValidID(id) {

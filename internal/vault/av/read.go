@@ -45,7 +45,7 @@ func getMirrorDatabaseBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"refDefs": refs})
 }
 
-// blocksOf is databaseBlocks for one database; there are none for "".
+// blocksOf is like databaseBlocks for one database; there are none for "".
 func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 	if id == "" {
 		return nil

@@ -41,7 +41,7 @@ func insertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.Transacted(insert(tx, req))
 }
 
-// batchInsertBlock is insertBlock for several entries. It fails if one of the anchors does not exist.
+// batchInsertBlock is like insertBlock for several entries. It fails if one of the anchors does not exist.
 func batchInsertBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	var ops []api.DoOperation
 	for i, entry := range req.List("blocks") {

@@ -16,7 +16,7 @@ func getBlockKramdown(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"id": id, "kramdown": text})
 }
 
-// getBlockKramdowns is getBlockKramdown for several blocks. Those that do not exist are left out.
+// getBlockKramdowns is like getBlockKramdown for several blocks. Those that do not exist are left out.
 func getBlockKramdowns(tx *workspace.Tx, req api.Request) api.Reply {
 	ids, render := req.Strs("ids"), renderer(req)
 	texts := map[string]string{}
@@ -50,7 +50,7 @@ func getBlockDOM(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"dom": dom, "id": id})
 }
 
-// getBlockDOMs is getBlockDOM for several blocks. Those that do not exist are left out.
+// getBlockDOMs is like getBlockDOM for several blocks. Those that do not exist are left out.
 func getBlockDOMs(tx *workspace.Tx, req api.Request) api.Reply {
 	doms := map[string]string{}
 	for _, id := range req.Strs("ids") {

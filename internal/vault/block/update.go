@@ -11,7 +11,7 @@ func updateBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK([]api.Transaction{{DoOperations: update(tx, req)}})
 }
 
-// batchUpdateBlock is updateBlock for several blocks, in one transaction.
+// batchUpdateBlock is like updateBlock for several blocks, in one transaction.
 func batchUpdateBlock(tx *workspace.Tx, req api.Request) api.Reply {
 	var ops []api.DoOperation
 	for _, entry := range req.NeedList("blocks") {

@@ -36,7 +36,7 @@ func findDeck(tx *workspace.Tx, id string) *deck {
 	return &d
 }
 
-// useDeck is findDeck, but creates the built-in deck when it is first used.
+// useDeck is like findDeck, but creates the built-in deck when it is first used.
 func useDeck(tx *workspace.Tx, id string) *deck {
 	if d := findDeck(tx, id); d != nil || id != siyuanapi.BuiltInDeck {
 		return d

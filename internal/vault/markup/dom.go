@@ -30,7 +30,7 @@ func DOMs(blocks []*tree.Block) string {
 	return restoreDOM(out)
 }
 
-// plainDOM is DOMs for blocks that lute cannot render: paragraphs with their Markdown.
+// plainDOM is like DOMs, for blocks that lute cannot render: paragraphs with their Markdown.
 func plainDOM(blocks []*tree.Block) string {
 	var out strings.Builder
 	for _, b := range blocks {

@@ -60,12 +60,12 @@ func removeStandIns(text string) string {
 	return restorer.Replace(text)
 }
 
-// cleanNode is [cleanText] for text that lute does not parse as Markdown.
+// cleanNode is like [cleanText] for text that lute does not parse as Markdown.
 func cleanNode(text string) string {
 	return strings.ReplaceAll(cleanText(text), caretChar, caretStandIn)
 }
 
-// restoreDOM is [removeStandIns] for a DOM, in which < is a character reference.
+// restoreDOM is like [removeStandIns] for a DOM, in which < is a character reference.
 func restoreDOM(dom string) string {
 	return removeStandIns(strings.ReplaceAll(dom, tagStandIn, "&lt;"))
 }
@@ -75,7 +75,7 @@ const standInLead = "\xf3"
 
 var restorer = strings.NewReplacer(caretStandIn, caretChar, bracketStandIn, "(", closingStandIn, ")", blankStandIn, " ", dollarStandIn, "$", braceStandIn, "{", tagStandIn, "<", emptyStandIn, "")
 
-// plainParagraphs is Parse for text that lute cannot or must not parse. The text between blank lines becomes
+// plainParagraphs is like Parse for text that lute cannot or must not parse. The text between blank lines becomes
 // paragraphs, with the attribute lists below them.
 func plainParagraphs(markdown string) []*tree.Block {
 	var found []*tree.Block

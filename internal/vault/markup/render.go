@@ -22,7 +22,7 @@ func Markdown(b *tree.Block) string {
 // Kramdown returns a block with attribute lists; for a document, its blocks and then its own list.
 func Kramdown(b *tree.Block) string { return renderer{lists: true}.block(b) }
 
-// Textmark is Kramdown with formatted text as the <span> elements of the editor.
+// Textmark is like Kramdown, but writes formatted text as the <span> elements of the editor.
 func Textmark(b *tree.Block) string { return renderer{lists: true, marks: true}.block(b) }
 
 // Export returns the Markdown of a document's blocks without attribute lists.

@@ -29,7 +29,7 @@ func SY(d *tree.Document) []byte {
 	return []byte(removeStandIns(string(out)))
 }
 
-// plainSY is SY for a document that lute cannot render: its Markdown in one paragraph.
+// plainSY is like SY for a document that lute cannot render: its Markdown in one paragraph.
 func plainSY(d *tree.Document) []byte {
 	file := map[string]any{
 		"ID": d.Root.ID, "Spec": syVersion, "Type": tree.NodeType(tree.Doc), "Properties": d.Root.Attrs,
@@ -45,7 +45,7 @@ func plainSY(d *tree.Document) []byte {
 // ParseSY reads a .sy file and returns its root block with all below it. The error says what is wrong in the file.
 func ParseSY(data []byte) (*tree.Block, error) { return ReadSY(data, nil) }
 
-// ReadSY is [ParseSY] that calls altered, unless it is nil, for each block that a note cannot hold as the file has it.
+// ReadSY is like [ParseSY], but calls altered, unless it is nil, for each block that a note cannot hold as the file has it.
 // It gets the block's id, which may be "", and what was changed.
 func ReadSY(data []byte, altered func(id, why string)) (*tree.Block, error) {
 	if hasTooManyNodes(data) {

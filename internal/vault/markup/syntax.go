@@ -23,7 +23,7 @@ func escapeMarks(text string) string {
 // plainBackslash matches a backslash written by escapeMarks that is not needed.
 var plainBackslash = lazyregexp.New(`\\\\([^!-/:-@\[-\x60{-~])`)
 
-// escapeInTag is escapeMarks for the label of a tag (#label#), which an escaped backslash would end.
+// escapeInTag is like escapeMarks for the label of a tag (#label#), which an escaped backslash would end.
 func escapeInTag(text string) string {
 	return plainBackslash.ReplaceAllString(escapeMarks(text), `\$1`)
 }

@@ -170,7 +170,7 @@ func keysFor(tx *workspace.Tx, order int) *workspace.Keys {
 	return tx.Keys()
 }
 
-// findByKeys is find for orders that need only the keys of blocks. matches calls its argument for each block.
+// findByKeys is like find for orders that need only the keys of blocks. matches calls its argument for each block.
 func (f *hitCollector) findByKeys(keys *workspace.Keys, where scope, order int, matches func(func(n int64))) {
 	kinds := make([]bool, len(keys.Kinds()))
 	for i, kind := range keys.Kinds() {

@@ -60,7 +60,7 @@ func indexSource(expression string, where span) source {
 	}
 }
 
-// blocksWith is matchWords as a set, which is remembered for the same words in the same state of the notes: people turn pages, and
+// blocksWith returns the blocks that matchWords finds as a set. It is cached for the same words in the same state of the notes: people turn pages, and
 // models repeat themselves.
 func blocksWith(tx *workspace.Tx, keys *workspace.Keys, where *scope, words []string) *bitset {
 	key := strconv.FormatUint(where.closed, 36) + "\n" + strings.Join(words, "\n") // no word has a line break

@@ -149,7 +149,7 @@ func (v *Vault) Answer(path string, body any) gjson.Result {
 	return gjson.ParseBytes(rec.Body.Bytes())
 }
 
-// Ask is Answer for a call that must succeed. It returns the data.
+// Ask is like Answer for a call that must succeed. It returns the data.
 func (v *Vault) Ask(path string, body any) gjson.Result {
 	v.T.Helper()
 	answer := v.Answer(path, body)
@@ -159,7 +159,7 @@ func (v *Vault) Ask(path string, body any) gjson.Result {
 	return answer.Get("data")
 }
 
-// Refused is Answer for a call that must fail. It returns the message.
+// Refused is like Answer for a call that must fail. It returns the message.
 func (v *Vault) Refused(path string, body any) (msg string) {
 	v.T.Helper()
 	answer := v.Answer(path, body)

@@ -126,7 +126,7 @@ func (tx *Tx) document(id string, load bool) *tree.Document {
 // DocumentAt returns the document at a path, /<id>/<id>.sy, in an open notebook, loaded, or nil.
 func (tx *Tx) DocumentAt(box, path string) *tree.Document { return tx.documentAt(box, path, true) }
 
-// DocumentAtUnloaded is DocumentAt without loading the document.
+// DocumentAtUnloaded is like DocumentAt without loading the document.
 func (tx *Tx) DocumentAtUnloaded(box, path string) *tree.Document {
 	return tx.documentAt(box, path, false)
 }

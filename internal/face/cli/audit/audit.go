@@ -17,7 +17,7 @@ import (
 // commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
-// Command is `collie audit`.
+// Command returns the command `collie audit`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

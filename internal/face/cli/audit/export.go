@@ -89,7 +89,7 @@ func (p commands) export(ctx context.Context, f *exportFlags) error {
 	return nil
 }
 
-// exportDetail is what the record of an export says.
+// exportDetail returns what the record of an export says.
 func exportDetail(f *exportFlags, done *auditadmin.Exported, since, until time.Time) json.RawMessage {
 	detail := struct {
 		Format  string    `json:"format"`
@@ -124,7 +124,7 @@ func writeNew(path string, out io.Writer, write func(io.Writer) error) error {
 	return err
 }
 
-// verifyExport is `collie audit verify --export FILE`.
+// verifyExport runs `collie audit verify --export FILE`.
 func (p commands) verifyExport(path string) error {
 	in := p.In
 	if path != "-" {
@@ -176,5 +176,5 @@ func exportVerdict(path string, r *auditadmin.ExportReport) string {
 	return b.String()
 }
 
-// audited are the options of an audit that this process writes.
+// audited returns the options of an app whose audit this process writes.
 func (p commands) audited() app.Options { return app.Options{Version: p.Version, Env: p.Env} }

@@ -18,7 +18,7 @@ import (
 // commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
-// Command is `collie cache`.
+// Command returns the command `collie cache`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -25,7 +25,7 @@ var replacements = [][2]string{
 	{"old", "new"}, {"old_string", "new_string"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_str", "new_str"}, {"find", "replace"}, {"search", "replace"},
 }
 
-// LineKind is the kind of a line of [ArgumentLines].
+// LineKind returns the kind of a line of [ArgumentLines].
 func LineKind(line string) (goes, comes bool) {
 	return strings.HasPrefix(line, goesLine), strings.HasPrefix(line, comesLine)
 }

@@ -30,7 +30,7 @@ type callFlags struct {
 	yes           bool
 }
 
-// Command is `collie call`.
+// Command returns the command `collie call`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -100,7 +100,7 @@ func progressLine(params json.RawMessage) string {
 	return output.OneLine(strings.TrimSpace(text + " " + rawjson.Member(root, "message").String()))
 }
 
-// Line is the next line that the person types.
+// Line returns the next line that the person types.
 func (c *caller) Line(ctx context.Context) (string, error) { return c.in.Next(ctx) }
 
 // Done removes the progress line.

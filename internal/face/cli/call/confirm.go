@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// ConfirmCommand is `collie confirm`.
+// ConfirmCommand returns the command `collie confirm`.
 func ConfirmCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

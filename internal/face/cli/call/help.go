@@ -162,7 +162,7 @@ var ownFlags = map[string]bool{
 // isOwnFlag reports whether a flag after words belongs to the command line itself.
 func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
 
-// example is a command line that calls an action with all it needs. Those in positional need no
+// example returns a command line that calls an action with all it needs. Those in positional need no
 // flag.
 func example(words []string, params []arguments.Parameter, positional []string) string {
 	line := "collie " + strings.Join(words, " ")

@@ -185,7 +185,7 @@ func agreedBefore(name string) json.RawMessage {
 	return raw
 }
 
-// riskWord is a risk as people read it.
+// riskWord returns a risk as people read it.
 func riskWord(r tool.Risk) string {
 	switch r {
 	case tool.RiskNone:

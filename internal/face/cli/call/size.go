@@ -138,7 +138,7 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	return b, nil
 }
 
-// leastSize is about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
+// leastSize returns about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
 func leastSize(s *listCost) int {
 	fixed, grouped := 0, 0
 	for _, row := range s.Tools {

@@ -30,7 +30,7 @@ func (f *toolsFlags) catalogProfile() string {
 	return f.profile + "@" + f.view
 }
 
-// ToolsCommand is `collie tools`.
+// ToolsCommand returns the command `collie tools`.
 func ToolsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
@@ -283,7 +283,7 @@ func signature(a *tool.Action) string {
 	return s
 }
 
-// flagForm is a flag with a word for its value.
+// flagForm returns a flag followed by a word for its value, as in --path PATH.
 func flagForm(q *arguments.Parameter) string {
 	switch {
 	case q.Is("boolean"):

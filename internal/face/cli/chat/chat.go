@@ -26,7 +26,7 @@ type flags struct {
 	message               string // sent at once; empty for none
 }
 
-// Command is `collie chat`.
+// Command returns the command `collie chat`.
 func Command(p *root.Program) *cobra.Command {
 	var f flags
 	c := &cobra.Command{
@@ -145,7 +145,7 @@ func (k *talk) begun(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// plainly is the line-by-line user interface: it reads a line, prints the answer, and repeats until the input ends.
+// plainly runs the line-by-line user interface: it reads a line, prints the answer, and repeats until the input ends.
 func (k *talk) plainly(ctx context.Context) error {
 	var ctrlC interrupts
 	if output.IsTerminal(k.In) {

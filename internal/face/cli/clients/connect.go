@@ -31,7 +31,7 @@ type connectFlags struct {
 	tokenEnv                   string
 }
 
-// ConnectCommand is `collie connect`.
+// ConnectCommand returns the command `collie connect`.
 func ConnectCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

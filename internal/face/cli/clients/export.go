@@ -19,7 +19,7 @@ type exportFlags struct {
 	gateway, print, force bool
 }
 
-// ExportCommand is `collie mcp export`.
+// ExportCommand returns the command `collie mcp export`.
 func ExportCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

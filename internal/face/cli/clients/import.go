@@ -31,7 +31,7 @@ type importFlags struct {
 	moved                 bool // the other program has removed them
 }
 
-// ImportCommand is `collie mcp import`.
+// ImportCommand returns the command `collie mcp import`.
 func ImportCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

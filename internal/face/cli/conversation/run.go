@@ -23,7 +23,7 @@ import (
 	"collie/internal/tool"
 )
 
-// AgentCommand is `collie agent`.
+// AgentCommand returns the command `collie agent`.
 func AgentCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	return root.Group("agent", "Have a model work with your tools", p.runCommand(), p.agentsCommand(), p.showAgentCommand(), p.newAgentCommand(), p.importAgentsCommand())

@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// SessionsCommand is `collie sessions`.
+// SessionsCommand returns the command `collie sessions`.
 func SessionsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	return root.Group("sessions", "Conversations that are kept",
@@ -217,7 +217,7 @@ func (p commands) printResponse(ctx context.Context, a *API, path string) error 
 	return err
 }
 
-// UsageCommand is `collie usage`.
+// UsageCommand returns the command `collie usage`.
 func UsageCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	var since, until string

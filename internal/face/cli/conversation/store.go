@@ -14,7 +14,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// StoreCommand is `collie store`.
+// StoreCommand returns the command `collie store`.
 func StoreCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	return root.Group("store", "The file of conversations, usage and the state of keys",

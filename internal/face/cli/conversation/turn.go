@@ -91,14 +91,14 @@ func (a *API) Say(
 	})
 }
 
-// Again is Say for another answer beside that in message.
+// Again is like Say, for another answer beside that in message.
 func (a *API) Again(ctx context.Context, message string, overrides map[string]any, asker Asker, event func(json.RawMessage)) (json.RawMessage, error) {
 	return a.answer(ctx, "/messages/"+url.PathEscape(message)+"/regenerate", overrides, asker, event, func() (map[string]any, error) {
 		return map[string]any{}, nil
 	})
 }
 
-// Edit is Say for another wording of message, as a branch beside it.
+// Edit is like Say, for another wording of message, as a branch beside it.
 func (a *API) Edit(
 	ctx context.Context, message, text string, files []File, overrides map[string]any, asker Asker, event func(json.RawMessage),
 ) (json.RawMessage, error) {

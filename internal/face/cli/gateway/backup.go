@@ -37,7 +37,7 @@ const (
 	partVault  = "vault"
 )
 
-// BackupCommand is `collie backup`.
+// BackupCommand returns the command `collie backup`.
 func BackupCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	withSecrets := false
@@ -55,7 +55,7 @@ func BackupCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// RestoreCommand is `collie restore`.
+// RestoreCommand returns the command `collie restore`.
 func RestoreCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	var yes, overwrite bool

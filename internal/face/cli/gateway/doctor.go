@@ -12,7 +12,7 @@ import (
 	"collie/internal/face/web"
 )
 
-// DoctorCommand is `collie doctor`.
+// DoctorCommand returns the command `collie doctor`.
 func DoctorCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 
@@ -76,7 +76,7 @@ func (p commands) showChecks(checks []check, n map[health]int) error {
 	return err
 }
 
-// checks is [web.Doctor].
+// checks implements [web.Doctor].
 func (s *serving) checks(ctx context.Context) (out []web.Check) {
 	for _, c := range s.examine(ctx) {
 		out = append(out, web.Check{Name: c.Name, Health: string(c.Health), Detail: c.Detail, Hint: c.Hint})

@@ -21,7 +21,7 @@ import (
 
 const opOpen = "open"
 
-// OpenCommand is `collie open`.
+// OpenCommand returns the command `collie open`.
 func OpenCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	var list, phone, show bool

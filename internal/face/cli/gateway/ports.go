@@ -93,7 +93,7 @@ func (p *ports) urlElsewhere() string {
 	return "https://" + name
 }
 
-// setTokens is [httpserver.Server.SetTokens] for all listeners.
+// setTokens is like [httpserver.Server.SetTokens] for all listeners.
 func (p *ports) setTokens(list []tokens.Token) (ended []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -53,7 +53,7 @@ type serveFlags struct {
 	parent                        int
 }
 
-// ServeCommand is `collie serve`.
+// ServeCommand returns the command `collie serve`.
 func ServeCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

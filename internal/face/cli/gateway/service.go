@@ -27,7 +27,7 @@ type serviceFlags struct {
 	user          string
 }
 
-// ServiceCommand is `collie service`.
+// ServiceCommand returns the command `collie service`.
 func ServiceCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

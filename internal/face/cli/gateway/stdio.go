@@ -21,7 +21,7 @@ import (
 	"collie/internal/tool"
 )
 
-// StdioCommand is `collie stdio`.
+// StdioCommand returns the command `collie stdio`.
 func StdioCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -142,7 +142,7 @@ func (c *Catalog) count(english string) (string, bool) {
 	return fmt.Sprintf(translation, n), true
 }
 
-// unlessName is Sentence, but leaves a single word alone: it may be a name, such as a server called memory.
+// unlessName is like Sentence, but leaves a single word alone: it may be a name, such as a server called memory.
 func (c *Catalog) unlessName(english string) string {
 	if strings.Contains(english, " ") {
 		return c.Sentence(english)

@@ -33,7 +33,7 @@ func English() bool { return current.Load() == nil }
 // T translates a text.
 func T(english string) string { return current.Load().Get(english) }
 
-// Sprintf is fmt.Sprintf with a translated format. Errors among args are translated too; see [Sentence].
+// Sprintf is like fmt.Sprintf with a translated format. Errors among args are translated too; see [Sentence].
 func Sprintf(format string, args ...any) string {
 	c := current.Load()
 	if c == nil {

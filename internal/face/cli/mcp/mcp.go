@@ -12,7 +12,7 @@ import (
 // commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
-// Command is `collie mcp`.
+// Command returns the command `collie mcp`.
 func Command(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

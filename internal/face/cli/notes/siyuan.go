@@ -17,7 +17,7 @@ import (
 // commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
-// SiYuanCommand is `collie siyuan`.
+// SiYuanCommand returns the command `collie siyuan`.
 func SiYuanCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -65,7 +65,7 @@ func documents(ctx context.Context, cfg *config.Config) int {
 	return info.Documents
 }
 
-// carryToVault is carryToKernel in the other direction, from the kernel of a saved connection.
+// carryToVault is like carryToKernel in the other direction, from the kernel of a saved connection.
 func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name string, f carryFlags) {
 	if f.no || !cfg.Vault.Enabled {
 		return

@@ -145,7 +145,7 @@ func (p commands) siyuanPanelRemove(ctx context.Context, origin string) error {
 	})
 }
 
-// withWindow is withNotes for commands that need SiYuan's own window. It refuses the built-in
+// withWindow is like withNotes for commands that need SiYuan's own window. It refuses the built-in
 // vault, which has none.
 func (p commands) withWindow(ctx context.Context, do func(*app.App, *notesadmin.Notes, *config.Config) error) error {
 	cfg, err := p.Load()

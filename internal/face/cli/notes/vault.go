@@ -13,7 +13,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// VaultCommand is `collie vault`.
+// VaultCommand returns the command `collie vault`.
 func VaultCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -32,7 +32,7 @@ func (o *Output) Table(head []string, rows [][]string) error {
 	return o.writeTable(tableLayout{}, head, rows)
 }
 
-// TableWhole is Table, but wraps the last column instead of cutting it.
+// TableWhole is like Table, but wraps the last column instead of cutting it.
 func (o *Output) TableWhole(head []string, rows [][]string) error {
 	return o.writeTable(tableLayout{wrapLast: true}, head, rows)
 }
@@ -128,7 +128,7 @@ func narrowColumns(widths []int, width int, kept []bool) {
 	}
 }
 
-// shrinkColumns is [narrowColumns] with minimum widths for the columns and for the last one. It returns false if that
+// shrinkColumns is like [narrowColumns] with minimum widths for the columns and for the last one. It returns false if that
 // is not enough.
 func shrinkColumns(widths []int, width, least, leastLast int, kept []bool) bool {
 	first, last := widths[:len(widths)-1], widths[len(widths)-1]

@@ -69,7 +69,7 @@ func Paragraphs(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// joinProse is lines of prose as one: with a space between words, with none behind or before a Chinese character.
+// joinProse joins lines of prose to one: with a space between words, with none behind or before a Chinese character.
 func joinProse(lines []string) string {
 	text := lines[0]
 	for _, line := range lines[1:] {
@@ -86,7 +86,7 @@ func joinProse(lines []string) string {
 // maxProse is how wide a line of prose is at most.
 const maxProse = 100
 
-// ProseWidth is how wide lines of prose are at a terminal, 0 where there is none.
+// ProseWidth returns how wide lines of prose are at a terminal, 0 where there is none.
 func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), maxProse) }
 
 // Hanging breaks the lines of a text in two columns, such as a list of flags, that are too long;
@@ -105,7 +105,7 @@ func Hanging(text string, width int) string {
 	return strings.Join(lines, "")
 }
 
-// secondColumn is where it begins: behind the first spaces in a line that begins with two; 0 if
+// secondColumn returns where the second column begins: behind the first spaces in a line that begins with two; 0 if
 // there is none.
 func secondColumn(line string) int {
 	if !strings.HasPrefix(line, "  ") {

@@ -194,7 +194,7 @@ func dotenv(text string) map[string]string {
 	return out
 }
 
-// opencodeKeys are the API keys that opencode has been given, by its names of providers.
+// opencodeKeys returns the API keys that opencode has been given, by its names of providers.
 func opencodeKeys(env config.Env) (map[string]string, error) {
 	data := env.Get("XDG_DATA_HOME")
 	if data == "" {

@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool"
 )
 
-// KeysCommand is `collie keys`.
+// KeysCommand returns the command `collie keys`.
 func KeysCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	two := func(use, short string, run func(ctx context.Context, provider, label string) error) *cobra.Command {

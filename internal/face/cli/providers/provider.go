@@ -21,7 +21,7 @@ import (
 // commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
-// ProviderCommand is `collie provider`.
+// ProviderCommand returns the command `collie provider`.
 func ProviderCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	return root.Group("provider", "Providers of language models",

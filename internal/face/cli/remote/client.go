@@ -58,7 +58,7 @@ func Roots(cfg *config.Config) *x509.CertPool {
 // aliveTime is how long a gateway may take to answer Alive.
 const aliveTime = 2 * time.Second
 
-// HTTP is the client that trusts the certificate of the gateway.
+// HTTP returns the client that trusts the certificate of the gateway.
 func (r *Client) HTTP() *http.Client { return r.client }
 
 // Alive reports whether the gateway answers. The file that announces a gateway may be left over after it was killed.

@@ -90,7 +90,7 @@ func (p *Program) TellOther(ctx context.Context, cfg *config.Config) {
 	}
 }
 
-// TellOtherUnnamed is TellOther, if no settings files were named.
+// TellOtherUnnamed is like TellOther, if no settings files were named.
 func (p *Program) TellOtherUnnamed(ctx context.Context) {
 	o := p.Options()
 	if named, err := o.Named(); err != nil || named != nil || p.Local {

@@ -71,7 +71,7 @@ func AsFlags(files []string) string {
 // settings.
 func (p *Program) Typed(command string) string { return p.TypedWith(command, p.Files) }
 
-// TypedWith is Typed with other settings files.
+// TypedWith is like Typed with other settings files.
 func (p *Program) TypedWith(command string, files []string) string {
 	name := "collie"
 	if _, ok := p.inPath(); !ok && Self() != "" {

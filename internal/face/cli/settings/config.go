@@ -22,7 +22,7 @@ import (
 // commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
-// ConfigCommand is `collie config`.
+// ConfigCommand returns the command `collie config`.
 func ConfigCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -20,7 +20,7 @@ import (
 	grantadmin "collie/internal/pipeline/gate/grant/admin"
 )
 
-// GrantsCommand is `collie grants`.
+// GrantsCommand returns the command `collie grants`.
 func GrantsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	return root.Group("grants", "What you have allowed for more than one call",
@@ -62,7 +62,7 @@ func (p commands) grants(ctx context.Context) (g allGrants, end func(), err erro
 	return app.FileGrants(cfg, app.Options{Version: p.Version, Env: p.Env}), func() {}, nil
 }
 
-// sameGateway is the gateway that runs with the settings of this command; nil where none does.
+// sameGateway returns the gateway that runs with the settings of this command; nil where none does.
 func (p commands) sameGateway(ctx context.Context, cfg *config.Config) *remote.Client {
 	if p.Local {
 		return nil

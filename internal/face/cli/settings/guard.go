@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// GuardCommand is `collie guard`.
+// GuardCommand returns the command `collie guard`.
 func GuardCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	show := &cobra.Command{

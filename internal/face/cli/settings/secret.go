@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// SecretCommand is `collie secret`.
+// SecretCommand returns the command `collie secret`.
 func SecretCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -14,7 +14,7 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
-// TokenCommand is `collie token`.
+// TokenCommand returns the command `collie token`.
 func TokenCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 

@@ -42,7 +42,7 @@ const (
 	Approve Scope = "approve" // answering the gate's questions, except about calls of the token itself
 )
 
-// allScopes are all scopes.
+// allScopes returns all scopes.
 func allScopes() []Scope { return []Scope{Tools, Chat, Approve} }
 
 // Token is one named token, without its secret.

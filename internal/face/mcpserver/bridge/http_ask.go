@@ -171,7 +171,7 @@ func ignoreAfter(done bool, err error) error {
 	return err
 }
 
-// isCutResponse is isResponse for the beginning of a message that was too long.
+// isCutResponse is like isResponse for the beginning of a message that was too long.
 func (f *request) isCutResponse(head []byte) bool {
 	return bytes.HasPrefix(head, []byte(`{"jsonrpc":"2.0","id":`+string(f.m.ID)+`,"result"`))
 }

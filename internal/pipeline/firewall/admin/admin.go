@@ -29,7 +29,7 @@ func Settings(cfg *config.Config) *firewall.Settings {
 	}
 }
 
-// Files is the firewall's view of this machine's file system.
+// Files returns the firewall's view of this machine's file system.
 func Files(env config.Env) firewall.Files {
 	return firewall.Files{
 		Home: env.First("HOME", "USERPROFILE"), Resolve: firewall.Resolve,

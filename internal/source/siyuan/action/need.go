@@ -49,7 +49,7 @@ func OnBlock(level access.Level, param string) Need {
 	}}
 }
 
-// OnDocument is [OnBlock] for an argument that means a document. The id of any block in the document is accepted too.
+// OnDocument is like [OnBlock] for an argument that means a document. The id of any block in the document is accepted too.
 func OnDocument(level access.Level, param string) Need {
 	n := OnBlock(level, param)
 	n.Of = "document " + param

@@ -17,14 +17,14 @@ const (
 	PathVirtual                  // a virtual file; has no target
 )
 
-// OnPath needs a level on the document whose human path is in an argument. also lists what else the path may name.
+// OnPath returns a [Need] for a level on the document whose human path is in an argument. also lists what else the path may name.
 // [Request.Target] returns the document or notebook; the root and virtual files have no target and need no level. A
 // path that does not exist, or is hidden, is not found.
 func OnPath(level access.Level, param string, also ...PathKind) Need {
 	return pathNeed(level, param, also, (*Request).resolve)
 }
 
-// OnNewPath needs a level on the place that a human path names, whether something exists there or not. Its parent, a
+// OnNewPath returns a [Need] for a level on the place that a human path names, whether something exists there or not. Its parent, a
 // document or notebook, must exist. If a document has the path, it is the target. Otherwise the target has no ID: its
 // Notebook, HPath and Title describe what is to be created, and its Root is the document above it, empty at the top
 // of a notebook.

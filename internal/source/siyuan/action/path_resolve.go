@@ -292,7 +292,7 @@ func (r *Request) inIndex(ctx context.Context, subject string, notebooks []kerne
 	return out, nil
 }
 
-// resolveNew is resolve for a path where something is to be created.
+// resolveNew is like resolve for a path where something is to be created.
 func (r *Request) resolveNew(ctx context.Context, path string, level access.Level) (Target, error) {
 	found, err := r.lookup(ctx, path)
 	if err != nil {

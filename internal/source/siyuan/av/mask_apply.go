@@ -23,7 +23,7 @@ func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(m.walk(v))
 }
 
-// applyToSearch is [mask.apply] for search results. The kernel also searched hidden data, so a row with a hidden cell is
+// applyToSearch is like [mask.apply] for search results. The kernel also searched hidden data, so a row with a hidden cell is
 // kept only if its visible cells match the query.
 func (m *mask) applyToSearch(raw json.RawMessage, query string) (json.RawMessage, error) {
 	if m == nil || query == "" || len(m.cells) == 0 {

@@ -25,7 +25,7 @@ const (
 	codeOwnerStale   = "av_owner_stale"   // such a block existed, but is gone
 )
 
-// needsDatabase needs a level on the database that an argument names.
+// needsDatabase returns an [action.Need] for a level on the database that an argument names.
 func needsDatabase(level access.Level, param string) action.Need {
 	return action.On(level, "database "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		t, err := resolveDatabase(ctx, r, kernel.ID(r.Text(param)))
@@ -148,7 +148,7 @@ func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.
 	return t, ownerMissing(ctx, r, id)
 }
 
-// ownerMissing is the error for a database that no block shows. It is used only if every notebook may be read.
+// ownerMissing returns the error for a database that no block shows. It is used only if every notebook may be read.
 func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
 	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {

@@ -261,7 +261,7 @@ func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	return out
 }
 
-// relationDenied is the error for a relation to a database that the caller may not access. It does not reveal which one.
+// relationDenied returns the error for a relation to a database that the caller may not access. It does not reveal which one.
 func relationDenied(c *kernel.Column, need access.Level) error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(c.ID),

@@ -180,7 +180,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 	return have, nil
 }
 
-// partlyCreated is the error for content that was only partly written. It contains the rest.
+// partlyCreated returns the error for content that was only partly written. It contains the rest.
 func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
 	var rest strings.Builder
 	for _, p := range missing {

@@ -46,7 +46,7 @@ func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	return notAContainer(r, parent)
 }
 
-// notAContainer is the error for a parent that cannot have children.
+// notAContainer returns the error for a parent that cannot have children.
 func notAContainer(r *action.Request, id kernel.ID) error {
 	e := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", id))
 	e.Hint = fmt.Sprintf(`block(action="%s", previousID="%s", …) puts it behind`, siblingAction(r), id)
@@ -61,7 +61,7 @@ func siblingAction(r *action.Request) string {
 	return "insert"
 }
 
-// mismatch is the error for a write that the kernel accepted but that had no effect.
+// mismatch returns the error for a write that the kernel accepted but that had no effect.
 func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: kernel.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,

@@ -269,7 +269,7 @@ func spotAt(ctx context.Context, r *action.Request, id kernel.ID, at side) (inse
 	return s, node, nil
 }
 
-// spotOf is [spotAt] for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
+// spotOf is like [spotAt], for an anchor. It returns an anchor at which the kernel inserts all the content: the kernel
 // would insert only a part of it at the start of a list or super block.
 func spotOf(ctx context.Context, r *action.Request, a anchorArgs) (insertionSpot, anchorArgs, error) {
 	switch {

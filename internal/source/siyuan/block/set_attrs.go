@@ -206,7 +206,7 @@ func setFoldState() *action.Action {
 	})
 }
 
-// foldInverse is the inverse write that restores whether the block is folded now.
+// foldInverse returns the inverse write that restores whether the block is folded now.
 func foldInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").ID
 	attrs, err := r.Kernel.Attrs(ctx, id)

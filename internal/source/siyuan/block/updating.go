@@ -190,7 +190,7 @@ func ownAttr(key string) bool {
 	return true
 }
 
-// attrsLost is the error for attributes that could not be put back. It carries them.
+// attrsLost returns the error for attributes that could not be put back. The error lists them.
 func attrsLost(r *action.Request, lost []kernel.Attributes, err error) error {
 	e := mismatch(r, lost[0].ID, "the content was replaced, and the attributes of the block could not all be put back")
 	e.Err, e.Facts = err, map[string]any{"partial": true, "attributes": lost}

@@ -31,7 +31,7 @@ func Normalize(ctx context.Context, r *action.Request, markdown string, replaced
 	return Guarded(admitted), append(more, warnings...), err
 }
 
-// normalize is Normalize without [Admit].
+// normalize is like Normalize, but skips [Admit].
 func normalize(ctx context.Context, r *action.Request, markdown string) (string, []string, error) {
 	places := outsideCode(markdown, reference)
 	var named, bare []kernel.ID

@@ -70,7 +70,7 @@ func RedactBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block)
 	return RedactTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })
 }
 
-// RedactTexts is [RedactBlocks] for any items with the type, text and Markdown of a block. Types are as in the
+// RedactTexts is like [RedactBlocks] for any items with the type, text and Markdown of a block. Types are as in the
 // index or in search results.
 func RedactTexts[T any](ctx context.Context, r *action.Request, list []T, of func(*T) (blockType string, text, markdown *string)) error {
 	restricted, err := r.Levels.Restricted(ctx)

@@ -50,7 +50,7 @@ func Replace(ctx context.Context, r *action.Request, subject string, blocks []ke
 	return replace(ctx, r, editor{subject: subject}, blocks, known, edits)
 }
 
-// ReplaceDocument is [Replace] in a whole document.
+// ReplaceDocument is like [Replace], but edits a whole document.
 func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, edits Edits) (Replaced, error) {
 	blocks, err := r.Kernel.ChildBlocks(ctx, doc.ID)
 	if err != nil {
@@ -63,7 +63,7 @@ func ReplaceDocument(ctx context.Context, r *action.Request, doc action.Target, 
 	return replace(ctx, r, editor{subject: doc.Subject, doc: doc.ID}, blocks, known, edits)
 }
 
-// replace is Replace in blocks whose kramdown is known.
+// replace is like Replace, for blocks whose kramdown is known.
 func replace(
 	ctx context.Context, r *action.Request, e editor, blocks []kernel.Block, known map[kernel.ID]string, edits Edits,
 ) (Replaced, error) {

@@ -43,7 +43,7 @@ func (f *Folders) list(ctx context.Context, dir string) ([]kernel.DirEntry, erro
 	return list, err
 }
 
-// Locate is [Locate] among them.
+// Locate is like the function [Locate], but looks only in these folders.
 func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
 	names := strings.Split(path, "/")
 	at := "/data/" + names[0]

@@ -29,7 +29,7 @@ func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, s
 	return nil
 }
 
-// RenderingFile is [Rendering] of a template file. Its text is read only where that decides.
+// RenderingFile is like [Rendering], for a template file. Its text is read only where that decides.
 func RenderingFile(ctx context.Context, r *action.Request, t *kernel.Template) error {
 	if r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil

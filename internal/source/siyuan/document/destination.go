@@ -126,7 +126,7 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 	return r.Place(ctx, access.Document, string(ids[0]))
 }
 
-// ambiguousPath is the error for a human path that several documents have.
+// ambiguousPath returns the error for a human path that several documents have.
 func ambiguousPath(hpath string, ids []kernel.ID) error {
 	return &tool.Error{
 		Op: "find", Kind: tool.Ambiguous, Subject: hpath,

@@ -49,7 +49,7 @@ func listedNotebook(ctx context.Context, r *action.Request, id string) (*kernel.
 	return nil, access.NotFound(access.Notebook, id)
 }
 
-// openNotebook is [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook, which would
+// openNotebook is like [notebookOf] for actions on the documents of a notebook. It refuses a closed notebook, which would
 // seem empty because the kernel does not show its documents.
 func openNotebook(ctx context.Context, r *action.Request, id string) (action.Target, error) {
 	n, err := listedNotebook(ctx, r, id)
@@ -70,7 +70,7 @@ func openNotebook(ctx context.Context, r *action.Request, id string) (action.Tar
 	return action.NotebookTarget(n), err
 }
 
-// needsOpenNotebook needs a level on the notebook whose id is in an argument. The notebook must be open.
+// needsOpenNotebook returns an [action.Need] for a level on the notebook whose id is in an argument. The notebook must be open.
 func needsOpenNotebook(level access.Level, param string) action.Need {
 	need := action.OnNotebook(level, param)
 	need.Targets = func(ctx context.Context, r *action.Request) ([]action.Target, error) {
@@ -150,7 +150,7 @@ func byPath(ctx context.Context, r *action.Request, path string) (action.Target,
 	return t, nil
 }
 
-// byOnlyPath is [byPath] for a path without a notebook. It must exist in exactly one.
+// byOnlyPath is like [byPath] for a path without a notebook. It must exist in exactly one.
 func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Target, error) {
 	t, err := byPath(ctx, r, path)
 	if err != nil {
@@ -173,7 +173,7 @@ func byOnlyPath(ctx context.Context, r *action.Request, path string) (action.Tar
 	return t, nil
 }
 
-// needsDocument needs a level on the document that a required argument names.
+// needsDocument returns an [action.Need] for a level on the document that a required argument names.
 func needsDocument(level access.Level, param string) action.Need {
 	return action.On(level, "document "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		ids := r.Strings(param)
@@ -185,7 +185,7 @@ func needsDocument(level access.Level, param string) action.Need {
 	})
 }
 
-// needsOne needs a level on the document given by id, or by notebook and path.
+// needsOne returns an [action.Need] for a level on the document given by id, or by notebook and path.
 func needsOne(level access.Level) action.Need {
 	return action.On(level, "the document", "id", func(ctx context.Context, r *action.Request) ([]action.Target, error) {
 		var t action.Target
@@ -202,7 +202,7 @@ func needsOne(level access.Level) action.Need {
 	})
 }
 
-// documentAt is [atPath] without notebooks.
+// documentAt is like [atPath], but does not accept notebooks.
 func documentAt(ctx context.Context, r *action.Request, notebook, path string) (action.Target, error) {
 	t, err := atPath(ctx, r, notebook, path)
 	if err == nil && t.Root == "" {
@@ -228,7 +228,7 @@ func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, e
 	return r.Kernel.HPathByID(ctx, t.Root)
 }
 
-// mismatch is the error for a write that the kernel accepted but that had no effect.
+// mismatch returns the error for a write that the kernel accepted but that had no effect.
 func mismatch(id kernel.ID, message string) error {
 	return &tool.Error{
 		Op: "write document", Kind: kernel.Mismatch, Subject: string(id), Message: message,

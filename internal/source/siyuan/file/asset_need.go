@@ -54,7 +54,7 @@ func removedNotebooks(ctx context.Context, r *action.Request) (func(kernel.ID) b
 	}, err
 }
 
-// needsAsset needs a level on an asset, which means a level in all notebooks that use or mention it. An asset used by a
+// needsAsset returns an [action.Need] for a level on an asset, which means a level in all notebooks that use or mention it. An asset used by a
 // hidden notebook is treated as missing, because otherwise naming it in one's own note would reveal it.
 func needsAsset(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that uses "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {

@@ -212,7 +212,7 @@ func diskError(op, text string, err error) error {
 	return out
 }
 
-// needsSource needs a readable local file. It runs before the gate, so that nobody is asked about a file that would be
+// needsSource returns an [action.Need] for a readable local file. It runs before the gate, so that nobody is asked about a file that would be
 // refused.
 func needsSource(param string) action.Need {
 	return action.On(access.None, "a file in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
@@ -224,7 +224,7 @@ func needsSource(param string) action.Need {
 	})
 }
 
-// needsPlace needs a writable local path, if one is given. otherwise describes the default in help pages.
+// needsPlace returns an [action.Need] for a writable local path, if one is given. otherwise describes the default in help pages.
 func needsPlace(param, otherwise string) action.Need {
 	return action.On(access.None, "a place in a folder that a person allowed", param, func(_ context.Context, r *action.Request) ([]action.Target, error) {
 		path := cmp.Or(r.Text(param), otherwise)

@@ -137,7 +137,7 @@ func freshName(name string) string {
 	return freshStem(strings.TrimSuffix(name, ext)) + ext
 }
 
-// freshStem is [freshName] of a name without its ending.
+// freshStem is like [freshName], for a name without its ending.
 func freshStem(stem string) string {
 	fresh := tailIDs.ReplaceAllString(stem, "")
 	if fresh == "" {

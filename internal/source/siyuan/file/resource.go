@@ -48,7 +48,7 @@ func parseResource(text string) (below string, a *assetPath, wrong string) {
 	return below, &got, ""
 }
 
-// needsResources needs a level on what each path of an argument packs: for an asset as usual; for a folder of a notebook
+// needsResources returns an [action.Need] for a level on what each path of an argument packs: for an asset as usual; for a folder of a notebook
 // in that notebook; for the common folder of assets in every notebook, since its files may belong to any of them. Emojis
 // and templates belong to the workspace.
 func needsResources(level access.Level, param string) action.Need {

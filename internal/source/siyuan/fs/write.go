@@ -114,7 +114,7 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	return t, nil
 }
 
-// createdElsewhere is the error for a document that was created but perhaps at a different path. Creating it again would
+// createdElsewhere returns the error for a document that was created but perhaps at a different path. Creating it again would
 // make a duplicate.
 func createdElsewhere(t action.Target, err error) error {
 	kind := tool.KindOf(err)

@@ -43,7 +43,7 @@ func Page(a *action.Action) string {
 	return b.String()
 }
 
-// writeArguments is the table of the arguments.
+// writeArguments writes the table of the arguments.
 func writeArguments(b *strings.Builder, a *action.Action) {
 	if len(a.Params()) == 0 {
 		b.WriteString("No arguments.\n\n")

@@ -262,7 +262,7 @@ func (c *Client) Insert(ctx context.Context, in Insertion) ([]Transaction, error
 	return callFor[[]Transaction](ctx, c, "/api/block/insertBlock", writeData, in)
 }
 
-// BatchInsert is [Client.Insert] for several insertions, in order, each in its own transaction.
+// BatchInsert is like [Client.Insert] for several insertions, in order, each in its own transaction.
 func (c *Client) BatchInsert(ctx context.Context, in []Insertion) ([]Transaction, error) {
 	return callFor[[]Transaction](ctx, c, "/api/block/batchInsertBlock", writeData, map[string]any{"blocks": in})
 }
@@ -272,12 +272,12 @@ func (c *Client) Prepend(ctx context.Context, parent ID, dataType, data string) 
 	return callFor[[]Transaction](ctx, c, "/api/block/prependBlock", writeData, map[string]any{"dataType": dataType, "data": data, "parentID": parent})
 }
 
-// BatchUpdate is [Client.Update] for several blocks. It fails as a whole if one does not exist.
+// BatchUpdate is like [Client.Update] for several blocks. It fails as a whole if one does not exist.
 func (c *Client) BatchUpdate(ctx context.Context, in []Replacement) ([]Transaction, error) {
 	return callFor[[]Transaction](ctx, c, "/api/block/batchUpdateBlock", writeData, map[string]any{"blocks": in})
 }
 
-// BatchSetAttrs is [Client.SetAttrs] for several blocks. It is not atomic: blocks before a missing one are written.
+// BatchSetAttrs is like [Client.SetAttrs] for several blocks. It is not atomic: blocks before a missing one are written.
 func (c *Client) BatchSetAttrs(ctx context.Context, in []Attributes) error {
 	return c.call(ctx, "/api/attr/batchSetBlockAttrs", write, map[string]any{"blockAttrs": in}, nil)
 }

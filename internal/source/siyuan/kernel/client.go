@@ -119,7 +119,7 @@ var (
 	writeLate     = requestKind{write: true, finishesLate: true}
 )
 
-// callFor is [Client.call] that returns the decoded answer.
+// callFor is like [Client.call], but returns the decoded answer.
 func callFor[Out any](ctx context.Context, c *Client, endpoint string, k requestKind, body any) (Out, error) {
 	var out Out
 	err := c.call(ctx, endpoint, k, body, &out)

@@ -36,7 +36,7 @@ func (c *Client) Documents(ctx context.Context, notebook ID, path string) ([]Doc
 	return c.documents(ctx, map[string]any{"notebook": notebook, "path": path, "maxListCount": 0})
 }
 
-// SortedDocuments is Documents in the given order.
+// SortedDocuments is like Documents in the given order.
 func (c *Client) SortedDocuments(ctx context.Context, notebook ID, path string, by SortMode) ([]Document, error) {
 	return c.documents(ctx, map[string]any{"notebook": notebook, "path": path, "maxListCount": 0, "sort": by})
 }

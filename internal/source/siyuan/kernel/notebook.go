@@ -95,7 +95,7 @@ func (c *Client) SetNotebookConf(ctx context.Context, id ID, conf map[string]any
 	return callFor[json.RawMessage](ctx, c, "/api/notebook/setNotebookConf", writeData, map[string]any{"notebook": id, "conf": conf})
 }
 
-// FlushNow is [Client.Flush] even if this client has not written: others may have, before a notebook is closed or
+// FlushNow is like [Client.Flush] even if this client has not written: others may have, before a notebook is closed or
 // removed.
 func (c *Client) FlushNow(ctx context.Context) error {
 	c.dirty.Store(true)

@@ -37,7 +37,7 @@ func (c *Client) BacklinksIn(ctx context.Context, id, ref ID) (blocks []Backlink
 	return c.backlinksIn(ctx, "/api/ref/getBacklinkDoc", id, ref)
 }
 
-// MentionsIn is [Client.BacklinksIn] for blocks that mention without referring.
+// MentionsIn is like [Client.BacklinksIn] for blocks that mention without referring.
 func (c *Client) MentionsIn(ctx context.Context, id, ref ID) (blocks []BacklinkBlock, ok bool, err error) {
 	return c.backlinksIn(ctx, "/api/ref/getBackmentionDoc", id, ref)
 }

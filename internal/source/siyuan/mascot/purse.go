@@ -184,7 +184,7 @@ func (p *Purse) earn(d *tool.CallDone) {
 	p.last = h
 }
 
-// today is the local day.
+// today returns the local date.
 func today() string { return time.Now().Format(time.DateOnly) }
 
 // Wallet returns the coins, where they came from and what they were spent on.

@@ -117,7 +117,7 @@ func documentsRetried(ctx context.Context, r *action.Request, id kernel.ID) ([]k
 	}
 }
 
-// notReady is the error for a notebook that is closed, or that the kernel is still opening.
+// notReady returns the error for a notebook that is closed, or that the kernel is still opening.
 func notReady(id kernel.ID, attempts int, err error) error {
 	const reason = "notebook_closed_or_initializing"
 	return &tool.Error{

@@ -54,7 +54,7 @@ func notebookBefore(ctx context.Context, r *action.Request, id kernel.ID) (kerne
 	return kernel.Notebook{ID: id}, nil
 }
 
-// mismatch is the error for a write that the kernel accepted and that is not there.
+// mismatch returns the error for a write that the kernel accepted but that had no effect.
 func mismatch(id kernel.ID, message string) error {
 	return &tool.Error{
 		Op: "write notebook", Kind: kernel.Mismatch, Subject: string(id), Message: message,

@@ -215,7 +215,7 @@ func checkInside(r *action.Request, requested []string) error {
 	return r.Conflicting("these ids are outside of paths: "+strings.Join(outside, ", "), "ids", "paths")
 }
 
-// onPaths needs a level on the notebook of each path. A path that does not exist and one that is hidden give the same
+// onPaths returns an [action.Need] for a level on the notebook of each path. A path that does not exist and one that is hidden give the same
 // error.
 func onPaths(level access.Level, param string) action.Need {
 	return action.On(level, "notebook of "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {

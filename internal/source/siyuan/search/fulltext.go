@@ -158,7 +158,7 @@ func checkQuery(r *action.Request, a *fulltextArgs, restricted bool) error {
 	return nil
 }
 
-// wordsError is the error for an invalid full text query.
+// wordsError returns the error for an invalid full text query.
 func wordsError(r *action.Request, err error) error {
 	refused, ok := errors.AsType[*sqlguard.Refused](err)
 	if !ok {

@@ -96,7 +96,7 @@ func narrowStatement(ctx context.Context, r *action.Request, param string, state
 	return sent, nil
 }
 
-// sqlError is the error for a statement that the guard refuses.
+// sqlError returns the error for a statement that the guard refuses.
 func sqlError(r *action.Request, param string, err error) error {
 	refused, ok := errors.AsType[*sqlguard.Refused](err)
 	switch {
@@ -161,7 +161,7 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 	return rows, nil
 }
 
-// statementFailed is the error for a statement that the kernel could not execute.
+// statementFailed returns the error for a statement that the kernel could not execute.
 func statementFailed(r *action.Request, param, why string) error {
 	out := r.Invalid(param, why)
 	out.Hint = "json_extract wants JSON (CASE WHEN json_valid(x) THEN … END), REGEXP a pattern of RE2, and sum() of integers may overflow " +

@@ -247,7 +247,7 @@ func documentsOf(list []taggedBlock) []kernel.ID {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// leftOver is the error if n blocks still have a tag that should be gone; nil if n is 0.
+// leftOver returns the error if n blocks still have a tag that should be gone; nil if n is 0.
 func leftOver(label string, n int) error {
 	if n == 0 {
 		return nil

@@ -115,7 +115,7 @@ func blocksWithTagOrBelow(ctx context.Context, r *action.Request, label string) 
 	return slices.DeleteFunc(found, func(u taggedBlock) bool { return !u.has(label) }), err
 }
 
-// needsEverywhere needs a level in every readable notebook that has the tag. A tag that only hidden notebooks have is
+// needsEverywhere returns an [action.Need] for a level in every readable notebook that has the tag. A tag that only hidden notebooks have is
 // treated as missing.
 func needsEverywhere(level access.Level, param string) action.Need {
 	return action.On(level, "every notebook that has "+param, param, func(ctx context.Context, r *action.Request) ([]action.Target, error) {

@@ -27,7 +27,7 @@ type blockState struct {
 	appearance string
 }
 
-// visibleBlocks is [currentBlocks] without text that the reader must not see.
+// visibleBlocks is like [currentBlocks], but leaves out text that the reader must not see.
 func visibleBlocks(ctx context.Context, r *action.Request, doc kernel.ID) ([]blockState, error) {
 	return readBlocks(ctx, r, doc, func(dom string) (string, error) { return content.Redact(ctx, r, dom) })
 }

@@ -106,7 +106,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
-// alreadyCurrent is the error for restoring the version that is already current. The kernel would delete the document's
+// alreadyCurrent returns the error for restoring the version that is already current. The kernel would delete the document's
 // file and report success.
 func alreadyCurrent(doc kernel.ID) error {
 	return &tool.Error{

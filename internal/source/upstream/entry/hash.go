@@ -17,7 +17,7 @@ import (
 // their servers are treated.
 func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
 
-// PortableHash is a ConfigHash that machines with different folders share: it omits the working folder, and it
+// PortableHash returns a ConfigHash that machines with different folders share: it omits the working folder, and it
 // reduces absolute paths in the command and the arguments to their last element.
 func (e Entry) PortableHash(key []byte) string {
 	e.Dir = ""

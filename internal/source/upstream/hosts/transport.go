@@ -96,7 +96,7 @@ func (r *hostReading) path(s string) string {
 	return s
 }
 
-// program is path for a command, except that a bare name stays, to be looked up in PATH.
+// program returns path for a command, except that a bare name stays, to be looked up in PATH.
 func (r *hostReading) program(s string) string {
 	if !strings.ContainsAny(s, `/\`) {
 		return s

@@ -124,7 +124,7 @@ func (l *Listing) keep(f *Feed) {
 	})
 }
 
-// KeepCurrent is Keep for the current feed, after all its lists have arrived.
+// KeepCurrent is like Keep for the current feed, after all its lists have arrived.
 func (l *Listing) KeepCurrent() {
 	if f := l.Feed(); f != nil && f.Await(l.opts.Life) == nil {
 		l.keep(f)

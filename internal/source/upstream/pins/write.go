@@ -80,7 +80,7 @@ func (b *pinBook) adopt(raw []byte) error {
 	return nil
 }
 
-// definitionOf is a lookup for one tool.
+// definitionOf returns a function that looks up the definition of one tool.
 func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 	return s.lookup(server)(name, r)
 }

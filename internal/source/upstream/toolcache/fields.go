@@ -103,7 +103,7 @@ func needAll[T any](m seenMembers, all []field[T], report findingReporter) {
 	}
 }
 
-// text is a string field, left out if empty.
+// text returns the description of a string field, left out if empty.
 func text[T any, S ~string](name string, required bool, check func(string) error, at func(*T) *S) field[T] {
 	return field[T]{
 		name, required,
@@ -124,7 +124,7 @@ func text[T any, S ~string](name string, required bool, check func(string) error
 	}
 }
 
-// timeField is a time field, left out if zero, unless it is required.
+// timeField returns the description of a time field, left out if zero, unless it is required.
 func timeField[T any](name string, required bool, at func(*T) *time.Time) field[T] {
 	return field[T]{
 		name, required,
@@ -141,7 +141,7 @@ func timeField[T any](name string, required bool, at func(*T) *time.Time) field[
 	}
 }
 
-// count is a whole number.
+// count returns the description of a whole number.
 func count[T any](name string, required bool, at func(*T) *uint64) field[T] {
 	return field[T]{
 		name, required,
@@ -153,7 +153,7 @@ func count[T any](name string, required bool, at func(*T) *uint64) field[T] {
 	}
 }
 
-// objectField is a JSON object that is kept as bytes. If nil it is left out, or written empty if required.
+// objectField returns the description of a JSON object that is kept as bytes. If nil it is left out, or written empty if required.
 func objectField[T any](name string, required bool, at func(*T) *json.RawMessage) field[T] {
 	return field[T]{
 		name, required,

@@ -173,7 +173,7 @@ func withTimeout[T any](ctx context.Context, f *file, limit time.Duration, op st
 	return none, f.abandoned(ctx)
 }
 
-// abandoned is the error of work that was not done before ctx ended.
+// abandoned returns the error of work that was not done before ctx ended.
 func (f *file) abandoned(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, context.DeadlineExceeded) {
 		return cause

@@ -50,7 +50,7 @@ func (s *slot) head() *Entry {
 	return s.rec.Entry
 }
 
-// written is head as it is in the file, if memory differs only in the time of the last confirmation.
+// written returns head as it is in the file, if memory differs only in the time of the last confirmation.
 func (s *slot) written() *Entry {
 	if !s.dirty() {
 		return &s.disk

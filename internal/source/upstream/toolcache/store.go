@@ -65,7 +65,7 @@ func (c *Cache) Store(server string, e *Entry) (changed bool) {
 	return changed
 }
 
-// touchAfter is how long a confirmation may stay in memory only: an hour, or less if the list is fresh for less, so
+// touchAfter returns how long a confirmation may stay in memory only: an hour, or less if the list is fresh for less, so
 // that readers of the file do not take a fresh list for a stale one.
 func touchAfter(e *Entry, maxAge time.Duration) time.Duration {
 	limit := touchEvery

@@ -169,7 +169,7 @@ func (p *page) block(n ast.Node, width int) []string {
 	return wrap(strings.TrimRight(string(n.Lines().Value(p.src)), "\n"), width)
 }
 
-// code is code as it was written; what is too wide goes on in the next line.
+// code lays out code as it was written; what is too wide goes on in the next line.
 func (p *page) code(n ast.Node, language string, width int) []string {
 	out := []string{}
 	if language != "" {
@@ -269,7 +269,7 @@ func aligned(cell string, width int, columns []extast.Alignment, j int) string {
 	return strings.Repeat(" ", before) + cell + strings.Repeat(" ", free-before)
 }
 
-// inline is the text of what stands in a line.
+// inline returns the text of the inline elements below n.
 func (p *page) inline(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

@@ -19,7 +19,7 @@ type Call struct {
 	Form map[string]string
 }
 
-// Get is the value at a gjson path of the body.
+// Get returns the value at a gjson path of the body.
 func (c Call) Get(path string) gjson.Result { return gjson.Get(c.Body, path) }
 
 // Calls returns the requests since the start or the last ResetCalls, in order, refused ones included.

@@ -68,13 +68,13 @@ type Capture struct {
 	Value   any    `json:"value"`
 }
 
-// Endpoint is the row's path without its query.
+// Endpoint returns the row's path without its query.
 func (r Row) Endpoint() string {
 	endpoint, _, _ := strings.Cut(r.Path, "?")
 	return endpoint
 }
 
-// Code is the code of a JSON answer; ok is false for every other answer.
+// Code returns the code of a JSON answer; ok is false for every other answer.
 func (r Row) Code() (code int, ok bool) {
 	var envelope struct{ Code *int }
 	if json.Unmarshal(r.RespBody, &envelope) != nil || envelope.Code == nil {

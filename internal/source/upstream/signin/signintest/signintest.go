@@ -110,7 +110,7 @@ func New(t testing.TB, b Behaviour) *Provider {
 	return p
 }
 
-// MCP is the URL of the protected server.
+// MCP returns the URL of the protected server.
 func (p *Provider) MCP() string { return p.URL + "/mcp" }
 
 // TrueIssuer returns the issuer's identifier.
