@@ -12,6 +12,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file connects the calls of a turn with the person behind it: progress, questions of servers and of the gate, and
+// sampling.
+
 // caller is the [tool.Caller] of a call in a turn. It reports to the conversation, and passes questions on to the
 // person of the turn. A question of the gate needs no person if the settings of the turn allow the action; without a
 // person all other questions fail.

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file executes the tool calls that a model requests in one step, through the pipeline.
+
 const (
 	maxParallel = 8         // calls of one step that run at the same time
 	maxStepSize = 256 << 10 // bytes of all results of one step

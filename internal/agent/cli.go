@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the engine cli, which hands a turn to an agent of another program, such as Claude Code or Codex.
+
 // Programs says how the engine cli starts agents of other programs.
 type Programs struct {
 	Environ []string // our environment as KEY=VALUE; agents get only part of it

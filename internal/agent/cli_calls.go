@@ -12,6 +12,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file shows and records the calls that an agent of another program makes with its own tools.
+
 // ownCall is a call of one of the agent's own tools.
 type ownCall struct {
 	acp.Call

@@ -8,6 +8,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file shortens a conversation that does not fit the context of the model.
+
 const (
 	maxCompactions = 3
 	spareTokens    = 2048    // reserved for the answer if its length is not limited

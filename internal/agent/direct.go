@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the engine direct, which runs a command that the person types, such as /fs read, without a model.
+
 // direct is the engine that runs a command: /TOOL ACTION with arguments as in a terminal, where name=value is accepted
 // like --name value. It asks no model. If a person typed the command, the call has origin direct; a command from
 // anybody else needs the same confirmations as a call by a model.

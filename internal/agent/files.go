@@ -17,6 +17,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file collects the texts that a turn adds to the system prompt: the named agent, skills, context entries, rules
+// and memory.
+
 const (
 	// skillTool is the name of a built-in tool, which reads a skill.
 	skillTool = "read_skill"

@@ -13,6 +13,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the engine react, the loop of model and tools: it asks the model, makes the calls that it requests, and
+// asks again.
+
 // react is the engine that asks a model, makes the calls that it requests, and asks again until it requests none.
 type react Agent
 

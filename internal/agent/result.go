@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file renders tool results and errors as the text that a model reads.
+
 // maxStored is how many bytes of a result are stored if the model sees only its beginning.
 const maxStored = 10 << 20
 

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file answers sampling requests, with which an MCP server asks for an answer of the model.
+
 const (
 	methodSample     = "sampling/createMessage"
 	maxSampledTokens = 4096 // tokens of one answer to a server

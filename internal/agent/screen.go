@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file looks for instructions to the model in tool results, files and tool definitions, and marks or removes them.
+
 // Screening says what to do with tool results that contain instructions to the model.
 type Screening string
 

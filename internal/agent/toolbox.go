@@ -16,6 +16,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file gives an agent of another program access to our tools, through an MCP endpoint that lives as long as the
+// turn.
+
 // Toolbox gives the agent of another program access to our tools during one turn.
 type Toolbox struct {
 	Principal, Profile string

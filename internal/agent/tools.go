@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file chooses the tools that a model sees in one step: all, or three that search when all would be too many.
+
 // Above these limits, the model gets three tools that find, describe and call all others, because it reads the whole
 // list in each step.
 const (

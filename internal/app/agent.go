@@ -23,6 +23,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file joins the agent host to the rest of the program: conversations, engines, models, and what the guardian
+// asks.
+
 // shutdownGrace is how long running turns may continue when the program ends.
 const shutdownGrace = 10 * time.Second
 

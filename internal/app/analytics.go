@@ -13,6 +13,8 @@ import (
 	"collie/internal/pipeline/metrics"
 )
 
+// This file joins what counts calls, for usage figures, /metrics and telemetry, to the rest of the program.
+
 // counting holds what counts calls while an App runs. The zero value counts nothing.
 type counting struct {
 	log       *analytics.Log

@@ -24,6 +24,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file joins the language models: the providers of the settings, their secrets, and the stored state of their
+// keys.
+
 // Models are the configured language models. It is safe for concurrent use.
 type Models struct {
 	*client.Client

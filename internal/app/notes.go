@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has what the rest of the program may ask of the tools for notes: whether they are offered, and why not.
+
 // Vault returns the file of the built-in vault if the notes are there; empty if they are in a SiYuan or there
 // are none.
 func (n *Notes) Vault() string {

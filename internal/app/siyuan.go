@@ -35,6 +35,8 @@ import (
 	"collie/internal/vault"
 )
 
+// This file chooses the SiYuan kernel or the vault for the tools for notes, and creates and replaces their source.
+
 // KernelFlags are the flags about the SiYuan kernel to use. An empty string means that a flag was not given.
 type KernelFlags struct {
 	URL, Token string // --url and --token

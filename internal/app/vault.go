@@ -26,6 +26,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file runs the built-in vault in place of a SiYuan kernel and connects the tools for notes to it, without a
+// network.
+
 // vaultAddress is the vault's address where a URL is required. Nothing listens there.
 const vaultAddress = "http://vault.collie.invalid"
 

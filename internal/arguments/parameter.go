@@ -10,6 +10,8 @@ import (
 	"collie/internal/rawjson"
 )
 
+// This file derives the parameters of a command from the JSON schema of an action.
+
 // Parameter is one argument of an action, as the schema describes it.
 type Parameter struct {
 	Name        string

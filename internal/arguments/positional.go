@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file decides which values without a flag belong to which parameter.
+
 // isNamed reports whether the parameter has that name or alias; name is normalized.
 func (p *Parameter) isNamed(name string) bool {
 	return Normalize(p.Name) == name || slices.ContainsFunc(p.aliases, func(a string) bool { return Normalize(a) == name })

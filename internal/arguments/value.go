@@ -10,6 +10,8 @@ import (
 	"collie/internal/rawjson"
 )
 
+// This file converts the words of a command line to JSON values of the types that the schema wants.
+
 func (f *Reader) setBool(s flagSpelling, name, value string, inline bool) error {
 	truth := !s.negate
 	if inline {

@@ -20,6 +20,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the files attached to conversations, each content once, named by its hash.
+
 const (
 	maxPicture = 10 << 20 // bytes of an attached picture
 	maxText    = 1 << 20  // of an attached text

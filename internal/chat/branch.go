@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file changes the tree of messages as a person wants: select, delete and prune branches, and fork a session.
+
 // updateTree runs fn on the tree of the session that contains message, increments the revision and publishes the
 // change. fn gets the message, which is not deleted and may be the root.
 func (s *Service) updateTree(ctx context.Context, op, message string, fn func(tx *store.Tx, t *tree, m *node) error) (session string, err error) {

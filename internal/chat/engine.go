@@ -8,6 +8,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file defines the interface between conversations and the engines that answer turns.
+
 // Engine answers turns. It knows neither SQL nor HTTP: everything it does reaches the conversation through a [Sink]. It
 // is safe for concurrent use.
 type Engine interface {

@@ -17,6 +17,8 @@ import (
 	"collie/internal/store"
 )
 
+// This file writes a session as JSON or Markdown, and reads the JSON again.
+
 // exported is a session as JSON. Format and Version identify the format.
 type exported struct {
 	Format  string         `json:"format"`

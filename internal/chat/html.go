@@ -14,6 +14,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file writes a session as one HTML page that runs no scripts and loads nothing.
+
 // style is the look of an exported page. Its hash is in the page's Content-Security-Policy, so no other style
 // applies.
 const style = `:root{color-scheme:light dark;--line:#d0d7de;--soft:#f6f8fa;--faint:#57606a;--link:#0969da;--bad:#b42318}

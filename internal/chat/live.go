@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file holds the answer of a running turn in memory, publishes its changes, and saves it at intervals.
+
 const (
 	// Text is saved after checkpointEvery or checkpointBytes, whichever comes first.
 	checkpointEvery = time.Second

@@ -9,6 +9,8 @@ import (
 	"collie/internal/store"
 )
 
+// This file reads the path from the root of a conversation to a message, as the messages that a model gets.
+
 // path is a conversation as models get it, with the rows it comes from.
 type path struct {
 	messages []llm.Message

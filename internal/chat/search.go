@@ -10,6 +10,8 @@ import (
 	"collie/internal/store"
 )
 
+// This file searches the texts of all conversations.
+
 // Found is a message that matches a search.
 type Found struct {
 	Session string `json:"sessionId"`

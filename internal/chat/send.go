@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file begins turns: it checks and stores a message, and starts or queues the turn that answers it.
+
 // maxQueued is how many turns of a session may wait.
 const maxQueued = 10
 

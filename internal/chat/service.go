@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the service itself: opening, closing, and the checks that all operations share.
+
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 

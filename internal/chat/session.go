@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file creates, reads, lists, changes and deletes sessions.
+
 // NewSession describes a session to create. The zero value is valid.
 type NewSession struct {
 	Title  string `json:"title"`

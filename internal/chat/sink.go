@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file receives the events of an engine, adds them to the answer of the turn, and publishes them.
+
 // sink is the [Sink] of a turn. Whatever arrives after the end of the turn is dropped.
 type sink struct {
 	*live

@@ -15,6 +15,9 @@ import (
 	"github.com/google/uuid"
 )
 
+// This file distributes events to subscribers, who can continue after an interruption as long as the events are still
+// buffered.
+
 const (
 	ringEvents = 4096
 	ringBytes  = 8 << 20

@@ -9,6 +9,9 @@ import (
 	"collie/internal/store"
 )
 
+// This file holds the tree of messages of a session in memory, and changes it: which branch is selected, what is
+// inserted or deleted.
+
 // node is a message without its content.
 type node struct {
 	n, parent, ordinal, selected int64

@@ -10,6 +10,8 @@ import (
 	"collie/internal/store"
 )
 
+// This file runs turns: they wait for the lease of their session, start, take messages that arrive meanwhile, and end.
+
 // newLive returns a queued turn.
 func (s *Service) newLive(req *turnRequest, question string) *live {
 	ctx, cancel := context.WithCancelCause(s.ctx) // independent of the request: a closed connection does not end the turn

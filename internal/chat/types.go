@@ -6,6 +6,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file has the types that all operations share: sessions, messages, turns, calls and their states.
+
 // Role says who wrote a message. The root precedes the first message of a session and is never shown; it makes an
 // edited first message a sibling like any other.
 type Role string

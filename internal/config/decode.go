@@ -20,6 +20,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file reads the values of a settings file, field by field, and reports what is wrong at its place in the text.
+
 // document is one parsed file.
 type document struct {
 	*jsonc.Document

@@ -17,6 +17,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file changes settings files as text, so that comments and order stay.
+
 // edit replaces the text of a settings file with what change returns for it; text is nil if there is no file.
 // Only commands that people run call it, and nothing else writes settings files.
 //

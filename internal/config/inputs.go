@@ -9,6 +9,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file reads the section "inputs" as VS Code writes it: values that a person is asked for when a server starts.
+
 // readInputs reads the declarations in VS Code's "inputs". If two files declare the same id, [Config.Inputs]
 // has the later declaration, while a server uses that of its own file.
 func (c *Config) readInputs(d *decoder, n node) {

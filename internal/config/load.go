@@ -14,6 +14,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file finds and reads the settings files and merges them into one Config.
+
 // MaxSize is the maximum size of a settings file in bytes.
 const MaxSize = 4 << 20
 

@@ -11,6 +11,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file has the settings of language models: providers, keys, models, and the defaults of conversations.
+
 // Provider is a provider of language models.
 type Provider struct {
 	Name string

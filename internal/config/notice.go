@@ -12,6 +12,9 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file notices changes of settings files, from the file system where it reports them and by looking again
+// otherwise.
+
 // run reads the files again whenever they have changed and are quiet, until ctx ends.
 func (r *reader) run(ctx context.Context, w *WatchOptions) {
 	n := newNotices(w)

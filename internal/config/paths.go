@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// This file finds the folders for settings, state and cache.
+
 // FileName is the name of the settings file in the config folder.
 const FileName = "collie.json"
 

@@ -16,6 +16,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file reads the settings file of a project, whose servers run only after a person has trusted the file.
+
 // ProjectFile is the path of the settings file in a project's folder.
 var ProjectFile = filepath.Join(".collie", FileName)
 

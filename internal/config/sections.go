@@ -19,6 +19,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file lists every section and field of a settings file: how it is read, checked and shown.
+
 // fields returns the members of a settings file: how each is read, and how it is shown.
 func (c *Config) fields() fields {
 	return fields{

@@ -10,6 +10,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file reads the entries of MCP servers as raw JSON; package entry interprets them.
+
 // ServerEntry is one server as a file defines it. This package does not interpret the entry.
 type ServerEntry struct {
 	Name string

@@ -17,6 +17,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file keeps which project files a person trusts.
+
 // TrustState says whether a project's file is trusted.
 type TrustState string
 

@@ -13,6 +13,8 @@ import (
 	"time"
 )
 
+// This file reads the settings again when they change, and tells a caller about changes that matter.
+
 // WatchOptions are the optional parts of [Watch].
 type WatchOptions struct {
 	// Extra returns further files whose content matters, such as the envFile of server entries. It is called

@@ -13,6 +13,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file changes single members of a JSON text, leaving all other bytes as they are.
+
 // splice replaces the bytes [from, to) of a body.
 type splice struct {
 	from, to int

@@ -7,6 +7,8 @@ import (
 	"github.com/tailscale/hujson"
 )
 
+// This file formats added values like the text around them.
+
 // layout is the style of a text (line breaks, indentation), so that additions look like the rest.
 type layout struct {
 	newline string

@@ -10,6 +10,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file looks at a parsed text: members, duplicate names, JSON pointers.
+
 // Duplicate is a name that occurs twice in an object.
 type Duplicate struct {
 	Pointer string // JSON pointer (RFC 6901) of the member

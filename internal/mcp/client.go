@@ -14,6 +14,8 @@ import (
 	"time"
 )
 
+// This file opens a session with a server, in the era that the server speaks.
+
 // ClientOptions say how a [Client] opens its session.
 type ClientOptions struct {
 	// Info is the MCP Implementation object that names us. Required.

@@ -15,6 +15,8 @@ import (
 	"syscall"
 )
 
+// This file carries requests over a stream and finds the request that each answer belongs to.
+
 // ConnOptions are the optional parts of a [conn].
 type ConnOptions struct {
 	// Logger; nil discards.

@@ -14,6 +14,8 @@ import (
 	"time"
 )
 
+// This file keeps the events of one SSE stream for a client that reads slowly or comes back after a broken connection.
+
 const (
 	// maxUnread bounds notifications, in bytes, while no client reads the stream.
 	maxUnread = 1 << 20

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// This file finds the arguments of a tool that are sent as HTTP headers too (MCP 2026-07-28).
+
 // headerAnnotation is the schema keyword that requests a header for an argument.
 const headerAnnotation = "x-mcp-header"
 

@@ -16,6 +16,8 @@ import (
 	"time"
 )
 
+// This file connects to a server over Streamable HTTP. The other files http_link_*.go have the parts of an exchange.
+
 // HTTPOptions are the optional parts of [DialHTTP] and [DialSSE].
 type HTTPOptions struct {
 	// Transport sends the requests; nil means a new one from [NewHTTPTransport], which the link closes.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 )
 
+// This file reads a successful answer of a server over HTTP.
+
 // answer reads the 2xx answer to a request.
 func (x *roundTrip) answer(resp *http.Response) (Response, error) {
 	if err := x.adoptSession(resp); err != nil {

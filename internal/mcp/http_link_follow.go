@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file follows the event stream that answers a request, and reopens it when it breaks.
+
 const (
 	maxResumes  = 5
 	resumeWait  = 200 * time.Millisecond // before the first attempt, doubled for each further one

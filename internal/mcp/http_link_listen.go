@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file keeps open the stream on which a legacy server sends messages by itself.
+
 const (
 	listenWait    = time.Second // before the listening stream is opened again, doubled each time
 	maxListenWait = 30 * time.Second

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+// This file interprets HTTP answers other than success: errors, lost sessions, retries and redirects.
+
 const (
 	maxRefusal    = 1 << 20 // bytes read of a refusal's body
 	maxExcerpt    = 2 << 10 // bytes of the body shown to people

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 )
 
+// This file makes one round trip: a message to the server and the answer to it.
+
 // roundTrip is one message to the server and the answer to it.
 type roundTrip struct {
 	link   *httpLink

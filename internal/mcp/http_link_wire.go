@@ -17,6 +17,8 @@ import (
 	"time"
 )
 
+// This file sends HTTP requests to the URL of a server, with its secrets, and follows redirects without leaking them.
+
 const (
 	connectTimeout = 10 * time.Second
 	idleConns      = 64

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 )
 
+// This file bounds the memory for answers that are kept for clients who may come back.
+
 // defaultKept bounds the streams kept for clients that may come back, in bytes.
 const defaultKept = 64 << 20
 

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file writes messages to a client on stdio that may read slowly: answers wait, notifications may be dropped.
+
 const (
 	// maxJoined is the number of bytes up to which waiting lines are joined in one buffer, to be written
 	// together.

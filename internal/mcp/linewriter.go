@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file writes lines from several goroutines to one pipe, and notices when the other side has stopped reading.
+
 const (
 	// holdTime is how long a caller waits for a reader that does not read, on systems where a write without
 	// waiting is not possible.

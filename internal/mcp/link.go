@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 )
 
+// This file defines a Link: requests to one server, whatever the transport, and how they fail.
+
 // A Link carries requests to one MCP server and returns their responses. It knows JSON-RPC and its transport,
 // but no handshakes, eras or sessions: those are the job of [Client]. Implementations are safe for concurrent
 // use.

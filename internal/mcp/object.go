@@ -6,6 +6,8 @@ import (
 	"iter"
 )
 
+// This file reads and changes members of JSON objects without decoding the rest.
+
 // Field is a member of a JSON object to be set, or removed if Value is nil.
 type Field struct {
 	Key   string

@@ -7,6 +7,8 @@ import (
 	"strconv"
 )
 
+// This file has messages on their way to a client, and says which may be dropped when it does not read.
+
 // kind says what happens to a message that the client does not read in time. Answers and requests wait. A
 // notification that a list has changed need not wait twice. Progress may be thinned out (2025-11-25,
 // Progress: rate limiting). Of all others as many are kept as there is room for, and the client is told how

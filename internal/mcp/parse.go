@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file parses and writes JSON-RPC messages.
+
 // invalidError says that a text is JSON but not a JSON-RPC message. ID is the message's id if it could be
 // read, so that an answer can name it.
 type invalidError struct {

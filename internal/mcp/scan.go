@@ -8,6 +8,8 @@ import (
 	"slices"
 )
 
+// This file checks JSON and finds members in it, without building values.
+
 // maxDepth is how deep arrays and objects may nest on the wire.
 const maxDepth = 1000
 

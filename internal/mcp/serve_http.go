@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// This file serves clients of both eras over HTTP. Requests of 2026-07-28 are answered here, those of sessions in
+// serve_legacy.go.
+
 // HTTPServerOptions are the optional parts of an [HTTPServer].
 type HTTPServerOptions struct {
 	Logger *slog.Logger // nil discards

@@ -12,6 +12,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file serves clients with sessions over HTTP (protocol versions up to 2025-11-25).
+
 // becomesStream is how long a request runs before its answer becomes a stream. From then on the client has an
 // event id, with which it can come back for the response if it loses the connection (2025-11-25, SEP-1699).
 const becomesStream = 50 * time.Millisecond

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file serves one client over a stream, such as stdio, in both eras.
+
 // StreamOptions are the optional parts of [ServeStream].
 type StreamOptions struct {
 	Logger *slog.Logger // nil discards

@@ -8,6 +8,8 @@ import (
 	"sync"
 )
 
+// This file defines what a program provides to serve MCP clients, and what it learns of them.
+
 // A Service answers requests of MCP clients. The server side of this package handles both eras and all
 // transports; a Service sees only requests. Implementations are safe for concurrent use.
 type Service interface {

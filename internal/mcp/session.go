@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file keeps legacy sessions and their running requests.
+
 // ErrSessionClosed is the cause for requests of a session that was closed.
 var ErrSessionClosed = errors.New("the session was closed")
 

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file bounds how long a client over HTTP may take to read.
+
 // slowWriter writes an HTTP answer to a client that may read slowly, but has to read something within stall:
 // a write that takes longer fails with [os.ErrDeadlineExceeded].
 type slowWriter struct {

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file connects to a server over the oldest HTTP transport, of 2024-11-05: an event stream and a URL to post to.
+
 const (
 	endpointTimeout = 10 * time.Second
 	sseWriteTimeout = 10 * time.Second

@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file reads server-sent events.
+
 // sseEvent is one server-sent event with data. The receiver may keep the data.
 type sseEvent struct {
 	name string // the event field; empty means "message"

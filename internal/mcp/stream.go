@@ -9,6 +9,8 @@ import (
 	"io"
 )
 
+// This file defines a Stream of whole messages, and has the one of stdio: a message a line.
+
 // DefaultMaxFrame is the default bound for one message, answer or event, in bytes.
 const DefaultMaxFrame = 64 << 20
 

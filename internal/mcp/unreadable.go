@@ -9,6 +9,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file guesses which request an unreadable answer belongs to, so that its caller need not wait for a timeout.
+
 // AnswerError says that a server answered a request with something unreadable. The request was probably
 // executed.
 type AnswerError struct {

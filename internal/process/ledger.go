@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file keeps a list of running children on disk, so that the next run can end those that a killed gateway left.
+
 // store keeps the ledger's bytes, as atomicfile.File does.
 type store interface {
 	// Update replaces the content with what edit returns for it; no other process updates it meanwhile. old

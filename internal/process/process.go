@@ -17,6 +17,8 @@ import (
 	"time"
 )
 
+// This file starts child processes, reads and writes their pipes, and ends them with all they have started.
+
 // Process is a running child with everything it starts in its group. It ends by [Process.Stop] or by itself;
 // in both cases no process of the group is left afterwards. All methods are safe for concurrent use.
 type Process struct {

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file uses one processor while there is little to do, and more under load.
+
 const (
 	lookEvery = 50 * time.Millisecond
 	// raiseAt and lowerAt are the load, as a share of the processors in use, above which the number is raised and below

@@ -17,6 +17,8 @@ import (
 	"time"
 )
 
+// This file runs a second process that ends the children when this program is killed.
+
 const (
 	// reaperWrite is how long a reaper may leave its pipe full before it is replaced.
 	reaperWrite = time.Second

@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// This file finds the program that a name means, as a shell would.
+
 // Resolve returns the absolute path of the program that name means to a child with environment env and
 // working directory dir. PATH is taken from env, not from this process; if env has several, the last counts.
 // Empty and relative entries of PATH are skipped, because they depend on the working directory. The error is

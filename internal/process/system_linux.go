@@ -11,6 +11,8 @@ import (
 	"strings"
 )
 
+// This file reads from /proc what the system knows about processes, on Linux.
+
 // procState holds the facts of /proc about one process. A library would convert the start to wall clock
 // time, which shifts by a second or more when the clock is set, and differs between readers in containers.
 // Ticks since boot never shift.

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file ends and examines groups of processes on Unix.
+
 // Alive reports whether a process with this number is running, of any user. A zombie, which has ended but is
 // not reaped, does not count.
 func Alive(pid int) bool {

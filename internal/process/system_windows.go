@@ -16,6 +16,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// This file ends and examines processes on Windows, with a Job Object for each child.
+
 // stillActive (STILL_ACTIVE) is the exit code that Windows reports for a running process.
 const stillActive = 259
 

@@ -7,6 +7,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file lists the functions that a pure template may call.
+
 // Function is a function that a pure template may call. It reads only its arguments, the clock or random numbers, and
 // does not change its arguments.
 type Function struct {

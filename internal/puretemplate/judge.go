@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file walks through a parsed template and refuses what reads notes, or takes too long, or produces too much.
+
 // judge walks through a template once, and through the body of a loop up to three times, adding up bounds for what the
 // template produces.
 type judge struct {

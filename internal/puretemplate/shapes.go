@@ -2,6 +2,8 @@ package puretemplate
 
 import "strings"
 
+// This file bounds the size of what template functions return.
+
 // boundFunc returns a bound for the result of a function. The caller has checked the number of arguments. If there is
 // no bound, why is the reason.
 type boundFunc func(args []value) (result value, why string)

@@ -19,6 +19,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file keeps secrets in an encrypted file.
+
 // maxFile is the maximum size that is decrypted, in bytes.
 const maxFile = 64 << 20
 

@@ -12,6 +12,8 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
+// This file keeps secrets in the keyring of the system, long ones in parts.
+
 const (
 	service = "collie"
 	// partSize is the size in bytes that every system's keyring accepts for one item. The limit of Windows is

@@ -10,6 +10,8 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
+// This file bounds how long a keyring may take to answer.
+
 // errNoAnswer is in the chain of the error if a keyring did not answer in time. Usually it is locked and
 // shows a prompt on a screen that nobody sees.
 var errNoAnswer = errors.New("the keyring does not answer: unlock it, or choose the file instead")

@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file chooses for each server whether its tools are listed one by one, grouped, or behind a search (view "auto").
+
 // Choice holds the views that [tool.Auto] chose for the servers of one profile.
 type Choice struct {
 	Budget int                  `json:"budget"` // the budget in bytes that it was chosen for

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the chosen views in a file, so that the list of tools stays the same after a restart.
+
 // chosenWait is the maximum wait for another process that is writing the file.
 const chosenWait = 5 * time.Second
 

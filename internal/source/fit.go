@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file chooses views so that the list of all tools fits a budget of bytes.
+
 // listFrame is the size of an empty list, less one byte: each definition is counted with a comma, and the last one
 // has none.
 const listFrame = len(`{"tools":[]}`) - len(",")

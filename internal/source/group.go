@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes the one MCP tool that stands for a whole server in the grouped view.
+
 const (
 	// helpAction is the action that returns the help of a grouped Tool. nestedHelp takes its place where the Tool is
 	// nested; see needsNestedArguments.

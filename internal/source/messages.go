@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file passes messages of clients to the source that they concern, and tells sources which sessions there are.
+
 // sessionList holds the connected sessions in the order in which they came.
 type sessionList struct {
 	notifyMu sync.Mutex // held while sources are notified, so that they learn of changes in order

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes the names under which clients see tools and prompts, and matches the patterns of profiles.
+
 const (
 	maxName = 64
 	cutName = 55

@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file delivers notices of changes, several changes of a list as one.
+
 // changeNotifier delivers changes to watchers. Changes of lists are gathered for a while; all others are delivered at
 // once.
 type changeNotifier struct {

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file answers what the catalog itself serves: help pages, instructions, the search tools and unlisted resources.
+
 // The URIs that the catalog itself serves.
 const (
 	ownScheme       = "collie://"

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the action, resource or prompt that a name in a request means.
+
 // Resolve finds what r.Name means in the profile r.Profile. An exposed name takes precedence; "tool/action" with the
 // source's own names works as well. An unknown name may belong to a server that is still starting, so Resolve waits
 // for that server. The pipeline's interface Catalog has the contract.

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the three tools of the search view, which find, describe and call all others.
+
 // The tools that stand for all actions in the search view. No other source can use these names.
 const (
 	findName     = "collie_find"

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file remembers which lists clients have, so that they are told only of changes that concern them.
+
 // servedLists remembers digests of the lists that clients were given, so that clients are told only of changes to a
 // list that they have seen. Lists that no client has requested are not built for the comparison.
 type servedLists struct {

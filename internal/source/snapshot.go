@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the catalog at one moment, which all requests read while the next one is built.
+
 // snapshot is everything on offer at one moment.
 type snapshot struct {
 	revision uint64

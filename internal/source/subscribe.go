@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file shares subscriptions and log levels of several clients at one source.
+
 // subscriptions counts the subscribers of each resource, so that its source is asked once for all of them.
 type subscriptions struct {
 	mu  sync.Mutex

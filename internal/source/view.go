@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file builds what one profile sees: its lists, and the target of each name in them.
+
 // view is the part of a snapshot that one profile sees: its lists as they are sent, and the target of each name
 // in them.
 type view struct {

@@ -6,6 +6,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file lists the SQL functions that a statement may call.
+
 // policy has the lists by which the names in a statement are checked.
 type policy struct {
 	functions map[string]bool // functions that may be called, and table-valued functions

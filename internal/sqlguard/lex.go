@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file splits SQL into tokens.
+
 // kind is the kind of a token.
 type kind uint8
 

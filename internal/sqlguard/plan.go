@@ -7,6 +7,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file refuses statements that would scan too much, by SQLite's own plan.
+
 // maxScans bounds how many full table scans a statement may nest. Counting something for each row takes two; with
 // three, the cost grows with the cube of the number of rows.
 const maxScans = 2

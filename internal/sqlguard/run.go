@@ -9,6 +9,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
+// This file runs a statement within limits of time and size.
+
 // compileLimits apply while a user's statement is compiled and run. They bound the length of values above all, since a
 // function cannot be interrupted.
 var compileLimits = []struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file has the tables that SiYuan documents, which statements may read.
+
 // documentedTables are the tables that may be read, with their columns in the order in which kernel 3.7.3 declares
 // them. blocks_fts has the columns of blocks; for MATCH it also has blocks_fts and rank.
 var documentedTables = []struct {

@@ -14,6 +14,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file runs statements of users on the vault.
+
 // The defaults of a [Runner].
 const (
 	defaultTimeout  = 10 * time.Second

@@ -12,6 +12,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file checks statements that are sent to a kernel.
+
 // maxLength bounds a statement for a kernel, in bytes.
 const maxLength = 32 << 10
 

@@ -8,6 +8,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file says what to try instead of a statement with a mistake.
+
 var (
 	noColumn = lazyregexp.New(`no such column: (\S+)`)
 	noTable  = lazyregexp.New(`no such table: (\S+)`)

@@ -11,6 +11,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
+// This file creates the tables of the parts of the program, and brings older ones up to date.
+
 // checkApplication returns an error if the file belongs to another program.
 func checkApplication(conn *sqlite.Conn) error {
 	app, err := queryInt(conn, "PRAGMA application_id")

@@ -12,6 +12,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
+// This file runs transactions and statements.
+
 // Row is one row of a result. It is valid until the function it is passed to returns.
 type Row = sqlite.Stmt
 

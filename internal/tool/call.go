@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 )
 
+// This file has a request, the call that resolving makes of it, and its result.
+
 // Request asks for one action, resource, prompt or completion, in the caller's terms. The face that receives it fills it
 // in; it is not changed after that.
 type Request struct {

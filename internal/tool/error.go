@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file has the error type of the program, with kinds that callers decide by.
+
 // ErrorKind classifies an [Error]. Each face maps the kinds of this package to its own codes in one table. A
 // Source may define more specific kinds: a kind of this package, "/" and a word, as in Upstream +
 // "/api_error".

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file has the types with which people manage servers: states, steps of a test, changed definitions, log lines.
+
 // State is what an upstream server is doing.
 type State string
 

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file finds the known name that somebody who wrote another one probably meant.
+
 // longestName is the longest name that Nearest compares, in runes. A longer name is not a misspelling, and
 // the cost grows with the product of both lengths.
 const longestName = 64

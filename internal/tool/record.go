@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file has what the audit and subscribers are told of a call.
+
 // Outcome says how a Call ended, in the words of the audit.
 type Outcome string
 

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file rates the risk and the effects of an action, by its declaration or else by its name.
+
 // Risk is how much harm an action can do. The zero value means that its author did not declare it.
 type Risk string
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 )
 
+// This file has the interface of a source of tools, and the abilities that a source may have besides.
+
 // Source offers tools and runs their actions. Implementations pass the suite in package tooltest and are safe
 // for concurrent use.
 type Source interface {

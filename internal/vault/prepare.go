@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file prepares a new vault: its first notebook and its keys.
+
 // The record that says whether a vault was prepared.
 const (
 	preparedKind, preparedID = "vault", "furnished"

@@ -19,6 +19,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the vault itself: an http.Handler over one file.
+
 // Options say how a vault works. The zero value is for normal use.
 type Options struct {
 	// Log gets internal errors; nil discards.

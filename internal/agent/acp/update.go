@@ -11,6 +11,9 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file reads what an agent of another program reports while it answers: text, tool calls, plans, usage, and
+// requests for permission.
+
 // UpdateKind says what an [Update] is about.
 type UpdateKind string
 

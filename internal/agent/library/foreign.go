@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds agents and skills of other programs and converts them to our format.
+
 // Programs are the folders in which other programs keep agents and skills. An empty one is left out.
 type Programs struct {
 	Claude   string // usually ~/.claude

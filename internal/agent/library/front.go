@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads YAML front matter, the fields at the beginning of a Markdown file.
+
 const maxFront = 16 << 10 // bytes of front matter
 
 // cleanText returns text with line feeds only and without byte order mark. It fails if it is not text in UTF-8.

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file parses the three kinds of files: agents, context entries and skills.
+
 // add parses one file of a kind and adds it.
 func (l *Library) add(kind, name, file, text string, project bool, root, dir string) *Problem {
 	switch kind {

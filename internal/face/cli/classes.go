@@ -8,6 +8,9 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file lists all commands and how each relates to the pipeline, so that a test can show that no command calls a
+// tool around it.
+
 // Class says how a command relates to the pipeline, for the test that all calls go through it.
 type Class string
 

@@ -22,6 +22,8 @@ import (
 	"collie/internal/face/cli/settings"
 )
 
+// This file lists all commands, and lets people write `collie TOOL ACTION` without the word call.
+
 // commands returns all commands, as the help groups them.
 func (p program) commands() []*cobra.Command {
 	return slices.Concat(

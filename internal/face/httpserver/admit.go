@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file checks each request before a handler sees it, in the order of the package comment.
+
 // checks are those in front of a handler. They allocate nothing for a request that passes; passing
 // on the key with the request costs two allocations.
 type checks struct {

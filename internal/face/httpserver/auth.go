@@ -10,6 +10,8 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
+// This file finds out whose token a request carries.
+
 // identify returns who sent the request and whether from this machine, or the refusal.
 //
 // An address with too many wrong tokens has to wait, even with the right one. Loopback is an exception: all

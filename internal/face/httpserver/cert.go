@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file loads the TLS certificate, and again when its files change.
+
 // certCheckEvery is the minimum time between two checks whether the files have changed.
 const certCheckEvery = 2 * time.Second
 

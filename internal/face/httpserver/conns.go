@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file closes connections that wait too long for a request.
+
 // checkEvery is how often connections are checked.
 const checkEvery = 5 * time.Second
 

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// This file decides which values of the Host header are accepted, which keeps other web pages from reaching a local
+// gateway.
+
 // host is either a name or IPv4 address as text, or an IPv6 address.
 type host struct {
 	name string

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the identity behind a request: the key, without its secret, that handlers get.
+
 // maxSecret is the maximum length of a secret in bytes, so that hashing one does not allocate.
 const maxSecret = 256
 

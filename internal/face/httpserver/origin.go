@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file decides which web pages may send requests, by their Origin header.
+
 // origin is scheme://host[:port] as browsers write it. In a list of allowed origins, an empty scheme means
 // http and https on any port.
 type origin struct {

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// This file finds out who sent a request that a trusted proxy has passed on.
+
 // proxies are the proxies in front whose word counts, and the address under which they are reached.
 type proxies struct {
 	trusted []netip.Prefix

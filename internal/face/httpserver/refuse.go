@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file writes the error answers of the listener: what was wrong, and what to try.
+
 // refusal is an error answer of the server.
 type refusal struct {
 	Status  int    `json:"-"`

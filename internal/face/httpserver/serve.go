@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs the HTTP server: its time limits, and the order in which it stops.
+
 // Limits of the HTTP server. There is none for writing, since event streams last.
 const (
 	headerTimeout = 10 * time.Second

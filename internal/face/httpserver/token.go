@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the main token of a home in a file that only its owner can read.
+
 const (
 	tokenBytes = 32
 	minToken   = 16 // minimum characters of a token that a person chose

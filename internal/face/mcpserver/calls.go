@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file turns requests of MCP clients into calls through the pipeline, and results and errors into answers.
+
 func (s *Server) callTool(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	name, err := requiredParam(in, "name", "a tool's name")
 	if err != nil {

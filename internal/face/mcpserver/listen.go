@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file serves the subscriptions of modern clients: one open request on which all changes are sent.
+
 // listener is an open subscriptions/listen request (MCP 2026-07-28, Subscriptions).
 type listener struct {
 	in   *mcp.Incoming

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lists the MCP methods that clients may use, and answers those that need no call.
+
 // class says how a method relates to the pipeline.
 type class string
 

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the subscriptions of legacy clients, by session.
+
 // session holds the subscriptions of a legacy client.
 type session struct {
 	name string // the client's name, for people

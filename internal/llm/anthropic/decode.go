@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads the stream of events with which the API answers.
+
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/llm/transform"
 )
 
+// This file answers a request by trying keys and models in turn, until one begins to answer.
+
 // Pauses before each further attempt.
 var (
 	transientWaits  = []time.Duration{500 * time.Millisecond, 2 * time.Second}

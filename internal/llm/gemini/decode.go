@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads the stream of chunks with which the API answers.
+
 type chunk struct {
 	ID         string `json:"responseId"`
 	Model      string `json:"modelVersion"`

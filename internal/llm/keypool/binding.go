@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file remembers which key a conversation uses, because providers cache prompts by key.
+
 // Limits of bindings.
 const (
 	bindingTTL  = time.Hour // since the last use

@@ -7,6 +7,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file learns from how requests end: it lets keys rest, and says whether to try again.
+
 // MarkKeySuccess reports that the provider began to answer the request of l. It ends a rest that began before the request.
 func (p *Pool) MarkKeySuccess(l Lease) {
 	if l.key == nil {

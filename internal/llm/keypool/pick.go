@@ -5,6 +5,9 @@ import (
 	"path"
 )
 
+// This file picks the key for a request, in turn and by weight. It is on the path of every request, so it avoids
+// allocations.
+
 // If all keys are free, pickFree compares each counter together with the index of its key as one number.
 const (
 	indexBits = 16

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file has the pool itself: providers, their keys, and replacing them when the settings change.
+
 // Key is an API key in the settings.
 type Key struct {
 	Label  string // unique in its provider; not secret

@@ -9,6 +9,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file hands out keys to one request, a different one at each attempt.
+
 // MaxKeys is the largest number of keys that one request tries.
 const MaxKeys = 5
 

@@ -2,6 +2,8 @@ package keypool
 
 import "time"
 
+// This file decides how long a key, or one model of it, is not used after a failure.
+
 // State is whether a key, or a model of it, can be used.
 type State string
 

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file reads the secrets of keys, and again after a provider has refused one.
+
 // recheckInterval is the time between attempts to read the secret of a refused key again.
 const recheckInterval = time.Minute
 

@@ -7,6 +7,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file saves the state of keys between runs.
+
 // Store keeps the state of keys and bindings between runs, by provider and label. A Pool uses it from one goroutine at a
 // time.
 type Store interface {

@@ -1,5 +1,7 @@
 package models
 
+// This file lists the models most used, with what is publicly known about them: context, price, abilities.
+
 // The hosts and pages of makers.
 const (
 	anthropicHost, anthropicPage = "api.anthropic.com", "https://platform.claude.com/docs/en/about-claude/pricing"

@@ -15,6 +15,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads the stream of chunks with which the API, and the many servers that imitate it, answer.
+
 type chunk struct {
 	ID      string `json:"id"`
 	Model   string `json:"model"`

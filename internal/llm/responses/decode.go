@@ -9,6 +9,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file reads the stream of events with which the API answers.
+
 type event struct {
 	Type     string          `json:"type"`
 	ItemID   string          `json:"item_id"`

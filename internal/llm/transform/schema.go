@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// This file converts the schemas of tools to the parts of JSON Schema that a provider accepts.
+
 // schemaDialect says how much of JSON Schema a provider accepts.
 type schemaDialect int
 

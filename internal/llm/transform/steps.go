@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// This file has the single changes to a request that a provider or model needs, such as other ids, names and images.
+
 // dropForeign removes parts that models do not see, and opaque data of other providers.
 func dropForeign(c *chain, d *wire.Draft) {
 	messages := make([]llm.Message, 0, len(d.Messages))

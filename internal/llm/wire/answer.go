@@ -8,6 +8,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file assembles the events of an answer, for the decoders of all APIs.
+
 // argsLimit is the maximum size of the arguments of one call, in bytes.
 const argsLimit = 16 << 20
 

@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file decides what kind of failure an error of a provider is.
+
 // failure is an error as a provider described it, read from any of the shapes in use.
 type failure struct {
 	Status  int // of HTTP, or a number in the body that takes its place

@@ -20,6 +20,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file sends one request to a provider and reads the answer, within time limits.
+
 // Timeouts of a request. A whole answer has none: it may take as long as bytes keep coming.
 const (
 	connectWait     = 10 * time.Second

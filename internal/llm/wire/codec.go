@@ -10,6 +10,8 @@ import (
 	"collie/internal/llm"
 )
 
+// This file defines what a package for one API has to provide: functions that encode requests and decode answers.
+
 // Codec describes one provider API as functions that know no network. It is immutable and safe for concurrent use.
 type Codec struct {
 	// Kind names the API in settings.

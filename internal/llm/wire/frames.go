@@ -7,6 +7,8 @@ import (
 	"io"
 )
 
+// This file splits an HTTP answer into frames: server-sent events or lines of JSON.
+
 // Limits of what one frame may hold, in bytes.
 const (
 	lineLimit  = 8 << 20

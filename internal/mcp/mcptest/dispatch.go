@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file finds the handler for a request, by its method and era.
+
 // handler answers one request through the call.
 type handler func(s *server, ctx context.Context, c *call)
 

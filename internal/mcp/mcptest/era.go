@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// This file has the rules of both eras: versions, the handshake, and the metadata of each request.
+
 // modernFrom is the first protocol version without a handshake.
 const modernFrom = "2026-07-28"
 

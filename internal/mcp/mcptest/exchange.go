@@ -7,6 +7,8 @@ import (
 	"sync"
 )
 
+// This file answers one HTTP request, as JSON or as an event stream.
+
 // Header values, created once, because the benchmarks measure against this server.
 var (
 	jsonType   = []string{"application/json"}

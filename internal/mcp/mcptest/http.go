@@ -11,6 +11,8 @@ import (
 	"strings"
 )
 
+// This file serves over HTTP.
+
 // Names of header fields in the spelling of net/http.
 const (
 	sessionHeader = "Mcp-Session-Id"

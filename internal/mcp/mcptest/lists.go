@@ -9,6 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file answers list requests, in pages, which may be endless.
+
 // buildList builds the entries of tools/list.
 func (s *server) buildList() {
 	o := s.opts

@@ -8,6 +8,8 @@ import (
 	"io"
 )
 
+// This file runs the test server as a program.
+
 // Exit codes of Main, besides those that flags and tools set.
 const (
 	exitOK       = 0

@@ -6,6 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file parses messages, with the details that misbehaviour needs.
+
 // JSON-RPC and MCP error codes the server uses.
 const (
 	codeParse             = -32700

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// This file writes random JSON that is valid but unusual, to find programs that do not pass it on unchanged.
+
 // Pieces of odd JSON: valid, but changed by any program that decodes and encodes it again.
 var (
 	oddNumbers = []string{

@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+// This file has the flags that choose what the server offers and how it misbehaves.
+
 // options are the flags; see the package comment. They are immutable once parsed.
 type options struct {
 	era           string

@@ -9,6 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file has the state of one client: its requests, and questions to it.
+
 // peer is a client as the server sees it: the process at the other end of the pipes, one legacy HTTP session,
 // or, over modern HTTP, the sender of a single request.
 type peer struct {

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file has the state that all clients share.
+
 // server is the state that all clients of one process share.
 type server struct {
 	opts   *options

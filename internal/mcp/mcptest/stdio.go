@@ -9,6 +9,8 @@ import (
 	"sync"
 )
 
+// This file serves over stdio.
+
 // smallFrame is the size, in bytes, up to which the parts of a message are copied together and written at
 // once.
 const smallFrame = 64 << 10

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file serves subscriptions, and changes lists and resources so that there is something to notify of.
+
 // listen is one open subscriptions/listen request of 2026-07-28.
 type listen struct {
 	call  *call

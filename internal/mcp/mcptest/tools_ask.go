@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file has the tools that ask the client something before they answer.
+
 // question is a request that the server can send to its client.
 type question struct {
 	method     string

@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file has the tools that send messages MCP does not define.
+
 // vendorPrefix starts the methods of requests that MCP does not name. The server answers them with their own
 // params.
 const vendorPrefix = "vendor/"

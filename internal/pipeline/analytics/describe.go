@@ -17,6 +17,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes an entry of a finished call: who called what, how it ended, how large it was, without any text of the
+// user.
+
 // entryOf returns the entry for a call, without texts and Seq, and the part of its result that a model
 // reads.
 func entryOf(done *tool.CallDone, last *session) (Entry, resultParts) {

@@ -15,6 +15,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file keeps the entries in one or more files per day, and removes old ones.
+
 // folder is the folder with the files.
 type folder struct {
 	dir      string

@@ -6,6 +6,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file holds finished calls until they are counted, and drops some if there are too many.
+
 const (
 	queueLen = 2048     // calls that may wait to be processed
 	maxHeld  = 16 << 20 // bytes of arguments and results that they may keep in memory

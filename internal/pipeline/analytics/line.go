@@ -7,6 +7,8 @@ import (
 	"strconv"
 )
 
+// This file writes entries as JSON faster than encoding/json.
+
 // appendEntry appends the line for e, byte for byte as encoding/json would write it, at a fifth of the cost;
 // there is one line per call. The error is that of encoding/json for a duration that is not a finite number.
 func appendEntry(b []byte, e *Entry) ([]byte, error) {

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file subscribes to finished calls and writes an entry for each.
+
 // Defaults of [Options].
 const (
 	defaultMaxFile   = 64 << 20

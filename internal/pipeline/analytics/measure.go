@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file measures the part of a result that a model reads.
+
 // unitsIn returns the length of a text in UTF-16 units, the unit that other programs count in. An invalid
 // byte counts as one.
 func unitsIn(text []byte) int {

@@ -18,6 +18,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file sends reports of how many calls there were, if the settings say so. By default it is off.
+
 // Limits of TelemetryOptions.Interval.
 const (
 	minInterval     = time.Hour

@@ -10,6 +10,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file sums up entries by day and action.
+
 // Usage sums up the calls of a period.
 type Usage struct {
 	Days    []Day         `json:"days"`    // days with calls, oldest first

@@ -14,6 +14,8 @@ import (
 	"time"
 )
 
+// This file copies signed heads of the chains to a file elsewhere, which shows if somebody replaces the whole log.
+
 // anchorTime is the time between two lines of a chain in the anchor while the chain grows.
 const anchorTime = 5 * time.Minute
 

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file begins the chain of a process: its folder, its first record, and what it says about other chains.
+
 // The kinds of records about the log itself, and of changes.
 const (
 	kindStart  = "chain.start"

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes records as lines, each with the hash of the one before.
+
 // format is the format version that this package writes and reads.
 const format = 1
 

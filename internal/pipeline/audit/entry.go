@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file selects and decodes records that are read.
+
 // Entry is a record that was read from disk.
 type Entry struct {
 	// Chain is the id of the record's chain.

@@ -19,6 +19,8 @@ import (
 	"time"
 )
 
+// This file writes records for somebody else, with proofs that let them be checked without the log.
+
 // KindExport is the kind of records about exports of the audit.
 const KindExport = "export"
 

@@ -18,6 +18,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file keeps the key with which the heads of chains are signed.
+
 const (
 	keyFile   = "key"
 	keyPrefix = "collie-audit-key-1 "

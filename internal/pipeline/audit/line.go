@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file reads lines of the log without decoding them as a whole.
+
 // A line starts and ends with fields at known places, so that a verifier or a filter by time need not decode
 // the rest.
 const (

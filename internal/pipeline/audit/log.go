@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file accepts records and hands them to the goroutine that writes.
+
 // errClosed is returned for records after Close.
 var errClosed = errors.New("audit log is closed")
 

@@ -2,6 +2,8 @@ package audit
 
 import "bytes"
 
+// This file recognizes secrets by the name of their field, such as password.
+
 // secretWords mark a name as that of a secret, wherever they occur in it. Names are compared in lower case
 // and without punctuation, so that api_key, API-Key and apiKey are the same.
 var secretWords = [][]byte{

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file removes old records so that the rest can still be verified.
+
 // kindPrune is the kind of records about chains that were removed, as a whole or in part.
 const kindPrune = "prune"
 

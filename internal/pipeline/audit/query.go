@@ -17,6 +17,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file reads records of all chains in the order of time.
+
 // clockSlack is how far the clock of a file system may be behind the clock of the records.
 const clockSlack = 2 * time.Second
 

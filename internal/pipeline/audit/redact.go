@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file removes secrets from what is recorded, and cuts long texts.
+
 // Content says how much of the users' texts the audit keeps. Secrets are blanked at every level.
 type Content string
 

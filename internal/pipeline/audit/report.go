@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file has what a verification reports.
+
 // Fault says what is wrong with a chain.
 type Fault string
 

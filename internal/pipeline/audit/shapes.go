@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 )
 
+// This file recognizes secrets by their form, such as the keys of known services, tokens and private keys.
+
 // A shape is a kind of secret that can be recognized by its first bytes.
 type shape struct {
 	prefix string

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the stage that records each call: once before it runs, and once when it has ended.
+
 // OnFailure says what happens to calls with effects while the log cannot be written.
 type OnFailure string
 

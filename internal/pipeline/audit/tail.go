@@ -13,6 +13,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file follows the log as it is written.
+
 // pollTime is how often Tail looks for new records.
 const pollTime = 250 * time.Millisecond
 

@@ -15,6 +15,8 @@ import (
 	"time"
 )
 
+// This file checks that no record was changed or removed.
+
 // maxProblems is the maximum number of problems reported for one chain.
 const maxProblems = 100
 

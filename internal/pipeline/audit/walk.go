@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file goes through a JSON text and copies it without secrets.
+
 // walk appends raw, which is valid JSON, without secrets and without white space between tokens. It needs no
 // stack: in valid JSON a string is a key if a colon follows.
 func (r *Redactor) walk(b, raw []byte) []byte {

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file writes records to disk, many at a time, and begins a new segment or chain when needed.
+
 const (
 	// batchTime is how long the writer waits for more records after the first.
 	batchTime = 10 * time.Millisecond

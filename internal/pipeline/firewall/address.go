@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file judges URLs and hosts: calls must not reach this machine, private networks or cloud metadata.
+
 // looksLikeURL reports whether a string can only be a URL: scheme://rest without white space, or file:.
 func looksLikeURL(s string) bool {
 	i := strings.IndexByte(s, ':') // no scheme has a colon

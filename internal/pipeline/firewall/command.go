@@ -9,6 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// This file judges shell commands by their syntax tree.
+
 // Limits of what is parsed. Anything beyond them is asked about.
 const (
 	maxCommand  = 16 << 10

@@ -7,6 +7,8 @@ import (
 	"sync"
 )
 
+// This file follows the current folder through a script, and judges programs that read whole folders.
+
 // maxFolders is the number of cd commands whose folders are tracked.
 const maxFolders = 8
 

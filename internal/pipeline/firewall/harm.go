@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file denies programs that destroy data or disable protection, such as rm on a home folder.
+
 // denyHarm denies programs that must never run, anywhere in a command: also after sudo, env, timeout or an
 // unknown wrapper.
 func (j *judgement) denyHarm(words []word) {

@@ -7,6 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// This file denies scripts that run what they have downloaded.
+
 // denyFetchAndRun denies an interpreter that runs the output of a download: sh -c "$(curl …)", bash <(curl …).
 func (j *judgement) denyFetchAndRun(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file judges paths: files with secrets, files of the system, and whatever lies outside the allowed roots.
+
 // maxPaths is how many paths of a call are followed to where they lead; manyPaths says so.
 const (
 	maxPaths  = 100

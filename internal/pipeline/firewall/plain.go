@@ -5,6 +5,8 @@ import (
 	"sync"
 )
 
+// This file finds out quickly that a path or program is not named by any rule, as most are.
+
 // isPlainPath reports whether a path, or another word, consists only of letters, digits and a few other characters and
 // no rule forbids it in any folder. It then needs no further check. Most words of commands are plain. Where an absolute
 // path leads is another question.

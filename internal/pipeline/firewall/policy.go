@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the entry points: a policy judges a call and returns the strictest verdict.
+
 // Decision is what a rule decides about a call. The strictest decision of all rules counts.
 type Decision uint8
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// This file recognizes commands that only read and so need no question, and judges the files that they read.
+
 // readers are commands that only read, one per line: the program with its first words, the kind of its operands, and the
 // options that do more than read. The kinds of operands are
 //

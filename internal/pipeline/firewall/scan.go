@@ -12,6 +12,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file goes through the arguments of a call and decides by name and form what each may be: path, command, URL,
+// SQL.
+
 // Limits of arguments. Our own tools have their own.
 const (
 	maxArguments = 1 << 20

@@ -8,6 +8,8 @@ import (
 	"collie/internal/sqlguard"
 )
 
+// This file judges SQL in arguments: statements that change or leave the database are asked about or denied.
+
 // speaksSQL reports whether the names of a server or its tool suggest a database.
 func speaksSQL(names ...string) bool {
 	for _, name := range names {

@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds what a call touches, such as paths, hosts and commands, so that a grant can be limited to it.
+
 // Touches returns what a call of another server's tool touches according to its arguments: files, hosts or a command.
 // It returns nil if that is not fully known, for instance because of a relative path. Grants depend on it. Our own
 // tools report what they touch themselves.

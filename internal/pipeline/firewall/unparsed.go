@@ -5,6 +5,8 @@ import (
 	"sync"
 )
 
+// This file judges what can be said of a command without parsing it, which is enough for most and much faster.
+
 // script identifies a script that was judged: the same text means something else after cd.
 type script struct {
 	text    string

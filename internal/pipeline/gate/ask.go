@@ -15,6 +15,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file asks the person behind a caller: through a program of ours, or through a form that an MCP client shows.
+
 // askResult is the result of asking the caller.
 type askResult struct {
 	asked bool        // a person saw the question

@@ -16,6 +16,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file keeps the calls that wait for a person under a code, in a file that several processes share.
+
 const (
 	// approvalLifetime is how long a call waits for an answer, and how long an approval is valid.
 	approvalLifetime = 5 * time.Minute

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes the question that a person is asked, so that nothing in a call can hide a part of it.
+
 // How much a person can take in, in characters; targets are counted.
 const (
 	maxArgs    = 1800

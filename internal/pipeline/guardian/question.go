@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes the question about a call for the second model, and reads the verdict in its answer.
+
 const (
 	maxText     = 500     // bytes of a description or of a text of the person
 	maxString   = 600     // bytes of one argument

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the second model judge texts in which the rules of promptguard found something.
+
 const maxExcerpt = 6 << 10 // bytes of a text
 
 // textPrompt is the system prompt of [Stage.Read]. %s is a random word, so that a text cannot contain it.

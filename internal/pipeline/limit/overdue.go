@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file ends calls that run longer than they may, with one timer for all of them.
+
 const (
 	// checkEvery is how often running calls are checked for having run too long.
 	checkEvery = time.Second

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file finds delimiters of forged messages, URLs that carry data away, and encoded texts.
+
 // marks are delimiters between messages in the APIs and templates of models. They do not occur in ordinary text.
 var marks = [...]string{
 	"<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<|start_header_id|>", "<|eot_id|>", "[INST]", "<<SYS>>",

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file splits a text into sentences and applies the rules of rules.txt to each.
+
 const (
 	maxEvents    = 64  // of one sentence; a longer one is judged in parts
 	keptEvents   = 16  // carried over to the next part

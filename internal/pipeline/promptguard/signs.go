@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file weighs the words of a sentence by the tables signs.txt and words.txt.
+
 // kinds is a set of the kinds of words in signs.txt.
 type kinds uint64
 

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file loads the embedded tables of terms, rules and weights.
+
 //go:embed terms.txt
 var termLines string
 

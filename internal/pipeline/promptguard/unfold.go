@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file undoes disguises of text, such as other alphabets, spaced letters and invisible characters.
+
 const (
 	minSpaced    = 6 // single letters with gaps that are read as a word
 	minTags      = 4 // tag characters

@@ -7,6 +7,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// This file explains why a value matches none of the alternatives of anyOf or oneOf.
+
 // best explains why the value at "at" matches none of its branches. If all branches required a different
 // type, a different value at one place, or one more name, that is said once; otherwise it explains the branch
 // that the caller most likely meant.

@@ -14,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file decodes arguments for the validator, within limits.
+
 // exactDigits is the length up to which numbers are compared exactly. The time and memory of exact arithmetic
 // grow with the value of a number, not with the length of its text.
 const exactDigits = 1000

@@ -10,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// This file stops the validator after a few errors, where the library would collect one for each item of a long array.
+
 // The library collects every error, a few hundred bytes for each item of a long array or name of a large
 // object. A few megabytes of arguments could thus take gigabytes.
 const (

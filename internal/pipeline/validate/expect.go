@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file says what a value should have been: its type, one of some values, or a bound.
+
 // wrongType says that the value at "at" should have one of the types in want.
 func (x *explainer) wrongType(at []string, s *jsonschema.Schema, want []string) problem {
 	v, secret := x.value(at), isSecret(at, s)

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file turns the errors of the validator into problems that a model or a person can act on.
+
 // explainer turns the validator's errors into problems that a model or a person can act on.
 type explainer struct {
 	schemas map[string]*jsonschema.Schema // by location

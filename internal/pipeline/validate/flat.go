@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file checks arguments against simple schemas without the library, which most calls need no more than.
+
 // flat is a schema that only says which types its arguments have and which are required, like the schemas of
 // most tools. Whether arguments match can then be decided from their text, at a tenth of the library's cost.
 // Arguments that may not match are left to the library.

@@ -11,6 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
+// This file compiles the input schema of an action, once.
+
 // address is the base URI of a schema without $id. Nothing is ever loaded from it.
 const address = "collie://schema"
 

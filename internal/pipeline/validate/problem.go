@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file validates arguments and puts the problems found into one error.
+
 // maxFields is the maximum number of problems reported at once, maxPath the maximum length of each path.
 const (
 	maxFields = 8

@@ -12,6 +12,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file has the words for values and types in error messages, without secrets.
+
 const (
 	maxQuoted = 60 // runes of a value or pattern that are quoted in a message
 	maxListed = 12 // maximum names or values in one list

@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// This file lists words that mean the same in a search for a tool, in English and Chinese.
+
 // sameMeaning lists words, English and Chinese, that mean the same in a search for a tool: one group a line. A
 // word may be in several groups.
 const sameMeaning = `

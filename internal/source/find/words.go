@@ -9,6 +9,8 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
+// This file splits texts into words for the index: stems of English words, known words in Chinese text.
+
 // scanner splits texts into words. It reuses its memory from one text to the next.
 type scanner struct {
 	found []string

@@ -10,6 +10,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file shortens results that are larger than clients accept.
+
 // cutNoteSize is the space in bytes for the members that report a cut.
 const cutNoteSize = 240
 

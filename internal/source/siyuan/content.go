@@ -7,6 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file builds the MCP result from the JSON of an action.
+
 // resultBuilder builds the MCP result from JSON in one pass. Text content is written as the JSON is read; the positions
 // of the parts that stay are recorded, and structured content is then copied from there.
 type resultBuilder struct {

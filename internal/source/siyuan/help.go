@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file serves help pages, as results of the action help, as resources and as prompts.
+
 // The URIs of help.
 const (
 	helpURI      = "siyuan://help/"

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file describes the tools of this source to the rest of the program.
+
 // publish publishes the offer under a tool config.
 func (s *Source) publish(cfg *access.Config) {
 	offer := &tool.Offer{Softens: cfg.SoftErrors}

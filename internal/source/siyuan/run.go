@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs the calls of this source: it resolves their targets, checks levels, and runs the action.
+
 // Run runs an action, or serves a help page or a prompt.
 func (s *Source) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	switch c.Kind {

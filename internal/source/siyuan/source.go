@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the source itself: its parts, its start and its end.
+
 // name is the name of the source, which is reserved for it.
 const name = "siyuan"
 

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs a call on a server: it starts the server if needed, and repeats the call if that is safe.
+
 // methods maps each kind of Call to its MCP method.
 var methods = map[tool.Kind]string{
 	tool.KindCall:     "tools/call",

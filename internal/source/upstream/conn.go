@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has one connection to a server, from its start to its end.
+
 // conn is one connection to a server with its calls in flight.
 type conn struct {
 	server *Server

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file tests a server step by step, for `collie mcp doctor`.
+
 // Diagnose tests a server step by step on a connection of its own and calls tell as each step ends. It stops at the
 // first failing step, stops the server, and returns ok = false. It changes neither cache nor pins.
 func Diagnose(ctx context.Context, spec Spec, opts Options, tell func(tool.Step)) (ok bool) {

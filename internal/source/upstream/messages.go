@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file passes messages of clients on to the server that they concern.
+
 // Listens reports whether clients' messages can reach the server: it is usable, running or not. See [tool.Peer].
 func (s *Server) Listens() bool { return s.checkUsable() == nil }
 

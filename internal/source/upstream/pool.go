@@ -8,6 +8,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// This file holds the connections of a server: one for all clients, or further ones for an era or a session.
+
 // pool holds the connections of a server under a lock of its own. Whoever holds it may call the supervisor and the
 // listing, which never call back while they hold their own locks.
 type pool struct {

@@ -14,6 +14,8 @@ import (
 	"collie/internal/source/upstream/signin"
 )
 
+// This file gives stable codes and hints for the reasons why a server cannot be used.
+
 // reasonOf returns the stable code for a failed start, and a hint for the user.
 func reasonOf(err error) (reason, hint string) {
 	if e, ok := errors.AsType[*entryError](err); ok {

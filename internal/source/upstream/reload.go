@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file applies changed settings to servers, without a restart where possible.
+
 // Apply makes specs the new configuration. New servers are added, missing ones stop, and servers whose identity
 // changed are replaced; a server whose other settings changed goes on undisturbed. Apply returns once the new list is
 // in place, while old servers stop in the background. changed reports whether the list of sources differs from

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has one MCP server as a source: its parts, and what it says of itself.
+
 // Server is one MCP server as a source. It joins the decisions of its parts, each of which has a lock of its own or
 // none. Locks are taken in the order pool, supervisor, listing. It is safe for concurrent use.
 type Server struct {

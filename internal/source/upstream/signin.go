@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file adds OAuth to connections of servers that use it.
+
 // SignInOptions are the optional parts of [SignIn].
 type SignInOptions struct {
 	// LockDir is a folder for lock files that all processes of this home share.

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file starts a server and opens further connections to it.
+
 // startFirst starts the server with the gateway, to learn its tools. It calls endLease, if not nil, when the lists
 // have arrived or will not.
 func (s *Server) startFirst(endLease func()) {

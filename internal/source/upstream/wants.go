@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file remembers what clients want of a server (subscriptions, log level), and asks for it on each new connection.
+
 // clientInterests holds what clients have asked of a server: subscriptions and the log level. It outlives connections
 // and is sent on each new one.
 type clientInterests struct {

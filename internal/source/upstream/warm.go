@@ -14,6 +14,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file decides which servers start with the gateway, from what the cache knows, and refreshes lists in the
+// background.
+
 // cachedServer is the verdict on a server's cache entry, and the reason for it.
 type cachedServer struct {
 	verdict toolcache.Verdict

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has an in-memory source for tests.
+
 // Fake is an in-memory source that a test scripts. It passes the suite like any other source, records what it
 // is asked, and is safe for concurrent use.
 type Fake struct {

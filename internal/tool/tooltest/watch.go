@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file tests that a source reports its changes.
+
 // watched watches a source and records the changes that it reports.
 type watched struct {
 	source tool.Source

@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/folder"
 )
 
+// This file imports folders of Markdown into the vault and exports them, for commands and pages.
+
 // Options and results of [Vault.Import] and the exports.
 type (
 	// FolderImport says how a folder is imported.

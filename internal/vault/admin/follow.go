@@ -15,6 +15,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
+// This file keeps a folder equal to a notebook, by watching both.
+
 // The times of [Follow].
 const (
 	// quietTime is how long a folder must be unchanged before a sync. After ten times that a sync comes anyway.

@@ -18,6 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file restores a vault from a backup, and salvages what is left of a damaged one.
+
 // Restored is the result of [Vault.Restore].
 type Restored struct {
 	// Kept is the new path of the vault that was replaced, "" if there was none.

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file finds the handler for a route, and runs it in a transaction.
+
 // Handler handles one call. It reads parameters with the methods of [Request], works on tx, and returns [OK], [Done],
 // [Fail], [Notice] or [File]. Functions that it calls may end the call with [End].
 type Handler func(tx *workspace.Tx, req Request) Reply

@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file reads the values of a request. A wrong value ends the call with the kernel's answer.
+
 // Request is one parsed call: the JSON object in its body, or its multipart form. There are two kinds of methods to
 // read parameters, since SiYuan has two generations of handlers. With the plain ones (Str, Strs, Flag, Num), a key that
 // is missing or of the wrong type ends the call with code 0 and data null, and nothing is done. The checked ones

@@ -18,6 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file answers HTTP requests as SiYuan 3.7.3 does, each in one transaction.
+
 const (
 	// maxBody bounds the body of a request, in bytes. maxJSON bounds one that is not a form, since it is in memory more
 	// than once. SiYuan has no limit.

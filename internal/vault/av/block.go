@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file records in blocks which databases they are rows of, and finds the blocks that show a database.
+
 // Attributes of blocks.
 const (
 	// databasesAttr has the ids of the databases that a block is a row in, separated by commas.

@@ -8,6 +8,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
+// This file has the calculations over a column, such as sum and median.
+
 // calculate returns the result of a calculation over the values of a column; nil for an unknown operator. Operators
 // have the names of the editor's menus. Sums and other statistics skip values that are not numbers. Without any number
 // they are 0, as recorded.

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file writes cells, and what follows in related rows and blocks.
+
 // computedTypes are the types of columns whose cells are computed and never stored.
 var computedTypes = []string{siyuanapi.ColumnTemplate, siyuanapi.ColumnCreated, siyuanapi.ColumnUpdated, siyuanapi.ColumnRollup, siyuanapi.ColumnLineNumber}
 

@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/api"
 )
 
+// This file has the columns of a database with their cells.
+
 // addableTypes are the types of columns that can be added. There is exactly one primary column.
 var addableTypes = []string{
 	siyuanapi.ColumnText, siyuanapi.ColumnNumber, siyuanapi.ColumnDate, siyuanapi.ColumnSelect, siyuanapi.ColumnMSelect, siyuanapi.ColumnURL, siyuanapi.ColumnEmail, siyuanapi.ColumnPhone, siyuanapi.ColumnMAsset, siyuanapi.ColumnTemplate,

@@ -7,6 +7,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
+// This file decides whether a value meets the condition of a filter.
+
 // compareValues reports whether a value meets a condition: operator compares it with want. Conditions without an
 // operand are met by all values.
 func compareValues(v, want *value, operator string) bool {

@@ -17,6 +17,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file reads and writes the file of a database.
+
 // database is one database. It belongs to a [databases], which writes its changes.
 type database struct {
 	id, name string

@@ -7,6 +7,8 @@ import (
 	"collie/internal/vault/api"
 )
 
+// This file applies the filters of a view to rows.
+
 // noFilter returns the filter of a view that shows all rows: an empty group.
 func noFilter() object {
 	return object{"column": "", "operator": "", "value": nil, "combination": "and"}

@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/api"
 )
 
+// This file assigns rows to the groups of a view.
+
 // defaultGroup is the value of the group for rows that have no value in the column by which the view is grouped.
 const defaultGroup = "_@default@_"
 

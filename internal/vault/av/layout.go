@@ -2,6 +2,8 @@ package av
 
 import "collie/internal/siyuanapi"
 
+// This file renders a view in its layout: as a table or as cards.
+
 // renderView returns a view, or one of its groups, in the layout of the view. rows are all its rows, page those to
 // return.
 func (r *rendering) renderView(v view, rows, page []string) object {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the operations on databases within transactions of the editor.
+
 // operation is one operation on a database.
 type operation struct {
 	*databases

@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that read the structure of databases.
+
 func getAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	if db := newDatabases(tx).database(req.ID("id")); db != nil {
 		return api.OK(object{"av": db})

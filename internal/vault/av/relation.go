@@ -7,6 +7,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file computes relations between databases, and keeps both ends of two-way relations equal.
+
 // relation returns the value of a relation cell: the related rows that exist, with their primary values.
 func (s *sheet) relation(c *column, row string) *valueRelation {
 	r := &valueRelation{}

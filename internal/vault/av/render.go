@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint that renders a view of a database.
+
 // renderAttributeView computes what a view shows. It creates a missing database, unless the request says not to.
 func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	if !hasValidTypes(req) {

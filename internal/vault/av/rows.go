@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file adds and removes rows.
+
 // rowsToAdd says which rows to add, and where.
 type rowsToAdd struct {
 	// sources are blocks, or the texts of detached rows.

@@ -7,6 +7,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file computes what the cells of a database show.
+
 // maxDepth is how many relations to other databases a computed cell may follow, since relations may form cycles.
 const maxDepth = 3
 

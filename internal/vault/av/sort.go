@@ -8,6 +8,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
+// This file sorts rows by the sorts of a view.
+
 // viewSorts returns the sorts of a view, an empty list if there are none.
 func viewSorts(v view) []any {
 	if list := v.list("sorts"); list != nil {

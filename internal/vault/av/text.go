@@ -8,6 +8,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
+// This file writes values as text.
+
 // isEmpty reports whether a value is empty. What that means depends on its type.
 func (v *value) isEmpty() bool {
 	if v == nil {

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file has the value of a cell, in the form of SiYuan's files.
+
 // value is the value of a cell, in the form and order of the file. Times are Unix milliseconds.
 type value struct {
 	ID         string              `json:"id,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the views of a database: their layout, and the order of columns and rows.
+
 // The layouts of views.
 const (
 	layoutTable   = "table"

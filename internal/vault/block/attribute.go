@@ -14,6 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for attributes of blocks.
+
 // maxTitle is the limit for the title of a document, in characters.
 const maxTitle = 512
 

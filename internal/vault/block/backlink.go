@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that list what refers to a block.
+
 // backlinkDoc is a document with blocks that refer to something or mention it.
 type backlinkDoc struct {
 	ID       string `json:"id"`

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that describe documents.
+
 // docInfo is a document as getDocInfo describes it.
 type docInfo struct {
 	ID           string            `json:"id"` // from the request: of any block in the document

@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that insert blocks.
+
 func appendBlock(tx *workspace.Tx, req api.Request) api.Reply  { return addChild(tx, req, true) }
 func prependBlock(tx *workspace.Tx, req api.Request) api.Reply { return addChild(tx, req, false) }
 

@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that tell where a block is.
+
 // unknownBlock returns the error for a block that does not exist. id is from the request.
 func unknownBlock(id string) api.Reply {
 	return api.Fail(-1, fmt.Sprintf("Content block with id [%s] not found", id))

@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file stores the cards of a deck.
+
 const (
 	// cardKind is the kind of records that are cards. Record.At is the due time in nanoseconds. Cards made by one
 	// request are due one nanosecond apart, which keeps their order.

@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that list the cards which are due.
+
 // scope selects blocks: those of a notebook, or those of a document and the documents below it. The zero value selects
 // all blocks of open notebooks.
 type scope struct {

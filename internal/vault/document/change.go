@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that rename, remove, copy and sort documents.
+
 func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	id, title := req.ID("id"), req.Str("title")
 	d := tx.Document(id)

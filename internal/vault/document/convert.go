@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that make a document of a heading, and a heading of a document.
+
 // heading2Doc converts a heading and the blocks under it to a document. It has the id of the heading.
 func heading2Doc(tx *workspace.Tx, req api.Request) api.Reply {
 	h := tx.Block(req.ID("srcHeadingID"))

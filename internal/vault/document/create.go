@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that create documents.
+
 func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, path, text := req.Str("notebook"), req.Str("path"), req.Str("markdown")
 	if !tree.ValidID(notebook) {

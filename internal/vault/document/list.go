@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint that lists documents, in the orders and words of SiYuan's file tree.
+
 // listedDocument is a document in the answer of listDocsByPath.
 type listedDocument struct {
 	Path              string `json:"path"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for notebooks.
+
 // registerNotebooks adds the endpoints below /api/notebook.
 func registerNotebooks(mux *api.Mux) {
 	mux.Read("/api/notebook/lsNotebooks", lsNotebooks)

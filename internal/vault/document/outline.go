@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint for the outline of a document.
+
 // heading is a heading with the headings under it.
 type heading struct {
 	*tree.Block

@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file saves copies of documents in the history before they change.
+
 // The operations before which a document is saved, by their names in the history.
 const (
 	Updated = "update"

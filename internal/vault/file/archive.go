@@ -18,6 +18,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint that packs files into an archive.
+
 const (
 	exports = "/temp/export"
 	// exportAge is how old an archive must be for the next export to remove it.

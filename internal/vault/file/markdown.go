@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint that exports a document as Markdown for other programs.
+
 // What an export does with references (refMode) and with embedded queries (embedMode).
 const (
 	refLinks     = 2 // [anchor](siyuan://blocks/<id>)

@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file finds the assets that texts mention, in all spellings of their address.
+
 // findMentioned returns those of assets (assets/...) that some text of the workspace mentions: blocks of any kind, also
 // in closed notebooks, attributes and databases. With escaped, names written with escapes count as well. It reads every
 // text that contains the address of an asset, so only rare calls should use it.

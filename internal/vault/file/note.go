@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file shows documents as files: the .sy files that SiYuan would have on disk.
+
 // lookupNote returns the entry at a path in a notebook: the notebook's folder, its configuration or order, a document,
 // or the folder of a document's children; nil if there is none.
 func lookupNote(tx *workspace.Tx, p string) *entry {

@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file checks the paths in requests.
+
 const (
 	maxName = 255  // bytes of one name
 	maxPath = 4096 // bytes of a path

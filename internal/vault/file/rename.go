@@ -15,6 +15,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint that renames an asset, and rewrites its address in all texts.
+
 // renameAsset gives an asset a new name with a new id, and rewrites its address everywhere: in documents of open and
 // closed notebooks, however they spell it, in attributes and in databases. If the asset does not exist, nothing is
 // rewritten and there is no error. An asset in the folder of a notebook must be given as documents write it,

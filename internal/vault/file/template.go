@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for templates.
+
 const (
 	templates   = "/data/templates"
 	templateExt = ".md"

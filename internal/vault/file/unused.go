@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for assets that no text mentions.
+
 // maxUnused bounds how many unused assets are listed and removed at a time.
 const maxUnused = 512
 

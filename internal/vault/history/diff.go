@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that compare snapshots and restore files from them.
+
 // shownFile is a file of a snapshot as answers show it.
 type shownFile struct {
 	ID      string `json:"fileID"`

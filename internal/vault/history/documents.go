@@ -14,6 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for saved copies of documents.
+
 // pageSize is the number of entries on a page of a list.
 const pageSize = 32
 

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the records of the data repository: snapshots and files.
+
 // The kinds of records of the data repository.
 const (
 	repoKind     = "repo"          // a single record, once the repository exists

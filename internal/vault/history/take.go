@@ -16,6 +16,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file takes snapshots of the workspace.
+
 // takeSnapshot stores a snapshot of the workspace, unless nothing has changed since the last one.
 func takeSnapshot(tx *workspace.Tx, memo string) {
 	contents := sources(tx)

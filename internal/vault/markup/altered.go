@@ -9,6 +9,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file finds out what of a text cannot be kept as it is, and says why.
+
 // reportAlteration passes on why a node was altered, if it was and somebody wants to know.
 func (c converter) reportAlteration(n *ast.Node, why string) {
 	if c.onAltered != nil && why != "" {

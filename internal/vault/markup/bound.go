@@ -2,6 +2,8 @@ package markup
 
 import "strings"
 
+// This file refuses texts for which the parser would take too long.
+
 // maxDepth bounds the nesting of containers. Notes with 60 levels were recorded. Deeper nesting on purpose would take
 // lute minutes, since it checks all open containers for every line.
 const maxDepth = 200

@@ -8,6 +8,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file writes the plain text of blocks, as searches and SQL see it.
+
 // Content returns the plain text of a block as in blocks.content; for a document, its title.
 func Content(b *tree.Block) string {
 	if !b.Container() {

@@ -11,6 +11,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
+// This file converts the syntax tree of the parser to blocks.
+
 // converter converts lute's syntax tree to blocks.
 type converter struct {
 	// sourceAttrs has the attribute lists in the text by id; nil if lute has invented none of the ids and attributes.

@@ -6,6 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file replaces characters before parsing where the parser would lose or misread text.
+
 // Lute loses some text that people write, such as the id of a reference in a code span or an unclosed formatting tag.
 // So it gets private-use characters in its place, which removeStandIns replaces by the originals.
 const (

@@ -7,6 +7,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
+// This file writes the text of a leaf block in a form that stays the same when it is read again.
+
 // parseInline parses the text of a leaf with lute. The result has the inline nodes as children; it is nil if lute
 // panics.
 func parseInline(text string) *ast.Node {

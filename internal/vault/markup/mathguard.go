@@ -6,6 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file protects formulas from being misread by the parser.
+
 // dollarStandIn replaces the signs of formulas that lute would end in the wrong place.
 const dollarStandIn = "\U000F0024"
 

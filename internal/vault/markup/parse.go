@@ -6,6 +6,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file parses Markdown into blocks.
+
 // Parse splits Markdown with attribute lists into blocks. A block has an id only if a list gives it one; Attrs may be
 // nil. Empty text gives no blocks. The attribute list of a whole document (type="doc") is left out. Text that lute
 // cannot read, or that is nested too deep, becomes paragraphs: nothing is lost.

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file writes blocks as Markdown, with and without their attributes.
+
 // Markdown returns a block without attribute lists as in blocks.markdown; "" for a document.
 func Markdown(b *tree.Block) string {
 	switch {

@@ -2,6 +2,8 @@ package markup
 
 import "strings"
 
+// This file splits the text of a leaf block by format.
+
 // Span is a stretch of a leaf's text in one format; Kind is "" for plain text.
 type Span struct {
 	Kind     string // strong, em, code, a, tag, block-ref, img, inline-math, ...

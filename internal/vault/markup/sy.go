@@ -10,6 +10,8 @@ import (
 	"github.com/88250/lute/render"
 )
 
+// This file reads and writes documents as .sy files.
+
 // syVersion is the version of the .sy format that we write.
 const syVersion = "2"
 

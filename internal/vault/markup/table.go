@@ -6,6 +6,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file writes tables.
+
 // columns returns the number of columns of a table.
 func columns(table *ast.Node) int {
 	count := 0

@@ -8,6 +8,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file writes formatted text as Markdown.
+
 // enclosingMarks are the marks written around a text, by kind.
 var enclosingMarks = map[string]string{"strong": "**", "em": "*", "s": "~~", "mark": "=="}
 

@@ -11,6 +11,8 @@ import (
 	"github.com/88250/lute/parse"
 )
 
+// This file converts blocks to the syntax tree of the parser, for rendering.
+
 // newTree returns lute's syntax tree of blocks. Text marks are not nested, as in the kernel's files.
 func newTree(blocks ...*tree.Block) *parse.Tree {
 	t := &parse.Tree{Root: &ast.Node{Type: ast.NodeDocument}, Context: &parse.Context{ParseOption: luteEngine().ParseOptions}}

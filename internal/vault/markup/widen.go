@@ -6,6 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file gives tables as many columns as their widest row has, since the parser drops the rest.
+
 // delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 

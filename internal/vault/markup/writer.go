@@ -7,6 +7,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file writes the inline nodes of a leaf block as Markdown.
+
 // writer writes the inline nodes of a leaf as Markdown, in pieces with their kinds.
 type writer struct {
 	pieces []Span

@@ -14,6 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file writes what was found in a damaged file into a new vault.
+
 // Lost is something that could not be recovered.
 type Lost struct {
 	// Where is the path of a document, a file, or the vault.

@@ -7,6 +7,8 @@ import (
 	"os"
 )
 
+// This file reads the pages of an SQLite file and its log without SQLite.
+
 const (
 	pageSize = 4096 // of every vault
 	// The kinds of pages of rows, by their first byte.

@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file finds everything that looks like notes in a damaged file.
+
 // Found is what was found in a file.
 type Found struct {
 	// Pages is the number of pages, Unread the number of those that should have rows but could not be read.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 )
 
+// This file decodes rows of SQLite.
+
 // maxPayload bounds the size of a row in bytes; the largest rows are assets.
 const maxPayload = 300 << 20
 

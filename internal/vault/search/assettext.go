@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that search the texts of assets.
+
 const (
 	// maxAssetText bounds an asset whose text is searched, in bytes.
 	maxAssetText = 4 << 20

@@ -8,6 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file finds the blocks that match a parsed expression.
+
 // byExpression finds the blocks that match an expression of SQLite's full text search. As in a kernel's index, every
 // character is a word: a text is found anywhere, and a trailing star changes nothing. An invalid expression finds
 // nothing. As in SiYuan, the expression is the content of an SQL string: quotes in it must be doubled, and a single one

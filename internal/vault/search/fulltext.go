@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoint of the full text search.
+
 const (
 	defaultPageSize = 32
 	maxPageSize     = 4096

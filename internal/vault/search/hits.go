@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file counts, sorts and cuts the hits of a search.
+
 // The orders of hits; any other number means the order of creation.
 const (
 	orderKind = iota

@@ -14,6 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file finds the blocks that contain words or match a pattern, with an index of trigrams.
+
 // The methods of the full text search. Any other number means the first.
 const (
 	methodKeyword = iota

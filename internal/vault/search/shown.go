@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file reads the blocks of hits and marks what matches in them.
+
 // foundColumns are the columns of block_row that make up a found block, so that its document need not be loaded.
 const foundColumns = `n, id, parent_id, root_id, box, path, CASE WHEN root_id = box THEN '/' ELSE hpath END, name, alias, memo,
 	tag, content, fcontent, markdown, type, subtype, ial, sort`

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file parses expressions of SQLite's full text search (FTS5).
+
 // expression is a node of an expression of SQLite's full text search.
 type expression struct {
 	// op joins left and right; opNear is a group of phrases, which has neither.

@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints for tags.
+
 // tagEntry is a tag in the tree of tags.
 type tagEntry struct {
 	Name     string      `json:"name"`

@@ -7,6 +7,8 @@ import (
 	"text/template/parse"
 )
 
+// This file calls functions and methods, after checking their arguments.
+
 // field returns a field of a value, or the result of a method.
 func (r *run) field(dot, value any, node parse.Node, name string, args []parse.Node, last any) any {
 	if value == nil {

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file has the functions that change the case of letters.
+
 // isConnector reports whether c separates the words of a name.
 func isConnector(c rune) bool { return c == '_' || c == '-' || unicode.IsSpace(c) }
 

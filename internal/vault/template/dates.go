@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file has the functions for times.
+
 var dateFunctions = map[string]function{
 	"now": {call: func(*run, []any) (any, error) { return time.Now().Round(0), nil }},
 	"date": {params: "sa", call: func(r *run, a []any) (any, error) {

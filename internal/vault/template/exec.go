@@ -9,6 +9,8 @@ import (
 	"text/template/parse"
 )
 
+// This file executes a parsed template, within limits.
+
 // run evaluates one parsed template. A template that it calls gets a run of its own with the same execution.
 //
 // Semantics and error texts are those of text/template. An error has the place of the last evaluated node. There is no

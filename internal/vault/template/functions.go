@@ -6,6 +6,8 @@ import (
 	"sync"
 )
 
+// This file lists the functions that templates can call.
+
 // function is a function or method that templates can call.
 type function struct {
 	name string

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// This file has the functions for lists and dicts.
+
 var listFunctions = map[string]function{
 	"list":  {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},
 	"tuple": {params: "a*", growth: 1, call: func(_ *run, a []any) (any, error) { return a, nil }},

@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// This file has the functions for numbers.
+
 var numberFunctions = map[string]function{
 	"add":  {params: "a*", call: func(_ *run, a []any) (any, error) { return fold(a, 0, func(x, y int64) int64 { return x + y }), nil }},
 	"mul":  {params: "aa*", call: func(_ *run, a []any) (any, error) { return fold(a, 1, func(x, y int64) int64 { return x * y }), nil }},

@@ -2,6 +2,8 @@ package template
 
 import "strings"
 
+// This file has the functions that read notes.
+
 // countQuery counts a query of notes, and reports whether notes are available.
 func (r *run) countQuery() (bool, error) {
 	if r.queries++; r.queries > maxQueries {

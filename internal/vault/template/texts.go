@@ -24,6 +24,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file has the functions for texts.
+
 var textFunctions = map[string]function{
 	"print":    {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprint(a...), nil }},
 	"println":  {params: "a*", growth: 2, call: func(_ *run, a []any) (any, error) { return fmt.Sprintln(a...), nil }},

@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file converts values, and prints them as text/template does.
+
 // kinds are the types of arguments by the letters for them in [function].
 var kinds = map[byte]string{
 	's': "string", 'i': "int", 'f': "float64", 'b': "bool", 't': "time.Time", 'D': "time.Duration",

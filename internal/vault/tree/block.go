@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file has one block of a document, with what follows from its place in the tree.
+
 // Block is one block. A leaf has text, a container has children.
 type Block struct {
 	ID   string

@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file finds blocks by id.
+
 // lastWithID returns the block that last had an id in this transaction, even if it is no longer in a tree; nil if there
 // is none.
 func (tx *Tx) lastWithID(id string) *tree.Block {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file checks the whole file for inconsistencies.
+
 // Problem is an inconsistency in the file.
 type Problem struct {
 	// Subject is the id of a block or document, a path, or a table.

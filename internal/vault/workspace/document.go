@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file finds and lists documents.
+
 const documentColumns = `SELECT document.n, document.id, document.box, document.parent, document.path, document.hpath,
 	document.sort, document.changed, document.rev, node.n, node.ial, document.size, ` + nodeSize + `
 	FROM document JOIN node ON node.doc = document.n AND node.type = 'd' `

@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file adds, removes and moves documents.
+
 // AddDocument adds a document after its siblings. blocks must come from Identify; if there are none, the document gets
 // an empty paragraph. An empty title becomes Untitled, a title of more than 512 characters is cut. If id is "", the
 // document gets a new one.

@@ -10,6 +10,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file stores assets and other files.
+
 const fileColumns = "SELECT path, dir, size, changed FROM file "
 
 func readFileRow(s *sqlite.Stmt) File {

@@ -7,6 +7,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file writes the changes of trees to the tables.
+
 // posGap is the distance between positions of neighbours, so that blocks can be inserted without moving others.
 const posGap = 1 << 20
 

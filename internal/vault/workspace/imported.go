@@ -6,6 +6,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file records where imported documents came from, and their state when they were last equal to their file.
+
 // Origin is a place from which documents were imported.
 type Origin struct {
 	N int64 // 0 until it is stored

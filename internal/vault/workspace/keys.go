@@ -9,6 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file caches of all blocks what searches need to sort and filter hits.
+
 // Keys has what a search needs to sort and filter its hits: document, kind, rank of the kind, and time of the last
 // change, for all blocks that a transaction sees. Keys are immutable.
 type Keys struct {

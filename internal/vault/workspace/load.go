@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file loads the trees of documents, from the tables or a cache.
+
 // indexFrom is the number of blocks from which on a document's tree is cached with an index of its blocks by id. The
 // blocks of smaller trees are added to the transaction's index each time.
 const indexFrom = 256

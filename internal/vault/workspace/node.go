@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file writes the rows of single blocks and what is derived from them.
+
 // nextNode returns a number for a new block. Only one transaction at a time writes, so the largest number is known.
 func (tx *Tx) nextNode() int64 {
 	if tx.lastNode == 0 {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file has the notebooks: their list, and adding, changing and removing them.
+
 // loadBoxes reads all notebooks; there are few.
 func (tx *Tx) loadBoxes() {
 	if tx.boxes != nil {

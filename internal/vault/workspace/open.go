@@ -18,6 +18,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
+// This file opens the file, and creates or migrates its tables.
+
 //go:embed schema/*.sql
 var schemaFiles embed.FS
 

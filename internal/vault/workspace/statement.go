@@ -6,6 +6,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file runs SQL statements within a transaction.
+
 // exec runs a statement that returns no rows.
 func (tx *Tx) exec(statement string, args ...any) {
 	tx.query(func(*sqlite.Stmt) bool { return true }, statement, args...)

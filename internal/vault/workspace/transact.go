@@ -13,6 +13,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
+// This file runs transactions that read (View) or write (Update).
+
 // View runs fn in a snapshot: fn sees one state of the file, whatever others write meanwhile. The trees that fn gets go
 // back to the cache when it ends, so it must neither change nor keep them. The error is that of fn, or the first error
 // of the storage, which the methods of Tx do not return.

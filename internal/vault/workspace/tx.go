@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file has the state of a transaction: the trees it has loaded and changed.
+
 // Tx is one transaction. Its methods return no errors: the first error of the storage is kept, from then on methods
 // answer as if the workspace were empty, and View or Update returns the error. A Tx is for one goroutine, and must not
 // be used after the function that got it has returned.

@@ -22,6 +22,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie audit export`.
+
 // exportFlags of `collie audit export`.
 type exportFlags struct {
 	file, format, since, until string

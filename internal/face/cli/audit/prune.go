@@ -13,6 +13,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file has the command `collie audit prune`, which removes old records.
+
 // leastAge is the minimum age of records that may be removed. Newer ones may still be needed to find out what just
 // happened.
 const leastAge = 24 * time.Hour

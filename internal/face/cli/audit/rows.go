@@ -14,6 +14,8 @@ import (
 	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
+// This file prints audit records as a table.
+
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
 
 // recordWidths are the column widths for rows that are written as they come; narrowWidths are for short

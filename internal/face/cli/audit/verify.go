@@ -13,6 +13,8 @@ import (
 	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
+// This file has the command `collie audit verify`, which checks that no record was changed or removed.
+
 func (p commands) verifyCommand() *cobra.Command {
 	var exported string
 	c := &cobra.Command{

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the commands that change the cache: clear, prune and import.
+
 func (p commands) clearCommand() *cobra.Command {
 	var kind string
 	c := &cobra.Command{

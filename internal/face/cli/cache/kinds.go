@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets the cache commands also work on the caches that a running gateway has in memory.
+
 // kindTools is the tool cache, which is on disk. The other kinds are in the memory of a running gateway.
 const kindTools = "tools"
 

@@ -19,6 +19,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie cache migrate`, which rewrites the cache file in the current format and shows what
+// changes.
+
 func (p commands) migrateCommand() *cobra.Command {
 	var dry bool
 	c := &cobra.Command{

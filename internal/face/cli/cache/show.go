@@ -22,6 +22,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie cache show`, which prints what is cached of each server.
+
 // cachedDetails returns all facts about one server's entry.
 func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	var out [][]string

@@ -21,6 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie cache stats`, which prints sizes, and hits and misses of the running gateway.
+
 func (p commands) statsCommand() *cobra.Command {
 	var kind string
 	c := &cobra.Command{

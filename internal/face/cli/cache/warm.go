@@ -18,6 +18,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the commands `collie cache warm` and `collie cache refresh`, which fetch the lists of servers into the
+// cache.
+
 func (p commands) warmCommand() *cobra.Command {
 	var parallel int
 	var timeout time.Duration

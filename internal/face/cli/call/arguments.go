@@ -10,6 +10,9 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file shows the arguments of a call to the person who is asked about it; texts that change are shown as a
+// difference.
+
 // The begin of lines that show a text of several lines. No other line of a question begins so.
 const (
 	textLine    = "      | "

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file connects a call of the command line with the person at the terminal: progress and questions.
+
 // caller shows progress to the person at the terminal, on one changing line on stderr, and asks
 // questions there. Without a terminal it asks no questions.
 type caller struct {

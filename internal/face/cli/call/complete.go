@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the shell completion of tools, actions, flags and values.
+
 // completionTime is how long completion may take after a press of Tab. Whatever is known by then is offered.
 const completionTime = 3 * time.Second
 

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie confirm`, with which a person answers for a call that waits under a code.
+
 // ConfirmCommand returns the command `collie confirm`.
 func ConfirmCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

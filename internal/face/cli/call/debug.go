@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file implements the flag --debug, which shows the steps of a call.
+
 // debugger implements --debug: it writes to stderr, without secrets, the request, the response and the
 // steps in between. A nil debugger shows nothing.
 type debugger struct {

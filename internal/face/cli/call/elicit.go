@@ -20,6 +20,9 @@ import (
 	"collie/internal/rawjson"
 )
 
+// This file lets a server ask the person at the terminal for values (MCP elicitation): a form field by field, or a page
+// to open.
+
 // elicitor asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
 // form mode it asks for each field, in url mode whether the person has opened the page.
 type elicitor struct {

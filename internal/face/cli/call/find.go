@@ -20,6 +20,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the tool and action that the words of a command line name, and what was probably meant if there is
+// none.
+
 // namedTarget is the tool or action that the words of a command line name.
 type namedTarget struct {
 	tool   *tool.Tool   // nil for a name that is only in the list of tools for clients

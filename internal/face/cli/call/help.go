@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file prints the help page of an action: its arguments, their flags, an example, and who is asked before it runs.
+
 // showAction shows the help page of TOOL ACTION.
 func (p commands) showAction(ctx context.Context, b root.Backend, words []string, profile string) error {
 	target, err := p.find(ctx, b, words, profile)

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file turns the pages of a long result at a terminal.
+
 // pager shows a result with several pages at a terminal; keys turn the pages.
 type pager struct {
 	commands

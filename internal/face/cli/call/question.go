@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks the person at the terminal before a dangerous call.
+
 // QuestionText describes what a dangerous call would do. Each fact is one line, and each line of a longer text has a mark
 // before it, so that other people's text cannot look like ours.
 func QuestionText(q *tool.Question) string {

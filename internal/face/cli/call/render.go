@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file prints the result of a call, as the server's JSON or in a readable form.
+
 // show prints the result of a call: with --json the server's bytes, otherwise a readable form. A failure goes
 // to stderr and gives exit code 1.
 func (p commands) show(r tool.Result) error {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/rawjson"
 )
 
+// This file renders lists in results of our own tools as tables, trees or one item a line.
+
 // list renders items one per line, and objects as a table.
 func (v *resultView) list(name string, items []gjson.Result, limit int) string {
 	var b strings.Builder

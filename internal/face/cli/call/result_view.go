@@ -15,6 +15,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file renders results of our own tools for people: what was done to what, the important values first.
+
 // Limits for what is shown to a person.
 const (
 	maxScalars = 8

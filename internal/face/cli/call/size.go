@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has `collie tools --size`, which measures how much of a model's context the tool list takes in each view.
+
 // contextCost is how much of a model's context a text uses.
 type contextCost struct {
 	Bytes  int `json:"bytes"`

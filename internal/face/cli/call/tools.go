@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie tools`, which lists servers, tools and actions.
+
 type toolsFlags struct {
 	view, profile   string
 	size, rebalance bool

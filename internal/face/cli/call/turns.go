@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets `collie confirm` answer questions of conversations that a running gateway holds.
+
 // turnQuestion is a question of a conversation that was started on a page.
 type turnQuestion struct {
 	ID       string        `json:"id"`

@@ -17,6 +17,8 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file shows an answer on the full screen while it is being written, with its tool calls and its cost.
+
 // turn is an answer that is being written or is queued.
 type turn struct {
 	cancel  context.CancelFunc

@@ -22,6 +22,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file handles the commands that choose from a list: /model, /agent and /session.
+
 // choices holds the known values for the arguments of /model, /agent and /session.
 type choices map[string][]choice
 

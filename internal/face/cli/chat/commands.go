@@ -17,6 +17,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file handles the commands of the chat itself, such as /new and /edit.
+
 // command is a command that the chat itself handles, such as /model. Other lines that begin with / go to the agent host,
 // which runs them as actions of tools.
 type command struct {

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file completes commands, tools, files, prompts and resources while a message is being typed.
+
 // learnt loads what can be completed, and returns when the tools of all servers are known.
 func (k *talk) learnt(ctx context.Context) {
 	k.mu.Lock()

@@ -11,6 +11,8 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file handles the keys of the full-screen chat: editing, history, completion, sending and cancelling.
+
 // key handles a key.
 func (s *screen) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()

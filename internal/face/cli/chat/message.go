@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file builds the next message from what was typed, and uploads the files that it mentions.
+
 // message is a message to send.
 type message struct {
 	text  string

@@ -18,6 +18,8 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file prints finished lines above the view, into the scrollback of the terminal.
+
 // redrawn is the time after which a view is surely on the terminal.
 const redrawn = 200 * time.Millisecond
 

@@ -21,6 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file offers the prompts and resources of MCP servers in the chat, as /SERVER:PROMPT and @URI.
+
 // prompt is a prompt of a server, in the form of the API.
 type prompt struct {
 	Name        string // SERVER:PROMPT

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks the questions of the gate and of servers on the full screen.
+
 // Messages to the event loop about questions to the person.
 type (
 	question struct {

@@ -12,6 +12,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file has the input history of the chat, and the undo of its input line.
+
 // recall is the input history, like that of a shell. The zero value is ready.
 type recall struct {
 	lines  []string // newest last

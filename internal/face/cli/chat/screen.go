@@ -25,6 +25,9 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file has the full-screen chat: the model of its event loop, its start and its end. Other files handle single
+// kinds of events.
+
 // Events from outside of the event loop.
 type (
 	opened struct {

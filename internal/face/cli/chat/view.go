@@ -13,6 +13,9 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file draws the lines at the bottom of the full-screen chat: what is running, suggestions, the input and the
+// status.
+
 // View returns the current view; see [tea.Model].
 func (s *screen) View() tea.View {
 	if s.held && s.last.Content != "" {

@@ -9,6 +9,8 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
+// This file connects clients for the pages in the browser, as `collie connect` does at a terminal.
+
 // Desk connects clients for people who do not sit at a terminal: as `collie connect` does, without asking anything.
 type Desk struct{ Program *root.Program }
 

@@ -14,6 +14,8 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
+// This file takes Collie out of a client's settings again, and lists the clients that are connected.
+
 // disconnect reverts what connect did to a client's files.
 func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	o := hostadmin.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp export`, which writes our servers in the format of another program.
+
 type exportFlags struct {
 	to, file, profile     string
 	servers               []string

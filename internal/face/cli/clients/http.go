@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file connects clients that reach the gateway over HTTP, each with a token of its own.
+
 // noToken is shown in place of the token: the secret itself is written only into the client's file.
 const noToken = "collie_…"
 

@@ -23,6 +23,8 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
+// This file has the command `collie mcp import`, which takes over the servers from the settings of another program.
+
 type importFlags struct {
 	from, file, secrets   string
 	choose                []string

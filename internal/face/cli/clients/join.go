@@ -18,6 +18,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file does the work of `collie connect`: it writes Collie into a client's settings and moves the client's servers
+// to Collie.
+
 // joining is one run of "collie connect" for a client.
 type joining struct {
 	commands

@@ -15,6 +15,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file has the command `collie agent list` and its relatives, which show, create and import named agents.
+
 func (p commands) agentsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "Show agents, skills and context entries", Args: cobra.NoArgs,

@@ -23,6 +23,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie agent run`, which lets a model answer one prompt.
+
 // AgentCommand returns the command `collie agent`.
 func AgentCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -19,6 +19,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the commands `collie sessions` and `collie usage`, which list, search, export and import conversations
+// and show their cost.
+
 // SessionsCommand returns the command `collie sessions`.
 func SessionsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

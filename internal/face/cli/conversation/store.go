@@ -14,6 +14,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file has the command `collie store`, which checks and backs up the database of conversations.
+
 // StoreCommand returns the command `collie store`.
 func StoreCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -23,6 +23,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file sends messages to the API of conversations and follows the answers, for `collie agent` and `collie chat`.
+
 // Asker asks the person of a turn while it runs.
 type Asker interface {
 	// Capabilities says what the person can be asked for, in the form of MCP client capabilities.

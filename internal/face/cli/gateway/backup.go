@@ -27,6 +27,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the commands `collie backup` and `collie restore`.
+
 // Names of the parts of a backup. Another home may have its settings or notes elsewhere, so the vault and the audit
 // records are separate parts.
 const (

@@ -8,6 +8,8 @@ import (
 	"collie/internal/face/web"
 )
 
+// This file lets the pages connect clients and manage tokens.
+
 // clientAPI implements [web.Clients] as collie connect and collie token do it.
 type clientAPI struct {
 	desk   clients.Desk

@@ -27,6 +27,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the checks of `collie doctor`.
+
 // examine runs all checks, in the order in which a person would repair the problems.
 func (p commands) examine(ctx context.Context) []check {
 	checks := []check{{"collie", healthy, fmt.Sprintf("%s (%s, %s/%s)", p.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""}}

@@ -13,6 +13,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file keeps folders of Markdown equal to notebooks of the vault while a gateway runs.
+
 // syncing keeps the folders in the settings in sync with their notebooks.
 type syncing struct {
 	app *app.App

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie open`, which signs a browser in.
+
 const opOpen = "open"
 
 // OpenCommand returns the command `collie open`.

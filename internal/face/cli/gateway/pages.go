@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets the pages manage signed-in browsers, calls that wait for a person, and the audit.
+
 // openPages reads which browsers are signed in.
 func (s *serving) openPages() (err error) {
 	if s.browsers, err = browsers.Open(s.cfg.Paths.State, time.Now); err != nil {

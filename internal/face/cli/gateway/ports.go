@@ -15,6 +15,8 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
+// This file keeps the listeners of a gateway, and moves it to another address without losing the old one on failure.
+
 const (
 	// replacedGrace is how long a listener that was replaced still takes requests, so that pages can ask where to go.
 	replacedGrace = 10 * time.Second

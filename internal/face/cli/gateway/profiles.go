@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets the pages change profiles. A change by which a client could do more needs a confirmation.
+
 // Profiles returns all profiles.
 func (a clientAPI) Profiles() []web.Profile {
 	cfg, _, err := a.s.Settings()

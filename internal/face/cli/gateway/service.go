@@ -22,6 +22,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie service`, which has the system start a gateway at login.
+
 type serviceFlags struct {
 	system, print bool
 	user          string

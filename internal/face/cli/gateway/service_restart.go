@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie service restart`, and replaces a gateway that somebody started by hand.
+
 const opRestart = "service restart"
 
 func (p commands) serviceRestartCommand() *cobra.Command {

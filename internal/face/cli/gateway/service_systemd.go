@@ -8,6 +8,8 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file describes the service to systemd.
+
 // systemdUnit describes the service as a systemd unit, of the user or of the system.
 //
 // Only the gateway itself gets SIGTERM, because it ends its servers itself, within 12 s. A gateway that finds

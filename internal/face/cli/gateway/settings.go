@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets the pages read and write settings, and move the listener.
+
 // shown is the kind of a setting that a page does not change.
 const shown = "shown"
 

@@ -21,6 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie stdio`, which clients start: it serves them from a running gateway, or alone.
+
 // StdioCommand returns the command `collie stdio`.
 func StdioCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file decides what the named tokens of a gateway may use, and follows changes of their file.
+
 // muted has the two possible results of [muted.of] for tokens with a setting of their own: no if answers from their
 // clients confirm calls, yes if these are ignored. yes must be set to true before use.
 type muted struct{ no, yes atomic.Bool }

@@ -12,6 +12,8 @@ import (
 	"collie/internal/config"
 )
 
+// This file applies changes of the settings to a running gateway.
+
 // watcher applies changes of the settings to a running gateway.
 type watcher struct {
 	app  *app.App

@@ -10,6 +10,8 @@ import (
 	"sync"
 )
 
+// This file reads the catalog of translations, and translates finished sentences by recognizing their format.
+
 // Catalog holds the translations into one language. A nil Catalog is English and returns every text
 // unchanged.
 type Catalog struct {

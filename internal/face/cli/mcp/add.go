@@ -20,6 +20,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp add`.
+
 type addFlags struct {
 	url, cwd, transport, json string
 	headers, env              []string

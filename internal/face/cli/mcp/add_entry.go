@@ -11,6 +11,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file makes the entry of a server from the words and flags of `collie mcp add`.
+
 // commandLine is the name in messages for an entry given by flags.
 const commandLine = "the command line"
 

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file adds servers that the MCP registry lists, after asking for what they need.
+
 // addFromRegistry adds a server that the registry describes.
 func (p commands) addFromRegistry(ctx context.Context, pinned string, f *addFlags) error {
 	if f.cwd != "" || f.transport != "" {

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp approve`, with which a person accepts changed definitions of tools.
+
 func (p commands) approveCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{

@@ -15,6 +15,8 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
+// This file has the command `collie mcp auth`, which signs in at a remote server with OAuth.
+
 type authFlags struct {
 	code      string
 	noBrowser bool

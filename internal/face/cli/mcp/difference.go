@@ -10,6 +10,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file shows line by line how the definition of a tool has changed.
+
 // maxCompared bounds the work of comparing two texts: the product of their numbers of lines.
 const maxCompared = 1 << 22
 

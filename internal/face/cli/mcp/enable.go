@@ -14,6 +14,8 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
+// This file has the commands `collie mcp enable` and `collie mcp disable`.
+
 func (p commands) disableCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "disable NAME…", Short: "Switch servers off, and keep them in the settings", Args: someServers,

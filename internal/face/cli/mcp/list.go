@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp list`: the servers, their states, and how many tools are known.
+
 func (p commands) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [NAME]", Aliases: []string{"ls"}, Short: "Show the servers and what they are doing", Args: cobra.MaximumNArgs(1),

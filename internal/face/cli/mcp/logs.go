@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp logs`.
+
 type logFlags struct {
 	tool.LogFilter
 	since string

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the commands `collie mcp remove` and `collie mcp rename`.
+
 func (p commands) removeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from the settings", Args: root.Named("server"),

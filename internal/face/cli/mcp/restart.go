@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the commands `collie mcp restart` and `collie mcp refresh`.
+
 func (p commands) restartCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "restart NAME…", Short: "Stop servers and start them again", Args: atLeastOne("server"),

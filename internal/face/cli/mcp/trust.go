@@ -20,6 +20,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp trust`, with which a person allows the servers of a project's settings.
+
 type trustFlags struct{ yes, revoke, list bool }
 
 func (p commands) trustCommand() *cobra.Command {

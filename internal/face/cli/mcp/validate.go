@@ -17,6 +17,8 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
+// This file has the command `collie mcp validate`, which prints what is wrong in the settings.
+
 func (p commands) validateCommand() *cobra.Command {
 	var strict bool
 	c := &cobra.Command{

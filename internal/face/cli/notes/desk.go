@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file manages connections to SiYuan for the pages in the browser.
+
 // Desk manages connections to SiYuan for people who do not sit at a terminal: as `collie siyuan connection` does, without asking
 // anything. What it changes is in effect once the gateway has read its settings again.
 type Desk struct{ Program *root.Program }

@@ -14,6 +14,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file copies notes between the vault and SiYuan when a person switches from one to the other.
+
 // carryFlags answer the question whether notes are carried over, when a person switches between vault and
 // SiYuan.
 type carryFlags struct{ yes, no bool }

@@ -15,6 +15,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file has the command `collie siyuan config`, which shows the tool config of a workspace.
+
 func (p commands) siyuanConfigCommand() *cobra.Command {
 	path := &cobra.Command{
 		Use: "path", Short: "Show which files of the workspace hold the tool config", Args: cobra.NoArgs,

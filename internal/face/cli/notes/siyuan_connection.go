@@ -13,6 +13,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file has the commands that list and show saved connections to SiYuan.
+
 func (p commands) siyuanConnectionCommand() *cobra.Command {
 	return root.Group("connection", "Saved connections to SiYuan",
 		p.siyuanConnectionListCommand(),

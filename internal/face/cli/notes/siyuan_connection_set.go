@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie siyuan connection set`, which saves a connection after trying it.
+
 // newKernel is a connection to be saved, as the command line describes it.
 type newKernel struct {
 	name, url, token, tokenEnv string

@@ -12,6 +12,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file has the commands that choose and remove a saved connection.
+
 func (p commands) siyuanConnectionUseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "use NAME", Short: "Make a saved connection the current one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,

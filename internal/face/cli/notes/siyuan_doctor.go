@@ -16,6 +16,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file has the command `collie siyuan doctor`.
+
 func (p commands) siyuanDoctorCommand() *cobra.Command {
 	var require bool
 	c := &cobra.Command{

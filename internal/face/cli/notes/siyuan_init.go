@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie siyuan init`, which sets up the first connection.
+
 // defaultConnection is the name of a connection if none is given.
 const defaultConnection = "default"
 

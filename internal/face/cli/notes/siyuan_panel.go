@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie siyuan panel`, which puts a window with Collie into SiYuan.
+
 const frameOrigins = "web.frameOrigins"
 
 func (p commands) siyuanPanelCommand() *cobra.Command {

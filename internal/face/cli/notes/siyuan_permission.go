@@ -15,6 +15,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file has the command `collie siyuan permission`, which shows and sets the levels of notebooks.
+
 func (p commands) siyuanPermissionCommand() *cobra.Command {
 	return root.Group("permission", "What tools may do in each notebook",
 		p.siyuanPermissionListCommand(),

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes connections into the settings and their tokens into the secret store.
+
 // secretPrefix plus the name of a connection is the name of the secret with its token.
 const secretPrefix = "siyuan_"
 

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie siyuan undo`, which lists recorded writes and takes one back.
+
 func (p commands) siyuanUndoCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{

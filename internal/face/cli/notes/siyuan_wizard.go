@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks a person for a connection to SiYuan, step by step, until a kernel answers.
+
 // askKernel asks for a name, an address and a token until a kernel answers, or until the person wants to save
 // them anyway; facts are nil in that case. If the person stops answering, the error is io.EOF.
 func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKernel) (*notesadmin.KernelFacts, error) {

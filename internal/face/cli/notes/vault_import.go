@@ -16,6 +16,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault import`.
+
 // wholeMemory is the memory limit, in bytes, for a command that holds all pages of a vault in memory.
 const wholeMemory = 1 << 30
 

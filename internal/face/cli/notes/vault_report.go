@@ -13,6 +13,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file prints what an import or export of notes did.
+
 // maxProblemRows is the number of problems shown to people; --json shows all.
 const maxProblemRows = 100
 

@@ -18,6 +18,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the commands `collie vault restore` and `collie vault salvage`.
+
 func (p commands) vaultRestoreCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{

@@ -18,6 +18,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault sync`, which makes a folder and a notebook equal.
+
 // vaultSyncFlags are the flags of vault sync.
 type vaultSyncFlags struct {
 	notebook         string

@@ -12,6 +12,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file lays out tables for a terminal of any width.
+
 // columns measures text as terminals show it: a Chinese character takes two columns. It ignores the
 // environment's setting for ambiguous characters, so that a table looks the same everywhere.
 var columns = &runewidth.Condition{}

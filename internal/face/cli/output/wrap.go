@@ -7,6 +7,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
+// This file breaks prose into lines, in languages with and without spaces.
+
 // wrapText breaks text into lines of at most width columns, between words or between characters that take two
 // columns, such as Chinese ones. A longer word gets its own line. width 0 means no breaks.
 func wrapText(text string, width int) []string {

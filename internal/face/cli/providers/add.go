@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie provider add`.
+
 // newProvider is a provider that is being added.
 type newProvider struct {
 	config.Provider

@@ -21,6 +21,8 @@ import (
 	llmadmin "collie/internal/llm/admin"
 )
 
+// This file has the command `collie provider import`, which finds providers set up for other programs.
+
 // found is a provider that somebody has set up elsewhere.
 type found struct {
 	Name   string   `json:"provider"`

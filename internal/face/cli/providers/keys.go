@@ -22,6 +22,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie keys`.
+
 // KeysCommand returns the command `collie keys`.
 func KeysCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

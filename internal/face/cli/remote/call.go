@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes calls through a running gateway, which can ask the caller questions meanwhile.
+
 // Call sends c to the gateway as a dialogue, one JSON value per line in both directions, so that c's Caller
 // can be notified and asked while the call runs. The gateway sets origin and principal.
 func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) {

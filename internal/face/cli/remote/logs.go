@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the logs of servers from a running gateway.
+
 // Logs yields the lines of a server's log that f selects, oldest first. With f.Follow it goes on until ctx
 // ends or the gateway stops. An error ends the sequence.
 func (r *Client) Logs(ctx context.Context, name string, f tool.LogFilter) iter.Seq2[tool.LogLine, error] {

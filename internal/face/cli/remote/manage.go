@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks a running gateway to manage servers and the cache.
+
 // Reread makes the gateway read its settings. Its file then shows the result.
 func (r *Client) Reread(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks the person at the terminal yes-or-no questions, and for inputs of servers.
+
 // RequireYes asks the person at the terminal for a yes. If the answer is no, or there is no terminal, the error is of
 // kind Unconfirmed.
 func (p *Program) RequireYes(ctx context.Context, question string) (bool, error) {

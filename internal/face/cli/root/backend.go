@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets commands work alike with a running gateway and with parts opened in this process.
+
 // Backend runs what a command needs: a running gateway of this home, or parts opened in this process. It is
 // safe for concurrent use. The caller calls Close.
 type Backend interface {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file rewrites calls in help texts, such as fs.read(path), as command lines.
+
 // asCall matches the beginning of a call in the notation for models.
 var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
 

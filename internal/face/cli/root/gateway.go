@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the gateway that runs in this home.
+
 // Gateway returns a client for the gateway that is running in this home, for commands about it. It is an
 // error if none answers, or one of another version. sameSettings reports whether it has the settings of this command.
 // The caller closes r.

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file prints errors for people and programs, and chooses the exit code.
+
 // ErrorTextWithHint returns what was wrong, as [ErrorText] does, and the error's hint.
 func ErrorTextWithHint(err error) string {
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Hint != "" {

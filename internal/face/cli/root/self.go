@@ -10,6 +10,8 @@ import (
 	"collie/internal/process"
 )
 
+// This file finds how this program is to be started again: its path, and the flags for the same settings.
+
 // StdioArgs returns the arguments with which a client starts this program with the present settings, since
 // the client has neither our flags nor, often, our environment.
 func (p *Program) StdioArgs(profile string) ([]string, error) {

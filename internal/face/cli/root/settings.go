@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the settings for commands, and records and explains changes of them.
+
 // TrustHint returns what a person can do about servers in a project's settings file.
 func TrustHint(file string) string {
 	return locale.Sprintf("collie mcp trust %s shows what the project starts, and asks", filepath.Dir(filepath.Dir(file)))

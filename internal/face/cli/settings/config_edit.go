@@ -14,6 +14,8 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
+// This file has the commands `collie config set` and `collie config unset`.
+
 func (p commands) configSet(ctx context.Context, path, typed string) error {
 	cfg, _, err := p.Settings()
 	if err != nil {

@@ -20,6 +20,8 @@ import (
 	grantadmin "collie/internal/pipeline/gate/grant/admin"
 )
 
+// This file has the command `collie grants`, which lists and revokes what people have allowed beyond one call.
+
 // GrantsCommand returns the command `collie grants`.
 func GrantsCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

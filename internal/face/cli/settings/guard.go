@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie guard`, which shows and tries the checks on calls.
+
 // GuardCommand returns the command `collie guard`.
 func GuardCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

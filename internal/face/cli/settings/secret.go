@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie secret`.
+
 // SecretCommand returns the command `collie secret`.
 func SecretCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -14,6 +14,8 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
+// This file has the command `collie token`.
+
 // TokenCommand returns the command `collie token`.
 func TokenCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -9,6 +9,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file connects a client with a gateway in this process, when there is none in another.
+
 // streamLink is the link to a gateway in this process. It is also the stream from which that gateway reads
 // the client's messages.
 type streamLink struct {

@@ -17,6 +17,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file connects a client with a gateway in another process, over HTTP.
+
 const (
 	dialTime = 5 * time.Second
 	// idleConns is how many idle connections are kept: as many as a busy client has requests in flight,

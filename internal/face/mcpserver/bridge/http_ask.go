@@ -13,6 +13,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file makes one request to a gateway over HTTP and follows its answer, also after the connection broke.
+
 // ask makes a request; see [link].
 func (l *httpLink) ask(f *request, generation int) error {
 	resp, err := l.send(f.ctx, http.MethodPost, l.header(f), f.m.Raw)

@@ -8,6 +8,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file has the queues of messages in both directions, so that one slow side does not block the other.
+
 // message is a message from the client that is not a request.
 type message struct {
 	raw        []byte

@@ -13,6 +13,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file carries the messages between a client and whichever gateway it is attached to.
+
 // relay carries the messages of one client.
 type relay struct {
 	opts       Options

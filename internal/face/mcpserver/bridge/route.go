@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds a gateway for a client, and another one when the first has ended.
+
 // A link connects to one gateway. It is safe for concurrent use.
 type link interface {
 	// ask sends a request and passes its response to f.reply. It returns when that is done or the request was

@@ -12,6 +12,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file remembers what a legacy client has set up, and sets it up again at another gateway.
+
 // session is the state that a legacy client has set up, to restore it at another gateway.
 type session struct {
 	mu         sync.Mutex

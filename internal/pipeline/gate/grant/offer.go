@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes the grants that a question offers: for a document, a folder or a command, for how long.
+
 // Lifetimes of grants.
 const (
 	turnLifetime    = 24 * time.Hour // longer than any turn

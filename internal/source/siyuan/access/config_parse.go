@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file parses the tool config of a workspace, in any of its three formats.
+
 // decodeConfig parses a tool config. It returns nil for JSON that is not an object, which counts as no file. Numbers
 // keep their digits.
 func decodeConfig(raw []byte) (map[string]any, error) {

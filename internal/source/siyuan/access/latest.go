@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file shares one reading of a file among callers that ask at about the same time.
+
 // sharedReading shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
 // included, and later callers get it while it is fresh. Make it with newSharedReading.
 type sharedReading[T any] struct {

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the levels of notebooks from two files: our own, and that of SiYuan's public plugin.
+
 // LevelsOptions are the optional parts of [Levels].
 type LevelsOptions struct {
 	// Default is the level of a notebook that no file lists; the zero value means Read. None cannot be the default: a

@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes the level of a notebook.
+
 // ErrHeld is in the error chain of [Levels.Set] if the new level is in our file, but a lower one in the plugin's file
 // takes precedence.
 var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the errors for what is missing, hidden or not allowed, which must not reveal what is hidden.
+
 // What is the kind of thing that a caller named.
 type What string
 

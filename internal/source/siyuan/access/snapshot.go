@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the levels of all notebooks as one call sees them.
+
 // Snapshot has the levels of all notebooks at one moment. One snapshot serves a whole call. It is safe for concurrent
 // use.
 type Snapshot struct {

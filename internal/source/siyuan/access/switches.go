@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the tool config of a workspace: which tools and actions are switched on.
+
 // configFile is the name of a tool config in its folder.
 const configFile = "mcpToolsConfig"
 

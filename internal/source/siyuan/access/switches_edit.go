@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file changes the tool config of a workspace, and converts older formats.
+
 // Migration is the result of [Switches.Migrate].
 type Migration struct {
 	// From is the file that was read and Format its format; both are empty if there is none.

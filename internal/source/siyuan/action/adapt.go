@@ -10,6 +10,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file corrects arguments whose meaning is obvious, such as "5" for 5 or a misspelt name, before they are
+// validated.
+
 // Adapt corrects args, a JSON object, before validation. It replaces aliases and other spellings of names, and
 // converts values of an obviously wrong type, also within lists and objects: "5" to 5, "true" to true, 5 to "5", one
 // item to a list of one, and JSON in a string to the object or list that is expected. It drops null, since some

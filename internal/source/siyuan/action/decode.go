@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file decodes the arguments of a call into the struct of its action.
+
 // decode decodes the arguments in one pass: those that every action takes into r.Meta, the action's own into r.args,
 // with defaults for missing ones. The pipeline has validated them by the schema; decode checks what a schema cannot
 // express.

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file derives the arguments of an action, with their JSON schema, from the tags of a struct.
+
 // Param is one argument of an action, read from the tags of a struct field:
 //
 //	json:"name"        its name; ",omitempty" has no meaning here

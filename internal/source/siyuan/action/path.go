@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file parses human paths such as /notebook/document, and writes them.
+
 // Virtual files at the root of human paths.
 const (
 	AgentsFile    = "/AGENTS.md"     // the agent's own memory, which it may write

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the notebook or document that a human path names.
+
 // The kernel's limits for documents.
 const (
 	maxTitle = 512

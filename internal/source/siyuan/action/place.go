@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the notebook and document that blocks are in.
+
 // Place returns where a block or document is. If it does not exist, the error is [access.NotFound]. Results are
 // remembered for the rest of the call. The caller checks the level.
 func (r *Request) Place(ctx context.Context, what access.What, id string) (Target, error) {

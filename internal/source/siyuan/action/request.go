@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has what one run of an action may use: the kernel, the levels, local files and the arguments.
+
 // Env is what a run of an action may use.
 type Env struct {
 	Kernel *kernel.Client

@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file finishes the result of an action: pages of lists, and which parts of SiYuan's interface reload.
+
 // Page is a part of a list. An action embeds its further members beside it.
 type Page[T any] struct {
 	Data []T `json:"data" about:"what is on this page"`

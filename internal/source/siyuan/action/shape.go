@@ -8,6 +8,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file corrects values inside arrays and objects, by what the schema says about them.
+
 // valueShape is what a schema says about the types of a value and its parts. A nil shape says nothing.
 type valueShape struct {
 	typ          string

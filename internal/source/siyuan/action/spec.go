@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file describes an action: its name, arguments, effects, what it saves for undo, and the function that runs it.
+
 // Class says what an action does to the user's data, and so what a guarded write is checked against.
 type Class string
 

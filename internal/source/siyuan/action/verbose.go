@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file finds the members of a result that are left out unless the caller asks for all.
+
 // Members lists the members of a value that are left out of a result unless the caller asks for all. Nil leaves
 // out nothing at any depth.
 type Members struct {

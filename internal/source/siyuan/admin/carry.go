@@ -12,6 +12,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file copies levels and switches between the vault and a SiYuan.
+
 // Carry copies what a person has decided about notes from the vault to a SiYuan, or the reverse: levels of notebooks,
 // switches of tools, the user's rules and the agent's memory. What the other side has already decided stays. Notes
 // are not copied. It is not safe for concurrent use. Close ends it.

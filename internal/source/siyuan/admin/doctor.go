@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs the checks of `collie siyuan doctor` and judges what they found.
+
 // CheckStatus is the result of a [Check].
 type CheckStatus string
 

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the checks that ask a kernel or look into the vault.
+
 // checkEndpoints makes one harmless request of each family that the tools need: the kernel's abilities are tested, not
 // guessed from its version.
 func (x *examination) checkEndpoints(ctx context.Context) {

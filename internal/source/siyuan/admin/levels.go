@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets a person see and set the levels of notebooks.
+
 // ErrLevelHeld is in the error chain of [Notes.SetLevel] if the new level was written but a lower one in the plugin's
 // file takes precedence.
 var ErrLevelHeld = access.ErrHeld

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets a person see and change which tools and actions are on.
+
 // ToolConfig is the tool config of a workspace.
 type ToolConfig = access.Config
 

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action add_column.
+
 type addColumnArgs struct {
 	AVID          kernel.ID  `json:"avID" about:"database id" req:"true"`
 	KeyName       string     `json:"keyName" about:"what it is called" req:"true" min:"1" max:"512"`

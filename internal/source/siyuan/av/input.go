@@ -14,6 +14,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file reads cells as callers write them, in several forms.
+
 // input is a cell to write, as callers give it. The value is in the member for its valueType, or in the generic member
 // value.
 type input struct {

@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file removes hidden notes from what the kernel says about a database.
+
 // apply removes hidden data from any JSON of the database.
 func (m *mask) apply(raw json.RawMessage) (json.RawMessage, error) {
 	if m == nil {

@@ -7,6 +7,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file converts cells to simple values for readers.
+
 // plain converts the value of a cell to a simple value for readers: a text, a number, a boolean, or a list of these; nil
 // for an empty cell.
 func plain(v *kernel.Value) any {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that read the structure of a database: get, its columns, filters and sorts.
+
 type getArgs struct {
 	ID      kernel.ID `json:"id" about:"database id" req:"true"`
 	BlockID kernel.ID `json:"blockID" about:"a block that shows it"`

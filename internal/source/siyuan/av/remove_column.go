@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action remove_column.
+
 type removeColumnArgs struct {
 	AVID               kernel.ID `json:"avID" about:"database id" req:"true"`
 	KeyID              kernel.ID `json:"keyID" about:"column to remove" req:"true"`

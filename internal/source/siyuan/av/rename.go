@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions rename and duplicate.
+
 type renameArgs struct {
 	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`
 	Name    string    `json:"name" about:"new name" req:"true" min:"1" max:"512"`

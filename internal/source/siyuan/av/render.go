@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action render, which shows a database as one of its views, page by page.
+
 type renderArgs struct {
 	ID               kernel.ID                      `json:"id" about:"database id" req:"true"`
 	BlockID          kernel.ID                      `json:"blockID" about:"a block that shows it, or to put a new one after" list:"no"`

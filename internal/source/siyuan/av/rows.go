@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that add and remove rows.
+
 type addRowsArgs struct {
 	AVID              kernel.ID   `json:"avID" about:"database id" req:"true"`
 	BlockIDs          []kernel.ID `json:"blockIDs" about:"blocks or documents to make rows of" min:"1" unique:"true" list:"yes"`

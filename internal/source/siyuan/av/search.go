@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search, which finds databases by their names or rows.
+
 type searchArgs struct {
 	Keyword  string      `json:"keyword" about:"part of a database's name, else of a row's text" req:"true"`
 	Excludes []kernel.ID `json:"excludes" about:"databases to leave out"`

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action set_cells.
+
 type setCellsArgs struct {
 	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`
 	Cells   []input   `json:"cells" about:"the cells to write" min:"1" unique:"rowID,columnID"`

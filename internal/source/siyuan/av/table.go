@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file reads a rendered view: its columns, rows and groups.
+
 // rendering is the kernel's rendering of a view, in any layout.
 type rendering struct {
 	Name     string     `json:"name"`

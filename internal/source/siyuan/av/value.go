@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file converts cells that callers write to the form of the kernel.
+
 // write is a cell in the kernel's form, with a function that checks whether it is stored.
 type write struct {
 	row, column kernel.ID

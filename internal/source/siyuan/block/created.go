@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the ids of blocks that were just inserted, and inserts those again that the kernel lost.
+
 // completeInsertions returns the ids of the blocks that insertions created, one list per transaction, in order, and inserts
 // the blocks that the kernel dropped. The kernel's answer cannot be relied on: it names only the first block of each
 // insertion, and it also names blocks that do not exist, such as one inserted next to a block that is not there, or a list

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions info, breadcrumb, word_count and docs_info.
+
 // infoResult is the result of info.
 type infoResult struct {
 	Box            kernel.ID `json:"box" about:"notebook"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that insert blocks at a place.
+
 type anchorArgs struct {
 	NextID     kernel.ID `json:"nextID" about:"put it before this block" list:"yes"`
 	PreviousID kernel.ID `json:"previousID" about:"put it after this block" list:"yes"`

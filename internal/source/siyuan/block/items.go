@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file makes list items of content that is written into a list.
+
 // Types of nodes that restrict what they may contain.
 const (
 	listNode  = "NodeList"

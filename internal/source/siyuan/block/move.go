@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action move.
+
 type moveArgs struct {
 	ID         kernel.ID   `json:"id" about:"one block"`
 	IDs        []kernel.ID `json:"ids" about:"several, in the order they shall have" min:"1" max:"200" unique:"true"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file moves list items to a place outside of lists, where they need a list around them.
+
 // containers are the types of nodes that hold blocks of any kind.
 var containers = []string{"NodeDocument", "NodeBlockquote", "NodeCallout", itemNode, superNode}
 

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that read blocks: as kramdown, as DOM, and their attributes.
+
 type kramdownResult struct {
 	ID        kernel.ID `json:"id" about:"the block"`
 	Kramdown  string    `json:"kramdown" about:"its text; {: id=\"…\"} lines hold ids and attributes"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action recent_updated.
+
 const (
 	recentSamples = 3   // blocks shown of each document
 	recentExcerpt = 200 // characters of a block's text

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action set_attrs.
+
 type setAttrsArgs struct {
 	ID    kernel.ID         `json:"id" about:"block or document" req:"true"`
 	Attrs map[string]string `json:"attrs" about:"name, alias, memo, bookmark, icon, title, title-img, style, custom-*; \"\" removes" req:"true" list:"json"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action transfer_references, which makes references to one block refer to another.
+
 // maxReferrers bounds the referring blocks of one call.
 const maxReferrers = 10_000
 

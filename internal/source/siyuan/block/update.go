@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action update, which replaces the content of blocks.
+
 type updateItem struct {
 	ID       kernel.ID `json:"id" about:"block" req:"true"`
 	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file does the work of update: it writes the new content and puts back what the kernel drops.
+
 // updateRun replaces the content of blocks, all of them in one request. The kernel drops the
 // attributes of a block whose content is replaced and all blocks of the content but the first,
 // so: read, update, put back, look.

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file chooses the kernel to use from flags, environment, settings and other programs.
+
 // From says where a [Choice] comes from.
 type From string
 

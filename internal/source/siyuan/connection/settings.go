@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads saved connections from the settings.
+
 // Settings are the saved connections.
 type Settings struct {
 	// Enabled is siyuan.enabled; default true. [Resolve] ignores it.

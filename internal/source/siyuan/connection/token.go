@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// This file has a kernel's token in a form that is never printed or logged.
+
 // Token is a kernel's token. It prints, logs and encodes as "configured" or "empty"; only [Token.Reveal] returns it.
 type Token struct{ text string }
 

@@ -13,6 +13,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file checks texts before they are written: the kernel would copy hidden notes into some of them.
+
 // Written is a text that is about to be written.
 type Written struct {
 	Data string

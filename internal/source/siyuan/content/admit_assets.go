@@ -12,6 +12,8 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
+// This file checks the assets that a text links to before it is written.
+
 var (
 	// linkTarget matches the target of a Markdown link or image.
 	linkTarget = lazyregexp.New(`(\])(\()\s*(<[^<>\n]*>|(?:[^()\n]|\([^()\n]*\))*)`)

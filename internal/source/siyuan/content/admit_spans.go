@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file checks references that are written as HTML tags before they are written.
+
 var (
 	// spanTag matches a tag that may be a reference.
 	spanTag = lazyregexp.New(`(?i)<[a-z][^<>]*\bblock-ref\b[^<>]*>`)

@@ -6,6 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file cuts kramdown into its top-level blocks.
+
 var (
 	heading       = lazyregexp.New(`^#{1,6}(?:[ \t]|$)`)
 	thematicBreak = lazyregexp.New(`^(?:-[ \t]*){3,}$|^(?:\*[ \t]*){3,}$|^(?:_[ \t]*){3,}$`)

@@ -7,6 +7,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file finds the parts of a text that are code, where marks have no meaning.
+
 // interpretedInCode matches what the kernel interprets even in inline code: it removes the id of a reference and some
 // tags, and turns a mail address into a link. A zero-width character after the group prevents that. Nothing prevents it
 // for <scheme:address>.

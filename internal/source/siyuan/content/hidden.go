@@ -8,6 +8,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file finds the parts of kramdown that readers do not see, such as attribute lists.
+
 // Visible returns kramdown as readers see it: without attribute lists outside code, and without zero-width
 // characters.
 func Visible(kramdown string) string {

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads and changes attribute lists, which hold the ids and attributes of blocks in kramdown.
+
 var (
 	attrList = lazyregexp.New(`^\{:(?:[ \t]+[A-Za-z][\w:.-]*="[^"\n]*")+[ \t]*\}`)
 	attrPair = lazyregexp.New(`([A-Za-z][\w:.-]*)="([^"\n]*)"`)

@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file writes block references as SiYuan does, with their ids and anchors.
+
 var (
 	footnote   = lazyregexp.New(`\[\^[^\]\s]+\]`)
 	siyuanLink = lazyregexp.New(`\]\(siyuan://blocks/\d{14}-[0-9a-z]{7}`)

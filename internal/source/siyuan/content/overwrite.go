@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file replaces the whole text of a document without losing it in between.
+
 // Overwrite replaces the text of a document, which keeps its id. It refuses what [overwritableBlocks] refuses. markdown
 // has passed [Normalize], and the caller has checked the level.
 //

@@ -8,6 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file edits the text of one block, so that its attribute list stays.
+
 // editedBlock is a block being edited: its text, and separately its attribute list, which the edit keeps.
 type editedBlock struct {
 	block    kernel.Block

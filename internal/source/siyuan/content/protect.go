@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file refuses to overwrite a document if something besides text would be lost, such as a database.
+
 // The error kinds of an overwrite that would lose something.
 const (
 	ComplexBlocks    = tool.Conflict + "/complex_blocks_not_supported_by_fs"   // blocks that are not text

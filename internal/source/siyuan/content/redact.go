@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file removes from texts what the kernel has copied into them from hidden blocks.
+
 // The attributes of a block that is a row of databases: their ids, and their ids and names as HTML.
 const (
 	databaseIDs   = "custom-avs"

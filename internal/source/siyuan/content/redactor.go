@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the references in texts that show hidden blocks.
+
 // Redactor hides what the kernel copied from hidden blocks: the anchors of references that follow the text of their
 // block. Such an anchor shows the block's text, including anchors in that text. Hidden and missing blocks are treated
 // alike.

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file puts child documents in an order, and lists them.
+
 // Reordered is the result of [Reorder]. Its JSON is that of document.reorder; fs.reorder has paths instead of ids.
 type Reordered struct {
 	ParentID kernel.ID `json:"parentID" about:"document or notebook"`

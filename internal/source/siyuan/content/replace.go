@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file replaces exact texts in blocks and documents.
+
 // Replaced is the result of [Replace]. Its JSON is that of fs.replace and block.replace.
 type Replaced struct {
 	Changed      bool           `json:"changed" about:"something is different now"`

@@ -7,6 +7,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file maps positions in the text that readers see to positions in kramdown.
+
 // view is kramdown with the text that readers see of it.
 type view struct {
 	raw     string

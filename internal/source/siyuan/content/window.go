@@ -13,6 +13,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file reads a document in parts that fit a limit of tokens.
+
 // WindowOptions are the arguments of actions that read a document, which embed it. The schema has the limits.
 type WindowOptions struct {
 	BlockStart      int  `json:"blockStart" about:"first block to read" default:"0" min:"0"`

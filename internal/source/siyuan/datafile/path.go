@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file checks paths of files in a workspace before they are sent to a kernel.
+
 // Bounds of a path and of one name in it, in bytes: what every file system takes.
 const (
 	maxPath = 1024

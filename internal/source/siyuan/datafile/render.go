@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file decides whether the kernel may render a template, which could read every notebook.
+
 // Rendered are the settings of a notebook that the kernel renders: when somebody makes a daily note, a document, or one
 // from a reference.
 var Rendered = []string{"dailyNoteSavePath", "docCreateSavePath", "refCreateSavePath", "createDocNameTemplate"}

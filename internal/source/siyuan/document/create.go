@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions create, create_daily_note and duplicate.
+
 type createArgs struct {
 	Notebook       kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	Path           string    `json:"path" about:"human path in the notebook, such as /Projects/Alpha"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the place for a new document, and checks that it is free and may be used.
+
 // destination is where a new document goes.
 type destination struct {
 	notebook kernel.ID

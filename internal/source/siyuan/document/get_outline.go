@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action get_outline.
+
 type getOutlineArgs struct {
 	ID      kernel.ID `json:"id" about:"document id" req:"true"`
 	Preview bool      `json:"preview" about:"take the document's title in" default:"false"`

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action heading_to_doc, which makes a document of a heading with what is below it.
+
 type headingToDocArgs struct {
 	HeadingID      kernel.ID `json:"headingID" about:"block id of the heading" req:"true"`
 	TargetNotebook kernel.ID `json:"targetNotebook" about:"notebook id" req:"true"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action list_tree.
+
 type listTreeArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	Path     string    `json:"path" about:"storage path of a document, / for the whole notebook" req:"true"`

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action lookup, which finds a document by any of its names.
+
 type lookupArgs struct {
 	ID       kernel.ID `json:"id" about:"id of a document, or of a block in it"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id, with path or hpath"`

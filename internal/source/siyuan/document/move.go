@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions move and reorder.
+
 type moveArgs struct {
 	FromIDs    []kernel.ID `json:"fromIDs" about:"document ids, with toID" unique:"true" min:"1" list:"yes"`
 	ToID       kernel.ID   `json:"toID" about:"document or notebook to move them below" list:"yes"`

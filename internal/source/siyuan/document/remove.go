@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action remove.
+
 type removeArgs struct {
 	ID       kernel.ID   `json:"id" about:"document id"`
 	Notebook kernel.ID   `json:"notebook" about:"notebook id, with path"`

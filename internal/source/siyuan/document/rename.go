@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions rename and set_attr.
+
 type renameArgs struct {
 	ID       kernel.ID `json:"id" about:"document id"`
 	Notebook kernel.ID `json:"notebook" about:"notebook id, with path"`

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search_docs, which finds documents of a notebook by title.
+
 type searchDocsArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	Query    string    `json:"query" about:"words of the title" req:"true" min:"1"`

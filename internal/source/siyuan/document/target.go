@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the documents and notebooks that arguments name, and the levels that they need.
+
 var storagePath = lazyregexp.New(`^(?:/[0-9]{14}-[0-9a-z]{7})+\.sy$`)
 
 // lastID returns the last id in a storage path, which is that of the document.

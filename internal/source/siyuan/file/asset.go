@@ -12,6 +12,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file parses the paths of assets, in the spellings that documents use.
+
 // assetPath is the parsed path of an asset, as a caller or a document writes it.
 type assetPath struct {
 	given    string

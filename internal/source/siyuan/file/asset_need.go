@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file decides what level a call needs for an asset, which belongs to every notebook that uses it.
+
 // assetUse holds the notebooks that are known to use an asset.
 type assetUse struct {
 	owners   []kernel.ID // notebooks of the documents that show it, and the notebook whose folder it is in

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions delete_asset and remove_unused_assets.
+
 type deleteAssetArgs struct {
 	Path  string `json:"path" about:"asset path" req:"true" min:"1"`
 	Force bool   `json:"force" about:"delete it although it is used" default:"false"`

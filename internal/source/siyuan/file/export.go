@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions export_md and export_resources.
+
 // exportMarkdown returns the document of a target as Markdown, without anything from hidden notebooks. Depending on the
 // user's settings, the kernel copies the text that references point to, and it always copies the results of embedded
 // queries and the rows of databases. So if a notebook is hidden, references become links and a document with such

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action extract_doc, which writes a document with its assets into a folder on this machine.
+
 type extractArgs struct {
 	ID     kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
 	Output string    `json:"outputDir" about:"local folder; siyuan-extracted in the first allowed one"`

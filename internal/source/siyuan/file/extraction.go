@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes the folder for extract_doc, and replaces nothing but its own files.
+
 // markerFile marks a folder that was created here. Its lines are the files that were written into it.
 const markerFile = ".collie-extract"
 

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions get_doc_assets, list_unused_assets and get_image_ocr_text.
+
 type docAssetsArgs struct {
 	ID   kernel.ID `json:"id" about:"document, or a block in it" req:"true"`
 	Type string    `json:"assetType" about:"all, or images only" default:"all" enum:"all,image" list:"no"`

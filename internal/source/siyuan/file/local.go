@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file checks paths on this machine: only files below allowed folders may be read or written.
+
 // localFile is a path on this machine that may be used: below one of the allowed folders, with all symbolic links
 // resolved.
 type localFile struct {

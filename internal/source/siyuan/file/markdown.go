@@ -11,6 +11,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file finds the addresses in a Markdown text.
+
 // Addresses that a Markdown parser does not find, or not completely.
 var (
 	// sources matches attributes of HTML elements that refer to a file.

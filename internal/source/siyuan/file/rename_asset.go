@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action rename_asset.
+
 type renameAssetArgs struct {
 	Old  string `json:"oldPath" about:"asset path" req:"true" min:"1"`
 	Name string `json:"newName" about:"new name, without folder and id" req:"true" min:"1" max:"200"`

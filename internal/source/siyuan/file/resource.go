@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/siyuan/datafile"
 )
 
+// This file decides which files of the workspace may be packed into an archive.
+
 const resourceHint = `expected assets, emojis or templates: /data/assets/a.png, /data/NOTEBOOK/assets, /data/emojis, /data/templates/x.md`
 
 // maxWalk bounds the folders below a folder that is packed.

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions list_templates, read_template and render.
+
 // templateErrors makes errors of templates readable, which the kernel escapes for HTML. If the kernel did not answer, it
 // says that an endless template may be the reason.
 func templateErrors(err error) error {

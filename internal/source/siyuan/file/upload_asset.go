@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action upload_asset.
+
 type uploadArgs struct {
 	Local string `json:"localFilePath" about:"file on the machine of this server" req:"true" min:"1"`
 	Dir   string `json:"assetsDirPath" about:"folder below /assets/" default:"/assets/"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file splits the block of a card into question and answer.
+
 // Front and back of a card, and how it is to be reviewed.
 type cardSides struct {
 	HPath  string     `json:"hPath,omitempty"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that add blocks to a deck and remove them.
+
 // decksAttr is the attribute that lists the decks of a block.
 const decksAttr = "custom-riff-decks"
 

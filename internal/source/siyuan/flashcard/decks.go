@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that list decks and their cards.
+
 type getDecksResult struct {
 	Decks []listedDeck `json:"decks" about:"all decks, the built-in one first"`
 }

@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file finds the cards that are due in a deck, a notebook or a document.
+
 // scope is where cards are looked for.
 type scope struct {
 	deck    kernel.ID                                     // the only deck to search; empty for all decks

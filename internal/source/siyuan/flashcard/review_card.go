@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action review_card, which rates a card.
+
 type reviewArgs struct {
 	Deck   kernel.ID `json:"deckID" about:"deck" req:"true"`
 	Card   kernel.ID `json:"cardID" about:"card" req:"true"`

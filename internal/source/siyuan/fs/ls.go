@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action ls.
+
 type lsArgs struct {
 	Path string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`
 }

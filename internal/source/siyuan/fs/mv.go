@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action mv.
+
 type moveArgs struct {
 	From string `json:"from" about:"document" req:"true"`
 	To   string `json:"to" about:"its new path, or a notebook to put it into" req:"true"`

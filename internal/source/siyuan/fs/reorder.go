@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action reorder.
+
 type reorderArgs struct {
 	Path         string   `json:"path" about:"notebook or document whose children are ordered" req:"true"`
 	OrderedPaths []string `json:"orderedPaths" about:"every child exactly once, in the new order" req:"true" min:"1"`

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search, which searches documents line by line, as grep does.
+
 type searchArgs struct {
 	Path          string `json:"path" about:"notebook or document, with all below it; / for all" default:"/"`
 	Query         string `json:"query" about:"text, or a pattern with regex" req:"true" min:"1" max:"1000"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action tree.
+
 type treeArgs struct {
 	Path     string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`
 	MaxDepth int    `json:"maxDepth" about:"levels below the first" default:"3" min:"0" max:"20"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action write.
+
 type writeArgs struct {
 	Path      string `json:"path" about:"document to create or overwrite; its parent exists" req:"true"`
 	Markdown  string `json:"markdown" about:"the whole new text" req:"true"`

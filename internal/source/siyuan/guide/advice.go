@@ -2,6 +2,8 @@ package guide
 
 import "strings"
 
+// This file has the texts that models read: instructions, pages of advice and prompts.
+
 // Topic is a page of handwritten advice.
 type Topic struct {
 	Name, Title, Text string

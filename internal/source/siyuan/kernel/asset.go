@@ -10,6 +10,8 @@ import (
 	"strings"
 )
 
+// This file has the endpoints for assets.
+
 // Uploaded is the result of uploading files.
 type Uploaded struct {
 	Failed []string          `json:"errFiles"`

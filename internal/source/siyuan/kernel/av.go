@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the endpoints that read databases, and their types.
+
 // Database is a database ("attribute view") as the kernel stores it.
 type Database struct {
 	ID      ID               `json:"id"`

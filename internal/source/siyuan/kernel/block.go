@@ -6,6 +6,8 @@ import (
 	"html"
 )
 
+// This file has the endpoints for blocks.
+
 // Block is a block as getChildBlocks lists it.
 type Block struct {
 	ID       ID     `json:"id" about:"the child"`

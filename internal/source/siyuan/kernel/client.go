@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file sends requests to a kernel and reads the answers.
+
 // Options of a [Client]. The zero value is useful.
 type Options struct {
 	// Token is sent in the header "Authorization: Token …"; empty sends none.

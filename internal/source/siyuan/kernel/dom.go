@@ -7,6 +7,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file reads the editor's form of blocks, which is HTML.
+
 // DOMBlock is a block in the editor's form of a text.
 type DOMBlock struct {
 	ID   ID

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file turns the answers of a kernel that mean failure into errors.
+
 // Error kinds that are specific to kernels.
 const (
 	API            = tool.Upstream + "/api_error"             // the kernel reports an error

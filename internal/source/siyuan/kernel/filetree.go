@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the endpoints for documents and their tree.
+
 // Document is a document as listDocsByPath lists it.
 type Document struct {
 	ID           ID     `json:"id"`

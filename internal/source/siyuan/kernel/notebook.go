@@ -6,6 +6,8 @@ import (
 	"maps"
 )
 
+// This file has the endpoints for notebooks.
+
 // Notebook is a notebook as lsNotebooks lists it.
 type Notebook struct {
 	ID                ID     `json:"id"`

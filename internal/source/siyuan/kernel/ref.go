@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file has the endpoints for references and backlinks.
+
 // BacklinkDocument is a document that refers to a block or mentions it.
 type BacklinkDocument struct {
 	ID       ID     `json:"id"`

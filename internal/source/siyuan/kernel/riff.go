@@ -7,6 +7,8 @@ import (
 	"collie/internal/siyuanapi"
 )
 
+// This file has the endpoints for flashcards.
+
 // BuiltInDeck is the deck of cards made in the editor.
 const BuiltInDeck ID = siyuanapi.BuiltInDeck
 

@@ -2,6 +2,8 @@ package kernel
 
 import "context"
 
+// This file has the endpoints for searches.
+
 // The methods of the full text search.
 const (
 	MethodKeyword = iota // words that must all occur

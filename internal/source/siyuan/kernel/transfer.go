@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file uploads and downloads files without holding them in memory.
+
 // transferTimeout bounds the upload or download of one file.
 const transferTimeout = 10 * time.Minute
 

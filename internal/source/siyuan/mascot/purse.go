@@ -21,6 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the coins that the mascot earns with successful calls.
+
 // PurseOptions are the options of [OpenPurse]; all are optional.
 type PurseOptions struct {
 	// Sync writes coins and events to the workspace as well, with Kernel (setting mascot.sync).

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions get_conf and set_conf.
+
 type getConfArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 }

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions list and get_child_docs.
+
 // listed is a notebook in a list.
 type listed struct {
 	ID                kernel.ID `json:"id" about:"notebook id"`

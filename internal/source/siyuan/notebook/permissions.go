@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions get_permissions and set_permission.
+
 type getPermissionsArgs struct {
 	Notebook string `json:"notebook" about:"notebook id, or all" default:"all"`
 }

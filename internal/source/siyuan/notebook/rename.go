@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions rename and set_icon.
+
 type renameArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	Name     string    `json:"name" about:"new name" req:"true" min:"1"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions that open, close and remove a notebook.
+
 type setOpenStateArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	Opened   bool      `json:"opened" about:"true opens, false closes" req:"true"`

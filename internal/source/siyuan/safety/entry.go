@@ -21,6 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file stores a record of each write, with what is needed to undo it.
+
 // State is the state of a write.
 type State string
 

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs a write at most once for each request id.
+
 // Bounds for the age of a caller's request id in strict mode.
 const (
 	oldestID = 7 * 24 * time.Hour

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file compares the state of notes with what the caller saw, and saves it before a write.
+
 // shortestHash is the minimum length of a caller's hash, in hex digits.
 const shortestHash = 8
 

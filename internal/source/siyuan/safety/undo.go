@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file restores what a recorded write changed.
+
 // List returns the recorded writes, newest first.
 func (c *Coordinator) List() ([]Entry, error) { return c.ledger.list() }
 

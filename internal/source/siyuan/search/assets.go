@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search_assets.
+
 // extensions returns file types as the kernel wants them, with a dot.
 func extensions(requested []string) []string {
 	var out []string

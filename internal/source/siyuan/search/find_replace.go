@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action find_replace.
+
 // maxCompared is the maximum number of blocks that are read before and after, to count the changed ones.
 const maxCompared = 50
 

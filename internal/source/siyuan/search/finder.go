@@ -9,6 +9,8 @@ import (
 	"collie/internal/sqlguard"
 )
 
+// This file fetches pages of hits, from the kernel's search or from an SQL statement.
+
 // maxStatementRows bounds the rows of an SQL statement that one search reads.
 const maxStatementRows = 10_000
 

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action fulltext.
+
 type fulltextArgs struct {
 	Query      string          `json:"query" about:"words, all of which must be there; or what method says; an id finds its block" req:"true" min:"1" max:"8000"`
 	Method     string          `json:"method" about:"how query is meant" enum:"keyword,query_syntax,sql,regex" default:"keyword"`

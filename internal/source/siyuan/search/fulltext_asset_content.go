@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action fulltext_asset_content, which searches the texts of files such as PDF.
+
 type assetContentArgs struct {
 	Query       string   `json:"query" about:"words in the text of a file" max:"1000"`
 	AssetID     string   `json:"assetId" about:"id of an entry that was found: show it alone"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action get_backlinks.
+
 const (
 	maxReferences     = 200 // rows read from the index
 	maxMentioningDocs = 20  // documents read for mentions

@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file shortens hits to what callers need, and shows the places that match.
+
 // hit is a block that was found, reduced to the fields that callers need.
 type hit struct {
 	ID       kernel.ID `json:"id" about:"id of the block"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes pages of hits when some hits may not be shown, so that the kernel's own pages are wrong.
+
 const (
 	maxKernelPage  = 128 // maximum page size of a request to the kernel
 	maxFilterPages = 8   // maximum number of pages that one call fetches to filter them

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action query_sql.
+
 type querySQLArgs struct {
 	Stmt    string `json:"stmt" about:"one SELECT of SQLite" req:"true" min:"1" max:"32768"`
 	MaxRows int    `json:"maxRows" about:"most rows that are returned" default:"200" min:"1" max:"1000"`

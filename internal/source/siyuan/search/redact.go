@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file removes from hits the text of hidden blocks.
+
 // hiddenTextFilter removes from hits the text of hidden blocks that the kernel shows inside other blocks. The kernel's
 // search looks at that text too, so a cleaned hit may have matched only there. It stays only if matches reports that
 // the search finds the remaining text. If matches is nil, every cleaned hit is dropped.

@@ -12,6 +12,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file restricts searches to notebooks that may be read.
+
 // scopePath matches the paths that restrict a search: a notebook, or a document with its descendants.
 var scopePath = lazyregexp.New(`^\d{14}-[0-9a-z]{7}(/\d{14}-[0-9a-z]{7})*(\.sy)?$`)
 

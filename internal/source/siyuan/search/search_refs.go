@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search_refs.
+
 type searchRefsArgs struct {
 	ID             string `json:"id" about:"block that the reference is to stand in" req:"true"`
 	RootID         string `json:"rootID" about:"its document; found out if not given"`

@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action bootstrap, which tells an agent at once what it needs to begin.
+
 type notebook struct {
 	ID         kernel.ID `json:"id"`
 	Name       string    `json:"name"`

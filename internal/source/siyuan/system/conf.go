@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action conf, which shows the configuration of SiYuan without its secrets.
+
 type confArgs struct {
 	Mode     string `json:"mode" about:"summary, or get one key" enum:"summary,get" default:"summary"`
 	KeyPath  string `json:"keyPath" about:"such as editor.fontSize or tag.items[0]"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the short actions that tell about the workspace, its version, network and time.
+
 func workspaceInfo() *action.Action {
 	return action.New(action.Spec{
 		Tool: "system", Name: "workspace_info", Purpose: "Show the folder of the workspace on the kernel's machine",

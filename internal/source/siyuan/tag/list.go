@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action list.
+
 type listArgs struct {
 	Query string `json:"query" about:"part of a tag"`
 	Sort  *int   `json:"sort" about:"SiYuan's order 0-7; kept as the user's own" min:"0" max:"7" list:"no"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions rename and remove.
+
 type renameArgs struct {
 	Old string `json:"oldLabel" about:"tag as it is" req:"true" min:"1"`
 	New string `json:"newLabel" about:"tag as it shall be" req:"true" min:"1"`

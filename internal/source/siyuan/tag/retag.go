@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file changes a tag in the texts of blocks and nothing else in them.
+
 // rewriteEndpoints are the endpoints used to rewrite blocks.
 var rewriteEndpoints = []string{
 	"query/sql", "notebook/lsNotebooks", "block/getBlockDOMs", "block/getBlockDOM", "block/getBlockTreeInfos", "block/batchUpdateBlock",

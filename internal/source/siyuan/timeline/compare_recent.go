@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action compare_recent, which shows what changed in a document lately.
+
 type compareArgs struct {
 	Document kernel.ID `json:"documentId" about:"document" req:"true"`
 	Page     int       `json:"page" about:"from 1" default:"1" min:"1"`

@@ -8,6 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file compares two versions of a document, block by block.
+
 // The kinds of changes from an earlier version to the current document.
 const (
 	added   = "added"   // only in the current document

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the blocks of a document in a form in which versions can be compared.
+
 // blockState is one block of a document, without the blocks in it.
 type blockState struct {
 	ID, Parent kernel.ID

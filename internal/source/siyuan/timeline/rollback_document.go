@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action rollback_document, which restores an earlier version.
+
 type rollbackArgs struct {
 	Document kernel.ID `json:"documentId" about:"document" req:"true"`
 	Path     string    `json:"historyPath" about:"a copy, from compare_recent" list:"yes"`

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds the earlier version that a rollback restores, in the history or in a node.
+
 // fromHistory returns the version in a copy of the document.
 func fromHistory(ctx context.Context, r *action.Request, target *action.Target, historyPath string) (*version, error) {
 	got, err := readCopy(ctx, r, target, historyPath)

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file tells what the cache has of each server, and whether it is still valid.
+
 // CacheContents describes the contents of a cache file.
 type CacheContents struct {
 	File cacheadmin.FileInfo

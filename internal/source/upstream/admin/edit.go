@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file adds, changes and removes servers of a running gateway, as a page asks for it.
+
 // EditorOptions are the parts that an [Editor] works with; none may be nil.
 type EditorOptions struct {
 	// Config returns the settings in effect, File the settings file that new servers are written to.

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file finds servers in the registry and chooses how they are run or reached.
+
 // SearchRegistry asks the registry of the settings for servers whose name contains words. limit is 1 to 100; cursor continues an
 // earlier page.
 func SearchRegistry(ctx context.Context, cfg *config.Config, words string, limit int, cursor string) (registry.Page, error) {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets a page add a server from the registry.
+
 // RegistryInput is a value that a server of a registry asks the person for.
 type RegistryInput = registry.Input
 

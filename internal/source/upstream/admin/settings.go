@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file tells what the settings alone say of servers, without starting any.
+
 // Configured describes a server by its settings alone.
 type Configured struct {
 	// Status is the state of a server that was not started; Since is zero.

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets a page sign in at a server.
+
 // signInTimeout is the limit for a sign-in; a person has five minutes of it.
 const signInTimeout = 6 * time.Minute
 

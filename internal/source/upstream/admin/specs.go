@@ -16,6 +16,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
+// This file reads the servers of the settings, and makes the options for the set of all of them.
+
 // ruleUnset is the rule of a finding about a variable that is not set in this environment.
 const ruleUnset = entry.RuleUnset
 

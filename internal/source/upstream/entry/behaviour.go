@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the fields about how a server is treated: timeouts, prefix, trust, which tools are offered.
+
 // behaviour reads the fields for the treatment of a server, which are not part of its identity.
 func (o *object) behaviour() {
 	e := &o.entry

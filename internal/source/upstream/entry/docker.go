@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file reads the arguments of "docker run".
+
 func isContainer(program string) bool {
 	return slices.Contains([]string{"docker", "podman", "nerdctl"}, program)
 }

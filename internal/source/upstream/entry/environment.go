@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+// This file makes the environment of a server's process.
+
 // defaultDeny are patterns of variables that a child inherits only if its entry names them.
 var defaultDeny = []string{
 	"COLLIE_*", "SIYUAN_TOKEN",

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file replaces variables such as ${NAME} and ${secret:NAME} in texts of entries.
+
 // unsetError is the error for a variable that is not set and has no default.
 type unsetError struct {
 	name string // as the user would set it

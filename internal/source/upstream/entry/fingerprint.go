@@ -16,6 +16,8 @@ import (
 	"collie/internal/process"
 )
 
+// This file notices that a server was updated, by its files and the version of its package.
+
 // maxFingerprinted bounds how many files are looked at.
 const maxFingerprinted = 16
 

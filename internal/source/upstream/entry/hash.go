@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file hashes what makes a server the one it is, so that a cached list is not used for another server.
+
 // ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of
 // its identifying fields, after aliases and variables are resolved. Values that may be secret enter as HMAC-SHA-256
 // under key, so that the hash does not help to guess them. Entries with the same meaning have the same hash, however

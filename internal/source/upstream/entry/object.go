@@ -12,6 +12,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file reads the fields of a JSON object and reports those that nobody knows.
+
 // object is a JSON object being read. Its methods take the names of a field, ours first and then aliases, and mark it
 // as known. A field that is null counts as missing.
 type object struct {

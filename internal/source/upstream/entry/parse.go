@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+// This file reads one entry of the settings.
+
 // Options are the inputs of [Parse] besides the entry.
 type Options struct {
 	// Dir is the absolute folder of the file with the entry: the default working folder, and the base of relative

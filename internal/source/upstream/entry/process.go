@@ -12,6 +12,8 @@ import (
 	"github.com/joho/godotenv"
 )
 
+// This file reads the fields about the process of a server: command, arguments, environment.
+
 // process reads how a stdio server is started.
 func (o *object) process() {
 	e := &o.entry

@@ -14,6 +14,8 @@ import (
 	"collie/internal/sorting"
 )
 
+// This file reads the fields about a server at a URL: headers and authentication.
+
 // remote reads how a server is reached over HTTP.
 func (o *object) remote() {
 	e := &o.entry

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file recognizes programs such as npx and uvx, which fetch a package and run it.
+
 // runner is a program that fetches a package or an image and runs it.
 type runner struct {
 	words   string // the program, and the arguments that make it a runner

@@ -10,6 +10,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file describes an entry without secrets, to be stored in the cache.
+
 // Snapshot returns a description of the entry that may be stored beside its tool list: a JSON object with the kind of
 // server, the command and its arguments, the names of variables and headers, and the URL. The user's folder home
 // reads "~". Everything that is not known to be harmless reads "***": credentials, values of variables, and text that

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file has the settings of Codex.
+
 // codex uses TOML without variables in texts: a separate field names the environment variable that holds a value.
 // Timeouts are in seconds.
 var codex = Host{

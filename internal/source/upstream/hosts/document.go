@@ -12,6 +12,8 @@ import (
 	"collie/internal/jsonc"
 )
 
+// This file reads the file of a program, in JSON, TOML or YAML, as JSON.
+
 // maxSize bounds a host's file in bytes. Some files hold whole histories.
 const maxSize = 64 << 20
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 )
 
+// This file has a server in our own format, the form between all programs.
+
 // Entry is a server in our own format, reduced to fields that some host has too, in one form without aliases. The
 // zero value is empty.
 type Entry struct {

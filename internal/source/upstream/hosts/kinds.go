@@ -9,6 +9,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file has the kinds of fields: how their values are read and written.
+
 // field pairs a field of a host with our field of the same meaning.
 type field struct {
 	hostName, ourName string

@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// This file has JSON objects that keep the order of their members.
+
 // member is a member of an object: its name, and its value as JSON.
 type member struct {
 	name  string

@@ -2,6 +2,8 @@ package hosts
 
 import "strings"
 
+// This file has our own settings, treated like those of another program.
+
 // ours treats our own settings, aliases included, as a host's.
 var ours = Host{
 	Name: "collie", Title: "Collie", Key: "mcpServers",

@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file plans changes of a program's file, which are shown before they are written.
+
 // Server is a program to write into a host's file, such as Collie itself.
 type Server struct {
 	Name    string // usually "collie"

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads the servers in a program's file and converts them to our format.
+
 // Found is a server that a host's file defines.
 type Found struct {
 	Name    string // the host's name for it

@@ -9,6 +9,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file replaces secrets in entries by references, so that they can be stored elsewhere.
+
 // Hide returns a copy of e in which a reference ${secret:NAME} replaces each secret that it holds as text. A text is
 // a secret because of its place, or because looks says so for a single word. name is called for each secret in a
 // fixed order and returns NAME; suggested is made from the server's name and the place.

@@ -12,6 +12,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file has the settings of applications that use Spring AI.
+
 // spring is an application with Spring AI's MCP client. Its settings are YAML, in which each name has several
 // spellings. They may refer to a JSON file of servers.
 var spring = Host{

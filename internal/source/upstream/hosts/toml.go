@@ -15,6 +15,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file reads and writes TOML.
+
 // maxBrackets bounds the nesting of a TOML text.
 const maxBrackets = 20_000
 

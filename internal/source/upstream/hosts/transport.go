@@ -8,6 +8,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file reads the words with which programs name transports, and resolves relative paths.
+
 // types are a host's words for the transports. A word is empty if the host has none.
 type types struct {
 	stdio, http, sse string

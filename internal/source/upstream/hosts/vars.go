@@ -8,6 +8,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file converts variables in texts between the forms of programs.
+
 // syntax is how a host writes variables. The zero value is a host without variables.
 type syntax struct {
 	// find matches one reference to a variable; nil if the host has none.

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file converts our entries to the format of another program.
+
 // placedValue is a value and its place in a host's file.
 type placedValue struct {
 	Path  []string

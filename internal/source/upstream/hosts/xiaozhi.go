@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file has the settings of Xiaozhi.
+
 // xiaozhi keeps which servers and tools are on, and the descriptions of tools, in an object beside the servers, and
 // has one key for all servers of ModelScope.
 var xiaozhi = Host{

@@ -10,6 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// This file reads YAML.
+
 // maxNodes bounds the values of a YAML text, with aliases expanded.
 const maxNodes = 200_000
 

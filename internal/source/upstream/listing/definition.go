@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads and checks the definition of one tool.
+
 // The members that are read of a tool's definition, by position.
 const (
 	defName = iota

@@ -9,6 +9,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file keeps track of the connection from which the published lists come.
+
 // Feed is a connection from which lists are fetched. Make it with [NewFeed].
 type Feed struct {
 	client *mcp.Client

@@ -15,6 +15,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file fetches the lists of a server.
+
 // Bounds of a list.
 const (
 	maxPages   = 200

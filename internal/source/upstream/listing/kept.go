@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps the lists of a server in the cache, and publishes what the cache has until the server tells its own.
+
 // Want returns the description of the server for the cache, nil if the server has no identity.
 func (l *Listing) Want() *toolcache.Want {
 	if l.opts.Hash == "" {

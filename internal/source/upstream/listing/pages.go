@@ -12,6 +12,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file fetches a list page by page, within limits.
+
 // pages requests all pages of a list and calls each for every entry, until each returns false. A list that the server
 // does not announce is empty. One failed page fails the list. The pages' hints about caching go into k, which may be
 // nil. size returns how many entries were accepted: a page that adds none ends the list, which otherwise might never

@@ -11,6 +11,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file compares definitions of tools with those that were seen first, and hides changed ones until a person
+// agrees.
+
 // pinChanges are the tools of a server whose definitions differ from their pins.
 type pinChanges map[string]pins.Change
 

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file publishes the lists of a server as what it offers, and reports the changes.
+
 // Lists holds what a server reported about itself, byte for byte, from the live server or from the cache. It is
 // immutable once published.
 type Lists struct {

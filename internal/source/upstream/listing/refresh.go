@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file fetches lists again after a server says that they have changed.
+
 // How long list changes are gathered before the lists are fetched again, and the longest wait after failures.
 const (
 	quietLists  = 250 * time.Millisecond

@@ -12,6 +12,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file reads and writes the file of pins.
+
 // state has all pins, by server and tool.
 type state map[string]map[string]*record
 

@@ -13,6 +13,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file parses the file of pins quickly, since it is read at each start.
+
 // reader parses a file in one pass and copies only the definitions that are wanted, since the others make up
 // megabytes at each start.
 type reader struct {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file has the pin of one tool, and decides what a newly seen definition changes.
+
 // fields are the fields of a definition that are pinned, in the order in which they are stored and reported.
 var fields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 

@@ -12,6 +12,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file notices when another process changes pins.
+
 // Watch calls f with the name of each server whose pins or pending definitions have changed, until stop is called: at
 // once for changes by this process, within [Options.Poll] for those by others. One goroutine makes all calls, one at
 // a time, and none after stop or Close has returned. f may call the Store, but not stop or Close.

@@ -12,6 +12,8 @@ import (
 	"time"
 )
 
+// This file writes pins in the background, together with what other processes have written.
+
 // retries are the pauses after failed writes; the last one repeats.
 var retries = []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute}
 

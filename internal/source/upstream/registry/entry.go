@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes an entry for the settings of what the registry says and a person has given.
+
 // entryJSON is an entry for the settings.
 type entryJSON struct {
 	Description string            `json:"description,omitempty"`

@@ -13,6 +13,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file derives from a description in the registry how a server can be run or reached, and refuses what is not
+// safe.
+
 // Kind says how a server is run or reached.
 type Kind string
 

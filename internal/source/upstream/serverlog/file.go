@@ -12,6 +12,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file writes rotated log files.
+
 // File is a rotated log file: before Path would exceed MaxSize it is renamed to Path.1, the former Path.1 to Path.2,
 // and so on. Several processes may write to it, each whole lines at a time. The file is opened for each write, so
 // that every process sees a rotation by another one at once, and a quiet log keeps no descriptor open.

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads log files and follows them, also across a rotation.
+
 // poll is how often a file is checked for new lines.
 const poll = 250 * time.Millisecond
 

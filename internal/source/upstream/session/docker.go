@@ -16,6 +16,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// This file ends containers, which live on when the program that started them ends.
+
 // container identifies the container of a server started by "docker run" or the like, which does not end with its
 // client process. It is nil for other servers.
 type container struct {

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
+// This file registers us at an authorization server and authenticates us there.
+
 // The ways in which a client authenticates at the token endpoint.
 const (
 	authNone  = "none"

@@ -14,6 +14,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
+// This file finds the authorization server of an MCP server.
+
 // resource describes a server as a protected resource (RFC 9728).
 type resource struct {
 	id      string // identifier that tokens are requested for

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the errors of signing in.
+
 const op = "sign in"
 
 // NeedsAuthError says that the request cannot work before a person signs in, or grants more scopes. It is also a

@@ -18,6 +18,8 @@ import (
 	"collie/internal/mcp"
 )
 
+// This file checks and bounds all requests of a sign-in, whose addresses come from strangers.
+
 const (
 	maxRedirects = 5
 	maxBody      = 1 << 20

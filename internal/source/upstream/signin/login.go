@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file signs a person in: it sends the browser to the authorization server and waits for the answer.
+
 // loginTime bounds the wait for a person at the authorization server.
 const loginTime = 5 * time.Minute
 

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps a sign-in that waits for its answer, which may also be pasted.
+
 // pendingTime is how long [Session.Complete] may be called after a sign-in began.
 const pendingTime = 15 * time.Minute
 

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file stores the tokens of a sign-in.
+
 // record is a stored sign-in. Its key in the store is the digest of issuer, resource and client id.
 type record struct {
 	Issuer   string `json:"issuer"`

@@ -14,6 +14,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file renews access tokens, once for all requests and processes that need one.
+
 // renewal is one attempt to get a newer access token, shared by all requests that need one.
 type renewal struct {
 	done chan struct{}

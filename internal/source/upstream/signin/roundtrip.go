@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// This file adds the access token to requests, and renews it when a server refuses it.
+
 // drainLimit is how much of an unwanted answer is read so that its connection can be reused, in bytes.
 const drainLimit = 64 << 10
 

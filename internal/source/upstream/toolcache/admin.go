@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has what people do with a cache file: clear, prune, import and migrate.
+
 // Clear deletes the entries of the named servers, or of all if none is named, and returns the names of those deleted.
 // Running servers write theirs again with their next list.
 func (c *Cache) Clear(names ...string) []string {

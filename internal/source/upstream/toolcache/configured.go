@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file follows which servers the settings have: entries of removed servers are kept for a while.
+
 // removedFor is how long the entry of a removed server is kept.
 const removedFor = 30 * 24 * time.Hour
 

@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file checks the definitions in lists.
+
 // Bounds of a definition, in a live list and in a file: its bytes, and the nesting of its schema.
 const (
 	MaxDefinition  = 1 << 20

@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file reads and writes the cache file as a whole.
+
 // document is a cache file. Its entries stay as bytes.
 type document struct {
 	version    string

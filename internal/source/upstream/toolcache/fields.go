@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file describes the members of an entry in the file: how each is written, read and checked.
+
 // field describes a member of an object in the file: how it is written, read and checked.
 type field[T any] struct {
 	name     string

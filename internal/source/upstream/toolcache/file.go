@@ -14,6 +14,8 @@ import (
 	"time"
 )
 
+// This file keeps the entries in a file that several processes share.
+
 // file is the [Backend] for the processes of one host: a JSON file that people can read, with a lock beside it. It
 // never blocks its callers for long: file work is abandoned after 2 s, and while abandoned work hangs, further calls
 // fail at once. A symbolic link is resolved once and its target is written. A file that is not a valid cache is

@@ -13,6 +13,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file writes the cache file under its lock, and keeps a copy of one that cannot be used.
+
 // commit writes the file under its lock, with the changes applied to what it contains then.
 func (f *file) commit(ctx context.Context, changes []Change) error {
 	if err := f.checkModes(); err != nil {

@@ -14,6 +14,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file reads the cache file, unless it is unchanged.
+
 // stamp identifies a version of the file without reading all of it.
 type stamp struct {
 	info fs.FileInfo // nil if there is no file

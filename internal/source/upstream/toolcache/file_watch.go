@@ -10,6 +10,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file notices when somebody else changes the cache file.
+
 // watchPoll is the polling interval, for changes that the system does not report, as on network drives; watchQuiet
 // lets a writer finish.
 const (

@@ -18,6 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file signs entries in a shared place, so that only gateways with the same key accept them.
+
 const keySize = 32
 
 // LoadKey reads the key at path, 32 bytes, raw or as 64 hexadecimal digits. If there is no file, it creates one with

@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file merges memory and file.
+
 // local is the file as a side of one [Cache.sync], or of one load.
 type local struct {
 	cache *Cache

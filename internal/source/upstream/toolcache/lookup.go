@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file decides whether an entry may be used: fresh, stale, or not at all.
+
 // Lookup returns the stored entry of a server and a verdict. The Entry is not nil for Hit and Stale. For all verdicts
 // but Hit, reason is a stable code: "no_entry", "config_changed", "too_old", "fingerprint", "clock", "principal",
 // "removed", "empty", "invalid", "tampered", "imported", or "no_hash" for a server without an identity.

@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file converts files of older formats.
+
 // foreignVersionError says that a newer Collie has written the file.
 type foreignVersionError struct{ version string }
 

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file has the entry of one server, and writes and reads it.
+
 // version is the format that is written: 1.1.0 adds optional fields to 1.0.0.
 const version = "1.1.0"
 

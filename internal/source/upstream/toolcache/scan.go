@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file walks through JSON texts without copying.
+
 // foreignOptions are options for reading text that others wrote. Duplicate names and invalid UTF-8 must only fail the
 // checks of one entry, not the parsing of all of them.
 var foreignOptions = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}

@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// This file shares entries with gateways on other machines.
+
 // Limits for a shared place: a dead one delays one call and is then skipped for a while.
 const (
 	sharedOpenLimit = 200 * time.Millisecond // while somebody waits

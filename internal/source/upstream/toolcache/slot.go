@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file holds the entry of one server in memory, parsed when it is first used.
+
 // slot is the cache's entry of one server, guarded by the Cache's mutex. Its records and entries are replaced, never
 // changed.
 type slot struct {

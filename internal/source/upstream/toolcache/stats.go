@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file counts hits, misses and writes.
+
 // Stats describes the state of a cache.
 type Stats struct {
 	FileInfo             // zero for a cache in memory

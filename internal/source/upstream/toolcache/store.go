@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file stores the lists that a running server has given.
+
 // touchEvery is how often the confirmation of an unchanged list is written: writing the file at each start would wake
 // disks and backup programs.
 const touchEvery = time.Hour

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file writes changes to the file and the shared place: load, merge, write if nobody else did, try again.
+
 // Backend stores encoded entries by name: the file of this host, or the place that gateways share. Every Backend
 // passes toolcachetest.RunBackend. All methods are safe for concurrent use, also by several processes, and return
 // when ctx ends at the latest.

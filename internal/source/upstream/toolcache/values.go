@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file checks and writes single values: times, codes, versions, hashes.
+
 // timeLayout is the only form of time in the file: UTC with milliseconds.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 

@@ -13,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file checks a cache file, including the hash of each list.
+
 // Report is what [Verify] finds in a cache file.
 type Report struct {
 	Version     string     `json:"version"` // of the file as it is

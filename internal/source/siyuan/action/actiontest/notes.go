@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file prepares notes for tests of actions, and has checks that the tests of most actions share.
+
 // Nowhere is an id that does not exist in any kernel.
 const Nowhere = "20990101000000-zzzzzzz"
 

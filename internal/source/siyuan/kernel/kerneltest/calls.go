@@ -9,6 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file records the requests to a kernel of tests, and tells reads from writes.
+
 // Call is one request as a kernel received it.
 type Call struct {
 	// Path is the route, for example /api/block/appendBlock.

@@ -17,6 +17,8 @@ import (
 	"testing"
 )
 
+// This file replays recordings against a handler, and counts how many answers match.
+
 // Contract describes what an implementation of the kernel's API claims to support.
 type Contract struct {
 	// Scenarios are the recordings to replay. Required.

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file makes chosen requests fail, to test what clients do then.
+
 // Mode is a way for a call to go wrong.
 type Mode string
 

@@ -14,6 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file creates notebooks, documents and files for tests.
+
 // Notebook creates an open notebook and returns its id. Calls does not list this.
 func (k *Kernel) Notebook(name string) string {
 	k.t.Helper()

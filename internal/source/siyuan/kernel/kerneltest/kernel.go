@@ -13,6 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the kernel of tests, a vault with an empty workspace.
+
 // Token is the API token every kernel accepts.
 const Token = "TEST_TOKEN"
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 )
 
+// This file learns from the recordings which requests are legal, so that tests fail for others.
+
 // Legal returns what in a request no recording shows to be right: an unknown endpoint, a key never seen in a
 // successful request, a type never seen for that key, or a missing key that all successful requests have and whose
 // absence was recorded to fail. It returns nil for a legal request. It does not check below keys that hold a map with

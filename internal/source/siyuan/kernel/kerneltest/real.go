@@ -19,6 +19,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file lets the same tests run against a real kernel.
+
 // RealKernel is the environment variable with the address of a real kernel, http://token@127.0.0.1:16806, against
 // which the tests then run instead of the vault. Its workspace must be empty, and is emptied after each test. Tests
 // must run one at a time (-parallel 1, -p 1).

@@ -12,6 +12,8 @@ import (
 	"testing"
 )
 
+// This file reads the recordings of a real kernel.
+
 //go:embed testdata/recordings/*.jsonl
 var recordingFiles embed.FS
 

@@ -17,6 +17,8 @@ import (
 	"collie/internal/vault"
 )
 
+// This file answers requests as the recorded kernel did.
+
 // maxForm is what a multipart form may keep in memory.
 const maxForm = 64 << 20
 

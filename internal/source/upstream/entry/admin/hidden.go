@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// This file shows an entry with its secrets masked.
+
 const hiddenText = "***"
 
 // redact masks the given secrets, and whatever looks like one, in JSON.

@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
+// This file takes back what connecting a client has changed in its files.
+
 // Disconnected is what Disconnect did, or would do, to one file.
 type Disconnected struct {
 	File      string   `json:"file"`

@@ -12,6 +12,8 @@ import (
 	"collie/internal/source/upstream/hosts"
 )
 
+// This file finds servers that a client would get twice, and the places where clients start Collie.
+
 // Duplicate is a server that is both in a client's own files and in Collie's settings, so that the client would get its
 // tools twice.
 type Duplicate struct {

@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes our servers for another program.
+
 // ExportOptions says what is exported to another program.
 type ExportOptions struct {
 	// Servers are names of our servers; nil means all.

@@ -19,6 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file plans which servers of other programs are added to the settings, and under which names.
+
 // ImportOptions says which servers of other programs are wanted.
 type ImportOptions struct {
 	// From is the name of a host. Empty or "auto" means all hosts, or the one that File belongs to.

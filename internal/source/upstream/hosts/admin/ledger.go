@@ -17,6 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file records what connecting a client has changed in its files.
+
 // connectStep is one change that connect made to a client's file, as recorded in <state>/connect.json. A step either adds
 // Collie's entry or removes entries that Collie has taken over.
 type connectStep struct {

@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// This file keeps the connection to NATS.
+
 // dialAttempt is an attempt to connect, which may outlive the call that began it.
 type dialAttempt struct {
 	done chan struct{} // closed when the fields below are set

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file reads and writes entries in the bucket.
+
 // The keys of the bucket.
 const (
 	listPrefix  = "list."

@@ -16,6 +16,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
+// This file tests that commits keep or refuse changes that were made at the same time.
+
 func (s suite) empty(t *testing.T) {
 	a := s.handles(t, 1)[0]
 	if got := load(t, a); got.Generation != 0 || len(got.Entries) != 0 {
