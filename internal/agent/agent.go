@@ -113,7 +113,7 @@ func (a *Agent) Engine(cfg *chat.Config, message []llm.Part) (string, chat.Engin
 		_, err := program(a.opts.Library(), cfg)
 		return name, engine, err
 	}
-	if _, err := named(a.opts.Library(), cfg); err != nil {
+	if _, err := namedAgent(a.opts.Library(), cfg); err != nil {
 		return name, engine, err
 	}
 	_, info, err := a.opts.Models.Model(ref(cfg), cfg.FallbackModels)

@@ -124,7 +124,7 @@ func (r *run) execute(ctx context.Context, c *call) {
 	switch {
 	case c.err != nil:
 	case ctx.Err() != nil:
-		c.err, c.state = skipped(ctx), chat.CallSkipped
+		c.err, c.state = skippedError(ctx), chat.CallSkipped
 	case c.name == outputTool:
 		result, c.err = r.readOutput(ctx, c.args)
 	case c.name == skillTool:

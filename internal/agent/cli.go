@@ -173,7 +173,7 @@ func (f *foreign) Update(u acp.Update) {
 // program returns the agent for a turn of the engine cli: the one that the settings name, or else the only one there
 // is.
 func program(l *library.Library, c *chat.Config) (library.Agent, error) {
-	a, err := named(l, c)
+	a, err := namedAgent(l, c)
 	if err != nil || len(a.Command) > 0 {
 		return a, err
 	}

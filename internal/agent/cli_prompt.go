@@ -19,7 +19,7 @@ func (f *foreign) question(ctx context.Context, s *acp.Session) ([]acp.Block, er
 	if own := f.turn.Config.SystemPrompt; own != "" {
 		b.WriteString("\n" + own + "\n")
 	}
-	path := f.screenAttachments(ctx, unescaped(f.turn.Path))
+	path := f.screenAttachments(ctx, unescapeSlashes(f.turn.Path))
 	if before := transcript(path[:max(0, len(path)-1)]); before != "" {
 		b.WriteString("\n# The conversation so far\n\n" + before)
 	}

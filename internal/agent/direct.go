@@ -33,7 +33,7 @@ func (e *direct) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outco
 	}
 	words, err := shellquote.Split(strings.TrimPrefix(strings.TrimSpace(text), "/"))
 	if err != nil {
-		return out, usage("the quotes do not match", "close what is opened by ' or \"; \\ takes the next character as it is")
+		return out, usageError("the quotes do not match", "close what is opened by ' or \"; \\ takes the next character as it is")
 	}
 	if len(words) == 0 || words[0] == "help" || words[0] == "tools" {
 		help, err := a.help(t, words)
@@ -97,8 +97,8 @@ func compact(text string) string {
 	return string(raw)
 }
 
-// usage returns the error for a command that cannot be run.
-func usage(message, hint string) *tool.Error {
+// usageError returns the error for a command that cannot be run.
+func usageError(message, hint string) *tool.Error {
 	return &tool.Error{Kind: tool.Invalid, Message: message, Hint: hint}
 }
 
@@ -143,11 +143,11 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 			continue
 		}
 		if len(words) == 1 {
-			return target{}, nil, usage("which action of "+l.Name+"?", "/help "+l.Name+" lists them")
+			return target{}, nil, usageError("which action of "+l.Name+"?", "/help "+l.Name+" lists them")
 		}
 		action := actionOf(l, words[1])
 		if action == nil {
-			e := usage(l.Name+" has no action "+words[1], "/help "+l.Name+" lists its actions")
+			e := usageError(l.Name+" has no action "+words[1], "/help "+l.Name+" lists its actions")
 			if near, ok := tool.Nearest(words[1], actionNames(l)); ok {
 				e.Hint = "did you mean /" + l.Name + " " + near + "?"
 			}
@@ -155,7 +155,7 @@ func (a *Agent) find(t *chat.Turn, words []string) (target, []string, error) {
 		}
 		return target{l.Name + "/" + action.Name, "/" + l.Name + " " + action.Name, action}, words[2:], nil
 	}
-	e := usage("there is no tool "+words[0], "/tools lists what there is; begin with // to send a slash to the model")
+	e := usageError("there is no tool "+words[0], "/tools lists what there is; begin with // to send a slash to the model")
 	if near, ok := tool.Nearest(words[0], names); ok {
 		e.Hint = "did you mean /" + near + "?"
 	}
@@ -211,7 +211,7 @@ func (g target) parseArgs(words []string, files []llm.File) (json.RawMessage, er
 	}
 	args, err := r.Read(words, nil)
 	if err != nil {
-		return nil, usage(strings.ReplaceAll(err.Error(), g.command+" --help", "/help "+strings.TrimPrefix(g.command, "/")), "/help "+strings.TrimPrefix(g.command, "/")+" shows what it takes")
+		return nil, usageError(strings.ReplaceAll(err.Error(), g.command+" --help", "/help "+strings.TrimPrefix(g.command, "/")), "/help "+strings.TrimPrefix(g.command, "/")+" shows what it takes")
 	}
 	return args, nil
 }

@@ -63,9 +63,9 @@ func Default(c *chat.Config, l *library.Library, name string) {
 	}
 }
 
-// named returns the agent of a turn, the zero value if it has none. An agent with another profile than c is refused,
+// namedAgent returns the agent of a turn, the zero value if it has none. An agent with another profile than c is refused,
 // because neither profile is known to show less than the other.
-func named(l *library.Library, c *chat.Config) (library.Agent, error) {
+func namedAgent(l *library.Library, c *chat.Config) (library.Agent, error) {
 	if c.Agent == "" {
 		return library.Agent{}, nil
 	}
@@ -85,7 +85,7 @@ func named(l *library.Library, c *chat.Config) (library.Agent, error) {
 // files reads the files for a turn with the settings c.
 func (a *Agent) files(c *chat.Config) (f files, err error) {
 	f.library = a.opts.Library()
-	f.agent, err = named(f.library, c)
+	f.agent, err = namedAgent(f.library, c)
 	return f, err
 }
 

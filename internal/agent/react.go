@@ -71,7 +71,7 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 		agent: a, turn: t, sink: s, model: model, info: info, watch: watch,
 		files: files, refused: map[string]int{},
 	}
-	r.before = r.screenAttachments(ctx, unescaped(t.Path))
+	r.before = r.screenAttachments(ctx, unescapeSlashes(t.Path))
 	if len(t.Partial) > 0 {
 		r.since = append(chat.Messages(t.Partial, unknown), userMessage("Go on where you stopped; do not repeat what is there."))
 		r.taints.recall(r.since)
@@ -84,9 +84,9 @@ func (e *react) Run(ctx context.Context, t *chat.Turn, s chat.Sink) (chat.Outcom
 // unknown returns the state of calls in a partial answer.
 func unknown(string) chat.CallState { return chat.CallUnknown }
 
-// unescaped returns path with //NAME at the beginning of a message replaced by /NAME: the person wants to send it to
+// unescapeSlashes returns path with //NAME at the beginning of a message replaced by /NAME: the person wants to send it to
 // the model and not to run a command.
-func unescaped(path []llm.Message) []llm.Message {
+func unescapeSlashes(path []llm.Message) []llm.Message {
 	path = slices.Clone(path)
 	for i, m := range path {
 		if m.Role != llm.RoleUser || len(m.Parts) == 0 || m.Parts[0].Kind != llm.PartText {

@@ -95,8 +95,8 @@ func cut(text string, limit int) int {
 	return at
 }
 
-// skipped returns the error for a call that was not made because the turn ended.
-func skipped(ctx context.Context) error {
+// skippedError returns the error for a call that was not made because the turn ended.
+func skippedError(ctx context.Context) error {
 	return &tool.Error{Op: "call", Kind: tool.Canceled, Message: "the turn ended before it began; nothing was done", Err: context.Cause(ctx)}
 }
 

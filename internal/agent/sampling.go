@@ -32,7 +32,7 @@ const (
 // has agreed to this request. The model sees only the server's messages, not the conversation, and gets no tools. Usage
 // counts for the turn, and a notice says that it happened.
 func (c *caller) sample(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
-	req, err := sampling(params)
+	req, err := parseSampling(params)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func (c *caller) sample(ctx context.Context, params json.RawMessage) (json.RawMe
 	})
 }
 
-// sampling parses a sampling request. It refuses what is not supported instead of ignoring it.
-func sampling(params json.RawMessage) (*llm.Request, error) {
+// parseSampling parses a sampling request. It refuses what is not supported instead of ignoring it.
+func parseSampling(params json.RawMessage) (*llm.Request, error) {
 	p := gjson.ParseBytes(params)
 	req := &llm.Request{System: p.Get("systemPrompt").String(), MaxOutput: maxSampledTokens}
 	if n := p.Get("maxTokens").Int(); n > 0 && n < maxSampledTokens {

@@ -200,7 +200,7 @@ func (a *App) changed(reread func(context.Context) error, person string) func(ct
 	return func(ctx context.Context, command string, detail map[string]any) error {
 		raw, err := json.Marshal(detail)
 		if err == nil {
-			err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Client: tool.Acting(ctx), Detail: raw})
+			err = a.Audit.Change(ctx, tool.Record{Name: command, Origin: tool.Direct, Principal: person, Client: tool.ActingProgram(ctx), Detail: raw})
 		}
 		return errors.Join(err, reread(ctx))
 	}

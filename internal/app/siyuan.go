@@ -229,7 +229,7 @@ func (n *Notes) make(cfg *config.Config) error {
 	level := at.level
 	if set.NewNotebookPermission != "" {
 		if level, err = access.ParseLevel(set.NewNotebookPermission); err != nil {
-			return wrongSetting("siyuan.newNotebookPermission", err.Error())
+			return wrongSettingError("siyuan.newNotebookPermission", err.Error())
 		}
 	}
 	if !choice.Token.IsZero() {
@@ -267,9 +267,9 @@ func undoKey(cfg *config.Config, env config.Env, text string) (string, error) {
 	key, err := kernelInputs(cfg, env).Expand(text)
 	switch {
 	case err != nil:
-		return "", wrongSetting("siyuan.undoKey", err.Error())
+		return "", wrongSettingError("siyuan.undoKey", err.Error())
 	case len(key) < shortestKey:
-		return "", wrongSetting("siyuan.undoKey", fmt.Sprintf("is shorter than %d bytes; collie secret set undo keeps a longer one, and ${secret:undo} stands for it", shortestKey))
+		return "", wrongSettingError("siyuan.undoKey", fmt.Sprintf("is shorter than %d bytes; collie secret set undo keeps a longer one, and ${secret:undo} stands for it", shortestKey))
 	}
 	return key, nil
 }
@@ -279,7 +279,7 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 	var set siyuanSettings
 	if len(cfg.SiYuan.Raw) > 0 {
 		if err := json.Unmarshal(cfg.SiYuan.Raw, &set); err != nil {
-			return set, wrongSetting("siyuan", err.Error())
+			return set, wrongSettingError("siyuan", err.Error())
 		}
 	}
 	switch set.WriteSafety {
@@ -287,7 +287,7 @@ func readSiYuan(cfg *config.Config) (siyuanSettings, error) {
 		set.WriteSafety = string(safety.Auto)
 	case string(safety.Off), string(safety.Auto), string(safety.Strict):
 	default:
-		return set, wrongSetting("siyuan.writeSafety", fmt.Sprintf("is %q, expected off, auto or strict", set.WriteSafety))
+		return set, wrongSettingError("siyuan.writeSafety", fmt.Sprintf("is %q, expected off, auto or strict", set.WriteSafety))
 	}
 	return set, nil
 }
@@ -304,8 +304,8 @@ func switchTTL(seconds int, env config.Env) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// wrongSetting returns the error for an invalid member of the section.
-func wrongSetting(field, message string) error {
+// wrongSettingError returns the error for an invalid member of the section.
+func wrongSettingError(field, message string) error {
 	return &tool.Error{
 		Op: "read settings", Kind: tool.Invalid, Subject: field, Message: message, Hint: "collie config path says where the settings are",
 		Fields: []tool.Field{{Path: "/" + strings.ReplaceAll(field, ".", "/"), Message: message}},

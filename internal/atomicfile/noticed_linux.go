@@ -2,10 +2,10 @@ package atomicfile
 
 import "syscall"
 
-// Noticed reports whether the system notifies watchers of every change to files in dir. That holds for local
+// NotifiesChanges reports whether the system notifies watchers of every change to files in dir. That holds for local
 // file systems only: changes that another machine, or the host of this virtual machine, makes in a shared
 // folder cause no notification. An unknown file system counts as not notifying.
-func Noticed(dir string) bool {
+func NotifiesChanges(dir string) bool {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return false

@@ -9,13 +9,13 @@ import (
 
 func TestNoticed(t *testing.T) {
 	t.Parallel()
-	if atomicfile.Noticed("/proc") {
+	if atomicfile.NotifiesChanges("/proc") {
 		t.Error("changes of /proc are told to nobody")
 	}
-	if atomicfile.Noticed(filepath.Join(t.TempDir(), "missing")) {
+	if atomicfile.NotifiesChanges(filepath.Join(t.TempDir(), "missing")) {
 		t.Error("so are those of a folder that is not there")
 	}
-	if !atomicfile.Noticed("/dev/shm") {
+	if !atomicfile.NotifiesChanges("/dev/shm") {
 		t.Skip("no file system in memory here")
 	}
 }

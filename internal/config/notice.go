@@ -171,7 +171,7 @@ func (n *folderWatcher) follow(files []string) {
 		// harmless.
 		_, err := os.Stat(dir)
 		n.folders[dir] = err == nil && n.watcher.Add(dir) == nil
-		n.all = n.all && n.folders[dir] && atomicfile.Noticed(dir)
+		n.all = n.all && n.folders[dir] && atomicfile.NotifiesChanges(dir)
 	}
 }
 

@@ -55,12 +55,12 @@ func (x *roundTrip) adoptSession(resp *http.Response) error {
 func (x *roundTrip) answerJSON(raw []byte) (Response, error) {
 	msgs, err := x.messages(raw)
 	if err != nil {
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadableError(raw, err)}
 	}
 	r, ok := x.receive(msgs)
 	if !ok {
 		err := &invalidError{Message: "expected a response with the request's id " + strconv.FormatUint(x.id, 10)}
-		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadable(raw, err)}
+		return Response{}, &LinkError{Sent: true, Body: excerpt(raw), Err: unreadableError(raw, err)}
 	}
 	return r, nil
 }

@@ -103,7 +103,7 @@ func (l *httpLink) decode(ev sseEvent) ([]Message, error) {
 	}
 	msgs, _, err := parseBatch(data)
 	if err != nil {
-		return nil, badFrame(data, err)
+		return nil, badFrameError(data, err)
 	}
 	return msgs, nil
 }

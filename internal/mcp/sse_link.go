@@ -116,7 +116,7 @@ func (s *sseStream) Read() (Message, error) {
 			continue
 		}
 		if s.queue, _, err = parseBatch(data); err != nil {
-			return Message{}, badFrame(data, err)
+			return Message{}, badFrameError(data, err)
 		}
 	}
 	m := s.queue[0]

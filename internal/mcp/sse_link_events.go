@@ -195,7 +195,7 @@ func (r *sseReader) skip() {
 
 func (r *sseReader) tooLong(begin, end int) *FrameError {
 	text := bytes.TrimLeft(r.buf[r.lo+min(begin, r.hi-r.lo):r.lo+end], " ")
-	return cutFrame(text, text, fmt.Errorf("event longer than %d bytes", r.max))
+	return cutFrameError(text, text, fmt.Errorf("event longer than %d bytes", r.max))
 }
 
 // field handles one line of an event.

@@ -78,7 +78,7 @@ func (l *Lines) Read() (Message, error) {
 		}
 		m, err := Parse(line)
 		if err != nil {
-			return Message{}, badFrame(line, err)
+			return Message{}, badFrameError(line, err)
 		}
 		return m, nil
 	}
@@ -91,7 +91,7 @@ func (l *Lines) batch(line []byte) error {
 	msgs, bad, err := parseBatch(line)
 	switch {
 	case err != nil:
-		return badFrame(line, err)
+		return badFrameError(line, err)
 	case len(msgs) == 0:
 		return &FrameError{Head: head(line), Err: &invalidError{Message: "expected messages in a batch"}}
 	}
@@ -129,7 +129,7 @@ func (l *Lines) line() ([]byte, error) {
 // bounded returns an error if a complete line is too long without its line end.
 func (l *Lines) bounded(line []byte) ([]byte, error) {
 	if len(line) > l.max && len(bytes.TrimRight(line, "\r\n")) > l.max {
-		return nil, cutFrame(line, line, l.tooLong())
+		return nil, cutFrameError(line, line, l.tooLong())
 	}
 	return line, nil
 }
@@ -146,7 +146,7 @@ func (l *Lines) skip(begin []byte) error {
 		}
 		end = end[max(0, len(end)-frameHead):]
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return cutFrame(begin, end, l.tooLong())
+			return cutFrameError(begin, end, l.tooLong())
 		}
 	}
 }

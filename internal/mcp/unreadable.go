@@ -37,8 +37,8 @@ func (e *AnswerError) Unwrap() error { return e.Err }
 // maxFound bounds AnswerError.Found in bytes, before quoting.
 const maxFound = 24
 
-// unreadable returns the error for the answer b, which could not be parsed because of err.
-func unreadable(b []byte, err error) *AnswerError {
+// unreadableError returns the error for the answer b, which could not be parsed because of err.
+func unreadableError(b []byte, err error) *AnswerError {
 	e := &AnswerError{Err: err}
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
 		e.Offset = min(syntax.Offset, len(b))
@@ -170,13 +170,13 @@ func lastID(b []byte) ID {
 	return ID(cleanUTF8(found[1]))
 }
 
-// badFrame returns the error for the frame b, which could not be parsed because of err.
-func badFrame(b []byte, err error) *FrameError {
-	return &FrameError{Head: head(b), Err: err, marks: marksOf(b), answer: unreadable(b, err)}
+// badFrameError returns the error for the frame b, which could not be parsed because of err.
+func badFrameError(b []byte, err error) *FrameError {
+	return &FrameError{Head: head(b), Err: err, marks: marksOf(b), answer: unreadableError(b, err)}
 }
 
-// cutFrame returns the error for a frame over the limit, of which begin and end were kept.
-func cutFrame(begin, end []byte, err error) *FrameError {
+// cutFrameError returns the error for a frame over the limit, of which begin and end were kept.
+func cutFrameError(begin, end []byte, err error) *FrameError {
 	begin = head(begin)
 	return &FrameError{Head: begin, TooLong: true, Err: err, marks: marksOfCut(begin, end)}
 }

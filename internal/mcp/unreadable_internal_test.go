@@ -16,8 +16,8 @@ func FuzzMarks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m := marksOf(b)
 		cut := len(b) / 2
-		_ = cutFrame(b[:cut], b[cut:], errClosed)
-		if e := badFrame(b, &syntaxError{Offset: len(b), Message: "x"}); e.answer.Found == "" {
+		_ = cutFrameError(b[:cut], b[cut:], errClosed)
+		if e := badFrameError(b, &syntaxError{Offset: len(b), Message: "x"}); e.answer.Found == "" {
 			t.Error("nothing was found")
 		}
 		msg, err := Parse(b)

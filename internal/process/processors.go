@@ -47,8 +47,8 @@ type Processors struct {
 // initialProcs is GOMAXPROCS as Go chose it at the start, which respects a container's limit.
 var initialProcs = runtime.GOMAXPROCS(0)
 
-// Allowed returns how many processors the system lets this program use.
-func Allowed() int { return initialProcs }
+// AllowedProcessors returns how many processors the system lets this program use.
+func AllowedProcessors() int { return initialProcs }
 
 // FitProcessors starts with one processor and never uses more than limit. If the system does not report used
 // processor time, it uses limit from the start.

@@ -64,7 +64,7 @@ func (c *Catalog) Run(ctx context.Context, call *tool.Call) (tool.Result, error)
 	case !strings.HasPrefix(uri, ownScheme):
 		return c.readAny(ctx, call)
 	}
-	return tool.Result{}, unknownName("read", "resource", call.Target, nil)
+	return tool.Result{}, unknownNameError("read", "resource", call.Target, nil)
 }
 
 // readOf reads from the server that a URI of the form collie://server/… names.
@@ -73,7 +73,7 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 	o, ok := c.snapshot().findSource(call.Profile, name)
 	uri, err := url.PathUnescape(escaped)
 	if !ok || err != nil || uri == "" {
-		return tool.Result{}, unknownName("read", "resource", call.Target, nil)
+		return tool.Result{}, unknownNameError("read", "resource", call.Target, nil)
 	}
 	inner := *call
 	inner.Target = uri
@@ -83,7 +83,7 @@ func (c *Catalog) readOf(ctx context.Context, call *tool.Call) (tool.Result, err
 // readAny asks each source that may know the URI, in order, until one does. If a source cannot be reached, the next
 // are still asked; its error is returned only if none knows the URI.
 func (c *Catalog) readAny(ctx context.Context, call *tool.Call) (tool.Result, error) {
-	missing, silent := unknownName("read", "resource", call.Target, nil), false
+	missing, silent := unknownNameError("read", "resource", call.Target, nil), false
 	for _, src := range c.snapshot().view(call.Profile).fallbackReaders {
 		r, err := src.Run(ctx, call)
 		switch {
@@ -146,7 +146,7 @@ func (c *Catalog) help(ctx context.Context, call *tool.Call, path string) (strin
 	p := &s.view(call.Profile).profile
 	_, t := s.findTool(name)
 	if t == nil || len(shownActions(t, p)) == 0 {
-		return "", unknownName("help", "tool", name, s.toolNames(p))
+		return "", unknownNameError("help", "tool", name, s.toolNames(p))
 	}
 	actions := shownActions(t, p)
 	if action == "" {

@@ -45,7 +45,7 @@ func (c *Catalog) resolve(call *tool.Call) error {
 	case tool.KindPrompt:
 		t, ok := v.prompt(call.Name)
 		if !ok {
-			return unknownName("get prompt", "prompt", call.Name, keys(v.prompts))
+			return unknownNameError("get prompt", "prompt", call.Name, keys(v.prompts))
 		}
 		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
 		return nil
@@ -96,7 +96,7 @@ func (c *Catalog) findNamed(v *view, profile, name string) (target, error) {
 	if t, ok := c.lookUpInOtherViews(v, name); ok {
 		return t, nil
 	}
-	return target{}, unknownTool(v, name)
+	return target{}, unknownToolError(v, name)
 }
 
 // lookUpInOtherViews returns the target that a name has when the profile shows all Tools flat, or all grouped. A client
@@ -229,7 +229,7 @@ func (c *Catalog) resolveURI(v *view, call *tool.Call) error {
 		}
 	}
 	if len(v.fallbackReaders) == 0 {
-		return unknownName("read", "resource", call.Name, keys(v.resources))
+		return unknownNameError("read", "resource", call.Name, keys(v.resources))
 	}
 	call.Source = c
 	return nil
@@ -240,7 +240,7 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 	if gjson.GetBytes(call.Params, "ref.type").String() == "ref/prompt" {
 		t, ok := v.prompts[call.Name]
 		if !ok {
-			return unknownName("complete", "prompt", call.Name, keys(v.prompts))
+			return unknownNameError("complete", "prompt", call.Name, keys(v.prompts))
 		}
 		call.Source, call.Target, call.Tool = t.source, t.original, t.source.Name()
 		return nil
@@ -255,12 +255,12 @@ func (c *Catalog) resolveRef(v *view, call *tool.Call) error {
 			return nil
 		}
 	}
-	return unknownName("complete", "resource template", call.Name, nil)
+	return unknownNameError("complete", "resource template", call.Name, nil)
 }
 
-// unknownTool returns the error for a tool that is not listed. For a name joined from a tool and an action, such as
+// unknownToolError returns the error for a tool that is not listed. For a name joined from a tool and an action, such as
 // fs_read, the hint says how to call it.
-func unknownTool(v *view, name string) error {
+func unknownToolError(v *view, name string) error {
 	known := v.names
 	if v.search != nil {
 		known = slices.Concat(known, v.search.names)
@@ -283,8 +283,8 @@ func unknownTool(v *view, name string) error {
 	return e
 }
 
-// unknownName returns the error for a name that nothing has, with the nearest name that exists.
-func unknownName(op, noun, name string, known []string) error {
+// unknownNameError returns the error for a name that nothing has, with the nearest name that exists.
+func unknownNameError(op, noun, name string, known []string) error {
 	return notKnown(op, "unknown "+noun, name, known)
 }
 

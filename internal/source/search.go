@@ -246,7 +246,7 @@ func isSearch(name string) bool { return name == findName || name == describeNam
 func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	v := c.snapshot().view(call.Profile)
 	if v.search == nil {
-		return tool.Result{}, unknownTool(v, call.Name) // it was listed before the settings changed
+		return tool.Result{}, unknownToolError(v, call.Name) // it was listed before the settings changed
 	}
 	args := gjson.ParseBytes(call.Args)
 	if call.Target == findName {
@@ -258,7 +258,7 @@ func (c *Catalog) runSearch(call *tool.Call) (tool.Result, error) {
 	case err != nil:
 		return tool.Result{}, err
 	case t.action != nil && t.action.DirectOnly && call.Origin != tool.Direct:
-		return tool.Result{}, unknownTool(v, name)
+		return tool.Result{}, unknownToolError(v, name)
 	case t.isOff(&v.profile):
 		return tool.Result{}, &tool.Error{Op: "describe", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + t.whyOff()}
 	case t.action == nil:

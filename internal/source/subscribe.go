@@ -70,7 +70,7 @@ func (c *Catalog) Subscribe(ctx context.Context, profile, uri string) error {
 			return err
 		}
 	} else if _, p := c.profile(profile); !p.showsSource(sub.reader) { // a profile that sees more has subscribed to it
-		return unknownName("subscribe", "resource", uri, nil)
+		return unknownNameError("subscribe", "resource", uri, nil)
 	}
 	sub.count++
 	return nil

@@ -46,9 +46,9 @@ func compilePattern(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// badPattern returns the error of an invalid regular expression that is a string in the statement, nil if there is
+// badPatternError returns the error of an invalid regular expression that is a string in the statement, nil if there is
 // none. tokens have no blanks.
-func badPattern(tokens []token) error {
+func badPatternError(tokens []token) error {
 	isOperand := false
 	for _, t := range tokens {
 		if isOperand && t.kind == text && t.raw[0] == '\'' {

@@ -239,7 +239,7 @@ func (v compileVerdict) objection(statement string) error {
 			return refuse(fmt.Sprintf("the function %q may not be called", t.name()), "")
 		}
 	}
-	return badPattern(tokens)
+	return badPatternError(tokens)
 }
 
 var (

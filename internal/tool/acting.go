@@ -9,8 +9,8 @@ func ActingThrough(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, actingKey{}, client)
 }
 
-// Acting returns the program through which a person acts; "collie", the command line, unless a context says another.
-func Acting(ctx context.Context) string {
+// ActingProgram returns the program through which a person acts; "collie", the command line, unless a context says another.
+func ActingProgram(ctx context.Context) string {
 	if client, ok := ctx.Value(actingKey{}).(string); ok {
 		return client
 	}

@@ -49,7 +49,7 @@ func Source(config string, k Kind, name string) (text, file string, err error) {
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", "", missing(k, name)
+		return "", "", missingError(k, name)
 	}
 	return text, file, err
 }
@@ -82,7 +82,7 @@ func Delete(config string, k Kind, name string) (file string, err error) {
 	}
 	err = os.Remove(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing(k, name)
+		return "", missingError(k, name)
 	}
 	if err == nil && k == Skills {
 		_ = os.Remove(filepath.Dir(file)) // fails if there are other files
@@ -90,6 +90,6 @@ func Delete(config string, k Kind, name string) (file string, err error) {
 	return file, err
 }
 
-func missing(k Kind, name string) error {
+func missingError(k Kind, name string) error {
 	return &tool.Error{Op: "file", Kind: tool.NotFound, Subject: name, Message: "there is no such file among your " + string(k)}
 }

@@ -162,14 +162,14 @@ func said(text, word string) bool {
 		after, _ := utf8.DecodeRuneInString(text[end:])
 		first, size := utf8.DecodeRuneInString(word)
 		last, _ := utf8.DecodeLastRuneInString(word)
-		if (!joined(before) || !joined(first)) && (!joined(last) || !joined(after)) {
+		if (!isWordRune(before) || !isWordRune(first)) && (!isWordRune(last) || !isWordRune(after)) {
 			return true
 		}
 		at = start + size
 	}
 }
 
-// joined reports whether r is a digit or a letter of a script that separates words by spaces.
-func joined(r rune) bool {
+// isWordRune reports whether r is a digit or a letter of a script that separates words by spaces.
+func isWordRune(r rune) bool {
 	return unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && r != utf8.RuneError
 }

@@ -126,8 +126,8 @@ func keyIndex(p *config.Provider, label string) int {
 	return slices.IndexFunc(p.Keys, func(k config.ProviderKey) bool { return k.Label == label })
 }
 
-// UnknownKey returns the error for a key that is not in the settings.
-func UnknownKey(op, provider, label string) error {
+// UnknownKeyError returns the error for a key that is not in the settings.
+func UnknownKeyError(op, provider, label string) error {
 	return &tool.Error{Op: op, Kind: tool.NotFound, Subject: provider + "/" + label, Message: "there is no such key", Hint: "collie keys list shows them"}
 }
 
@@ -212,7 +212,7 @@ func (m *Manager) requireKey(ctx context.Context, op, provider, label string) (*
 		return nil, err
 	}
 	if !slices.ContainsFunc(pool.List(), func(s keypool.Status) bool { return s.Provider == provider && s.Label == label }) {
-		return nil, UnknownKey(op, provider, label)
+		return nil, UnknownKeyError(op, provider, label)
 	}
 	return c, nil
 }
@@ -443,7 +443,7 @@ func (m *Manager) key(op, provider, label string) (*config.Config, config.Provid
 	}
 	i := keyIndex(&p, label)
 	if i < 0 {
-		return nil, p, 0, UnknownKey(op, provider, label)
+		return nil, p, 0, UnknownKeyError(op, provider, label)
 	}
 	return cfg, p, i, nil
 }
@@ -475,5 +475,5 @@ func (m *Manager) saved(ctx context.Context, op, provider, label string) (Key, e
 			return k, nil
 		}
 	}
-	return Key{}, cmp.Or(err, UnknownKey(op, provider, label))
+	return Key{}, cmp.Or(err, UnknownKeyError(op, provider, label))
 }

@@ -194,7 +194,7 @@ func file(f *llm.File) (object, error) {
 	case wire.FileText:
 		return object{"type": "text", "text": wire.FileAsText(f)}, nil
 	}
-	return nil, wire.UnsupportedFile(f)
+	return nil, wire.UnsupportedFileError(f)
 }
 
 func list(body []byte) ([]wire.ListedModel, error) {

@@ -93,7 +93,7 @@ func (s *stream) ask(ctx context.Context, t *target) *llm.Error {
 				a.waitLeft -= e.RetryAfter
 				s.retry(llm.Retry{Wait: e.RetryAfter, Reason: e.Class, From: a.label})
 				if s.stopped || !pause(ctx, e.RetryAfter) {
-					return canceled(ctx, t)
+					return canceledError(ctx, t)
 				}
 				keyRequest.RetryKeys()
 				continue
@@ -140,7 +140,7 @@ func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error,
 	for {
 		if a.stopped || ctx.Err() != nil {
 			pool.MarkKeyError(ctx, &l, &llm.Error{Class: llm.ClassCanceled})
-			return canceled(ctx, a.target), true
+			return canceledError(ctx, a.target), true
 		}
 		e := a.attempt(ctx, l)
 		if e == nil {
@@ -185,7 +185,7 @@ func (a *attempts) tryKey(ctx context.Context, l keypool.Lease) (err *llm.Error,
 		*count++
 		a.retry(llm.Retry{Wait: wait, Reason: e.Class, From: l.Label, To: l.Label})
 		if !a.stopped && !pause(ctx, wait) {
-			return canceled(ctx, a.target), true
+			return canceledError(ctx, a.target), true
 		}
 	}
 }
@@ -243,7 +243,7 @@ func (a *attempts) attempt(ctx context.Context, l keypool.Lease) (failed *llm.Er
 			a.release()
 		}
 		if a.emit(e); a.stopped {
-			return canceled(ctx, t)
+			return canceledError(ctx, t)
 		}
 	}
 	return nil
@@ -288,7 +288,7 @@ func asError(err error) *llm.Error {
 	return &llm.Error{Class: llm.ClassUnknown, Message: err.Error(), Err: err}
 }
 
-func canceled(ctx context.Context, t *target) *llm.Error {
+func canceledError(ctx context.Context, t *target) *llm.Error {
 	return &llm.Error{Class: llm.ClassCanceled, Provider: t.Name, Model: t.model, Message: "cancelled", Err: context.Cause(ctx)}
 }
 

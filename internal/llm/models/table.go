@@ -38,8 +38,8 @@ func claude(input, output float64) *Price {
 	return &Price{Input: input, Cached: input / 10, CacheWrite: input * 1.25, Output: output}
 }
 
-// tiered returns a price that changes to long above 200,000 tokens of input.
-func tiered(p, long *Price) *Price {
+// tieredPrice returns a price that changes to long above 200,000 tokens of input.
+func tieredPrice(p, long *Price) *Price {
 	p.LongFrom, p.Long = 200_000, long
 	return p
 }
@@ -51,7 +51,7 @@ var table = concat(
 		Model{ID: "claude-opus-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(5, 25)},
 		Model{ID: "claude-opus-4-1", Context: 200_000, Output: 32_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(15, 75)},
 		Model{ID: "claude-opus-4", Context: 200_000, Output: 32_000, Tools: true, Images: true, PDF: true, Reasoning: true},
-		Model{ID: "claude-sonnet-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tiered(claude(3, 15), claude(6, 22.5))},
+		Model{ID: "claude-sonnet-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(claude(3, 15), claude(6, 22.5))},
 		Model{ID: "claude-sonnet-4", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true},
 		Model{ID: "claude-haiku-4-5", Context: 200_000, Output: 64_000, Tools: true, Images: true, PDF: true, Reasoning: true, Price: claude(1, 5)},
 		Model{ID: "claude-3-5-haiku", Context: 200_000, Output: 8_192, Tools: true, Images: true, PDF: true, Price: claude(0.8, 4)},
@@ -75,9 +75,9 @@ var table = concat(
 		Model{ID: "gpt-oss", Context: 131_072, Output: 32_768, Tools: true, Reasoning: true},
 	),
 	maker(geminiHost, geminiPage,
-		Model{ID: "gemini-3-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tiered(price(2, 0.2, 12), price(4, 0.4, 18))},
+		Model{ID: "gemini-3-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(price(2, 0.2, 12), price(4, 0.4, 18))},
 		Model{ID: "gemini-3-flash", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(0.5, 0.05, 3)},
-		Model{ID: "gemini-2.5-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tiered(price(1.25, 0.125, 10), price(2.5, 0.25, 15))},
+		Model{ID: "gemini-2.5-pro", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: tieredPrice(price(1.25, 0.125, 10), price(2.5, 0.25, 15))},
 		Model{ID: "gemini-2.5-flash", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(0.3, 0.03, 2.5)},
 		Model{ID: "gemini-2.5-flash-lite", Context: 1_048_576, Output: 65_536, Tools: true, Images: true, PDF: true, Reasoning: true, Price: price(0.1, 0.01, 0.4)},
 		Model{ID: "gemini-2.0-flash", Context: 1_048_576, Output: 8_192, Tools: true, Images: true, PDF: true, Price: price(0.1, 0.025, 0.4)},

@@ -109,7 +109,7 @@ func add(to []message, m llm.Message) ([]message, error) {
 			case wire.FileText:
 				out.Content += "\n" + wire.FileAsText(p.File)
 			default:
-				return nil, wire.UnsupportedFile(p.File)
+				return nil, wire.UnsupportedFileError(p.File)
 			}
 		}
 	}

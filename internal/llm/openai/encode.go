@@ -200,7 +200,7 @@ func parts(from []llm.Part) (any, error) {
 		case wire.FilePDF:
 			out = append(out, object{"type": "file", "file": object{"filename": f.Name, "file_data": dataURL(f)}})
 		default:
-			return nil, wire.UnsupportedFile(f)
+			return nil, wire.UnsupportedFileError(f)
 		}
 	}
 	return out, nil

@@ -139,7 +139,7 @@ func parts(list []llm.Part) ([]object, error) {
 		case wire.FileText:
 			out = append(out, object{"type": "input_text", "text": wire.FileAsText(f)})
 		default:
-			return nil, wire.UnsupportedFile(f)
+			return nil, wire.UnsupportedFileError(f)
 		}
 	}
 	return out, nil

@@ -123,7 +123,7 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 			}
 		case errors.Is(err, io.EOF):
 			events, err = decoder.End(events[:0])
-			if err == nil && !finished(events) {
+			if err == nil && !endsAnswer(events) {
 				err = io.ErrUnexpectedEOF
 			}
 		default:
@@ -140,15 +140,15 @@ func (c *Client) stream(ctx context.Context, codec *Codec, ep Endpoint, d *Draft
 		if err != nil {
 			return false, err
 		}
-		if finished(events) {
+		if endsAnswer(events) {
 			resp.drain()
 			return false, nil
 		}
 	}
 }
 
-// finished reports whether these events end the answer.
-func finished(events []llm.Event) bool {
+// endsAnswer reports whether these events end the answer.
+func endsAnswer(events []llm.Event) bool {
 	return len(events) > 0 && events[len(events)-1].Kind == llm.EventFinish
 }
 

@@ -34,8 +34,8 @@ func FileAsText(f *llm.File) string {
 	return fmt.Sprintf("<file name=%q>\n%s\n</file>", f.Name, strings.ToValidUTF8(string(f.Data), "\ufffd"))
 }
 
-// UnsupportedFile returns the error for a file of a type that no model accepts.
-func UnsupportedFile(f *llm.File) error {
+// UnsupportedFileError returns the error for a file of a type that no model accepts.
+func UnsupportedFileError(f *llm.File) error {
 	return &llm.Error{
 		Class: llm.ClassCaller, Message: fmt.Sprintf("the model takes no file of type %q (%s)", f.MIME, f.Name),
 		Hint: "PNG, JPEG, GIF and WebP pictures, text and PDF can be attached",

@@ -88,7 +88,7 @@ func responseTo(done *tool.CallDone) (r resultParts, size int) {
 // type and code.
 func errorOf(done *tool.CallDone, r *resultParts) (kind, code string) {
 	if done.Err == nil {
-		return reported(r)
+		return reportedError(r)
 	}
 	if e, ok := errors.AsType[*tool.Error](done.Err); ok {
 		return e.Kind.Type(), nameOnly(e.Code)
@@ -105,7 +105,7 @@ func errorOf(done *tool.CallDone, r *resultParts) (kind, code string) {
 // maxReport is the largest result that is searched for an error, in bytes.
 const maxReport = 64 << 10
 
-func reported(r *resultParts) (kind, code string) {
+func reportedError(r *resultParts) (kind, code string) {
 	if r.bytes() > maxReport {
 		return "", ""
 	}

@@ -139,7 +139,7 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		return gaveUp(c, err)
+		return gaveUpError(c, err)
 	case !c.HasEffects() || s.opts.OnFailure == Continue:
 		return nil
 	}
@@ -151,8 +151,8 @@ func (s *Stage) start(ctx context.Context, c *tool.Call, rec tool.Record) error 
 	}
 }
 
-// gaveUp returns the error for a call whose caller left before the start record was on disk.
-func gaveUp(c *tool.Call, err error) error {
+// gaveUpError returns the error for a call whose caller left before the start record was on disk.
+func gaveUpError(c *tool.Call, err error) error {
 	e := &tool.Error{Op: string(c.Kind), Kind: tool.Canceled, Subject: c.Name, Message: "nothing has run", Err: err}
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.Kind = tool.Timeout

@@ -117,29 +117,29 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		s.logOnce(ctx, c, &v)
 		return c, nil
 	case Refused:
-		return c, refusal(c, &v)
+		return c, refusalError(c, &v)
 	case Passed:
-		if c.Origin == tool.Direct || !settings.enforced(c.Origin) || v.Rule == "" && !tainted(c) {
+		if c.Origin == tool.Direct || !settings.enforced(c.Origin) || v.Rule == "" && !isTainted(c) {
 			return c, nil
 		}
 	case Asked:
 	}
-	if tainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // a call that is known to only read stays allowed
-		v = raised(c, &v)
+	if isTainted(c) && c.Origin != tool.Direct && (v.Rule == "" || v.Decision != Allow) { // a call that is known to only read stays allowed
+		v = raise(c, &v)
 	}
 	out := *c
 	out.Finding = &tool.Finding{Stage: "firewall", Rule: v.Rule, Reason: v.Reason, Risk: v.Risk, Ask: v.Decision != Allow}
 	return &out, nil
 }
 
-// tainted reports whether c does more than read, and comes from a model that has read a text with orders to it.
-func tainted(c *tool.Call) bool {
+// isTainted reports whether c does more than read, and comes from a model that has read a text with orders to it.
+func isTainted(c *tool.Call) bool {
 	_, effects := c.Action.Rated()
 	return c.Taint != "" && effects.Has(tool.EffectWrite|tool.EffectDelete|tool.EffectEgress|tool.EffectExecute)
 }
 
-// raised returns v for a tainted call: one risk higher, and if no rule said anything, because of the taint.
-func raised(c *tool.Call, v *Verdict) Verdict {
+// raise returns v for a tainted call: one risk higher, and if no rule said anything, because of the taint.
+func raise(c *tool.Call, v *Verdict) Verdict {
 	out := *v
 	if out.Risk == tool.RiskUnknown {
 		out.Risk, _ = c.Action.Rated()
@@ -151,8 +151,8 @@ func raised(c *tool.Call, v *Verdict) Verdict {
 	return out
 }
 
-// refusal returns the error for a call that a rule denies.
-func refusal(c *tool.Call, v *Verdict) *tool.Error {
+// refusalError returns the error for a call that a rule denies.
+func refusalError(c *tool.Call, v *Verdict) *tool.Error {
 	e := &tool.Error{
 		Op: "call", Kind: tool.Denied, Code: "denied_by_rule", Subject: c.Subject(), Message: v.Reason,
 		Hint:     "a rule of the person who runs this gateway forbids it; do not repeat it in another form, tell them what you wanted to do",

@@ -72,14 +72,14 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 			Op: "call", Kind: tool.Canceled, Subject: c.Subject(), Message: "it ended while a person was asked", Err: context.Cause(ctx),
 		}}
 	case inner.Err() != nil:
-		return askResult{err: noAnswer(c, s.wait)}
+		return askResult{err: noAnswerError(c, s.wait)}
 	}
 	return askResult{}
 }
 
-// noAnswer returns the error for a person who was asked and did not answer.
-func noAnswer(c *tool.Call, wait time.Duration) *tool.Error {
-	e := cannotAsk(c, fmt.Sprintf("a person was asked and did not answer within %s; nothing was done", units.DurationText(wait)), "call it again when the person is there")
+// noAnswerError returns the error for a person who was asked and did not answer.
+func noAnswerError(c *tool.Call, wait time.Duration) *tool.Error {
+	e := cannotAskError(c, fmt.Sprintf("a person was asked and did not answer within %s; nothing was done", units.DurationText(wait)), "call it again when the person is there")
 	e.Code = "no_answer"
 	return e
 }
@@ -94,16 +94,16 @@ func confirm(ctx context.Context, caller tool.Caller, q tool.Question) (askResul
 		return askResult{}, err
 	}
 	answer := gjson.ParseBytes(raw)
-	a := answered(&q, answer)
+	a := readAnswer(&q, answer)
 	if a.yes && answer.Get("beforehand").Bool() {
 		a.by = "beforehand"
 	}
 	return a, nil
 }
 
-// answered reads the filled-in form: confirm and, if q demands it, name. A grant that q does not offer counts as a no, since whoever makes one up
+// readAnswer reads the filled-in form: confirm and, if q demands it, name. A grant that q does not offer counts as a no, since whoever makes one up
 // has not understood the question.
-func answered(q *tool.Question, answer gjson.Result) askResult {
+func readAnswer(q *tool.Question, answer gjson.Result) askResult {
 	a := askResult{asked: true, yes: answer.Get("confirm").Type == gjson.True, how: "decline"}
 	if a.yes && q.Name != "" && strings.TrimSpace(answer.Get("name").String()) != q.Name {
 		a.yes, a.how = false, wrongName
@@ -145,7 +145,7 @@ func elicit(ctx context.Context, caller tool.Caller, q tool.Question) (askResult
 	root := gjson.ParseBytes(raw)
 	switch root.Get("action").String() {
 	case "accept":
-		return answered(&q, root.Get("content")), nil
+		return readAnswer(&q, root.Get("content")), nil
 	case "cancel":
 		return askResult{asked: true, how: "cancel"}, nil
 	}

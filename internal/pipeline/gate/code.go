@@ -24,13 +24,13 @@ func (s *Stage) byCode(ctx context.Context, c *tool.Call, plan tool.Plan, q tool
 		return nil
 	case w.State == StateDenied:
 		record.Approver = approver
-		return declined(c, "decline")
+		return declinedError(c, "decline")
 	}
 	if isNew {
 		s.asked.Publish(Asked{Call: c, Code: w.Code})
 	}
 	record.Verdict = tool.Deferred
-	e := cannotAsk(c, "a person has to confirm this; the call waits for that and did nothing",
+	e := cannotAskError(c, "a person has to confirm this; the call waits for that and did nothing",
 		"ask the person to run: collie confirm "+w.Code+"; then make the same call again")
 	e.Facts = map[string]any{"confirmationCode": w.Code, "expiresAt": w.Expires}
 	return e

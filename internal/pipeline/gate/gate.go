@@ -132,7 +132,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		return c, nil
 	}
 	if c.Action.DirectOnly && c.Origin != tool.Direct {
-		return c, forPeople(c)
+		return c, directOnlyError(c)
 	}
 	if c.Kind != tool.KindCall {
 		return c, nil
@@ -144,7 +144,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	record := initialRecord(c, d)
 	final := d.Outcome == decision.Deny && !d.Unasked // nobody is asked
 	if final && !grantable {
-		return c, refuse(denied(c, d), &record)
+		return c, refuse(deniedError(c, d), &record)
 	}
 	plan, bound, err := bind(ctx, c)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 			return withBound(c, bound), nil // what the grant covers is what was bound
 		}
 		if final {
-			return c, refuse(denied(c, d), &record)
+			return c, refuse(deniedError(c, d), &record)
 		}
 	}
 	offers := s.offers(about)
@@ -173,7 +173,7 @@ func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 		}
 		if now.Effect != plan.Effect || !slices.Equal(now.Targets, plan.Targets) || !slices.Equal(now.Touches, plan.Touches) ||
 			record.Grant != "" && !slices.Equal(s.touched(c, now), about.Touches) {
-			record.Verdict, record.Grant, refusal = tool.Forbade, "", changed(c)
+			record.Verdict, record.Grant, refusal = tool.Forbade, "", stateChangedError(c)
 		}
 	}
 	if refusal != nil {
@@ -212,16 +212,16 @@ func (s *Stage) agree(ctx context.Context, c *tool.Call, plan tool.Plan, offers 
 		return true, nil
 	case a.asked:
 		record.Approver = a.by
-		return true, declined(c, a.how)
+		return true, declinedError(c, a.how)
 	case c.Origin == tool.Direct:
-		return false, cannotAsk(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
+		return false, cannotAskError(c, "a person has to confirm this, and there is no terminal to ask at", "repeat it with --yes if you mean it")
 	case ofModel(c.Origin) && q.Name != "":
-		return false, cannotAsk(c, "this can do critical harm, and nobody is available to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
+		return false, cannotAskError(c, "this can do critical harm, and nobody is available to allow it", "tell the person what you wanted to do; nothing can allow it beforehand")
 	case ofModel(c.Origin):
-		return false, cannotAsk(c, "this may change something, and nobody is available to allow it",
+		return false, cannotAskError(c, "this may change something, and nobody is available to allow it",
 			"tell the person what you wanted to do; they can allow it beforehand as "+c.Subject())
 	case !s.codes:
-		return false, cannotAsk(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
+		return false, cannotAskError(c, "a person has to confirm this, and the caller cannot ask one", "call from a client that supports elicitation")
 	}
 	return false, s.byCode(ctx, c, plan, q, record)
 }
@@ -300,8 +300,8 @@ func bind(ctx context.Context, c *tool.Call) (tool.Plan, tool.Bound, error) {
 	return plan, bound, err
 }
 
-// changed returns the error for a call that would no longer do what the person was shown.
-func changed(c *tool.Call) *tool.Error {
+// stateChangedError returns the error for a call that would no longer do what the person was shown.
+func stateChangedError(c *tool.Call) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.StateChanged, Subject: c.Subject(),
 		Message: "what it would touch has changed while a person was asked; nothing was done",
@@ -309,7 +309,7 @@ func changed(c *tool.Call) *tool.Error {
 	}
 }
 
-func forPeople(c *tool.Call) error {
+func directOnlyError(c *tool.Call) error {
 	risk, _ := c.Action.Rated()
 	return &tool.Error{
 		Decision: &tool.Decision{Stage: "gate", Rule: "direct_only", Risk: risk, Verdict: tool.Forbade},
@@ -319,8 +319,8 @@ func forPeople(c *tool.Call) error {
 	}
 }
 
-// denied returns the error for a call that the table refuses.
-func denied(c *tool.Call, d decision.Decision) *tool.Error {
+// deniedError returns the error for a call that the table refuses.
+func deniedError(c *tool.Call, d decision.Decision) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: tool.Denied, Code: "denied_by_table", Subject: c.Subject(),
 		Message: fmt.Sprintf("a call of %s risk is refused here", d.Risk),
@@ -328,7 +328,7 @@ func denied(c *tool.Call, d decision.Decision) *tool.Error {
 	}
 }
 
-func declined(c *tool.Call, how string) *tool.Error {
+func declinedError(c *tool.Call, how string) *tool.Error {
 	e := &tool.Error{Op: "call", Kind: tool.Declined, Code: how, Subject: c.Subject()}
 	switch direct, wrong := c.Origin == tool.Direct, how == wrongName; { // the reader of a direct call's error has just answered
 	case direct && wrong:
@@ -349,6 +349,6 @@ const wrongName = "wrong_name"
 // codeRequired is the error code for calls about which nobody could be asked.
 const codeRequired = "confirmation_required"
 
-func cannotAsk(c *tool.Call, why, hint string) *tool.Error {
+func cannotAskError(c *tool.Call, why, hint string) *tool.Error {
 	return &tool.Error{Op: "call", Kind: tool.Unconfirmed, Code: codeRequired, Subject: c.Subject(), Message: why, Hint: hint}
 }

@@ -75,7 +75,7 @@ func (p Pending) List() ([]Waiting, error) {
 		return nil, &tool.Error{Op: "read", Kind: tool.Internal, Subject: p.file.Path, Err: err}
 	}
 	out := []Waiting{}
-	for _, e := range unexpired(raw) {
+	for _, e := range unexpiredEntries(raw) {
 		out = append(out, e.Waiting)
 	}
 	return out, nil
@@ -120,7 +120,7 @@ func (p Pending) Answer(ctx context.Context, code string, yes bool) (w Waiting, 
 	case !found:
 		return w, nothingWaits(code)
 	case !first:
-		return w, alreadyAnswered(&w)
+		return w, alreadyAnsweredError(&w)
 	}
 	return w, nil
 }
@@ -133,7 +133,7 @@ func nothingWaits(code string) error {
 	}
 }
 
-func alreadyAnswered(w *Waiting) error {
+func alreadyAnsweredError(w *Waiting) error {
 	e := &tool.Error{Op: "confirm", Kind: tool.Conflict, Code: "already_answered", Subject: w.Code, Message: "this call has already been confirmed"}
 	if w.State == StateDenied {
 		e.Message = "this call has already been refused"
@@ -179,7 +179,7 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) *tool.E
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	err := p.file.Update(ctx, func(old []byte) ([]byte, error) {
-		list := edit(unexpired(old))
+		list := edit(unexpiredEntries(old))
 		if len(list) == 0 && len(old) == 0 {
 			return old, nil
 		}
@@ -192,9 +192,9 @@ func (p Pending) update(ctx context.Context, edit func([]entry) []entry) *tool.E
 	return nil
 }
 
-// unexpired returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
+// unexpiredEntries returns the unexpired entries. An unreadable file counts as empty: approvals in it have to be given
 // again.
-func unexpired(raw []byte) []entry {
+func unexpiredEntries(raw []byte) []entry {
 	var got struct {
 		Version  int     `json:"version"`
 		Requests []entry `json:"requests"`

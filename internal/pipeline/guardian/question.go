@@ -122,25 +122,25 @@ func (q *question) text(word string) (string, error) {
 	if err := d.Decode(&args); err != nil {
 		return "", err
 	}
-	body, err := json.Marshal(shortened(args))
+	body, err := json.Marshal(shortenStrings(args))
 	if err != nil {
 		return "", err
 	}
 	return word + "\n" + string(head) + "\narguments: " + middle(string(body), maxArgs) + "\n" + word, nil
 }
 
-// shortened returns value with long strings cut.
-func shortened(value any) any {
+// shortenStrings returns value with long strings cut.
+func shortenStrings(value any) any {
 	switch v := value.(type) {
 	case string:
 		return middle(v, maxString)
 	case []any:
 		for i := range v {
-			v[i] = shortened(v[i])
+			v[i] = shortenStrings(v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = shortened(v[k])
+			v[k] = shortenStrings(v[k])
 		}
 	}
 	return value

@@ -370,7 +370,7 @@ func (s *sentences) markHidden(i int) {
 func discount(t *tables, text string, start, end int) int {
 	near := sentences{tables: t, mute: true, matches: &matches{}, text: text[runeStart(text, max(0, start-around)):runeStart(text, min(len(text), end+around))]}
 	mentioned := near.mentions(t.is.speech)
-	switch quoted := quoted(text, start, end); {
+	switch quoted := isQuoted(text, start, end); {
 	case quoted && mentioned != 0:
 		return suspiciousFrom + 1
 	case quoted:
@@ -409,9 +409,9 @@ func runeStart(text string, i int) int {
 	return i
 }
 
-// quoted reports whether the part from start to end is in quotation marks or backticks, with little else. Quotation
+// isQuoted reports whether the part from start to end is in quotation marks or backticks, with little else. Quotation
 // marks around a JSON value or an HTML attribute do not count.
-func quoted(text string, start, end int) bool {
+func isQuoted(text string, start, end int) bool {
 	before, after := text[max(0, start-maxQuoted):start], text[end:min(len(text), end+maxQuoted)]
 	for _, p := range [...][2]string{{"“", "”"}, {"「", "」"}, {"`", "`"}, {`"`, `"`}} {
 		open := strings.LastIndex(before, p[0])

@@ -129,8 +129,8 @@ func number(s string) json.Number {
 	return json.Number(strconv.FormatFloat(f, 'g', -1, 64))
 }
 
-// unreadable returns the problem of arguments that are not valid JSON.
-func unreadable(err error) problem {
+// unreadableProblem returns the problem of arguments that are not valid JSON.
+func unreadableProblem(err error) problem {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return problem{at: tokens(e.JSONPointer), text: "is given more than once"}
@@ -138,13 +138,13 @@ func unreadable(err error) problem {
 		return problem{text: fmt.Sprintf("the arguments must be a JSON object, but are not valid JSON at byte %d: %s", e.ByteOffset, shorten(e.Err.Error(), 80)), whole: true}
 	}
 	if errors.Is(err, errTooMany) {
-		return unchecked(err)
+		return uncheckedProblem(err)
 	}
 	return problem{text: "the arguments must be a JSON object, but are not valid JSON: " + shorten(err.Error(), 80), whole: true}
 }
 
-// unchecked returns the problem of arguments that are too expensive to check against the schema.
-func unchecked(err error) problem {
+// uncheckedProblem returns the problem of arguments that are too expensive to check against the schema.
+func uncheckedProblem(err error) problem {
 	return problem{text: "the arguments cannot be checked: " + err.Error(), whole: true}
 }
 

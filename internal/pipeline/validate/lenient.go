@@ -39,7 +39,7 @@ func (f *form) lenient(obj map[string]any, values int, err *jsonschema.Validatio
 		case *jsonschema.ValidationError:
 			err = again
 		default:
-			return []problem{unchecked(again)}
+			return []problem{uncheckedProblem(again)}
 		}
 	}
 	// A null in a required field is reported as it was given, not as missing.

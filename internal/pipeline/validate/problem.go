@@ -47,7 +47,7 @@ func (f *form) problems(obj map[string]any, values int) []problem {
 				ps = f.lenient(obj, values, err)
 			}
 		default:
-			return []problem{unchecked(err)}
+			return []problem{uncheckedProblem(err)}
 		}
 	}
 	if f.names != nil {
@@ -93,8 +93,8 @@ func compareTokens(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// refusal returns the error for the caller; ps is not empty.
-func refusal(c *tool.Call, ps []problem) error {
+// refusalError returns the error for the caller; ps is not empty.
+func refusalError(c *tool.Call, ps []problem) error {
 	e := &tool.Error{Op: "call", Kind: tool.Invalid, Subject: c.Name, Message: ps[0].sentence()}
 	if c.Tool != "" {
 		e.Subject = c.Tool + "." + c.Action.Name

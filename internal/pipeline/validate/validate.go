@@ -45,7 +45,7 @@ func New(opts Options) *Stage {
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	if c.Kind == tool.KindCall && c.Action != nil && !c.Action.Unchecked {
 		if ps := s.check(ctx, c); len(ps) > 0 {
-			return c, refusal(c, ps)
+			return c, refusalError(c, ps)
 		}
 	}
 	return c, nil
@@ -78,7 +78,7 @@ func (s *Stage) check(ctx context.Context, c *tool.Call) []problem {
 	if !ok {
 		var err error
 		if doc, values, err = decode(args, false); err != nil {
-			return []problem{unreadable(err)}
+			return []problem{unreadableProblem(err)}
 		}
 	}
 	obj, ok := doc.(map[string]any)

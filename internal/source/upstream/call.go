@@ -227,7 +227,7 @@ func wasNotSent(err error) bool {
 func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 	ctx, f := c.calls.Add(ctx, call, c.server.settings().ToolTimeout)
 	if f == nil {
-		return tool.Result{}, tooLate()
+		return tool.Result{}, tooLateError()
 	}
 	defer c.finish(f)
 	if call.Kind == tool.KindRequest {

@@ -30,8 +30,8 @@ type conn struct {
 
 var errNotInUse = errors.New("the connection is being closed")
 
-// tooLate returns the error for a call on a retired connection. Nothing of it was sent.
-func tooLate() error { return &mcp.LinkError{Err: errNotInUse} }
+// tooLateError returns the error for a call on a retired connection. Nothing of it was sent.
+func tooLateError() error { return &mcp.LinkError{Err: errNotInUse} }
 
 // connect starts or reaches the server and initializes the protocol. whose is the session that the connection is for,
 // empty for all. first is the era to try first, and the only one if only is set; see [session.Session.Open].

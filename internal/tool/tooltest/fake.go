@@ -158,7 +158,7 @@ func (f *Fake) On(target string, run tool.Runner) {
 func (f *Fake) Hang(target string) {
 	f.On(target, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
 		<-ctx.Done()
-		return tool.Result{}, ended(ctx, c)
+		return tool.Result{}, endedError(ctx, c)
 	})
 }
 
@@ -176,7 +176,7 @@ func (f *Fake) Run(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	run := f.answers[c.Target]
 	f.mu.Unlock()
 	if ctx.Err() != nil {
-		return tool.Result{}, ended(ctx, c)
+		return tool.Result{}, endedError(ctx, c)
 	}
 	if run == nil {
 		run = f.answer
@@ -216,8 +216,8 @@ func (f *Fake) answer(_ context.Context, c *tool.Call) (tool.Result, error) {
 	return tool.Result{}, tool.NewProtocolError(-32602, fmt.Sprintf("unknown %s %q", c.Kind, c.Target), nil)
 }
 
-// ended returns the error for a call whose context has ended.
-func ended(ctx context.Context, c *tool.Call) error {
+// endedError returns the error for a call whose context has ended.
+func endedError(ctx context.Context, c *tool.Call) error {
 	return &tool.Error{Op: "call", Kind: tool.Canceled, Subject: c.Name, Err: context.Cause(ctx)}
 }
 

@@ -67,8 +67,8 @@ func syncError(ctx context.Context, op, dir string, err error) error {
 	return err
 }
 
-// Removed counts what a sync removed.
-func Removed(r *FolderSynced) int {
+// CountRemoved counts what a sync removed.
+func CountRemoved(r *FolderSynced) int {
 	return r.Count(folder.FileDeleted) + r.Count(folder.DocDeleted)
 }
 
@@ -76,6 +76,6 @@ func Removed(r *FolderSynced) int {
 func SyncDetail(file, place string, r *FolderSynced) map[string]any {
 	return map[string]any{
 		"file": file, "place": place, "notebook": r.Notebook, "documents": r.Documents, "files": r.Files,
-		"removed": Removed(r), "conflicts": r.Count(folder.BothKept), "held": r.Held.Count(), "problems": len(r.Problems),
+		"removed": CountRemoved(r), "conflicts": r.Count(folder.BothKept), "held": r.Held.Count(), "problems": len(r.Problems),
 	}
 }

@@ -31,7 +31,7 @@ func main() {
 	debug.SetGCPercent(400) // this and the processors as Collie has them, by the same rule
 	var fit *process.Processors
 	if os.Getenv("GOMAXPROCS") == "" {
-		fit = process.FitProcessors(process.Allowed() / 2)
+		fit = process.FitProcessors(process.AllowedProcessors() / 2)
 	}
 	if err := run(context.Background(), fit, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "relay:", err)

@@ -105,5 +105,5 @@ func subject(e *auditadmin.Entry) string {
 	case e.Kind == "chain.start":
 		return locale.Sprintf("pid %s", gjson.GetBytes(e.Detail, "pid").String())
 	}
-	return output.First(e.Name, e.Tool)
+	return output.FirstNonEmpty(e.Name, e.Tool)
 }

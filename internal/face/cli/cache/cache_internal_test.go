@@ -150,11 +150,11 @@ func TestStatsOf(t *testing.T) {
 func TestNotKept(t *testing.T) {
 	t.Parallel()
 	var got *tool.Error
-	if !errors.As(cacheadmin.NotKept("cache warm", errors.New("odd")), &got) || got.Kind != tool.Unavailable || !strings.Contains(got.Error(), "odd") {
+	if !errors.As(cacheadmin.NotKeptError("cache warm", errors.New("odd")), &got) || got.Kind != tool.Unavailable || !strings.Contains(got.Error(), "odd") {
 		t.Errorf("%v", got)
 	}
 	inner := &tool.Error{Op: "write", Kind: tool.Unavailable, Subject: "/f", Message: "the file is read-only", Hint: "chmod u+w it"}
-	if !errors.As(cacheadmin.NotKept("cache warm", inner), &got) || got.Hint != "chmod u+w it" || got.Subject != "/f" || strings.Count(got.Error(), "/f") != 1 {
+	if !errors.As(cacheadmin.NotKeptError("cache warm", inner), &got) || got.Hint != "chmod u+w it" || got.Subject != "/f" || strings.Count(got.Error(), "/f") != 1 {
 		t.Errorf("%v", got)
 	}
 }

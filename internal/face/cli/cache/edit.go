@@ -90,7 +90,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 		if !slices.Contains(known, name) {
 			return &tool.Error{
 				Op: "cache clear", Kind: tool.NotFound, Subject: name, Message: "nothing is cached for it",
-				Hint: output.First(root.DidYouMeanHint(name, known), "collie cache show lists what is kept"),
+				Hint: output.FirstNonEmpty(root.DidYouMeanHint(name, known), "collie cache show lists what is kept"),
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (p commands) clear(ctx context.Context, names []string) error {
 		if sameSettings {
 			removed, err := r.ClearCache(ctx, names)
 			if err != nil {
-				return cacheadmin.NotKept(command, err)
+				return cacheadmin.NotKeptError(command, err)
 			}
 			if len(removed) > 0 {
 				p.OnRecord(ctx, cfg, command, map[string]any{"servers": removed})
@@ -169,7 +169,7 @@ func (p commands) erased(removed []string) error {
 
 func (p commands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Import the lists of another cache file", Args: root.Named("file"),
+		Use: "import FILE", Short: "Import the lists of another cache file", Args: root.NamedArgs("file"),
 		Long: "Imports lists from another Collie's cache file, or from xiaozhi.cache.json, for servers that have\n" +
 			"none here. They are marked as imported: until their server confirms them, they are shown only\n" +
 			"with cache.trustImported.",
@@ -200,7 +200,7 @@ func (p commands) importFile(ctx context.Context, args []string) error {
 		if i.Skipped == "" {
 			imported++
 		}
-		rows = append(rows, []string{i.Name, fmt.Sprint(i.Tools), output.First(i.Skipped, "imported")})
+		rows = append(rows, []string{i.Name, fmt.Sprint(i.Tools), output.FirstNonEmpty(i.Skipped, "imported")})
 	}
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"imported": imported, "servers": list})

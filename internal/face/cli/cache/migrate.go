@@ -83,7 +83,7 @@ func (p commands) showFields(path string, m cacheadmin.Migration, changes []fiel
 	locale.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
 	for _, c := range changes {
 		if c.Was != nil || c.Now == nil {
-			fmt.Fprintf(&b, "- %s %s\n", c.Pointer, output.First(string(c.Was), "***"))
+			fmt.Fprintf(&b, "- %s %s\n", c.Pointer, output.FirstNonEmpty(string(c.Was), "***"))
 		}
 		if c.Now != nil {
 			fmt.Fprintf(&b, "+ %s %s\n", c.Pointer, c.Now)

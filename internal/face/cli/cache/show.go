@@ -77,7 +77,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	list := entry.Get("tools").Array()
 	add("tools", strconv.Itoa(len(list)))
 	for _, t := range list {
-		add("  "+t.Get("name").String(), output.First(t.Get("description").String(), t.Get("title").String(), "-"))
+		add("  "+t.Get("name").String(), output.FirstNonEmpty(t.Get("description").String(), t.Get("title").String(), "-"))
 	}
 	return out
 }
@@ -118,7 +118,7 @@ func (p commands) show(ctx context.Context, args []string) error {
 	if i < 0 {
 		return &tool.Error{
 			Op: "cache show", Kind: tool.NotFound, Subject: args[0], Message: "it is neither configured nor cached",
-			Hint: output.First(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
+			Hint: output.FirstNonEmpty(root.DidYouMeanHint(args[0], names), "collie cache show lists what is kept"),
 		}
 	}
 	s := &contents.Servers[i]
@@ -168,11 +168,11 @@ func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]st
 	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
 	for i := range servers {
 		s := &servers[i]
-		row := []string{s.Name, output.First(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", output.First(staleReason(s), "-")}
+		row := []string{s.Name, output.FirstNonEmpty(string(s.Verdict), "-"), "-", "-", "-", "-", "-", "-", "-", output.FirstNonEmpty(staleReason(s), "-")}
 		if s.Entry != nil {
 			copy(row[2:], []string{
-				confirmed(s), strconv.Itoa(s.Tools), output.BinarySize(int64(s.Bytes)), string(s.State),
-				output.First(s.Era, "-"), output.First(s.Scope, "-"), output.First(s.LastError, "-"),
+				confirmedAgo(s), strconv.Itoa(s.Tools), output.BinarySize(int64(s.Bytes)), string(s.State),
+				output.FirstNonEmpty(s.Era, "-"), output.FirstNonEmpty(s.Scope, "-"), output.FirstNonEmpty(s.LastError, "-"),
 			})
 		}
 		rows = append(rows, row)
@@ -201,11 +201,11 @@ func staleReason(s *serveradmin.CachedServer) string {
 	if !s.Configured {
 		return "not_configured"
 	}
-	return output.First(s.Reason, s.StateReason)
+	return output.FirstNonEmpty(s.Reason, s.StateReason)
 }
 
-// confirmed returns how long ago the running server has confirmed its lists.
-func confirmed(s *serveradmin.CachedServer) string {
+// confirmedAgo returns how long ago the running server has confirmed its lists.
+func confirmedAgo(s *serveradmin.CachedServer) string {
 	if s.ValidatedAt.IsZero() {
 		return "-"
 	}

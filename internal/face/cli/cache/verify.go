@@ -66,7 +66,7 @@ func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings
 		}
 	}
 	_, err := locale.Fprintf(p.Out, "%s, %s; format %s, %s, %s ever written, %s\n",
-		locale.Count(faults, "error"), locale.Count(warnings, "warning"), output.First(r.Version, "unknown"), locale.Count(len(r.Servers), "server"), entriesOf(r.TotalWrites), output.BinarySize(int64(r.Bytes)))
+		locale.Count(faults, "error"), locale.Count(warnings, "warning"), output.FirstNonEmpty(r.Version, "unknown"), locale.Count(len(r.Servers), "server"), entriesOf(r.TotalWrites), output.BinarySize(int64(r.Bytes)))
 	return err
 }
 

@@ -72,7 +72,7 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 	failed := 0
 	var rows [][]string
 	for _, r := range results {
-		state := output.First(r.Note, "ok")
+		state := output.FirstNonEmpty(r.Note, "ok")
 		if !r.OK {
 			failed++
 			state = r.Error
@@ -96,7 +96,7 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 	case unwritten != nil && p.JSON:
 		return root.Exit(root.ExitUnreachable)
 	case unwritten != nil:
-		return cacheadmin.NotKept(command, unwritten)
+		return cacheadmin.NotKeptError(command, unwritten)
 	case failed > 0:
 		return root.Exit(root.ExitPartial)
 	}
@@ -106,13 +106,13 @@ func (p commands) learn(ctx context.Context, command string, names []string, par
 // learners returns the servers to ask: the named ones, or all that are enabled.
 func (p commands) learners(ctx context.Context, cfg *config.Config, command string, names []string) ([]string, error) {
 	if !cfg.Cache.Enabled {
-		return nil, cacheadmin.Off(command)
+		return nil, cacheadmin.OffError(command)
 	}
 	known := root.ServerNames(cfg)
 	var out []string
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, root.UnknownServer(command, name, known)
+			return nil, root.UnknownServerError(command, name, known)
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)

@@ -147,7 +147,7 @@ func (p commands) completeWords(ctx context.Context, words []string, typed strin
 	defer b.Close()
 	for i := range target.tool.Actions {
 		if a := &target.tool.Actions[i]; a.Off == "" {
-			about, _, _ := strings.Cut(output.FirstLine(output.First(a.Description, a.Title)), ". ")
+			about, _, _ := strings.Cut(output.FirstLine(output.FirstNonEmpty(a.Description, a.Title)), ". ")
 			add(a.Name, about)
 		}
 	}

@@ -107,7 +107,7 @@ func (p commands) listPending(ctx context.Context, cfg *config.Config) error {
 
 // describeCaller describes the client that made a call, as far as it is known.
 func describeCaller(w *app.PendingCall) string {
-	name := output.First(w.Client, w.Principal)
+	name := output.FirstNonEmpty(w.Client, w.Principal)
 	if w.Origin == "" {
 		return name
 	}
@@ -129,7 +129,7 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 	t, err := p.OpenTerminal()
 	if err != nil {
 		return &tool.Error{
-			Op: opConfirm, Kind: tool.Unconfirmed, Subject: output.First(w.Code, q.ID), Message: "there is no terminal to ask at",
+			Op: opConfirm, Kind: tool.Unconfirmed, Subject: output.FirstNonEmpty(w.Code, q.ID), Message: "there is no terminal to ask at",
 			Hint: "run it in a terminal yourself; the answer is read only from there", Err: err,
 		}
 	}

@@ -86,7 +86,7 @@ func (p commands) find(ctx context.Context, b root.Backend, words []string, prof
 	case i < 0:
 		return namedTarget{}, p.notOffered(ctx, b, name, toolNames(tools))
 	case len(words) == 1 && !anyOn(&tools[i]): // for a call, the pipeline reports that after refreshing the list
-		return namedTarget{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.First(tools[i].Off, "all its actions are")}
+		return namedTarget{}, &tool.Error{Op: "call", Kind: tool.Disabled, Subject: name, Message: "it is switched off: " + output.FirstNonEmpty(tools[i].Off, "all its actions are")}
 	case len(words) == 1:
 		return namedTarget{}, root.Usage("which action of %s? %s", name, actionList(&tools[i]))
 	case len(words) > 2 && refusesValues(&tools[i], words[1]):

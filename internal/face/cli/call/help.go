@@ -24,7 +24,7 @@ func (p commands) showAction(ctx context.Context, b root.Backend, words []string
 		return err
 	}
 	a := target.action
-	off := output.First(target.tool.Off, a.Off)
+	off := output.FirstNonEmpty(target.tool.Off, a.Off)
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"tool": target.tool.Name, "action": a.Name, "off": off, "definition": a.Definition})
 	}
@@ -179,7 +179,7 @@ func example(words []string, params []arguments.Parameter, positional []string) 
 		}
 		if len(positional) > 0 && positional[0] == q.Name && !needsJSON(q) {
 			_, value, _ := strings.Cut(exampleFlag(q), " ")
-			line, positional = line+" "+output.First(value, "true"), positional[1:]
+			line, positional = line+" "+output.FirstNonEmpty(value, "true"), positional[1:]
 			continue
 		}
 		if isOwnFlag(words, q.Flag) && !needsJSON(q) {

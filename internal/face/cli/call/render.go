@@ -151,7 +151,7 @@ func PayloadError(text string) *tool.Error {
 	if !strings.HasPrefix(text, `{"error":{"type":`) {
 		return nil
 	}
-	e, ok := remote.Refused(0, []byte(text)).(*tool.Error) //nolint:errorlint // it is made here
+	e, ok := remote.RefusalError(0, []byte(text)).(*tool.Error) //nolint:errorlint // it is made here
 	if !ok || e.Kind == tool.Internal && e.Subject == "" {
 		return nil
 	}

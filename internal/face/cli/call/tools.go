@@ -160,14 +160,14 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 	var cells [][]string
 	for _, r := range rows {
 		actions := strconv.Itoa(r.Actions)
-		about := output.First(r.Description, r.Title)
+		about := output.FirstNonEmpty(r.Description, r.Title)
 		switch {
 		case r.Off != "" && r.View == "": // a server that offers nothing
 			actions, about = "-", locale.Sprintf("%s; collie tools %s shows more", locale.Sentence(r.Off), r.Name)
 		case r.Off != "":
 			about = locale.Sprintf("off: %s", locale.Sentence(r.Off))
 		}
-		cells = append(cells, []string{r.Name, actions, output.First(r.View, "-"), output.FirstLine(about)})
+		cells = append(cells, []string{r.Name, actions, output.FirstNonEmpty(r.View, "-"), output.FirstLine(about)})
 	}
 	return p.Table([]string{"TOOL", "ACTIONS", "VIEW", "ABOUT"}, cells)
 }
@@ -190,7 +190,7 @@ func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
 		}
 		listed[t.Name] = true
 		rows = append(rows, toolRow{
-			Name: t.Name, Title: output.First(t.Title, says[t.Name]), Description: t.Description,
+			Name: t.Name, Title: output.FirstNonEmpty(t.Title, says[t.Name]), Description: t.Description,
 			View: string(t.View), Actions: on, Off: t.Off,
 		})
 	}
@@ -238,7 +238,7 @@ func (p commands) showTool(ctx context.Context, b root.Backend, name, profile st
 		}
 		var cells [][]string
 		for i, r := range rows {
-			about := output.FirstLine(output.First(r.Description, r.Title))
+			about := output.FirstLine(output.FirstNonEmpty(r.Description, r.Title))
 			if t.Actions[i].Strict { // the first sentence of a built-in description says what the action is for
 				about, _, _ = strings.Cut(about, ". ")
 			}
@@ -263,7 +263,7 @@ func actionRows(t *tool.Tool) []actionRow {
 		a := &t.Actions[i]
 		rows = append(rows, actionRow{
 			Name: a.Name, Usage: signature(a), Title: a.Title, Description: a.Description, ReadOnly: a.ReadOnly,
-			Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Off: output.First(t.Off, a.Off), InputSchema: a.InputSchema,
+			Dangerous: a.Dangerous, DangerousWith: a.DangerousWith, Off: output.FirstNonEmpty(t.Off, a.Off), InputSchema: a.InputSchema,
 		})
 	}
 	return rows

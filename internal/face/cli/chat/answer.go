@@ -144,7 +144,7 @@ func (s *screen) ended(e ended) {
 		s.setEditing(e.said.edits)
 	}
 	if err == nil {
-		if err = conversation.Ended(e.turn); err != nil && e.of.stopped {
+		if err = conversation.EndError(e.turn); err != nil && e.of.stopped {
 			s.say("%s", s.Dim(locale.T("stopped")))
 			err = nil
 		}

@@ -245,7 +245,7 @@ func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, sho
 	if err != nil {
 		return conversation.NoModel(ctx, k.Program, k.flags.model, err)
 	}
-	return conversation.Ended(end)
+	return conversation.EndError(end)
 }
 
 // found lists model providers that were found on this machine, if none is configured.

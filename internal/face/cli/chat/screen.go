@@ -344,7 +344,7 @@ func (s *screen) opened(o opened) tea.Cmd {
 }
 
 // unsent returns what is kept as a draft. A message of the command line that could not be sent does not replace an earlier draft.
-func (s *screen) unsent() string { return output.First(s.later, s.input.Value()) }
+func (s *screen) unsent() string { return output.FirstNonEmpty(s.later, s.input.Value()) }
 
 // begin sends what was entered before the screen was ready.
 func (s *screen) begin() tea.Cmd {

@@ -100,7 +100,7 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 		return root.Usage("which client? collie connect %s", strings.Join(clientNames(), "|"))
 	case !slices.Contains(clientNames(), args[0]):
 		near := root.DidYouMean(args[0], clientNames())
-		return root.Usage("there is no client %q%s known clients: %s", args[0], output.First(near, ";"), strings.Join(clientNames(), ", "))
+		return root.Usage("there is no client %q%s known clients: %s", args[0], output.FirstNonEmpty(near, ";"), strings.Join(clientNames(), ", "))
 	case f.tokenEnv != "" && !f.http:
 		return root.Usage("--token-env is for --http")
 	case !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets):

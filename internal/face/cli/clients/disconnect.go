@@ -148,5 +148,5 @@ func (p commands) settingsOf(c *hostadmin.Connected) string {
 	if c.Profile != "" {
 		words = append(words, "--profile "+c.Profile)
 	}
-	return output.First(strings.Join(words, " "), locale.T("your own"))
+	return output.FirstNonEmpty(strings.Join(words, " "), locale.T("your own"))
 }

@@ -209,7 +209,7 @@ func (p commands) writeServers(ctx context.Context, cfg *config.Config, plan *ho
 		return nil, err
 	}
 	if err := config.AddServers(ctx, file, entries, false); err != nil {
-		return nil, root.NotWritten("mcp import", file, err)
+		return nil, root.NotWrittenError("mcp import", file, err)
 	}
 	p.tellFindings(cfg, entries)
 	p.Changed(ctx, cfg, "mcp import", map[string]any{"servers": names, "file": file, "from": plan.Files})

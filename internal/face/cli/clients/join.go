@@ -158,7 +158,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
-		if j.file == "" && !hostadmin.Installed(j.Env, j.client, plan.File, j.runs) {
+		if j.file == "" && !hostadmin.IsInstalled(j.Env, j.client, plan.File, j.runs) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
 		if err := j.apply(ctx, profile); err != nil {
@@ -236,7 +236,7 @@ func (j *joining) warnDuplicates() {
 // notesProfile returns the client's profile. It changes or creates a profile if the client should have the
 // tools for notes, or should not have them.
 func (j *joining) notesProfile(ctx context.Context) (string, error) {
-	profile := output.First(j.profile, j.client)
+	profile := output.FirstNonEmpty(j.profile, j.client)
 	current, known := j.cfg.Profiles[profile]
 	usual := j.profile
 	if known {
@@ -278,7 +278,7 @@ func (j *joining) setExclude(ctx context.Context, profile string, tools []string
 	file := root.SettingsFile(j.cfg)
 	path := "/profiles/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(profile) + "/tools/exclude"
 	if err := j.cfg.Edit(ctx, file, config.Setting(path, raw)); err != nil {
-		return root.NotWritten("connect", file, err)
+		return root.NotWrittenError("connect", file, err)
 	}
 	j.Note("set profile %s in %s", profile, file)
 	j.Changed(ctx, j.cfg, "config set", map[string]any{"setting": path, "file": file})

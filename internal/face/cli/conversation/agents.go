@@ -75,7 +75,7 @@ func (p commands) listAgents() error {
 
 func (p commands) showAgentCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Show an agent and what it may do", Args: root.Named("name"),
+		Use: "show NAME", Short: "Show an agent and what it may do", Args: root.NamedArgs("name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := p.library()
 			if err != nil {
@@ -99,13 +99,13 @@ func (p commands) newAgentCommand() *cobra.Command {
 	var about string
 	var force bool
 	c := &cobra.Command{
-		Use: "new NAME", Short: "Begin the file of an agent", Args: root.Named("name"),
+		Use: "new NAME", Short: "Begin the file of an agent", Args: root.NamedArgs("name"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, _, err := p.Settings()
 			if err != nil {
 				return err
 			}
-			a := library.Agent{Name: args[0], Description: output.First(about, locale.T("What this agent is for")), Prompt: locale.T("Describe here how it should work.")}
+			a := library.Agent{Name: args[0], Description: output.FirstNonEmpty(about, locale.T("What this agent is for")), Prompt: locale.T("Describe here how it should work.")}
 			if a.File, err = library.Begin(cfg.Paths.Config, &a, force); err != nil {
 				return err
 			}

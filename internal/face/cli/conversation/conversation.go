@@ -118,7 +118,7 @@ func (a *API) Do(ctx context.Context, method, path string, in, out any) error {
 
 // responseError returns the error in an answer, without an operation: the person knows what they typed.
 func responseError(status int, raw []byte) error {
-	err := remote.Refused(status, raw)
+	err := remote.RefusalError(status, raw)
 	if e, ok := errors.AsType[*tool.Error](err); ok && e.Op == "call" {
 		e.Op = ""
 	}

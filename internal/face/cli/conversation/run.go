@@ -187,11 +187,11 @@ func (p commands) finishRun(end json.RawMessage) error {
 	if p.JSON && state != "done" {
 		return root.Exit(root.ExitFailed)
 	}
-	return Ended(end)
+	return EndError(end)
 }
 
-// Ended returns the error that a turn ended with, nil if it is done.
-func Ended(end json.RawMessage) error {
+// EndError returns the error that a turn ended with, nil if it is done.
+func EndError(end json.RawMessage) error {
 	t := gjson.ParseBytes(end)
 	state := t.Get("state").String()
 	if state == "done" {

@@ -33,7 +33,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "show ID", Short: "Show a conversation as it was read last", Args: root.Named("id"),
+			Use: "show ID", Short: "Show a conversation as it was read last", Args: root.NamedArgs("id"),
 			RunE: func(c *cobra.Command, args []string) error {
 				form := "markdown"
 				if p.JSON {
@@ -45,7 +45,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "search TEXT", Short: "Find messages that have a text", Args: root.Named("text"),
+			Use: "search TEXT", Short: "Find messages that have a text", Args: root.NamedArgs("text"),
 			RunE: func(c *cobra.Command, args []string) error {
 				return p.withAPI(c.Context(), func(a *API) error { return p.search(c.Context(), a, args[0]) })
 			},
@@ -53,7 +53,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 		p.exportCommand(),
 		p.importCommand(),
 		&cobra.Command{
-			Use: "fork MESSAGE", Short: "Begin a conversation with a copy of what leads to a message", Args: root.Named("message"),
+			Use: "fork MESSAGE", Short: "Begin a conversation with a copy of what leads to a message", Args: root.NamedArgs("message"),
 			RunE: func(c *cobra.Command, args []string) error {
 				return p.withAPI(c.Context(), func(a *API) error {
 					return p.createSession(c.Context(), a, "/messages/"+url.PathEscape(args[0])+"/fork", map[string]any{})
@@ -61,7 +61,7 @@ func SessionsCommand(shared *root.Program) *cobra.Command {
 			},
 		},
 		&cobra.Command{
-			Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a conversation and all that is in it", Args: root.Named("id"),
+			Use: "delete ID", Aliases: []string{"rm"}, Short: "Delete a conversation and all that is in it", Args: root.NamedArgs("id"),
 			RunE: func(c *cobra.Command, args []string) error {
 				return p.withAPI(c.Context(), func(a *API) error {
 					return a.Do(c.Context(), http.MethodDelete, "/sessions/"+url.PathEscape(args[0]), nil, nil)
@@ -74,7 +74,7 @@ func (p commands) exportCommand() *cobra.Command {
 	var format, note string
 	var redact, overwrite bool
 	c := &cobra.Command{
-		Use: "export ID", Short: "Print a conversation as JSON, which import takes, as Markdown or as a web page", Args: root.Named("id"),
+		Use: "export ID", Short: "Print a conversation as JSON, which import takes, as Markdown or as a web page", Args: root.NamedArgs("id"),
 		Example: "  collie sessions export ID --format markdown > talk.md\n  collie sessions export ID --format html > talk.html\n  collie sessions export ID --to-note /Notebook/Talk",
 		RunE: func(c *cobra.Command, args []string) error {
 			if note != "" {
@@ -96,7 +96,7 @@ func (p commands) exportCommand() *cobra.Command {
 
 func (p commands) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "import FILE", Short: "Add conversations from a file", Args: root.Named("file"),
+		Use: "import FILE", Short: "Add conversations from a file", Args: root.NamedArgs("file"),
 		Long: "Takes what export wrote, and the exports of ChatGPT (conversations.json), LibreChat and Open WebUI.\n" +
 			"Their branches come along; what is not taken over is listed.",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -137,7 +137,7 @@ func (p commands) list(ctx context.Context, a *API) error {
 		}
 		for _, raw := range page.Sessions {
 			s := gjson.ParseBytes(raw)
-			rows = append(rows, []string{s.Get("id").String(), s.Get("updatedAt").Time().Local().Format("2006-01-02 15:04"), output.First(s.Get("title").String(), "-")})
+			rows = append(rows, []string{s.Get("id").String(), s.Get("updatedAt").Time().Local().Format("2006-01-02 15:04"), output.FirstNonEmpty(s.Get("title").String(), "-")})
 		}
 		all = append(all, page.Sessions...)
 		if cursor = page.NextCursor; cursor == "" {

@@ -34,7 +34,7 @@ func StoreCommand(shared *root.Program) *cobra.Command {
 				"original and are not in the copy.",
 			Example: "  collie store backup\n  collie store backup ~/Backups",
 			RunE: func(c *cobra.Command, args []string) error {
-				return p.backupStore(c.Context(), output.First(append(args, "")...))
+				return p.backupStore(c.Context(), output.FirstNonEmpty(append(args, "")...))
 			},
 		},
 	)

@@ -30,9 +30,9 @@ func (p commands) importTranscripts(ctx context.Context, a *API, file string, ra
 			return err
 		}
 		sessions = append(sessions, made)
-		rows = append(rows, []string{gjson.GetBytes(made, "id").String(), strconv.Itoa(c.Messages), output.First(c.Title, "-")})
+		rows = append(rows, []string{gjson.GetBytes(made, "id").String(), strconv.Itoa(c.Messages), output.FirstNonEmpty(c.Title, "-")})
 		for _, left := range c.Left {
-			notes = append(notes, output.First(c.Title, strconv.Itoa(len(rows)))+": "+left)
+			notes = append(notes, output.FirstNonEmpty(c.Title, strconv.Itoa(len(rows)))+": "+left)
 		}
 	}
 	if p.JSON {

@@ -44,7 +44,7 @@ func BackupCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	withSecrets := false
 	c := &cobra.Command{
-		Use: "backup DIR", Short: "Copy everything that is yours into a folder, even while it is in use", Args: root.Named("folder"),
+		Use: "backup DIR", Short: "Copy everything that is yours into a folder, even while it is in use", Args: root.NamedArgs("folder"),
 		Long: "Copies the notes of the vault, conversations, records, settings, agents and what people have decided\n" +
 			"into DIR, a new or empty folder, with a list of all files and their checksums, even while a gateway\n" +
 			"runs. Named tokens are in it as hashes. Secrets, sign-ins and the first token are left out unless\n" +
@@ -62,7 +62,7 @@ func RestoreCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	var yes, overwrite bool
 	c := &cobra.Command{
-		Use: "restore DIR", Short: "Put back what collie backup has copied", Args: root.Named("folder"),
+		Use: "restore DIR", Short: "Put back what collie backup has copied", Args: root.NamedArgs("folder"),
 		Long: "Puts the files of DIR, a folder written by collie backup, into this home, after all of them were\n" +
 			"checked. A home that holds something is refused, unless you give --overwrite: what was there is kept\n" +
 			"in a folder beside it. Stop the gateway first.",
@@ -199,8 +199,8 @@ func backupError(op, dir string, err error) error {
 	return e
 }
 
-// occupied returns which parts of a home exist already.
-func occupied(cfg *config.Config) (list []string) {
+// existingParts returns which parts of a home exist already.
+func existingParts(cfg *config.Config) (list []string) {
 	store, _ := app.StoreFile(cfg)
 	for _, at := range []string{cfg.Paths.ConfigFile, cfg.Vault.File, store, cfg.Audit.Dir, filepath.Join(cfg.Paths.State, "tokens.json")} {
 		if _, err := os.Lstat(at); err == nil {
@@ -231,7 +231,7 @@ func (p commands) restore(ctx context.Context, dir string, yes, overwrite bool) 
 	if err != nil {
 		return backupError(op, dir, err)
 	}
-	there := occupied(cfg)
+	there := existingParts(cfg)
 	if len(there) > 0 && !overwrite {
 		return &tool.Error{Op: op, Kind: tool.Exists, Subject: there[0], Message: "this home holds something already: nothing was changed", Hint: "--overwrite puts it aside; --home DIR names another home"}
 	}

@@ -96,7 +96,7 @@ func (r *syncRecorder) sync(ctx context.Context, dir string) {
 	default:
 		r.isNews(dir, "")
 	}
-	if report.Idle || report.Documents+report.Files+vaultadmin.Removed(&report) == 0 {
+	if report.Idle || report.Documents+report.Files+vaultadmin.CountRemoved(&report) == 0 {
 		return
 	}
 	detail, err := json.Marshal(vaultadmin.SyncDetail(r.vault.Path(), dir, &report))

@@ -21,7 +21,7 @@ func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 		return root.Usage("SIYUAN_MCP_PATH is %q, and a gateway is always at /mcp; unset it", path)
 	}
 	if f.addr == "" && !cfg.HTTP.AddrSet && host+port != "" {
-		f.addr = net.JoinHostPort(output.First(strings.Trim(host, "[]"), "127.0.0.1"), output.First(port, "7420"))
+		f.addr = net.JoinHostPort(output.FirstNonEmpty(strings.Trim(host, "[]"), "127.0.0.1"), output.FirstNonEmpty(port, "7420"))
 	}
 	cert, key := p.Env.Get("SIYUAN_MCP_TLS_CERT"), p.Env.Get("SIYUAN_MCP_TLS_KEY")
 	if (cert == "") != (key == "") {

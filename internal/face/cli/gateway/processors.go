@@ -22,7 +22,7 @@ func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 	end, ended := func() {}, make(chan struct{})
 	later := time.AfterFunc(startEnds, func() {
 		defer close(ended)
-		now := process.FitProcessors(process.Allowed() / 2)
+		now := process.FitProcessors(process.AllowedProcessors() / 2)
 		fit.Store(now)
 		calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
 			now.Begin()

@@ -113,7 +113,7 @@ func (a clientAPI) RemoveProfile(ctx context.Context, name, typed string) error 
 func (a clientAPI) editProfile(ctx context.Context, cfg *config.Config, name, command string, change func([]byte) ([]byte, error)) error {
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, change); err != nil {
-		return refusedSetting("profiles."+name, err)
+		return refusedSettingError("profiles."+name, err)
 	}
 	a.s.OnRecord(ctx, cfg, command, map[string]any{"setting": "profiles", "name": name, "file": file})
 	return a.reread(ctx)

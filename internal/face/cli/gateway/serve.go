@@ -301,10 +301,10 @@ func (s *serving) routes(mcp http.Handler, w *watcher) (mux *http.ServeMux, end 
 func (s *serving) listenerOptions(cfg *config.Config) (httpserver.Options, error) {
 	f := s.flags
 	o := httpserver.Options{
-		Addr: output.First(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
+		Addr: output.FirstNonEmpty(f.addr, cfg.HTTP.Addr), NoAuth: f.noAuth || cfg.HTTP.NoAuth,
 		PublicURL: cfg.HTTP.PublicURL, TrustedProxies: cfg.HTTP.TrustedProxies,
 		AllowedHosts: cfg.HTTP.AllowedHosts, AllowedOrigins: slices.Concat(cfg.HTTP.AllowedOrigins, f.origins),
-		TLSCert: output.First(f.cert, cfg.HTTP.TLSCert), TLSKey: output.First(f.key, cfg.HTTP.TLSKey),
+		TLSCert: output.FirstNonEmpty(f.cert, cfg.HTTP.TLSCert), TLSKey: output.FirstNonEmpty(f.key, cfg.HTTP.TLSKey),
 		MaxBody: cfg.HTTP.MaxBody, Routes: Routes(), Version: s.Version, Logger: s.log,
 		Public: []string{pages.Path}, Framed: []string{pages.FramePath}, Browser: s.pages.Person,
 		Keys: []httpserver.Key{

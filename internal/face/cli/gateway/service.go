@@ -92,7 +92,7 @@ func (p commands) service(cfg *config.Config, f *serviceFlags) (*unit, error) {
 		return nil, err
 	}
 	s.args = append(append([]string{"serve"}, args[1:]...), "--log-file", s.log)
-	if s.account = output.First(f.user, p.Env.Get("SUDO_USER")); !f.system && f.user != "" {
+	if s.account = output.FirstNonEmpty(f.user, p.Env.Get("SUDO_USER")); !f.system && f.user != "" {
 		return nil, root.Usage("--user needs --system: a service of your own account always runs as you")
 	}
 	if f.system && cfg.Paths.Home == "" {

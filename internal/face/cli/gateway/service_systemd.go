@@ -85,7 +85,7 @@ func systemdState(out string, err error) (state, detail string) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		found[key] = value
 	}
-	state = output.First(found["ActiveState"], "unknown")
+	state = output.FirstNonEmpty(found["ActiveState"], "unknown")
 	if sub := found["SubState"]; sub != "" && sub != "running" && sub != "dead" && sub != state {
 		detail = sub
 	}

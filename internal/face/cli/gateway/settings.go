@@ -102,7 +102,7 @@ func (a settingsAPI) source(cfg *config.Config, path string) string {
 // Set writes a setting.
 func (a settingsAPI) Set(ctx context.Context, path string, value json.RawMessage) error {
 	if len(value) == 0 {
-		return wrongSetting(path, "there is no value")
+		return wrongSettingError(path, "there is no value")
 	}
 	return a.edit(ctx, path, "config set", config.Setting(path, value))
 }
@@ -127,7 +127,7 @@ func (a settingsAPI) edit(ctx context.Context, path, command string, change func
 	}
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, change); err != nil {
-		return refusedSetting(path, err)
+		return refusedSettingError(path, err)
 	}
 	a.s.OnRecord(ctx, cfg, command, map[string]any{"setting": path, "file": file})
 	return a.reread(ctx)
@@ -154,7 +154,7 @@ func (a settingsAPI) Listen(ctx context.Context, want web.Listener) (web.Moved, 
 	defer a.s.ports.closeReserved() // nothing is reserved any more once it is in use
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, listenerChange(&want)); err != nil {
-		return web.Moved{}, refusedSetting("http", err)
+		return web.Moved{}, refusedSettingError("http", err)
 	}
 	a.s.OnRecord(ctx, cfg, "config set", map[string]any{"setting": "http", "addr": want.Addr, "tlsCert": want.TLSCert, "file": file})
 	if err := a.reread(ctx); err != nil {
@@ -185,7 +185,7 @@ func (a settingsAPI) mayListen(want *web.Listener) error {
 	}
 	for _, path := range []string{want.TLSCert, want.TLSKey} {
 		if path != "" && !filepath.IsAbs(path) {
-			return wrongSetting("http", "certificate and key need whole paths: "+path)
+			return wrongSettingError("http", "certificate and key need whole paths: "+path)
 		}
 	}
 	if want.Addr == "" {
@@ -229,11 +229,11 @@ func listenerChange(want *web.Listener) func([]byte) ([]byte, error) {
 	}
 }
 
-// refusedSetting returns the error for a value that a setting does not take: what was found, without the file it would have been in.
-func refusedSetting(path string, err error) error {
+// refusedSettingError returns the error for a value that a setting does not take: what was found, without the file it would have been in.
+func refusedSettingError(path string, err error) error {
 	wrong, ok := errors.AsType[*config.Error](err)
 	if !ok {
-		return wrongSetting(path, err.Error())
+		return wrongSettingError(path, err.Error())
 	}
 	var texts []string
 	for _, f := range wrong.Findings {
@@ -241,9 +241,9 @@ func refusedSetting(path string, err error) error {
 			texts = append(texts, f.Text())
 		}
 	}
-	return wrongSetting(path, strings.Join(texts, "; "))
+	return wrongSettingError(path, strings.Join(texts, "; "))
 }
 
-func wrongSetting(path, message string) error {
+func wrongSettingError(path, message string) error {
 	return &tool.Error{Op: "change setting", Kind: tool.Invalid, Subject: path, Message: message}
 }

@@ -170,7 +170,7 @@ func (p commands) shared(ctx context.Context, profile string) (bridge.Gateway, e
 		return bridge.Gateway{}, fmt.Errorf("%w: pid %d at %s", errSilent, g.PID, g.URL)
 	}
 	return bridge.Gateway{
-		URL: g.URL + "/mcp?" + url.Values{"profile": {output.First(profile, "default")}}.Encode(), Key: g.Bridge,
+		URL: g.URL + "/mcp?" + url.Values{"profile": {output.FirstNonEmpty(profile, "default")}}.Encode(), Key: g.Bridge,
 		TLS: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: remote.Roots(cfg)},
 	}, nil
 }

@@ -171,7 +171,7 @@ func Unseen(ctx context.Context, shared *root.Program) {
 			p.Warn("%s: its tools are not known yet; run collie cache warm %s, or use it once", r.Name, r.Name)
 		default:
 			p.Warn("%s: its tools could not be fetched: %s; %s", r.Name, output.OneLine(locale.Sentence(r.Error)),
-				output.First(locale.Sentence(r.hint), locale.Sprintf("collie mcp doctor %s tries it step by step", r.Name)))
+				output.FirstNonEmpty(locale.Sentence(r.hint), locale.Sprintf("collie mcp doctor %s tries it step by step", r.Name)))
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (p commands) write(ctx context.Context, cfg *config.Config, wrong *config.E
 		return err
 	}
 	if err := cfg.Edit(ctx, file, config.Add(servers, f.force)); err != nil {
-		return root.NotWritten("mcp add", file, err)
+		return root.NotWrittenError("mcp add", file, err)
 	}
 	subject := strings.Join(names, ", ")
 	if _, err := locale.Fprintf(p.Out, "added %s to %s\n", subject, file); err != nil {

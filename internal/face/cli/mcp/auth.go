@@ -26,7 +26,7 @@ type authFlags struct {
 func (p commands) authCommand() *cobra.Command {
 	var f authFlags
 	c := &cobra.Command{
-		Use: "auth NAME", Short: "Sign in to a remote server", Args: root.Named("server"),
+		Use: "auth NAME", Short: "Sign in to a remote server", Args: root.NamedArgs("server"),
 		Long: "Signs you in to a remote server with OAuth: opens its sign-in page in a browser and waits up to\n" +
 			"five minutes for the browser to return to 127.0.0.1. A browser on another machine cannot get\n" +
 			"there: copy the address it ends on and paste it here, or pass it within 15 minutes to a second\n" +
@@ -88,7 +88,7 @@ func (p commands) knownServer(op, name string) (*config.Config, error) {
 		return nil, err
 	}
 	if known := root.ServerNames(cfg); !slices.Contains(known, name) {
-		return nil, root.UnknownServer(op, name, known)
+		return nil, root.UnknownServerError(op, name, known)
 	}
 	return cfg, nil
 }
@@ -150,7 +150,7 @@ func (p commands) retryInGateway(ctx context.Context, cfg *config.Config, name s
 
 func (p commands) logoutCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "logout NAME", Short: "Sign out of a remote server", Args: root.Named("server"),
+		Use: "logout NAME", Short: "Sign out of a remote server", Args: root.NamedArgs("server"),
 		Long: "Revokes the tokens of a server where its authorization server allows that, and forgets\n" +
 			"them. A running gateway notices within seconds.",
 		ValidArgsFunction: p.CompleteServers,

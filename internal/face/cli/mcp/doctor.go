@@ -17,7 +17,7 @@ import (
 
 func (p commands) doctorCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.Named("server"),
+		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.NamedArgs("server"),
 		Long: "Finds the program, shows the environment it gets (names, and PATH), starts it, performs the\n" +
 			"handshake, fetches its lists and stops it, with the time of each step. Tools that the APIs of models\n" +
 			"(OpenAI, Anthropic, Google and others) would refuse are named, with the limit that they break. If a\n" +

@@ -74,7 +74,7 @@ func (p commands) switchServers(ctx context.Context, names []string, on bool) er
 	}
 	for _, file := range files {
 		if err := cfg.Edit(ctx, file, config.Switch(on, byFile[file]...)); err != nil {
-			return root.NotWritten(op, file, err)
+			return root.NotWrittenError(op, file, err)
 		}
 		p.Changed(ctx, cfg, op, map[string]any{"servers": byFile[file], "file": file})
 	}

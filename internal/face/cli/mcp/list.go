@@ -68,7 +68,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 	if len(args) == 1 {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == args[0] })
 		if i < 0 {
-			return root.UnknownServer("mcp list", args[0], root.ServerNames(cfg))
+			return root.UnknownServerError("mcp list", args[0], root.ServerNames(cfg))
 		}
 		rows = rows[i : i+1]
 	}
@@ -93,7 +93,7 @@ func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 	for _, prog := range serveradmin.Programs(cfg, p.Env) {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
 		if i >= 0 && prog.Err != nil && rows[i].State == tool.StateIdle {
-			rows[i].Reason, rows[i].Detail = prog.Reason, output.First(prog.Hint, prog.Err.Error())
+			rows[i].Reason, rows[i].Detail = prog.Reason, output.FirstNonEmpty(prog.Hint, prog.Err.Error())
 		}
 	}
 }
@@ -150,7 +150,7 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 			if i == len(cells) {
 				cells = append(cells, nil)
 			}
-			cells[i] = append(cells[i], output.First(c.of(&rows[i]), "-"))
+			cells[i] = append(cells[i], output.FirstNonEmpty(c.of(&rows[i]), "-"))
 		}
 	}
 	return head, cells
@@ -226,7 +226,7 @@ func memoryText(n uint64) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-func aboutText(r *serverRow) string { return output.First(r.Description, r.Title) }
+func aboutText(r *serverRow) string { return output.FirstNonEmpty(r.Description, r.Title) }
 
 func reason(r *serverRow) string {
 	if r.Reason == untrustedReason {

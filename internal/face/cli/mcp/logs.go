@@ -29,7 +29,7 @@ type logFlags struct {
 func (p commands) logsCommand() *cobra.Command {
 	var f logFlags
 	c := &cobra.Command{
-		Use: "logs NAME", Short: "Show what a server wrote to stderr", Args: root.Named("server"),
+		Use: "logs NAME", Short: "Show what a server wrote to stderr", Args: root.NamedArgs("server"),
 		Long: "Shows what a server wrote to stderr (stream stderr), what it wrote to stdout that is not a message\n" +
 			"(noise), and what Collie logged about it (collie). The lines come from the running gateway, or\n" +
 			"from the log file if none runs. Control characters are shown as \uFFFD, in a pipe too; with --json,\n" +
@@ -78,7 +78,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 		defer r.Close()
 		err = p.showLog(r.Logs(ctx, name, f.LogFilter), now)
 		if tool.KindOf(err) == tool.NotFound {
-			return root.UnknownServer("mcp logs", name, root.ServerNames(cfg)) // it may be in the settings of the running gateway only
+			return root.UnknownServerError("mcp logs", name, root.ServerNames(cfg)) // it may be in the settings of the running gateway only
 		}
 		return err
 	}
@@ -99,7 +99,7 @@ func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, 
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, &tool.Error{Op: "read log", Kind: tool.Internal, Subject: path, Err: err}
 	case !known:
-		return nil, root.UnknownServer("mcp logs", name, root.ServerNames(cfg))
+		return nil, root.UnknownServerError("mcp logs", name, root.ServerNames(cfg))
 	default:
 		p.Note("%s, and %s has written nothing yet; its log will be %s", why, name, path)
 	}

@@ -19,7 +19,7 @@ import (
 
 func (p commands) removeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from the settings", Args: root.Named("server"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from the settings", Args: root.NamedArgs("server"),
 		ValidArgsFunction: p.CompleteServers,
 		RunE:              func(c *cobra.Command, args []string) error { return p.remove(c.Context(), args[0]) },
 	}
@@ -36,7 +36,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 	}
 	file := s.File
 	if err := cfg.Edit(ctx, file, config.Remove(name)); err != nil {
-		return root.NotWritten("mcp remove", file, err)
+		return root.NotWrittenError("mcp remove", file, err)
 	}
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"removed": name, "file": file})
@@ -53,7 +53,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 
 func (p commands) renameCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.Named("server", locale.T("new name")),
+		Use: "rename OLD NEW", Short: "Give a server another name", Args: root.NamedArgs("server", locale.T("new name")),
 		Long: "Gives a server another name, in the file that defines it; its place and comments stay. Clients\n" +
 			"see its tools under the new name from then on.",
 		ValidArgsFunction: p.CompleteServers,
@@ -84,7 +84,7 @@ func (p commands) rename(ctx context.Context, from, to string) error {
 		return root.Usage("%s", wrong)
 	}
 	if err := cfg.Edit(ctx, s.File, config.Rename(from, to)); err != nil {
-		return root.NotWritten(op, s.File, err)
+		return root.NotWrittenError(op, s.File, err)
 	}
 	if p.JSON {
 		err = p.PrintJSON(map[string]string{"renamed": from, "to": to, "file": s.File})

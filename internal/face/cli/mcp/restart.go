@@ -58,7 +58,7 @@ func (p commands) eachServer(ctx context.Context, names []string, verb string, r
 	}
 	for _, name := range names {
 		if known := root.ServerNames(cfg); !slices.Contains(known, name) {
-			return root.UnknownServer("mcp "+verb, name, known)
+			return root.UnknownServerError("mcp "+verb, name, known)
 		}
 	}
 	b, err := p.Backend(ctx, []string{})

@@ -54,11 +54,11 @@ func (p commands) search(ctx context.Context, words string, limit int, cursor st
 		for j, w := range s.Ways {
 			ways[j] = string(w)
 		}
-		about := output.First(s.Description, s.Title)
+		about := output.FirstNonEmpty(s.Description, s.Title)
 		if s.Status == "deprecated" {
 			about = s.Status + ": " + about
 		}
-		rows[i] = []string{s.Name, s.Version, output.First(strings.Join(ways, ","), "-"), about}
+		rows[i] = []string{s.Name, s.Version, output.FirstNonEmpty(strings.Join(ways, ","), "-"), about}
 	}
 	if err := p.Table([]string{"NAME", "VERSION", "PACKAGE", "ABOUT"}, rows); err != nil {
 		return err

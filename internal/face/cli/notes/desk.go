@@ -98,7 +98,7 @@ func (d Desk) Save(ctx context.Context, w Wanted) (facts *notesadmin.KernelFacts
 	if w.Token != nil {
 		n.token = *w.Token
 	}
-	if n.url, err = notesadmin.KernelAddress(output.First(w.URL, old.URL)); err != nil {
+	if n.url, err = notesadmin.KernelAddress(output.FirstNonEmpty(w.URL, old.URL)); err != nil {
 		return nil, "", &tool.Error{Op: op, Kind: tool.Invalid, Subject: w.URL, Err: err, Hint: "such as " + notesadmin.ProposedKernel}
 	}
 	fields := connectionFields{"url": &n.url}
@@ -109,7 +109,7 @@ func (d Desk) Save(ctx context.Context, w Wanted) (facts *notesadmin.KernelFacts
 		}
 		got, err := notesadmin.TryKernel(ctx, n.url, token, nil)
 		if e, ok := errors.AsType[*tool.Error](err); ok {
-			e.Hint = unsaved(e, n.url)
+			e.Hint = unsavedHint(e, n.url)
 		}
 		if err != nil {
 			return nil, "", err
@@ -197,7 +197,7 @@ func (p commands) removeConnection(ctx context.Context, cfg *config.Config, save
 		return unsetting("/siyuan/current")(text)
 	})
 	if err != nil {
-		return file, root.NotWritten("siyuan connection remove", file, err)
+		return file, root.NotWrittenError("siyuan connection remove", file, err)
 	}
 	return file, nil
 }

@@ -74,7 +74,7 @@ func (p commands) workspaceChanged(ctx context.Context, a *app.App, command stri
 	raw, err := json.Marshal(detail)
 	if err == nil {
 		err = a.Audit.Change(ctx, tool.Record{
-			Name: command, Origin: tool.Direct, Principal: root.Principal(), Client: tool.Acting(ctx), Detail: raw,
+			Name: command, Origin: tool.Direct, Principal: root.Principal(), Client: tool.ActingProgram(ctx), Detail: raw,
 		})
 	}
 	if err != nil {

@@ -44,7 +44,7 @@ func (p commands) siyuanConfigShowCommand() *cobra.Command {
 			"what in it has no effect. With TOOL shows each of its actions.",
 		Example: "  collie siyuan config show\n  collie siyuan config show fs",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.siyuanConfigShow(c.Context(), output.First(append(args, "")...))
+			return p.siyuanConfigShow(c.Context(), output.FirstNonEmpty(append(args, "")...))
 		},
 	}
 	p.KernelFlags(c)
@@ -164,7 +164,7 @@ func onOff(on bool) string {
 
 func (p commands) siyuanConfigSetCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.Named("tool", locale.T("on or off")),
+		Use: "set TOOL[.ACTION] on|off", Short: "Switch a tool or an action on or off", Args: root.NamedArgs("tool", locale.T("on or off")),
 		Long: "Switches a tool or an action on or off, in Collie's own file in the workspace; a file of an\n" +
 			"older format is kept as a copy. readOnlyTools, writeSafety.strictMode, debug.slimResponses and\n" +
 			"errorReporting.softRecoverableErrors can be switched too. A running gateway applies it within\n" +

@@ -87,7 +87,7 @@ func (p commands) siyuanConnectionList() error {
 		if r.Current {
 			mark = "*"
 		}
-		cells = append(cells, []string{mark, r.Name, r.URL, r.Token, output.First(r.Workspace, "-")})
+		cells = append(cells, []string{mark, r.Name, r.URL, r.Token, output.FirstNonEmpty(r.Workspace, "-")})
 	}
 	return p.Table([]string{"", "NAME", "URL", "TOKEN", "WORKSPACE"}, cells)
 }
@@ -97,7 +97,7 @@ func (p commands) siyuanConnectionShowCommand() *cobra.Command {
 		Use: "show [NAME]", Short: "Show one saved connection", Args: cobra.MaximumNArgs(1), ValidArgsFunction: p.CompleteConnections,
 		Long: "Shows the connection called NAME, or the current one. The token is never shown.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return p.siyuanConnectionShow(output.First(append(args, "")...))
+			return p.siyuanConnectionShow(output.FirstNonEmpty(append(args, "")...))
 		},
 	}
 }
@@ -108,7 +108,7 @@ func (p commands) siyuanConnectionShow(name string) error {
 		return err
 	}
 	saved, _ := app.Connections(cfg, p.Env)
-	if name = output.First(name, currentOf(&saved)); name == "" {
+	if name = output.FirstNonEmpty(name, currentOf(&saved)); name == "" {
 		return root.Usage("no connection is the current one; name one of %v", saved.Names())
 	}
 	c, ok := saved.Get(name)
@@ -124,9 +124,9 @@ func (p commands) siyuanConnectionShow(name string) error {
 		{"name", r.Name},
 		{"url", r.URL},
 		{"token", r.Token},
-		{"workspace", output.First(r.Workspace, locale.T("not recorded"))},
+		{"workspace", output.FirstNonEmpty(r.Workspace, locale.T("not recorded"))},
 		{"current", fmt.Sprint(r.Current)},
-		{"file", output.First(saved.File, root.SettingsFile(cfg))},
+		{"file", output.FirstNonEmpty(saved.File, root.SettingsFile(cfg))},
 	})
 }
 
@@ -138,7 +138,7 @@ func (p commands) siyuanConnectionTestCommand() *cobra.Command {
 			"for its notebooks, and compares its workspace with the recorded one. The exit code is 3 if no\n" +
 			"kernel answers and 4 if the token is wrong.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.siyuanConnectionTest(c.Context(), output.First(append(args, "")...))
+			return p.siyuanConnectionTest(c.Context(), output.FirstNonEmpty(append(args, "")...))
 		},
 	}
 }

@@ -65,7 +65,7 @@ func (n *newKernel) readToken(p commands, c *cobra.Command) (form string, err er
 func (p commands) siyuanConnectionSetCommand() *cobra.Command {
 	var n newKernel
 	c := &cobra.Command{
-		Use: "set NAME", Short: "Save a connection, or change one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
+		Use: "set NAME", Short: "Save a connection, or change one", Args: root.NamedArgs("name"), ValidArgsFunction: p.CompleteConnections,
 		Long: "Saves a connection in the settings, or changes the given values of one. The token is stored as\n" +
 			"the secret siyuan_NAME, not in the settings. The kernel is contacted at once and its workspace\n" +
 			"recorded, so that a different kernel at that address gets no notes. If no kernel answers, the\n" +
@@ -170,7 +170,7 @@ func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel,
 	if !n.tokenGiven {
 		token = now.Token.Reveal()
 	}
-	return output.First(address, now.URL), token, nil
+	return output.FirstNonEmpty(address, now.URL), token, nil
 }
 
 // tryToSave tests the kernel to be saved. A wrong token is an error; a kernel that does not answer only
@@ -189,13 +189,13 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 		p.Note("not tested: %s; collie siyuan connection test %s does it later", locale.Sentence(e.Message), n.name)
 		return nil, nil //nolint:nilnil // the kernel did not answer
 	case ok:
-		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", unsaved(e, address))
+		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", unsavedHint(e, address))
 	}
 	return nil, err
 }
 
-// unsaved returns a hint for a kernel that cannot be saved.
-func unsaved(e *tool.Error, address string) string {
+// unsavedHint returns a hint for a kernel that cannot be saved.
+func unsavedHint(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:
 		return locale.T("copy the token from SiYuan: Settings - About - API token, not the access authorization code")
@@ -208,5 +208,5 @@ func unsaved(e *tool.Error, address string) string {
 	case e.Code == notesadmin.KernelUnreachable:
 		return locale.T("start SiYuan, and see that the address is right")
 	}
-	return output.First(e.Hint, locale.T("nothing was saved"))
+	return output.FirstNonEmpty(e.Hint, locale.T("nothing was saved"))
 }

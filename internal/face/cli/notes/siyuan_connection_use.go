@@ -16,7 +16,7 @@ import (
 
 func (p commands) siyuanConnectionUseCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "use NAME", Short: "Make a saved connection the current one", Args: root.Named("name"), ValidArgsFunction: p.CompleteConnections,
+		Use: "use NAME", Short: "Make a saved connection the current one", Args: root.NamedArgs("name"), ValidArgsFunction: p.CompleteConnections,
 		Long: "Makes the connection called NAME the one that tools work with. The name vault stands for the\n" +
 			"built-in vault; connections stay saved.",
 		RunE: func(c *cobra.Command, args []string) error { return p.siyuanConnectionUse(c.Context(), args[0]) },
@@ -54,7 +54,7 @@ func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
 func (p commands) siyuanConnectionRemoveCommand() *cobra.Command {
 	var carry carryFlags
 	c := &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: root.Named("name"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a saved connection and its token", Args: root.NamedArgs("name"),
 		ValidArgsFunction: p.CompleteConnections,
 		Long: "Removes a connection from the settings, and deletes the secret that holds its token. The old file\n" +
 			"is kept as FILE.bak. After the last one is removed, the tools work on the built-in vault; the\n" +

@@ -62,7 +62,7 @@ func (p commands) siyuanInitCommand() *cobra.Command {
 // siyuanInit saves the connection that the command line describes.
 func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel, yes bool, carry carryFlags) error {
 	ctx := c.Context()
-	n.name = output.First(n.name, defaultConnection)
+	n.name = output.FirstNonEmpty(n.name, defaultConnection)
 	if err := checkConnectionName(n.name); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	if !n.untested {
 		got, err := notesadmin.TryKernel(ctx, n.url, n.token, nil)
 		if e, ok := errors.AsType[*tool.Error](err); ok {
-			e.Hint = unsaved(e, n.url) + "; --no-test saves it anyway"
+			e.Hint = unsavedHint(e, n.url) + "; --no-test saves it anyway"
 		}
 		if err != nil {
 			return err

@@ -50,10 +50,10 @@ func (p commands) siyuanPanelInstallCommand() *cobra.Command {
 func (p commands) siyuanPanelInstall(ctx context.Context, address, origin string) error {
 	return p.withWindow(ctx, func(a *app.App, notes *notesadmin.Notes, cfg *config.Config) error {
 		var err error
-		if address, err = originOf("--address", output.First(address, p.gatewayAddress(ctx, cfg))); err != nil {
+		if address, err = originOf("--address", output.FirstNonEmpty(address, p.gatewayAddress(ctx, cfg))); err != nil {
 			return err
 		}
-		if origin, err = originOf("--origin", output.First(origin, notes.KernelAddress())); err != nil {
+		if origin, err = originOf("--origin", output.FirstNonEmpty(origin, notes.KernelAddress())); err != nil {
 			return err
 		}
 		origins := slices.Clone(cfg.Web.FrameOrigins)
@@ -111,7 +111,7 @@ func (p commands) siyuanPanelRemoveCommand() *cobra.Command {
 
 func (p commands) siyuanPanelRemove(ctx context.Context, origin string) error {
 	return p.withWindow(ctx, func(a *app.App, notes *notesadmin.Notes, cfg *config.Config) error {
-		origin, err := originOf("--origin", output.First(origin, notes.KernelAddress()))
+		origin, err := originOf("--origin", output.FirstNonEmpty(origin, notes.KernelAddress()))
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (p commands) setFrameOrigins(ctx context.Context, cfg *config.Config, comma
 		change = config.Setting(frameOrigins, raw)
 	}
 	if err := cfg.Edit(ctx, file, change); err != nil {
-		return file, root.NotWritten(command, file, err)
+		return file, root.NotWrittenError(command, file, err)
 	}
 	p.Changed(ctx, cfg, command, map[string]any{"setting": frameOrigins, "value": origins, "file": file})
 	return file, nil

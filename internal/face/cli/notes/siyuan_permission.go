@@ -53,13 +53,13 @@ func (p commands) siyuanPermissionList(ctx context.Context) error {
 		}
 		rows := make([][]string, len(all))
 		for i, n := range all {
-			rows[i] = []string{n.Name, n.Level, n.ID, closed(n)}
+			rows[i] = []string{n.Name, n.Level, n.ID, closedNote(n)}
 		}
 		return p.Table([]string{"NOTEBOOK", "LEVEL", "ID", ""}, rows)
 	})
 }
 
-func closed(n notesadmin.NotebookLevel) string {
+func closedNote(n notesadmin.NotebookLevel) string {
 	if n.Closed {
 		return "closed"
 	}
@@ -68,7 +68,7 @@ func closed(n notesadmin.NotebookLevel) string {
 
 func (p commands) siyuanPermissionGetCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "get NOTEBOOK", Short: "Show the level of one notebook", Args: root.Named("notebook"),
+		Use: "get NOTEBOOK", Short: "Show the level of one notebook", Args: root.NamedArgs("notebook"),
 		Long:    "Shows the level of the notebook with this id or name.\n\n" + levelsHelp,
 		Example: "  collie siyuan permission get 工作\n  collie siyuan permission get 20210808180117-czj9bvb",
 		RunE:    func(c *cobra.Command, args []string) error { return p.siyuanPermissionGet(c.Context(), args[0]) },
@@ -93,7 +93,7 @@ func (p commands) siyuanPermissionGet(ctx context.Context, notebook string) erro
 
 func (p commands) siyuanPermissionSetCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "set NOTEBOOK LEVEL", Short: "Set the level of one notebook", Args: root.Named("notebook", "level"),
+		Use: "set NOTEBOOK LEVEL", Short: "Set the level of one notebook", Args: root.NamedArgs("notebook", "level"),
 		Long: "Sets the level of the notebook with this id or name, and shows the old one. No agent can do\n" +
 			"this. A running gateway applies it within a second.\n\n" + levelsHelp,
 		Example: "  collie siyuan permission set 工作 rw\n  collie siyuan permission set 20210808180117-czj9bvb none",

@@ -92,7 +92,7 @@ func (p commands) saveConnection(ctx context.Context, cfg *config.Config, op, na
 		return config.Setting("/siyuan/current", rawjson.Quote(name))(text)
 	})
 	if err != nil {
-		return file, root.NotWritten(op, file, err)
+		return file, root.NotWrittenError(op, file, err)
 	}
 	return file, nil
 }

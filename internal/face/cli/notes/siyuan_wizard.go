@@ -25,7 +25,7 @@ func (p commands) askKernel(ctx context.Context, cfg *config.Config, n *newKerne
 		return nil, err
 	}
 	proposed := notesadmin.ProposedKernel
-	if old, ok := saved.Get(output.First(currentOf(&saved), n.name)); ok {
+	if old, ok := saved.Get(output.FirstNonEmpty(currentOf(&saved), n.name)); ok {
 		proposed = old.URL
 	}
 	for ask := 'u'; ; {
@@ -98,7 +98,7 @@ func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel)
 func (p commands) askAfterFailure(ctx context.Context, address string, failed error) (rune, error) {
 	usual, message, hint := 'u', failed.Error(), ""
 	if e, ok := errors.AsType[*tool.Error](failed); ok {
-		message, hint = output.First(e.Message, message), unsaved(e, address)
+		message, hint = output.FirstNonEmpty(e.Message, message), unsavedHint(e, address)
 		switch {
 		case e.Kind == tool.Unauthorized:
 			usual = 't'

@@ -21,7 +21,7 @@ func (p commands) vaultBackupCommand() *cobra.Command {
 			"existing file is never overwritten. Use collie vault restore to go back to a backup.",
 		Example: "  collie vault backup\n  collie vault backup ~/Backups\n  collie vault backup /mnt/usb/notes.db",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.vaultBackup(c.Context(), output.First(append(args, "")...))
+			return p.vaultBackup(c.Context(), output.FirstNonEmpty(append(args, "")...))
 		},
 	}
 }

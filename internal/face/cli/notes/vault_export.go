@@ -72,10 +72,10 @@ func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExport
 		var report vaultadmin.FolderReport
 		if f.obsidian {
 			b := p.NewBar("exporting")
-			report, err = v.ExportObsidian(ctx, to, output.First(append(args, "")...), b.Show)
+			report, err = v.ExportObsidian(ctx, to, output.FirstNonEmpty(append(args, "")...), b.Show)
 			b.Close()
 		} else if f.siyuan != "" {
-			report, err = v.ExportSiYuan(ctx, to, output.First(append(args, "")...), f.overwrite)
+			report, err = v.ExportSiYuan(ctx, to, output.FirstNonEmpty(append(args, "")...), f.overwrite)
 		} else {
 			b := p.NewBar("exporting")
 			report, err = v.Export(ctx, to, vaultadmin.FolderExport{Notebooks: args, Progress: b.Show, Overwrite: f.overwrite, AllIDs: f.allIDs})

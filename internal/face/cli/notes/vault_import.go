@@ -34,7 +34,7 @@ type vaultImportFlags struct {
 func (p commands) vaultImportCommand() *cobra.Command {
 	var f vaultImportFlags
 	c := &cobra.Command{
-		Use: "import DIR | FILE.sy.zip", Short: "Import a folder of Markdown, or a notebook of SiYuan, into the vault", Args: root.Named("folder"),
+		Use: "import DIR | FILE.sy.zip", Short: "Import a folder of Markdown, or a notebook of SiYuan, into the vault", Args: root.NamedArgs("folder"),
 		Long: "Imports a folder of Markdown, such as one of Obsidian or Logseq or one written by collie vault\n" +
 			"export, into the vault: files become documents, folders become documents with children, links\n" +
 			"between pages become references, and images and attachments come along. DIR is only read. What\n" +

@@ -23,7 +23,7 @@ import (
 func (p commands) vaultRestoreCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "restore BACKUP", Short: "Restore the vault from a backup", Args: root.Named("backup"),
+		Use: "restore BACKUP", Short: "Restore the vault from a backup", Args: root.NamedArgs("backup"),
 		Long: "Replaces the vault, even a damaged or missing one, with BACKUP, a file written by collie vault\n" +
 			"backup. BACKUP is checked first and is not changed; the vault that was there is kept beside it.\n" +
 			"Stop the gateway and everything else that uses the vault first.",
@@ -78,7 +78,7 @@ func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) err
 
 func (p commands) vaultSalvageCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "salvage DIR", Short: "Recover the readable notes of a damaged vault as Markdown", Args: root.Named("folder"),
+		Use: "salvage DIR", Short: "Recover the readable notes of a damaged vault as Markdown", Args: root.NamedArgs("folder"),
 		Long: "Reads the file of a damaged vault page by page and writes the notes it finds to DIR in the form\n" +
 			"of collie vault export, which collie vault import reads. What is missing is listed, in DIR too,\n" +
 			"and the exit code is then 6. Recently removed notes may reappear. The file itself is only read.\n" +

@@ -30,7 +30,7 @@ type vaultSyncFlags struct {
 func (p commands) vaultSyncCommand() *cobra.Command {
 	var f vaultSyncFlags
 	c := &cobra.Command{
-		Use: "sync DIR", Short: "Keep a folder of Markdown and a notebook equal, in both directions", Args: root.Named("folder"),
+		Use: "sync DIR", Short: "Keep a folder of Markdown and a notebook equal, in both directions", Args: root.NamedArgs("folder"),
 		Long: "Makes DIR, such as a vault of Obsidian, and a notebook equal: what changed on one side since the\n" +
 			"last time is done on the other. From then on the gateway (collie serve) does it whenever one of\n" +
 			"them changes; --once only does it now, and --watch goes on here until Ctrl-C.\n\n" +
@@ -171,7 +171,7 @@ func (p commands) setFollowed(ctx context.Context, cfg *config.Config, command s
 	}
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, config.Setting("vault.sync", raw)); err != nil {
-		return root.NotWritten(command, file, err)
+		return root.NotWrittenError(command, file, err)
 	}
 	now, _, err := p.Settings()
 	if err != nil {
@@ -328,7 +328,7 @@ func (p commands) lookAt(ctx context.Context, cfg *config.Config, dir string) fo
 
 func (p commands) vaultSyncStopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stop DIR", Short: "Keep a folder equal no longer", Args: root.Named("folder"),
+		Use: "stop DIR", Short: "Keep a folder equal no longer", Args: root.NamedArgs("folder"),
 		Long:    "Ends collie vault sync DIR: the folder and the notebook stay as they are, and are no longer kept\nequal. collie vault sync DIR continues where it ended.",
 		Example: "  collie vault sync stop ~/Obsidian",
 		RunE:    func(c *cobra.Command, args []string) error { return p.vaultSyncStop(c.Context(), args[0]) },

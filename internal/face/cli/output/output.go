@@ -41,8 +41,8 @@ func (o *Output) Safe(w any, text string) string {
 	return text
 }
 
-// First returns the first value that is not empty, or "".
-func First(values ...string) string {
+// FirstNonEmpty returns the first value that is not empty, or "".
+func FirstNonEmpty(values ...string) string {
 	for _, v := range values {
 		if v != "" {
 			return v

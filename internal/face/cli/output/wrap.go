@@ -91,9 +91,9 @@ const maxProse = 100
 // ProseWidth returns how wide lines of prose are at a terminal, 0 where there is none.
 func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), maxProse) }
 
-// Hanging breaks the lines of a text in two columns, such as a list of flags, that are too long;
+// WrapSecondColumn breaks the lines of a text in two columns, such as a list of flags, that are too long;
 // continuation lines start at the second column.
-func Hanging(text string, width int) string {
+func WrapSecondColumn(text string, width int) string {
 	lines := strings.SplitAfter(text, "\n")
 	for i, line := range lines {
 		body := strings.TrimRight(line, "\n")

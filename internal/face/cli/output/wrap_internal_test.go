@@ -45,7 +45,7 @@ func FuzzWrapped(f *testing.F) {
 
 func TestHanging(t *testing.T) {
 	t.Parallel()
-	got := Hanging("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
+	got := WrapSecondColumn("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
 	want := "Flags:\n      --tls-cert FILE    certificate of the\n                         gateway, in PEM\n                         form\n  -h  help\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -43,7 +43,7 @@ func (p commands) addCommand() *cobra.Command {
 		Example: "  collie provider add openai\n  collie provider add anthropic --secret env:ANTHROPIC_API_KEY\n" +
 			"  collie provider add work --kind openai --url https://llm.example.org/v1 < key.txt\n  collie provider add ollama --model qwen3:8b --context 16384",
 		RunE: func(c *cobra.Command, args []string) error {
-			n.Name = output.First(append(args, "")...)
+			n.Name = output.FirstNonEmpty(append(args, "")...)
 			return p.add(c.Context(), &n)
 		},
 	}
@@ -85,7 +85,7 @@ func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Conf
 	i := slices.Index(knownNames(), n.Name)
 	if i >= 0 {
 		known := llmadmin.KnownProviders()[i]
-		n.Kind, n.BaseURL, n.local = output.First(n.Kind, known.Kind), output.First(n.BaseURL, known.BaseURL), known.Local
+		n.Kind, n.BaseURL, n.local = output.FirstNonEmpty(n.Kind, known.Kind), output.FirstNonEmpty(n.BaseURL, known.BaseURL), known.Local
 	}
 	if n.Kind == "" && p.CanAsk() {
 		if n.Kind, err = p.PromptOr(ctx, locale.Sprintf("Which API does it have (%s)", strings.Join(config.ProviderKinds(), ", ")), "openai"); err != nil {
@@ -116,7 +116,7 @@ func (p commands) add(ctx context.Context, n *newProvider) error {
 	if err := p.complete(ctx, n, cfg); err != nil {
 		return err
 	}
-	label := output.First(n.key.label, "main")
+	label := output.FirstNonEmpty(n.key.label, "main")
 	if !n.local || n.key.secret != "" {
 		form, err := p.secretOf(ctx, cfg, n.Name, label, n.key.secret)
 		if err != nil {
@@ -148,7 +148,7 @@ func (p commands) try(ctx context.Context, cfg *config.Config, n *newProvider) (
 	}
 	err = llmadmin.Explain("provider add", err)
 	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // ModelError returns that very type
-		e.Hint = output.First(e.Hint, "see that the address and the key are right")
+		e.Hint = output.FirstNonEmpty(e.Hint, "see that the address and the key are right")
 		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", locale.Sentence(e.Hint))
 	}
 	return nil, err
@@ -226,7 +226,7 @@ func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newPr
 		return text, err
 	})
 	if err != nil {
-		return root.NotWritten("provider add", file, err)
+		return root.NotWrittenError("provider add", file, err)
 	}
 	if p.JSON {
 		out := map[string]any{"provider": n.Name, "file": file, "models": len(models)}

@@ -162,7 +162,7 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 	}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		ours := map[string]string{"google": "gemini", "moonshotai": "moonshot", "zhipuai": "zhipu"}[name]
-		if ours = output.First(ours, name); slices.Contains(knownNames(), ours) {
+		if ours = output.FirstNonEmpty(ours, name); slices.Contains(knownNames(), ours) {
 			add(found{Name: ours, From: "opencode", key: keys[name]})
 		}
 	}
@@ -249,7 +249,7 @@ func (p commands) takeOver(ctx context.Context, cfg *config.Config, f *found, un
 	f.Models = max(f.Models, len(models))
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, llmadmin.SaveProvider(&n.Provider)); err != nil {
-		return root.NotWritten("provider import", file, err)
+		return root.NotWrittenError("provider import", file, err)
 	}
 	return nil
 }

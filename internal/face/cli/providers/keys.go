@@ -29,7 +29,7 @@ func KeysCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}
 	two := func(use, short string, run func(ctx context.Context, provider, label string) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use + " PROVIDER LABEL", Short: short, Args: root.Named("provider", "label"), ValidArgsFunction: p.completeKeys,
+			Use: use + " PROVIDER LABEL", Short: short, Args: root.NamedArgs("provider", "label"), ValidArgsFunction: p.completeKeys,
 			RunE: func(c *cobra.Command, args []string) error { return run(c.Context(), args[0], args[1]) },
 		}
 	}
@@ -54,7 +54,7 @@ func (p commands) keysListCommand() *cobra.Command {
 			"had to cool, UNTIL when it is used again.",
 		ValidArgsFunction: p.completeProviders,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.keysList(c.Context(), output.First(append(args, "")...))
+			return p.keysList(c.Context(), output.FirstNonEmpty(append(args, "")...))
 		},
 	}
 }
@@ -85,11 +85,11 @@ func (p commands) keysList(ctx context.Context, provider string) error {
 	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{
-			r.Provider, output.First(r.Label, "-"), string(r.State), strconv.Itoa(r.Level), momentText(r.Until), strconv.Itoa(r.Weight),
-			output.First(strings.Join(r.Allowed, ", "), locale.T("any")), output.First(r.Secret, "-"), output.First(r.Why, "-"),
+			r.Provider, output.FirstNonEmpty(r.Label, "-"), string(r.State), strconv.Itoa(r.Level), momentText(r.Until), strconv.Itoa(r.Weight),
+			output.FirstNonEmpty(strings.Join(r.Allowed, ", "), locale.T("any")), output.FirstNonEmpty(r.Secret, "-"), output.FirstNonEmpty(r.Why, "-"),
 		})
 		for _, m := range r.Models {
-			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), string(m.State), strconv.Itoa(m.Level), momentText(m.Until), "", m.Model, "", m.Why})
+			cells = append(cells, []string{r.Provider, output.FirstNonEmpty(r.Label, "-"), string(m.State), strconv.Itoa(m.Level), momentText(m.Until), "", m.Model, "", m.Why})
 		}
 	}
 	return p.Table([]string{"PROVIDER", "KEY", "STATE", "LEVEL", "UNTIL", "WEIGHT", "MODELS", "SECRET", "WHY"}, cells)
@@ -139,7 +139,7 @@ func (f *keyFlags) check() error {
 func (p commands) keysAddCommand() *cobra.Command {
 	var f keyFlags
 	c := &cobra.Command{
-		Use: "add PROVIDER", Short: "Add a key to a provider", Args: root.Named("provider"), ValidArgsFunction: p.completeProviders,
+		Use: "add PROVIDER", Short: "Add a key to a provider", Args: root.NamedArgs("provider"), ValidArgsFunction: p.completeProviders,
 		Long: "Reads a key from the terminal, without showing it, or else from stdin, and keeps it as a secret;\n" +
 			"the settings only refer to it. Several keys share the requests by their weights, and stand in\n" +
 			"for each other where one is at its limit.",
@@ -182,7 +182,7 @@ func (p commands) keysAdd(ctx context.Context, provider string, f *keyFlags) err
 func (p commands) keysSetCommand() *cobra.Command {
 	var f keyFlags
 	c := &cobra.Command{
-		Use: "set PROVIDER LABEL", Short: "Change a key", Args: root.Named("provider", "label"), ValidArgsFunction: p.completeKeys,
+		Use: "set PROVIDER LABEL", Short: "Change a key", Args: root.NamedArgs("provider", "label"), ValidArgsFunction: p.completeKeys,
 		Long: "Changes what the flags set. Without flags it reads a new key, from the terminal without showing it,\n" +
 			"or else from stdin.",
 		Example: "  collie keys set openai main\n  collie keys set openai spare --weight 0",
@@ -233,7 +233,7 @@ func (p commands) key(op, provider, label string) (*config.Config, config.Provid
 	}
 	i := slices.IndexFunc(pr.Keys, func(k config.ProviderKey) bool { return k.Label == label })
 	if i < 0 {
-		return nil, pr, 0, llmadmin.UnknownKey(op, provider, label)
+		return nil, pr, 0, llmadmin.UnknownKeyError(op, provider, label)
 	}
 	return cfg, pr, i, nil
 }
@@ -298,7 +298,7 @@ func (p commands) resetHere(ctx context.Context, cfg *config.Config, provider, l
 func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, pr config.Provider, label string) error {
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, llmadmin.SaveKeys(&pr)); err != nil {
-		return root.NotWritten(op, file, err)
+		return root.NotWrittenError(op, file, err)
 	}
 	var err error
 	if p.JSON {

@@ -36,7 +36,7 @@ func (p commands) listCommand() *cobra.Command {
 			"long a conversation each takes, whether it can call tools, and what it costs.",
 		ValidArgsFunction: p.completeProviders,
 		RunE: func(c *cobra.Command, args []string) error {
-			name := output.First(append(args, "")...)
+			name := output.FirstNonEmpty(append(args, "")...)
 			if models {
 				return p.listModels(c.Context(), name)
 			}
@@ -68,7 +68,7 @@ func (p commands) list(name string) error {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.Name, r.Kind, output.First(strings.Join(r.Keys, ", "), "-"), output.First(r.BaseURL, "-")})
+		cells = append(cells, []string{r.Name, r.Kind, output.FirstNonEmpty(strings.Join(r.Keys, ", "), "-"), output.FirstNonEmpty(r.BaseURL, "-")})
 	}
 	return p.Table([]string{"NAME", "KIND", "KEYS", "ADDRESS"}, cells)
 }
@@ -175,7 +175,7 @@ func (p commands) testCommand() *cobra.Command {
 		Long: "Asks the provider NAME, or all of them, for their models, once with each key. The exit code is 6\n" +
 			"if only some keys work.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.test(c.Context(), "provider test", output.First(append(args, "")...), "")
+			return p.test(c.Context(), "provider test", output.FirstNonEmpty(append(args, "")...), "")
 		},
 	}
 }
@@ -214,7 +214,7 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 	}
 	switch {
 	case len(rows) == 0 && label != "":
-		return llmadmin.UnknownKey(op, name, label)
+		return llmadmin.UnknownKeyError(op, name, label)
 	case len(rows) == 0:
 		p.Note("no provider is set up; collie provider add sets one up, collie provider import takes what other programs have")
 		return nil
@@ -229,7 +229,7 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 			if !r.OK {
 				message = r.Error
 			}
-			cells = append(cells, []string{r.Provider, output.First(r.Label, "-"), map[bool]string{true: "✓", false: "✗"}[r.OK], message})
+			cells = append(cells, []string{r.Provider, output.FirstNonEmpty(r.Label, "-"), map[bool]string{true: "✓", false: "✗"}[r.OK], message})
 		}
 		err = p.Table([]string{"PROVIDER", "KEY", "", "RESULT"}, cells)
 	}
@@ -246,7 +246,7 @@ func (p commands) test(ctx context.Context, op, name, label string) error {
 
 func (p commands) removeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a provider, and the secrets of its keys", Args: root.Named("name"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a provider, and the secrets of its keys", Args: root.NamedArgs("name"),
 		ValidArgsFunction: p.completeProviders,
 		RunE:              func(c *cobra.Command, args []string) error { return p.remove(c.Context(), args[0]) },
 	}
@@ -271,7 +271,7 @@ func (p commands) remove(ctx context.Context, name string) error {
 		return text, err
 	})
 	if err != nil {
-		return root.NotWritten("provider remove", file, err)
+		return root.NotWrittenError("provider remove", file, err)
 	}
 	if !found {
 		return root.Usage("%s is not in %s but in another settings file; remove it there", name, file)

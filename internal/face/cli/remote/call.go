@@ -44,7 +44,7 @@ func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) 
 		if err != nil {
 			return tool.Result{}, r.goneError(ctx, err)
 		}
-		return tool.Result{}, Refused(resp.StatusCode, raw)
+		return tool.Result{}, RefusalError(resp.StatusCode, raw)
 	}
 	return r.converse(ctx, json.NewDecoder(resp.Body), say, c.Caller, c.Trace)
 }
@@ -109,7 +109,7 @@ func (r *Client) converse(ctx context.Context, in *json.Decoder, out io.Writer, 
 			// An answer may take a while; notifications and the end of the call do not wait for it.
 			go replyTo(ctx, out, caller, *got.Ask)
 		case got.Notify == nil && got.Ask == nil:
-			return tool.Result{}, Refused(http.StatusOK, raw)
+			return tool.Result{}, RefusalError(http.StatusOK, raw)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (r *Client) Do(ctx context.Context, method, path string, body []byte) (json
 		return nil, r.goneError(ctx, err)
 	}
 	if resp.StatusCode/100 != 2 { // some routes answer 201 or 204
-		return nil, Refused(resp.StatusCode, raw)
+		return nil, RefusalError(resp.StatusCode, raw)
 	}
 	return raw, nil
 }
@@ -176,8 +176,8 @@ func (r *Client) decode(raw []byte, into any) error {
 	return nil
 }
 
-// Refused converts the body of an error answer to the error it describes.
-func Refused(status int, body []byte) error {
+// RefusalError converts the body of an error answer to the error it describes.
+func RefusalError(status int, body []byte) error {
 	var got struct {
 		Protocol json.RawMessage `json:"protocolError"`
 		Error    struct {

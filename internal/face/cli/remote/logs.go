@@ -78,7 +78,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 		if err != nil {
 			return r.goneError(ctx, err)
 		}
-		return Refused(resp.StatusCode, raw)
+		return RefusalError(resp.StatusCode, raw)
 	}
 	failed := false
 	in := bufio.NewReader(resp.Body)
@@ -96,7 +96,7 @@ func (r *Client) followLogs(ctx context.Context, path string, line func(tool.Log
 			failed = failed || bytes.HasPrefix(text, []byte("event: error"))
 			continue
 		case failed:
-			return Refused(http.StatusInternalServerError, data)
+			return RefusalError(http.StatusInternalServerError, data)
 		}
 		var l tool.LogLine
 		if err := json.Unmarshal(data, &l); err != nil {

@@ -31,8 +31,8 @@ func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// Named accepts exactly the arguments that a command's usage line names.
-func Named(args ...string) cobra.PositionalArgs {
+// NamedArgs accepts exactly the arguments that a command's usage line names.
+func NamedArgs(args ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, got []string) error {
 		switch {
 		case len(got) < len(args):
@@ -44,8 +44,8 @@ func Named(args ...string) cobra.PositionalArgs {
 	}
 }
 
-// UnknownServer returns the error for a server that is not in the settings.
-func UnknownServer(op, name string, known []string) error {
+// UnknownServerError returns the error for a server that is not in the settings.
+func UnknownServerError(op, name string, known []string) error {
 	e := &tool.Error{
 		Op: op, Kind: tool.NotFound, Subject: name,
 		Message: "no server of that name", Hint: "collie mcp list shows them",

@@ -20,7 +20,7 @@ func (p *Program) Logger() (*slog.Logger, error) { return p.loggerTo(p.Err, defa
 // the settings, or else to stderr, at the level of the settings. --log-level takes precedence.
 func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, error) {
 	to := cfg.Log
-	if to.File = output.First(file, to.File); to.File == "" {
+	if to.File = output.FirstNonEmpty(file, to.File); to.File == "" {
 		return p.loggerTo(p.Err, cfg.Log.Level)
 	}
 	w, err := app.OpenLog(to)
@@ -39,7 +39,7 @@ func (p *Program) GatewayLogger(cfg *config.Config, file string) (*slog.Logger, 
 
 func (p *Program) loggerTo(w io.Writer, usual string) (*slog.Logger, error) {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(output.First(p.LogLevel, map[bool]string{true: "debug"}[p.Debug], usual))); err != nil {
+	if err := level.UnmarshalText([]byte(output.FirstNonEmpty(p.LogLevel, map[bool]string{true: "debug"}[p.Debug], usual))); err != nil {
 		return nil, Usage("--log-level is %q, expected debug, info, warn or error", p.LogLevel)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), nil

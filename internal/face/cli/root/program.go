@@ -117,7 +117,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 				near = locale.Sprintf("; did you mean --%s?", f.Name)
 			}
 		})
-		near = output.First(near, DidYouMean("--"+unknown.GetSpecifiedName(), known))
+		near = output.FirstNonEmpty(near, DidYouMean("--"+unknown.GetSpecifiedName(), known))
 	}
 	return Usage("%v%s; see %s --help", err, near, c.CommandPath())
 }
@@ -183,6 +183,6 @@ func (p *Program) fitHelp(root *cobra.Command) {
 		show(c, args)
 		c.SetOut(p.Out)
 		page := translateHelp(b.String())
-		_, _ = io.WriteString(p.Out, output.Hanging(page, output.TerminalWidth(p.Out))) // if that fails, nobody can be told
+		_, _ = io.WriteString(p.Out, output.WrapSecondColumn(page, output.TerminalWidth(p.Out))) // if that fails, nobody can be told
 	})
 }

@@ -101,5 +101,5 @@ func ReadLine(r io.Reader) (string, error) {
 // PromptOr is like Prompt with a default answer for an empty line.
 func (p *Program) PromptOr(ctx context.Context, question, usual string) (string, error) {
 	text, err := p.Prompt(ctx, fmt.Sprintf("%s [%s]: ", locale.T(question), output.OneLine(usual)), false)
-	return output.First(strings.TrimSpace(text), usual), err
+	return output.FirstNonEmpty(strings.TrimSpace(text), usual), err
 }

@@ -16,7 +16,7 @@ import (
 // the client has neither our flags nor, often, our environment.
 func (p *Program) StdioArgs(profile string) ([]string, error) {
 	args := []string{"stdio"}
-	home, files := output.First(p.Home, p.Env.Get("COLLIE_HOME")), p.Files
+	home, files := output.FirstNonEmpty(p.Home, p.Env.Get("COLLIE_HOME")), p.Files
 	if env := p.Env.Get("COLLIE_CONFIG"); len(files) == 0 && env != "" {
 		files = []string{env}
 	}

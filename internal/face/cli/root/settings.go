@@ -85,7 +85,7 @@ func (p *Program) OnRecord(ctx context.Context, cfg *config.Config, command stri
 	raw, err := json.Marshal(detail)
 	if err == nil {
 		err = app.RecordChange(ctx, cfg, app.Options{Version: p.Version, Env: p.Env}, tool.Record{
-			Name: command, Origin: tool.Direct, Principal: Principal(), Client: tool.Acting(ctx), Detail: raw,
+			Name: command, Origin: tool.Direct, Principal: Principal(), Client: tool.ActingProgram(ctx), Detail: raw,
 		})
 	}
 	if err != nil {
@@ -100,9 +100,9 @@ func (p *Program) Recorder(cfg *config.Config) func(ctx context.Context, command
 	}
 }
 
-// NotWritten returns the error for a settings file that could not be changed. An error in the new text is
+// NotWrittenError returns the error for a settings file that could not be changed. An error in the new text is
 // returned unchanged.
-func NotWritten(op, file string, err error) error {
+func NotWrittenError(op, file string, err error) error {
 	if IsConfig(err) {
 		return err
 	}
@@ -114,7 +114,7 @@ func NotWritten(op, file string, err error) error {
 func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) {
 	i := slices.Index(ServerNames(cfg), name)
 	if i < 0 {
-		return config.ServerEntry{}, UnknownServer(op, name, ServerNames(cfg))
+		return config.ServerEntry{}, UnknownServerError(op, name, ServerNames(cfg))
 	}
 	s := cfg.Servers[i]
 	if s.Untrusted {

@@ -32,13 +32,13 @@ func ConfigCommand(shared *root.Program) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return p.configShow() },
 	}
 	get := &cobra.Command{
-		Use: "get PATH", Short: "Show one setting in effect", Args: root.Named("setting"),
+		Use: "get PATH", Short: "Show one setting in effect", Args: root.NamedArgs("setting"),
 		Long:              "Shows the setting at a path such as http.addr; secrets are hidden.",
 		ValidArgsFunction: p.completeSettings,
 		RunE:              func(_ *cobra.Command, args []string) error { return p.configGet(args[0]) },
 	}
 	set := &cobra.Command{
-		Use: "set PATH VALUE", Short: "Write one setting into the file", Args: root.Named("setting", "value"),
+		Use: "set PATH VALUE", Short: "Write one setting into the file", Args: root.NamedArgs("setting", "value"),
 		Long: "Writes a setting into the settings file. Comments and everything else stay, and the old file is\n" +
 			"kept as FILE.bak. VALUE is read as JSON, or else as text.",
 		Example:           "  collie config set http.addr 127.0.0.1:8000\n  collie config set http.allowedOrigins '[\"https://notes.example.org\"]'",
@@ -46,7 +46,7 @@ func ConfigCommand(shared *root.Program) *cobra.Command {
 		RunE:              func(c *cobra.Command, args []string) error { return p.configSet(c.Context(), args[0], args[1]) },
 	}
 	unset := &cobra.Command{
-		Use: "unset PATH", Short: "Remove one setting from the file", Args: root.Named("setting"),
+		Use: "unset PATH", Short: "Remove one setting from the file", Args: root.NamedArgs("setting"),
 		Long: "Removes a setting from the settings file, so that its default applies again; comments and\n" +
 			"everything else stay, and the old file is kept as FILE.bak.",
 		ValidArgsFunction: p.completeSettings,
@@ -86,7 +86,7 @@ func (p commands) configGet(path string) error {
 	raw, err := app.Hidden(cfg).Get(path)
 	switch {
 	case errors.Is(err, config.ErrNoSetting):
-		return unknownSetting(path, cfg, err)
+		return unknownSettingError(path, cfg, err)
 	case err != nil:
 		return root.Usage("%v", err)
 	}
@@ -97,8 +97,8 @@ func (p commands) configGet(path string) error {
 	return err
 }
 
-// unknownSetting returns the error for a path that is not a setting. err may name a similar one.
-func unknownSetting(path string, cfg *config.Config, err error) error {
+// unknownSettingError returns the error for a path that is not a setting. err may name a similar one.
+func unknownSettingError(path string, cfg *config.Config, err error) error {
 	near := root.DidYouMean(path, settingPaths(cfg))
 	if _, known, ok := strings.Cut(err.Error(), "; did you mean "); ok && near == "" {
 		near = locale.Sprintf("; did you mean %s", known)
@@ -151,7 +151,7 @@ type setting struct{ path, value string }
 func leaves(raw json.RawMessage) []setting {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		return []setting{{"", output.First(rawjson.PlainValue(raw), `""`)}}
+		return []setting{{"", output.FirstNonEmpty(rawjson.PlainValue(raw), `""`)}}
 	}
 	var out []setting
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

@@ -35,9 +35,9 @@ func (p commands) configSet(ctx context.Context, path, typed string) error {
 	})
 	switch {
 	case errors.Is(err, config.ErrNoSetting):
-		return unknownSetting(path, cfg, err)
+		return unknownSettingError(path, cfg, err)
 	case err != nil:
-		return root.NotWritten("config set", file, err)
+		return root.NotWrittenError("config set", file, err)
 	}
 	now, _, err := p.Settings()
 	if err != nil {
@@ -74,9 +74,9 @@ func (p commands) configUnset(ctx context.Context, path string) error {
 	err = cfg.Edit(ctx, file, config.Unsetting(path, &found))
 	switch {
 	case errors.Is(err, config.ErrNoSetting):
-		return unknownSetting(path, cfg, err)
+		return unknownSettingError(path, cfg, err)
 	case err != nil:
-		return root.NotWritten("config unset", file, err)
+		return root.NotWrittenError("config unset", file, err)
 	}
 	text := locale.Sprintf("removed %s from %s\n", path, file)
 	if !found {

@@ -34,7 +34,7 @@ func GrantsCommand(shared *root.Program) *cobra.Command {
 			RunE: func(c *cobra.Command, _ []string) error { return p.grantsList(c.Context()) },
 		},
 		&cobra.Command{
-			Use: "revoke ID", Aliases: []string{"remove", "rm"}, Short: "Take a grant back", Args: root.Named("id"),
+			Use: "revoke ID", Aliases: []string{"remove", "rm"}, Short: "Take a grant back", Args: root.NamedArgs("id"),
 			Long:    "Revokes a grant: from now on you are asked about such calls again, in every process of\nthis home. A call that is running continues.",
 			Example: "  collie grants revoke g4jx2k7a9m3c6t5w",
 			RunE:    func(c *cobra.Command, args []string) error { return p.grantsRevoke(c.Context(), args[0]) },

@@ -31,7 +31,7 @@ func GuardCommand(shared *root.Program) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return p.guardShow() },
 	}
 	test := &cobra.Command{
-		Use: "test FILE", Short: "Show what the rules make of a call, without making it", Args: root.Named("file"),
+		Use: "test FILE", Short: "Show what the rules make of a call, without making it", Args: root.NamedArgs("file"),
 		Long: "Reads a call as JSON from FILE, or from the standard input where FILE is -, and shows each rule that\n" +
 			"found something in it. Nothing runs. Besides server, tool and arguments the file may have\n" +
 			"description, readOnly, destructive, changed and origin (chat, direct, mcp-local and so on).",

@@ -33,7 +33,7 @@ func SecretCommand(shared *root.Program) *cobra.Command {
 
 func (p commands) secretSetCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "set NAME", Short: "Store a secret", Args: root.Named("name"),
+		Use: "set NAME", Short: "Store a secret", Args: root.NamedArgs("name"),
 		Long: "Reads a value from the terminal, without showing it, or else from stdin, and stores it in the\n" +
 			"system keyring, or in an encrypted file if there is none. A trailing line break is not part of\n" +
 			"it. In the settings of servers, write ${secret:NAME} for it, and ${input:ID} for the secret\n" +
@@ -53,7 +53,7 @@ func (p commands) secretListCommand() *cobra.Command {
 
 func (p commands) secretRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a secret", Args: root.Named("name"),
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Forget a secret", Args: root.NamedArgs("name"),
 		ValidArgsFunction: p.completeSecrets,
 		RunE:              func(c *cobra.Command, args []string) error { return p.secretRemove(c.Context(), args[0]) },
 	}

@@ -27,14 +27,14 @@ func TokenCommand(shared *root.Program) *cobra.Command {
 			RunE: func(*cobra.Command, []string) error { return p.tokenList() },
 		},
 		&cobra.Command{
-			Use: "revoke NAME", Aliases: []string{"remove", "rm"}, Short: "End a token", Args: root.Named("name"),
+			Use: "revoke NAME", Aliases: []string{"remove", "rm"}, Short: "End a token", Args: root.NamedArgs("name"),
 			Long: "Ends a token: within a second it is refused, and connections opened with it are closed, in every\n" +
 				"process of this home.",
 			ValidArgsFunction: p.completeTokens,
 			RunE:              func(c *cobra.Command, args []string) error { return p.tokenRevoke(c.Context(), args[0]) },
 		},
 		&cobra.Command{
-			Use: "rotate NAME", Short: "Give a token a new secret", Args: root.Named("name"),
+			Use: "rotate NAME", Short: "Give a token a new secret", Args: root.NamedArgs("name"),
 			Long: "Gives a token a new secret and prints it once. The old one ends as with collie token revoke;\n" +
 				"profile and scopes stay.",
 			ValidArgsFunction: p.completeTokens,
@@ -52,7 +52,7 @@ type tokenFlags struct {
 func (p commands) tokenAddCommand() *cobra.Command {
 	var f tokenFlags
 	c := &cobra.Command{
-		Use: "add NAME", Short: "Make a token for a client", Args: root.Named("name"),
+		Use: "add NAME", Short: "Make a token for a client", Args: root.NamedArgs("name"),
 		Long: "Makes a token and prints it once: only a digest of it is stored. With --profile it sees and\n" +
 			"calls what that profile shows, and any other ?profile= is refused; without, it may choose any.\n" +
 			"The first token, which collie serve makes, is not one of these and stays as it is.",
@@ -182,7 +182,7 @@ func (p commands) tokenList() error {
 		if c := t.ElicitationConfirms; c != nil {
 			confirms = map[bool]string{true: locale.T("yes"), false: locale.T("no")}[*c]
 		}
-		rows = append(rows, []string{t.Name, output.First(t.Profile, locale.T("any")), t.ScopeList(), confirms, t.Made.Local().Format("2006-01-02 15:04"), t.Client})
+		rows = append(rows, []string{t.Name, output.FirstNonEmpty(t.Profile, locale.T("any")), t.ScopeList(), confirms, t.Made.Local().Format("2006-01-02 15:04"), t.Client})
 	}
 	return p.Table([]string{"NAME", "PROFILE", "SCOPES", "CONFIRMS", "MADE", "CLIENT"}, rows)
 }

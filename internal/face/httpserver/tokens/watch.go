@@ -61,7 +61,7 @@ func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, e
 // follow subscribes to notices about the folder of a file, until ctx ends.
 func follow(ctx context.Context, path string, log *slog.Logger) (<-chan fsnotify.Event, <-chan error, time.Duration) {
 	dir := filepath.Dir(path)
-	if !atomicfile.Noticed(dir) {
+	if !atomicfile.NotifiesChanges(dir) {
 		return nil, nil, pollEvery
 	}
 	w, err := fsnotify.NewWatcher()

@@ -46,13 +46,13 @@ func (r *relay) forward(f *request) error {
 			pause(f.ctx, firstLook)
 		}
 		if lost.sent && !f.isReadOnly() || tries == maxTries {
-			return lostOutcome(f, lost)
+			return lostOutcomeError(f, lost)
 		}
 	}
 }
 
-// lostOutcome returns the error for the client if a gateway went away with the request.
-func lostOutcome(f *request, lost *lostError) error {
+// lostOutcomeError returns the error for the client if a gateway went away with the request.
+func lostOutcomeError(f *request, lost *lostError) error {
 	e := &tool.Error{
 		Op: f.m.Method, Kind: tool.Crashed, OutcomeUnknown: lost.sent, Err: lost.err,
 		Message: "the gateway went away before it answered",

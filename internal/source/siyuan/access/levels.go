@@ -121,11 +121,11 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 				if isFileUnknown(gctx, err) {
 					return err
 				}
-				return unreadableLevels(path, err)
+				return unreadableLevelsError(path, err)
 			}
 			*text = raw
 			if *levels, err = parseLevels(raw); err != nil {
-				return unreadableLevels(path, err)
+				return unreadableLevelsError(path, err)
 			}
 			return nil
 		})
@@ -139,8 +139,8 @@ func (l *Levels) files(ctx context.Context) (listings, error) {
 	return f, nil
 }
 
-// unreadableLevels returns the error for levels that cannot be read, so that it is unknown what is allowed.
-func unreadableLevels(path string, err error) *tool.Error {
+// unreadableLevelsError returns the error for levels that cannot be read, so that it is unknown what is allowed.
+func unreadableLevelsError(path string, err error) *tool.Error {
 	return &tool.Error{
 		Op: "read levels", Kind: tool.LevelsUnknown, Subject: path, Err: err, RetryAfter: time.Second,
 		Message: "the levels of the notebooks cannot be read, so nothing is written",

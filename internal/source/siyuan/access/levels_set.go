@@ -50,7 +50,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	case err != nil:
 		return old, err
 	case !listed || got != level:
-		return old, levelNotStored(notebook, level)
+		return old, levelNotStoredError(notebook, level)
 	}
 	if counts := after.of(notebook, l.opts.Default); counts < level {
 		return old, overriddenLevel(notebook, level, counts)
@@ -85,9 +85,9 @@ func checkSettable(notebook kernel.ID, level Level) error {
 	return nil
 }
 
-// levelNotStored returns the error for a level that cannot be read back after it was written, since another program
+// levelNotStoredError returns the error for a level that cannot be read back after it was written, since another program
 // writes the file.
-func levelNotStored(notebook kernel.ID, level Level) error {
+func levelNotStoredError(notebook kernel.ID, level Level) error {
 	return &tool.Error{
 		Op: "set level", Kind: kernel.Mismatch, Subject: string(notebook),
 		Message: fmt.Sprintf("%s was written, but %s%s now has something else", level, ownFolder, levelsFile),

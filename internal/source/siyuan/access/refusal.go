@@ -85,8 +85,8 @@ func otherKindHint(what What, subject string) string {
 // heldByProfile is the hint for a [Ceiling] lower than the needed level.
 const heldByProfile = "the profile of this client allows no more; a person can change its notebooks in the settings"
 
-// levelTooLow returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
-func levelTooLow(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
+// levelTooLowError returns the error for a notebook whose level is too low. name is the notebook's name, empty if unknown.
+func levelTooLowError(notebook kernel.ID, name string, have, need Level, hint string) *tool.Error {
 	which := string(notebook)
 	if name != "" {
 		which = fmt.Sprintf("%q (%s)", name, notebook)

@@ -55,7 +55,7 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	case have == None:
 		return NotFound(what, subject)
 	}
-	return levelTooLow(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
+	return levelTooLowError(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
 }
 
 // known returns the name of a notebook if the notebooks have been read already: a refusal makes no request.

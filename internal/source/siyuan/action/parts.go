@@ -74,8 +74,8 @@ func Distinct[T comparable](list []T) []T {
 	return out
 }
 
-// Removed adds to an error which things had been removed before it.
-func Removed[T any](err error, removed []T) error {
+// RemovedBefore adds to an error which things had been removed before it.
+func RemovedBefore[T any](err error, removed []T) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(removed) == 0 {
 		return err

@@ -28,10 +28,10 @@ func isVirtual(path string) bool { return path == AgentsFile || path == UserRule
 func NormalizePath(path string) (string, error) {
 	trimmed := strings.TrimSpace(path)
 	if trimmed == "" {
-		return "", badPath(path, "is empty")
+		return "", badPathError(path, "is empty")
 	}
 	if !utf8.ValidString(trimmed) || strings.ContainsFunc(trimmed, unicode.IsControl) {
-		return "", badPath(path, "has characters that no title has")
+		return "", badPathError(path, "has characters that no title has")
 	}
 	return "/" + strings.Join(strings.FieldsFunc(trimmed, func(r rune) bool { return r == '/' }), "/"), nil
 }
@@ -117,16 +117,16 @@ func cutID(name string) (rest string, id kernel.ID, ok bool) {
 	return name[:i], kernel.ID(name[i+1:]), true
 }
 
-// badPath returns the error for a malformed human path.
-func badPath(path, message string) *tool.Error {
+// badPathError returns the error for a malformed human path.
+func badPathError(path, message string) *tool.Error {
 	return &tool.Error{
 		Op: "resolve", Kind: kernel.InvalidPath, Subject: path, Message: fmt.Sprintf("the path %q %s", path, message),
 		Hint: `paths are /<notebook>/<document>/<child>; fs(action="ls", path="/") shows the notebooks`,
 	}
 }
 
-// ambiguousPath returns the error for a path that several things have; candidates are unique paths of them.
-func ambiguousPath(path, noun string, candidates []string) *tool.Error {
+// ambiguousPathError returns the error for a path that several things have; candidates are unique paths of them.
+func ambiguousPathError(path, noun string, candidates []string) *tool.Error {
 	const limit = 20
 	slices.Sort(candidates)
 	listed := candidates[:min(len(candidates), limit)]

@@ -43,7 +43,7 @@ func pathNeed(
 		out := []Target{}
 		paths := r.Strings(param)
 		if len(paths) == 0 && r.Given(param) {
-			return nil, badPath("", "is empty")
+			return nil, badPathError("", "is empty")
 		}
 		for _, given := range paths {
 			path, err := NormalizePath(given)
@@ -54,16 +54,16 @@ func pathNeed(
 			case path == "/" && allows(PathRoot), isVirtual(path) && allows(PathVirtual):
 				continue
 			case path == "/":
-				return nil, badPath(given, "is the list of notebooks, and a document is needed")
+				return nil, badPathError(given, "is the list of notebooks, and a document is needed")
 			case isVirtual(path):
-				return nil, badPath(given, "is a virtual file, which cannot be used here")
+				return nil, badPathError(given, "is a virtual file, which cannot be used here")
 			}
 			t, err := resolve(r, ctx, path, level)
 			if err != nil {
 				return nil, err
 			}
 			if t.What == access.Notebook && !allows(PathNotebook) {
-				return nil, badPath(given, "is a notebook, and a document is needed")
+				return nil, badPathError(given, "is a notebook, and a document is needed")
 			}
 			out = append(out, t)
 		}

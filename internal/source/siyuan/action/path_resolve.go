@@ -33,7 +33,7 @@ func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 		return Target{}, err
 	}
 	if normal == "/" || isVirtual(normal) {
-		return Target{}, badPath(path, "is neither a notebook nor a document")
+		return Target{}, badPathError(path, "is neither a notebook nor a document")
 	}
 	return r.resolve(ctx, normal, access.Read)
 }
@@ -113,17 +113,17 @@ func (r *Request) onlyTarget(ctx context.Context, path string, found lookup, lev
 	case len(targets) == 1:
 		return targets[0], nil
 	case len(targets) == 0 && found.closed != "":
-		return Target{}, ClosedNotebook(path, found.closed)
+		return Target{}, ClosedNotebookError(path, found.closed)
 	case len(targets) == 0:
 		return Target{}, r.pathNotFound(ctx, path)
 	case found.notebooks != nil:
-		return Target{}, ambiguousPath(path, "notebooks", r.uniquePaths(ctx, targets))
+		return Target{}, ambiguousPathError(path, "notebooks", r.uniquePaths(ctx, targets))
 	}
-	return Target{}, ambiguousPath(path, "documents", r.uniquePaths(ctx, targets))
+	return Target{}, ambiguousPathError(path, "documents", r.uniquePaths(ctx, targets))
 }
 
-// ClosedNotebook returns the error for a path into a closed notebook.
-func ClosedNotebook(path, name string) *tool.Error {
+// ClosedNotebookError returns the error for a path into a closed notebook.
+func ClosedNotebookError(path, name string) *tool.Error {
 	return &tool.Error{
 		Op: "resolve", Kind: kernel.API, Code: kernel.CodeNotebookClosed, Subject: path,
 		Message: fmt.Sprintf("the notebook %q is closed", name),
@@ -308,15 +308,15 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 	above := "/" + strings.Join(parts[:len(parts)-1], "/")
 	switch trimmed := strings.TrimSpace(title); {
 	case len(parts) == 1:
-		return Target{}, badPath(path, "has one name only, and no notebook is called that")
+		return Target{}, badPathError(path, "has one name only, and no notebook is called that")
 	case trimmed == "", trimmed == ".", trimmed == "..":
-		return Target{}, badPath(path, "ends in a title that SiYuan does not allow")
+		return Target{}, badPathError(path, "ends in a title that SiYuan does not allow")
 	case trimmed != title: // SiYuan would trim it
 		return r.resolveNew(ctx, above+"/"+EncodeName(trimmed), level)
 	case strings.Contains(title, "/"):
-		return Target{}, badPath(path, "ends in a title with a slash, which SiYuan does not allow")
+		return Target{}, badPathError(path, "ends in a title with a slash, which SiYuan does not allow")
 	case utf8.RuneCountInString(title) > maxTitle:
-		return Target{}, badPath(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
+		return Target{}, badPathError(path[:min(len(path), 80)]+"…", fmt.Sprintf("ends in a title of more than %d characters", maxTitle))
 	}
 	parent, err := r.resolve(ctx, above, level)
 	if err != nil {
@@ -327,7 +327,7 @@ func (r *Request) resolveNew(ctx context.Context, path string, level access.Leve
 		t.Root, t.HPath = parent.ID, parent.HPath+"/"+title
 	}
 	if strings.Count(t.HPath, "/") > maxDepth {
-		return Target{}, badPath(path, fmt.Sprintf("has more than %d levels of documents, which SiYuan does not allow", maxDepth))
+		return Target{}, badPathError(path, fmt.Sprintf("has more than %d levels of documents, which SiYuan does not allow", maxDepth))
 	}
 	return t, nil
 }

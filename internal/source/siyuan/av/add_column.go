@@ -81,7 +81,7 @@ func addColumn(p retryWaits) *action.Action {
 			c := db.Column(id)
 			return c != nil && c.Column.Type == a.KeyType
 		}) {
-			return nil, notYetStored("add column to", a.AVID, "the kernel accepted the column, but it is not there",
+			return nil, notYetStoredError("add column to", a.AVID, "the kernel accepted the column, but it is not there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": id})
 		}
 		return addColumnResult{Success: true, AVID: a.AVID, KeyID: id, KeyName: a.KeyName, KeyType: a.KeyType}, nil

@@ -82,7 +82,7 @@ func insert(ctx context.Context, r *action.Request, id, block kernel.ID, at acti
 		return err
 	}
 	if _, err := r.Place(ctx, access.Block, string(block)); err != nil { // the response does not tell
-		return notYetStored("insert database block", id, "the kernel accepted the block, but it is not there",
+		return notYetStoredError("insert database block", id, "the kernel accepted the block, but it is not there",
 			fmt.Sprintf(`block(action="get_children", id=%q) shows what is there`, at.Root), map[string]any{"blockID": block})
 	}
 	return nil

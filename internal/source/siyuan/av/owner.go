@@ -145,11 +145,11 @@ func owningTarget(ctx context.Context, r *action.Request, id kernel.ID) (action.
 	if wrong != nil || restricted { // it may belong to a hidden notebook
 		return t, cmp.Or(wrong, err)
 	}
-	return t, ownerMissing(ctx, r, id)
+	return t, ownerMissingError(ctx, r, id)
 }
 
-// ownerMissing returns the error for a database that no block shows. It is used only if every notebook may be read.
-func ownerMissing(ctx context.Context, r *action.Request, id kernel.ID) error {
+// ownerMissingError returns the error for a database that no block shows. It is used only if every notebook may be read.
+func ownerMissingError(ctx context.Context, r *action.Request, id kernel.ID) error {
 	_, candidates, err := r.DatabaseOwners(ctx, id)
 	if err != nil {
 		return err

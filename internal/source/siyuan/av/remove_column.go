@@ -68,7 +68,7 @@ func removeColumn(p retryWaits) *action.Action {
 			r.RefreshDatabase(c.Column.Relation.Database)
 		}
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return db.Column(a.KeyID) == nil }) {
-			return nil, notYetStored("remove column of", a.AVID, "the kernel accepted the removal, but the column is still there",
+			return nil, notYetStoredError("remove column of", a.AVID, "the kernel accepted the removal, but the column is still there",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows the columns`, a.AVID), map[string]any{"keyID": a.KeyID})
 		}
 		return removeColumnResult{Success: true, AVID: a.AVID, KeyID: a.KeyID, KeyName: c.Column.Name}, nil

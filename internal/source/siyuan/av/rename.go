@@ -51,7 +51,7 @@ func rename(p retryWaits) *action.Action {
 		}
 		r.RefreshDatabase(a.AVID)
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return sameText(db.Name, a.Name) }) {
-			return nil, notYetStored("rename", a.AVID, "the kernel accepted the new name, but the database does not have it",
+			return nil, notYetStoredError("rename", a.AVID, "the kernel accepted the new name, but the database does not have it",
 				fmt.Sprintf(`av(action="get_attribute_view_keys", id=%q) shows whether it is still there`, a.AVID), nil)
 		}
 		return renameResult{Success: true, AVID: a.AVID, BlockID: through, Name: a.Name}, nil
@@ -100,7 +100,7 @@ func duplicate(p retryWaits) *action.Action {
 		}
 		r.RefreshDocument(after.Root)
 		if !p.pollDatabase(ctx, r.Kernel, id, func(*kernel.Database) bool { return true }) {
-			return nil, notYetStored("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
+			return nil, notYetStoredError("copy database", a.AVID, "the kernel made a copy, and it cannot be read",
 				fmt.Sprintf(`av(action="render", id=%q) shows it once it exists`, id), map[string]any{"copyAvID": id, "blockID": through})
 		}
 		return duplicateResult{Success: true, AVID: id, BlockID: through, SourceAVID: a.AVID, InsertedAfter: after.ID, Materialized: true}, nil

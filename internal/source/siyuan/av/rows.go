@@ -81,7 +81,7 @@ func addRows(p retryWaits) *action.Action {
 			r.RefreshDatabase(a.AVID)
 		}
 		if !p.pollDatabase(ctx, r.Kernel, a.AVID, func(db *kernel.Database) bool { return adoptRowIDs(db, rows) }) {
-			return nil, notYetStored("add rows to", a.AVID, "the kernel accepted the rows, but not all of them are there",
+			return nil, notYetStoredError("add rows to", a.AVID, "the kernel accepted the rows, but not all of them are there",
 				fmt.Sprintf(`do not add them again; av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID),
 				map[string]any{"rows": rows})
 		}
@@ -238,7 +238,7 @@ func removeRows(p retryWaits) *action.Action {
 			})
 			return len(remaining) == 0
 		}) {
-			return nil, notYetStored("remove rows of", a.AVID, "the kernel accepted the removal, but not all rows are gone",
+			return nil, notYetStoredError("remove rows of", a.AVID, "the kernel accepted the removal, but not all rows are gone",
 				fmt.Sprintf(`av(action="get_primary_key_values", avID=%q) shows which are there`, a.AVID), map[string]any{"srcIDs": remaining})
 		}
 		return removeRowsResult{Success: true, AVID: a.AVID, SrcIDs: a.SrcIDs, Removed: len(a.SrcIDs), Verification: readBack(0)}, nil

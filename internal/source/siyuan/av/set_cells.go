@@ -81,7 +81,7 @@ func setCells(p retryWaits) *action.Action {
 			wrong = differingCells(db, writes)
 			return len(wrong) == 0
 		}) {
-			return nil, notYetStored("write cells of", a.AVID, "the kernel accepted the cells, but not all of them have their new value",
+			return nil, notYetStoredError("write cells of", a.AVID, "the kernel accepted the cells, but not all of them have their new value",
 				fmt.Sprintf(`av(action="render", id=%q) shows what they have`, a.AVID), map[string]any{"cells": wrong})
 		}
 		out := setCellsResult{Success: true, AVID: a.AVID, Updated: len(writes), Verification: readBack(len(writes))}
@@ -229,7 +229,7 @@ func checkRelated(ctx context.Context, r *action.Request, m *mask, db *kernel.Da
 		at, err := r.Database(ctx, related)
 		switch {
 		case tool.KindOf(err) == tool.NotFound, err == nil && r.Levels.Of(at.Notebook) < level:
-			return relationDenied(c, level)
+			return relationDeniedError(c, level)
 		case err != nil:
 			return err
 		}
@@ -263,8 +263,8 @@ func differingCells(db *kernel.Database, writes []write) []map[string]any {
 	return out
 }
 
-// relationDenied returns the error for a relation to a database that the caller may not access. It does not reveal which one.
-func relationDenied(c *kernel.Column, need access.Level) error {
+// relationDeniedError returns the error for a relation to a database that the caller may not access. It does not reveal which one.
+func relationDeniedError(c *kernel.Column, need access.Level) error {
 	return &tool.Error{
 		Op: "check", Kind: tool.Denied, Subject: string(c.ID),
 		Message: fmt.Sprintf("column %q is related to a database that the levels do not allow to %s", c.Name, need.Verb()),

@@ -49,9 +49,9 @@ func (p retryWaits) pollDatabase(ctx context.Context, k *kernel.Client, id kerne
 	})
 }
 
-// notYetStored returns the error for a write that the kernel accepted but that is not visible yet. It may still become
+// notYetStoredError returns the error for a write that the kernel accepted but that is not visible yet. It may still become
 // visible, so repeating it could write twice.
-func notYetStored(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
+func notYetStoredError(op string, id kernel.ID, message, hint string, facts map[string]any) *tool.Error {
 	all := map[string]any{"transactionState": "pending_verification", "retryAllowed": false, "avID": id}
 	maps.Copy(all, facts)
 	return &tool.Error{

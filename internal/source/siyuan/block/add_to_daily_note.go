@@ -43,7 +43,7 @@ func addToDailyNote() *action.Action {
 }
 
 func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) {
-	if err := notClosed(ctx, r, a.Notebook); err != nil {
+	if err := refuseClosed(ctx, r, a.Notebook); err != nil {
 		return nil, err
 	}
 	data, warnings, err := prepare(ctx, r, a.DataType, a.Data, "", nil)
@@ -74,8 +74,8 @@ func runDaily(ctx context.Context, r *action.Request, a dailyArgs) (any, error) 
 	return out, nil
 }
 
-// notClosed refuses a closed notebook. The kernel's own error would claim that it does not exist.
-func notClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
+// refuseClosed refuses a closed notebook. The kernel's own error would claim that it does not exist.
+func refuseClosed(ctx context.Context, r *action.Request, id kernel.ID) error {
 	all, err := r.Levels.All(ctx)
 	if err != nil {
 		return err

@@ -32,14 +32,14 @@ func completeInsertions(ctx context.Context, r *action.Request, done []kernel.Tr
 	for i, parts := range inserted {
 		have, missing := splitPresent(parts, present)
 		if len(have) == 0 {
-			return nil, nothingCreated(r)
+			return nil, nothingCreatedError(r)
 		}
 		if out[i], err = addMissing(ctx, r, have, missing); err != nil {
 			return nil, err
 		}
 	}
 	if len(done) == 0 {
-		return nil, nothingCreated(r)
+		return nil, nothingCreatedError(r)
 	}
 	return out, nil
 }
@@ -174,7 +174,7 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 			nodes, err = r.Kernel.Nodes(ctx, []kernel.ID{p.id})
 		}
 		if _, ok := nodes[p.id]; !ok {
-			return nil, partlyCreated(r, have, missing[n:], err)
+			return nil, partlyCreatedError(r, have, missing[n:], err)
 		}
 		have = slices.Insert(have, slices.Index(have, after)+1, p.id)
 		last[p.after] = p.id
@@ -182,8 +182,8 @@ func addMissing(ctx context.Context, r *action.Request, have []kernel.ID, missin
 	return have, nil
 }
 
-// partlyCreated returns the error for content that was only partly written. It contains the rest.
-func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
+// partlyCreatedError returns the error for content that was only partly written. It contains the rest.
+func partlyCreatedError(r *action.Request, have []kernel.ID, missing []insertedPart, err error) error {
 	var rest strings.Builder
 	for _, p := range missing {
 		rest.WriteString(p.dom)
@@ -200,7 +200,7 @@ func partlyCreated(r *action.Request, have []kernel.ID, missing []insertedPart, 
 	}
 }
 
-func nothingCreated(r *action.Request) error {
+func nothingCreatedError(r *action.Request) error {
 	const reason = "empty_transaction_result"
 	return &tool.Error{
 		Op: "call", Kind: kernel.API, Code: reason, Subject: r.Action.Tool + "." + r.Action.Name,

@@ -61,5 +61,5 @@ func withNewIDs(dataType, data string, keep map[kernel.ID]bool) string {
 			return `data-node-id="` + string(id) + `"`
 		})
 	}
-	return content.RenewIDs(content.Undated(data), keep)
+	return content.RenewIDs(content.RemoveTimes(data), keep)
 }

@@ -49,7 +49,7 @@ func remove() *action.Action {
 			return nil, err
 		}
 		if _, exists := remaining[a.ID]; exists {
-			return nil, mismatch(r, a.ID, "the kernel accepted the deletion, and the block is still there")
+			return nil, mismatchError(r, a.ID, "the kernel accepted the deletion, and the block is still there")
 		}
 		r.RefreshDocument(t.Root)
 		return deleteResult{true, a.ID}, nil

@@ -43,11 +43,11 @@ func leafHint(r *action.Request, parent kernel.ID, err error) error {
 	if !ok || e.Kind != kernel.API || !strings.Contains(e.Message, "leaf block") {
 		return err
 	}
-	return notAContainer(r, parent)
+	return notAContainerError(r, parent)
 }
 
-// notAContainer returns the error for a parent that cannot have children.
-func notAContainer(r *action.Request, id kernel.ID) error {
+// notAContainerError returns the error for a parent that cannot have children.
+func notAContainerError(r *action.Request, id kernel.ID) error {
 	e := r.Invalid("parentID", fmt.Sprintf("%s is a block that cannot hold others", id))
 	e.Hint = fmt.Sprintf(`block(action="%s", previousID="%s", …) puts it behind`, siblingAction(r), id)
 	return e
@@ -61,8 +61,8 @@ func siblingAction(r *action.Request) string {
 	return "insert"
 }
 
-// mismatch returns the error for a write that the kernel accepted but that had no effect.
-func mismatch(r *action.Request, id kernel.ID, message string) *tool.Error {
+// mismatchError returns the error for a write that the kernel accepted but that had no effect.
+func mismatchError(r *action.Request, id kernel.ID, message string) *tool.Error {
 	return &tool.Error{
 		Op: "call", Kind: kernel.Mismatch, Subject: r.Action.Tool + "." + r.Action.Name, Message: message,
 		Hint: fmt.Sprintf(`block(action="get_kramdown", id="%s") shows what is there now`, id),

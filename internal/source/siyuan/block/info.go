@@ -118,7 +118,7 @@ func wordCount() *action.Action {
 			return nil, err
 		}
 		out := wordCountResult{Stat: stat, RuneCount: &stat.RuneCount, WordCount: &stat.WordCount}
-		copied, err := content.Copied(ctx, r, a.IDs)
+		copied, err := content.ShowCopies(ctx, r, a.IDs)
 		if copied {
 			out.RuneCount, out.WordCount = nil, nil
 			out.Hint = "a reference in there shows a text that cannot be read, so that words and characters are not counted"

@@ -150,7 +150,7 @@ func (d *dropping) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return nil, err
 	}
-	blocks := kernel.Inserted(answer.Data[0])
+	blocks := kernel.InsertedBlocks(answer.Data[0])
 	if len(blocks) == 1 {
 		blocks = blocks[0].Blocks
 	}

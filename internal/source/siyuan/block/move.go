@@ -128,7 +128,7 @@ func moveEach(ctx context.Context, r *action.Request, a *moveArgs, ids []kernel.
 	slices.Reverse(calls)
 	for n, id := range calls {
 		if err := r.Kernel.Move(ctx, id, a.PreviousID, a.ParentID); err != nil {
-			return nil, partlyMoved(leafHint(r, a.ParentID, err), calls[:n])
+			return nil, partlyMovedError(leafHint(r, a.ParentID, err), calls[:n])
 		}
 	}
 	return calls, nil
@@ -211,7 +211,7 @@ func (a *moveArgs) verify(ctx context.Context, r *action.Request, ids []kernel.I
 		case exists && now != before[id]:
 			astray = append(astray, id)
 		default:
-			return nil, mismatch(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
+			return nil, mismatchError(r, id, fmt.Sprintf("the kernel accepted the move, and block %s is not where it should be", id))
 		}
 		previous = id
 	}
@@ -251,8 +251,8 @@ func sectionBetween(ctx context.Context, r *action.Request, parent, heading, id 
 	return true, nil
 }
 
-// partlyMoved adds to the error of a move which blocks were moved before.
-func partlyMoved(err error, done []kernel.ID) error {
+// partlyMovedError adds to the error of a move which blocks were moved before.
+func partlyMovedError(err error, done []kernel.ID) error {
 	if len(done) == 0 {
 		return err
 	}

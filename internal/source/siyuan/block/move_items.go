@@ -40,7 +40,7 @@ func (a *moveArgs) bareItems(r *action.Request, ids []kernel.ID, nodes map[kerne
 		return false, nil
 	}
 	if a.PreviousID == "" && !slices.Contains(containers, to.Type) {
-		return false, notAContainer(r, a.ParentID)
+		return false, notAContainerError(r, a.ParentID)
 	}
 	if items < len(ids) {
 		e := r.Invalid(a.param(), "means a place outside of lists: items of lists and other blocks cannot go there together")

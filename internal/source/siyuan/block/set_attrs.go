@@ -73,7 +73,7 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	for _, key := range slices.Sorted(maps.Keys(attrs)) {
 		// The kernel may normalize a value. If the value did not change at all, it was not written.
 		if now[key] == before[key] && strings.TrimSpace(now[key]) != strings.TrimSpace(attrs[key]) {
-			return nil, mismatch(r, a.ID, fmt.Sprintf("the kernel accepted the attributes, and %s is still %q", key, now[key]))
+			return nil, mismatchError(r, a.ID, fmt.Sprintf("the kernel accepted the attributes, and %s is still %q", key, now[key]))
 		}
 		set[key] = now[key]
 	}
@@ -201,7 +201,7 @@ func setFoldState() *action.Action {
 			return nil, err
 		}
 		if (attrs["fold"] == "1") != a.Folded {
-			return nil, mismatch(r, a.ID, "the kernel accepted the change, and the block is folded as before")
+			return nil, mismatchError(r, a.ID, "the kernel accepted the change, and the block is folded as before")
 		}
 		r.RefreshDocument(t.Root)
 		return foldResult{true, a.ID, a.Folded}, nil

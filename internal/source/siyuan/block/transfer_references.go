@@ -127,7 +127,7 @@ func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult,
 	}
 	for id, text := range texts {
 		if strings.Contains(text, "(("+string(out.FromID)) {
-			return mismatch(r, id, fmt.Sprintf("the kernel accepted the transfer, and block %s still refers to %s", id, out.FromID))
+			return mismatchError(r, id, fmt.Sprintf("the kernel accepted the transfer, and block %s still refers to %s", id, out.FromID))
 		}
 	}
 	for _, t := range r.AllTargets() {

@@ -152,7 +152,7 @@ func TestUpdateTellsOfADatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.Must(t, act(t, "update"), args("id", kernel.Created(done)[0], "dataType", "markdown", "data", "text"))
+	got := w.Must(t, act(t, "update"), args("id", kernel.CreatedIDs(done)[0], "dataType", "markdown", "data", "text"))
 	if got.Get("databaseBlock.avID").Str != "20240801120000-avmain1" || !strings.Contains(got.Get("databaseBlock.hint").Str, "av(action=") {
 		t.Errorf("result: %s", got.Raw)
 	}

@@ -131,7 +131,7 @@ func (w *updateRun) write(ctx context.Context, in []kernel.Replacement) (map[ker
 	}
 	for _, item := range in {
 		if _, ok := doms[item.ID]; !ok {
-			return nil, mismatch(w.r, item.ID, fmt.Sprintf("the kernel accepted the update, and did nothing to block %s", item.ID))
+			return nil, mismatchError(w.r, item.ID, fmt.Sprintf("the kernel accepted the update, and did nothing to block %s", item.ID))
 		}
 	}
 	return doms, nil
@@ -168,15 +168,15 @@ func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 		err = w.r.Kernel.BatchSetAttrs(ctx, lost)
 	}
 	if err != nil {
-		return attrsLost(w.r, lost, err)
+		return attrsLostError(w.r, lost, err)
 	}
 	if now, err = w.r.Kernel.BatchAttrs(ctx, ids); err != nil {
-		return attrsLost(w.r, lost, err)
+		return attrsLostError(w.r, lost, err)
 	}
 	for _, l := range lost {
 		for key, value := range l.Attrs {
 			if now[l.ID][key] != value {
-				return attrsLost(w.r, lost, nil)
+				return attrsLostError(w.r, lost, nil)
 			}
 		}
 	}
@@ -192,9 +192,9 @@ func ownAttr(key string) bool {
 	return true
 }
 
-// attrsLost returns the error for attributes that could not be put back. The error lists them.
-func attrsLost(r *action.Request, lost []kernel.Attributes, err error) error {
-	e := mismatch(r, lost[0].ID, "the content was replaced, and the attributes of the block could not all be put back")
+// attrsLostError returns the error for attributes that could not be put back. The error lists them.
+func attrsLostError(r *action.Request, lost []kernel.Attributes, err error) error {
+	e := mismatchError(r, lost[0].ID, "the content was replaced, and the attributes of the block could not all be put back")
 	e.Err, e.Facts = err, map[string]any{"partial": true, "attributes": lost}
 	e.Hint = `block(action="set_attrs", id=…, attrs=…) sets them again`
 	return e

@@ -15,8 +15,8 @@ import (
 var interpretedInCode = lazyregexp.New(`(\(\()\d{14}-[0-9a-z]{7}|` +
 	`(<)(?i:(?:b|del|em|i|kbd|mark|s|strike|strong|sub|sup|u)>|br\s*/?>|(?:img|span)\s|[^\s<>@:\x{200b}]+@[^\s<>]+>)`)
 
-// Guarded protects inline code where the kernel would drop a part of it, by an invisible zero-width character.
-func Guarded(markdown string) string {
+// ProtectCode protects inline code where the kernel would drop a part of it, by an invisible zero-width character.
+func ProtectCode(markdown string) string {
 	if !strings.Contains(markdown, "`") || !interpretedInCode.MatchString(markdown) {
 		return markdown
 	}

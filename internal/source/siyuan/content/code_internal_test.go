@@ -18,7 +18,7 @@ func TestGuarded(t *testing.T) {
 	} {
 		given := strings.NewReplacer("|((", "((", "|<", "<").Replace(text)
 		want := strings.NewReplacer("|((", "((\u200b", "|<", "<\u200b").Replace(text)
-		if got := Guarded(given); got != want {
+		if got := ProtectCode(given); got != want {
 			t.Errorf("%q becomes %q, want %q", given, got, want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestGuarded(t *testing.T) {
 func TestGuardedLongLine(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("`((20240101000000-abcdefg))` ", 100_000)
-	if got := Guarded(text); strings.Count(got, "\u200b") != 100_000 {
+	if got := ProtectCode(text); strings.Count(got, "\u200b") != 100_000 {
 		t.Errorf("%d are guarded", strings.Count(got, "\u200b"))
 	}
 }
@@ -43,11 +43,11 @@ func FuzzGuarded(f *testing.F) {
 		if !utf8.ValidString(markdown) { // an argument is JSON
 			return
 		}
-		got := Guarded(markdown)
+		got := ProtectCode(markdown)
 		if Clean(got) != Clean(markdown) {
 			t.Fatalf("%q becomes %q", markdown, got)
 		}
-		if again := Guarded(got); again != got {
+		if again := ProtectCode(got); again != got {
 			t.Fatalf("%q becomes %q and then %q", markdown, got, again)
 		}
 		for _, m := range outsideCode(got, interpretedInCode) {

@@ -142,9 +142,9 @@ var (
 	listTime  = lazyregexp.New(`[ \t]updated="\d{14}"`)
 )
 
-// Undated removes the times of changes from the attribute lists of a Markdown text, outside code. The kernel keeps
+// RemoveTimes removes the times of changes from the attribute lists of a Markdown text, outside code. The kernel keeps
 // times that it finds in a text, so changed blocks would seem as old as before.
-func Undated(markdown string) string {
+func RemoveTimes(markdown string) string {
 	if !listTime.MatchString(markdown) {
 		return markdown
 	}

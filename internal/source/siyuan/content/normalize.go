@@ -20,7 +20,7 @@ var (
 
 // Normalize writes the block references in Markdown as SiYuan does: ((id 'anchor')), where the anchor follows the
 // block's text, or ((id "anchor")), where it stays. A bare ((id)) gets the beginning of the block's text as its
-// anchor. Content that may not be written is removed ([Admit]). Code is unchanged except for [Guarded]. Footnotes and
+// anchor. Content that may not be written is removed ([Admit]). Code is unchanged except for [ProtectCode]. Footnotes and
 // siyuan:// links are allowed, with a warning that they make no backlink.
 //
 // replaced is the block or document whose content the text replaces; empty for new ones.
@@ -30,7 +30,7 @@ func Normalize(ctx context.Context, r *action.Request, markdown string, replaced
 		return "", nil, err
 	}
 	admitted, more, err := Admit(ctx, r, Written{Data: normal, Over: replaced})
-	return Guarded(admitted), append(more, warnings...), err
+	return ProtectCode(admitted), append(more, warnings...), err
 }
 
 // normalize is like Normalize, but skips [Admit].

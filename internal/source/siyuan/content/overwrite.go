@@ -57,7 +57,7 @@ func (o *overwriteRun) append(ctx context.Context, markdown string) error {
 	}
 	mine := map[kernel.ID]bool{}
 	for _, t := range done {
-		for _, b := range kernel.Inserted(t) {
+		for _, b := range kernel.InsertedBlocks(t) {
 			mine[b.ID] = true
 		}
 	}

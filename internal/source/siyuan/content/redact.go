@@ -131,9 +131,9 @@ func PlainTexts(ctx context.Context, r *action.Request, ids []kernel.ID) (map[ke
 	return out, err
 }
 
-// Copied reports whether some blocks or documents show content that the kernel copied from hidden ones. It makes
+// ShowCopies reports whether some blocks or documents show content that the kernel copied from hidden ones. It makes
 // requests only if some notebook is hidden.
-func Copied(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, error) {
+func ShowCopies(ctx context.Context, r *action.Request, ids []kernel.ID) (bool, error) {
 	restricted, err := r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
 		return false, err

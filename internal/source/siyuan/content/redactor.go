@@ -271,8 +271,8 @@ func plainText(markdown string) string {
 	return strings.Join(out, " ")
 }
 
-// Linked returns [Visible] with links instead of references, for readers that do not know references.
-func Linked(kramdown string) string {
+// WithLinks returns [Visible] with links instead of references, for readers that do not know references.
+func WithLinks(kramdown string) string {
 	return reference.ReplaceAllStringFunc(Visible(kramdown), func(found string) string {
 		m := reference.FindStringSubmatch(found)
 		anchor := html.UnescapeString(m[2] + m[3])

@@ -185,7 +185,7 @@ func FuzzRedactor(f *testing.F) {
 				t.Fatalf("%q became %q", text, got)
 			}
 			_ = content.Plain(text)
-			_ = content.Linked(text)
+			_ = content.WithLinks(text)
 		}
 		if got := redactor.Text(anchor + "\n" + after); strings.Contains(got, "HUSHED") {
 			t.Errorf("%q is shown", got)

@@ -91,7 +91,7 @@ func replace(
 		for _, w := range warnings {
 			out.Warnings = appendNew(out.Warnings, w)
 		}
-		n, err := e.apply(i, Edit{Clean(edit.Old), Guarded(with), edit.All})
+		n, err := e.apply(i, Edit{Clean(edit.Old), ProtectCode(with), edit.All})
 		if err != nil {
 			return Replaced{}, err
 		}
@@ -227,7 +227,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 			first = cut[0]
 			rests[p.block.ID] = strings.Join(cut[1:], "\n\n")
 		}
-		data, err := e.admit(ctx, r, p, Undated(withAttrList(first, p.attrList)))
+		data, err := e.admit(ctx, r, p, RemoveTimes(withAttrList(first, p.attrList)))
 		if err != nil {
 			return written, err
 		}
@@ -267,7 +267,7 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 		}
 		in := kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: rest}, Anchor: kernel.Anchor{PreviousID: p.block.ID}}
 		done, err := r.Kernel.Insert(ctx, in)
-		if err == nil && len(kernel.Created(done)) == 0 {
+		if err == nil && len(kernel.CreatedIDs(done)) == 0 {
 			err = e.mismatch(p.block.ID)
 		}
 		if err != nil {
@@ -284,7 +284,7 @@ func (e *editor) admit(ctx context.Context, r *action.Request, p *editedBlock, t
 	for _, w := range warnings {
 		e.warnings = appendNew(e.warnings, w)
 	}
-	return Guarded(text), err
+	return ProtectCode(text), err
 }
 
 // Update writes the content of blocks, possibly none, and returns what the kernel says it has done.

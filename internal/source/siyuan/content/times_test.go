@@ -16,7 +16,7 @@ func TestUndated(t *testing.T) {
 		"`{: id=\"x\" updated=\"20240101000000\"}` updated=\"20240101000000\"":       "`{: id=\"x\" updated=\"20240101000000\"}` updated=\"20240101000000\"",
 		"": "",
 	} {
-		if got := content.Undated(text); got != want {
+		if got := content.RemoveTimes(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}

@@ -61,7 +61,7 @@ func (f *Folders) Locate(ctx context.Context, path string) (*Entry, error) {
 		case j < 0:
 			return nil, nil
 		case list[j].IsSymlink && !ownAssets(names[:i+2]):
-			return nil, BadPath(path, "leads through a symbolic link", "name the file itself")
+			return nil, BadPathError(path, "leads through a symbolic link", "name the file itself")
 		case !list[j].IsDir && i < len(names)-2:
 			return nil, nil
 		}

@@ -120,10 +120,10 @@ func Check(path string) (names []string, wrong string) {
 // sign, a dot, a slash, a backslash.
 var encodedChars = lazyregexp.New(`(?i)%([01][0-9a-f]|7f|25|2e|2f|5c)`)
 
-// Encoded reports whether a path has an encoded character that no path has.
-func Encoded(path string) bool { return encodedChars.MatchString(path) }
+// HasEncodedChar reports whether a path has an encoded character that no path has.
+func HasEncodedChar(path string) bool { return encodedChars.MatchString(path) }
 
-// BadPath returns the error for a path that may not be used.
-func BadPath(path, wrong, hint string) *tool.Error {
+// BadPathError returns the error for a path that may not be used.
+func BadPathError(path, wrong, hint string) *tool.Error {
 	return &tool.Error{Op: "check path", Kind: kernel.InvalidPath, Subject: path, Message: wrong, Hint: hint}
 }

@@ -21,18 +21,18 @@ import (
 // from a reference.
 var Rendered = []string{"dailyNoteSavePath", "docCreateSavePath", "refCreateSavePath", "createDocNameTemplate"}
 
-// Rendering returns nil if the kernel may render a text: if the text is pure, as package puretemplate defines it, or
+// CheckRendering returns nil if the kernel may render a text: if the text is pure, as package puretemplate defines it, or
 // if every notebook may be read, since the kernel's templates can read them all. Otherwise it returns an error of
 // kind Denied that says what the text contains. subject is the name of the text for people.
-func Rendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, subject, text string) error {
+func CheckRendering(ctx context.Context, r *action.Request, kind puretemplate.Kind, subject, text string) error {
 	if found := puretemplate.Judge(kind, text); found != nil {
 		return needsEveryNotebook(ctx, r, subject, found)
 	}
 	return nil
 }
 
-// RenderingFile is like [Rendering], for a template file. Its text is read only where that decides.
-func RenderingFile(ctx context.Context, r *action.Request, t *kernel.Template) error {
+// CheckRenderingFile is like [CheckRendering], for a template file. Its text is read only where that decides.
+func CheckRenderingFile(ctx context.Context, r *action.Request, t *kernel.Template) error {
 	if r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil
 	}
@@ -40,22 +40,22 @@ func RenderingFile(ctx context.Context, r *action.Request, t *kernel.Template) e
 	if err != nil {
 		return err
 	}
-	return Rendering(ctx, r, puretemplate.File, "the template "+Relative(t), string(raw))
+	return CheckRendering(ctx, r, puretemplate.File, "the template "+Relative(t), string(raw))
 }
 
 // DailyTemplate returns nil if path may be the dailyNoteTemplatePath of a notebook: if it stays below data/templates,
-// since the kernel opens whatever it leads to, and the file may be rendered ([RenderingFile]).
+// since the kernel opens whatever it leads to, and the file may be rendered ([CheckRenderingFile]).
 func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 	if path == "" {
 		return nil
 	}
 	rel := strings.TrimPrefix(path, "/")
 	_, wrong := Check(rel)
-	if wrong == "" && Encoded(path) {
+	if wrong == "" && HasEncodedChar(path) {
 		wrong = "has an encoded character"
 	}
 	if wrong != "" {
-		return BadPath(path, "dailyNoteTemplatePath "+wrong, "expected a template below data/templates, such as /journal/daily.md; "+templateHint)
+		return BadPathError(path, "dailyNoteTemplatePath "+wrong, "expected a template below data/templates, such as /journal/daily.md; "+templateHint)
 	}
 	if r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil
@@ -72,7 +72,7 @@ func DailyTemplate(ctx context.Context, r *action.Request, path string) error {
 	if err != nil {
 		return err
 	}
-	return RenderingFile(ctx, r, &t)
+	return CheckRenderingFile(ctx, r, &t)
 }
 
 // DailyNote requires that the kernel may render what it renders to find or make today's note of a notebook: the path
@@ -95,7 +95,7 @@ func dailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error
 		return err
 	}
 	conf := gjson.GetBytes(raw, "conf")
-	if err := Rendering(ctx, r, puretemplate.Path, "dailyNoteSavePath of this notebook", conf.Get("dailyNoteSavePath").String()); err != nil {
+	if err := CheckRendering(ctx, r, puretemplate.Path, "dailyNoteSavePath of this notebook", conf.Get("dailyNoteSavePath").String()); err != nil {
 		return err
 	}
 	return DailyTemplate(ctx, r, conf.Get("dailyNoteTemplatePath").String())

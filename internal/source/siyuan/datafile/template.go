@@ -20,11 +20,11 @@ func Relative(t *kernel.Template) string { return strings.ReplaceAll(t.Relative,
 func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.Template, error) {
 	_, wrong := Check(path)
 	absolute := strings.HasPrefix(path, "/") || len(path) > 2 && path[1] == ':'
-	if wrong == "" && Encoded(path) {
+	if wrong == "" && HasEncodedChar(path) {
 		wrong = "has an encoded character"
 	}
 	if wrong != "" && !absolute {
-		return kernel.Template{}, BadPath(path, wrong, templateHint)
+		return kernel.Template{}, BadPathError(path, wrong, templateHint)
 	}
 	list, err := r.Kernel.Templates(ctx, "")
 	if err != nil {
@@ -36,10 +36,10 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 			continue
 		}
 		if _, wrong := Check(rel); wrong != "" {
-			return kernel.Template{}, BadPath(path, wrong, templateHint)
+			return kernel.Template{}, BadPathError(path, wrong, templateHint)
 		}
 		if !strings.HasSuffix(strings.ReplaceAll(t.Path, `\`, "/"), "/data/templates/"+rel) {
-			return kernel.Template{}, BadPath(path, "is outside of data/templates", templateHint)
+			return kernel.Template{}, BadPathError(path, "is outside of data/templates", templateHint)
 		}
 		e, err := Locate(ctx, r.Kernel, "templates/"+rel)
 		if err != nil {
@@ -50,7 +50,7 @@ func FindTemplate(ctx context.Context, r *action.Request, path string) (kernel.T
 		}
 	}
 	if absolute {
-		e := BadPath(path, "is not a template of this workspace", templateHint)
+		e := BadPathError(path, "is not a template of this workspace", templateHint)
 		e.Facts = map[string]any{"reason": "path_not_in_workspace"}
 		return kernel.Template{}, e
 	}

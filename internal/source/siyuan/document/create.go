@@ -113,11 +113,11 @@ func (d *destination) locateCreated(ctx context.Context, r *action.Request, id k
 	case err != nil:
 		return resultPlace{}, err
 	case p == nil || p.Notebook != d.notebook:
-		return resultPlace{}, mismatch(id, "the kernel accepted the document, and it is not there")
+		return resultPlace{}, mismatchError(id, "the kernel accepted the document, and it is not there")
 	}
 	hpath, err := r.Kernel.HPathByID(ctx, id)
 	if err == nil && d.hpath != "" && strings.Count(hpath, "/") != strings.Count(d.hpath, "/") {
-		err = mismatch(id, "the document was made, and it is at "+hpath)
+		err = mismatchError(id, "the document was made, and it is at "+hpath)
 	}
 	return resultPlace{id, p.Notebook, p.Path, hpath}, err
 }

@@ -123,13 +123,13 @@ func (d *destination) parentAt(ctx context.Context, r *action.Request, path stri
 		e.Hint = "create the parent first, or give path, which makes missing parents"
 		return action.Target{}, e
 	case len(ids) > 1:
-		return action.Target{}, ambiguousPath(hpath, ids)
+		return action.Target{}, ambiguousPathError(hpath, ids)
 	}
 	return r.Place(ctx, access.Document, string(ids[0]))
 }
 
-// ambiguousPath returns the error for a human path that several documents have.
-func ambiguousPath(hpath string, ids []kernel.ID) error {
+// ambiguousPathError returns the error for a human path that several documents have.
+func ambiguousPathError(hpath string, ids []kernel.ID) error {
 	return &tool.Error{
 		Op: "find", Kind: tool.Ambiguous, Subject: hpath,
 		Message: fmt.Sprintf("%d documents have the path %s", len(ids), hpath),

@@ -53,7 +53,7 @@ func docToHeading() *action.Action {
 		case err != nil:
 			return nil, err
 		case p == nil || p.Root != to.Root:
-			return nil, mismatch(src.ID, "the kernel accepted the request, and the heading is not in the target's document")
+			return nil, mismatchError(src.ID, "the kernel accepted the request, and the heading is not in the target's document")
 		}
 		r.RefreshDocument(src.ID)
 		r.RefreshDocument(to.Root)

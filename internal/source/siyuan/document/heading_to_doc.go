@@ -62,7 +62,7 @@ func headingToDoc() *action.Action {
 		case err != nil:
 			return nil, err
 		case p == nil || p.Root != h.ID || p.Notebook != to.Notebook:
-			return nil, mismatch(h.ID, "the kernel accepted the request, and the heading is not a document")
+			return nil, mismatchError(h.ID, "the kernel accepted the request, and the heading is not a document")
 		}
 		if title := expectedTitle(p.Title, dom); title != p.Title {
 			if err := r.Kernel.RenameDocument(ctx, h.ID, title); err != nil {

@@ -71,7 +71,7 @@ func move() *action.Action {
 			}
 			top := slices.Contains(moved, id)
 			if p == nil || p.Notebook != to.Notebook || top && p.Path != childrenPath(to.Path)+"/"+string(id)+".sy" {
-				return nil, mismatch(id, "the kernel accepted the move, and the document is not there")
+				return nil, mismatchError(id, "the kernel accepted the move, and the document is not there")
 			}
 			paths = append(paths, p.Path)
 			if top && from[i].Notebook != to.Notebook {

@@ -51,7 +51,7 @@ func remove() *action.Action {
 		var removed []kernel.ID
 		for _, t := range topmost(targets) {
 			if err := removeOne(ctx, r, t.Root); err != nil {
-				return nil, action.Removed(err, removed)
+				return nil, action.RemovedBefore(err, removed)
 			}
 			removed = append(removed, t.Root)
 			r.RefreshDocument(t.Root)
@@ -75,7 +75,7 @@ func removeOne(ctx context.Context, r *action.Request, id kernel.ID) error {
 	}
 	p, err := currentPlace(ctx, r, id)
 	if err == nil && p != nil {
-		err = mismatch(id, "the kernel accepted the removal, and the document is still there")
+		err = mismatchError(id, "the kernel accepted the removal, and the document is still there")
 	}
 	return err
 }

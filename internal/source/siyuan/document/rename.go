@@ -58,7 +58,7 @@ func rename() *action.Action {
 		}
 		// The kernel may normalize a title. If the title did not change at all, it was not written.
 		if p == nil || p.Title == t.Title && visibleTitle(title) != visibleTitle(t.Title) {
-			return nil, mismatch(t.Root, "the kernel accepted the title, and the document has the one that it had")
+			return nil, mismatchError(t.Root, "the kernel accepted the title, and the document has the one that it had")
 		}
 		hpath, err := r.Kernel.HPathByID(ctx, t.Root)
 		if err != nil {
@@ -200,7 +200,7 @@ func setAttr() *action.Action {
 		for name, want := range attrs {
 			// The kernel may normalize a value. If the value did not change at all, it was not written.
 			if got[name] != want && got[name] == before[name] {
-				return nil, mismatch(id, fmt.Sprintf("attribute %q is still %q after the write, not %q", name, got[name], want))
+				return nil, mismatchError(id, fmt.Sprintf("attribute %q is still %q after the write, not %q", name, got[name], want))
 			}
 			attrs[name] = got[name]
 		}

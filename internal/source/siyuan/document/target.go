@@ -230,8 +230,8 @@ func hpathOf(ctx context.Context, r *action.Request, t action.Target) (string, e
 	return r.Kernel.HPathByID(ctx, t.Root)
 }
 
-// mismatch returns the error for a write that the kernel accepted but that had no effect.
-func mismatch(id kernel.ID, message string) error {
+// mismatchError returns the error for a write that the kernel accepted but that had no effect.
+func mismatchError(id kernel.ID, message string) error {
 	return &tool.Error{
 		Op: "write document", Kind: kernel.Mismatch, Subject: string(id), Message: message,
 		Hint: `document(action="lookup") shows where the document is now`,

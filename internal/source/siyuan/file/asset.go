@@ -29,7 +29,7 @@ func parseAsset(text string) (assetPath, string) {
 	if wrong != "" {
 		return assetPath{}, wrong
 	}
-	if datafile.Encoded(text) {
+	if datafile.HasEncodedChar(text) {
 		return assetPath{}, "has an encoded character that no asset has"
 	}
 	if decoded, err := url.PathUnescape(text); err == nil && decoded != text {
@@ -109,7 +109,7 @@ func locateAsset(ctx context.Context, r *action.Request, a assetPath) (*datafile
 func namedAsset(ctx context.Context, r *action.Request, path string) (string, error) {
 	a, wrong := parseAsset(path)
 	if wrong != "" {
-		return "", datafile.BadPath(path, wrong, assetHint)
+		return "", datafile.BadPathError(path, wrong, assetHint)
 	}
 	e, err := locateAsset(ctx, r, a)
 	if err != nil {

@@ -64,7 +64,7 @@ func needsAsset(level access.Level, param string) action.Need {
 		for _, text := range r.Strings(param) {
 			a, wrong := parseAsset(text)
 			if wrong != "" {
-				return nil, datafile.BadPath(text, wrong, assetHint)
+				return nil, datafile.BadPathError(text, wrong, assetHint)
 			}
 			e, err := locateAsset(ctx, r, a)
 			if err != nil {
@@ -104,7 +104,7 @@ func assetTargets(ctx context.Context, r *action.Request, level access.Level, a 
 // to nobody. Otherwise it is used where the index does not look, such as in a database, so it may belong to any
 // notebook. The same holds while a hidden notebook is closed, because the index does not cover closed notebooks.
 func unownedTargets(ctx context.Context, r *action.Request, level access.Level, e *datafile.Entry, subject string) error {
-	blind, err := hiddenClosed(ctx, r)
+	blind, err := hasHiddenClosed(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func unownedTargets(ctx context.Context, r *action.Request, level access.Level, 
 	return r.Levels.Everywhere(ctx, level)
 }
 
-// hiddenClosed reports whether a hidden notebook is closed.
-func hiddenClosed(ctx context.Context, r *action.Request) (bool, error) {
+// hasHiddenClosed reports whether a hidden notebook is closed.
+func hasHiddenClosed(ctx context.Context, r *action.Request) (bool, error) {
 	all, err := r.Levels.All(ctx)
 	return slices.ContainsFunc(all, func(n kernel.Notebook) bool { return n.Closed && !r.Readable(n.ID) }), err
 }

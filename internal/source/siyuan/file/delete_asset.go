@@ -118,13 +118,13 @@ func removeUnusedAssets() *action.Action {
 		for {
 			u, err := unusedAssets(ctx, r)
 			if err != nil {
-				return nil, action.Removed(err, out.Removed)
+				return nil, action.RemovedBefore(err, out.Removed)
 			}
 			out.Kept = u.used
 			removed, err := removeEach(ctx, r, u.files)
 			out.Removed = append(out.Removed, removed...)
 			if err != nil {
-				return nil, action.Removed(err, out.Removed)
+				return nil, action.RemovedBefore(err, out.Removed)
 			}
 			if u.total < kernel.MaxUnusedAssets || len(removed) == 0 {
 				break

@@ -73,7 +73,7 @@ func withFrontMatter(exported, kramdown string) string {
 			}
 		}
 	}
-	return front + strings.TrimSpace(content.Linked(kramdown)) + "\n"
+	return front + strings.TrimSpace(content.WithLinks(kramdown)) + "\n"
 }
 
 // refuseCollections refuses a document that contains a database or an embedded query, because these show content of all

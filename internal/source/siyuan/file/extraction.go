@@ -52,7 +52,7 @@ func openExtraction(at localFile, dir string) (*extraction, error) {
 		return nil, diskError("write", shown, err)
 	default:
 		if info, err := allowed.Lstat(rel); err != nil || !info.IsDir() {
-			return nil, datafile.BadPath(shown, "is there and is not a folder", "choose another outputDir")
+			return nil, datafile.BadPathError(shown, "is there and is not a folder", "choose another outputDir")
 		}
 	}
 	root, err := allowed.OpenRoot(rel)

@@ -83,7 +83,7 @@ func listUnusedAssets() *action.Action {
 			return nil, err
 		}
 		list := visibleAssets(r, u.files)
-		if blind, err := hiddenClosed(ctx, r); err != nil {
+		if blind, err := hasHiddenClosed(ctx, r); err != nil {
 			return nil, err
 		} else if blind { // files used by a closed notebook may seem unused
 			r.Filtered(len(list))

@@ -76,7 +76,7 @@ func localPath(r *action.Request, text string) (localFile, error) {
 }
 
 func badLocal(text, wrong string) error {
-	return datafile.BadPath(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
+	return datafile.BadPathError(text, wrong, "use a file below a folder of siyuan.localFileRoots, which a person can change in collie.json")
 }
 
 // checkLocal returns what is wrong with a local path as text.
@@ -105,7 +105,7 @@ func checkLocal(text string) string {
 
 // checkSpelling finds attempts to leave a folder, including those in disguised spellings.
 func checkSpelling(path string) string {
-	if datafile.Encoded(path) {
+	if datafile.HasEncodedChar(path) {
 		return "has an encoded character"
 	}
 	for name := range strings.SplitSeq(datafile.PlainSlashes(path), "/") {

@@ -31,7 +31,7 @@ func parseResource(text string) (below string, a *assetPath, wrong string) {
 	}
 	switch names[0] {
 	case "emojis", "templates":
-		if datafile.Encoded(below) {
+		if datafile.HasEncodedChar(below) {
 			return "", nil, "has an encoded character"
 		}
 		return below, nil, ""
@@ -85,7 +85,7 @@ func resourceTargets(ctx context.Context, r *action.Request, level access.Level,
 func locateResource(ctx context.Context, r *action.Request, text string) (*datafile.Entry, *assetPath, error) {
 	below, a, wrong := parseResource(text)
 	if wrong != "" {
-		return nil, nil, datafile.BadPath(text, wrong, resourceHint)
+		return nil, nil, datafile.BadPathError(text, wrong, resourceHint)
 	}
 	missing := access.NotFound(access.Asset, text)
 	tries := []string{below}
@@ -117,7 +117,7 @@ func locateResource(ctx context.Context, r *action.Request, text string) (*dataf
 // plainFolder checks that a folder contains no links and no documents, because the kernel packs everything in it.
 func plainFolder(ctx context.Context, r *action.Request, text, at string, budget *int) error {
 	if *budget--; *budget < 0 {
-		return datafile.BadPath(text, "has too many folders in it", "name smaller folders, or files")
+		return datafile.BadPathError(text, "has too many folders in it", "name smaller folders, or files")
 	}
 	list, err := r.Kernel.ReadDir(ctx, at)
 	if err != nil {
@@ -126,9 +126,9 @@ func plainFolder(ctx context.Context, r *action.Request, text, at string, budget
 	for _, e := range list {
 		switch {
 		case e.IsSymlink:
-			return datafile.BadPath(text, "has a symbolic link in it", "name the files themselves")
+			return datafile.BadPathError(text, "has a symbolic link in it", "name the files themselves")
 		case datafile.Document(e.Name):
-			return datafile.BadPath(text, "has a document in it", "name the files themselves")
+			return datafile.BadPathError(text, "has a document in it", "name the files themselves")
 		case e.IsDir:
 			if err := plainFolder(ctx, r, text, path.Join(at, e.Name), budget); err != nil {
 				return err

@@ -205,7 +205,7 @@ func renderSprig(ctx context.Context, r *action.Request, a renderArgs) (any, err
 // needsRendering needs the level for what is rendered. A template may query every notebook.
 func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	if text := r.Text("template"); text != "" {
-		return nil, datafile.Rendering(ctx, r, puretemplate.Path, "the template", text)
+		return nil, datafile.CheckRendering(ctx, r, puretemplate.Path, "the template", text)
 	}
 	path := r.Text("path")
 	if path == "" || !r.Given("id") || r.Levels.Everywhere(ctx, access.Read) == nil {
@@ -215,5 +215,5 @@ func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, er
 	if err != nil {
 		return nil, err
 	}
-	return nil, datafile.RenderingFile(ctx, r, &t)
+	return nil, datafile.CheckRenderingFile(ctx, r, &t)
 }

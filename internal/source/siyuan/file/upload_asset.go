@@ -127,7 +127,7 @@ func uploadDir(text string) (string, error) {
 		wrong = "has an encoded character"
 	}
 	if wrong != "" {
-		return "", datafile.BadPath(text, wrong, "expected /assets/ or a folder below it, such as /assets/travel/")
+		return "", datafile.BadPathError(text, wrong, "expected /assets/ or a folder below it, such as /assets/travel/")
 	}
 	return "/" + path.Clean(dir) + "/", nil
 }

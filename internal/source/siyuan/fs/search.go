@@ -205,7 +205,7 @@ func (s *searcher) scopeCondition(ctx context.Context, scope *action.Target) (st
 		case scope == nil:
 			boxes = append(boxes, n.ID)
 		case closed && n.ID == scope.Notebook:
-			return "", action.ClosedNotebook(scope.Subject, n.Name)
+			return "", action.ClosedNotebookError(scope.Subject, n.Name)
 		}
 	}
 	if scope == nil {

@@ -107,18 +107,18 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	if t.Root != "" && !strings.HasSuffix(path, "/"+string(t.Root)+"/"+string(id)+".sy") {
 		// Another document has the same path as the parent, and the kernel chose that one.
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, t.Root); err != nil {
-			return t, createdElsewhere(t, err)
+			return t, createdElsewhereError(t, err)
 		}
 	}
 	if t, err = fixTitle(ctx, r, t); err != nil {
-		return t, createdElsewhere(t, err)
+		return t, createdElsewhereError(t, err)
 	}
 	return t, nil
 }
 
-// createdElsewhere returns the error for a document that was created but perhaps at a different path. Creating it again would
+// createdElsewhereError returns the error for a document that was created but perhaps at a different path. Creating it again would
 // make a duplicate.
-func createdElsewhere(t action.Target, err error) error {
+func createdElsewhereError(t action.Target, err error) error {
 	kind := tool.KindOf(err)
 	return &tool.Error{
 		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,

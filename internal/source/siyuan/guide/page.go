@@ -66,7 +66,7 @@ func writeArguments(b *strings.Builder, a *action.Action) {
 			}
 		}
 		if len(aliases) > 0 {
-			about += " (also " + strings.Join(sorted(aliases), ", ") + ")"
+			about += " (also " + strings.Join(sortedCopy(aliases), ", ") + ")"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", p.Name, typeName(&p), required, strings.Trim(string(p.Default), `"`), escape(about))
 	}
@@ -297,7 +297,7 @@ func kebab(name string) string {
 	return b.String()
 }
 
-func sorted(list []string) []string {
+func sortedCopy(list []string) []string {
 	slices.Sort(list)
 	return list
 }

@@ -48,7 +48,7 @@ func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	}
 	var old struct{ UnusedAssets []string } // kernels before 3.7
 	if err := json.Unmarshal(raw, &old); err != nil {
-		return nil, unexpectedData(endpoint, read, err)
+		return nil, unexpectedDataError(endpoint, read, err)
 	}
 	return append([]string{}, old.UnusedAssets...), nil
 }

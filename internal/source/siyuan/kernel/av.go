@@ -150,7 +150,7 @@ func (c *Client) Database(ctx context.Context, id ID) (*Database, error) {
 	}
 	var d *Database
 	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, unexpectedData(endpoint, read, err)
+		return nil, unexpectedDataError(endpoint, read, err)
 	}
 	if d == nil || d.ID != id {
 		return nil, &tool.Error{Op: "ask SiYuan", Kind: tool.NotFound, Code: CodeDatabaseNotFound, Subject: string(id), Message: "there is no such database"}

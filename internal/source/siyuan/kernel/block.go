@@ -85,9 +85,9 @@ type Transaction struct {
 	} `json:"doOperations"`
 }
 
-// Created returns the id of the first block of each insertion. Further blocks of one Markdown text are only in the
+// CreatedIDs returns the id of the first block of each insertion. Further blocks of one Markdown text are only in the
 // insertion's DOM.
-func Created(done []Transaction) []ID {
+func CreatedIDs(done []Transaction) []ID {
 	var ids []ID
 	for _, t := range done {
 		for _, op := range t.DoOperations {

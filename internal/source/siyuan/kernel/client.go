@@ -169,7 +169,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 	}
 	if k.member != "" {
 		if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' && data[0] != 'n' {
-			return unexpectedData(endpoint, k, fmt.Errorf("%.60q is not an object", data))
+			return unexpectedDataError(endpoint, k, fmt.Errorf("%.60q is not an object", data))
 		}
 		if data = valueAt(data, k.member); len(data) == 0 {
 			return nil
@@ -180,7 +180,7 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return unexpectedData(endpoint, k, err)
+		return unexpectedDataError(endpoint, k, err)
 	}
 	return nil
 }

@@ -131,9 +131,9 @@ func TagEnd(dom string, start int) int {
 	return len(dom)
 }
 
-// Inserted returns the blocks that the insertions of a transaction were to create, nested ones included. It does not
+// InsertedBlocks returns the blocks that the insertions of a transaction were to create, nested ones included. It does not
 // tell whether they exist: see [Client.Nodes].
-func Inserted(t Transaction) []DOMBlock {
+func InsertedBlocks(t Transaction) []DOMBlock {
 	var out []DOMBlock
 	for _, op := range t.DoOperations {
 		if op.Action != "insert" {

@@ -67,20 +67,20 @@ func (e *codeError) Error() string { return fmt.Sprintf("SiYuan API error: %d - 
 // envelope returns the data of an answer.
 func envelope(endpoint string, k requestKind, a answer) (json.RawMessage, error) {
 	if a.status == http.StatusOK && len(bytes.TrimSpace(a.body)) == 0 {
-		return nil, endpointMissing(endpoint)
+		return nil, endpointMissingError(endpoint)
 	}
 	if a.status == http.StatusNotFound && !json.Valid(a.body) {
 		if text := string(bytes.TrimSpace(a.body)); text != "" && text != "404 page not found" {
-			return nil, notAKernel(endpoint, a)
+			return nil, notAKernelError(endpoint, a)
 		}
-		return nil, endpointMissing(endpoint)
+		return nil, endpointMissingError(endpoint)
 	}
 	if a.status != http.StatusOK && a.status != http.StatusAccepted {
-		return nil, wrongStatus(endpoint, a)
+		return nil, wrongStatusError(endpoint, a)
 	}
 	code, msg, data, ok := open(a.body)
 	if !ok {
-		return nil, notAKernel(endpoint, a)
+		return nil, notAKernelError(endpoint, a)
 	}
 	if code != 0 || a.status == http.StatusAccepted {
 		return nil, &codeError{code, html.UnescapeString(msg)} // the message is HTML
@@ -117,19 +117,19 @@ func valueAt(object []byte, name string) json.RawMessage {
 	return object[v.Index : v.Index+len(v.Raw)]
 }
 
-// wrongStatus returns the error for a status that kernels do not answer with.
-func wrongStatus(endpoint string, a answer) error {
+// wrongStatusError returns the error for a status that kernels do not answer with.
+func wrongStatusError(endpoint string, a answer) error {
 	switch { // a kernel refuses or redirects a POST to its API only for its lock screen
 	case a.status == http.StatusMethodNotAllowed, a.status == http.StatusNotImplemented,
 		a.status >= 300 && a.status < 400 && !strings.Contains(a.header.Get("Location"), "check-auth"):
-		return notAKernel(endpoint, a)
+		return notAKernelError(endpoint, a)
 	}
 	return &statusError{a.status, a.body}
 }
 
-// endpointMissing returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty
+// endpointMissingError returns the error for an endpoint that this kernel lacks: it answers 404 without gzip, and an empty
 // 200 with gzip.
-func endpointMissing(endpoint string) error {
+func endpointMissingError(endpoint string) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: NotInKernel, Subject: endpoint,
 		Message: "this kernel has no such endpoint, or did not understand the request",
@@ -137,8 +137,8 @@ func endpointMissing(endpoint string) error {
 	}
 }
 
-// notAKernel returns the error for an answer that no kernel gives.
-func notAKernel(endpoint string, a answer) error {
+// notAKernelError returns the error for an answer that no kernel gives.
+func notAKernelError(endpoint string, a answer) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: tool.Unavailable, Code: CodeNotSiYuan, Subject: endpoint,
 		Message: fmt.Sprintf("the server there is not a SiYuan kernel: HTTP %d, %.60q", a.status, bytes.TrimSpace(a.body)),
@@ -150,8 +150,8 @@ func internalError(endpoint string, err error) error {
 	return &tool.Error{Op: "ask SiYuan", Kind: tool.Internal, Subject: endpoint, Err: err}
 }
 
-// unexpectedData returns the error for data of an unknown shape.
-func unexpectedData(endpoint string, k requestKind, err error) error {
+// unexpectedDataError returns the error for data of an unknown shape.
+func unexpectedDataError(endpoint string, k requestKind, err error) error {
 	return &tool.Error{
 		Op: "ask SiYuan", Kind: API, Subject: endpoint, OutcomeUnknown: k.write,
 		Message: "the answer has another shape than expected", Err: err,

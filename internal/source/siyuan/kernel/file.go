@@ -29,7 +29,7 @@ func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		case resp.status == http.StatusOK:
 			return resp.body, nil
 		case resp.status != http.StatusAccepted:
-			return nil, wrongStatus(endpoint, resp)
+			return nil, wrongStatusError(endpoint, resp)
 		}
 		_, err = envelope(endpoint, read, resp)
 		return nil, fileError(path, err)

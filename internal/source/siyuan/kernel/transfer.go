@@ -52,7 +52,7 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 		n, cause := content.state()
 		switch {
 		case cause != nil:
-			return uploadInterrupted(endpoint, n, file.size, cause)
+			return uploadInterruptedError(endpoint, n, file.size, cause)
 		case n < file.size: // the kernel waits for the whole form, so it has stored nothing
 			return c.callerError(ctx, endpoint, read, err)
 		}
@@ -67,13 +67,13 @@ func (c *Client) upload(ctx context.Context, endpoint string, fields [][2]string
 		return c.callerError(ctx, endpoint, writeData, err)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return unexpectedData(endpoint, writeData, err)
+		return unexpectedDataError(endpoint, writeData, err)
 	}
 	return nil
 }
 
-// uploadInterrupted returns the error for a file that ended early or could not be read.
-func uploadInterrupted(endpoint string, n, size int64, cause error) error {
+// uploadInterruptedError returns the error for a file that ended early or could not be read.
+func uploadInterruptedError(endpoint string, n, size int64, cause error) error {
 	return &tool.Error{
 		Op: "upload", Kind: tool.StateChanged, Subject: endpoint, Err: cause,
 		Message: fmt.Sprintf("the file could be read for %d of its %d bytes, so nothing was stored", n, size),

@@ -185,7 +185,7 @@ func applySettings(ctx context.Context, r *action.Request, id kernel.ID, changes
 	for _, setting := range names {
 		// The kernel may normalize a value. If the value did not change at all, it was not written.
 		if now := gjson.GetBytes(got, setting).String(); now != changes[setting] && now == conf.Get(setting).String() {
-			return nil, mismatch(id, fmt.Sprintf("setting %q is still %q after the write, not %q", setting, now, changes[setting]))
+			return nil, mismatchError(id, fmt.Sprintf("setting %q is still %q after the write, not %q", setting, now, changes[setting]))
 		}
 	}
 	return got, nil
@@ -196,7 +196,7 @@ func applySettings(ctx context.Context, r *action.Request, id kernel.ID, changes
 func needsRendering(ctx context.Context, r *action.Request) ([]action.Target, error) {
 	conf := gjson.GetBytes(r.Args(), "conf")
 	for _, setting := range datafile.Rendered {
-		if err := datafile.Rendering(ctx, r, puretemplate.Path, setting, conf.Get(setting).String()); err != nil {
+		if err := datafile.CheckRendering(ctx, r, puretemplate.Path, setting, conf.Get(setting).String()); err != nil {
 			return nil, err
 		}
 	}

@@ -84,7 +84,7 @@ func getChildDocs() *action.Action {
 			return nil, err
 		}
 		if before.Closed {
-			return nil, notReady(a.Notebook, 0, nil)
+			return nil, notReadyError(a.Notebook, 0, nil)
 		}
 		docs, err := documentsRetried(ctx, r, a.Notebook)
 		if err != nil {
@@ -109,18 +109,18 @@ func documentsRetried(ctx context.Context, r *action.Request, id kernel.ID) ([]k
 			return docs, err
 		}
 		if n == retries {
-			return nil, notReady(id, n, err)
+			return nil, notReadyError(id, n, err)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, notReady(id, n, err)
+			return nil, notReadyError(id, n, err)
 		case <-time.After(retryWait):
 		}
 	}
 }
 
-// notReady returns the error for a notebook that is closed, or that the kernel is still opening.
-func notReady(id kernel.ID, attempts int, err error) error {
+// notReadyError returns the error for a notebook that is closed, or that the kernel is still opening.
+func notReadyError(id kernel.ID, attempts int, err error) error {
 	const reason = "notebook_closed_or_initializing"
 	return &tool.Error{
 		Op: "list", Kind: tool.Internal, Code: kernel.CodeNotebookClosed, Subject: string(id), Err: err,

@@ -58,7 +58,7 @@ func rename() *action.Action {
 			return nil, err
 		}
 		if n == nil || n.Name == before.Name && title != before.Name {
-			return nil, mismatch(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", before.Name))
+			return nil, mismatchError(a.Notebook, fmt.Sprintf("the kernel accepted the name, and the notebook is still %q", before.Name))
 		}
 		r.RefreshTree()
 		return renameResult{true, a.Notebook, n.Name}, nil
@@ -111,7 +111,7 @@ func setIcon() *action.Action {
 		}
 		// The kernel may normalize an icon. If the icon did not change at all, it was not written.
 		if n == nil || n.Icon != code && n.Icon == before.Icon {
-			return nil, mismatch(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
+			return nil, mismatchError(a.Notebook, "the kernel accepted the icon, and the notebook has the one that it had")
 		}
 		r.RefreshIcons()
 		return setIconResult{true, a.Notebook, n.Icon}, nil

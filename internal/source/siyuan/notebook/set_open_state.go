@@ -136,7 +136,7 @@ func resolveOutcome(ctx context.Context, r *action.Request, id kernel.ID, err er
 	case lost:
 		return unknownOutcome(id, err)
 	}
-	return mismatch(id, "the kernel accepted the request, and the notebook is as it was")
+	return mismatchError(id, "the kernel accepted the request, and the notebook is as it was")
 }
 
 // awaitNotebook returns a notebook as the kernel lists it, which is waited for while the kernel starts.

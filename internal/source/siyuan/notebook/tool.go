@@ -54,8 +54,8 @@ func notebookBefore(ctx context.Context, r *action.Request, id kernel.ID) (kerne
 	return kernel.Notebook{ID: id}, nil
 }
 
-// mismatch returns the error for a write that the kernel accepted but that had no effect.
-func mismatch(id kernel.ID, message string) error {
+// mismatchError returns the error for a write that the kernel accepted but that had no effect.
+func mismatchError(id kernel.ID, message string) error {
 	return &tool.Error{
 		Op: "write notebook", Kind: kernel.Mismatch, Subject: string(id), Message: message,
 		Hint: `notebook(action="list") shows the notebooks as they are now`,

@@ -131,7 +131,7 @@ func restore(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err e
 	}
 	_, err = k.Place(ctx, b.ID)
 	if err == nil {
-		_, err = k.Update(ctx, b.ID, "markdown", content.Guarded(b.Kramdown))
+		_, err = k.Update(ctx, b.ID, "markdown", content.ProtectCode(b.Kramdown))
 		return false, err
 	}
 	if tool.KindOf(err) != tool.NotFound {
@@ -157,7 +157,7 @@ func insert(ctx context.Context, k *kernel.Client, b *Before) error {
 			}
 			return err
 		}
-		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: content.Guarded(b.Kramdown)}, Anchor: at})
+		_, err := k.Insert(ctx, kernel.Insertion{BlockContent: kernel.BlockContent{DataType: "markdown", Data: content.ProtectCode(b.Kramdown)}, Anchor: at})
 		if err == nil && b.isOnlyChild() && id == b.Root {
 			err = dropFiller(ctx, k, b)
 		}
@@ -185,7 +185,7 @@ var documentIAL = lazyregexp.New(`\n?\{: [^\n]*type="doc"[^\n]*\}\s*$`)
 
 // restoreDocument restores the body of a document. A deleted document is created again with its id, at its former place.
 func restoreDocument(ctx context.Context, k *kernel.Client, b *Before) (gone bool, err error) {
-	body := content.Guarded(strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, "")))
+	body := content.ProtectCode(strings.TrimSpace(documentIAL.ReplaceAllString(b.Kramdown, "")))
 	_, _, err = k.PathByID(ctx, b.ID)
 	switch {
 	case err == nil:

@@ -98,7 +98,7 @@ func findReplace() *action.Action {
 			return nil, err
 		}
 		refreshAll(r, targets)
-		if err := admitReplaced(ctx, r, dom); err != nil {
+		if err := checkReplacedBlocks(ctx, r, dom); err != nil {
 			return nil, err
 		}
 		out := replacedResult{Success: true, Replaced: true, IDs: a.IDs, K: a.K, R: a.R}
@@ -140,10 +140,10 @@ func affectedDOM(ctx context.Context, r *action.Request, targets []action.Target
 	return out, nil
 }
 
-// admitReplaced checks the changed blocks for content that must not be in a note, such as references to hidden blocks:
+// checkReplacedBlocks checks the changed blocks for content that must not be in a note, such as references to hidden blocks:
 // the kernel joins old and new text and parses the result again. It works on the editor's form, because only that shows
 // a reference inside a link.
-func admitReplaced(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
+func checkReplacedBlocks(ctx context.Context, r *action.Request, before map[kernel.ID]string) error {
 	for chunk := range slices.Chunk(slices.Sorted(maps.Keys(before)), 100) {
 		now, err := r.Kernel.DOMs(ctx, chunk)
 		if err != nil {

@@ -135,9 +135,9 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 		case e.Code == kernel.CodeReadOnly: // a read-only kernel refuses all statements
 			return nil, err
 		case e.Code == kernel.CodeNoEffect:
-			return nil, statementFailed(r, param, "has a function that failed on some row")
+			return nil, statementError(r, param, "has a function that failed on some row")
 		case e.Kind == kernel.NotInKernel: // an answer without a body
-			return nil, statementFailed(r, param, "has a value, such as infinity, that no JSON can hold")
+			return nil, statementError(r, param, "has a value, such as infinity, that no JSON can hold")
 		case e.Facts["kernelCode"] != nil:
 			_, why, _ := strings.Cut(e.Message, " - ")
 			out := r.Invalid(param, "is refused by the kernel: "+why)
@@ -154,17 +154,17 @@ func runStatement(ctx context.Context, r *action.Request, param, sent string) ([
 			return []json.RawMessage{}, nil
 		}
 		if n.Int() != int64(len(rows)) {
-			return nil, statementFailed(r, param, "was not carried out to its end")
+			return nil, statementError(r, param, "was not carried out to its end")
 		}
 		if rows[i], err = sjson.DeleteBytes(rows[i], sqlguard.Count); err != nil {
-			return nil, statementFailed(r, param, "answers rows that cannot be read")
+			return nil, statementError(r, param, "answers rows that cannot be read")
 		}
 	}
 	return rows, nil
 }
 
-// statementFailed returns the error for a statement that the kernel could not execute.
-func statementFailed(r *action.Request, param, why string) error {
+// statementError returns the error for a statement that the kernel could not execute.
+func statementError(r *action.Request, param, why string) error {
 	out := r.Invalid(param, why)
 	out.Hint = "json_extract wants JSON (CASE WHEN json_valid(x) THEN … END), REGEXP a pattern of RE2, and sum() of integers may overflow " +
 		"(total() does not); leave out one part after the other to find which it is"

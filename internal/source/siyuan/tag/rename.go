@@ -77,7 +77,7 @@ func replaceTag(ctx context.Context, r *action.Request, old, label string) error
 	if err != nil {
 		return err
 	}
-	return leftOver(old, len(remaining))
+	return leftOverError(old, len(remaining))
 }
 
 type removeArgs struct {
@@ -112,7 +112,7 @@ func remove() *action.Action {
 		if err != nil {
 			return nil, err
 		}
-		if err := leftOver(label, len(remaining)); err != nil {
+		if err := leftOverError(label, len(remaining)); err != nil {
 			return nil, err
 		}
 		r.RefreshTags()

@@ -249,8 +249,8 @@ func documentsOf(list []taggedBlock) []kernel.ID {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// leftOver returns the error if n blocks still have a tag that should be gone; nil if n is 0.
-func leftOver(label string, n int) error {
+// leftOverError returns the error if n blocks still have a tag that should be gone; nil if n is 0.
+func leftOverError(label string, n int) error {
 	if n == 0 {
 		return nil
 	}

@@ -98,7 +98,7 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 		return nil, err
 	}
 	if isCurrent {
-		return nil, alreadyCurrent(target.Root)
+		return nil, alreadyCurrentError(target.Root)
 	}
 	if err := replaceDocument(ctx, r, &target, v); err != nil {
 		return nil, err
@@ -108,9 +108,9 @@ func rollback(ctx context.Context, r *action.Request, a rollbackArgs) (any, erro
 	return rollbackDocumentResult{true, target.Root, a.Path, a.Tag, count(diff(v.blocks, present)), fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) shows the copy of what was before, after some seconds`, target.Root)}, nil
 }
 
-// alreadyCurrent returns the error for restoring the version that is already current. The kernel would delete the document's
+// alreadyCurrentError returns the error for restoring the version that is already current. The kernel would delete the document's
 // file and report success.
-func alreadyCurrent(doc kernel.ID) error {
+func alreadyCurrentError(doc kernel.ID) error {
 	return &tool.Error{
 		Op: "bring back", Kind: tool.Exists, Subject: string(doc), Message: "the document is like that version already, so there is nothing to bring back",
 		Hint: fmt.Sprintf(`timeline(action="compare_recent", documentId=%q) finds a copy that differs`, doc),

@@ -137,7 +137,7 @@ func fileOf(ctx context.Context, r *action.Request, target *action.Target, left,
 			Hint: "a person finds it in SiYuan under Data history - Data snapshot",
 		}
 	}
-	return "", alreadyCurrent(target.Root)
+	return "", alreadyCurrentError(target.Root)
 }
 
 // isCopyOf reports whether p is the path of a copy that was made of a document in its current notebook:

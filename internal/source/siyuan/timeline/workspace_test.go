@@ -104,7 +104,7 @@ func (w *workspace) appendBlock(text string) kernel.ID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return kernel.Created(done)[0]
+	return kernel.CreatedIDs(done)[0]
 }
 
 func act(t testing.TB, name string) *action.Action {

@@ -50,7 +50,7 @@ type CachedServer struct {
 // read (Unavailable), or that it is not a cache file (Invalid).
 func ReadCache(ctx context.Context, cfg *config.Config, env config.Env, o cacheadmin.Options) (CacheContents, error) {
 	if !cfg.Cache.Enabled {
-		return CacheContents{}, cacheadmin.Off("read tool cache")
+		return CacheContents{}, cacheadmin.OffError("read tool cache")
 	}
 	path, _ := cacheadmin.File(cfg)
 	out := CacheContents{File: cacheadmin.FileInfo{Path: path}}

@@ -67,5 +67,5 @@ func Diagnose(ctx context.Context, cfg *config.Config, o DiagnoseOptions, name s
 			Environ: o.Env.List(), Deny: cfg.MCP.EnvDeny, Ladder: Briefly, Logger: slog.New(slog.DiscardHandler),
 		}, tell), nil
 	}
-	return false, unknownServer("mcp doctor", name, known)
+	return false, unknownServerError("mcp doctor", name, known)
 }

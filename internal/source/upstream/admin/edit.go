@@ -111,7 +111,7 @@ func (e *Editor) Add(ctx context.Context, n *NewServers) (Added, error) {
 		return out, nil
 	}
 	if strings.TrimSpace(n.Typed) != out.Type {
-		return Added{}, notTyped(op, out.Type)
+		return Added{}, notTypedError(op, out.Type)
 	}
 	if err := e.mayStore(ctx, n); err != nil {
 		return Added{}, err
@@ -169,8 +169,8 @@ func (a *Added) names() (names []string) {
 	return names
 }
 
-// notTyped returns the error for a change to which nobody has agreed by typing a name.
-func notTyped(op, name string) error {
+// notTypedError returns the error for a change to which nobody has agreed by typing a name.
+func notTypedError(op, name string) error {
 	return &tool.Error{
 		Op: op, Kind: tool.Unconfirmed, Subject: name, Message: "servers that run a command are added when their name is typed", Hint: "type: " + name,
 	}
@@ -222,7 +222,7 @@ func (e *Editor) change(ctx context.Context, op, name string, change func([]byte
 		for _, s := range cfg.Servers {
 			known = append(known, s.Name)
 		}
-		return unknownServer(op, name, known)
+		return unknownServerError(op, name, known)
 	}
 	file := cfg.Servers[i].File
 	if cfg.Servers[i].Untrusted {
@@ -326,7 +326,7 @@ func (e *Editor) Import(ctx context.Context, n *Importing) (Imported, error) {
 		return out, nil
 	}
 	if strings.TrimSpace(n.Typed) != out.Type {
-		return Imported{}, notTyped(op, out.Type)
+		return Imported{}, notTypedError(op, out.Type)
 	}
 	if err := moveSecrets(ctx, cfg, plan); err != nil {
 		return Imported{}, err

@@ -120,11 +120,11 @@ func (s Servers) find(name string) (*upstream.Server, error) {
 	for _, srv := range s.Set.Servers() {
 		known = append(known, srv.Name())
 	}
-	return nil, unknownServer("find server", name, known)
+	return nil, unknownServerError("find server", name, known)
 }
 
-// unknownServer returns the error for a name that no server has.
-func unknownServer(op, name string, known []string) error {
+// unknownServerError returns the error for a name that no server has.
+func unknownServerError(op, name string, known []string) error {
 	e := &tool.Error{Op: op, Kind: tool.NotFound, Subject: name, Message: "no server of that name", Hint: "collie mcp list shows them"}
 	if near, ok := tool.Nearest(name, known); ok {
 		e.Hint = "did you mean " + near + "?"

@@ -121,10 +121,10 @@ func (h Host) Open(file string) (Plan, error) {
 	}
 	text, err := os.ReadFile(p.File)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Plan{}, failed(file, "", err)
+		return Plan{}, planError(file, "", err)
 	}
 	if _, err := h.format.parse(text); err != nil {
-		return Plan{}, failed(file, repairHint, err)
+		return Plan{}, planError(file, repairHint, err)
 	}
 	p.before, p.after = text, text
 	return p, nil
@@ -133,7 +133,7 @@ func (h Host) Open(file string) (Plan, error) {
 // repairHint is the hint for a file that cannot be read.
 const repairHint = "the file is not changed; repair it first"
 
-func failed(file, hint string, err error) error {
+func planError(file, hint string, err error) error {
 	return &tool.Error{Op: "connect", Kind: tool.Invalid, Subject: file, Hint: hint, Err: err}
 }
 
@@ -146,7 +146,7 @@ func preparePlan(h Host, file string, entries []Written, set setter, force bool,
 	for _, w := range entries {
 		p.Members = append(p.Members, w.Members...)
 	}
-	fail := func(hint string, err error) (Plan, error) { return Plan{}, failed(file, hint, err) }
+	fail := func(hint string, err error) (Plan, error) { return Plan{}, planError(file, hint, err) }
 	there, err := h.format.parse(p.after)
 	if err != nil {
 		return fail(repairHint, err)

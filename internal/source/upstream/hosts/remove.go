@@ -39,7 +39,7 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 	case jsonText:
 		raw, exists := jsonc.Source(p.after, path)
 		if !exists {
-			return Piece{}, failed(p.File, "", fmt.Errorf("it has no %s", strings.Join(path, ".")))
+			return Piece{}, planError(p.File, "", fmt.Errorf("it has no %s", strings.Join(path, ".")))
 		}
 		source = string(raw)
 		out, err = jsonc.Remove(p.after, path)
@@ -49,7 +49,7 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 		err = errors.New("YAML is not changed, so that its comments stay; take the entry out by hand")
 	}
 	if err != nil {
-		return Piece{}, failed(p.File, "", err)
+		return Piece{}, planError(p.File, "", err)
 	}
 	p.after = out
 	return Piece{path, source}, nil
@@ -59,7 +59,7 @@ func (p *Plan) Remove(path []string) (Piece, error) {
 func (p *Plan) Put(piece Piece) (ok bool, err error) {
 	there, err := p.Host.format.parse(p.after)
 	if err != nil {
-		return false, failed(p.File, repairHint, err)
+		return false, planError(p.File, repairHint, err)
 	}
 	if valueAt(there.object, piece.Path) != nil {
 		return false, nil
@@ -71,7 +71,7 @@ func (p *Plan) Put(piece Piece) (ok bool, err error) {
 		out, err = jsonc.SetSource(p.after, piece.Path, piece.Source)
 	}
 	if err != nil {
-		return false, failed(p.File, "", err)
+		return false, planError(p.File, "", err)
 	}
 	p.after = out
 	return true, nil

@@ -44,7 +44,7 @@ func (l *Listing) action(def json.RawMessage) (tool.Action, error) {
 		a.Destructive = string(mcp.Get(hints, "destructiveHint")) == "true"
 		a.Idempotent = string(mcp.Get(hints, "idempotentHint")) == "true"
 	}
-	if missing(a.InputSchema) {
+	if isMissing(a.InputSchema) {
 		a.InputSchema = json.RawMessage(`{"type":"object"}`)
 		a.Definition = mcp.Edit(def, mcp.Field{Key: "inputSchema", Value: a.InputSchema})
 	}
@@ -85,7 +85,7 @@ func (l *Listing) dropTakenAliases(actions []tool.Action) {
 	}
 }
 
-func missing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
+func isMissing(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
 func tooLargeDefinition(def json.RawMessage) error {
 	return fmt.Errorf("definition of %q is larger than %d bytes", mcp.GetString(def, "name"), toolcache.MaxDefinition)

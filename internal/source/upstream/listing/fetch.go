@@ -262,7 +262,7 @@ func (l *Listing) fetchTools(ctx context.Context, f *Feed, k *Lists) error {
 			drop(def, err)
 			return true
 		}
-		if missing(mcp.Get(def, "inputSchema")) {
+		if isMissing(mcp.Get(def, "inputSchema")) {
 			l.opts.ServerLog.Add("collie", fmt.Sprintf("tool %q has no inputSchema, taken as an object", a.Name))
 		}
 		seen[a.Name] = true

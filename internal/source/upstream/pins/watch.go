@@ -167,7 +167,7 @@ func (s *Store) notify() notices {
 	}
 	n.events, n.failures = w.Events, w.Errors
 	n.close = func() { _ = w.Close() }
-	if info, err := os.Lstat(s.file.Path); atomicfile.Noticed(dir) && (err != nil || info.Mode().IsRegular()) { // a symbolic link would change in another folder
+	if info, err := os.Lstat(s.file.Path); atomicfile.NotifiesChanges(dir) && (err != nil || info.Mode().IsRegular()) { // a symbolic link would change in another folder
 		n.every = slowPollFactor * s.opts.Poll
 	}
 	return n

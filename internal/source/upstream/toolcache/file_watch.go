@@ -98,7 +98,7 @@ func (f *file) notify(ctx context.Context) notices {
 	}
 	context.AfterFunc(ctx, func() { _ = w.Close() })
 	n.events, n.failures = w.Events, w.Errors
-	if f.target == f.path && atomicfile.Noticed(filepath.Dir(f.target)) { // the target of a link could change in another folder
+	if f.target == f.path && atomicfile.NotifiesChanges(filepath.Dir(f.target)) { // the target of a link could change in another folder
 		n.every = watchSeldom
 	}
 	return n

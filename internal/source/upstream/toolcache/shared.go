@@ -301,7 +301,7 @@ func (s *shared) changes() (changes []Change, due bool) {
 		e := sharedForm(ours.Entry)
 		at := sharedName(name, e.ConfigHash, e.Principal)
 		theirs := s.openNamed(at)
-		if theirs != nil && !s.isAhead(theirs) && !worthPushing(e, theirs.Entry) {
+		if theirs != nil && !s.isAhead(theirs) && !isWorthPushing(e, theirs.Entry) {
 			continue
 		}
 		raw, err := sign(s.key, at, (&record{Entry: e}).encode(nil))
@@ -316,7 +316,7 @@ func (s *shared) changes() (changes []Change, due bool) {
 	return changes, len(changes) > 0
 }
 
-func worthPushing(ours, theirs *Entry) bool {
+func isWorthPushing(ours, theirs *Entry) bool {
 	if sameOffer(theirs, ours) {
 		return ours.ValidatedAt.Sub(theirs.ValidatedAt) >= touchAfter(ours, 0)
 	}

@@ -108,7 +108,7 @@ func ClientConnections(env config.Env, dir string, runs func(command string) boo
 		if err != nil {
 			continue
 		}
-		base := Connected{Client: h.Name, Title: h.Title, Installed: Installed(env, h.Name, userFile, runs), File: userFile}
+		base := Connected{Client: h.Name, Title: h.Title, Installed: IsInstalled(env, h.Name, userFile, runs), File: userFile}
 		n := len(out)
 		for _, place := range h.Places(systemOf(env, dir)) {
 			found, err := h.Read(place)
@@ -155,8 +155,8 @@ func (c *Connected) reads(f hosts.Found, runs func(command string) bool) {
 	}
 }
 
-// Installed reports whether a client seems to be installed: its program or the folder of its file exists.
-func Installed(env config.Env, client, file string, runs func(command string) bool) bool {
+// IsInstalled reports whether a client seems to be installed: its program or the folder of its file exists.
+func IsInstalled(env config.Env, client, file string, runs func(command string) bool) bool {
 	h, err := hosts.FindClient(client)
 	if err != nil {
 		return false

@@ -97,10 +97,10 @@ func Edit(ctx context.Context, cfg *config.Config, o Options, command string, do
 	}
 	defer c.Close()
 	if removed = do(c); len(removed) == 0 {
-		return nil, NotKept(command, c.Flush(ctx))
+		return nil, NotKeptError(command, c.Flush(ctx))
 	}
 	if err := c.Flush(ctx); err != nil {
-		return nil, NotKept(command, err)
+		return nil, NotKeptError(command, err)
 	}
 	o.record(ctx, command, map[string]any{"servers": removed})
 	return removed, nil
@@ -125,7 +125,7 @@ func Import(ctx context.Context, cfg *config.Config, o Options, path string, dat
 		return list, err
 	}
 	if err := c.Flush(ctx); err != nil {
-		return nil, NotKept(command, err)
+		return nil, NotKeptError(command, err)
 	}
 	o.record(ctx, command, map[string]any{"file": path, "servers": imported})
 	return list, nil
@@ -135,7 +135,7 @@ func Import(ctx context.Context, cfg *config.Config, o Options, path string, dat
 func open(ctx context.Context, cfg *config.Config, o Options) (Cache, error) {
 	const op = "open tool cache"
 	if !cfg.Cache.Enabled {
-		return Cache{}, Off(op)
+		return Cache{}, OffError(op)
 	}
 	key, err := toolcache.LoadKey(Key(cfg))
 	if err != nil {
@@ -175,7 +175,7 @@ func MigrateFile(ctx context.Context, cfg *config.Config, o Options, path string
 	at := CacheOptions(cfg, nil, o)
 	at.Path = path
 	if err := toolcache.MigrateFile(ctx, at); err != nil {
-		return NotKept(command, err)
+		return NotKeptError(command, err)
 	}
 	o.record(ctx, command, map[string]any{"file": path, "from": m.From, "to": m.To})
 	return nil
@@ -249,16 +249,16 @@ func CheckFile(path string) error {
 	}
 }
 
-// Off returns the error for a cache that is switched off.
-func Off(op string) error {
+// OffError returns the error for a cache that is switched off.
+func OffError(op string) error {
 	return &tool.Error{
 		Op: op, Kind: tool.Disabled, Message: "the tool cache is switched off: cache.enabled is false",
 		Hint: "collie config set cache.enabled true",
 	}
 }
 
-// NotKept returns the error of a command whose change was not written to the cache file; nil stays nil.
-func NotKept(command string, err error) error {
+// NotKeptError returns the error of a command whose change was not written to the cache file; nil stays nil.
+func NotKeptError(command string, err error) error {
 	if err == nil {
 		return nil
 	}
