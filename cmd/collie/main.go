@@ -1,4 +1,6 @@
-// Command collie stands between those who call tools and the tools they call.
+// Command collie is a gateway between those who call tools (MCP clients, language models in conversations, people at a
+// terminal) and the tools they call: those of MCP servers, and its own for notes in SiYuan. Every call takes one pipeline,
+// which checks and records it and asks a person where harm is possible. docs/architecture.md has the map of the parts.
 package main
 
 import (

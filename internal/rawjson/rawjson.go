@@ -1,4 +1,4 @@
-// Package rawjson reads and writes values in JSON texts byte for byte.
+// Package rawjson reads and writes single values in JSON texts, and keeps all other bytes as they are.
 package rawjson
 
 import (

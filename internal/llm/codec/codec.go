@@ -1,4 +1,4 @@
-// Package codec lists the provider APIs that Collie speaks.
+// Package codec lists the APIs of model providers that Collie speaks, each implemented by a package of its own.
 package codec
 
 import (

@@ -1,4 +1,5 @@
-// Package metrics serves a gateway's metrics for Prometheus.
+// Package metrics counts the calls of a gateway, and serves these and other figures to Prometheus, which asks for them at
+// intervals.
 package metrics
 
 import (

@@ -1,4 +1,5 @@
-// Package admin manages the secrets of a home, and resolves references to them in settings.
+// Package admin lets people set, list and remove named secrets, and resolves references such as ${secret:NAME} in
+// settings.
 package admin
 
 import (

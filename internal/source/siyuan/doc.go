@@ -1,4 +1,4 @@
-// Package siyuan is the Source of the SiYuan tools: eleven tools for a person's notes, and a twelfth that is off by
+// Package siyuan is the Source of the tools for SiYuan, a program for notes: eleven tools for a person's notes, and a twelfth that is off by
 // default. It joins the packages below it:
 //
 //	kernel       the HTTP API of a SiYuan kernel

@@ -12,7 +12,7 @@ import (
 
 // calculate returns the result of a calculation over the values of a column; nil for an unknown operator. Operators
 // have the names of the editor's menus. Sums and other statistics skip values that are not numbers. Without any number
-// they are 0, as recorded.
+// they are 0, as in SiYuan.
 func calculate(operator string, values []*value, format string) *value {
 	numbers := numbersOf(values)
 	filled := 0

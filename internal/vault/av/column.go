@@ -150,7 +150,7 @@ func (c *column) learnOptions(v *value) {
 	}
 }
 
-// setOptions replaces the options. Those that existed keep their order, as recorded; new ones follow.
+// setOptions replaces the options. Those that existed keep their order, as in SiYuan; new ones follow.
 func (c *column) setOptions(options []object) {
 	byName := map[string]object{}
 	var ordered []any

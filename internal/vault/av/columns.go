@@ -7,7 +7,7 @@ import (
 )
 
 // addColumn adds a column after another one. If previous is not in a view, it becomes the first column of a table, and
-// the last one of a gallery or kanban, as recorded. A column without an id, of an unknown type or a second primary one
+// the last one of a gallery or kanban, as in SiYuan. A column without an id, of an unknown type or a second primary one
 // is ignored.
 func (db *database) addColumn(c *column, previous string) {
 	if c.id() == "" || !slices.Contains(addableTypes, c.kind()) {

@@ -95,7 +95,7 @@ func (r *rendering) columnResult(c placedColumn, rows []string) any {
 		values[i] = r.cell(c.column, row)
 	}
 	if result := calculate(operator, values, c.Key.str("numberFormat")); result != nil {
-		result.Type = "" // as recorded
+		result.Type = "" // as in SiYuan
 		out["result"] = result
 	}
 	return out

@@ -68,7 +68,7 @@ func registerOperations(mux *api.Mux) {
 	registerForColumn("updateAttrViewCol", (*operation).updateColumn)
 	registerForColumn("updateAttrViewColOptions", (*operation).updateOptions)
 	registerForColumn("updateAttrViewColTemplate", func(c *operation, col *column) {
-		if source, isText := c.op.Data.(string); isText && c.op.Type == siyuanapi.ColumnTemplate { // the type is required, as recorded
+		if source, isText := c.op.Data.(string); isText && c.op.Type == siyuanapi.ColumnTemplate { // the type is required, as in SiYuan
 			col.Key["template"] = source
 		}
 	})
@@ -100,7 +100,7 @@ func (c *operation) insertRows() bool {
 	}
 	view := c.db.view(c.op.ViewID, c.viewOfBlock(c.op.BlockID))
 	if c.op.GroupID != "" && !slices.ContainsFunc(view.objects("groups"), func(g object) bool { return g.str("id") == c.op.GroupID }) {
-		return true // rows for an unknown group are dropped, as observed
+		return true // rows for an unknown group are dropped, as in SiYuan
 	}
 	c.addRows(c.db, rowsToAdd{
 		sources: c.raw.List("srcs"), previous: c.op.PreviousID, withoutPreset: c.op.IgnoreDefaultFill, group: c.op.GroupID, view: view,

@@ -19,7 +19,7 @@ func viewSorts(v view) []any {
 }
 
 // sort sorts rows by the sorts of a view. Empty cells come last in either direction. Rows that no sort tells apart stay
-// in the order in which they are stored, as recorded.
+// in the order in which they are stored, as in SiYuan.
 func (s *sheet) sort(v view, rows []string) {
 	type criterion struct {
 		column     *column

@@ -45,7 +45,7 @@ func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // dueInTree returns the due cards of the built-in deck in a document and the documents below it. An unknown document
-// means all documents, as recorded.
+// means all documents, as in SiYuan.
 func dueInTree(tx *workspace.Tx, req api.Request) api.Reply {
 	var s scope
 	if root := tx.Document(req.Str("rootID")); root != nil {

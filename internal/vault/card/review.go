@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// reviewCard rates a card. It is not an error if there is no such card, as recorded.
+// reviewCard rates a card. It is not an error if there is no such card, as in SiYuan.
 func reviewCard(tx *workspace.Tx, req api.Request) api.Reply {
 	c := findCard(tx, req.Str("deckID"), req.Str("cardID"))
 	rating := number(req, "rating")
@@ -28,7 +28,7 @@ func skipReview(_ *workspace.Tx, req api.Request) api.Reply {
 	return api.Done()
 }
 
-// setDue sets the due times of cards, given as yyyyMMddHHmmss in local time. A new card stays due, as observed.
+// setDue sets the due times of cards, given as yyyyMMddHHmmss in local time. A new card stays due, as in SiYuan.
 func setDue(tx *workspace.Tx, req api.Request) api.Reply {
 	for _, entry := range req.List("cardDues") {
 		id := entry.Str("id")

@@ -16,7 +16,7 @@ func newSchedule(now time.Time) fsrs.Card {
 }
 
 // rateCard returns the schedule of a card after a review at now with a rating from 1 (again) to 4 (easy). Any other
-// rating resets the card, as recorded; our tools never send one.
+// rating resets the card, as in SiYuan; our tools never send one.
 func rateCard(c fsrs.Card, rating int, now time.Time) fsrs.Card {
 	if rating < int(fsrs.Again) || rating > int(fsrs.Easy) {
 		return newSchedule(now)

@@ -49,7 +49,7 @@ func removeDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // duplicateDoc copies a document next to itself, without the documents below it. The hPath in the answer is not exact:
-// it has two blanks where the title has one, as recorded.
+// it has two blanks where the title has one, as in SiYuan.
 func duplicateDoc(tx *workspace.Tx, req api.Request) api.Reply {
 	d := tx.Document(req.ID("id"))
 	if d == nil {

@@ -48,7 +48,7 @@ func newListed(box *tree.Notebook, documents int) listedNotebook {
 	}
 }
 
-// lsNotebooks lists the notebooks. The list of those with flashcards is null, as recorded.
+// lsNotebooks lists the notebooks. The list of those with flashcards is null, as in SiYuan.
 func lsNotebooks(tx *workspace.Tx, req api.Request) api.Reply {
 	if req.OptFlag("flashcard", false) {
 		return api.OK(map[string]any{"boxDocEnabled": true, "notebooks": nil})

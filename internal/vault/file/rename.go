@@ -20,7 +20,7 @@ import (
 // renameAsset gives an asset a new name with a new id, and rewrites its address everywhere: in documents of open and
 // closed notebooks, however they spell it, in attributes and in databases. If the asset does not exist, nothing is
 // rewritten and there is no error. An asset in the folder of a notebook must be given as documents write it,
-// assets/a.png; its full path finds nothing, as observed.
+// assets/a.png; its full path finds nothing, as in SiYuan.
 func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	oldAddress, name := req.Str("oldPath"), req.Str("newName")
 	from, ok := assetFile(oldAddress)

@@ -1,4 +1,4 @@
-// Package audit has the commands about the audit: the record of calls.
+// Package audit has the commands under collie audit, which show, follow, verify, export and remove the records of calls.
 package audit
 
 import (

@@ -1,4 +1,4 @@
-// Package cache has the commands about the tool cache.
+// Package cache has the commands under collie cache, about the file in which Collie remembers what MCP servers offer.
 package cache
 
 import (

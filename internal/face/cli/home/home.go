@@ -1,4 +1,5 @@
-// Package home lets the processes of one home find their gateway and reach it.
+// Package home lets processes that share a home, the folders with one person's settings and data, find the gateway that
+// runs there and reach it.
 package home
 
 import (

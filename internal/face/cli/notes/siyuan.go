@@ -1,4 +1,5 @@
-// Package notes has the commands siyuan and vault.
+// Package notes has the commands about notes: collie siyuan, for notes in the program SiYuan, and collie vault, for those
+// that Collie keeps itself.
 package notes
 
 import (

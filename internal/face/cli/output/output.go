@@ -1,4 +1,4 @@
-// Package output writes the output of commands: tables, prose, colours, progress and JSON.
+// Package output writes what commands print: tables, prose, colours, progress and JSON, for a terminal or a pipe.
 package output
 
 import (

@@ -1,4 +1,5 @@
-// Package providers has the commands about providers of language models and their keys.
+// Package providers has the commands collie provider and collie keys, with which people set up providers of language models
+// and their API keys.
 package providers
 
 import (

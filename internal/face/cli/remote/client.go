@@ -1,4 +1,4 @@
-// Package remote is the client for the API of a home's running gateway.
+// Package remote lets commands ask a gateway that is running, through its HTTP API, to do their work.
 package remote
 
 import (

@@ -1,4 +1,4 @@
-// Package settings has the commands about settings, secrets and tokens.
+// Package settings has the commands about settings, secrets, tokens, the checks on calls and grants.
 package settings
 
 import (

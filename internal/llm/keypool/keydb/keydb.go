@@ -1,4 +1,5 @@
-// Package keydb stores the state of key pools in the database of the home.
+// Package keydb keeps what the key pool has learned about the API keys of model providers (which rest, until when, which
+// conversation uses which) in Collie's database, so that it survives a restart.
 package keydb
 
 import (

@@ -1,4 +1,4 @@
-// Package keypooltest tests that implementations of [keypool.Store] keep its contract.
+// Package keypooltest has the tests that every [keypool.Store], which keeps the state of API keys, must pass.
 package keypooltest
 
 import (

@@ -1,4 +1,4 @@
-// Package flashcard is the tool of spaced repetition: decks, due cards, ratings, and which blocks are cards. A card
+// Package flashcard is the tool for learning by spaced repetition: decks, due cards, ratings, and which blocks are cards. A card
 // needs the same level as its block. A card whose block is hidden or gone is left out.
 package flashcard
 

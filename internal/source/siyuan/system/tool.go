@@ -1,4 +1,4 @@
-// Package system is the tool of the kernel itself: its version and clock, its configuration
+// Package system is the tool about SiYuan itself: its version and clock, its configuration
 // with secrets hidden, a message to the person in front of it, and all that an agent should
 // know before it begins.
 package system

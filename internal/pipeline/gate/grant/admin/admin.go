@@ -1,4 +1,5 @@
-// Package admin lists and revokes grants.
+// Package admin lets people see and revoke grants: what somebody who was asked about a call has allowed beyond it, for a
+// while. The command line and the API use it.
 package admin
 
 import (

@@ -1,4 +1,5 @@
-// Package grantdb stores grants in the database of the home.
+// Package grantdb keeps grants, which let a model repeat a call without asking again, in the database that all processes
+// with the same settings folder share.
 package grantdb
 
 import (

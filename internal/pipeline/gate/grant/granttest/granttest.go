@@ -1,4 +1,4 @@
-// Package granttest has what every [grant.Store] promises, as tests, and a Store in memory.
+// Package granttest has the tests that every [grant.Store] must pass, and a Store in memory for other tests.
 package granttest
 
 import (

@@ -1,4 +1,5 @@
-// Package admin shows server entries to people before they agree to anything: with secrets masked and effects named.
+// Package admin shows people what an entry of the settings would start or reach before they agree to it, with secrets
+// masked and effects named.
 package admin
 
 import (
