@@ -1,5 +1,5 @@
-// Package vault stores notes for people who do not run SiYuan, a program for notes: it answers the part of SiYuan's HTTP API that our tools use, over one
-// SQLite file.
+// Package vault stores notes for people who do not run SiYuan, a program for notes: it answers the part of SiYuan's HTTP
+// API that our tools use, over one SQLite file.
 //
 // The file is opened at the first request, so that an unused vault costs nothing. Several processes may have it open.
 // Each request is one transaction, and what was answered survives a kill of the process.

@@ -266,6 +266,26 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		}) {
 			return "it gives another machine a shell", "command.reverse"
 		}
+	case "setenforce", "csrutil", "spctl", "set-mppreference", "add-mppreference", "ufw", "iptables", "ip6tables",
+		"nft", "auditctl", "aa-teardown", "aa-disable", "firewall-cmd", "pfctl", "netsh", "systemctl", "service", "sc",
+		"launchctl", "rc-service", "update-rc.d", "chkconfig", "pkill", "killall", "taskkill", "vssadmin", "bcdedit",
+		"wbadmin", "cipher":
+		return securityHarm(name, args)
+	case "history", "clear-history", "unset", "set", "truncate", "journalctl", "wevtutil", "dmesg":
+		return traceHarm(name, args)
+	case "reg", "schtasks", "bitsadmin", "certutil", "mshta", "regsvr32", "rundll32", "icacls", "takeown", "fsutil", "net", "net1":
+		return j.windowsHarm(name, args)
+	}
+	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
+		return "it changes disks or file systems", "command.disk"
+	}
+	return "", ""
+}
+
+// securityHarm returns why a program that could switch off protection, or remove ways to recover, must not run with these
+// arguments, and the rule; both empty if it may.
+func securityHarm(name string, args []word) (reason, rule string) {
+	switch name {
 	case "setenforce", "csrutil", "spctl", "set-mppreference", "add-mppreference":
 		return "it switches off what protects this machine", "command.security"
 	case "ufw", "iptables", "ip6tables", "nft", "auditctl", "aa-teardown", "aa-disable", "firewall-cmd", "pfctl", "netsh":
@@ -281,6 +301,20 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		if verb && slices.ContainsFunc(args, isSecurityService) {
 			return "it switches off what protects this machine", "command.security"
 		}
+	case "pkill", "killall", "taskkill":
+		if slices.ContainsFunc(args, isSecurityService) {
+			return "it switches off what protects this machine", "command.security"
+		}
+	case "vssadmin", "bcdedit", "wbadmin", "cipher":
+		return "it removes backups or ways to recover", "command.security"
+	}
+	return "", ""
+}
+
+// traceHarm returns why a program that could remove records of what was done must not run with these arguments, and the
+// rule; both empty if it may.
+func traceHarm(name string, args []word) (reason, rule string) {
+	switch name {
 	case "history", "clear-history":
 		if hasOption(args, "cwad", "") || name == "clear-history" {
 			return "it removes the traces of what was done", "command.traces"
@@ -305,21 +339,10 @@ func (j *judgement) harmOf(name string, args []word) (reason, rule string) {
 		if slices.ContainsFunc(args, func(a word) bool { return a.text == "cl" || a.text == "clear-log" }) {
 			return "it removes the traces of what was done", "command.traces"
 		}
-	case "reg", "schtasks", "bitsadmin", "certutil", "mshta", "regsvr32", "rundll32", "icacls", "takeown", "fsutil", "net", "net1":
-		return j.windowsHarm(name, args)
 	case "dmesg":
 		if hasOption(args, "Cc", "--clear") || hasOption(args, "", "--read-clear") {
 			return "it removes the traces of what was done", "command.traces"
 		}
-	case "pkill", "killall", "taskkill":
-		if slices.ContainsFunc(args, isSecurityService) {
-			return "it switches off what protects this machine", "command.security"
-		}
-	case "vssadmin", "bcdedit", "wbadmin", "cipher":
-		return "it removes backups or ways to recover", "command.security"
-	}
-	if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs") {
-		return "it changes disks or file systems", "command.disk"
 	}
 	return "", ""
 }

@@ -1,5 +1,5 @@
-// Package siyuan is the Source of the tools for SiYuan, a program for notes: eleven tools for a person's notes, and a twelfth that is off by
-// default. It joins the packages below it:
+// Package siyuan is the Source of the tools for SiYuan, a program for notes: eleven tools for a person's notes, and a
+// twelfth that is off by default. It joins the packages below it:
 //
 //	kernel       the HTTP API of a SiYuan kernel
 //	access       levels of notebooks, switches of tools

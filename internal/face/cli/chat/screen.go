@@ -230,9 +230,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (s *screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		s.width, s.height = max(msg.Width, 10), max(msg.Height, 4)
-		s.input.SetWidth(s.width)
-		s.input.MaxHeight = max(min(8, s.height/3), 1)
+		s.resize(msg)
 		return nil
 	case printed:
 		s.printing, s.held = false, false
@@ -251,13 +249,7 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		}
 		return nil
 	case history:
-		if msg.err != nil {
-			s.fail(msg.err)
-		}
-		path := gjson.GetBytes(msg.view, "path").Array()
-		s.recall.before(ownTexts(path))
-		s.history(path)
-		return s.begin()
+		return s.goOnWith(msg)
 	case done:
 		return s.done(&msg)
 	case learned:
@@ -279,12 +271,7 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		s.endForm(msg.form)
 		return nil
 	case event:
-		if msg.of.since.IsZero() {
-			msg.of.since = time.Now()
-		}
-		for _, e := range s.missed.Events(msg.body) {
-			s.event(gjson.ParseBytes(e))
-		}
+		s.turnEvent(msg)
 		return nil
 	case ended:
 		s.ended(msg)
@@ -302,14 +289,47 @@ func (s *screen) update(msg tea.Msg) tea.Cmd {
 		s.step(1)
 		return nil
 	case tea.PasteMsg:
-		if len(s.asking) > 0 {
-			s.asking[0].typed += msg.Content
-			return nil
-		}
-		if path, ok := pastedFile(msg.Content); ok && s.form == nil {
-			msg.Content = path
-		}
-		return s.edited(msg)
+		return s.paste(msg)
+	}
+	return s.edited(msg)
+}
+
+// resize follows the size of the terminal, down to a size at which something can still be shown.
+func (s *screen) resize(size tea.WindowSizeMsg) {
+	s.width, s.height = max(size.Width, 10), max(size.Height, 4)
+	s.input.SetWidth(s.width)
+	s.input.MaxHeight = max(min(8, s.height/3), 1)
+}
+
+// goOnWith shows the earlier messages of the conversation that is continued, and begins.
+func (s *screen) goOnWith(h history) tea.Cmd {
+	if h.err != nil {
+		s.fail(h.err)
+	}
+	path := gjson.GetBytes(h.view, "path").Array()
+	s.recall.before(ownTexts(path))
+	s.history(path)
+	return s.begin()
+}
+
+// turnEvent handles an event of a turn, and whatever was missed before it.
+func (s *screen) turnEvent(e event) {
+	if e.of.since.IsZero() {
+		e.of.since = time.Now()
+	}
+	for _, body := range s.missed.Events(e.body) {
+		s.event(gjson.ParseBytes(body))
+	}
+}
+
+// paste inserts pasted text where the person types: into the answer to a question, a form or the message.
+func (s *screen) paste(msg tea.PasteMsg) tea.Cmd {
+	if len(s.asking) > 0 {
+		s.asking[0].typed += msg.Content
+		return nil
+	}
+	if path, ok := pastedFile(msg.Content); ok && s.form == nil {
+		msg.Content = path
 	}
 	return s.edited(msg)
 }
