@@ -12,6 +12,7 @@ import (
 
 // This file reads the stream of events with which the API answers.
 
+// event is one event of an answer; Type says which of the other fields it has.
 type event struct {
 	Type    string `json:"type"`
 	Index   int    `json:"index"`
@@ -49,6 +50,7 @@ type usage struct {
 	Output *int64 `json:"output_tokens"`
 }
 
+// decoder assembles an answer from what the API sends. It implements [wire.Decoder].
 type decoder struct {
 	answer wire.Answer
 	stop   string
@@ -62,6 +64,7 @@ func newDecoder(names map[string]string) wire.Decoder {
 	return &decoder{answer: wire.Answer{Names: names}, signed: map[int]string{}, whole: map[int]json.RawMessage{}}
 }
 
+// Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 	err := d.feed(f)
 	return d.answer.Take(out), err

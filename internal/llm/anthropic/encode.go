@@ -40,6 +40,7 @@ type opaque struct {
 	Redacted  string `json:"redacted,omitempty"`
 }
 
+// encode returns the path below the base URL and the body of a request.
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{"model": d.Model, "stream": true, "max_tokens": d.MaxOutput}
 	var messages []message
@@ -197,6 +198,7 @@ func file(f *llm.File) (object, error) {
 	return nil, wire.UnsupportedFileError(f)
 }
 
+// list reads the answer to a request for the list of models.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {

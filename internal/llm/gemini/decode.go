@@ -12,6 +12,7 @@ import (
 
 // This file reads the stream of chunks with which the API answers.
 
+// chunk is one event of an answer.
 type chunk struct {
 	ID         string `json:"responseId"`
 	Model      string `json:"modelVersion"`
@@ -45,12 +46,14 @@ type part struct {
 	} `json:"functionCall"`
 }
 
+// decoder assembles an answer from what the API sends. It implements [wire.Decoder].
 type decoder struct {
 	answer wire.Answer
 	finish llm.Finish
 	calls  int
 }
 
+// Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 	err := d.feed(f)
 	return d.answer.Take(out), err

@@ -42,6 +42,7 @@ type opaque struct {
 // any.
 const placeholderSignature = "skip_thought_signature_validator"
 
+// encode returns the path below the base URL and the body of a request.
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{}
 	if d.System != "" {
@@ -189,6 +190,7 @@ func file(f *llm.File) (object, error) {
 	return nil, wire.UnsupportedFileError(f)
 }
 
+// list reads the answer to a request for the list of models.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {

@@ -10,6 +10,7 @@ import (
 	"collie/internal/llm/wire"
 )
 
+// line is one line of an answer: a piece of it, or with Done set its end.
 type line struct {
 	Model   string `json:"model"`
 	Message struct {
@@ -29,12 +30,14 @@ type line struct {
 	Answer int64  `json:"eval_count"`
 }
 
+// decoder assembles an answer from what the API sends. It implements [wire.Decoder].
 type decoder struct {
 	answer wire.Answer
 	tags   wire.ThinkTags
 	calls  int
 }
 
+// Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 	err := d.feed(f)
 	return d.answer.Take(out), err

@@ -38,6 +38,7 @@ type message struct {
 	CallID   string   `json:"tool_call_id,omitempty"`
 }
 
+// encode returns the path below the base URL and the body of a request.
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{"model": d.Model, "stream": true}
 	messages := []message{}
@@ -119,6 +120,7 @@ func add(to []message, m llm.Message) ([]message, error) {
 	return append(to, out), nil
 }
 
+// list reads the answer to a request for the list of models.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Models []struct {

@@ -17,6 +17,7 @@ import (
 
 // This file reads the stream of chunks with which the API, and the many servers that imitate it, answer.
 
+// chunk is one event of an answer: a piece of it, or the tokens it took.
 type chunk struct {
 	ID      string `json:"id"`
 	Model   string `json:"model"`
@@ -92,6 +93,7 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 }
 
+// decoder assembles an answer from what the API sends. It implements [wire.Decoder].
 type decoder struct {
 	answer  wire.Answer
 	started bool
@@ -103,6 +105,7 @@ type decoder struct {
 	calls   int
 }
 
+// Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 	err := d.feed(f)
 	return d.answer.Take(out), err

@@ -71,6 +71,7 @@ type opaque struct {
 	Details json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
+// encode returns the path below the base URL and the body of a request.
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{"model": d.Model, "stream": true, "stream_options": object{"include_usage": true}}
 	var messages []message
@@ -230,6 +231,7 @@ func mark(messages []message) {
 }
 
 // list parses a list of models, as OpenAI and as servers with more details send it.
+// list reads the answer to a request for the list of models.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {

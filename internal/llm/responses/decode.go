@@ -11,6 +11,7 @@ import (
 
 // This file reads the stream of events with which the API answers.
 
+// event is one event of an answer; Type says which of the other fields it has.
 type event struct {
 	Type     string          `json:"type"`
 	ItemID   string          `json:"item_id"`
@@ -49,12 +50,14 @@ type item struct {
 	Encrypted string `json:"encrypted_content"`
 }
 
+// decoder assembles an answer from what the API sends. It implements [wire.Decoder].
 type decoder struct {
 	answer  wire.Answer
 	refused bool
 	summary int // index of the summary paragraph written last
 }
 
+// Feed implements [wire.Decoder].
 func (d *decoder) Feed(f wire.Frame, out []llm.Event) ([]llm.Event, error) {
 	err := d.feed(f)
 	return d.answer.Take(out), err

@@ -28,6 +28,7 @@ func Codec() *wire.Codec {
 
 type object = map[string]any
 
+// encode returns the path below the base URL and the body of a request.
 func encode(d *wire.Draft) (string, []byte, error) {
 	body := object{"model": d.Model, "stream": true, "store": false}
 	if d.System != "" {
@@ -145,6 +146,7 @@ func parts(list []llm.Part) ([]object, error) {
 	return out, nil
 }
 
+// list reads the answer to a request for the list of models.
 func list(body []byte) ([]wire.ListedModel, error) {
 	var answer struct {
 		Data []struct {

@@ -32,9 +32,9 @@
 //	requestText, responseText, requestTextTruncated, responseTextTruncated
 //
 // Tokens are estimated as a quarter of the UTF-16 length, rounded up, which counts Chinese
-// short: the sizes in bytes tell. The request is the arguments, the response what the model
-// reads: the texts of the result, or its structured content where it has no text. Of a result
-// that came while 16 MiB of arguments and results waited to be looked at, it is the whole, in bytes. The last row
-// is there only if the user has asked for texts. A line with "note":"dropped" says how
+// short; the sizes in bytes are exact. The request is the arguments, the response what the
+// model reads: the texts of the result, or its structured content if it has no text. If a result
+// arrives while 16 MiB of arguments and results wait to be measured, its response is measured as a
+// whole, in bytes. The last row is there only if the user has asked for texts. A line with "note":"dropped" says how
 // many calls before it were not kept.
 package analytics

@@ -11,6 +11,8 @@ import (
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
+// This file has the command `collie cache path`.
+
 func (p commands) pathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "Show where the tool cache is, and whether it is writable", Args: cobra.NoArgs,

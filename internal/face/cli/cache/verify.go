@@ -11,6 +11,8 @@ import (
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
+// This file has the command `collie cache verify`.
+
 func (p commands) verifyCommand() *cobra.Command {
 	var strict bool
 	c := &cobra.Command{

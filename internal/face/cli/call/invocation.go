@@ -8,6 +8,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file separates the flags of `collie call` itself from the arguments of the action.
+
 // invocation is a command line "TOOL [ACTION] …" after the first pass: the command's own flags have been
 // removed, the rest is for the action.
 type invocation struct {

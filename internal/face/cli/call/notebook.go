@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file lets people name notebooks in calls, where actions take only ids.
+
 // isNodeID reports whether a text has the form of an id, 20210808180117-czj9bvb, which cannot be mistaken for
 // a name.
 func isNodeID(text string) bool {

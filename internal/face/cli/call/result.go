@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file prints results of our own tools, and finds out whether they are complete.
+
 // showResult prints the result of an action of our own tools: with --json the payload on one line, otherwise a
 // readable form, page by page at a terminal. An incomplete result has its own exit code.
 func (p commands) showResult(ctx context.Context, b root.Backend, target *namedTarget, args json.RawMessage, r tool.Result) error {

@@ -16,6 +16,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file writes images, audio and files of a result to disk (--save).
+
 // save writes the images, audio and files of a result to the file of --save. Further ones go beside it, with
 // numbers in their names.
 func (p commands) save(r tool.Result) error {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file decides which kernel a call is for, by flags such as --url, which may also be arguments of the action.
+
 // foreignTool reports whether a flag with the name of a kernel flag, such as --url, is an argument
 // of another server's tool: words, the words before it, name a tool that is not a SiYuan tool.
 func foreignTool(words []string, flag string) bool {

@@ -10,6 +10,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file keeps text that was typed and not sent.
+
 // drafts is a folder with unsent text, one file per session. Only the user's account can read them.
 type drafts string
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 )
 
+// This file handles Ctrl-C in the plain mode of the chat.
+
 // interrupts handles Ctrl-C: it cancels the current answer or, if there is none, ends the program. The zero value is
 // ready.
 type interrupts struct {

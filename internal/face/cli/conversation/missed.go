@@ -6,6 +6,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// This file finds out which events a client has missed, from the snapshot that the API sends instead of them.
+
 // Missed turns a snapshot into the events that it stands for. A turn sends a snapshot in place of events if its reader
 // was too slow, such as a terminal that was stopped. The zero value is ready for a sequence of turns. It is not safe
 // for concurrent use.

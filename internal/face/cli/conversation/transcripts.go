@@ -15,6 +15,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file imports conversations of other programs.
+
 // importTranscripts imports conversations that another program has exported.
 func (p commands) importTranscripts(ctx context.Context, a *API, file string, raw []byte) error {
 	program, all, notes, err := transcript.Read(raw)

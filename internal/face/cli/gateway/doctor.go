@@ -12,6 +12,8 @@ import (
 	"collie/internal/face/web"
 )
 
+// This file has the command `collie doctor`.
+
 // DoctorCommand returns the command `collie doctor`.
 func DoctorCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

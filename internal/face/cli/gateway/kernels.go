@@ -8,6 +8,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
+// This file lets the pages manage connections to SiYuan.
+
 // kernelAPI implements [web.Kernels] as collie siyuan connection does it.
 type kernelAPI struct {
 	desk   notes.Desk

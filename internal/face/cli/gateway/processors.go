@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file keeps an idle gateway to one processor.
+
 // startEnds is how long a gateway may use all processors: until clients that waited for it have their lists.
 const startEnds = 500 * time.Millisecond
 

@@ -10,6 +10,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
+// This file describes the service to launchd, on macOS.
+
 // launchdUnit describes the service as an agent of launchd, or as a system daemon.
 func launchdUnit(s *serviceSpec) *unit {
 	const label = "collie"

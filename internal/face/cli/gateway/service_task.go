@@ -7,6 +7,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file describes the service to the Task Scheduler, on Windows.
+
 // taskUnit describes the service as a task of the Windows Task Scheduler, started at a user's logon or at
 // boot. A real Windows service would need an administrator, and a program that talks to the Service Control
 // Manager.

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file defines what a service is, for the service managers of all systems.
+
 // serviceSpec says what a service should run.
 type serviceSpec struct {
 	system  bool

@@ -15,6 +15,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the command `collie mcp doctor`, which tries a server out step by step.
+
 func (p commands) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor NAME", Short: "Try a server out, step by step", Args: root.NamedArgs("server"),

@@ -11,6 +11,8 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
+// This file has the command `collie mcp search`, which searches the MCP registry.
+
 func (p commands) searchCommand() *cobra.Command {
 	var limit int
 	var cursor string

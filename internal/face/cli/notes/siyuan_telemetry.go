@@ -13,6 +13,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// This file has the command `collie siyuan telemetry`, which shows the report that would be sent.
+
 func (p commands) siyuanTelemetryCommand() *cobra.Command {
 	return root.Group("telemetry", "Usage reports, which are off unless you turn them on",
 		p.siyuanTelemetryShowCommand(),

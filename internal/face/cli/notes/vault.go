@@ -13,6 +13,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault`, the group of commands for the built-in notes.
+
 // VaultCommand returns the command `collie vault`.
 func VaultCommand(shared *root.Program) *cobra.Command {
 	p := commands{shared}

@@ -13,6 +13,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault backup`.
+
 func (p commands) vaultBackupCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "backup [FILE]", Short: "Copy the vault to a file, even while it is in use", Args: cobra.MaximumNArgs(1),

@@ -12,6 +12,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault check`.
+
 func (p commands) vaultCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "Check the vault's file for damage", Args: cobra.NoArgs,

@@ -14,6 +14,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault export`.
+
 // vaultExportFlags are the flags of vault export.
 type vaultExportFlags struct {
 	siyuan            string

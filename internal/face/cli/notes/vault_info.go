@@ -14,6 +14,8 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
+// This file has the command `collie vault info`.
+
 func (p commands) vaultInfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Show where the vault is and what it holds", Args: cobra.NoArgs,

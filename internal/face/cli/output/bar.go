@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file shows progress as one changing line, for work with many small parts.
+
 // progressBar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
 // without a terminal or with --json. It is safe for concurrent use. Close removes the line.
 type progressBar struct {

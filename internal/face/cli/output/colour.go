@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file decides whether output has colours, and marks words with them.
+
 // style is a way to highlight a word on a terminal.
 type style string
 

@@ -10,6 +10,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file shows the progress of a few items, each with a line of its own.
+
 // itemProgress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
 // each finished item; nothing with --json. It is safe for concurrent use. Close ends it.
 type itemProgress struct {

@@ -8,6 +8,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file writes sizes, times and values for people.
+
 // BinarySize writes a number of bytes for people, in units of 1,024.
 func BinarySize(n int64) string {
 	switch {

@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file asks a running gateway about providers and keys, which it knows more about than the settings.
+
 // gateway returns a client of the gateway that runs with the settings of this command, or nil if there is none. The
 // gateway knows the state of keys better than the file does. The caller closes the client.
 func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Client {

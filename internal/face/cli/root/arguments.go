@@ -12,6 +12,8 @@ import (
 	"collie/internal/units"
 )
 
+// This file parses and checks arguments that several commands have.
+
 // Moment parses a point in time as people write it.
 func Moment(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {

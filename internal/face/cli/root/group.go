@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes groups of commands, and checks their arguments.
+
 // Group returns a command that only groups others. Without arguments it shows its help; an unknown name is an
 // error instead of a help page.
 func Group(use, short string, commands ...*cobra.Command) *cobra.Command {

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file makes the loggers of commands.
+
 const defaultLogLevel = "warn"
 
 // Logger returns a logger to stderr, at the level that the user chose.

@@ -11,6 +11,8 @@ import (
 	"collie/internal/process"
 )
 
+// This file opens the parts of the program that a command needs.
+
 // StopTime is how long servers may take to stop before they are killed.
 const StopTime = 12 * time.Second
 

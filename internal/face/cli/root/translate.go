@@ -9,6 +9,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file translates help pages.
+
 // translate translates the help of root and all its subcommands.
 func translate(root *cobra.Command) {
 	if locale.English() {

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action add_column.
+// This file has the action av.add_column, which adds a column to a database.
 
 type addColumnArgs struct {
 	AVID          kernel.ID  `json:"avID" about:"database id" req:"true"`

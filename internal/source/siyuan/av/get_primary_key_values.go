@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action get_primary_key_values, which lists the rows of a database by their first column.
+// This file has the action av.get_primary_key_values, which lists the rows of a database by their first column.
 
 type primaryArgs struct {
 	AVID     kernel.ID `json:"avID" about:"database id" req:"true"`

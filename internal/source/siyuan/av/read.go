@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that read the structure of a database: get, its columns, filters and sorts.
+// This file has the actions of the tool av that read the structure of a database: all of it (get), its columns, filters and sorts.
 
 type getArgs struct {
 	ID      kernel.ID `json:"id" about:"database id" req:"true"`

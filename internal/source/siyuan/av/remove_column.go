@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action remove_column.
+// This file has the action av.remove_column, which removes a column of a database.
 
 type removeColumnArgs struct {
 	AVID               kernel.ID `json:"avID" about:"database id" req:"true"`

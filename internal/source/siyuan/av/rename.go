@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions rename and duplicate.
+// This file has the actions av.rename and av.duplicate.
 
 type renameArgs struct {
 	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`

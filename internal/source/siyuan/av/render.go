@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action render, which shows a database as one of its views, page by page.
+// This file has the action av.render, which shows a database as one of its views, page by page.
 
 type renderArgs struct {
 	ID               kernel.ID                      `json:"id" about:"database id" req:"true"`

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that add and remove rows.
+// This file has the actions of the tool av that add and remove rows.
 
 type addRowsArgs struct {
 	AVID              kernel.ID   `json:"avID" about:"database id" req:"true"`

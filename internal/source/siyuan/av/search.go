@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action search, which finds databases by their names or rows.
+// This file has the action av.search, which finds databases by their names or rows.
 
 type searchArgs struct {
 	Keyword  string      `json:"keyword" about:"part of a database's name, else of a row's text" req:"true"`

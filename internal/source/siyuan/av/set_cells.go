@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action set_cells.
+// This file has the action av.set_cells, which writes cells of a database.
 
 type setCellsArgs struct {
 	AVID    kernel.ID `json:"avID" about:"database id" req:"true"`

@@ -11,6 +11,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action block.add_to_daily_note, which writes into the daily note of a notebook.
+
 type dailyArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`
 	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action block.delete.
+
 type deleteResult struct {
 	Success bool      `json:"success" about:"true"`
 	ID      kernel.ID `json:"id" about:"the block that is gone"`

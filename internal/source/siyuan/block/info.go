@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions info, breadcrumb, word_count and docs_info.
+// This file has the actions block.info, block.breadcrumb, block.word_count and block.docs_info.
 
 // infoResult is the result of info.
 type infoResult struct {

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that insert blocks at a place.
+// This file has the actions of the tool block that insert blocks at a place.
 
 type anchorArgs struct {
 	NextID     kernel.ID `json:"nextID" about:"put it before this block" list:"yes"`

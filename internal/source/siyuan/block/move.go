@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action move.
+// This file has the action block.move, which moves blocks to another place.
 
 type moveArgs struct {
 	ID         kernel.ID   `json:"id" about:"one block"`

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action recent_updated.
+// This file has the action block.recent_updated, which lists the blocks that changed last.
 
 const (
 	recentSamples = 3   // blocks shown of each document

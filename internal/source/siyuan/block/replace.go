@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action block.replace, which replaces exact texts in a block.
+
 type replaceArgs struct {
 	ID   kernel.ID     `json:"id" about:"block or document" req:"true"`
 	Edit content.Edits `json:"edit" about:"{old, new, replace_all}, or several; old is the text as it is read, without attributes" req:"true"`

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action set_attrs.
+// This file has the action block.set_attrs, which sets attributes of blocks.
 
 type setAttrsArgs struct {
 	ID    kernel.ID         `json:"id" about:"block or document" req:"true"`

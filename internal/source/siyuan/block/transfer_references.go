@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action transfer_references, which makes references to one block refer to another.
+// This file has the action block.transfer_references, which makes references to one block refer to another.
 
 // maxReferrers bounds the referring blocks of one call.
 const maxReferrers = 10_000

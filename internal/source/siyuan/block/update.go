@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action update, which replaces the content of blocks.
+// This file has the action block.update, which replaces the content of blocks.
 
 type updateItem struct {
 	ID       kernel.ID `json:"id" about:"block" req:"true"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions document.get_child_blocks and document.get_child_docs.
+
 type getChildBlocksArgs struct {
 	ID       kernel.ID `json:"id" about:"document id" req:"true"`
 	Page     int       `json:"page" about:"page of the result" default:"1" min:"1" list:"yes"`

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions create, create_daily_note and duplicate.
+// This file has the actions document.create, document.create_daily_note and document.duplicate.
 
 type createArgs struct {
 	Notebook       kernel.ID `json:"notebook" about:"notebook id" req:"true"`

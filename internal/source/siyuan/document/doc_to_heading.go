@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action document.doc_to_heading, which makes a document a section of another one.
+
 type docToHeadingArgs struct {
 	SrcID    kernel.ID `json:"srcID" about:"document that becomes a heading" req:"true"`
 	TargetID kernel.ID `json:"targetID" about:"block of another document to put it beside" req:"true"`

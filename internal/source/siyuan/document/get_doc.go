@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action document.get_doc, which reads a document, also as HTML.
+
 type getDocArgs struct {
 	ID   kernel.ID `json:"id" about:"document id" req:"true"`
 	Mode string    `json:"mode" about:"form of the content" default:"markdown" enum:"markdown,html"`

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action get_outline.
+// This file has the action document.get_outline, which returns the headings of a document.
 
 type getOutlineArgs struct {
 	ID      kernel.ID `json:"id" about:"document id" req:"true"`

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action heading_to_doc, which makes a document of a heading with what is below it.
+// This file has the action document.heading_to_doc, which makes a document of a heading with what is below it.
 
 type headingToDocArgs struct {
 	HeadingID      kernel.ID `json:"headingID" about:"block id of the heading" req:"true"`

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action list_tree.
+// This file has the action document.list_tree, which lists documents as a tree.
 
 type listTreeArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action lookup, which finds a document by any of its names.
+// This file has the action document.lookup, which finds a document by any of its names.
 
 type lookupArgs struct {
 	ID       kernel.ID `json:"id" about:"id of a document, or of a block in it"`

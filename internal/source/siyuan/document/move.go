@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions move and reorder.
+// This file has the actions document.move and document.reorder.
 
 type moveArgs struct {
 	FromIDs    []kernel.ID `json:"fromIDs" about:"document ids, with toID" unique:"true" min:"1" list:"yes"`

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action remove.
+// This file has the action document.remove, which removes documents.
 
 type removeArgs struct {
 	ID       kernel.ID   `json:"id" about:"document id"`

@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions rename and set_attr.
+// This file has the actions document.rename and document.set_attr.
 
 type renameArgs struct {
 	ID       kernel.ID `json:"id" about:"document id"`

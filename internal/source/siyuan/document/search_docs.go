@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action search_docs, which finds documents of a notebook by title.
+// This file has the action document.search_docs, which finds documents of a notebook by title.
 
 type searchDocsArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`

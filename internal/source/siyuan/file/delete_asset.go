@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions delete_asset and remove_unused_assets.
+// This file has the actions file.delete_asset and file.remove_unused_assets.
 
 type deleteAssetArgs struct {
 	Path  string `json:"path" about:"asset path" req:"true" min:"1"`

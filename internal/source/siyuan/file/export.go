@@ -19,7 +19,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions export_md and export_resources.
+// This file has the actions file.export_md and file.export_resources.
 
 // exportMarkdown returns the document of a target as Markdown, without anything from hidden notebooks. Depending on the
 // user's settings, the kernel copies the text that references point to, and it always copies the results of embedded

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action extract_doc, which writes a document with its assets into a folder on this machine.
+// This file has the action file.extract_doc, which writes a document with its assets into a folder on this machine.
 
 type extractArgs struct {
 	ID     kernel.ID `json:"id" about:"document, or a block in it" req:"true"`

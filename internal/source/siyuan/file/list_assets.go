@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions get_doc_assets, list_unused_assets and get_image_ocr_text.
+// This file has the actions file.get_doc_assets, file.list_unused_assets and file.get_image_ocr_text.
 
 type docAssetsArgs struct {
 	ID   kernel.ID `json:"id" about:"document, or a block in it" req:"true"`

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action rename_asset.
+// This file has the action file.rename_asset, which renames an asset everywhere.
 
 type renameAssetArgs struct {
 	Old  string `json:"oldPath" about:"asset path" req:"true" min:"1"`

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions list_templates, read_template and render.
+// This file has the actions file.list_templates, file.read_template and file.render.
 
 // templateErrors makes errors of templates readable, which the kernel escapes for HTML. If the kernel did not answer, it
 // says that an endless template may be the reason.

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action upload_asset.
+// This file has the action file.upload_asset, which stores a file of this machine as an asset.
 
 type uploadArgs struct {
 	Local string `json:"localFilePath" about:"file on the machine of this server" req:"true" min:"1"`

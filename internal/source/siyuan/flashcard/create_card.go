@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that add blocks to a deck and remove them.
+// This file has the actions of the tool flashcard that add blocks to a deck and remove them.
 
 // decksAttr is the attribute that lists the decks of a block.
 const decksAttr = "custom-riff-decks"

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that list decks and their cards.
+// This file has the actions of the tool flashcard that list decks and their cards.
 
 type getDecksResult struct {
 	Decks []listedDeck `json:"decks" about:"all decks, the built-in one first"`

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action list_cards, which shows due cards in the order of a session.
+// This file has the action flashcard.list_cards, which shows due cards in the order of a session.
 
 type seenCard struct {
 	Card kernel.ID `json:"cardID" about:"card" req:"true"`

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action review_card, which rates a card.
+// This file has the action flashcard.review_card, which rates a card.
 
 type reviewArgs struct {
 	Deck   kernel.ID `json:"deckID" about:"deck" req:"true"`

@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action ls.
+// This file has the action fs.ls, which lists a notebook or the documents below one.
 
 type lsArgs struct {
 	Path string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`

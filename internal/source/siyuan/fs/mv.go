@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action mv.
+// This file has the action fs.mv, which moves or renames a document.
 
 type moveArgs struct {
 	From string `json:"from" about:"document" req:"true"`

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action read, and the virtual files: the memory of the agent and the rules of the person.
+// This file has the action fs.read, and the virtual files: the memory of the agent and the rules of the person.
 
 type readArgs struct {
 	Path string `json:"path" about:"document" req:"true"`

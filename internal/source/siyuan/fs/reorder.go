@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action reorder.
+// This file has the action fs.reorder, which changes the order of documents.
 
 type reorderArgs struct {
 	Path         string   `json:"path" about:"notebook or document whose children are ordered" req:"true"`

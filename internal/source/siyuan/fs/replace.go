@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action fs.replace, which replaces exact texts in a document.
+
 type replaceArgs struct {
 	Path string        `json:"path" about:"document" req:"true"`
 	Edit content.Edits `json:"edit" about:"{old, new, replace_all} or a list of them" req:"true"`

@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action search, which searches documents line by line, as grep does.
+// This file has the action fs.search, which searches documents line by line, as grep does.
 
 type searchArgs struct {
 	Path          string `json:"path" about:"notebook or document, with all below it; / for all" default:"/"`

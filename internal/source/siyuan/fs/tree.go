@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action tree.
+// This file has the action fs.tree, which shows notebooks and documents as a tree.
 
 type treeArgs struct {
 	Path     string `json:"path" about:"notebook or document; / for all notebooks" default:"/"`

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action write.
+// This file has the action fs.write, which creates or overwrites a document.
 
 type writeArgs struct {
 	Path      string `json:"path" about:"document to create or overwrite; its parent exists" req:"true"`

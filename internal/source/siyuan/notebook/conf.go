@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions get_conf and set_conf.
+// This file has the actions notebook.get_conf and notebook.set_conf.
 
 type getConfArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`

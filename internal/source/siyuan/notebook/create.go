@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action notebook.create.
+
 type createArgs struct {
 	Name string `json:"name" about:"name of the notebook" req:"true" min:"1"`
 	Icon string `json:"icon" about:"emoji, or its code points such as 1f4d4"`

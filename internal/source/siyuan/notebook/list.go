@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions list and get_child_docs.
+// This file has the actions notebook.list and notebook.get_child_docs.
 
 // listed is a notebook in a list.
 type listed struct {

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions get_permissions and set_permission.
+// This file has the actions notebook.get_permissions and notebook.set_permission.
 
 type getPermissionsArgs struct {
 	Notebook string `json:"notebook" about:"notebook id, or all" default:"all"`

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions rename and set_icon.
+// This file has the actions notebook.rename and notebook.set_icon.
 
 type renameArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that open, close and remove a notebook.
+// This file has the actions of the tool notebook that open, close and remove a notebook.
 
 type setOpenStateArgs struct {
 	Notebook kernel.ID `json:"notebook" about:"notebook id" req:"true"`

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action search_assets.
+// This file has the action search.search_assets, which finds assets by name.
 
 // extensions returns file types as the kernel wants them, with a dot.
 func extensions(requested []string) []string {

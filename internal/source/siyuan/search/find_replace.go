@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action find_replace.
+// This file has the action search.find_replace, which replaces text in many blocks.
 
 // maxCompared is the maximum number of blocks that are read before and after, to count the changed ones.
 const maxCompared = 50

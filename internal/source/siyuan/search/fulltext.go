@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action fulltext.
+// This file has the action search.fulltext, which finds blocks by words, by syntax, by SQL or by a pattern.
 
 type fulltextArgs struct {
 	Query      string          `json:"query" about:"words, all of which must be there; or what method says; an id finds its block" req:"true" min:"1" max:"8000"`

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action fulltext_asset_content, which searches the texts of files such as PDF.
+// This file has the action search.fulltext_asset_content, which searches the texts of files such as PDF.
 
 type assetContentArgs struct {
 	Query       string   `json:"query" about:"words in the text of a file" max:"1000"`

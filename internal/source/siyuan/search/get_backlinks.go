@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action get_backlinks.
+// This file has the action search.get_backlinks, which finds what refers to a block or mentions it.
 
 const (
 	maxReferences     = 200 // rows read from the index

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the action search.list_invalid_refs, which lists references to blocks that do not exist.
+
 type invalidRefsArgs struct {
 	Page     int `json:"page" about:"page, from 1" default:"1" min:"1"`
 	PageSize int `json:"pageSize" about:"blocks a page" default:"32" min:"1" max:"128"`

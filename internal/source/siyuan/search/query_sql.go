@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action query_sql.
+// This file has the action search.query_sql, which runs an SQL query on the notes.
 
 type querySQLArgs struct {
 	Stmt    string `json:"stmt" about:"one SELECT of SQLite" req:"true" min:"1" max:"32768"`

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action search_refs.
+// This file has the action search.search_refs, which finds blocks to refer to.
 
 type searchRefsArgs struct {
 	ID             string `json:"id" about:"block that the reference is to stand in" req:"true"`

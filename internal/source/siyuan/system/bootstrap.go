@@ -9,7 +9,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action bootstrap, which tells an agent at once what it needs to begin.
+// This file has the action system.bootstrap, which tells an agent at once what it needs to begin.
 
 type notebook struct {
 	ID         kernel.ID `json:"id"`

@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action conf, which shows the configuration of SiYuan without its secrets.
+// This file has the action system.conf, which shows the configuration of SiYuan without its secrets.
 
 type confArgs struct {
 	Mode     string `json:"mode" about:"summary, or get one key" enum:"summary,get" default:"summary"`

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the short actions that tell about the workspace, its version, network and time.
+// This file has the short actions of the tool system that tell about the workspace, its version, network and time.
 
 func workspaceInfo() *action.Action {
 	return action.New(action.Spec{

@@ -15,7 +15,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action list.
+// This file has the action tag.list, which lists tags with how often they are used.
 
 type listArgs struct {
 	Query string `json:"query" about:"part of a tag"`

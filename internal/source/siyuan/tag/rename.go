@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions rename and remove.
+// This file has the actions tag.rename and tag.remove.
 
 type renameArgs struct {
 	Old string `json:"oldLabel" about:"tag as it is" req:"true" min:"1"`

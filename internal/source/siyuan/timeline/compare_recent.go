@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action compare_recent, which shows what changed in a document lately.
+// This file has the action timeline.compare_recent, which shows what changed in a document lately.
 
 type compareArgs struct {
 	Document kernel.ID `json:"documentId" about:"document" req:"true"`

@@ -17,7 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the actions that list and create nodes, which are named states of a document or the workspace.
+// This file has the actions of the tool timeline that list and create nodes, which are named states of a document or
+// the workspace.
 
 type listArgs struct {
 	Scope    string    `json:"scope" about:"default: document if documentId is given, else global" enum:"global,document,all"`

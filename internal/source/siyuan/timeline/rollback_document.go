@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the action rollback_document, which restores an earlier version.
+// This file has the action timeline.rollback_document, which restores an earlier version.
 
 type rollbackArgs struct {
 	Document kernel.ID `json:"documentId" about:"document" req:"true"`

@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// values stores entries and names with unusual characters, numbers and nesting, which must come back unchanged.
 func (s suite) values(t *testing.T) {
 	a, b := s.pair(t)
 	want := map[string]string{}
