@@ -39,6 +39,7 @@ var layers = map[string]string{
 
 	"pipeline":                    "tool event",
 	"pipeline/*":                  "tool event", // a stage, which never imports another stage
+	"pipeline/limit":              "tool event units",
 	"pipeline/audit":              "tool event atomicfile",
 	"pipeline/analytics":          "tool event atomicfile",
 	"pipeline/gate":               "tool event atomicfile units",
@@ -65,8 +66,8 @@ var layers = map[string]string{
 	"source/upstream":               "tool event mcp process atomicfile units",
 	"source/upstream/*":             "tool event mcp process atomicfile jsonc units",
 	"source/upstream/supervise":     "tool source/upstream/entry",
-	"source/upstream/session":       "mcp process source/upstream/entry source/upstream/serverlog",
-	"source/upstream/inflight":      "tool mcp",
+	"source/upstream/session":       "mcp process source/upstream/entry source/upstream/serverlog units",
+	"source/upstream/inflight":      "tool mcp units",
 	"source/upstream/listing":       "tool mcp source/upstream/entry source/upstream/pins source/upstream/serverlog source/upstream/toolcache units",
 	"source/upstream/toolcache/...": "tool atomicfile source/upstream/toolcache",
 

@@ -143,7 +143,7 @@ func TestTimeIsBounded(t *testing.T) {
 	minute := func(action string, unknown bool) *tool.Error {
 		return &tool.Error{
 			Kind: tool.Timeout, Subject: "block." + action, OutcomeUnknown: unknown,
-			Message: "took longer than the limit of 1m0s for a call (1m0s elapsed)", Hint: "ask for less at once",
+			Message: "took longer than the limit of 1 minute for a call (1 minute elapsed)", Hint: "ask for less at once",
 		}
 	}
 	tests := []struct {
@@ -159,7 +159,7 @@ func TestTimeIsBounded(t *testing.T) {
 		{"the source says that it may have happened", read, say(&tool.Error{Kind: tool.Canceled, OutcomeUnknown: true}), minute("list", true)},
 		{"shorter for one action", quick, hang, &tool.Error{
 			Kind: tool.Timeout, Subject: "block.ping", OutcomeUnknown: true,
-			Message: "took longer than the limit of 1s for a call (1s elapsed)", Hint: "ask for less at once",
+			Message: "took longer than the limit of 1 second for a call (1 second elapsed)", Hint: "ask for less at once",
 		}},
 		{"the source knows better", write, say(&tool.Error{Op: "call", Kind: tool.Crashed, Subject: "github"}), &tool.Error{Kind: tool.Crashed, Subject: "github"}},
 		{"slow to give up", write, func(ctx context.Context, c *tool.Call) (tool.Result, error) {
@@ -167,7 +167,7 @@ func TestTimeIsBounded(t *testing.T) {
 			return hang(ctx, c)
 		}, &tool.Error{
 			Kind: tool.Timeout, Subject: "block.append", OutcomeUnknown: true,
-			Message: "took longer than the limit of 1m0s for a call (1m1.5s elapsed)", Hint: "ask for less at once",
+			Message: "took longer than the limit of 1 minute for a call (1m1.5s elapsed)", Hint: "ask for less at once",
 		}},
 	}
 	for _, tt := range tests {
@@ -209,7 +209,7 @@ func TestCauseOfTheContextNamesTheLimit(t *testing.T) {
 		if !errors.Is(cause, context.DeadlineExceeded) {
 			t.Errorf("cause %v is not a deadline", cause)
 		}
-		wantError(t, cause, &tool.Error{Kind: tool.Timeout, Message: "the call took longer than its limit of 1s"})
+		wantError(t, cause, &tool.Error{Kind: tool.Timeout, Message: "the call took longer than its limit of 1 second"})
 	})
 }
 
@@ -221,14 +221,14 @@ func TestCallerGivesUp(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(3*time.Second, cancel)
 		_, err := tooltest.Through(ctx, s, call, hang)
-		wantError(t, err, &tool.Error{Kind: tool.Canceled, Subject: "notes", Message: "cancelled by the caller after 3s"})
+		wantError(t, err, &tool.Error{Kind: tool.Canceled, Subject: "notes", Message: "cancelled by the caller after 3 seconds"})
 
 		ctx, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		_, err = tooltest.Through(ctx, s, call, hang)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
-			Message: "took longer than the caller allowed (2s elapsed)",
+			Message: "took longer than the caller allowed (2 seconds elapsed)",
 		})
 	})
 }
@@ -307,7 +307,7 @@ func TestContextThatTheCallCanEnd(t *testing.T) {
 		ended, err := do(hang)
 		wantError(t, err, &tool.Error{
 			Kind: tool.Timeout, Subject: "notes", OutcomeUnknown: true,
-			Message: "took longer than the limit of 10m0s for a call (10m1s elapsed)", Hint: "ask for less at once",
+			Message: "took longer than the limit of 10 minutes for a call (601 seconds elapsed)", Hint: "ask for less at once",
 		})
 		if ended == nil {
 			t.Error("the call ran with a context of its own")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // overtime is the cause of a context whose call took too long. It stands for a [tool.Error] of kind Timeout,
@@ -14,7 +15,7 @@ import (
 type overtime struct{ bound time.Duration }
 
 func (o *overtime) Error() string {
-	return "the call took longer than its limit of " + o.bound.String()
+	return "the call took longer than its limit of " + units.DurationWords(o.bound)
 }
 
 // Is makes an overtime match [context.DeadlineExceeded].
@@ -50,16 +51,16 @@ func endedError(c *tool.Call, err error, ours bool, bound, elapsed time.Duration
 	switch {
 	case ours:
 		e.Kind = tool.Timeout
-		e.Message = fmt.Sprintf("took longer than the limit of %v for a call (%v elapsed)", bound, elapsed)
+		e.Message = fmt.Sprintf("took longer than the limit of %s for a call (%s elapsed)", units.DurationWords(bound), units.DurationWords(elapsed))
 		e.Hint = "ask for less at once"
 		e.OutcomeUnknown = e.OutcomeUnknown || !isToolError && c.HasEffects()
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Kind = tool.Timeout
-		e.Message = fmt.Sprintf("took longer than the caller allowed (%v elapsed)", elapsed)
+		e.Message = fmt.Sprintf("took longer than the caller allowed (%s elapsed)", units.DurationWords(elapsed))
 		e.OutcomeUnknown = e.OutcomeUnknown || !isToolError && c.HasEffects()
 	default:
 		e.Kind = tool.Canceled
-		e.Message = fmt.Sprintf("cancelled by the caller after %v", elapsed)
+		e.Message = fmt.Sprintf("cancelled by the caller after %s", units.DurationWords(elapsed))
 	}
 	return e
 }

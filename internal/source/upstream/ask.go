@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/inflight"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // This file passes a server's requests on to clients.
@@ -125,7 +126,7 @@ func (c *conn) askBack(ctx context.Context, f *inflight.Call, method string, par
 func (c *conn) putTo(
 	ctx context.Context, caller tool.Caller, session string, limit time.Duration, method string, params json.RawMessage,
 ) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer to %s within %v", method, limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer to %s within %s", method, units.DurationWords(limit)))
 	defer cancel()
 	params, forget := c.server.questions.swapToken(c, session, params)
 	defer forget()

@@ -19,6 +19,7 @@ import (
 
 	"collie/internal/mcp"
 	"collie/internal/tool"
+	"collie/internal/units"
 )
 
 // Calls holds the calls in flight on one connection. A connection with calls counts as in use; a retired one takes no
@@ -244,7 +245,7 @@ func (f *Call) isDone() bool {
 func (f *Call) expire() {
 	f.End(&tool.Error{
 		Op: "call", Kind: tool.Timeout, Subject: f.Request.Name,
-		Message: fmt.Sprintf("no answer within toolTimeout %v (waited %v)", f.limit, time.Since(f.begun).Round(time.Millisecond)),
+		Message: fmt.Sprintf("no answer within toolTimeout %s (waited %s)", units.DurationText(f.limit), units.DurationText(time.Since(f.begun).Round(time.Millisecond))),
 		Hint:    "raise toolTimeout in the server's entry if it needs longer",
 	})
 }

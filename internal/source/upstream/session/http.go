@@ -15,6 +15,7 @@ import (
 	"collie/internal/mcp"
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
+	"collie/internal/units"
 )
 
 // This file connects to a server over HTTP, in the newest form that it speaks.
@@ -139,7 +140,7 @@ const maxHeaders = 64 << 10
 // output is never logged.
 func (d *Dialer) commandHeaders(ctx context.Context, e *entry.Entry, head http.Header) error {
 	c := e.HeadersCommand
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %v", c.Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeout, fmt.Errorf("no answer within %s", units.DurationWords(c.Timeout)))
 	defer cancel()
 	out, err := process.Output(ctx, process.Command{
 		Label: e.Name + " headersCommand", Name: c.Command.Reveal(), Args: entry.Reveal(c.Args), Dir: e.Dir,

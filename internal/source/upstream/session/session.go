@@ -23,6 +23,7 @@ import (
 	"collie/internal/process"
 	"collie/internal/source/upstream/entry"
 	"collie/internal/source/upstream/serverlog"
+	"collie/internal/units"
 )
 
 // Gateway is shared by the sessions of all servers. All fields are optional except Starts.
@@ -123,7 +124,7 @@ func (e *ExitError) Error() string {
 // withStartTimeout bounds ctx by the start timeout.
 func (d *Dialer) withStartTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := d.Settings().StartTimeout
-	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %v)", ErrTimeout, limit))
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w (startTimeout %s)", ErrTimeout, units.DurationText(limit)))
 }
 
 // connectURL connects to an HTTP server.
