@@ -273,9 +273,10 @@ func checkAudit(ctx context.Context, cfg *config.Config) check {
 		c.Health, c.Detail = broken, err.Error()
 	case !report.OK():
 		c.Health, c.Detail, c.Hint = broken, locale.T("records were changed or are missing"), "collie audit verify shows which"
+	case len(report.Chains) == 0:
+		c.Detail = strings.TrimSpace(audit.Verdict(records.Dir(), &report))
 	default:
-		lines := strings.Split(strings.TrimSpace(audit.Verdict(records.Dir(), &report)), "\n")
-		c.Detail = strings.TrimPrefix(lines[len(lines)-1], "✓ ")
+		c.Detail = locale.Sprintf("intact: %s in %s", locale.Count(report.Records(), "record"), locale.Count(len(report.Chains), "chain"))
 	}
 	return c
 }

@@ -371,7 +371,8 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 		p.Note("no MCP server is configured; add one in a second terminal:\n  %s",
 			p.Typed("mcp add everything")+" -- npx -y @modelcontextprotocol/server-everything")
 	}
-	p.Note("in a second terminal, to see what is served, and to connect a client:\n  %s\n  %s", p.Typed("tools"), p.Typed("connect claude-code"))
+	p.Note("in a second terminal, to open the pages in a browser, to see what is served, and to connect a client:\n  %s\n  %s\n  %s",
+		p.Typed("open"), p.Typed("tools"), p.Typed("connect claude-code"))
 	if unknown > 0 {
 		p.Note("starting %s to fetch the tools; a first start may download packages", locale.Count(unknown, "server"))
 	}
