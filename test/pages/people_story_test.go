@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"collie/internal/source/siyuan/kernel/kerneltest"
+	"collie/test/await"
 	"collie/test/fakellm/provider"
 )
 
@@ -39,6 +40,10 @@ func TestPermissions(t *testing.T) {
 	s.page("permissions")
 	s.click("[data-grant]", "Take back: fs mv")
 	s.shows("main", "Nothing yet. When Collie asks")
+	s.click("header nav", "Audit")
+	s.shows("[data-record=grant]", "leave taken back")
+	s.shows("[data-record=grant]", "leave given")
+	s.click("header nav", "Permissions")
 
 	s.click("main", "Make a link")
 	s.until(`document.querySelector('#link')?.innerText.includes('link=')`)
@@ -90,6 +95,14 @@ func TestModels(t *testing.T) {
 	s.shows("[data-key=\"fake/a\"]", "works")
 	s.click("[data-key=\"fake/a\"]", "Test")
 	s.shows("[data-key=\"fake/a\"]", "It works.")
+	s.until(`[...document.querySelectorAll('#all-models option')].map(o => o.value).join() === 'fake/fake-1'`) // they can be chosen from now on
+	s.write("#default-model input", "fake/other")
+	s.click("#default-model", "Save")
+	s.until(`document.querySelector('#default-model input').value === 'fake/other'`)
+	await.Until(t, "the settings name the model", func() bool {
+		_, raw := s.gateway.Ask(t, "GET", "/settings", "")
+		return strings.Contains(string(raw), `"fake/other"`)
+	})
 	s.click("[data-key=\"fake/a\"]", "Switch off")
 	s.shows("[data-key=\"fake/a\"]", "switched off")
 	s.click("[data-key=\"fake/a\"]", "Switch on")

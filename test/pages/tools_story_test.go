@@ -73,6 +73,12 @@ func TestTools(t *testing.T) {
 	s.click("[data-tool=fs]", "Switch on")
 	await.Until(t, "it is offered", func() bool { return offered("fs") })
 
+	s.press(`document.querySelector('main .grave')`)
+	s.until(`document.querySelector('[data-tool=fs] [data-action=mv]') && !document.querySelector('[data-action=read]')`)
+	s.shows("[data-tool=fs] summary", "9 / 9") // of all that it has
+	s.press(`document.querySelector('main .grave')`)
+	s.until(`document.querySelector('[data-tool=fs] [data-action=read]')`)
+
 	s.write("[role=search] input", "cups")
 	s.until(`document.querySelectorAll('[data-tool]').length === 1`)
 	s.click("[data-rules]", "Your rules for the notes")

@@ -84,11 +84,12 @@ type KeyChange struct {
 
 // TestResult is how a key did in a test.
 type TestResult struct {
-	Provider string `json:"provider"`
-	Label    string `json:"label"`
-	OK       bool   `json:"ok"`
-	Models   int    `json:"models,omitempty"` // how many it can use
-	Error    string `json:"error,omitempty"`
+	Provider string   `json:"provider"`
+	Label    string   `json:"label"`
+	OK       bool     `json:"ok"`
+	Models   int      `json:"models,omitempty"` // how many it can use
+	Names    []string `json:"names,omitempty"`  // their names, as the provider lists them
+	Error    string   `json:"error,omitempty"`
 }
 
 // List returns the providers in the settings.
@@ -198,8 +199,8 @@ func (m *Manager) TestKey(ctx context.Context, provider, label string) (TestResu
 	if err != nil {
 		return TestResult{}, err
 	}
-	n, err := c.Test(ctx, provider, label)
-	return TestResult{Provider: provider, Label: label, OK: err == nil, Models: n}, Explain("keys test", err)
+	names, err := c.Test(ctx, provider, label)
+	return TestResult{Provider: provider, Label: label, OK: err == nil, Models: len(names), Names: names}, Explain("keys test", err)
 }
 
 // requireKey fails unless there is such a key. The key of a provider that needs none has an empty label.

@@ -409,17 +409,21 @@ func endpoint(p *provider, l keypool.Lease, h headers) wire.Endpoint {
 	return wire.Endpoint{Provider: p.Name, BaseURL: p.BaseURL, Header: h.fields, Secrets: h.secrets, Key: l.Reveal(), KeyLabel: l.Label}
 }
 
-// Test asks a provider for its models with one key, whatever the pool knows about the key, and returns how many there
-// are. A refused key that works now is used again.
-func (c *Client) Test(ctx context.Context, name, label string) (int, error) {
+// Test asks a provider for its models with one key, whatever the pool knows about the key, and returns their
+// names. A refused key that works now is used again.
+func (c *Client) Test(ctx context.Context, name, label string) ([]string, error) {
 	p := c.index.Load().byName[name]
 	if p == nil {
-		return 0, noProvider(name)
+		return nil, noProvider(name)
 	}
 	l, err := c.opts.Pool.LeaseOf(ctx, name, label)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	listed, err := c.listWith(ctx, p, l)
-	return len(listed), err
+	names := make([]string, len(listed))
+	for i, m := range listed {
+		names[i] = m.ID
+	}
+	return names, err
 }

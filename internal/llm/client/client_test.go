@@ -340,8 +340,8 @@ func TestKeysAreTested(t *testing.T) {
 	if _, err := c.Test(t.Context(), "one", "k1"); err == nil || pool.List()[0].State != keypool.Invalid {
 		t.Errorf("a refused key: %v, %s", err, pool.List()[0].State)
 	}
-	if n, err := c.Test(t.Context(), "one", "k1"); n != 2 || err != nil || pool.List()[0].State != keypool.Active {
-		t.Errorf("a key that works: %d, %v, %s", n, err, pool.List()[0].State)
+	if names, err := c.Test(t.Context(), "one", "k1"); len(names) != 2 || err != nil || pool.List()[0].State != keypool.Active {
+		t.Errorf("a key that works: %q, %v, %s", names, err, pool.List()[0].State)
 	}
 	if _, err := c.Test(t.Context(), "one", "none"); err == nil {
 		t.Error("an unknown key works")

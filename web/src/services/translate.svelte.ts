@@ -21,6 +21,11 @@ export function translate(text: string | undefined): string {
   return there ?? text
 }
 
+/** problemText is what was wrong, and what to try. */
+export function problemText(p: { message?: string; hint?: string }): string {
+  return [translate(p.message), translate(p.hint)].filter(Boolean).join(' – ')
+}
+
 async function fetchWanted(): Promise<void> {
   const all = [...wanted]
   wanted = new Set()

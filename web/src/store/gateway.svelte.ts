@@ -36,7 +36,7 @@ export function whenConnected(load: () => Promise<unknown>): () => void {
 }
 
 export function problemOf(e: unknown): Problem {
-  if (e instanceof Failure) return { message: e.message, hint: e.hint, line: e.line, field: e.field }
+  if (e instanceof Failure) return { type: e.type, message: e.message, hint: e.hint, line: e.line, field: e.field }
   return { message: String(e) }
 }
 

@@ -62,7 +62,7 @@ function sectionsOf(text: string): Section[] {
 
 /** inside has links between documents lead to them in the page, and those to the rest of the repository nowhere. */
 function inside(name: string, text: string): string {
-  const own = text.replace(/^\[(English|中文)\]\([^)]*\)\n/m, '') // the page has a language of its own
+  const own = text.replace(/^\[(English|中文)\]\([^)]*\)( · )?/m, '') // the page has a language of its own
   return own.replace(/\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]*))?\)/g, (_, to: string, anchor = '') => {
     const path = to ? new URL(to.replace(/\/$/, '/README.md'), `http://docs/docs/${name}`).pathname : `/docs/${name}.md`
     if (!/^\/docs\/(guide|reference)\/.*\.md$/.test(path)) return ']()'
@@ -90,7 +90,7 @@ export function searched(words: string): string[] {
 /** spoken is Markdown as a reader hears it: without the signs of headings, tables, links, code and emphasis. */
 function spoken(markdown: string): string {
   return markdown
-    .replace(/^#+ .*\n?/, '').replace(/^ {0,3}(```|~~~).*$/gm, '').replace(/^[ |:-]+$/gm, '').replace(/^#+ +/gm, '')
+    .replace(/^#+ .*\n?/, '').replace(/^(\[[^\]]*\]\([^)]*\)( · )?)+$/gm, '').replace(/^ {0,3}(```|~~~).*$/gm, '').replace(/^[ |:-]+$/gm, '').replace(/^#+ +/gm, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/\*\*|`/g, '').replace(/^\s*[|>] ?|\s*\|\s*$/gm, '').replace(/ \| /g, ' · ').replace(/\s+/g, ' ').trim()
 }
 
@@ -106,7 +106,7 @@ export function find(docs: Doc[], words: string): Hit[] {
       if (!wanted.every((w) => text.includes(w))) return
       const said = spoken(s.text)
       const from = Math.max(0, closest(said.toLowerCase(), wanted) - 60)
-      const hit = { doc, section, excerpt: (from ? '… ' : '') + said.slice(from, from + 200) + ' …' }
+      const hit = { doc, section, excerpt: (from ? '… ' : '') + (said && said.slice(from, from + 200) + ' …') }
       ;(wanted.some((w) => s.heading.toLowerCase().includes(w)) ? first : rest).push(hit)
     })
   return [...first, ...rest].slice(0, mostHits)

@@ -27,6 +27,9 @@ export interface Action {
   editable: boolean
 }
 
+/** isGrave: a person is asked before it, or should be. */
+export const isGrave = (a: Action): boolean => a.dangerous || a.risk === 'high' || a.risk === 'critical'
+
 export interface Tool {
   name: string
   title: string

@@ -62,6 +62,7 @@ export interface Call {
 }
 
 export interface Problem {
+  type?: string
   message: string
   hint?: string
   /** line and field say where in a text that was sent. */

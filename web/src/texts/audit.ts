@@ -2,7 +2,7 @@
 export const audit = {
   'Audit': '审计', 'All calls and changes, newest first. Secrets are removed.': '每次调用和每次更改都记录在此，最新的在前。密钥已被隐去。',
   'Time': '时间', 'all times': '所有时间', 'last hour': '最近一小时', 'last 24 hours': '最近 24 小时', 'last 7 days': '最近 7 天', 'last 30 days': '最近 30 天', 'between …': '指定时间段……',
-  'From': '从', 'To': '到', 'Kind': '类别', 'all but chains': '除记录链外的全部', 'a browser signed in': '浏览器登录', 'calls': '调用', 'changes': '更改', 'questions and answers': '询问与回答', 'leave given': '授权', 'resources read': '读取资源', 'prompts': '提示词', 'completions': '补全', 'other requests': '其他请求',
+  'From': '从', 'To': '到', 'Kind': '类别', 'all but chains': '除记录链外的全部', 'a browser signed in': '浏览器登录', 'calls': '调用', 'changes': '更改', 'change': '更改', 'allowed': '已允许', 'leave taken back': '撤回授权', 'questions and answers': '询问与回答', 'leave given': '授权', 'resources read': '读取资源', 'prompts': '提示词', 'completions': '补全', 'other requests': '其他请求',
   'exports': '导出', 'removals': '清理', 'chains': '记录链', 'Tool or server': '工具或服务器', 'Outcome': '结果', 'any': '不限', 'ok': '成功', 'not known': '未知',
   'begun': '已开始', 'From whom': '来源', 'a person': '本人', 'a conversation': '对话', 'the agent of another program': '其他程序的智能体', 'a client on this machine': '本机客户端', 'a client over the network': '网络客户端', 'a schedule': '定时任务',
   'Text': '文字', 'Show': '显示', 'Everything again': '清除筛选', 'No record is like that.': '没有符合条件的记录。', 'Earlier records': '更早的记录',

@@ -6,6 +6,8 @@ export const tools = {
   'Edit name and description': '编辑名称和描述', 'shown as': '显示为', 'Name that clients see, behind the prefix of the server': '客户端看到的名称（在服务器前缀之后）', 'Description that models read': '模型读到的描述',
   'The server itself says:': '服务器自己的描述：', 'As the server says': '恢复服务器自己的',
   'Your rules for the notes': '你为笔记定的规则', 'One rule a line. Models are told of them with the help of the tools; they change no permission.': '每行一条规则。模型在工具的帮助中读到它们；它们不改变权限。',
+  'Only dangerous actions (⚠)': '只看危险操作（⚠）', 'dangerous actions that are on': '个危险操作已打开', 'notes as files and folders': '把笔记当作文件和目录', 'paragraphs and other blocks': '段落和其他块', 'databases': '数据库', 'attachments, templates and exports': '附件、模板与导出',
+  'find in the notes': '在笔记中查找', 'the program of the notes': '笔记程序', 'the puppy': '小狗', 'what happened when': '何时发生了什么',
   'asks before each call': '每次调用前询问', 'To switch it on, type:': '要打开，请输入：',
   'Models see each action as a tool of its own.': '模型把每个操作看作一个单独的工具。', 'Models see one tool, and name the action as an argument.': '模型只看到一个工具，操作作为参数给出。', 'Models see three tools, which find, describe and call the actions.': '模型只看到三个工具，用来查找、描述和调用操作。',
 } as const

@@ -28,6 +28,7 @@ var pageSettings = []web.Setting{
 	{Path: "http.allowedHosts", Kind: "list", Live: true},
 	{Path: "http.publicURL", Kind: "text", Live: true},
 	{Path: "http.trustedProxies", Kind: "list", Live: true},
+	{Path: "agent.model", Kind: "text", Live: true},
 	{Path: "context.view", Kind: "choice", Choices: []string{"flat", "grouped", "search", "auto"}, Live: true},
 	{Path: "context.budget", Kind: "text", Live: true},
 	{Path: "guard.mode", Kind: "choice", Choices: []string{"enforce", "log"}, Live: true},

@@ -45,8 +45,8 @@ func (p commands) keyTests(ctx context.Context, op string, cfg *config.Config) (
 			return nil, nil, nil, err
 		}
 		return llmadmin.Keys(cfg, m.Keys, ""), func(provider, label string) (int, error) {
-			n, err := m.Test(ctx, provider, label)
-			return n, llmadmin.Explain(op, err)
+			names, err := m.Test(ctx, provider, label)
+			return len(names), llmadmin.Explain(op, err)
 		}, func() { p.close(m) }, nil
 	}
 	var list struct{ Keys []llmadmin.Key }

@@ -6,6 +6,15 @@ export const kinds: [string, Text][] = [
   ['prompt', 'prompts'], ['complete', 'completions'], ['request', 'other requests'], ['export', 'exports'], ['prune', 'removals'], ['chain', 'chains'],
 ]
 
+/** single is what one record is, where the word of its kind is for many. */
+export function single(kind: string, detail: unknown): Text | undefined {
+  const of = (detail ?? {}) as { verdict?: string; given?: unknown }
+  if (kind === 'change') return 'change'
+  if (kind === 'decision') return of.verdict === 'allow' ? 'allowed' : of.verdict === 'deny' ? 'refused' : undefined
+  if (kind === 'grant') return of.given ? 'leave given' : 'leave taken back'
+  return undefined
+}
+
 export const outcomes: [string, Text][] = [['', 'any'], ['ok', 'ok'], ['error', 'failed'], ['refused', 'refused'], ['cancelled', 'cancelled'], ['unknown', 'not known']]
 
 export const origins: [string, Text][] = [

@@ -1,1 +1,0 @@
-import{Ut as e}from"./gateway.svelte-DBhU4R50.js";e();
