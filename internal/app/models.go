@@ -121,17 +121,6 @@ func (m *Models) Close(ctx context.Context) error {
 	return err
 }
 
-// keyFile returns the absolute path in file:PATH, and whether written is that.
-func keyFile(cfg *config.Config, env config.Env, written string) (path string, isFile bool) {
-	path, isFile = strings.CutPrefix(written, "file:")
-	if rest, home := strings.CutPrefix(path, "~/"); home {
-		path = filepath.Join(env.Get("HOME"), rest)
-	} else if !filepath.IsAbs(path) {
-		path = filepath.Join(cfg.Paths.Config, path)
-	}
-	return path, isFile
-}
-
 // secretReader returns a function that resolves a secret in the settings of a provider: env:NAME, file:PATH, ${…} as in
 // server entries, or the secret itself.
 func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, written string) (string, error) {
@@ -139,7 +128,7 @@ func secretReader(cfg *config.Config, env config.Env) func(ctx context.Context, 
 	return func(_ context.Context, written string) (string, error) {
 		value, err := written, error(nil)
 		name, isEnv := strings.CutPrefix(written, "env:")
-		path, isFile := keyFile(cfg, env, written)
+		path, isFile := cfg.SecretFile(env, written)
 		switch {
 		case isEnv:
 			if value = env.Get(name); value == "" {

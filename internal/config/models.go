@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -319,4 +320,16 @@ func (c *Config) providerValues() any {
 		out[c.Providers[i].Name] = c.Providers[i].fields().values()
 	}
 	return out
+}
+
+// SecretFile returns the absolute path in file:PATH, as the secret of a provider may be written, and whether written is that. A relative
+// path starts at the folder of the settings, ~/ at the home of the user.
+func (c *Config) SecretFile(env Env, written string) (path string, isFile bool) {
+	path, isFile = strings.CutPrefix(written, "file:")
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		path = filepath.Join(env.Get("HOME"), rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(c.Paths.Config, path)
+	}
+	return path, isFile
 }

@@ -77,8 +77,8 @@ func RestoreCommand(shared *root.Program) *cobra.Command {
 // secretFiles are the files in the state folder that contain secrets.
 var secretFiles = []string{"secrets.age", "secrets.key", "secrets.json", "token", "browsers.json"}
 
-// passing reports whether a file only serves the process that made it, or is created again when needed.
-func passing(at string) bool {
+// isPassing reports whether a file only serves the process that made it, or is created again when needed.
+func isPassing(at string) bool {
 	name := path.Base(at)
 	for _, suffix := range []string{".lock", "-wal", "-shm", ".part", ".tmp", ".bak"} {
 		if strings.HasSuffix(name, suffix) {
@@ -95,7 +95,7 @@ func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, leav
 	own := func(dir string) func(at string, isDir bool) bool { // skips folders that belong to another part
 		return func(at string, _ bool) bool {
 			file := filepath.Join(dir, filepath.FromSlash(at))
-			return passing(at) || slices.Contains(folders, file) || slices.Contains(leaveOut, file) || strings.HasPrefix(path.Base(at), ".collie-")
+			return isPassing(at) || slices.Contains(folders, file) || slices.Contains(leaveOut, file) || strings.HasPrefix(path.Base(at), ".collie-")
 		}
 	}
 	storeFile, hasStore := app.StoreFile(cfg)
@@ -110,7 +110,7 @@ func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, leav
 		{Name: partState, Dir: cfg.Paths.State, Skip: func(at string, isDir bool) bool {
 			return inState(at, isDir) || !withSecrets && slices.Contains(secretFiles, at)
 		}},
-		{Name: partAudit, Dir: cfg.Audit.Dir, Skip: func(at string, _ bool) bool { return passing(at) }, Append: func(at string) bool { return path.Ext(at) == ".jsonl" }},
+		{Name: partAudit, Dir: cfg.Audit.Dir, Skip: func(at string, _ bool) bool { return isPassing(at) }, Append: func(at string) bool { return path.Ext(at) == ".jsonl" }},
 	}
 	if v.Exists() {
 		base := filepath.Base(v.Path())
@@ -141,8 +141,8 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	defer v.Close()
 	plain, leftOut := []string{}, []string{}
 	if !withSecrets {
-		plain = append(plain, app.PlainSecrets(cfg)...)
-		leftOut = append(leftOut, secretsWithin(app.SecretFiles(cfg, p.Env), cfg.Paths.Config, cfg.Paths.Data, cfg.Paths.State)...)
+		plain = append(plain, plainSecrets(cfg)...)
+		leftOut = append(leftOut, secretsWithin(secretFilesInSettings(cfg, p.Env), cfg.Paths.Config, cfg.Paths.Data, cfg.Paths.State)...)
 	}
 	m, err := backup.Write(ctx, dir, backupParts(cfg, v, withSecrets, leftOut), backup.Manifest{Made: time.Now().UTC(), Collie: p.Version, Secrets: withSecrets})
 	if err != nil {
