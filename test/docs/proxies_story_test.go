@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -74,14 +75,14 @@ func TestProxies(t *testing.T) {
 			}
 			file := filepath.Join(dir, "nginx.conf")
 			save(t, file, "daemon off;\nmaster_process off;\npid "+filepath.Join(dir, "pid")+";\nevents {}\nhttp {\naccess_log off;\n"+own.String()+conf+"}\n")
-			return exec.Command("nginx", "-p", dir, "-e", "stderr", "-c", file) //nolint:noctx // it ends with the test
+			return exec.Command("nginx", "-p", dir, "-e", "stderr", "-c", file)
 		},
 		"caddy": func(t *testing.T, dir, at, gateway string) *exec.Cmd {
 			_, number, _ := net.SplitHostPort(at)
 			conf := printed(t, caddy, proxyName+" {", proxyName+" {\n\tbind 127.0.0.1\n\ttls "+cert+" "+key, "127.0.0.1:7420", gateway)
 			file := filepath.Join(dir, "Caddyfile")
 			save(t, file, "{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port "+number+"\n}\n"+conf)
-			cmd := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile") //nolint:noctx // it ends with the test
+			cmd := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
 			cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 			return cmd
 		},
@@ -98,7 +99,7 @@ func TestProxies(t *testing.T) {
 			run(t, proxy(t, t.TempDir(), at, strings.TrimPrefix(g.URL, "http://")))
 			f := &front{T: t, gateway: g, token: token, client: clientAt(t, at, cert)}
 			await.Until(t, name+" answers", func() bool {
-				resp, err := f.client.Get("https://" + proxyName + "/healthz") //nolint:noctx // the client has a limit
+				resp, err := f.client.Get("https://" + proxyName + "/healthz")
 				if err != nil {
 					return false
 				}
@@ -251,9 +252,7 @@ func (f *front) request(ctx context.Context, method, path, body string, head htt
 	if err != nil {
 		f.Fatal(err)
 	}
-	for name, values := range head {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, head)
 	if withToken {
 		req.Header.Set("Authorization", "Bearer "+f.token)
 	}

@@ -84,7 +84,7 @@ func (l *Listing) publish(k *Lists, fresh tool.Freshness, why string) {
 	}
 }
 
-// Publish is like publish, for callers that do not hold l.publishMu. The server replaces k when it reports its own lists
+// Publish is like publish, for callers that do not hold l.publishMu. The server replaces k when it reports its own lists.
 func (l *Listing) Publish(k *Lists, fresh tool.Freshness, why string) {
 	l.publishMu.Lock()
 	defer l.publishMu.Unlock()
