@@ -99,7 +99,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	t.Cleanup(func() {
 		<-s.exited
 		_ = person.Close()
-		_ = s.emulator.Close()
+		_ = s.emulator.InputPipe().(io.Closer).Close() // Close of the emulator itself races with its Read
 		reading.Wait()
 	})
 	return s
