@@ -76,7 +76,7 @@ func TestSlowAndFailingGateway(t *testing.T) {
 	s.eval(`window.fetch = async (...a) => a[1]?.method === 'POST' && a[0].endsWith('/turns')
 		? new Response('{"error":{"type":"internal_error","message":"the disk is full","hint":"make room"}}', { status: 500 }) : window.real(...a); 0`)
 	s.say("three")
-	s.shows("article.user", "Not sent: the disk is full make room")
+	s.shows("article.user", "Not sent: the disk is full – make room")
 	s.shows("article.user", "three")
 	s.eval(`window.fetch = window.real; 0`)
 	s.click("article.user", "Try again")
