@@ -37,7 +37,7 @@ const (
 type Part struct {
 	// Name is the folder in the backup, in lower-case letters.
 	Name string
-	// Dir is the folder to back up. It need not exist.
+	// Dir is the folder to back up. It need not exist. It may be a link, and links in it are followed.
 	Dir string
 	// Skip reports whether a file or folder below Dir is left out, by its path with slashes; nil leaves out nothing.
 	Skip func(at string, dir bool) bool
@@ -128,12 +128,36 @@ func writeSynced(at string, data []byte) error {
 }
 
 func writePart(ctx context.Context, dir string, p Part, m *Manifest) error {
-	if _, err := os.Stat(p.Dir); errors.Is(err, fs.ErrNotExist) {
+	root, err := filepath.EvalSymlinks(p.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return filepath.WalkDir(p.Dir, func(file string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	w := &partWriter{ctx: ctx, dir: dir, own: own, part: p, manifest: m, walked: map[string]bool{root: true}}
+	return w.folder(root, "")
+}
+
+// partWriter writes a part of a backup.
+type partWriter struct {
+	ctx      context.Context
+	dir      string      // of the backup
+	own      os.FileInfo // of dir, which a link may lead to: a backup must not copy itself
+	part     Part
+	manifest *Manifest
+	walked   map[string]bool // folders that links lead to, so that a link to a folder above ends
+}
+
+// folder copies what lies in a folder. at is its path in the part.
+func (w *partWriter) folder(root, at string) error {
+	return filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed since it was listed
@@ -141,44 +165,88 @@ func writePart(ctx context.Context, dir string, p Part, m *Manifest) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(p.Dir, file)
+		rel, err := filepath.Rel(root, file)
 		if err != nil || rel == "." {
 			return err
 		}
-		at := filepath.ToSlash(rel)
+		at := path.Join(at, filepath.ToSlash(rel))
+		if d.Type()&fs.ModeSymlink != 0 {
+			return w.link(file, at)
+		}
 		switch {
-		case p.Skip != nil && p.Skip(at, d.IsDir()):
+		case w.skips(at, d.IsDir()), d.IsDir() && w.isOwn(d):
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
-		case d.IsDir(), !d.Type().IsRegular():
+		case !d.Type().IsRegular():
 			return nil
 		}
-		to := filepath.Join(dir, p.Name, rel)
-		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return err
-		}
-		mode := fs.FileMode(0o600)
-		if copyTo := p.Copies[at]; copyTo != nil {
-			err = copyTo(ctx, to)
-		} else {
-			if info, err := d.Info(); err == nil {
-				mode = info.Mode().Perm()
-			}
-			err = copyFile(ctx, file, to, p.Append != nil && p.Append(at))
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("copy %s: %w", file, err)
-		}
-		f, err := describe(to)
-		f.Path, f.Mode = path.Join(p.Name, at), mode
-		m.Files = append(m.Files, f)
-		return err
+		return w.file(file, at)
 	})
+}
+
+// link copies what a link leads to, as programs do that keep settings in one folder and link to them. One that leads nowhere is left out.
+func (w *partWriter) link(file, at string) error {
+	to, err := filepath.EvalSymlinks(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(to)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case w.skips(at, info.IsDir()):
+		return nil
+	case info.IsDir() && !w.walked[to]:
+		w.walked[to] = true
+		return w.folder(to, at)
+	case info.Mode().IsRegular():
+		return w.file(to, at)
+	}
+	return nil
+}
+
+func (w *partWriter) isOwn(d fs.DirEntry) bool {
+	info, err := d.Info()
+	return err == nil && os.SameFile(info, w.own)
+}
+
+func (w *partWriter) skips(at string, isDir bool) bool {
+	return w.part.Skip != nil && w.part.Skip(at, isDir)
+}
+
+// file copies a file.
+func (w *partWriter) file(file, at string) error {
+	to := filepath.Join(w.dir, w.part.Name, filepath.FromSlash(at))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o600)
+	var err error
+	if copyTo := w.part.Copies[at]; copyTo != nil {
+		err = copyTo(w.ctx, to)
+	} else {
+		if info, err := os.Stat(file); err == nil {
+			mode = info.Mode().Perm()
+		}
+		err = copyFile(w.ctx, file, to, w.part.Append != nil && w.part.Append(at))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", file, err)
+	}
+	f, err := describe(to)
+	f.Path, f.Mode = path.Join(w.part.Name, at), mode
+	w.manifest.Files = append(w.manifest.Files, f)
+	return err
 }
 
 // copyFile copies a file to a new one and syncs it to disk. wholeLines leaves out an unfinished last line.

@@ -89,13 +89,13 @@ func isPassing(at string) bool {
 	return slices.Contains([]string{"gateway.json", "run", "logs", "pending", "cache.key"}, top)
 }
 
-// backupParts returns the parts to back up, without the files at leaveOut.
-func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, leaveOut []string) []backup.Part {
+// backupParts returns the parts to back up, without the files of hidden.
+func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, hidden *hiddenFiles) []backup.Part {
 	folders := []string{cfg.Paths.Data, cfg.Paths.State, cfg.Paths.Cache, cfg.Audit.Dir, cfg.Vault.File, cfg.Cache.File}
 	own := func(dir string) func(at string, isDir bool) bool { // skips folders that belong to another part
 		return func(at string, _ bool) bool {
 			file := filepath.Join(dir, filepath.FromSlash(at))
-			return isPassing(at) || slices.Contains(folders, file) || slices.Contains(leaveOut, file) || strings.HasPrefix(path.Base(at), ".collie-")
+			return isPassing(at) || slices.Contains(folders, file) || strings.HasPrefix(path.Base(at), ".collie-") || hidden.has(file)
 		}
 	}
 	storeFile, hasStore := app.StoreFile(cfg)
@@ -139,12 +139,12 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	}
 	v := app.OpenVault(cfg, slog.New(slog.DiscardHandler))
 	defer v.Close()
-	plain, leftOut := []string{}, []string{}
+	plain, hidden := []string{}, &hiddenFiles{met: []string{}}
 	if !withSecrets {
 		plain = append(plain, plainSecrets(cfg)...)
-		leftOut = append(leftOut, secretsWithin(secretFilesInSettings(cfg, p.Env), cfg.Paths.Config, cfg.Paths.Data, cfg.Paths.State)...)
+		hidden.add(secretFilesInSettings(cfg, p.Env))
 	}
-	m, err := backup.Write(ctx, dir, backupParts(cfg, v, withSecrets, leftOut), backup.Manifest{Made: time.Now().UTC(), Collie: p.Version, Secrets: withSecrets})
+	m, err := backup.Write(ctx, dir, backupParts(cfg, v, withSecrets, hidden), backup.Manifest{Made: time.Now().UTC(), Collie: p.Version, Secrets: withSecrets})
 	if err != nil {
 		return backupError(op, dir, err)
 	}
@@ -155,30 +155,19 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	}
 	p.OnRecord(ctx, cfg, op, map[string]any{"backup": dir, "files": len(m.Files), "secrets": withSecrets})
 	if p.JSON {
-		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets, "plain": plain, "leftOut": leftOut})
+		return p.PrintJSON(map[string]any{"backup": dir, "files": len(m.Files), "size": m.Size(), "secrets": withSecrets, "plain": plain, "leftOut": hidden.met})
 	}
 	if len(plain) > 0 {
 		p.Warn("these settings hold secrets as text, and the backup has them: %s. Move them with collie secret set, or keep the backup as you keep secrets", strings.Join(plain, ", "))
 	}
-	if len(leftOut) > 0 {
-		p.Note("these files hold secrets of the settings and are not in it: %s", strings.Join(leftOut, ", "))
+	if len(hidden.met) > 0 {
+		p.Note("these files hold secrets of the settings and are not in it: %s", strings.Join(hidden.met, ", "))
 	}
 	if !withSecrets {
 		p.Note("secrets, sign-ins and the first token are not in it; --with-secrets copies them too")
 	}
 	_, err = fmt.Fprintf(p.Out, "✓ %s: %s, %s\n", dir, locale.Count(len(m.Files), "file"), output.BinarySize(m.Size()))
 	return err
-}
-
-// secretsWithin returns the files that exist in one of the folders.
-func secretsWithin(files []string, folders ...string) (within []string) {
-	for _, file := range files {
-		below := func(dir string) bool { return strings.HasPrefix(file, filepath.Clean(dir)+string(filepath.Separator)) }
-		if _, err := os.Lstat(file); err == nil && slices.ContainsFunc(folders, below) && !slices.Contains(within, file) {
-			within = append(within, file)
-		}
-	}
-	return within
 }
 
 // backupError adds a hint to an error.

@@ -3,6 +3,8 @@ package gateway
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -11,6 +13,34 @@ import (
 	"collie/internal/config"
 	serveradmin "collie/internal/source/upstream/admin"
 )
+
+// hiddenFiles are files that a backup leaves out. They are told by what they are and not by their paths: the settings may name a file
+// by another path than the one under which it lies in the folder of the settings, such as one through a link.
+type hiddenFiles struct {
+	files []os.FileInfo
+	met   []string // paths of those that were left out
+}
+
+func (h *hiddenFiles) add(paths []string) {
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil { // one that is not there is not in the backup either
+			h.files = append(h.files, info)
+		}
+	}
+}
+
+// has reports whether a file is one of them, and notes it.
+func (h *hiddenFiles) has(file string) bool {
+	if len(h.files) == 0 {
+		return false
+	}
+	info, err := os.Stat(file)
+	if err != nil || !slices.ContainsFunc(h.files, func(f os.FileInfo) bool { return os.SameFile(f, info) }) {
+		return false
+	}
+	h.met = append(h.met, file)
+	return true
+}
 
 // secretFilesInSettings returns the files that the settings name as secrets, by absolute path: dotenv files of servers, keys of
 // providers and the key of the listener's certificate. They need not exist.
