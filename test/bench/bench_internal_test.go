@@ -56,10 +56,14 @@ func TestQuick(t *testing.T) {
 	}
 }
 
+// usualStart is what a bare HTTP server takes to start, in milliseconds; 4 to 10 where the budgets were set.
+const usualStart = 10
+
 // A gateway that starts without a cache waits for the slowest server and not for one after the
 // other; one that starts with it lists every tool, starts no process and is soon there. The
 // parts fail by themselves where a tool is missing or a process is there; time is held against
-// five times the budget, but not under the race detector.
+// five times the budget, but not under the race detector. Where a bare server takes longer to start than usual, the
+// start of the gateway may in the same ratio.
 func TestWarmStart(t *testing.T) {
 	b := &bench{plan: short, collie: binary.Build(t, binary.Collie), dir: t.TempDir(), log: t.Output()}
 	var err error
@@ -71,13 +75,23 @@ func TestWarmStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	slow := 1.0 // how much longer starts of processes take here than usual, whoever starts
+	for _, f := range b.figures {
+		if f.what == "a bare HTTP server, start to an answer of that size" {
+			slow = max(1, f.median()/usualStart)
+		}
+	}
 	for _, f := range b.figures {
 		t.Logf("%s: %s", f.what, f.value())
 		if await.Race { // all tests run at once there
 			continue
 		}
-		if f.unit == milliseconds && !f.bound.holds(slices.Min(f.rounds), 5) {
-			t.Errorf("%s is never below %s, five times off the budget of %s", f.what, f.unit.write(slices.Min(f.rounds)), f.budget())
+		slack := 5.0
+		if strings.HasPrefix(f.what, "start to all listed") {
+			slack *= slow
+		}
+		if f.unit == milliseconds && !f.bound.holds(slices.Min(f.rounds), slack) {
+			t.Errorf("%s is never below %s, %.1f times off the budget of %s", f.what, f.unit.write(slices.Min(f.rounds)), slack, f.budget())
 		}
 		if f.what == "start without cache ÷ what one server needs" && slices.Min(f.rounds) > float64(short.warmServers)/2 {
 			t.Errorf("%d servers need %s times what one needs", short.warmServers, f.value())
