@@ -71,8 +71,9 @@ func TestFormAtATerminal(t *testing.T) {
 	s.Shows("Answer?")
 	s.Types("\x1b")
 	s.Shows("then ", "cancel", "tokens in")
-	s.Types("keys are mine\x03\x03")
+	s.Types("keys are mine")
 	s.Shows("keys are mine")
+	s.Types("\x03\x03")
 	s.Ends(0)
 }
 

@@ -40,7 +40,8 @@ type Screen struct {
 	mu       sync.Mutex
 	seen     bytes.Buffer
 	emulator *vt.Emulator
-	before   []string // the lines of the emulator when seen was last emptied
+	before   []string        // the lines of the emulator when seen was last emptied
+	drawn    map[string]bool // the lines it has had since, those of before excepted
 	all      []event
 }
 
@@ -58,7 +59,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	if err != nil {
 		t.Skipf("no pseudo terminals here: %v", err)
 	}
-	s := &Screen{t: t, person: person, exited: make(chan struct{}), emulator: vt.NewEmulator(cmp.Or(int(size.Columns), 80), cmp.Or(int(size.Rows), 24))}
+	s := &Screen{t: t, person: person, exited: make(chan struct{}), drawn: map[string]bool{}, emulator: vt.NewEmulator(cmp.Or(int(size.Columns), 80), cmp.Or(int(size.Rows), 24))}
 	var n int
 	s.control(func(fd int) (err error) {
 		n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -83,8 +84,7 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 		for {
 			n, err := person.Read(buf)
 			s.mu.Lock()
-			s.seen.Write(buf[:n])
-			_, _ = s.emulator.Write(buf[:n]) // never fails
+			s.draw(buf[:n])
 			s.all = append(s.all, event{Write: bytes.Clone(buf[:n])})
 			s.mu.Unlock()
 			if err != nil {
@@ -132,30 +132,56 @@ func (s *Screen) Resize(size Size) {
 	s.all = append(s.all, event{Columns: size.Columns, Rows: size.Rows})
 }
 
-// Shows waits until all texts show, and forgets what does. A text shows that was written since the last call, or that is in a line
-// of the screen that was not there then. What was written is not enough: programs draw only the cells that change, so a
-// text that has letters in common with what was in its place is written in pieces.
+// frameEnd shows the cursor again, with which programs end what they draw at a time.
+const frameEnd = "\x1b[?25h"
+
+// draw takes what the program has written. Each frame is looked at, since the next may be there before a test looks. s.mu must be held.
+func (s *Screen) draw(written []byte) {
+	s.seen.Write(written)
+	for frame := range bytes.SplitAfterSeq(written, []byte(frameEnd)) {
+		_, _ = s.emulator.Write(frame) // never fails
+		for _, line := range s.lines() {
+			if !slices.Contains(s.before, line) {
+				s.drawn[line] = true
+			}
+		}
+	}
+}
+
+func (s *Screen) lines() []string { return strings.Split(s.emulator.String(), "\n") }
+
+// Shows waits until all texts show, and forgets what does. A text shows that was written since the last call, or that was in a line
+// of the screen since then that was not there before. What was written is not enough: programs draw only the cells that change, so a
+// text that has letters in common with what was in its place, or that is typed slowly, is written in pieces.
 func (s *Screen) Shows(texts ...string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%q shows", texts), func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		written, now := s.seen.String(), strings.Split(s.emulator.String(), "\n")
+		written := s.seen.String()
 		for _, text := range texts {
-			if !strings.Contains(written, text) && !slices.ContainsFunc(now, func(line string) bool {
-				return strings.Contains(line, text) && !slices.Contains(s.before, line)
-			}) {
+			if !strings.Contains(written, text) && !s.hasDrawn(text) {
 				return false
 			}
 		}
 		s.seen.Reset()
-		s.before = now
+		s.before = s.lines()
+		clear(s.drawn)
 		return true
 	}, func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.seen.String() + "\non the screen:\n" + s.emulator.String()
 	})
+}
+
+func (s *Screen) hasDrawn(text string) bool {
+	for line := range s.drawn {
+		if strings.Contains(line, text) {
+			return true
+		}
+	}
+	return false
 }
 
 // Finds waits until a pattern is on the screen and returns what its group matches.

@@ -1,0 +1,18 @@
+package terminal_test
+
+import (
+	"testing"
+
+	"collie/test/terminal"
+)
+
+// A text shows that was drawn in pieces, also when it was cleared before a test looked, and once only.
+func TestShows(t *testing.T) {
+	t.Parallel()
+	s := terminal.Run(t, terminal.Size{Columns: 40, Rows: 5}, "sh", "-c",
+		`printf 'half a lin\033[1G\033[11Ge\033[?25h\033[2J\033[Hready\033[?25h'; read x; printf '\033[1Ggo\033[K\033[?25h'`)
+	s.Shows("half a line", "ready")
+	s.Types("\n")
+	s.Shows("go")
+	s.Ends(0)
+}
