@@ -43,6 +43,7 @@ type story struct {
 	mu      sync.Mutex
 	next    []string // the addresses that the gateway goes to
 	strange []string // requests to others, and what the console was told
+	missing []string // why requests failed, also those that the page ended itself
 }
 
 // tell opens Chromium, not signed in.
@@ -92,6 +93,9 @@ func (s *story) browse() {
 		if s.Failed() {
 			text, err := chromedp.Run(s.tab, chromedp.Evaluate[string](`document.body.innerText`))
 			s.Logf("on the page (%v):\n%s", err, text)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.Logf("what it did that it should not: %q; what did not load: %q", s.strange, s.missing)
 		}
 		end()
 	})
@@ -112,6 +116,8 @@ func (s *story) watch(event any) {
 		if to, err := url.Parse(e.Request.URL); err != nil || to.Scheme != "data" && "http://"+to.Host != s.gateway.URL && !slices.Contains(s.next, to.Host) {
 			s.strange = append(s.strange, e.Request.URL)
 		}
+	case *network.EventLoadingFailed:
+		s.missing = append(s.missing, string(e.Type)+": "+e.ErrorText)
 	case *runtime.EventConsoleAPICalled:
 		for _, arg := range e.Args {
 			if e.Type == "warning" {

@@ -26,14 +26,21 @@ async function run<T>(mode: IDBTransactionMode, f: (drafts: IDBObjectStore) => I
 
 /** draft is the text for a session; empty names the one that is not there yet. */
 export async function draft(session: string): Promise<string> {
-  const text = await run<unknown>('readonly', (drafts) => drafts.get(session || 'new'))
+  const key = session || 'new'
+  const text = sessionStorage.getItem(key) ?? (await run<unknown>('readonly', (drafts) => drafts.get(key)))
   return typeof text === 'string' ? text : ''
 }
 
-/** keep keeps a text, or forgets it where it is empty. */
+/** keep keeps a text, or forgets it where it is empty. A page that is reloaded at once has not written it to IndexedDB yet; until that is done it lies in the storage of the tab. */
 export async function keep(session: string, text: string): Promise<void> {
   const key = session || 'new'
+  try {
+    sessionStorage.setItem(key, text)
+  } catch {
+    sessionStorage.removeItem(key) // too long for it; what lies there is older
+  }
   await run<unknown>('readwrite', (drafts) => (text ? drafts.put(text, key) : drafts.delete(key)) as IDBRequest<unknown>)
+  if (sessionStorage.getItem(key) === text) sessionStorage.removeItem(key)
 }
 
 const longest = 90 * 24 * 3600_000 // milliseconds that something is remembered without being used
