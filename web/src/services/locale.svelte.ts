@@ -1,26 +1,12 @@
 // Texts in two languages. The English text is the key; a text without a translation does not compile. Each feature has
-// its texts in a file of src/texts.
+// its texts in a file of src/texts. Those of the frame and of the chat are everywhere; all others are loaded with the
+// pages that use them, which take t from that file.
 
 import { around } from './frame'
-import { agents } from '../texts/agents'
-import { audit } from '../texts/audit'
-import { caches } from '../texts/caches'
 import { chat } from '../texts/chat'
-import { clients } from '../texts/clients'
-import { doctor } from '../texts/doctor'
 import { frame } from '../texts/frame'
-import { help } from '../texts/help'
-import { models } from '../texts/models'
-import { notebooks } from '../texts/notebooks'
-import { notes } from '../texts/notes'
-import { permissions } from '../texts/permissions'
-import { puppy } from '../texts/puppy'
-import { servers } from '../texts/servers'
-import { settings } from '../texts/settings'
-import { tools } from '../texts/tools'
-import { usage } from '../texts/usage'
 
-const zh = { ...frame, ...chat, ...servers, ...tools, ...caches, ...audit, ...clients, ...settings, ...doctor, ...permissions, ...usage, ...models, ...notebooks, ...agents, ...puppy, ...notes, ...help }
+const zh = { ...frame, ...chat }
 
 export type Text = keyof typeof zh
 export type Language = 'en' | 'zh'
@@ -47,10 +33,14 @@ export function speak(to: Language): void {
   document.documentElement.lang = to === 'zh' ? 'zh-CN' : 'en'
 }
 
-/** t returns a text in the language of the person. */
-export function t(text: Text): string {
-  return state.language === 'zh' ? zh[text] : text
+/** words returns a t that knows the texts of one feature too. */
+export function words<T extends Record<string, string>>(own: T): (text: Text | (keyof T & string)) => string {
+  const all: Record<string, string> = { ...zh, ...own }
+  return (text) => (state.language === 'zh' ? all[text]! : text)
 }
+
+/** t returns a text in the language of the person. */
+export const t = words({})
 
 const locale = () => (state.language === 'zh' ? 'zh-CN' : 'en')
 

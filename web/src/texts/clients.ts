@@ -1,6 +1,9 @@
 // Texts of the page of clients. The English text is the key.
-export const clients = {
-  'Clients': '客户端', 'Programs with models that can use these tools. Choose one to see what is written into its settings, and to have it written.': '可以使用这些工具的模型程序。选择一个，查看会写入其设置的内容，并可直接写入。',
+
+import { words } from '../services/locale.svelte'
+
+const clients = {
+  'Programs with models that can use these tools. Choose one to see what is written into its settings, and to have it written.': '可以使用这些工具的模型程序。选择一个，查看会写入其设置的内容，并可直接写入。',
   'connected': '已连接', 'connected over HTTP': '已通过 HTTP 连接', 'not connected': '未连接', 'switched off there': '已在该程序中关闭', 'starts a program that is gone': '启动的程序已不存在', 'its file cannot be read': '无法读取其文件', 'not installed here': '此处未安装',
   'How it connects': '连接方式', 'it starts Collie (stdio)': '由它启动 Collie（stdio）', 'it asks this gateway (HTTP), with a token of its own': '访问此网关（HTTP），使用自己的令牌', 'What it sees': '可见内容', 'as now, or everything': '维持现状或全部', 'Profile': '配置档', 'Profiles': '配置档',
   'The token is made when it is written, and stands in that file alone.': '令牌在写入时生成，只保存在该文件中。', 'The file has this already.': '文件中已有此内容。', 'It starts these servers itself too, so that it has their tools twice:': '它自己也启动了这些服务器，因此会重复拥有它们的工具：', 'This moves them to Collie:': '将它们移到 Collie：',
@@ -14,3 +17,6 @@ export const clients = {
   'Clients with this profile see nothing then, or what is built in. To agree, type:': '使用此配置档的客户端将看不到任何工具，或只看到内置的内容。要同意，请输入：', 'Clients may see or do more then. To agree, type:': '这样客户端能看到或做更多。要同意，请输入：',
   'Make a token and copy': '生成令牌并复制', 'Copied, with a token of its own. It stands below among the tokens, where it can be ended:': '已复制，并带有专用令牌。它列在下面的令牌中，可以在那里终止：',
 } as const
+
+export const t = words(clients)
+export type Text = Parameters<typeof t>[0]

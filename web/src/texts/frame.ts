@@ -22,4 +22,11 @@ export const frame = {
   'I have opened it': '我已打开', 'Send to the server': '发给服务器', 'Decline': '不提供',
   'Go to …': '前往……', 'Page, conversation or action': '页面、对话或操作', 'Action': '操作', 'Page': '页面', 'Conversation': '对话', 'There is nothing with these words.': '没有与此匹配的内容。',
   'Stop the answer': '停止回答', 'Write a message': '写消息', 'Conversation above': '上一个对话', 'Conversation below': '下一个对话', 'Close the tab': '关闭标签页', 'Open conversations': '打开的对话',
+  // words of several features, and the names of pages
+  'Add': '添加', 'Agents': '智能体', 'Audit': '审计', 'Bytes': '字节', 'Cache': '缓存', 'Cancel': '取消', 'Clients': '客户端', 'Doctor': '诊断', 'Help': '帮助',
+  'Models': '模型', 'Notebooks': '笔记本', 'Notes': '笔记', 'Permissions': '许可', 'Puppy': '小狗', 'Refresh': '重新查看', 'Requests': '请求', 'Save': '保存',
+  'Saved.': '已保存。', 'Servers': '服务器', 'Settings': '设置', 'Sign a phone in': '让手机登录', 'Sign in': '登录', 'Switch off': '停用', 'Switch on': '启用',
+  'To agree, type:': '要同意，请输入：', 'Tokens, estimated': '词元（估计）', 'Tools': '工具', 'Usage': '用量', 'View': '视图', 'What to do': '处理办法',
+  'What tools wrote recently': '工具最近几天写过的内容', 'Where to begin': '从哪里开始', 'closed': '已关闭', 'hidden': '隐藏', 'none': '无', 'off': '已关闭', 'read': '读',
+  'read and write': '读写', 'read, write and delete': '读写和删除', 'tokens': '词元', 'without an agent': '没有智能体',
 } as const

@@ -1,4 +1,4 @@
-import type { Text } from '../../services/locale.svelte'
+import type { Text } from '../../texts/audit'
 
 /** kinds are the kinds of records that a person chooses from. */
 export const kinds: [string, Text][] = [

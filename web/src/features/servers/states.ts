@@ -1,6 +1,6 @@
 // The states of servers in plain words.
 
-import type { Text } from '../../services/locale.svelte'
+import type { Text } from '../../texts/servers'
 import type { Server } from '../../store/servers.svelte'
 
 export interface State {
