@@ -177,7 +177,7 @@ func (r *reader) element(text string) (int, string) {
 		if isExternal(address) {
 			return pair
 		}
-		at := r.im.s.file(r.pg, address, false)
+		at := r.file(address, false)
 		if at == "" || isPage(at) {
 			return pair
 		}

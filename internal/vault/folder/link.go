@@ -121,20 +121,18 @@ func (r *reader) writeLink(p linkParts) string {
 	}
 	file, fragment, _ := strings.Cut(address, "#")
 	if !image {
-		if at := relativePath(r.pg.file, file); at != "" {
-			if pg := r.im.index.pageAt(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
-				t, why := r.inside(pg, unescapeFragment(fragment))
-				if why != "" {
-					r.problem(codeLinkMissing, original, "the page has no heading or block of this name: the link leads to the page")
-					t = target{page: pg}
-				}
-				return r.linkTo(t, label, write)
+		if pg := r.pageAt(file); pg != nil {
+			t, why := r.inside(pg, unescapeFragment(fragment))
+			if why != "" {
+				r.problem(codeLinkMissing, original, "the page has no heading or block of this name: the link leads to the page")
+				t = target{page: pg}
 			}
+			return r.linkTo(t, label, write)
 		}
 	}
-	at := r.im.s.file(r.pg, file, false)
+	at := r.file(file, false)
 	if at == "" && (image || r.pg.dialect == plain && !strings.Contains(file, "/")) {
-		at = r.im.s.file(r.pg, file, true)
+		at = r.file(file, true)
 	}
 	if at != "" && !isPage(at) {
 		if asset := r.asset(at); asset != "" {
@@ -264,7 +262,7 @@ func (r *reader) imageOf(tag string) string {
 	if address == "" || strings.ContainsAny(address, "()<> \"") && isExternal(address) {
 		return ""
 	}
-	if at := r.im.s.file(r.pg, address, false); !isExternal(address) && at != "" && !isPage(at) {
+	if at := r.file(address, false); !isExternal(address) && at != "" && !isPage(at) {
 		if asset := r.asset(at); asset != "" {
 			address = asset
 		}

@@ -24,6 +24,8 @@ const (
 	assetKind = "asset"
 	// writingKind is what a page will be once a sync has written its file; see [exportPhase.writeFiles].
 	writingKind = "writing"
+	// formerKind is what a page was before it got another name or place; see [syncer.recordFormer].
+	formerKind = "former"
 )
 
 // importMemory is what the vault recorded in earlier imports of a folder.
@@ -33,6 +35,7 @@ type importMemory struct {
 	rows     map[string]*workspace.Imported // by path
 	byTarget map[string]*workspace.Imported // rows of pages, by document id
 	writing  []workspace.Imported           // files that a sync was about to write when it ended before its time
+	former   []workspace.Imported           // how pages were that a sync has moved which ended before its time
 	present  map[string]bool                // paths that still exist in the folder
 	inVault  map[string]bool                // documents of the vault, with true if their notebook is open
 	shared   map[string]bool                // assets that belong to several files
@@ -59,8 +62,12 @@ func (im *importer) loadMemory(tx *workspace.Tx, at string) error {
 	m.place, m.origin.Place = m.origin.Place, at
 	if m.origin.N != 0 {
 		for _, row := range tx.Imported(m.origin.N) {
-			if row.Kind == writingKind {
+			switch row.Kind {
+			case writingKind:
 				m.writing = append(m.writing, row)
+				continue
+			case formerKind:
+				m.former = append(m.former, row)
 				continue
 			}
 			m.rows[row.Path] = &row

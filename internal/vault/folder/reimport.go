@@ -202,6 +202,9 @@ func (im *importer) recordPage(tx *workspace.Tx, pg convertedPage) {
 	row := workspace.Imported{
 		Path: pg.rowPath(), Kind: pageKind, Target: pg.id, Title: pg.title, Parent: parent, Source: pg.source, Content: pg.hash, Names: pg.linkedNames(),
 	}
+	if im.sync != nil && pg.from != "" {
+		im.sync.recordFormer(tx, im.origin.N, im.memory.rows[pg.from], row)
+	}
 	tx.PutImported(im.origin.N, row)
 }
 

@@ -359,7 +359,7 @@ func (r *reader) wikiGoal(name string, embed bool) linkGoal {
 			return linkGoal{}
 		}
 	}
-	if at := r.im.s.file(r.pg, file, true); at != "" && !isPage(at) {
+	if at := r.file(file, true); at != "" && !isPage(at) {
 		return linkGoal{file: at}
 	}
 	return linkGoal{}
@@ -464,8 +464,8 @@ func (r *reader) addressGoal(address string, of addressee) linkGoal {
 		return linkGoal{}
 	}
 	file, fragment, _ := strings.Cut(address, "#")
-	if at := relativePath(r.pg.file, file); at != "" && of == link {
-		if pg := r.im.index.pageAt(at); pg != nil && !(r.im.s.has(at) && !isPage(at)) {
+	if of == link {
+		if pg := r.pageAt(file); pg != nil {
 			t, why := r.inside(pg, unescapeFragment(fragment))
 			if why != "" {
 				t = target{page: pg}
@@ -473,10 +473,10 @@ func (r *reader) addressGoal(address string, of addressee) linkGoal {
 			return goalOf(t)
 		}
 	}
-	at := r.im.s.file(r.pg, file, false)
+	at := r.file(file, false)
 	byName := at == ""
 	if byName && (of == image || of == link && r.pg.dialect == plain && !strings.Contains(file, "/")) {
-		at = r.im.s.file(r.pg, file, true)
+		at = r.file(file, true)
 	}
 	switch {
 	case at != "" && !isPage(at):

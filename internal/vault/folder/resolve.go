@@ -14,6 +14,7 @@ type index struct {
 	byName map[string][]*page // by folded name of the file
 	byWord map[string][]*page // by folded title or alias
 	byUUID map[string]target  // Logseq blocks
+	former *former            // where links lead that would lead nowhere, nil if nothing was moved
 }
 
 // target is a document, or a block in it.
@@ -23,7 +24,7 @@ type target struct {
 }
 
 func newIndex(pages []*page) *index {
-	x := &index{map[string]*page{}, map[string][]*page{}, map[string][]*page{}, map[string][]*page{}, map[string]target{}}
+	x := &index{byPath: map[string]*page{}, folded: map[string][]*page{}, byName: map[string][]*page{}, byWord: map[string][]*page{}, byUUID: map[string]target{}}
 	for _, pg := range pages {
 		if pg.broken {
 			continue
@@ -68,8 +69,16 @@ func add(m map[string][]*page, key string, pg *page) {
 
 // wiki returns the page that [[name]] on the page from refers to, or nil. It tries, in this order: the path relative to from,
 // the path from the top of the folder, the file name (in from's own folder first), the title or an alias, and the end of a
-// path. An empty name refers to from itself.
+// path. An empty name refers to from itself. A name that leads nowhere may have led to a page that was moved.
 func (x *index) wiki(from *page, name string) *page {
+	pg := x.find(from, name)
+	if f := x.former; pg == nil && f != nil && f.was[from.id] != nil {
+		pg = f.now[f.index.find(f.was[from.id], name)]
+	}
+	return pg
+}
+
+func (x *index) find(from *page, name string) *page {
 	name = strings.TrimSpace(name)
 	if name == "" {
 		return from

@@ -117,6 +117,9 @@ type syncer struct {
 	// emptied has ids of documents whose file is gone, while there are pages below it.
 	emptied map[string]bool
 	wrote   bool // something in the folder
+	moved   bool // some page, so that the vault has records of how it was
+	// unfinished says that a file could not be written or was left alone, so that links in it may still be as they were.
+	unfinished bool
 }
 
 // syncDoc is a document of the notebook.
@@ -276,6 +279,7 @@ func (s *syncer) bothWays(ctx context.Context) error {
 	}
 	im.memory.links = im.linkHash()
 	im.index = newIndex(im.pages)
+	im.index.former = formerOf(im.pages, im.memory.former)
 	for _, pl := range im.plans {
 		sortSiblings(pl.top)
 	}
@@ -315,6 +319,13 @@ func (s *syncer) finish(ctx context.Context) error {
 			im.origin.State = im.folderHash() + " " + im.memory.links
 		}
 		tx.PutOrigin(&im.origin)
+		if (s.moved || len(im.memory.former) > 0) && !s.unfinished && len(s.heldDocs) == 0 {
+			for _, row := range tx.Imported(im.origin.N) {
+				if row.Kind == formerKind {
+					tx.RemoveImported(im.origin.N, row.Path)
+				}
+			}
+		}
 		return nil
 	})
 }

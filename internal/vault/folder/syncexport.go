@@ -138,7 +138,7 @@ func (x *exportPhase) load(tx *workspace.Tx) {
 		case assetKind:
 			x.assets[row.Target] = row.Path
 			continue
-		case writingKind:
+		case writingKind, formerKind:
 			continue
 		}
 		x.rows[row.Target] = &row

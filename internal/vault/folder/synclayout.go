@@ -194,6 +194,12 @@ func (x *exportPhase) choose(tx *workspace.Tx) {
 			x.todo[doc] = true
 		}
 	}
+	for id, pg := range x.read {
+		if x.im.index.former.hasMoved(pg) && x.pages[id] != nil {
+			x.todo[id] = true // what links to it, and the links in it, are as before
+			x.addReferring(tx, id)
+		}
+	}
 	for changed := true; changed; {
 		changed = false
 		for _, id := range sortedKeys(x.todo) {

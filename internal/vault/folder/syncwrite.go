@@ -24,7 +24,7 @@ type fileWrite struct {
 	now       string // the path that the file has, "" if there is none
 	old, text []byte
 	state     State
-	was       string // the path of the record that imported replaces, "" for none
+	earlier   *workspace.Imported // the record that imported replaces, nil for none
 	imported  workspace.Imported
 	synced    workspace.Synced
 }
@@ -98,6 +98,7 @@ func (x *exportPhase) writeFiles(ctx context.Context) error {
 func (x *exportPhase) writeFile(w *fileWrite) error {
 	pg := w.pg
 	if err := x.put(pg, w.now, w.old, w.text); err != nil {
+		x.unfinished = true
 		if problem, ok := errors.AsType[*fs.PathError](err); ok && (errors.Is(problem, fs.ErrPermission) || errors.Is(problem, syscall.EROFS)) {
 			x.im.report.problem(pg.file, 0, codeFileKept, path.Base(pg.file), plainError(problem)+": the file stays as it is")
 		} else if !errors.Is(err, errChangedMeanwhile) {
@@ -114,15 +115,16 @@ func (x *exportPhase) writeFile(w *fileWrite) error {
 		x.im.state(pg.file, pageKind, w.state, w.imported.Target, from)
 		x.report.Documents++
 	}
-	x.pending = append(x.pending, func(tx *workspace.Tx) { recordWritten(tx, x.origin, w.was, w.imported, w.synced) })
+	x.pending = append(x.pending, func(tx *workspace.Tx) { x.recordWritten(tx, x.origin, w.earlier, w.imported, w.synced) })
 	return nil
 }
 
-// recordWritten records a file that was written, whose record was under another path, unless that is "".
-func recordWritten(tx *workspace.Tx, origin int64, was string, imported workspace.Imported, synced workspace.Synced) {
+// recordWritten records a file that was written. earlier is its record until now, nil for none.
+func (s *syncer) recordWritten(tx *workspace.Tx, origin int64, earlier *workspace.Imported, imported workspace.Imported, synced workspace.Synced) {
 	tx.RemoveImported(origin, writingPath(imported.Path))
-	if was != "" && was != imported.Path {
-		tx.RemoveImported(origin, was)
+	s.recordFormer(tx, origin, earlier, imported)
+	if earlier != nil && earlier.Path != imported.Path {
+		tx.RemoveImported(origin, earlier.Path)
 	}
 	tx.PutImported(origin, imported)
 	tx.PutSynced(origin, imported.Path, synced)
@@ -148,11 +150,7 @@ func (s *syncer) recoverWrites(ctx context.Context) error {
 				tx.RemoveImported(m.origin.N, at)
 				continue
 			}
-			was := ""
-			if earlier := m.byTarget[row.Target]; earlier != nil {
-				was = earlier.Path
-			}
-			recordWritten(tx, m.origin.N, was, row, states[at])
+			s.recordWritten(tx, m.origin.N, m.byTarget[row.Target], row, states[at])
 		}
 		return tx.Err()
 	})
@@ -174,6 +172,7 @@ func (x *exportPhase) document(ctx context.Context, d *syncDoc, root *tree.Block
 	if now != "" {
 		data, err := x.im.s.root.ReadFile(now)
 		if err != nil || hashOf(data) != pg.source {
+			x.unfinished = true
 			return nil //nolint:nilerr // changed or deleted meanwhile: the next sync handles it
 		}
 		old = data
@@ -196,9 +195,7 @@ func (x *exportPhase) document(ctx context.Context, d *syncDoc, root *tree.Block
 	case bytes.Equal(old, text):
 		w.state = Unchanged
 	}
-	if row != nil {
-		w.was = row.Path
-	}
+	w.earlier = row
 	w.imported = workspace.Imported{
 		Path: pg.file, Kind: pageKind, Target: d.id, Title: d.title, Parent: d.parent, Source: hashOf(text), Content: made, Names: pg.linkedNames(),
 	}
@@ -215,10 +212,12 @@ func (x *exportPhase) folderOnly(pg *page, row *workspace.Imported, d *syncDoc, 
 	pg.file = ""
 	at := pg.dir + "/"
 	x.pending = append(x.pending, func(tx *workspace.Tx) {
+		now := workspace.Imported{Path: at, Kind: pageKind, Target: d.id, Title: d.title, Parent: d.parent, Content: hash}
+		x.recordFormer(tx, x.origin, row, now)
 		if row != nil && row.Path != at {
 			tx.RemoveImported(x.origin, row.Path)
 		}
-		tx.PutImported(x.origin, workspace.Imported{Path: at, Kind: pageKind, Target: d.id, Title: d.title, Parent: d.parent, Content: hash})
+		tx.PutImported(x.origin, now)
 		tx.PutSynced(x.origin, at, workspace.Synced{Rev: d.rev})
 	})
 }

@@ -18,7 +18,7 @@ func (r *reader) wikiLink(text string) (int, string) {
 	name, label := cutShown(inner)
 	t, why := r.find(name)
 	if why != "" {
-		if at := r.im.s.file(r.pg, name, true); at != "" && !isPage(at) {
+		if at := r.file(name, true); at != "" && !isPage(at) {
 			if asset := r.asset(at); asset != "" {
 				if label == "" {
 					label = path.Base(at)
@@ -54,6 +54,9 @@ func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 		return t, ""
 	}
 	id, ok := pg.fragmentTarget(fragment)
+	if !ok {
+		id, ok = r.im.index.former.fragmentTarget(pg, fragment)
+	}
 	if !ok {
 		return t, "the page has no heading or block of this name: kept as it was"
 	}
@@ -108,7 +111,7 @@ func (r *reader) wikiEmbed(text string) (int, string) {
 		return len(original), original
 	}
 	file, fragment, _ := strings.Cut(name, "#")
-	at := r.im.s.file(r.pg, file, true)
+	at := r.file(file, true)
 	if at == "" || isPage(at) {
 		r.problem(codeFileMissing, original, "no file has this name: kept as it was")
 		return len(original), original
