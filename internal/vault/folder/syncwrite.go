@@ -130,6 +130,27 @@ func (s *syncer) recordWritten(tx *workspace.Tx, origin int64, earlier *workspac
 	tx.PutSynced(origin, imported.Path, synced)
 }
 
+// formerPath is the path under which is recorded that a page was at a path before.
+func formerPath(at string) string { return "//" + at }
+
+// recordFormer records how a page was called, if it is called otherwise now: a sync that is killed before it has written the files that
+// link to it needs that to know where their links lead.
+func (s *syncer) recordFormer(tx *workspace.Tx, origin int64, earlier *workspace.Imported, now workspace.Imported) {
+	if earlier == nil {
+		return
+	}
+	record := workspace.Imported{Path: formerPath(earlier.Path), Kind: formerKind, Target: earlier.Target, Names: map[string]string{}}
+	for name, id := range earlier.Names {
+		if now.Names[name] != id {
+			record.Names[name] = id
+		}
+	}
+	if earlier.Path != now.Path || len(record.Names) > 0 {
+		tx.PutImported(origin, record)
+		s.moved = true
+	}
+}
+
 // writingPath is the path under which is recorded what a file will be. No path in the folder begins so.
 func writingPath(file string) string { return "/" + file }
 
