@@ -203,6 +203,11 @@ func (tx *Tx) CountChildren(parents []string) map[string]int {
 // Below returns d and every document under it, parents first, not loaded.
 func (tx *Tx) Below(d *tree.Document) []*tree.Document {
 	tx.Flush()
+	return tx.below(d)
+}
+
+// below is Below as far as it has been flushed.
+func (tx *Tx) below(d *tree.Document) []*tree.Document {
 	found := tx.listDocs(`WHERE document.n IN (WITH RECURSIVE sub(n) AS (
 			SELECT ? UNION ALL
 			SELECT below.n FROM sub CROSS JOIN document AS below ON below.parent = sub.n AND below.box = ?)

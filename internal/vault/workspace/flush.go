@@ -120,7 +120,7 @@ func (tx *Tx) flushMoved(docs []*tree.Document) {
 		if row.hpath != d.HPath() {
 			row.hpath = d.HPath()
 			tx.exec("UPDATE document SET hpath = ? WHERE n = ?", row.hpath, row.n)
-			tx.flushPlaces(tx.Below(d))
+			tx.flushPlaces(tx.below(d))
 		}
 		tx.flushPlaces([]*tree.Document{d})
 	}

@@ -1,8 +1,10 @@
 package workspace_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"collie/internal/vault/markup"
 	"collie/internal/vault/workspace"
@@ -57,4 +59,38 @@ func TestMoveBetweenOpenAndClosed(t *testing.T) {
 		tx.Notebook(out).Conf.Closed = false
 	})
 	hits(2)
+}
+
+// Many documents that get other names in one transaction take as long each as few do.
+func TestRenameMany(t *testing.T) {
+	t.Parallel()
+	const few, many = 300, 2400
+	each := func(count int) (fastest time.Duration) {
+		w := open(t, filepath.Join(t.TempDir(), "vault.db"))
+		var ids []string
+		update(t, w, func(tx *workspace.Tx) {
+			box := tx.CreateNotebook("Notes")
+			for i := range count {
+				ids = append(ids, tx.AddDocument(box, nil, fmt.Sprint(i), "", nil).ID())
+			}
+		})
+		for round := range 3 {
+			begin := time.Now()
+			update(t, w, func(tx *workspace.Tx) {
+				for i, id := range ids {
+					tx.Document(id).Root.Attrs["title"] = fmt.Sprint("renamed ", round, " ", i)
+				}
+			})
+			if took := time.Since(begin) / time.Duration(count); fastest == 0 || took < fastest {
+				fastest = took
+			}
+		}
+		if got := column(t, w, "SELECT count(*) FROM document WHERE hpath LIKE '/renamed 2 %'"); got[0] != fmt.Sprint(count) {
+			t.Errorf("%v of %d paths follow", got, count)
+		}
+		return fastest
+	}
+	if one, other := each(few), each(many); other > 3*one {
+		t.Errorf("%v a document where %d are renamed, %v where %d are", one, few, other, many)
+	}
 }
