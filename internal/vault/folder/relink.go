@@ -29,7 +29,8 @@ func goalOf(t target) linkGoal { return linkGoal{doc: t.page.id, block: t.id} }
 type relinker struct {
 	x       *exportPhase
 	was, is reader // resolve links in the folder as it was read, and as it is going to be
-	base    int    // offset of the text that is scanned
+	text    string // the text that is scanned
+	base    int    // its offset
 	edits   []textEdit
 	// loose are links that do not say the same afterwards, whatever their target is: from and to are their offsets.
 	loose []textEdit
@@ -144,7 +145,7 @@ func (l *relinker) file(f *fileText, offset int) {
 				text, next = l.joined(f, i, &fences)
 			}
 			row := strings.HasPrefix(rest, "|")
-			l.base, l.was.row, l.is.row = offset, row, row
+			l.text, l.base, l.was.row, l.is.row = text, offset, row, row
 			if m := definition.FindStringSubmatchIndex(f.lines[i]); m != nil {
 				l.address(f.lines[i], m[4], m[5], link, m[0], m[1], "")
 			} else {
@@ -302,7 +303,11 @@ func (l *relinker) follow(from, to, nameFrom, nameTo int, was, is linkGoal, labe
 				break
 			}
 		}
-		if !found {
+		switch {
+		case found:
+		case was.doc != "" && strings.HasPrefix(l.text[from:], "[["): // no name leads there, but its id does
+			l.replace(from, to, l.is.reference(l.targetOf(l.is.im, was), label))
+		default:
 			l.stuck = true
 			return
 		}

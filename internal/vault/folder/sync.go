@@ -163,7 +163,11 @@ func (s *syncer) run(ctx context.Context, dir string) error {
 	if err := load(); err != nil {
 		return err
 	}
-	if len(im.memory.writing) > 0 && !s.o.DryRun {
+	switch {
+	case len(im.memory.writing) == 0:
+	case s.o.DryRun:
+		s.assumeWrites()
+	default:
 		if err := errors.Join(s.recoverWrites(ctx), load()); err != nil {
 			return err
 		}

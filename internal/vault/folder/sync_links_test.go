@@ -179,6 +179,23 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 	}
 }
 
+// A note gets a title that no link can name: the links name its id, and all around them stays.
+func TestSyncLinksToWhatHasNoName(t *testing.T) {
+	t.Parallel()
+	dir := files{"A.md": "-\t[[B]]  [[B|label]]\n\t* [m](B.md)\n\n\n", "B.md": "b\n"}.write(t)
+	w := newVault(t)
+	synced(t, w, dir, folder.SyncOptions{})
+	id := ""
+	edit(t, w, "notes/B", func(_ *workspace.Tx, d *tree.Document) {
+		id, d.Root.Attrs["title"] = d.ID(), "C#1"
+	})
+	synced(t, w, dir, folder.SyncOptions{})
+	if got, want := read(t, dir)["A.md"], "-\t(("+id+" 'C#1'))  (("+id+" \"label\"))\n\t* [m](C%231.md)\n\n\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	idle(t, w, dir)
+}
+
 // A heading that links name gets other words: the links follow, on the lines that they have.
 func TestSyncLinksToHeading(t *testing.T) {
 	t.Parallel()

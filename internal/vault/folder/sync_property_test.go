@@ -482,13 +482,29 @@ func TestSyncRandomEdits(t *testing.T) {
 		case 1:
 			killed += b.kill(time.Duration(b.r.Float64() * float64(whole)))
 		}
-		synced(t, b.w, b.dir, all)
+		dry := all
+		dry.DryRun = true
+		planned, real := kept(synced(t, b.w, b.dir, dry)), kept(synced(t, b.w, b.dir, all))
+		if !slices.Equal(planned, real) {
+			t.Errorf("a dry run said that %q are kept twice, and %q were\n%s", planned, real, b.last())
+		}
 		b.say("synced")
 		conflicts += b.judge(before, fileOf, both)
 		b.becomesIdle(all)
 		b.checkWords()
 	}
 	t.Logf("%d syncs were killed, %d files were changed on both sides", killed, conflicts)
+}
+
+// kept returns the pages that a sync kept twice.
+func kept(r folder.SyncReport) (paths []string) {
+	for _, f := range r.States {
+		if f.State == folder.BothKept && strings.HasSuffix(f.Path, ".md") {
+			paths = append(paths, f.Path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // newBench makes the folder that a test begins with, and an empty vault.

@@ -154,27 +154,50 @@ func (s *syncer) recordFormer(tx *workspace.Tx, origin int64, earlier *workspace
 // writingPath is the path under which is recorded what a file will be. No path in the folder begins so.
 func writingPath(file string) string { return "/" + file }
 
-// recoverWrites looks what became of the files that a sync was about to write when it ended before its time: those that have
-// the text they were to get are recorded as written.
-func (s *syncer) recoverWrites(ctx context.Context) error {
-	m := s.im.memory
+// written returns the records of files that a sync was about to write when it ended before its time and that have the text they were to get.
+func (s *syncer) written() (rows []workspace.Imported) {
 	sources := map[string]string{}
 	for _, pg := range s.im.pages {
 		sources[pg.file] = pg.source
 	}
+	for _, row := range s.im.memory.writing {
+		row.Path, row.Kind = row.Path[len(writingPath("")):], pageKind
+		if row.Source == sources[row.Path] {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// recoverWrites records these files as written, and forgets what other ones were to get.
+func (s *syncer) recoverWrites(ctx context.Context) error {
+	m := s.im.memory
 	return s.w.Update(ctx, func(tx *workspace.Tx) error {
 		states := tx.Synced(m.origin.N)
+		for _, row := range s.written() {
+			s.recordWritten(tx, m.origin.N, m.byTarget[row.Target], row, states[writingPath(row.Path)])
+		}
 		for _, row := range m.writing {
-			at := row.Path
-			row.Path, row.Kind = at[len(writingPath("")):], pageKind
-			if row.Source != sources[row.Path] {
-				tx.RemoveImported(m.origin.N, at)
-				continue
-			}
-			s.recordWritten(tx, m.origin.N, m.byTarget[row.Target], row, states[at])
+			tx.RemoveImported(m.origin.N, row.Path)
 		}
 		return tx.Err()
 	})
+}
+
+// assumeWrites is recoverWrites for a dry run, which records nothing.
+func (s *syncer) assumeWrites() {
+	m := s.im.memory
+	for _, row := range s.written() {
+		if earlier := m.byTarget[row.Target]; earlier != nil {
+			if earlier.Path != row.Path {
+				m.former = append(m.former, workspace.Imported{Path: formerPath(earlier.Path), Kind: formerKind, Target: row.Target, Names: earlier.Names})
+			}
+			delete(m.rows, earlier.Path)
+			delete(s.synced, earlier.Path)
+		}
+		m.rows[row.Path], m.byTarget[row.Target] = &row, &row
+		s.synced[row.Path] = s.synced[writingPath(row.Path)]
+	}
 }
 
 // document composes the file of a document, which writeFiles writes if its text or path changes.
