@@ -150,24 +150,26 @@ func TestGap(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
-	var gap struct{ Dropped int }
-	n := 0
+	n, dropped := 0, 0
 	for e, err := range Query(t.Context(), dir, Filter{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if e.Kind == kindGap {
+			var gap struct{ Dropped int }
 			if err := json.Unmarshal(e.Detail, &gap); err != nil {
 				t.Fatal(err)
 			}
+			dropped += gap.Dropped
 		}
 		if e.CallID == "x" {
 			n++
 		}
 	}
-	// The queue holds hardRecords; the writer itself may hold as many again.
-	if n < hardRecords || n > 2*hardRecords || n+gap.Dropped != all {
-		t.Errorf("%d records and a gap of %d, want %d and the others counted", n, gap.Dropped, hardRecords)
+	// The queue holds hardRecords. Where appending takes longer than the writer waits before it tries again, it takes the queue, which has
+	// room then, and the gap so far.
+	if n < hardRecords || dropped == 0 || n+dropped != all {
+		t.Errorf("%d records and gaps of %d, want at least %d and all others counted", n, dropped, hardRecords)
 	}
 	if r, _ := Verify(t.Context(), dir, ""); !r.OK() {
 		t.Errorf("report = %+v", r)
