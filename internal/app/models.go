@@ -198,7 +198,7 @@ func (a *App) changed(reread func(context.Context) error, person string) func(ct
 // Editor returns what changes which servers there are. Its arguments are those of Providers.
 func (a *App) Editor(file func(*config.Config) string, reread func(context.Context) error, person string) *serveradmin.Editor {
 	return serveradmin.NewEditor(serveradmin.EditorOptions{
-		Config: a.config, File: file, Env: a.env, Changed: a.changed(reread, person), Restart: a.Servers.Restart,
+		Config: a.config, File: file, Env: a.env, Changed: a.changed(reread, person), Redact: Redacted, Restart: a.Servers.Restart,
 	})
 }
 

@@ -171,6 +171,14 @@ func (editor) Add(context.Context, *serveradmin.NewServers) (serveradmin.Added, 
 	return serveradmin.Added{Servers: []serveradmin.NewServer{{Name: "s", Transport: "stdio", Entry: json.RawMessage(`{"command":"x"}`)}}, Type: "s", Warnings: []string{}}, nil
 }
 
+func (editor) Entry(context.Context, string) (serveradmin.ShownEntry, error) {
+	return serveradmin.ShownEntry{Name: "s", File: "collie.json", Entry: json.RawMessage(`{"command":"x"}`), Revision: "r"}, nil
+}
+
+func (e editor) ChangeEntry(ctx context.Context, _ string, _ *serveradmin.ChangedEntry) (serveradmin.Added, error) {
+	return e.Add(ctx, nil)
+}
+
 func (editor) Search(context.Context, string, string) (serveradmin.RegistryPage, error) {
 	return serveradmin.RegistryPage{Servers: []serveradmin.RegistryServer{{Name: "a.b/c", Version: "1.0.0", Ways: []serveradmin.RegistryKind{"npm"}}}}, nil
 }
@@ -256,6 +264,8 @@ func (providers) Remove(context.Context, string) error            { return nil }
 func (providers) RemoveKey(context.Context, string, string) error { return nil }
 func (providers) ResetKey(context.Context, string, string) error  { return nil }
 
+func (providers) ModelNames(context.Context) ([]string, error) { return []string{"p/m"}, nil }
+
 func (providers) Add(context.Context, *llmadmin.NewProvider) (llmadmin.Provider, error) {
 	return aProvider, nil
 }
@@ -320,6 +330,8 @@ func (c client) examples() map[string]func() example {
 		"GET /api/v1/mcp/registry":                         is(example{query: "?words=c"}),
 		"GET /api/v1/mcp/registry/server":                  is(example{query: "?name=a.b/c"}),
 		"POST /api/v1/mcp/registry/entry":                  is(example{body: `{"pinned":"a.b/c@1.0.0"}`}),
+		"GET /api/v1/mcp/servers/{name}/entry":             s,
+		"PUT /api/v1/mcp/servers/{name}/entry":             is(example{name: "s", body: `{"entry":{"command":"x"},"revision":"r"}`}),
 		"DELETE /api/v1/mcp/servers/{name}":                s,
 		"POST /api/v1/mcp/servers/{name}/enable":           s,
 		"POST /api/v1/mcp/servers/{name}/disable":          s,
@@ -393,6 +405,7 @@ func (c client) examples() map[string]func() example {
 		"POST /api/v1/providers":                           is(example{body: `{"name":"openai","key":{"key":"k"}}`}),
 		"POST /api/v1/providers/{name}/test":               s,
 		"DELETE /api/v1/providers/{name}":                  s,
+		"GET /api/v1/models":                               is(example{}),
 		"GET /api/v1/keys":                                 is(example{query: "?provider=p"}),
 		"POST /api/v1/providers/{name}/keys":               is(example{name: "p", body: `{"secret":"env:KEY"}`}),
 		"PATCH /api/v1/providers/{name}/keys/{label}":      is(example{name: "p", body: `{"enabled":false}`}),

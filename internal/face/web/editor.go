@@ -13,6 +13,9 @@ type Editor interface {
 	Add(ctx context.Context, n *serveradmin.NewServers) (serveradmin.Added, error)
 	Remove(ctx context.Context, name string) error
 	Switch(ctx context.Context, name string, on bool) error
+	// Entry returns the entry of a server with its secrets masked, and ChangeEntry takes it back changed.
+	Entry(ctx context.Context, name string) (serveradmin.ShownEntry, error)
+	ChangeEntry(ctx context.Context, name string, n *serveradmin.ChangedEntry) (serveradmin.Added, error)
 	// Search and Offer ask the registry of the settings, and EntryOf makes what Add takes of a server there.
 	Search(ctx context.Context, words, cursor string) (serveradmin.RegistryPage, error)
 	Offer(ctx context.Context, pinned string, kind serveradmin.RegistryKind) (serveradmin.RegistryOffer, error)
@@ -45,6 +48,11 @@ func editorRoutes() []Route {
 		}},
 		{"POST /api/v1/mcp/registry/entry", ClassManage, (*api).registryEntry, about{
 			summary: "Make the entry of a server of the registry, for POST /api/v1/mcp/servers; nothing is stored yet", in: serveradmin.FromRegistry{}, out: serveradmin.RegistryEntry{},
+		}},
+		{"GET /api/v1/mcp/servers/{name}/entry", ClassManage, (*api).serverEntry, about{summary: "The entry of a server in the settings; *** stands for each secret", out: serveradmin.ShownEntry{}}},
+		{"PUT /api/v1/mcp/servers/{name}/entry", ClassManage, (*api).changeServerEntry, about{
+			summary: "Change the entry of a server; *** keeps a secret, and where it runs something else or sends secrets elsewhere, typed takes its name",
+			in:      serveradmin.ChangedEntry{}, out: serveradmin.Added{},
 		}},
 		{"DELETE /api/v1/mcp/servers/{name}", ClassManage, (*api).removeServer, about{summary: "Remove a server from the settings"}},
 		{"POST /api/v1/mcp/servers/{name}/enable", ClassManage, switching(true), about{summary: "Switch a server on in the settings", out: none{}}},
@@ -101,6 +109,26 @@ func (a *api) registryEntry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, entry)
+}
+
+func (a *api) serverEntry(w http.ResponseWriter, r *http.Request) error {
+	shown, err := a.opts.Editor.Entry(r.Context(), r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return answer(w, shown)
+}
+
+func (a *api) changeServerEntry(w http.ResponseWriter, r *http.Request) error {
+	var n serveradmin.ChangedEntry
+	if err := decodeBody(r, &n, `{"entry":{…},"revision":…,"dryRun":true}`); err != nil {
+		return err
+	}
+	changed, err := a.opts.Editor.ChangeEntry(r.Context(), r.PathValue("name"), &n)
+	if err != nil {
+		return err
+	}
+	return answer(w, changed)
 }
 
 func (a *api) removeServer(w http.ResponseWriter, r *http.Request) error {

@@ -17,6 +17,8 @@ type Providers interface {
 	// Test tries all keys of a provider. An error of TestKey says what is wrong with the key.
 	Test(ctx context.Context, provider string) ([]llmadmin.TestResult, error)
 	TestKey(ctx context.Context, provider, label string) (llmadmin.TestResult, error)
+	// ModelNames returns the models of the providers that answer, as PROVIDER/MODEL.
+	ModelNames(ctx context.Context) ([]string, error)
 	// Keys returns the keys of a provider, or of all where that is empty.
 	Keys(ctx context.Context, provider string) ([]llmadmin.Key, error)
 	AddKey(ctx context.Context, provider string, n *llmadmin.NewKey) (llmadmin.Key, error)
@@ -38,6 +40,7 @@ func providerRoutes() []Route {
 		}},
 		{"POST /api/v1/providers/{name}/test", ClassManage, (*api).testProvider, about{summary: "Ask a provider for its models, once with each key", out: tests{}}},
 		{"DELETE /api/v1/providers/{name}", ClassManage, (*api).removeProvider, about{summary: "Remove a provider, and the secrets of its keys"}},
+		{"GET /api/v1/models", ClassManage, (*api).models, about{summary: "Ask all providers for their models; those of providers that do not answer are missing", out: modelNames{}}},
 		{"GET /api/v1/keys", ClassManage, (*api).keys, about{
 			summary: "The keys of providers and how they are, never the keys themselves", out: keyList{}, query: []string{"provider: those of this one"},
 		}},
@@ -82,6 +85,18 @@ func (a *api) providers(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return answer(w, raw)
+}
+
+type modelNames struct {
+	Models []string `json:"models"` // PROVIDER/MODEL
+}
+
+func (a *api) models(w http.ResponseWriter, r *http.Request) error {
+	names, err := a.opts.Providers.ModelNames(r.Context())
+	if err != nil {
+		return err
+	}
+	return answer(w, modelNames{names})
 }
 
 func (a *api) addProvider(w http.ResponseWriter, r *http.Request) error {

@@ -193,6 +193,28 @@ func (m *Manager) Test(ctx context.Context, provider string) ([]TestResult, erro
 	return out, nil
 }
 
+// ModelNames returns the models that the providers list, as PROVIDER/MODEL, with those of the providers that answer. The
+// error is that of the providers that do not, and only if none does.
+func (m *Manager) ModelNames(ctx context.Context) ([]string, error) {
+	out := []string{}
+	if len(m.opts.Config().Providers) == 0 {
+		return out, nil
+	}
+	c, _, err := m.opts.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := c.List(ctx, "")
+	if err != nil && len(listed) == 0 {
+		return nil, Explain("provider list", err)
+	}
+	for _, one := range listed {
+		out = append(out, one.Provider+"/"+one.Model)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
 // TestKey asks a provider for its models with one key. A refused key that works now is used again.
 func (m *Manager) TestKey(ctx context.Context, provider, label string) (TestResult, error) {
 	c, err := m.requireKey(ctx, "keys test", provider, label)

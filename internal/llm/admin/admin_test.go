@@ -74,6 +74,9 @@ func TestManages(t *testing.T) {
 	t.Parallel()
 	m, url, file := open(t)
 	ctx := t.Context()
+	if names, err := m.ModelNames(ctx); err != nil || names == nil || len(names) != 0 {
+		t.Errorf("without a provider the models are %q, %v", names, err)
+	}
 	_, err := m.Add(ctx, &admin.NewProvider{Name: "acme", Kind: "openai", BaseURL: url, Key: admin.NewKey{Key: "bad-key-1"}})
 	refused(t, err, tool.Denied)
 	if got := m.Providers(); len(got) != 0 {
@@ -92,6 +95,9 @@ func TestManages(t *testing.T) {
 	refused(t, err, tool.Denied)
 	if tried, err := m.Test(ctx, "acme"); err != nil || len(tried) != 2 || !tried[0].OK || tried[0].Models != 2 || tried[1].OK || tried[1].Error == "" {
 		t.Errorf("%+v, %v", tried, err)
+	}
+	if names, err := m.ModelNames(ctx); err != nil || strings.Join(names, " ") != "acme/acme-10 acme/acme-9" {
+		t.Errorf("the models are %q, %v", names, err)
 	}
 	no := false
 	if k, err := m.SetKey(ctx, "acme", "key2", &admin.KeyChange{Key: "good-key-2", Enabled: &no}); err != nil || k.State != "disabled" {

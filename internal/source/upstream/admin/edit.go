@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type EditorOptions struct {
 	Env    config.Env
 	// Changed records a change in the audit, and returns once it is in effect.
 	Changed func(ctx context.Context, command string, detail map[string]any) error
+	// Redact masks the given secrets, and whatever looks like one, in JSON.
+	Redact func(secrets []string, raw json.RawMessage) json.RawMessage
 	// Restart makes a server use a new sign-in.
 	Restart func(ctx context.Context, name string) (tool.ServerStatus, error)
 }
@@ -36,6 +39,7 @@ type EditorOptions struct {
 // use; changes run one at a time.
 type Editor struct {
 	opts     EditorOptions
+	seed     maphash.Seed // of revisions
 	changing sync.Mutex
 
 	mu      sync.Mutex
@@ -44,7 +48,7 @@ type Editor struct {
 
 // NewEditor returns an Editor.
 func NewEditor(opts EditorOptions) *Editor {
-	return &Editor{opts: opts, signing: map[string]*signingIn{}}
+	return &Editor{opts: opts, seed: maphash.MakeSeed(), signing: map[string]*signingIn{}}
 }
 
 // NewServers is a request to add servers.
@@ -155,7 +159,7 @@ func (a *Added) describe(servers []config.ServerEntry) {
 	for _, s := range servers {
 		parsed, _ := entry.Parse(s.Name, s.Raw, entry.Options{Env: func(string) (string, bool) { return "", true }})
 		a.Servers = append(a.Servers, NewServer{Name: s.Name, Transport: string(parsed.Transport), Entry: s.Raw})
-		if parsed.Transport == entry.Stdio {
+		if parsed.Transport == entry.Stdio || parsed.HeadersCommand != nil {
 			run = append(run, s.Name)
 		}
 	}
@@ -216,22 +220,31 @@ func (e *Editor) change(ctx context.Context, op, name string, change func([]byte
 	e.changing.Lock()
 	defer e.changing.Unlock()
 	cfg := e.opts.Config()
+	s, err := e.editable(cfg, op, name)
+	if err != nil {
+		return err
+	}
+	if err := e.edit(ctx, op, cfg, s.File, change); err != nil {
+		return err
+	}
+	return e.opts.Changed(ctx, op, map[string]any{"servers": []string{name}, "file": s.File})
+}
+
+// editable returns a server that a person may change.
+func (e *Editor) editable(cfg *config.Config, op, name string) (config.ServerEntry, error) {
 	i := indexOf(cfg, name)
 	if i < 0 {
 		var known []string
 		for _, s := range cfg.Servers {
 			known = append(known, s.Name)
 		}
-		return unknownServerError(op, name, known)
+		return config.ServerEntry{}, unknownServerError(op, name, known)
 	}
-	file := cfg.Servers[i].File
-	if cfg.Servers[i].Untrusted {
-		return &tool.Error{Op: op, Kind: tool.Disabled, Subject: name, Message: "it belongs to a project that is not trusted: " + file, Hint: "collie mcp trust shows and trusts it"}
+	s := cfg.Servers[i]
+	if s.Untrusted {
+		return s, &tool.Error{Op: op, Kind: tool.Disabled, Subject: name, Message: "it belongs to a project that is not trusted: " + s.File, Hint: "collie mcp trust shows and trusts it"}
 	}
-	if err := e.edit(ctx, op, cfg, file, change); err != nil {
-		return err
-	}
-	return e.opts.Changed(ctx, op, map[string]any{"servers": []string{name}, "file": file})
+	return s, nil
 }
 
 func (e *Editor) edit(ctx context.Context, op string, cfg *config.Config, file string, change func([]byte) ([]byte, error)) error {

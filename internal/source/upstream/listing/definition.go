@@ -119,7 +119,7 @@ func (l *Listing) switchedOff(name string) string {
 		if *o.Enabled {
 			return ""
 		}
-		return "tools.override of " + l.opts.Name + " switches it off"
+		return "it is switched off in the settings of server " + l.opts.Name
 	}
 	if anyMatch(t.Exclude, name) {
 		return "tools.exclude of " + l.opts.Name + " leaves it out"
