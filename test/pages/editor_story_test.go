@@ -17,6 +17,7 @@ import (
 	"collie/internal/source/upstream/registry/registrytest"
 	"collie/internal/source/upstream/signin/signintest"
 	"collie/test/await"
+	"collie/test/gateway"
 )
 
 // A person adds servers from the form and from JSON, which run only after the name was typed, takes over those of another program,
@@ -90,6 +91,51 @@ func TestAddServers(t *testing.T) {
 		if !strings.Contains(all, `"`+name+`"`) {
 			t.Errorf("%s is not on record", name)
 		}
+	}
+	s.clean()
+}
+
+// A person changes what a server runs: its secrets are not shown and stay, a new argument takes the name typed, and a change that
+// harms nothing does not. In Chinese too.
+func TestEditServer(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.servers(gateway.Server{Name: "tea", Flags: []string{"--offer", "echo"}, More: `"env":{"TEA_KEY":"geheim-eins"}`})
+	s.signIn()
+	s.click("header nav", "Servers")
+	s.click("[data-server=tea] h2", "tea")
+	s.click("main", "Edit")
+	s.until(`document.querySelector('[data-field=env]')?.value === 'TEA_KEY=***' && document.querySelector('[data-field=args]').value === '--offer\necho'`)
+	if page := s.eval(`document.documentElement.outerHTML`).(string); strings.Contains(page, "geheim") {
+		t.Error("a secret is in the page")
+	}
+	s.page("edit")
+	s.write("[data-field=args]", "--offer\npid")
+	s.click("[data-edit]", "Save")
+	s.shows(".preview", "To agree, type: tea")
+	s.until(`document.querySelector('[data-edit] .primary').disabled`)
+	s.page("edit-agree")
+	s.write("[data-field=typed]", "tea")
+	s.click("[data-edit]", "Save")
+	s.until(`!document.querySelector('[data-edit]')`)
+	settings, err := os.ReadFile(s.settings)
+	if text := strings.Join(strings.Fields(string(settings)), ""); err != nil || !strings.Contains(text, `"--offer","pid"`) || !strings.Contains(text, `"TEA_KEY":"geheim-eins"`) {
+		t.Errorf("the settings are %s, %v", settings, err)
+	}
+	s.shows("main dl", "--offer pid")
+
+	s.choose("option[value=zh]", "zh")
+	s.click("main", "编辑")
+	s.press(`document.querySelector('[data-edit] summary')`)
+	s.write("[data-field=rest]", `{"description": "茶"}`)
+	s.page("edit-zh")
+	s.click("[data-edit]", "保存")
+	s.until(`!document.querySelector('[data-edit]')`)
+	if settings, err := os.ReadFile(s.settings); err != nil || !strings.Contains(string(settings), "茶") {
+		t.Errorf("the settings are %s, %v", settings, err)
+	}
+	if !strings.Contains(records(t, s.gateway), `"mcp edit"`) {
+		t.Error("the change is not on record")
 	}
 	s.clean()
 }

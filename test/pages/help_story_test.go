@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/tidwall/gjson"
 
 	"collie/test/fakellm/provider"
@@ -40,6 +41,11 @@ func TestHelp(t *testing.T) {
 	s.shows(".shelf h2", "指南")
 	s.write(".shelf input", "小狗 方向键")
 	s.shows(".hits mark", "小狗")
+	s.do(chromedp.EmulateViewport(360, 800))
+	if least := s.eval(`Math.min(...[...document.querySelectorAll('.hits a')].map(e => e.getBoundingClientRect().height))`).(float64); least < 44 {
+		t.Errorf("a hit is %v pixels high on a phone, too small for a finger", least)
+	}
+	s.do(chromedp.EmulateViewport(1200, 800))
 	s.click(".hits", "浏览器中的页面")
 	s.shows("main h2", "小狗")
 	s.eval(`location.hash = '#/help/guide%2Fnowhere'; 0`)

@@ -3,9 +3,12 @@
 package pages_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -102,5 +105,26 @@ func TestChooseExportPrune(t *testing.T) {
 	s.click(".picked", "Delete")
 	s.until(`document.querySelectorAll('article').length === 2`)
 	s.shows("article.assistant", "one")
+	s.clean()
+}
+
+// A person who is about to choose a model is offered those of the providers, which are not asked before.
+func TestModelsAreOffered(t *testing.T) {
+	t.Parallel()
+	s := tell(t)
+	s.signIn()
+	if n := len(s.model.Requests()); n != 0 {
+		t.Errorf("the provider was asked %d times before anybody wanted it", n)
+	}
+	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+		return err
+	}))
+	s.eval(`document.querySelector("input[list=models]").focus(); 0`)
+	s.until(`document.querySelector('#models option[value="fake/fake-1"]')`)
+	s.click("header nav", "Models")
+	s.until(`document.querySelector('#default-model input')`)
+	s.eval(`document.querySelector('#default-model input').focus(); 0`)
+	s.until(`document.querySelector('#all-models option[value="fake/fake-1"]')`)
 	s.clean()
 }

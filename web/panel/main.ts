@@ -5,7 +5,7 @@ import './panel.css'
 import { doings } from './doings'
 import { readFile } from './files'
 import { Puppy } from './puppy'
-import { language, t, type Text } from './texts'
+import { colon, language, t, type Text } from './texts'
 import type { Doing } from '../src/store/puppy.svelte'
 
 /** Place is what Collie wrote beside the plugin. */
@@ -74,7 +74,7 @@ export default class Collie extends Plugin {
     const frame = element('div', { className: 'collie-frame' }, element('p', { role: 'status' }, t('Connecting …')))
     const shown = element('input', { type: 'checkbox', checked: !this.puppy.hidden, onchange: () => this.puppy.hide(!shown.checked) })
     const test = element('select', { className: 'b3-select', ariaLabel: t('Test mode'), onchange: () => this.puppy.test((test.value || null) as Doing | null) },
-      element('option', { value: '' }, t('Follow what is called')), ...doings.map((one) => element('option', { value: one }, `${t('Show')}: ${t(names[one])}`)))
+      element('option', { value: '' }, t('Follow what is called')), ...doings.map((one) => element('option', { value: one }, `${t('Show')}${colon()}${t(names[one])}`)))
     const browser = element('a', { target: '_blank', rel: 'noopener', hidden: true }, t('Open in a browser ↗'))
     into.replaceChildren(element('div', { className: 'collie-panel' }, frame, element('footer', {}, element('label', {}, shown, ' ', t('Show the puppy')), test, browser)))
     let timer = 0

@@ -5,7 +5,7 @@ import type { Doing, Pose } from '../src/store/puppy.svelte'
 import { draw } from './drawing'
 import { doingOf, readEvent, type PuppyEvent } from './events'
 import { readFile } from './files'
-import { t, type Text } from './texts'
+import { colon, t, type Text } from './texts'
 
 const eventsFile = '/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyEvents.json'
 const pollEvery = 500 // milliseconds
@@ -96,7 +96,7 @@ export class Puppy {
     const doing = this.doing()
     const tool = this.testing ? (this.testing === 'idle' ? '' : 'fs') : (this.event?.tool ?? '')
     this.pup.innerHTML = draw(doing, this.pose, tool, this.hearts)
-    this.pup.title = `${t('Puppy')}: ${t(words[doing])}${tool ? ` (${tool})` : ''}`
+    this.pup.title = `${t('Puppy')}${colon()}${t(words[doing])}${tool ? ` (${tool})` : ''}`
     this.pup.ariaLabel = this.pup.title
     this.box.style.left = `calc(${this.place.x} * (100vw - var(--pup)))`
     this.box.style.top = `calc(${this.place.y} * (100vh - var(--pup)))`

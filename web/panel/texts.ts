@@ -23,3 +23,6 @@ export function t(text: Text, ...values: string[]): string {
   const found: string = language() === 'zh' ? chinese[text] : text
   return found.replace(/\{\}/g, () => values.shift() ?? '')
 }
+
+/** colon stands between a name and what it names. */
+export const colon = () => (language() === 'zh' ? '：' : ': ')

@@ -42,6 +42,10 @@ export function words<T extends Record<string, string>>(own: T): (text: Text | (
 /** t returns a text in the language of the person. */
 export const t = words({})
 
+/** colon stands between a name and what it names, comma between parts. */
+export const colon = () => (state.language === 'zh' ? '：' : ': ')
+export const comma = () => (state.language === 'zh' ? '，' : ', ')
+
 const locale = () => (state.language === 'zh' ? 'zh-CN' : 'en')
 
 /** number returns a number as the person writes it. */

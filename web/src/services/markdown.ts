@@ -1,7 +1,7 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Token } from 'marked'
 import { straight } from './difference'
-import { t } from './locale.svelte'
+import { colon, t } from './locale.svelte'
 
 // What models write is Markdown without HTML, and loads nothing: raw HTML is shown as text, and a picture as the
 // text that stands for it. DOMPurify then keeps a short list of elements, whatever the parser made.
@@ -20,7 +20,7 @@ const marked = new Marked({
       const tag = header && tokens.length ? 'th' : 'td' // an empty head names nothing
       return `<${tag}${align ? ` align="${align}"` : ''}>${this.parser.parseInline(tokens)}</${tag}>\n`
     },
-    image: ({ text, href }) => `<span class="picture">${escape(t('Picture not loaded'))}: ${escape(text || href)}</span>`,
+    image: ({ text, href }) => `<span class="picture">${escape(t('Picture not loaded'))}${colon()}${escape(text || href)}</span>`,
   },
 })
 

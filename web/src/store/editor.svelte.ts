@@ -44,6 +44,14 @@ export interface Added {
   warnings: string[]
 }
 
+/** ShownEntry is the entry of a server, with *** in place of each secret. */
+export interface ShownEntry {
+  name: string
+  file: string
+  entry: Record<string, unknown>
+  revision: string
+}
+
 /** Host is another program that has servers. */
 export interface Host {
   name: string
@@ -104,3 +112,12 @@ export const signIn = (name: string) => call<SigningIn>('POST', path(name, '/sig
 export const signing = (name: string) => call<SigningIn>('GET', path(name, '/signin'))
 export const signInAnswer = (name: string, address: string) => call('POST', path(name, '/signin/answer'), { address })
 export const signOut = (name: string) => call<{ revoked: boolean }>('DELETE', path(name, '/signin'))
+
+export const shownEntry = (name: string) => call<ShownEntry>('GET', path(name, '/entry'))
+
+/** change changes the entry of a server, or says what that would need. */
+export async function change(name: string, n: { entry: unknown; revision: string; dryRun: boolean; typed?: string }): Promise<Added> {
+  const changed = await call<Added>('PUT', path(name, '/entry'), n)
+  if (!n.dryRun) await loadServers()
+  return changed
+}

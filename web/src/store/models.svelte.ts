@@ -2,6 +2,7 @@
 
 import { call, callKept } from '../services/api'
 import { whenConnected } from './gateway.svelte'
+import { forgetNames } from './names.svelte'
 
 export interface Provider {
   name: string
@@ -53,8 +54,6 @@ export interface Tested {
 class Models {
   providers: Provider[] | null = $state.raw(null)
   keys: Key[] = $state.raw([])
-  /** names are the models of a provider, once it was asked. */
-  names: Record<string, string[]> = $state({})
 }
 
 export const models = new Models()
@@ -72,14 +71,9 @@ async function change<T>(method: string, path: string, body?: unknown): Promise<
   try {
     return await call<T>(method, path, body)
   } finally {
+    forgetNames()
     await loadProviders()
   }
-}
-
-/** noted keeps the names of models that a test has found. */
-function noted(results: Tested[]): Tested[] {
-  for (const r of results) if (r.names) models.names[r.provider] = r.names.map((name) => `${r.provider}/${name}`)
-  return results
 }
 
 /** addProvider adds a provider, and asks it for its models unless it is not to be asked. */
@@ -88,10 +82,10 @@ export async function addProvider(p: NewProvider): Promise<void> {
   if (!p.noTest) await testProvider(p.name)
 }
 export const removeProvider = (name: string) => change('DELETE', `/providers/${at(name)}`)
-export const testProvider = async (name: string) => noted((await change<{ keys: Tested[] }>('POST', `/providers/${at(name)}/test`, {})).keys)
+export const testProvider = async (name: string) => (await change<{ keys: Tested[] }>('POST', `/providers/${at(name)}/test`, {})).keys
 export const addKey = (provider: string, key: NewKey) => change('POST', `/providers/${at(provider)}/keys`, key)
 export const removeKey = (k: Key) => change('DELETE', `/providers/${at(k.provider)}/keys/${at(k.label)}`)
-export const testKey = async (k: Key) => noted([await change<Tested>('POST', `/providers/${at(k.provider)}/keys/${at(k.label)}/test`, {})])[0]!
+export const testKey = async (k: Key) => change<Tested>('POST', `/providers/${at(k.provider)}/keys/${at(k.label)}/test`, {})
 export const resetKey = (k: Key) => change('POST', `/providers/${at(k.provider)}/keys/${at(k.label)}/reset`, {})
 export const enableKey = (k: Key, enabled: boolean) => change('PATCH', `/providers/${at(k.provider)}/keys/${at(k.label)}`, { enabled })
 

@@ -35,6 +35,9 @@ const servers = {
   'a server of the MCP registry': 'MCP 注册表中的服务器', 'Part of the name': '名称的一部分', 'The registry is asked when you search, and at no other time. Anybody can publish there.': '仅在你搜索时才会访问注册表。任何人都可以在那里发布。', 'Search the registry': '搜索注册表',
   'No server has these words in its name.': '没有名称含有这些文字的服务器。', 'deprecated': '已弃用', 'It cannot be added from here.': '无法从这里添加。', 'Choose another': '另选一个', 'Run it as': '运行方式', 'kept in the secret store': '保存在密钥库中',
   'required': '必填',
+  'Edit': '编辑', 'Arguments, one on a line': '参数，每行一个', 'All other settings of the server (JSON)': '服务器的其他设置（JSON）', 'This is not JSON:': '这不是 JSON：',
+  '*** stands for a secret, which stays as it is. To replace it, write the new value in its place.': '*** 代表一个密钥，它保持不变。要更换，请在它的位置写上新值。',
+  'What you enter here runs with your rights, or is sent the secrets of the server. Change it only to what you trust.': '你在这里填写的内容会以你的权限运行，或会收到此服务器的密钥。只改成你信任的内容。',
 } as const
 
 export const t = words(servers)
