@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"collie/test/fakellm/provider"
 )
 
@@ -124,10 +126,65 @@ func TestNewcomer(t *testing.T) {
 	if marked := s.eval(`[...new Set([...document.querySelectorAll('.hits mark')].map(e => e.innerText.toLowerCase()))].join()`); marked != "undo" {
 		t.Errorf("these words were looked for: %v", marked)
 	}
-	if raw := s.eval(`[...document.querySelectorAll('.hits p')].map(e => e.innerText).filter(p => /\*\*|\]\(|` + "`" + `|^#/.test(p)).join('\n')`); raw != "" {
+	if raw := s.eval(`[...document.querySelectorAll('.hits a .dim')].map(e => e.innerText).filter(p => /\*\*|\]\(|` + "`" + `|^#/.test(p)).join('\n')`); raw != "" {
 		t.Errorf("excerpts have signs of Markdown: %v", raw)
 	}
 	s.clean()
+}
+
+// Somebody with a phone, in Chinese: a question is answered, and what a model changed is found and taken back. All that is touched
+// is large enough for a finger and lies within the screen.
+func TestNewcomerOnAPhone(t *testing.T) {
+	t.Parallel()
+	s := tell(t,
+		fsCall(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/会议记录"}`), provider.Turn{Say: "已改名"},
+		fsCall(`{"action":"write","overwrite":true,"path":"/Welcome/Flashcards","markdown":"四点喝乌龙茶。"}`), provider.Turn{Say: "已写好"})
+	s.do(chromedp.EmulateViewport(390, 844))
+	s.signIn()
+	s.choose("option[value=zh]", "zh")
+	s.fill("消息", "把 Writing 改名为会议记录")
+	s.follow("发送")
+	s.reads("/Welcome/会议记录")
+	s.look("phone-zh-question")
+	s.tallEnough("article .question button, article .question summary")
+	s.press(`document.querySelector('article .question summary')`)
+	s.reads("在此对话中：")
+	s.look("phone-zh-grants")
+	s.follow("允许一次")
+	s.reads("已改名")
+
+	s.fill("消息", "写上喝茶的时间")
+	s.follow("发送")
+	s.until(`document.querySelector('article .question') || document.querySelector('main').innerText.includes('已写好')`)
+	if s.eval(`!!document.querySelector('article .question')`) == true {
+		s.follow("允许一次")
+	}
+	s.reads("已写好")
+	s.look("phone-zh-written")
+	s.press(`[...document.querySelectorAll('button')]` + seenOnly + `.find(e => (e.ariaLabel || e.innerText).includes('菜单'))`)
+	s.look("phone-zh-menu")
+	s.follow("笔记")
+	s.look("phone-zh-notes")
+	s.follow("工具最近几天写过的内容")
+	s.reads("/Welcome/Flashcards")
+	s.look("phone-zh-writes")
+	s.follow("改了什么")
+	s.reads("四点喝乌龙茶。")
+	s.look("phone-zh-changed")
+	s.tallEnough("[data-write] button")
+	s.follow("撤销")
+	s.reads("已撤销")
+	s.look("phone-zh-undone")
+	s.clean()
+}
+
+// tallEnough fails for what is too small for a finger, or lies beside the screen.
+func (s *story) tallEnough(selector string) {
+	s.Helper()
+	small := s.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)]`+seenOnly+`.filter(e => { const r = e.getBoundingClientRect(); return r.height < 24 || r.left < 0 || r.right > innerWidth }).map(e => e.outerHTML).join('\n')`, selector))
+	if small != "" {
+		s.Errorf("these are hard to touch: %v", small)
+	}
 }
 
 // seenOnly is a filter of elements for those that a person sees.
