@@ -130,6 +130,9 @@ func (c *Client) Search(ctx context.Context, words string, limit int, cursor str
 		return Page{}, c.odd("its answer has no servers")
 	}
 	out := Page{Servers: []Found{}, Next: list.Meta.Next}
+	if clean(out.Next) != out.Next {
+		return Page{}, c.odd("its cursor of the next page is %q", clean(out.Next))
+	}
 	if cursor != "" && out.Next == cursor {
 		out.Next = "" // else a reader of all pages would never end
 	}

@@ -199,6 +199,7 @@ func TestRefused(t *testing.T) {
 		remote("http://mcp.example.com/", ""):                                                         "expected an https URL",
 		remote("file:///etc/passwd", ""):                                                              "expected an https URL",
 		remote("https://user:pass@mcp.example.com/", ""):                                              "expected an https URL",
+		remote("https://m\u0441p.example.com/mcp", ""):                                                "host in ASCII",
 		remote("https://127.0.0.1/mcp", ""):                                                           "private network",
 		remote("https://2130706433/mcp", ""):                                                          "private network",
 		remote("https://0x7f.1/mcp", ""):                                                              "private network",
@@ -257,6 +258,27 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
+// TestRulingVariables sets what has programs load other code, or settings from another place.
+func TestRulingVariables(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "GLIBC_TUNABLES", "DOTNET_STARTUP_HOOKS", "CORECLR_PROFILER_PATH", "JDK_JAVA_OPTIONS", "CLASSPATH",
+		"COREPACK_NPM_REGISTRY", "BUN_CONFIG_REGISTRY", "BUNDLE_GEMFILE", "GOFLAGS", "SSLKEYLOGFILE", "OPENSSL_CONF", "SSH_ASKPASS", "BROWSER", "XDG_CONFIG_HOME",
+		"AppData", "ComSpec", "PATHEXT", "SystemRoot", "PSModulePath",
+	} {
+		w := ways(t, `"packages": [{"registryType": "npm", "identifier": "x", "version": "1.0.0", "environmentVariables": [{"name": "`+name+`", "default": "x"}]}]`)[0]
+		if !strings.Contains(w.Refused, name) {
+			t.Errorf("%s is refused for %q", name, w.Refused)
+		}
+	}
+	for _, name := range []string{"SSH_HOST", "BUNDLE_ID", "DENO_DEPLOY_TOKEN", "BROWSER_TYPE"} {
+		w := ways(t, `"packages": [{"registryType": "npm", "identifier": "x", "version": "1.0.0", "environmentVariables": [{"name": "`+name+`", "default": "x"}]}]`)[0]
+		if w.Refused != "" {
+			t.Errorf("%s is refused for %q, and rules nothing", name, w.Refused)
+		}
+	}
+}
+
 // TestAnswers asks what is not a registry, or one that cannot be understood.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
@@ -282,6 +304,7 @@ func TestAnswers(t *testing.T) {
 		"old shape":       {say(200, `{"servers": [{"name": "a.b/c", "version": "1.0.0"}], "name": "a.b/c"}`), tool.Upstream, "API v0.1"},
 		"bad names":       {say(200, `{"servers": [{"server": {"name": "--flag", "version": "1"}}], "server": {"name": "--flag", "version": "1"}}`), tool.Upstream, "API v0.1"},
 		"another server":  {say(200, `{"servers": [{"server": {"name": "x", "version": ""}}], "server": {"name": "a.b/other", "version": "1.0.0"}}`), tool.Upstream, "API v0.1"},
+		"a cursor":        {say(200, `{"servers": [], "metadata": {"nextCursor": "1\u001b[31m"}, "server": {"name": "x", "version": "\u001b"}}`), tool.Upstream, "API v0.1"},
 		"huge":            {say(200, `{"servers": [`+strings.Repeat(" ", 5<<20)+`]}`), tool.Upstream, "4 MiB"},
 		"deep":            {say(200, strings.Repeat("[", 1<<20)), tool.Upstream, "not JSON"},
 		"an error":        {say(500, `{"servers": []}`), tool.Upstream, "status 500"},

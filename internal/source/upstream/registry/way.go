@@ -316,7 +316,9 @@ func (b *builder) argument(a *arg, to *[]part, place string) {
 // ruling matches environment variables that make programs load other code, fetch code from another place or send data
 // elsewhere. A registry must not set them.
 var ruling = lazyregexp.New(`(?i)^(PATH|HOME|SHELL|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|NODE_.*|NPM_.*|YARN_.*|PYTHON.*|PIP_.*|UV_.*|VIRTUAL_ENV|` +
-	`DOCKER_.*|CONTAINER_HOST|GIT_.*|SSL_.*|CURL_.*|REQUESTS_CA_BUNDLE|(HTTPS?|ALL|NO|FTP)_PROXY|PERL5.*|RUBY.*|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|COLLIE_.*)$`)
+	`BUN_.*|DENO_(DIR|CERT|TLS_CA_STORE)|COREPACK_.*|ELECTRON_RUN_AS_NODE|DOCKER_.*|CONTAINER_HOST|GIT_.*|SSH_ASKPASS.*|SSL_.*|SSLKEYLOGFILE|OPENSSL_(CONF|ENGINES|MODULES)|CURL_.*|REQUESTS_CA_BUNDLE|(HTTPS?|ALL|NO|FTP)_PROXY|` +
+	`PERL5.*|RUBY.*|GEM_(HOME|PATH)|BUNDLE_(GEMFILE|PATH)|LUA_C?PATH|CLASSPATH|(JAVA|JDK)_.*OPTIONS|_JAVA_OPTIONS|DOTNET_.*|CORECLR_.*|COR_PROFILER.*|GOFLAGS|GOPROXY|RUSTC_.*|CARGO_HOME|GCONV_PATH|GLIBC_.*|` +
+	`EDITOR|VISUAL|PAGER|BROWSER|PROMPT_COMMAND|XDG_.*|USERPROFILE|(LOCAL)?APPDATA|COMSPEC|PATHEXT|SYSTEMROOT|WINDIR|PSMODULEPATH|COLLIE_.*)$`)
 
 func (b *builder) variable(a *arg) {
 	switch {
@@ -476,6 +478,9 @@ func wrongURL(text string) string {
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" || u.User != nil:
 		return fmt.Sprintf("its address is %q, expected an https URL", clean(text))
+	case strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > unicode.MaxASCII }):
+		// Because such names can look like others, and what a person agrees to is what they see.
+		return fmt.Sprintf("its address is %q, expected a host in ASCII, such as xn--fsqu00a.example", clean(text))
 	case isLocal(u.Hostname()) || isPrivate(u.Hostname()):
 		return fmt.Sprintf("its address is %q, which is on a private network", clean(text))
 	}
