@@ -36,6 +36,7 @@ build: ## bin/collie, static and stripped
 # RELEASES is the address that the files will lie at, for install.sh, the formula and the manifest.
 release: ## dist/: archives, .deb, .rpm, checksums, bills of materials, installer, formula and manifest for PLATFORMS; the same commit makes the same bytes
 	rm -rf dist
+	go -C tools/release test .
 	go -C tools/release build -o $(CURDIR)/bin/release .
 	bin/release -version '$(VERSION)' -epoch $$(git log -1 --format=%ct) -url '$(RELEASES)' -platforms '$(PLATFORMS)' -- $(SMALL)
 

@@ -42,6 +42,29 @@ only_ada() {
 	[ -z "$left" ] || fail "$1 leaves: $left"
 }
 
+echo "== files"
+(cd "$dist" && sha256sum -c --quiet checksums.txt) || fail "a file is not what checksums.txt says"
+for file in "$dist"/*; do
+	name=$(basename "$file")
+	[ "$name" = checksums.txt ] || grep -q "  $name\$" "$dist/checksums.txt" || fail "checksums.txt does not name $name"
+done
+sum_of() { sed -n "s/  $1\$//p" "$dist/checksums.txt"; }
+for archive in "$dist"/collie_*.tar.gz "$dist"/collie_*.zip; do
+	[ -e "$archive" ] || continue # no archive of this kind was built
+	name=$(basename "$archive") program=collie from=$dist/collie.rb
+	case $name in
+	*.zip) program=collie.exe from=$dist/collie.json list=$(python3 -m zipfile -l "$archive" 2>/dev/null | sed '1d; s/ .*//') || list= ;;
+	*) list=$(tar -tzf "$archive") ;;
+	esac
+	if [ -z "$list" ]; then echo "   no python3 here: what is in $name was not looked at"; else
+		for inside in "$program" README.md README.zh-CN.md CHANGELOG.md LICENSE LICENSES.txt completions/collie.bash completions/_collie completions/collie.fish completions/collie.ps1 man/collie.1; do
+			echo "$list" | grep -qx "$inside" || fail "$name has no $inside"
+		done
+	fi
+	grep -q "/$name\"" "$from" && grep -q "\"$(sum_of "$name")\"" "$from" || fail "$(basename "$from") does not have $name with its sum"
+	[ -s "${archive%%.tar.gz}.cdx.json" ] || [ -s "${archive%.zip}.cdx.json" ] || fail "$name has no bill of materials"
+done
+
 everything >"$work/before"
 echo "== $(basename "$deb")"
 cp "$deb" "$root/tmp/collie.deb"
@@ -89,7 +112,7 @@ if [ -n "${OLD:-}" ]; then
 	mkfifo -m 666 "$root/home/ada/say"
 	as_ada sh -c 'cd; collie stdio <say >heard 2>bridge.log & echo $! >bridge'
 	exec 9>"$root/home/ada/say"
-	heard() { i=0; until grep -q "\"id\":$1[,}]" "$root/home/ada/heard"; do i=$((i+1)); [ $i -lt 300 ] || fail "upgrade: no answer to request $1: $(tail -n 3 "$root/home/ada/bridge.log")"; sleep 0.1; done; }
+	heard() { i=0; until grep -qs "\"id\":$1[,}]" "$root/home/ada/heard"; do i=$((i+1)); [ $i -lt 300 ] || fail "upgrade: no answer to request $1: $(tail -n 3 "$root/home/ada/bridge.log")"; sleep 0.1; done; }
 	echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"check","version":"1"}}}' >&9
 	heard 1
 	echo '{"jsonrpc":"2.0","method":"notifications/initialized"}' >&9

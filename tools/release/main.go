@@ -59,7 +59,7 @@ func (r *release) run(platforms []string) (err error) {
 	if !filepath.IsAbs(r.out) {
 		r.out = filepath.Join(r.root, r.out)
 	}
-	r.number = number(r.version)
+	r.number = number(r.version, r.mtime)
 	if r.stage, err = os.MkdirTemp("", "collie-release-"); err != nil {
 		return err
 	}
@@ -99,12 +99,13 @@ func (r *release) run(platforms []string) (err error) {
 	return os.WriteFile(filepath.Join(r.out, "checksums.txt"), []byte(sums.String()), 0o644)
 }
 
-// number makes a version that dpkg and rpm sort: 1.2.3 of v1.2.3, 1.2.3+4.gabc of v1.2.3-4-gabc, 0.0.0+abc of a commit.
-func number(version string) string {
+// number makes a version that dpkg and rpm sort: 1.2.3 of v1.2.3, 1.2.3+4.gabc of v1.2.3-4-gabc, 0.0.0+20260102030405.abc of a
+// commit of that time without a tag before it, since hashes alone say nothing of which is newer.
+func number(version string, at time.Time) string {
 	n := strings.TrimPrefix(version, "v")
 	base, rest, more := strings.Cut(n, "-")
 	if strings.Count(base, ".") != 2 || strings.Trim(base, "0123456789.") != "" {
-		return "0.0.0+" + strings.ReplaceAll(n, "-", ".")
+		return "0.0.0+" + at.UTC().Format("20060102150405") + "." + strings.ReplaceAll(n, "-", ".")
 	}
 	if more {
 		return base + "+" + strings.ReplaceAll(rest, "-", ".")
