@@ -19,7 +19,7 @@ export const frame = {
   'In this conversation': '在此对话中', 'Always, until {}': '始终允许，到 {} 为止', 'Always, until you take it back': '始终允许，直到你收回',
   'everything in notebook {}': '笔记本 {} 中的全部内容', '{} and all below it': '{} 及其下的全部内容', 'everything in folder {}': '文件夹 {} 中的全部内容',
   'everything at {}': '{} 上的全部内容', 'the command {}': '命令 {}',
-  'until': '直到',
+  'low': '低', 'medium': '中等', 'high': '高', 'critical': '严重', 'until': '直到',
   'A server asks you:': '服务器向你提问：', 'It wants you to open a page. Do so only if you trust the server and know the address:': '它希望你打开一个页面。仅在你信任该服务器并认得此地址时才打开：',
   'optional': '可选', 'The server gets what you fill in. Give it no passwords or keys here.': '你填写的内容会发给服务器。不要在此填写密码或密钥。',
   'I have opened it': '我已打开', 'Send to the server': '发给服务器', 'Decline': '不提供',
