@@ -10,7 +10,7 @@ import (
 
 // This file parses the three kinds of files: agents, context entries and skills.
 
-// add parses one file of a kind and adds it.
+// add parses one file of a kind and adds it to l. It returns the reason if the file cannot be used.
 func (l *Library) add(kind, name, file, text string, project bool, root, dir string) *Problem {
 	switch kind {
 	case agentsFolder:
@@ -121,7 +121,8 @@ type Match struct {
 }
 
 // Matching returns the entries for an agent (empty: no named agent) whose keywords occur in texts. texts are in the
-// order of the conversation. A keyword of Latin letters or digits is a whole word; others may stand anywhere.
+// order of the conversation. A keyword must be a whole word; in scripts without spaces between words, such as Chinese,
+// it may stand anywhere.
 func (l *Library) Matching(agent string, texts []string) (out []Match) {
 	lower := make([]string, len(texts))
 	for i := range texts {
@@ -139,6 +140,7 @@ func (l *Library) Matching(agent string, texts []string) (out []Match) {
 	return out
 }
 
+// in returns the match of e in the latest of texts that contains one of its keywords. texts must be in lower case.
 func (e *Entry) in(texts []string) (Match, bool) {
 	for back := range texts {
 		for _, k := range e.Keywords {
@@ -150,7 +152,7 @@ func (e *Entry) in(texts []string) (Match, bool) {
 	return Match{}, false
 }
 
-// said reports whether text contains word.
+// said reports whether text contains word, as a whole word if its script separates words by spaces.
 func said(text, word string) bool {
 	for at := 0; ; {
 		i := strings.Index(text[at:], word)

@@ -131,7 +131,7 @@ func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 	return p.finishRun(end)
 }
 
-// promptText returns the text on stdin, followed by the prompt.
+// promptText returns the prompt, followed by the text on stdin, if there is any.
 func (p commands) promptText(prompt string) (string, error) {
 	if output.IsTerminal(p.In) {
 		if strings.TrimSpace(prompt) == "" {
@@ -227,8 +227,8 @@ func NoModel(ctx context.Context, p *root.Program, model string, err error) erro
 	return root.Usage("%s", FoundHere(ctx, p))
 }
 
-// FoundHere returns a sentence about the providers found on this machine, if none is set up;
-// otherwise "".
+// FoundHere returns a sentence that tells how to set up a provider, the first found on this machine if there is any. It
+// returns "" if one is set up already.
 func FoundHere(ctx context.Context, p *root.Program) string {
 	cfg, err := p.Load()
 	if err != nil || len(cfg.Providers) > 0 {
@@ -249,19 +249,21 @@ func FoundHere(ctx context.Context, p *root.Program) string {
 			return locale.Sprintf("no provider of models is set up; %s is here, an agent with a model of its own: %s", a.Name, p.Typed("agent run --agent "+a.Name))
 		}
 	}
-	return locale.Sprintf("no provider of models is set up, and none was found on this machine: %s", p.Typed(strings.Join([]string{"provider", "add", "openai"}, " ")))
+	command := strings.Join([]string{"provider", "add", "openai"}, " ") // not a constant, which would count as a text to translate
+	return locale.Sprintf("no provider of models is set up, and none was found on this machine: %s", p.Typed(command))
 }
 
 // maxNamed is how many models an error names.
 const maxNamed = 6
 
-// noModelChosen names models that can be chosen: those of the configured provider, or of all, that can call tools.
+// noModelChosen returns an error that names models to choose from: those that can call tools, of the configured provider
+// or else of all. If there is none, it returns err.
 func noModelChosen(ctx context.Context, p *root.Program, cfg *config.Config, err error) error {
 	m, opened := app.OpenModelsWithoutGateway(ctx, cfg, app.Options{Env: p.Env})
 	if opened != nil {
 		return err
 	}
-	defer func() { _ = m.Close(ctx) }() // nothing was learned that matters
+	defer func() { _ = m.Close(ctx) }() // only a list was read; an error of Close changes nothing
 	listed, _ := m.List(ctx, cfg.Agent.Provider)
 	var names []string
 	for _, i := range listed {

@@ -105,7 +105,7 @@ type backlinks struct {
 	out       backlinksResult
 }
 
-// findScope determines which notebooks to search.
+// findScope sets the notebooks to search.
 func (b *backlinks) findScope(ctx context.Context) error {
 	restricted, err := b.r.Levels.Restricted(ctx)
 	if err != nil || !restricted {
@@ -116,6 +116,8 @@ func (b *backlinks) findScope(ctx context.Context) error {
 	return err
 }
 
+// collectLinks adds the links to the result: those that the kernel lists in the one document to search, or else those in
+// the index.
 func (b *backlinks) collectLinks(ctx context.Context) error {
 	if b.within == nil {
 		return b.indexedLinks(ctx)
@@ -133,7 +135,7 @@ func (b *backlinks) collectLinks(ctx context.Context) error {
 	return err
 }
 
-// indexedLinks returns the links in the index.
+// indexedLinks adds the links in the index to the result.
 func (b *backlinks) indexedLinks(ctx context.Context) error {
 	rows, err := b.r.Kernel.References(ctx, b.target.ID, b.target.What == access.Document, b.notebooks, maxReferences+1)
 	if err != nil {
@@ -163,6 +165,7 @@ func (b *backlinks) indexedLinks(ctx context.Context) error {
 	return nil
 }
 
+// collectMentions adds the mentions to the result. The kernel lists them for one document at a time.
 func (b *backlinks) collectMentions(ctx context.Context) error {
 	documents := []action.Target{}
 	if b.within != nil {
@@ -188,7 +191,7 @@ func (b *backlinks) collectMentions(ctx context.Context) error {
 	return nil
 }
 
-// mentioningDocs returns documents that mention the target by name.
+// mentioningDocs returns documents that mention the target by name, and records in the result if there may be more.
 func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Target, err error) {
 	var found []kernel.BacklinkDocument
 	if b.notebooks != nil {
@@ -209,7 +212,7 @@ func (b *backlinks) mentioningDocs(ctx context.Context) (documents []action.Targ
 	}
 	for _, d := range found {
 		hpath := d.HPath
-		if b.notebooks == nil { // the first element is the notebook
+		if b.notebooks == nil { // in this list of the kernel, the first element is the notebook
 			_, after, _ := strings.Cut(hpath, "/")
 			hpath = "/" + after
 		}
@@ -245,7 +248,7 @@ func (b *backlinks) blocks(ctx context.Context, found []kernel.BacklinkBlock, in
 	return out, nil
 }
 
-// redactReferences removes text of hidden blocks from the texts of referring blocks.
+// redactReferences removes text of hidden blocks from the texts of referring blocks, in place.
 func redactReferences(ctx context.Context, r *action.Request, rows []kernel.Reference) error {
 	texts := make([]string, len(rows))
 	for i := range rows {
@@ -266,7 +269,7 @@ func contains(text, keyword string) bool {
 	return strings.Contains(strings.ToLower(text), strings.ToLower(keyword))
 }
 
-// textOfDOM returns the text that the editor's form of a block shows.
+// textOfDOM returns the text of a block, given its HTML in the editor.
 func textOfDOM(dom string) string {
 	var b strings.Builder
 	for {
