@@ -123,7 +123,8 @@ func (s *Server) checkGiven(w *Way, given map[string]string) error {
 	return nil
 }
 
-// text returns the text with inputs filled in; ok is false if it is left out.
+// text returns the part with its inputs filled in. It returns false if the part is left out, because it is optional and
+// an input has no value.
 func (p *part) text(given map[string]string) (string, bool) {
 	var out strings.Builder
 	for _, piece := range p.pieces {
@@ -141,7 +142,7 @@ func (p *part) text(given map[string]string) (string, bool) {
 	return out.String(), true
 }
 
-// words returns the arguments that a part is.
+// words returns a part as arguments of a command: a flag, a value, or both. There are none if the part is left out.
 func (p *part) words(given map[string]string) []string {
 	if p.flag {
 		return []string{p.name}

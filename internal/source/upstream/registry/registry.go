@@ -291,7 +291,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	return &tool.Error{Op: op, Kind: tool.Unavailable, Subject: c.base.Host, Message: message, Hint: hint, Err: errors.New(clean(err.Error()))}
 }
 
-// odd returns the error for an answer that no registry gives.
+// odd returns the error for an answer that does not follow the API of registries.
 func (c *Client) odd(format string, args ...any) error {
 	return &tool.Error{
 		Op: op, Kind: tool.Upstream, Subject: c.base.Host, Message: "what answers is not an MCP registry of API v0.1: " + fmt.Sprintf(format, args...),

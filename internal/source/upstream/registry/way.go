@@ -78,12 +78,13 @@ type part struct {
 	name     string // name of a variable or header, or a flag that precedes the value as an argument
 	flag     bool   // a flag without a value
 	pieces   []piece
-	optional bool // left out if an input in it is empty
+	optional bool // left out if an input in it has no value
 }
 
+// piece is a literal text or the place of an input.
 type piece struct {
 	text string // a literal, as the registry has it
-	key  string // else the key of an input
+	key  string // the key of the input, empty for a literal
 }
 
 // Program returns the program that runs the package; empty for a URL.
@@ -104,9 +105,10 @@ func (d *detail) ways() []Way {
 	return out
 }
 
-// builder builds a Way step by step. The first refusal ends that.
+// builder builds a Way step by step. After a refusal the way cannot be taken, so what the later steps build is not used.
 type builder struct{ Way }
 
+// refuse marks the way as refused. Only the first reason is kept.
 func (b *builder) refuse(format string, args ...any) {
 	if b.Refused == "" {
 		b.Refused = fmt.Sprintf(format, args...)
@@ -123,23 +125,26 @@ var (
 	imageSum   = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 )
 
+// way returns the way to run a package. A package from another package registry than the usual one is refused, because
+// npx, uvx and docker would look for its name in the usual one, where it may be somebody else's.
 func (p *pack) way() Way {
 	b := builder{Way{Kind: Kind(clean(p.Type)), Package: clean(p.Name + " " + p.Version), Inputs: []Input{}}}
 	if len(p.Name) > maxValue || len(p.Version) > maxValue {
 		b.refuse("the name of the package is too long")
 		return b.Way
 	}
-	base := strings.TrimSuffix(strings.TrimSuffix(p.Base, "/"), "/simple")
-	hint, usual, hints := p.Hint, "", ""
+	base := strings.TrimSuffix(strings.TrimSuffix(p.Base, "/"), "/simple") // PyPI's index is https://pypi.org/simple
+	// The URLs of the usual package registries, and the program that runs their packages.
+	usual, runner := "", ""
 	switch b.Kind {
 	case NPM:
-		usual, hints = "https://registry.npmjs.org", "npx"
+		usual, runner = "https://registry.npmjs.org", "npx"
 		b.npm(p)
 	case PyPI:
-		usual, hints = "https://pypi.org", "uvx"
+		usual, runner = "https://pypi.org", "uvx"
 		b.pypi(p)
 	case OCI:
-		usual, hints = "https://docker.io https://ghcr.io", "docker"
+		usual, runner = "https://docker.io https://ghcr.io", "docker"
 		b.image(p)
 	case Remote:
 		b.refuse("a package of type remote is unknown")
@@ -151,8 +156,8 @@ func (p *pack) way() Way {
 		return b.Way
 	case base != "" && !slices.Contains(strings.Fields(usual), base):
 		b.refuse("the package comes from %s, which its program does not ask by itself", clean(base))
-	case hint != "" && hint != hints:
-		b.refuse("it wants to be run by %q, expected %s", clean(hint), hints)
+	case p.Hint != "" && p.Hint != runner:
+		b.refuse("it wants to be run by %q, expected %s", clean(p.Hint), runner)
 	case p.Carrier.Type != "" && p.Carrier.Type != "stdio":
 		b.refuse("it speaks %s after it was started, expected stdio", clean(p.Carrier.Type))
 	case len(p.ForRun) > maxItems || len(p.Args) > maxItems || len(p.Variable) > maxItems:
@@ -183,7 +188,8 @@ func (b *builder) pypi(p *pack) {
 	b.command, b.Package = "uvx", p.Name+"=="+p.Version
 }
 
-// image reads NAME, NAME:TAG, NAME@SUM and NAME:TAG@SUM. Without both, the version is the tag.
+// image reads NAME, NAME:TAG, NAME@SUM and NAME:TAG@SUM. If the name has neither a tag nor a sum, the version of the
+// package is the tag.
 func (b *builder) image(p *pack) {
 	name, sum, summed := strings.Cut(p.Name, "@")
 	tag := ""
@@ -215,8 +221,8 @@ func literals(texts ...string) (out []part) {
 }
 
 // runtime reads the arguments for the program that runs the package (npx, docker). Such arguments could make it run
-// something else, or give a container access to this machine. So it accepts only arguments that are passed anyway, and
-// those whose value a person gives.
+// something else, or give a container access to this machine. So it accepts only arguments that are passed anyway,
+// environment variables of a container, which [builder.variable] checks, and mounts whose host folder a person gives.
 func (b *builder) runtime(args []arg) {
 	for i := range args {
 		a := &args[i]
@@ -282,7 +288,7 @@ var (
 	inputKey      = lazyregexp.New(`^[A-Za-z0-9_.-]{1,128}$`)
 )
 
-// argument adds an argument to a list.
+// argument adds an argument to a list. place, such as "argument 2", names an input that the registry gives no name.
 func (b *builder) argument(a *arg, to *[]part, place string) {
 	var out part
 	switch a.Type {
@@ -292,6 +298,7 @@ func (b *builder) argument(a *arg, to *[]part, place string) {
 			return
 		}
 		out.name = a.Name
+		// An argument without a value and without anything that describes one is a flag.
 		if out.flag = a.Value == nil && a.Default == "" && a.Description == "" && !a.Required || a.Value != nil && *a.Value == ""; out.flag {
 			*to = append(*to, out)
 			return
@@ -313,18 +320,19 @@ func (b *builder) argument(a *arg, to *[]part, place string) {
 	}
 }
 
-// ruling matches environment variables that make programs load other code, fetch code from another place or send data
-// elsewhere. A registry must not set them.
-var ruling = lazyregexp.New(`(?i)^(PATH|HOME|SHELL|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|NODE_.*|NPM_.*|YARN_.*|PYTHON.*|PIP_.*|UV_.*|VIRTUAL_ENV|` +
+// rulingVariable matches environment variables that make programs load other code, fetch code from another place or send
+// data elsewhere. A registry must not set them.
+var rulingVariable = lazyregexp.New(`(?i)^(PATH|HOME|SHELL|IFS|ENV|BASH_.*|LD_.*|DYLD_.*|NODE_.*|NPM_.*|YARN_.*|PYTHON.*|PIP_.*|UV_.*|VIRTUAL_ENV|` +
 	`BUN_.*|DENO_(DIR|CERT|TLS_CA_STORE)|COREPACK_.*|ELECTRON_RUN_AS_NODE|DOCKER_.*|CONTAINER_HOST|GIT_.*|SSH_ASKPASS.*|SSL_.*|SSLKEYLOGFILE|OPENSSL_(CONF|ENGINES|MODULES)|CURL_.*|REQUESTS_CA_BUNDLE|(HTTPS?|ALL|NO|FTP)_PROXY|` +
 	`PERL5.*|RUBY.*|GEM_(HOME|PATH)|BUNDLE_(GEMFILE|PATH)|LUA_C?PATH|CLASSPATH|(JAVA|JDK)_.*OPTIONS|_JAVA_OPTIONS|DOTNET_.*|CORECLR_.*|COR_PROFILER.*|GOFLAGS|GOPROXY|RUSTC_.*|CARGO_HOME|GCONV_PATH|GLIBC_.*|` +
 	`EDITOR|VISUAL|PAGER|BROWSER|PROMPT_COMMAND|XDG_.*|USERPROFILE|(LOCAL)?APPDATA|COMSPEC|PATHEXT|SYSTEMROOT|WINDIR|PSMODULEPATH|COLLIE_.*)$`)
 
+// variable adds an environment variable.
 func (b *builder) variable(a *arg) {
 	switch {
 	case !envName.MatchString(a.Name):
 		b.refuse("the name of a variable is %q", clean(a.Name))
-	case ruling.MatchString(a.Name):
+	case rulingVariable.MatchString(a.Name):
 		b.refuse("it wants to set %s, which decides what programs do", a.Name)
 	default:
 		out := part{name: a.Name}
@@ -374,7 +382,7 @@ func (b *builder) fill(out *part, a *arg, key, place string) bool {
 	return true
 }
 
-// literal appends a literal text. It joins adjacent literals, so that a ${ made of two of them is
+// literal appends a literal text. It joins adjacent literals, so that a ${ whose characters come from two of them is
 // escaped.
 func (p *part) literal(text string) {
 	if n := len(p.pieces); n > 0 && p.pieces[n-1].key == "" {
@@ -384,8 +392,8 @@ func (p *part) literal(text string) {
 	p.pieces = append(p.pieces, piece{text: text})
 }
 
-// plain refuses texts that cannot be part of an argument, a variable or a header. It reports
-// whether all are accepted.
+// plain refuses the way if a text of a cannot be part of an argument, a variable or a header. It reports whether all
+// are accepted.
 func (b *builder) plain(a *arg) bool {
 	texts := append([]string{a.Default, a.Name}, a.Choices...)
 	if a.Value != nil {
@@ -404,6 +412,7 @@ func (b *builder) plain(a *arg) bool {
 	return true
 }
 
+// wrongText returns what is wrong with a text, as the end of a sentence; empty if it is accepted.
 func wrongText(s string) string {
 	switch {
 	case len(s) > maxValue:
@@ -416,6 +425,7 @@ func wrongText(s string) string {
 	return ""
 }
 
+// input adds the input that a asks for, unless one with its key exists.
 func (b *builder) input(key, place string, a *arg) {
 	if slices.ContainsFunc(b.Inputs, func(i Input) bool { return i.Key == key }) {
 		return
@@ -433,6 +443,7 @@ func (b *builder) input(key, place string, a *arg) {
 	b.Inputs = append(b.Inputs, in)
 }
 
+// way returns the way to reach a server by its URL.
 func (r *remote) way() Way {
 	b := builder{Way{Kind: Remote, Package: clean(r.URL), Inputs: []Input{}}}
 	switch r.Type {
@@ -447,8 +458,8 @@ func (r *remote) way() Way {
 		return b.Way
 	}
 	b.fill(&b.url, &arg{Value: &r.URL, Variables: r.Variables}, "url", "url")
-	b.url.optional = false
-	// The host is checked again when it is known in full.
+	b.url.optional = false // without its URL there is no server
+	// [Server.Entry] checks the URL again, with the inputs filled in.
 	probe := variableIn.ReplaceAllString(r.URL, "x")
 	if why := wrongURL(probe); why != "" {
 		b.refuse("%s", why)
@@ -458,7 +469,7 @@ func (r *remote) way() Way {
 		switch lower := strings.ToLower(h.Name); {
 		case !headerName.MatchString(h.Name):
 			b.refuse("the name of a header is %q", clean(h.Name))
-		case strings.HasPrefix(lower, "mcp-"), strings.HasPrefix(lower, "proxy-"), slices.Contains(strings.Fields(ofHTTP), lower):
+		case strings.HasPrefix(lower, "mcp-"), strings.HasPrefix(lower, "proxy-"), slices.Contains(strings.Fields(connectionHeaders), lower):
 			b.refuse("it wants to set the header %s, which belongs to the connection", h.Name)
 		default:
 			out := part{name: h.Name}
@@ -470,7 +481,8 @@ func (r *remote) way() Way {
 	return b.Way
 }
 
-const ofHTTP = "host connection content-length content-type content-encoding transfer-encoding te trailer upgrade accept accept-encoding origin cookie last-event-id"
+// connectionHeaders are headers that the entry of a server must not set.
+const connectionHeaders = "host connection content-length content-type content-encoding transfer-encoding te trailer upgrade accept accept-encoding origin cookie last-event-id"
 
 // wrongURL returns why a URL is refused as the address of a server; empty if it is accepted.
 func wrongURL(text string) string {
@@ -506,4 +518,5 @@ func isPrivate(host string) bool {
 	return last == host || slices.Contains([]string{"local", "internal", "lan", "home", "intranet", "arpa"}, last) || numeric.MatchString(last)
 }
 
+// numeric matches the last part of a name that some resolvers read as part of an address.
 var numeric = lazyregexp.New(`^(\d+|0x[0-9a-f]*)$`)
