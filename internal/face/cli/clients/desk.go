@@ -35,7 +35,7 @@ func (d Desk) List() ([]hostadmin.Connected, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hostadmin.ClientConnections(d.Program.Env, dir, commands{d.Program}.runs), nil
+	return hostadmin.ClientConnections(d.Program.Env, dir, commands{d.Program}.programExists), nil
 }
 
 // Connect writes Collie into a client's file.

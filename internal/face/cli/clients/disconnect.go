@@ -19,7 +19,7 @@ import (
 // disconnect reverts what connect did to a client's files.
 func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	o := hostadmin.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
-	if f.name != "collie" {
+	if f.name != "collie" { // not the default of the flag; without a name, all entries that start Collie are meant
 		o.Name = f.name
 	}
 	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, o)
@@ -31,7 +31,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	}
 	if err != nil {
 		for _, d := range done {
-			_, _ = fmt.Fprint(p.Err, backText(&d, f.dry)) // print also on an error, which is about another file
+			_, _ = fmt.Fprint(p.Err, disconnectedText(&d, f.dry)) // what was done is told even after an error, which is about another file
 		}
 		return err
 	}
@@ -48,7 +48,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	}
 	var text strings.Builder
 	for _, d := range done {
-		text.WriteString(backText(&d, f.dry))
+		text.WriteString(disconnectedText(&d, f.dry))
 	}
 	if f.dry {
 		text.WriteString(locale.T("nothing was written (--dry-run)\n"))
@@ -57,7 +57,8 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	return err
 }
 
-func backText(d *hostadmin.Disconnected, dry bool) string {
+// disconnectedText describes what was done to one file, or with dry what would be done.
+func disconnectedText(d *hostadmin.Disconnected, dry bool) string {
 	var b strings.Builder
 	say := func(did, would string, names []string) {
 		if dry {
@@ -82,8 +83,8 @@ func backText(d *hostadmin.Disconnected, dry bool) string {
 	return b.String()
 }
 
-// runs reports whether the program of a command exists.
-func (p commands) runs(command string) bool {
+// programExists reports whether the program of a command is installed.
+func (p commands) programExists(command string) bool {
 	_, err := process.Resolve(command, p.Env.List(), "")
 	return err == nil
 }
@@ -94,7 +95,7 @@ func (p commands) connectList() error {
 	if err != nil {
 		return err
 	}
-	list := hostadmin.ClientConnections(p.Env, dir, p.runs)
+	list := hostadmin.ClientConnections(p.Env, dir, p.programExists)
 	if p.JSON {
 		return p.PrintJSON(map[string]any{"clients": list})
 	}

@@ -90,7 +90,7 @@ func (j *joining) keepProfile(dir string) {
 	if j.profile != "" || j.file != "" {
 		return
 	}
-	for _, c := range hostadmin.ClientConnections(j.Env, dir, j.runs) {
+	for _, c := range hostadmin.ClientConnections(j.Env, dir, j.programExists) {
 		if c.HTTP {
 			c.Profile = j.tokenProfile()
 		}
@@ -158,7 +158,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
-		if j.file == "" && !hostadmin.IsInstalled(j.Env, j.client, plan.File, j.runs) {
+		if j.file == "" && !hostadmin.IsInstalled(j.Env, j.client, plan.File, j.programExists) {
 			j.Warn("%s does not seem to be installed: its program is not in PATH, and it has no files in %s", plan.Client.Title, root.ShortPath(filepath.Dir(plan.File), j.Env))
 		}
 		if err := j.apply(ctx, profile); err != nil {
