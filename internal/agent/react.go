@@ -28,7 +28,7 @@ type run struct {
 	info  Info
 	watch *stopwatch
 	files files
-	typed bool // the call was typed by a person
+	typed bool // a person typed the one call of this turn, as a command; no model requested it
 
 	set       toolset
 	before    []llm.Message // the conversation up to the message to answer
@@ -36,7 +36,7 @@ type run struct {
 	repeats   repeats
 	taints    taints
 	refused   map[string]int // refused calls by tool
-	callCount int            // in this turn
+	callCount int            // calls made in this turn
 	summaries int            // how often the conversation was summarized
 	usage     llm.Usage
 	cost      int64
@@ -47,7 +47,7 @@ type answer struct {
 	parts  []llm.Part
 	calls  []*call
 	finish llm.Finish
-	begun  bool // part of it was received
+	begun  bool // text or a call was received, which a second request would show twice
 }
 
 // maxRefusals is the number of refused calls of one tool that end a turn, because a person who is asked again and
@@ -105,8 +105,8 @@ func userMessage(text string) llm.Message {
 	return llm.Message{Role: llm.RoleUser, Parts: []llm.Part{{Kind: llm.PartText, Text: text}}}
 }
 
-// loop runs steps until the model requests no calls. The last step allowed has no tools, so that the model answers
-// with what it found.
+// loop runs steps until the model requests no calls. In the last step allowed the model must not call tools, so that it
+// answers with what it found.
 func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 	maxSteps := r.turn.Config.MaxSteps
 	if maxSteps <= 0 {
@@ -139,6 +139,7 @@ func (r *run) loop(ctx context.Context) (chat.Outcome, error) {
 		if ctx.Err() != nil {
 			return out, context.Cause(ctx)
 		}
+		// With a limit of one step, that step may call tools, since otherwise no turn could. A second one answers.
 		closing = r.shouldEnd(answer.calls, results) || maxSteps == 1
 		r.since = append(r.since, llm.Message{Role: llm.RoleAssistant, Parts: answer.parts}, llm.Message{Role: llm.RoleTool, Parts: results})
 		r.since = append(r.since, r.sink.Steered(step)...)
@@ -180,8 +181,8 @@ func (r *run) step(ctx context.Context, step int, closing bool) (answer, error) 
 		}
 		out, err := r.stream(ctx, step, req)
 		if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.ClassContext && !out.begun {
-			if shorter := r.shortenConversation(ctx, err); shorter != nil {
-				return out, shorter
+			if err := r.shortenConversation(ctx, err); err != nil {
+				return out, err
 			}
 			continue
 		}
@@ -189,7 +190,7 @@ func (r *run) step(ctx context.Context, step int, closing bool) (answer, error) 
 	}
 }
 
-// ask returns the request for the next step.
+// ask returns the request for the next step. If closing is set, the model may not call tools.
 func (r *run) ask(closing bool) *llm.Request {
 	cfg := &r.turn.Config
 	return &llm.Request{
@@ -198,7 +199,8 @@ func (r *run) ask(closing bool) *llm.Request {
 	}
 }
 
-// stream reads one answer and emits its events. Calls get new ids, because ids of providers are not unique or missing.
+// stream reads one answer and emits its events. Calls get new ids, because those of some providers are missing or
+// not unique.
 func (r *run) stream(ctx context.Context, step int, req *llm.Request) (out answer, err error) {
 	at := map[int]int{} // Index of an event to index of the part
 	text := map[int]*strings.Builder{}

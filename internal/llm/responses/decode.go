@@ -95,7 +95,7 @@ func (d *decoder) feed(f wire.Frame) error {
 			return err
 		}
 		return &llm.Error{Class: llm.ClassTransient, Message: "the response failed, and the provider does not say why"}
-	case "", "error":
+	case "", "error": // an error may come without a type
 		if err := wire.FrameError(f.Data); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func orNull(raw json.RawMessage) []byte {
 	return raw
 }
 
-// item begins or ends an item. Reasoning is kept whole, to go back, if it is encrypted.
+// item begins or ends an item. Encrypted reasoning is kept with all its fields, because later requests must send it back.
 func (d *decoder) item(e event) error {
 	var it item
 	if err := json.Unmarshal(e.Item, &it); err != nil {
@@ -162,7 +162,7 @@ func (d *decoder) end(e event) error {
 	return nil
 }
 
-// End implements [wire.Decoder]: without its last event an answer is not whole.
+// End implements [wire.Decoder]. It is called if the stream ends before the last event of an answer, so it returns an error.
 func (d *decoder) End(out []llm.Event) ([]llm.Event, error) {
 	return d.answer.Take(out), fmt.Errorf("no response.completed: %w", io.ErrUnexpectedEOF)
 }

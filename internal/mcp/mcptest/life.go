@@ -47,7 +47,7 @@ func (s *server) attend() (release func(), err error) {
 	}, nil
 }
 
-// outstay implements --ignore-eof: after the end of stdin it waits until ctx or lifetime ends.
+// outstay implements --ignore-eof: after the end of stdin the server stays until ctx or lifetime ends.
 func (s *server) outstay(ctx context.Context) {
 	if pause(ctx, lifetime) {
 		s.leave(exitLifetime)
@@ -79,7 +79,7 @@ func (s *server) startGrandchild() error {
 	return nil
 }
 
-// grandchild is the main function of that process.
+// grandchild is the main function of the process that startGrandchild starts.
 func grandchild() int {
 	signal.Ignore(syscall.SIGTERM, os.Interrupt)
 	pause(context.Background(), lifetime)

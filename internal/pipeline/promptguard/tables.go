@@ -30,8 +30,8 @@ type classes uint64
 // tables hold the rules, and the terms as a trie of bytes. They are read-only once loaded.
 type tables struct {
 	nodes   []node
-	letters []byte // of the nodes; the children of a node are consecutive
-	means   []meaning
+	letters []byte         // the letter that leads to each node; the children of a node are consecutive
+	means   []meaning      // the different meanings of terms
 	first   [256]int32     // children of the root
 	begin   [32 << 5]int32 // nodes of the first two letters of words
 	han     [maxHan]uint16 // nodes of Chinese characters
@@ -73,12 +73,13 @@ type rule struct {
 	weight int
 
 	steps  []step
-	beside []classes // that must occur anywhere in the sentence
+	beside []classes // each must occur somewhere in the sentence
 }
 
+// step is one place in the sequence of a rule.
 type step struct {
-	any classes
-	gap int // largest number of bytes before the next step
+	any classes // a term of any of these fits
+	gap int     // largest number of bytes before the next step
 }
 
 // loadTables parses the embedded files at the first use. It panics if they are invalid, which tests exclude.
@@ -221,13 +222,15 @@ func (t *tables) indexPrefixes() {
 // pairOf returns the index in begin of two letters.
 func pairOf(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 
-// enter returns the node for the first characters of text[i:], and where these end. No term has only one letter.
+// enter returns the node for the first characters of text[i:], 0 if no term begins with them, and where they end: after
+// two letters, which is possible because no term has only one, or after a Chinese character, else after one byte. If
+// digits is set, digits are read as the letters that they stand for.
 func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 	b := text[i]
 	switch {
 	case b < utf8.RuneSelf && !digits && i+1 < len(text) && alpha(b) && alpha(text[i+1]):
 		return t.begin[pairOf(b, text[i+1])], i + 2
-	case b >= 0xE4 && b <= 0xE9 && i+2 < len(text):
+	case b >= 0xE4 && b <= 0xE9 && i+2 < len(text): // the first byte of Chinese characters in UTF-8
 		r := rune(b&15)<<12 | rune(text[i+1]&63)<<6 | rune(text[i+2]&63)
 		if r -= firstHan; r >= 0 && r < maxHan {
 			return int32(t.han[r]), i + 3
@@ -236,7 +239,7 @@ func (t *tables) enter(text string, i int, digits bool) (at int32, end int) {
 	case digits && b >= '0' && b <= '9':
 		b = leet[b-'0']
 	case b < utf8.RuneSelf:
-		b |= 0x20
+		b |= 0x20 // to lower case
 	}
 	return t.first[b], i + 1
 }
@@ -254,7 +257,7 @@ func (t *tables) find(at int32, letter byte) int32 {
 	return 0
 }
 
-// rule parses a line of rules.txt.
+// rule parses the words of a line of rules.txt, where the form of a line is described.
 func (t *tables) rule(words []string) rule {
 	weight, err := strconv.Atoi(words[1])
 	r := rule{name: words[0], weight: weight}

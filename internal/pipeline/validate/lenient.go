@@ -22,7 +22,8 @@ import (
 // hold an object with fields that are null.
 const maxRereadings = 4
 
-// lenient returns the problems of obj after reinterpretation. err is the result of validating obj unchanged.
+// lenient returns the problems of obj after reinterpretation. values is the number of values in obj. err is the result of
+// validating obj unchanged.
 func (f *form) lenient(obj map[string]any, values int, err *jsonschema.ValidationError) []problem {
 	strictly := (&explainer{schemas: f.schemas, doc: obj}).problems(err)
 	doc := obj

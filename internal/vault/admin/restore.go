@@ -126,7 +126,8 @@ func checkBackup(ctx context.Context, op, backup, restored string, progress func
 	return info, syncFile(restored)
 }
 
-// keepCopy gives a vault and its log a second name, and returns it; "" if there is no vault.
+// keepCopy gives a vault and its log a second name, and returns that; "" if there is no vault. The log comes first,
+// because a vault without its log would look complete.
 func keepCopy(path string, now time.Time) (kept string, err error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -205,7 +206,7 @@ const lostList = "not-salvaged.txt"
 func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, lost []LostNotes, err error) {
 	const op = "salvage the vault"
 	if !v.Exists() {
-		_, err := v.open(ctx, op)
+		_, err := v.open(ctx, op) // returns the error for a missing vault
 		return report, nil, err
 	}
 	notes, err := salvage.Read(ctx, v.Path())

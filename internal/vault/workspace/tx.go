@@ -123,7 +123,8 @@ func newTx(w *Workspace, conn *sqlite.Conn, write bool) *Tx {
 	}
 }
 
-// forget drops everything read so far, so that it is read again.
+// forget drops everything read so far, so that it is read again. lostAttrs may now hold blocks that exist again; the
+// function of [Workspace.OnErased] has to check that in any case.
 func (tx *Tx) forget() {
 	tx.boxes, tx.lastNode = nil, 0
 	tx.docs, tx.blocks, tx.erased = map[int64]*tree.Document{}, map[string]*tree.Block{}, map[*nodeRow]bool{}

@@ -11,7 +11,7 @@ import (
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
-// This file has the command `collie cache path`.
+// This file has the command `collie cache path`, which shows where the tool cache and its key are.
 
 func (p commands) pathCommand() *cobra.Command {
 	return &cobra.Command{

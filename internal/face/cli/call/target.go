@@ -12,8 +12,8 @@ import (
 
 // This file decides which kernel a call is for, by flags such as --url, which may also be arguments of the action.
 
-// foreignTool reports whether a flag with the name of a kernel flag, such as --url, is an argument
-// of another server's tool: words, the words before it, name a tool that is not a SiYuan tool.
+// foreignTool reports whether flag has the name of a kernel flag, such as --url, but is an argument of another server's
+// tool. words are the words before the flag; the first names the tool.
 func foreignTool(words []string, flag string) bool {
 	if len(words) == 0 || !slices.Contains(root.KernelFlagNames, flag) {
 		return false
@@ -22,11 +22,12 @@ func foreignTool(words []string, flag string) bool {
 	return !ours
 }
 
-// chooseConnection applies the flags for a kernel to a command about words; no words mean all tools. If they
-// name a kernel or files are involved, the command does not use a running gateway: that may use another
-// kernel, and does not know this working directory.
+// chooseConnection decides whether a command may use a running gateway. words are the words of the command, of which the
+// first names a tool; no words mean all tools. It may not if the person has chosen a kernel, since the gateway may use
+// another one, nor for the tool file, since the gateway does not know this working directory. It also records whether the
+// tool is one of SiYuan's.
 func (p commands) chooseConnection(cfg *config.Config, words []string) {
-	name, ours := "", true
+	name, ours := "", true // all tools include those of SiYuan
 	if len(words) > 0 {
 		name, ours = app.NotesTool(words[0])
 	}

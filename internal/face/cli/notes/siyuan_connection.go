@@ -13,7 +13,7 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
-// This file has the commands that list and show saved connections to SiYuan.
+// This file has the commands that list, show and test saved connections to SiYuan.
 
 func (p commands) siyuanConnectionCommand() *cobra.Command {
 	return root.Group("connection", "Saved connections to SiYuan",
@@ -40,7 +40,7 @@ type connectionRow struct {
 	Name      string `json:"name"`
 	Current   bool   `json:"current"`
 	URL       string `json:"url"`
-	Token     string `json:"token"` // "configured", empty, or the reference it consists of
+	Token     string `json:"token"` // "configured", "empty", or a reference such as ${secret:NAME}
 	Workspace string `json:"workspace,omitempty"`
 }
 
@@ -113,7 +113,7 @@ func (p commands) siyuanConnectionShow(name string) error {
 	}
 	c, ok := saved.Get(name)
 	if !ok {
-		_, err := ownConnection("siyuan connection show", name, &saved)
+		_, err := ownConnection("siyuan connection show", name, &saved) // the error suggests a similar name
 		return err
 	}
 	r := rowOf(c, currentOf(&saved))

@@ -120,8 +120,8 @@ func (p *Program) Report(err error) int {
 	return code
 }
 
-// inLanguage translates the texts of an error. If people often see the errors of a package that does not translate its
-// texts, these are among the translations too.
+// inLanguage returns an error with its texts in the language of the terminal. Most packages return English texts; the
+// catalog has translations of those that people see often.
 func inLanguage(e *tool.Error) *tool.Error {
 	out := *e
 	out.Op, out.Message, out.Hint = locale.T(e.Op), locale.Sentence(e.Message), locale.Sentence(e.Hint)
@@ -134,8 +134,8 @@ func inLanguage(e *tool.Error) *tool.Error {
 // diskFull is the kind of error for a full disk.
 const diskFull tool.ErrorKind = "disk_full"
 
-// ofSystem turns an error of the file system, a full disk or a denied access, into one with a hint for people. It leaves
-// errors alone that explain themselves.
+// ofSystem turns an error of the file system, a full disk or a denied access, into one with a hint for people. Errors
+// that already have an explanation are returned as they are.
 func ofSystem(err error) error {
 	e, ok := errors.AsType[*fs.PathError](err)
 	if _, explained := errors.AsType[*tool.Error](err); !ok || explained || IsUsage(err) || IsConfig(err) {
@@ -153,8 +153,8 @@ func ofSystem(err error) error {
 	return out
 }
 
-// inOneLine returns an error without its fields if its message says the same. If the message contains that of its only
-// field, the field's path and message replace it.
+// inOneLine returns an error without its fields if the message of each equals that of the error. If the error has one
+// field, whose message is part of its own, the path and message of the field become its message.
 func inOneLine(e *tool.Error) *tool.Error {
 	differs := func(f tool.Field) bool { return f.Message != e.Message }
 	if len(e.Fields) > 1 && !slices.ContainsFunc(e.Fields, differs) {
@@ -202,7 +202,7 @@ func exitOf(kind tool.ErrorKind) int {
 	return ExitFailed
 }
 
-// SecretError says what to do if secrets cannot be accessed.
+// SecretError returns the error for secrets that cannot be accessed, with what to do.
 func SecretError(op, name string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err

@@ -18,7 +18,7 @@ type record struct {
 	ClientSecret string    `json:"clientSecret,omitempty"`
 	ClientAuth   string    `json:"clientAuth"`           // how the client authenticates: none, basic or post
 	ClientEnds   time.Time `json:"clientEnds,omitzero"`  // when the client's secret expires
-	Registered   bool      `json:"registered,omitempty"` // registered by us, for Redirect
+	Registered   bool      `json:"registered,omitempty"` // Collie registered the client, with Redirect
 	Doubtful     bool      `json:"doubtful,omitempty"`   // the server may have forgotten the client
 	Redirect     string    `json:"redirect"`             // URI of the callback
 	TokenURL     string    `json:"tokenUrl"`
@@ -30,7 +30,7 @@ type record struct {
 	Scopes       []string  `json:"scopes,omitempty"`   // granted
 	Wanted       []string  `json:"wanted,omitempty"`   // named by the server in a later refusal
 	Subject      string    `json:"subject,omitempty"`  // who signed in
-	Login        string    `json:"login"`              // random, different for each sign-in
+	Login        string    `json:"login"`              // random, different for each sign-in; see Principal
 	ByItself     bool      `json:"byItself,omitempty"` // obtained with the client's own credentials
 }
 
@@ -51,8 +51,8 @@ func (s *Session) recordKey() string {
 	return Prefix + "server:" + digest(s.server.Name, s.server.URL, s.server.ClientID)
 }
 
-// load reads the record of this server and its key; rec is nil if there is none, or if it cannot be read: the next
-// sign-in replaces it.
+// load reads the record of this server and its key. rec is nil if there is none, or if what is stored cannot be
+// used: the next sign-in replaces that.
 func (s *Session) load(ctx context.Context) (rec *record, key string, err error) {
 	exists, err := s.store.Has(ctx, s.recordKey())
 	if err != nil || !exists {
@@ -101,8 +101,9 @@ func (s *Session) save(ctx context.Context, rec *record) error {
 	return s.store.Set(ctx, s.recordKey(), rec.key())
 }
 
-// cachedRecord returns the record in memory. The store is read the first time; later it is only asked whether it still
-// has one.
+// cachedRecord returns the record in memory. The store is read the first time. Later, at intervals, it is only asked
+// whether it still has a record, because another process may have signed out. A record that is missing the first time
+// is not looked for again here: a request that the server refuses reads the store.
 func (s *Session) cachedRecord(ctx context.Context) (*record, error) {
 	now := s.opts.Now()
 	s.mu.Lock()
@@ -116,7 +117,7 @@ func (s *Session) cachedRecord(ctx context.Context) (*record, error) {
 	}
 	exists, err := s.store.Has(ctx, s.recordKey())
 	if err != nil {
-		return rec, nil //nolint:nilerr // what we have is good until the server says otherwise
+		return rec, nil //nolint:nilerr // the record is good until the server refuses it
 	}
 	if !exists {
 		rec = nil
