@@ -120,7 +120,7 @@ func (a *checks) meetOrigin(w http.ResponseWriter, r *http.Request) (f *refusal,
 	w.Header().Add("Vary", "Origin")
 	s := foreignOrigin
 	if len(values) == 1 {
-		s = a.origins.status(values[0], r.Host)
+		s = a.origins.status(values[0], r.Host, r.TLS != nil)
 	}
 	ask := isPreflight(r)
 	if s == foreignOrigin || ask && s != listedOrigin {

@@ -111,7 +111,7 @@ func TestHostOffLoopback(t *testing.T) {
 	if !open.hosts.allow("whatever.example:80") {
 		t.Error("without a list any Host passes off loopback: the token guards")
 	}
-	if got := open.origins.status("http://evil.example:7420", "evil.example:7420"); got != foreignOrigin {
+	if got := open.origins.status("http://evil.example:7420", "evil.example:7420", false); got != foreignOrigin {
 		t.Error("a Host that was not checked makes no Origin ours")
 	}
 	closed := testAdmission(t, Options{AllowedHosts: []string{"notes.example"}}, "192.0.2.1:7420")
@@ -122,7 +122,7 @@ func TestHostOffLoopback(t *testing.T) {
 			t.Errorf("%s: %t, want %t", value, got, want)
 		}
 	}
-	if closed.origins.status("http://192.0.2.1:99", "192.0.2.1:7420") != knownOrigin {
+	if closed.origins.status("http://192.0.2.1:99", "192.0.2.1:7420", false) != knownOrigin {
 		t.Error("the host in the address is an origin of ours")
 	}
 }
@@ -202,7 +202,7 @@ func FuzzOrigin(f *testing.F) {
 	}
 	a := testAdmission(f, Options{NoAuth: true, AllowedOrigins: []string{"https://app.example", "tool.example"}}, "127.0.0.1:7420")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := a.origins.status(s, "127.0.0.1:7420")
+		got := a.origins.status(s, "127.0.0.1:7420", false)
 		if got == foreignOrigin {
 			return
 		}

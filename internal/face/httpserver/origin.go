@@ -105,8 +105,9 @@ func newOrigins(opts Options, at boundAddr, hostChecked bool) (origins, error) {
 	return o, nil
 }
 
-// status returns how to treat a request with these values of Origin and Host.
-func (o *origins) status(value, hostValue string) originStatus {
+// status returns how to treat a request with these values of Origin and Host. secure reports that it came over TLS: our own pages
+// are https then. A page at http:// and the same name may be anybody's who sits on the network between.
+func (o *origins) status(value, hostValue string, secure bool) originStatus {
 	got, ok := parseOrigin(value)
 	if !ok {
 		return foreignOrigin
@@ -120,7 +121,7 @@ func (o *origins) status(value, hostValue string) originStatus {
 	if slices.ContainsFunc(o.own, got.host.host.equal) {
 		return knownOrigin
 	}
-	if _, rest, _ := strings.Cut(value, "://"); o.hostChecked && rest == hostValue {
+	if _, rest, _ := strings.Cut(value, "://"); o.hostChecked && rest == hostValue && (got.scheme == "https" || !secure) {
 		return knownOrigin
 	}
 	return foreignOrigin

@@ -56,6 +56,30 @@ func TestProxies(t *testing.T) {
 	}
 }
 
+// Behind a proxy with TLS a page at http:// and the public name is not ours.
+func TestPlainOriginBehindTLS(t *testing.T) {
+	t.Parallel()
+	s := serve(t, httpserver.Options{PublicURL: "https://notes.example", TrustedProxies: []string{"127.0.0.0/8"}}, nil)
+	for _, c := range []struct {
+		proto, origin string
+		want          int
+	}{
+		{"https", "https://notes.example", http.StatusOK},
+		{"https", "http://notes.example", http.StatusForbidden},
+		{"http", "http://notes.example", http.StatusOK}, // a proxy without TLS, in a network of one's own
+	} {
+		a := s.do(t, "POST", "/mcp", func(r *http.Request) {
+			r.Host = "notes.example"
+			r.Header.Set("Origin", c.origin)
+			r.Header.Set("X-Forwarded-Proto", c.proto)
+			r.Header.Set("X-Forwarded-For", "203.0.113.7")
+		})
+		if a.status != c.want {
+			t.Errorf("%s over %s: status %d, want %d", c.origin, c.proto, a.status, c.want)
+		}
+	}
+}
+
 // The public address is a Host and an Origin of ours.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
