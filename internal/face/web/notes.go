@@ -114,8 +114,10 @@ type oneWrite struct {
 	// Inverse is the call that undoes the write, if that is not done by restoring text.
 	Inverse string `json:"inverse,omitempty"`
 	// Added is the id of the document that the write has made, and that undo would remove.
-	Added string   `json:"added,omitempty"`
-	Since []string `json:"changedSince"` // ids of blocks changed since, whose changes undo would lose
+	Added string `json:"added,omitempty"`
+	// AddedBlocks are the ids of the blocks that the write has made, and that undo would remove.
+	AddedBlocks []string `json:"addedBlocks,omitempty"`
+	Since       []string `json:"changedSince"` // ids of blocks changed since, whose changes undo would lose
 }
 
 type beforeText struct {
@@ -217,6 +219,9 @@ func (a *api) write(w http.ResponseWriter, r *http.Request) error {
 	for i := range one.Before {
 		b := &one.Before[i]
 		out.Before[i] = beforeText{string(b.ID), b.HPath, b.Document, b.Kramdown}
+	}
+	for _, id := range one.AddedBlocks {
+		out.AddedBlocks = append(out.AddedBlocks, string(id))
 	}
 	if one.Inverse != nil {
 		out.Inverse = one.Inverse.Tool + " " + one.Inverse.Action + " " + string(one.Inverse.Args)

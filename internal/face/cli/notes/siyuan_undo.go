@@ -120,8 +120,11 @@ func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 			fmt.Fprint(p.Err, undoText(w, since))
 		}
 		question := "Put it back?"
-		if w.Added != "" {
+		switch {
+		case w.Added != "":
 			question = "Remove it?"
+		case len(w.AddedBlocks) > 0 && len(w.Before) == 0:
+			question = "Remove them?"
 		}
 		if !yes {
 			if _, err := p.RequireYes(ctx, question); err != nil {
@@ -185,6 +188,9 @@ func undoText(w *notesadmin.Write, since []string) string {
 	}
 	if w.Added != "" {
 		say("  the document %s %s, which it added, is removed; that can be undone as well", w.Added, output.OneLine(strings.Join(w.Names, " ")))
+	}
+	if len(w.AddedBlocks) > 0 {
+		say("  removed: %s that it added; that can be undone as well", locale.Count(len(w.AddedBlocks), "block"))
 	}
 	if w.Inverse != nil {
 		say("  by %s.%s %s", w.Inverse.Tool, w.Inverse.Action, output.Cut(string(w.Inverse.Args)))

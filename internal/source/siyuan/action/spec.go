@@ -76,6 +76,9 @@ type Spec struct {
 	// AddsDocument: a new document has the id that the result has as "id", unless that is one of the targets. It can be
 	// taken back by removing that document.
 	AddsDocument bool
+	// AddsBlocks: new blocks have the ids that the result, or each of its items, has as "createdBlockIDs". They can be
+	// taken back by removing these blocks.
+	AddsBlocks bool
 	// Inverse returns the call that undoes this one, for what saved blocks cannot restore; may be nil. It runs before
 	// the call. A nil result means that the call cannot be undone.
 	Inverse func(ctx context.Context, r *Request) (*Inverse, error)

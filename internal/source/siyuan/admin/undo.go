@@ -30,7 +30,7 @@ func (n *Notes) Write(id string) (*Write, error) {
 // ChangedSince returns the ids of targets that somebody has changed since a write.
 func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	source, err := n.verifiedSource(ctx)
-	if err != nil || len(w.Before) == 0 && w.Added == "" {
+	if err != nil || !w.HasText() {
 		return nil, err
 	}
 	ids, err := n.undoLog.ChangedSince(ctx, source.Kernel(), w)
@@ -41,7 +41,7 @@ func (n *Notes) ChangedSince(ctx context.Context, w *Write) ([]string, error) {
 	return out, err
 }
 
-// Restore restores what a write changed, or removes the document that it added. The levels of the notebooks must allow it like any write. A write with an
+// Restore restores what a write changed, or removes what it added. The levels of the notebooks must allow it like any write. A write with an
 // Inverse is undone by that call instead, followed by [Notes.Undone].
 func (n *Notes) Restore(ctx context.Context, w *Write) error {
 	source, err := n.verifiedSource(ctx)
@@ -65,6 +65,16 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 				return err
 			}
 		case tool.KindOf(err) != tool.NotFound: // of one that is gone, Restore says so
+			return err
+		}
+	}
+	for _, id := range w.AddedBlocks {
+		switch place, err := source.Kernel().Place(ctx, id); {
+		case err == nil:
+			if err := levels.Check(place.Notebook, access.Write, access.Block, string(id)); err != nil {
+				return err
+			}
+		case tool.KindOf(err) != tool.NotFound:
 			return err
 		}
 	}

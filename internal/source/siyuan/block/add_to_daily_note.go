@@ -36,7 +36,7 @@ func addToDailyNote() *action.Action {
 	return action.New(action.Spec{
 		Tool: name, Name: "add_to_daily_note",
 		Purpose: "Add content to a notebook's note of today, which is made if needed",
-		Class:   action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
+		Class:   action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, AddsBlocks: true,
 		Needs:     []action.Need{action.OnNotebook(access.Write, "notebook"), datafile.DailyNote("notebook")},
 		Endpoints: []string{"notebook/getNotebookConf", "search/searchTemplate", "file/readDir", "file/getFile", "block/appendDailyNoteBlock", "block/prependDailyNoteBlock", "block/insertBlock", "block/getBlockTreeInfos", "block/getChildBlocks", "block/getBlockKramdowns"},
 		Result:    dailyResult{},

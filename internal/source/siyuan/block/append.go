@@ -29,7 +29,7 @@ func childAction(
 	spec.Tool, spec.Class, spec.Risk, spec.Effects = name, action.Creates, tool.RiskLow, tool.EffectWrite
 	spec.Guide = "A heading holds nothing: insert behind it instead. New blocks get new ids. References are written ((id 'text'))."
 	spec.Needs = []action.Need{action.OnBlock(access.Write, "parentID")}
-	spec.Result = insertResult{}
+	spec.Result, spec.AddsBlocks = insertResult{}, true
 	spec.Example = `{"dataType":"markdown","data":"a paragraph","parentID":"20260102030405-abcdefg"}`
 	verb := spec.Name
 	return action.New(spec, func(ctx context.Context, r *action.Request, a childArgs) (any, error) {

@@ -55,7 +55,7 @@ func insert() *action.Action {
 		Purpose: "Insert content before, after or first into a block",
 		Guide: "One anchor is needed: nextID counts before previousID, that before parentID. New blocks get new ids, whatever ids " +
 			"the content has. References are written ((id 'text')).",
-		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite,
+		Class: action.Creates, Risk: tool.RiskLow, Effects: tool.EffectWrite, AddsBlocks: true,
 		Needs:     []action.Need{action.On(access.Write, "every anchor", "", anchorTargets)},
 		Endpoints: []string{"block/insertBlock", "block/batchInsertBlock", "block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getChildBlocks"},
 		Result:    insertResult{},

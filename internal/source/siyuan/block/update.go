@@ -59,7 +59,7 @@ func update() *action.Action {
 		Guide: "Where the content has several blocks the first takes the block's place and the others are put behind it. A document " +
 			"is overwritten as with fs write. For a small change of a long block use replace.",
 		Common: true,
-		Class:  action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks,
+		Class:  action.State, Risk: tool.RiskLow, Effects: tool.EffectWrite, Saves: action.SavesBlocks, AddsBlocks: true,
 		Needs: []action.Need{action.OnBlock(access.Write, "id"), action.OnMembers(access.Write, "items", "id")},
 		Endpoints: []string{
 			"block/getBlockTreeInfos", "block/getBlockKramdowns", "block/getBlockKramdown", "block/getChildBlocks", "attr/batchGetBlockAttrs",

@@ -130,3 +130,122 @@ func TestUndoRemovesOnlyWhatWasAdded(t *testing.T) {
 		t.Errorf("it is gone already, and undo says %v", err)
 	}
 }
+
+// Blocks that a write added are removed when the write is undone, and come back to their place when that is undone.
+func TestUndoOfAddedBlocks(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]struct {
+		text   string // of the document before
+		action string
+		args   func(b *bench) string
+	}{
+		"append": {"one\n\ntwo", "append", func(b *bench) string {
+			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a 新\n\n* b\n* c"}`, b.doc)
+		}},
+		"prepend": {"one\n\ntwo", "prepend", func(b *bench) string {
+			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc)
+		}},
+		"to an empty": {"", "append", func(b *bench) string {
+			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc)
+		}},
+		"insert between": {"one\n\ntwo", "insert", func(b *bench) string {
+			return fmt.Sprintf(`{"nextID":%q,"dataType":"markdown","data":"a\n\n> b"}`, b.blocks[1].ID)
+		}},
+		"insert in several places": {"one\n\ntwo", "insert", func(b *bench) string {
+			return fmt.Sprintf(`{"blocks":[{"nextID":%q,"dataType":"markdown","data":"a"},{"previousID":%q,"dataType":"markdown","data":"b"}]}`, b.blocks[0].ID, b.blocks[1].ID)
+		}},
+		"items of a list": {"* one\n* two", "append", func(b *bench) string {
+			return fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"* a\n* b"}`, b.blocks[0].ID)
+		}},
+		"behind what is updated": {"one\n\ntwo", "update", func(b *bench) string {
+			return fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":"a\n\nb\n\nc"}`, b.blocks[0].ID)
+		}},
+		"behind several that are updated": {"one\n\ntwo", "update", func(b *bench) string {
+			return fmt.Sprintf(`{"items":[{"id":%q,"dataType":"markdown","data":"a\n\nb"},{"id":%q,"dataType":"markdown","data":"c\n\nd"}]}`, b.blocks[0].ID, b.blocks[1].ID)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, safety.Auto)
+			nb, _, err := b.Client.PathByID(t.Context(), kernel.ID(b.doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.doc = b.Doc(string(nb), "/Added to", write.text)
+			if b.blocks, err = b.Client.ChildBlocks(t.Context(), kernel.ID(b.doc)); err != nil {
+				t.Fatal(err)
+			}
+			before := b.text(t)
+			got, err := b.do(t, write.action, write.args(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			added := b.text(t)
+			if added == before {
+				t.Fatal("nothing was added")
+			}
+			if err := b.undo(t, got.Get("requestId").String()); err != nil {
+				t.Fatal(err)
+			}
+			if text := b.text(t); text != before {
+				t.Fatalf("it was %q and is %q", before, text)
+			}
+			removal := b.newest(t)
+			if removal.Action != "delete" || !removal.CanUndo() {
+				t.Fatalf("the removal is not on record: %+v", removal)
+			}
+			if write.action == "update" { // which has put the others back as well
+				return
+			}
+			if err := b.writes.Restore(t.Context(), b.Client, removal); err != nil {
+				t.Fatal(err)
+			}
+			if text := b.text(t); text != added {
+				t.Errorf("it came back as %q, it was %q", text, added)
+			}
+		})
+	}
+}
+
+// What is gone of the added blocks, or has been moved, does not matter for the rest; where all is gone undo says so.
+func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, safety.Auto)
+	before := b.text(t)
+	got, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb\n\nc"}`, b.doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := func(i int) string { return got.Get(fmt.Sprintf("createdBlockIDs.%d", i)).String() }
+	for action, args := range map[string]string{
+		"delete": fmt.Sprintf(`{"id":%q}`, id(1)), "move": fmt.Sprintf(`{"id":%q,"parentID":%q}`, id(2), b.doc),
+		"update": fmt.Sprintf(`{"id":%q,"dataType":"markdown","data":"changed since"}`, id(0)),
+	} {
+		if _, err := b.do(t, action, args); err != nil {
+			t.Fatalf("%s: %v", action, err)
+		}
+	}
+	request := got.Get("requestId").String()
+	if err := b.undo(t, request); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.text(t); text != before {
+		t.Fatalf("it was %q and is %q", before, text)
+	}
+	if err := b.writes.Restore(t.Context(), b.Client, b.newest(t)); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.text(t); !strings.Contains(text, "changed since") || !strings.Contains(text, "c") {
+		t.Errorf("it came back as %q", text)
+	}
+	again, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"gone"}`, b.doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, again.Get("id"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.undo(t, again.Get("requestId").String()); tool.KindOf(err) != tool.NotFound {
+		t.Errorf("all is gone already, and undo says %v", err)
+	}
+}

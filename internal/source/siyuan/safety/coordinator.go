@@ -164,9 +164,12 @@ func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err erro
 		_ = w.saveState(state) // the error itself is what matters now
 		return nil, err
 	}
+	w.entry.AddedBlocks = w.addedBlocks(raw)
 	switch id := w.added(raw); {
 	case id != "":
 		w.entry.Added, w.entry.NoUndo = id, ""
+	case len(w.entry.AddedBlocks) > 0 && w.r.Action.Class == action.Creates:
+		w.entry.NoUndo = ""
 	case w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "":
 		w.entry.NoUndo = "it overwrote nothing; delete what it added"
 	}

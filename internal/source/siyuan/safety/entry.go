@@ -50,18 +50,22 @@ type Entry struct {
 	Updated time.Time       `json:"updatedAt"`
 	Error   string          `json:"error,omitempty"`  // kind of the error
 	Result  json.RawMessage `json:"result,omitempty"` // returned again if the request is repeated
-	// Before is the former content of the targets; Added is the document that the write has made, which is removed to
-	// undo it; Inverse is a call that undoes the write. If all are missing, the write cannot be undone, and NoUndo says why.
-	Before  []Before        `json:"before,omitempty"`
-	Added   kernel.ID       `json:"added,omitempty"`
-	Inverse *action.Inverse `json:"inverse,omitempty"`
-	NoUndo  string          `json:"noUndo,omitempty"`
+	// Before is the former content of the targets; Added is the document that the write has made, and AddedBlocks are the
+	// blocks, which are removed to undo it; Inverse is a call that undoes the write. If all are missing, the write cannot be undone, and NoUndo says why.
+	Before      []Before        `json:"before,omitempty"`
+	Added       kernel.ID       `json:"added,omitempty"`
+	AddedBlocks []kernel.ID     `json:"addedBlocks,omitempty"`
+	Inverse     *action.Inverse `json:"inverse,omitempty"`
+	NoUndo      string          `json:"noUndo,omitempty"`
 }
 
 // CanUndo reports whether the entry has what is needed to undo the write.
 func (e *Entry) CanUndo() bool {
-	return (e.State == Committed || e.State == Unknown) && (len(e.Before) > 0 || e.Added != "" || e.Inverse != nil)
+	return (e.State == Committed || e.State == Unknown) && (e.HasText() || e.Inverse != nil)
 }
+
+// HasText reports whether the entry has texts to put back, or to remove.
+func (e *Entry) HasText() bool { return len(e.Before) > 0 || e.Added != "" || len(e.AddedBlocks) > 0 }
 
 // Before is the content and place of a block or document before a write.
 type Before struct {

@@ -51,6 +51,7 @@ func (c *Coordinator) ChangedSince(ctx context.Context, k *kernel.Client, e *Ent
 	if e.Added != "" {
 		ids = append(ids, e.Added)
 	}
+	ids = append(ids, e.AddedBlocks...)
 	attrs, err := k.BatchAttrs(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -67,18 +68,22 @@ func (c *Coordinator) ChangedSince(ctx context.Context, k *kernel.Client, e *Ent
 	return out, nil
 }
 
-// Restore restores the blocks and documents of an entry, or removes the document that it added, and records that. For an
+// Restore restores the blocks and documents of an entry, or removes what it added, and records that. For an
 // entry with an Inverse, the caller runs that call instead, followed by [Coordinator.Undone]. What was restored before an
 // error stays restored.
 func (c *Coordinator) Restore(ctx context.Context, k *kernel.Client, e *Entry) error {
 	switch {
-	case !e.CanUndo() || len(e.Before) == 0 && e.Added == "":
+	case !e.CanUndo() || !e.HasText():
 		return notUndoable(e)
 	case e.Added != "":
 		if err := c.removeAdded(ctx, k, e); err != nil {
 			return err
 		}
 		return c.Undone(e)
+	case len(e.AddedBlocks) > 0:
+		if err := c.removeAddedBlocks(ctx, k, e); err != nil && (len(e.Before) == 0 || tool.KindOf(err) != tool.NotFound) {
+			return err
+		}
 	}
 	var recreated []*Before
 	for i := range e.Before {
