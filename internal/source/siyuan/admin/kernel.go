@@ -25,7 +25,7 @@ const (
 )
 
 // tryTime bounds one request of TryKernel, for which a person waits.
-const tryTime = 5 * time.Second
+const tryTime = 10 * time.Second
 
 // TryKernel asks the kernel at an address who it is. The token is sent only after a SiYuan kernel has answered
 // without it. If it fails, the facts received before the error are returned too.
