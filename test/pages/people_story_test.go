@@ -223,6 +223,28 @@ func TestRemoveAnAddedNote(t *testing.T) {
 	s.shows("[data-write] .difference .old", "- Oolong at four.")
 	s.click("[data-write]", "Take it back")
 	s.until(`[...document.querySelectorAll('.shelf a')].some(e => e.innerText === 'Tea')`)
+
+	// Blocks that were added to a note are removed as a note is.
+	s.click(".shelf", "Tea")
+	s.shows(".markdown", "Oolong at four.")
+	s.eval(`(async () => {
+		const ask = async (path, body) => (await fetch('/api/v1' + path, { method: body ? 'POST' : 'GET', body: body && JSON.stringify(body), headers: { 'Content-Type': 'application/json', 'Collie-Browser-Key': localStorage.getItem('collie.browser.key') } })).json()
+		const write = (await ask('/notes/writes')).writes.find((w) => w.tool === 'fs')
+		const { added } = await ask('/notes/writes/' + write.requestId)
+		await ask('/calls', { name: 'block', args: { action: 'append', parentID: added, dataType: 'markdown', data: 'Green at five.\n\nWhite at six.' } })
+		window.appended = true
+	})(); 0`)
+	s.until(`window.appended`)
+	s.click("header nav", "Notebooks")
+	s.shows("[data-write]", "block append")
+	s.press(`document.querySelector('[data-write] button[aria-expanded]')`)
+	s.shows("[data-write] .difference .fresh", "+ White at six.")
+	s.shows("[data-write]", "It added this.")
+	s.click("[data-write]", "Remove it")
+	s.shows("[data-write]", "block delete")
+	s.click("header nav", "Notes")
+	s.click(".shelf", "Tea")
+	s.until(`document.querySelector('.markdown').innerText.includes('at four') && !document.querySelector('.markdown').innerText.includes('at six')`)
 	s.clean()
 }
 

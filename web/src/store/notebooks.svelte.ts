@@ -28,6 +28,8 @@ export interface Detail {
   inverse?: string
   /** added is the id of the document that it has made. */
   added?: string
+  /** addedBlocks are the ids of the blocks that it has made. */
+  addedBlocks?: string[]
   changedSince: string[]
 }
 
