@@ -18,6 +18,7 @@ type Notes interface {
 	SetLevel(ctx context.Context, notebook, level string) (before notesadmin.NotebookLevel, err error)
 	Writes() ([]notesadmin.Write, error)
 	Write(id string) (*notesadmin.Write, error)
+	NameWrites(ctx context.Context, list []notesadmin.Write) error
 	ChangedSince(ctx context.Context, w *notesadmin.Write) ([]string, error)
 	Restore(ctx context.Context, w *notesadmin.Write) error
 	Undone(w *notesadmin.Write) error
@@ -182,7 +183,7 @@ func rank(level string) int {
 	return -1
 }
 
-func (a *api) writes(w http.ResponseWriter, _ *http.Request) error {
+func (a *api) writes(w http.ResponseWriter, r *http.Request) error {
 	notes, err := a.opts.Notes()
 	if err != nil {
 		return err
@@ -191,6 +192,7 @@ func (a *api) writes(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return err
 	}
+	_ = notes.NameWrites(r.Context(), all) // without a kernel they keep the names that they have
 	out := writeList{make([]recentWrite, len(all))}
 	for i := range all {
 		out.Writes[i] = describeWrite(&all[i])
@@ -215,7 +217,9 @@ func (a *api) write(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := oneWrite{Write: describeWrite(one), Before: make([]beforeText, len(one.Before)), Added: string(one.Added), Since: []string{}}
+	named := []notesadmin.Write{*one}
+	_ = notes.NameWrites(r.Context(), named) // as above
+	out := oneWrite{Write: describeWrite(&named[0]), Before: make([]beforeText, len(one.Before)), Added: string(one.Added), Since: []string{}}
 	for i := range one.Before {
 		b := &one.Before[i]
 		out.Before[i] = beforeText{string(b.ID), b.HPath, b.Document, b.Kramdown}

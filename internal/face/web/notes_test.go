@@ -24,6 +24,8 @@ func (n notebooks) Writes() ([]notesadmin.Write, error) {
 	return []notesadmin.Write{*w}, err
 }
 
+func (notebooks) NameWrites(context.Context, []notesadmin.Write) error { return nil }
+
 func (notebooks) Write(id string) (*notesadmin.Write, error) {
 	return &notesadmin.Write{ID: id, Tool: "fs", Action: "write", State: "committed", Targets: []string{"20260101000000-hijklmn"}}, nil
 }

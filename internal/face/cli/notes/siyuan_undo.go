@@ -45,6 +45,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		_ = notes.NameWrites(ctx, all) // without a kernel they keep the names that they have
 		if p.JSON {
 			rows := []map[string]any{}
 			for i := range all {
@@ -65,7 +66,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		if err := p.Table([]string{"REQUEST", "WHEN", "ACTION", "STATE", "UNDO", "TARGETS"}, rows); err != nil {
 			return err
 		}
-		p.Note("a document that a write added is removed; other additions have nothing to restore: remove what they added, for example with collie block delete")
+		p.Note("what a write added is removed: a document, or blocks; that can be undone as well")
 		return nil
 	})
 }

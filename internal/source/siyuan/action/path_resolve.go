@@ -61,9 +61,18 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 	if err != nil {
 		return "", err
 	}
+	path := DocumentPath(visible, notebook, hpath)
+	if path == "" {
+		return "", access.NotFound(access.Notebook, string(notebook))
+	}
+	return path, nil
+}
+
+// DocumentPath is [Request.HumanPath] with the notebooks that may be read; "" if the notebook is not among them.
+func DocumentPath(visible []kernel.Notebook, notebook kernel.ID, hpath string) string {
 	i := slices.IndexFunc(visible, func(n kernel.Notebook) bool { return n.ID == notebook })
 	if i < 0 {
-		return "", access.NotFound(access.Notebook, string(notebook))
+		return ""
 	}
 	var path strings.Builder
 	path.WriteString(NotebookPath(visible, &visible[i]))
@@ -72,7 +81,7 @@ func (r *Request) HumanPath(ctx context.Context, notebook kernel.ID, hpath strin
 			path.WriteString("/" + EncodeName(title))
 		}
 	}
-	return path.String(), nil
+	return path.String()
 }
 
 // NotebookPath returns the human path of a notebook among those that may be read.

@@ -2,8 +2,13 @@ package admin
 
 import (
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 
 	"collie/internal/source/siyuan/access"
+	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 )
@@ -25,6 +30,70 @@ func (n *Notes) Writes() ([]Write, error) {
 // Write returns a recorded write by its request id.
 func (n *Notes) Write(id string) (*Write, error) {
 	return n.undoLog.Get(id)
+}
+
+// mostNamed bounds the documents that NameWrites asks for.
+const mostNamed = 500
+
+// NameWrites has writes name the documents that they wrote to by their paths as they are now, if the kernel knows them
+// and tools may read them. A write itself records only what it knew without asking.
+func (n *Notes) NameWrites(ctx context.Context, list []Write) error {
+	var ids []string
+	for i := range list {
+		for _, id := range list[i].Documents {
+			if !slices.Contains(ids, id) && len(ids) < mostNamed {
+				ids = append(ids, id)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	source, err := n.verifiedSource(ctx)
+	if err != nil {
+		return err
+	}
+	levels, err := source.Levels().Snapshot(ctx, false)
+	if err != nil {
+		return err
+	}
+	visible, err := levels.Visible(ctx)
+	if err != nil {
+		return err
+	}
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = kernel.Quote(id)
+	}
+	type document struct {
+		ID    string    `json:"id"`
+		Box   kernel.ID `json:"box"`
+		HPath string    `json:"hpath"`
+	}
+	rows, err := kernel.SQL[document](ctx, source.Kernel(), "SELECT id, box, hpath FROM blocks WHERE type = 'd' AND id IN ("+strings.Join(quoted, ",")+") LIMIT "+strconv.Itoa(mostNamed))
+	if err != nil {
+		return err
+	}
+	paths := map[string]string{}
+	for _, d := range rows {
+		paths[d.ID] = action.DocumentPath(visible, d.Box, d.HPath)
+	}
+	for i := range list {
+		w := &list[i]
+		if slices.ContainsFunc(w.Names, func(name string) bool { return strings.HasPrefix(name, "/") && strings.Count(name, "/") > 1 }) {
+			continue // a path as it was given
+		}
+		var names []string
+		for _, id := range w.Documents {
+			if paths[id] != "" {
+				names = append(names, paths[id])
+			}
+		}
+		if len(names) > 0 && len(names) == len(w.Documents) {
+			w.Names = names
+		}
+	}
+	return nil
 }
 
 // ChangedSince returns the ids of targets that somebody has changed since a write.

@@ -206,6 +206,9 @@ func removalOf(e *Entry, toolName, action string, before []Before) *Entry {
 	}
 	for _, b := range before {
 		removal.Targets = append(removal.Targets, string(b.ID))
+		if !slices.Contains(removal.Documents, string(b.Root)) {
+			removal.Documents = append(removal.Documents, string(b.Root))
+		}
 	}
 	return removal
 }

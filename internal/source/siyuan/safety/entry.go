@@ -43,6 +43,8 @@ type Entry struct {
 	Action   string   `json:"action"`
 	ArgsHash string   `json:"argsHash"`
 	Targets  []string `json:"targets,omitempty"` // ids
+	// Documents are the ids of the documents that the targets are in.
+	Documents []string `json:"documents,omitempty"`
 	// Names describe the targets to people, by path where it is known.
 	Names   []string        `json:"names,omitempty"`
 	State   State           `json:"state"`

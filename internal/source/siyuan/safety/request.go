@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/sjson"
 
+	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -47,6 +48,9 @@ func (w *guardedWrite) begin() error {
 	for _, t := range w.r.AllTargets() {
 		if t.ID != "" {
 			w.entry.Targets = append(w.entry.Targets, string(t.ID))
+		}
+		if t.Root != "" && t.What != access.Notebook && !slices.Contains(w.entry.Documents, string(t.Root)) {
+			w.entry.Documents = append(w.entry.Documents, string(t.Root))
 		}
 		if name := nameOf(&t); name != "" && !slices.Contains(w.entry.Names, name) {
 			w.entry.Names = append(w.entry.Names, name)
