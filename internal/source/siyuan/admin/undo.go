@@ -79,18 +79,14 @@ func (n *Notes) NameWrites(ctx context.Context, list []Write) error {
 		paths[d.ID] = action.DocumentPath(visible, d.Box, d.HPath)
 	}
 	for i := range list {
-		w := &list[i]
-		if slices.ContainsFunc(w.Names, func(name string) bool { return strings.HasPrefix(name, "/") && strings.Count(name, "/") > 1 }) {
-			continue // a path as it was given
-		}
 		var names []string
-		for _, id := range w.Documents {
+		for _, id := range list[i].Documents {
 			if paths[id] != "" {
 				names = append(names, paths[id])
 			}
 		}
-		if len(names) > 0 && len(names) == len(w.Documents) {
-			w.Names = names
+		if len(names) > 0 && len(names) == len(list[i].Documents) {
+			list[i].Names = names
 		}
 	}
 	return nil

@@ -167,7 +167,7 @@ func (w *guardedWrite) finish(ctx context.Context, raw json.RawMessage, err erro
 	w.entry.AddedBlocks = w.addedBlocks(raw)
 	switch id := w.added(raw); {
 	case id != "":
-		w.entry.Added, w.entry.NoUndo = id, ""
+		w.entry.Added, w.entry.NoUndo, w.entry.Documents = id, "", []string{string(id)}
 	case len(w.entry.AddedBlocks) > 0 && w.r.Action.Class == action.Creates:
 		w.entry.NoUndo = ""
 	case w.r.Action.Saves != "" && len(w.entry.Before) == 0 && w.entry.NoUndo == "":

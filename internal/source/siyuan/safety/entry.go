@@ -43,7 +43,7 @@ type Entry struct {
 	Action   string   `json:"action"`
 	ArgsHash string   `json:"argsHash"`
 	Targets  []string `json:"targets,omitempty"` // ids
-	// Documents are the ids of the documents that the targets are in.
+	// Documents are the ids of the documents that the targets are in, or of the one that was added.
 	Documents []string `json:"documents,omitempty"`
 	// Names describe the targets to people, by path where it is known.
 	Names   []string        `json:"names,omitempty"`

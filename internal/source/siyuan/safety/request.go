@@ -49,7 +49,7 @@ func (w *guardedWrite) begin() error {
 		if t.ID != "" {
 			w.entry.Targets = append(w.entry.Targets, string(t.ID))
 		}
-		if t.Root != "" && t.What != access.Notebook && !slices.Contains(w.entry.Documents, string(t.Root)) {
+		if t.ID != "" && t.Root != "" && t.What != access.Notebook && !slices.Contains(w.entry.Documents, string(t.Root)) {
 			w.entry.Documents = append(w.entry.Documents, string(t.Root))
 		}
 		if name := nameOf(&t); name != "" && !slices.Contains(w.entry.Names, name) {
