@@ -64,7 +64,7 @@ func TestMoveBetweenOpenAndClosed(t *testing.T) {
 // Many documents that get other names in one transaction take as long each as few do.
 func TestRenameMany(t *testing.T) {
 	t.Parallel()
-	const few, many = 300, 2400
+	const few, many = 100, 2400
 	each := func(count int) (fastest time.Duration) {
 		w := open(t, filepath.Join(t.TempDir(), "vault.db"))
 		var ids []string
@@ -90,7 +90,8 @@ func TestRenameMany(t *testing.T) {
 		}
 		return fastest
 	}
-	if one, other := each(few), each(many); other > 3*one {
+	// Other tests run beside these, so that the times vary; where each compares all others it is a factor of twenty.
+	if one, other := each(few), each(many); other > 8*one {
 		t.Errorf("%v a document where %d are renamed, %v where %d are", one, few, other, many)
 	}
 }
