@@ -249,3 +249,31 @@ func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 		t.Errorf("all is gone already, and undo says %v", err)
 	}
 }
+
+// The added blocks are all that is left of a document: it is empty while they are gone, and as it was when they are back.
+func TestUndoOfAllThatIsLeft(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, safety.Auto)
+	got, err := b.do(t, "append", fmt.Sprintf(`{"parentID":%q,"dataType":"markdown","data":"a\n\nb"}`, b.doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range b.blocks {
+		if _, err := b.do(t, "delete", fmt.Sprintf(`{"id":%q}`, other.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	added := b.text(t)
+	if err := b.undo(t, got.Get("requestId").String()); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.text(t); text != "" {
+		t.Errorf("there is still %q", text)
+	}
+	if err := b.writes.Restore(t.Context(), b.Client, b.newest(t)); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.text(t); text != added {
+		t.Errorf("it came back as %q, it was %q", text, added)
+	}
+}
