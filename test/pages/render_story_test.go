@@ -5,6 +5,7 @@ package pages_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -143,4 +144,31 @@ func TestFold(t *testing.T) {
 		defer s.mu.Unlock()
 		return slices.ContainsFunc(s.strange, func(one string) bool { return strings.Contains(one, "not what is kept") })
 	})
+}
+
+// An answer that has ended is compared with the conversation as it was asked for last, however many asked meanwhile and in whatever
+// order they are answered; an earlier one may hold half of it.
+func TestFoldOfTheLastLoad(t *testing.T) {
+	t.Parallel()
+	s := tell(t, provider.Turn{Say: strings.Repeat("word ", 200) + "end!", Chunk: 5, Pace: pace / 4})
+	s.signIn()
+	s.say("count")
+	s.shows("article.assistant", "word word")
+	s.eval(`window.held = []; (real => { window.fetch = async (...a) => {
+		if ((a[1]?.method ?? 'GET') === 'GET' && /\/sessions\/[^/]+$/.test(String(a[0]))) await new Promise(done => window.held.push(done))
+		return real(...a)
+	} })(window.fetch); 0`)
+	held := func(n int) { t.Helper(); s.until(fmt.Sprintf(`window.held.length === %d`, n)) }
+	held(2) // for the end of the answer, and for the change of the conversation
+	s.eval(`window.held[0](); 0`)
+	session := s.eval(`location.hash.split('/').at(-1)`).(string)
+	if status, raw := s.gateway.Ask(t, http.MethodPatch, "/sessions/"+session, `{"title":"changed"}`); status != http.StatusOK {
+		t.Fatalf("change: %d %s", status, raw)
+	}
+	held(3)
+	s.eval(`window.held[1](); 0`)
+	s.until(`performance.getEntriesByType('resource').filter(e => /\/sessions\/[^/]+$/.test(e.name)).length >= 3`)
+	s.eval(`window.held[2](); 0`)
+	s.until(`performance.getEntriesByName('folded').length === 1`)
+	s.clean()
 }

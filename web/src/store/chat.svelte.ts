@@ -212,8 +212,10 @@ let loading: Promise<void> = Promise.resolve() // the load that was begun last
 /** load shows a session as it is now. Of several loads the one that was begun last counts, and all end with it. */
 async function load(id: string): Promise<void> {
   const mine: Promise<void> = (loading = fetchView(id, () => loading === mine))
-  await mine
-  if (loading !== mine) await loading
+  for (let last = mine; ; last = loading) {
+    await last
+    if (last === loading) return
+  }
 }
 
 async function fetchView(id: string, newest: () => boolean): Promise<void> {
