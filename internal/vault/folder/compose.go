@@ -510,12 +510,18 @@ func beginsSection(group []line, l line) bool {
 		return false
 	case anchorOf(text) != "" && strings.HasPrefix(text, "^"):
 		return false
-	case item.MatchString(l.text) && item.MatchString(firstOf(group)):
+	case listMarker(l.text) != "" && listMarker(l.text) == listMarker(firstOf(group)):
 		return false
 	case strings.HasPrefix(text, ">") && strings.HasPrefix(strings.TrimSpace(firstOf(group)), ">"):
 		return false
 	}
 	return true
+}
+
+// listMarker returns the bullet of a list item, or what follows its number: an item with another one begins another list
+// (CommonMark 0.31.2, section 5.3). It is "" for lines that are not items.
+func listMarker(text string) string {
+	return strings.TrimLeft(strings.TrimSpace(item.FindString(text)), "0123456789")
 }
 
 func isBlankLine(l line) bool { return strings.TrimSpace(l.text) == "" && !l.code }

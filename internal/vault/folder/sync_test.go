@@ -4,12 +4,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	vaultedit "collie/internal/vault/edit"
 	"collie/internal/vault/folder"
 	"collie/internal/vault/markup"
 	"collie/internal/vault/tree"
@@ -115,6 +117,30 @@ func TestSyncBothWays(t *testing.T) {
 		t.Errorf("New is %q", text)
 	}
 	idle(t, w, dir)
+}
+
+// A list that changes in the notebook leaves the lines of the lists beside it, which begin where the marker of the items is another one.
+func TestSyncKeepsListsBesideAChangedOne(t *testing.T) {
+	t.Parallel()
+	lists := []string{"1) one\n2) two", "* item\n* other\n   * inner", "3. three\n4.  four", "+   plus\n+   more", "- minus\n   - inner"}
+	for i, changed := range []string{"one", "item", "three", "plus", "minus"} {
+		for _, with := range []string{"<!-- word -->", "word", "## word", "> word"} {
+			w, dir := newVault(t), files{"Lists.md": "begin\n\n" + strings.Join(lists, "\n\n") + "\n\nend\n"}.write(t)
+			synced(t, w, dir, folder.SyncOptions{})
+			edit(t, w, "notes/Lists", func(tx *workspace.Tx, d *tree.Document) {
+				at := slices.IndexFunc(d.Root.Children, func(b *tree.Block) bool { return strings.Contains(markup.Markdown(b), changed) })
+				old := d.Root.Children[at]
+				vaultedit.Put(tx, d.Root, at, tx.Identify(markup.Parse(with)))
+				vaultedit.Detach(tx, old)
+			})
+			synced(t, w, dir, folder.SyncOptions{})
+			want := slices.Clone(lists)
+			want[i] = with
+			if diff := cmp.Diff("begin\n\n"+strings.Join(want, "\n\n")+"\n\nend\n", read(t, dir)["Lists.md"]); diff != "" {
+				t.Errorf("%q in the place of the list with %q:\n%s", with, changed, diff)
+			}
+		}
+	}
 }
 
 func TestSyncNewAndRenamed(t *testing.T) {
