@@ -122,10 +122,10 @@ func (l *Listing) switchedOff(name string) string {
 		return "it is switched off in the settings of server " + l.opts.Name
 	}
 	if anyMatch(t.Exclude, name) {
-		return "tools.exclude of " + l.opts.Name + " leaves it out"
+		return "the settings of server " + l.opts.Name + " leave it out (tools.exclude)"
 	}
 	if len(t.Include) > 0 && !anyMatch(t.Include, name) {
-		return "tools.include of " + l.opts.Name + " does not name it"
+		return "the settings of server " + l.opts.Name + " offer only other tools (tools.include)"
 	}
 	return ""
 }
