@@ -519,7 +519,7 @@ func beginsSection(group []line, l line) bool {
 }
 
 // listMarker returns the bullet of a list item, or what follows its number: an item with another one begins another list
-// (CommonMark 0.31.2, section 5.3). It is "" for lines that are not items.
+// in CommonMark. It is "" for lines that are not items.
 func listMarker(text string) string {
 	return strings.TrimLeft(strings.TrimSpace(item.FindString(text)), "0123456789")
 }
