@@ -53,8 +53,8 @@ test: ## format, and all tests under vet, those with goroutines below them under
 	@test -z "$$(gofmt -l *.go cmd internal test)" || { gofmt -d *.go cmd internal test; exit 1; }
 	go -C tools test ./site
 	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
-	CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$(go run ./test/raced -not)
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=all -shuffle=on -p 3 -timeout 10m $$(go run ./test/raced)
+	which=$$(go run ./test/raced -not) && CGO_ENABLED=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -vet=all -shuffle=on -timeout 10m $$which
+	which=$$(go run ./test/raced) && CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 COLLIE_BINARY=$(CURDIR)/bin/test/collie go test $(RACE) -vet=all -shuffle=on -p 3 -timeout 10m $$which
 
 ROUNDS ?= 20
 flake: ## the tests with goroutines ROUNDS times under the race detector on a busy machine, PACKAGES=… for some; hours for all; needs a C compiler
@@ -72,8 +72,9 @@ size: ## lines of code a package; OLD=REVISION compares with it
 
 stories: ## the whole program against real servers and clients, at most 20 minutes; needs npm
 	go vet ./... && go vet -tags stories,live ./test/...
-	go test -tags stories -count=1 ./internal/source/upstream/toolcache/... ./internal/vault/folder
-	go test -tags stories -count=1 -v -p 1 -timeout 20m ./test/...
+	CGO_ENABLED=0 go build -o bin/test/ ./cmd/collie
+	which=$$(go run ./test/tagged stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -tags stories -count=1 -v -p 1 -timeout 20m $$which
+	which=$$(go run ./test/tagged -other stories) && COLLIE_BINARY=$(CURDIR)/bin/test/collie go test -tags stories -count=1 -v -p 1 -timeout 20m $$which
 	CGO_ENABLED=0 GOOS=windows GOARCH=arm64 go build -o /dev/null ./cmd/collie
 
 soak: ## one gateway, thirty servers, two hundred clients, and chaos for SOAKTIME
