@@ -21,8 +21,8 @@ const (
 	ClassManage Class = "manage" // starts, stops or changes something
 )
 
-// classes maps the paths of all commands to their classes. That test fails for a command that is missing
-// here.
+// classes maps the paths of all commands to their classes. The test in test/pipeline fails for a command that is
+// missing here.
 var classes = map[string]Class{
 	"call":              ClassCall,
 	"agent":             ClassRead,
@@ -90,7 +90,7 @@ var classes = map[string]Class{
 	"provider":          ClassRead,
 	"provider add":      ClassManage,
 	"provider list":     ClassRead,
-	"provider test":     ClassManage, // a key that works is used again
+	"provider test":     ClassManage, // a key that passes the test is used again
 	"provider remove":   ClassManage,
 	"provider import":   ClassManage,
 	"keys":              ClassRead,
@@ -190,8 +190,7 @@ type Command struct {
 	Class Class  // empty if it is missing in classes
 }
 
-// Commands returns all commands that do something, sorted by path, including hidden ones and those that the
-// library adds.
+// Commands returns all commands that do something, sorted by path, including hidden ones and those that cobra adds.
 func Commands() []Command {
 	root := Tree("")
 	var out []Command

@@ -25,8 +25,8 @@ type program struct{ *root.Program }
 // Main runs a command line and returns its exit code: 0 ok, 1 the call failed, 2 usage, 3 unreachable, 4
 // denied, 5 not confirmed, 6 partial, or 128 plus the number of the signal that ended it.
 func Main(version string, args []string, in io.Reader, out, errw io.Writer) int {
-	// Run the garbage collector less often while there is little garbage: in a gateway that merges many lists
-	// it took a third of the time.
+	// Run the garbage collector less often while the heap is small: in a gateway that merges many lists, collection
+	// took a third of the processor time.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(memoryLimit)
 	env := config.FromOS()
@@ -53,7 +53,7 @@ func Main(version string, args []string, in io.Reader, out, errw io.Writer) int 
 const bySignal = 128
 
 // untilSignal returns a context that ends with the first signal to stop. interrupted returns the number of
-// that signal, 0 if none came.
+// that signal, 0 if none came. The caller calls stop.
 func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals, number := make(chan os.Signal, 1), new(atomic.Int32)
@@ -74,5 +74,5 @@ func untilSignal() (ctx context.Context, interrupted func() int, stop func()) {
 	}
 }
 
-// memoryLimit is the heap size in bytes from which the garbage collector runs more often.
+// memoryLimit is the soft limit for the memory of the Go runtime, in bytes. Near it the garbage collector runs more often.
 const memoryLimit = 96 << 20

@@ -10,7 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// Tree returns all commands in English, for what is made of their help: manual pages. Running one of them is not meant.
+// Tree returns the tree of all commands, for tests and for the program that generates manual pages. Its commands are
+// not meant to be run.
 func Tree(version string) *cobra.Command {
 	p := program{&root.Program{Version: version, In: strings.NewReader(""), Output: output.Output{Out: os.Stderr, Err: os.Stderr}}}
 	tree := p.tree()

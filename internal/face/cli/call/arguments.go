@@ -13,29 +13,30 @@ import (
 // This file shows the arguments of a call to the person who is asked about it; texts that change are shown as a
 // difference.
 
-// The begin of lines that show a text of several lines. No other line of a question begins so.
+// The prefixes of lines that show a text of several lines. No other line of a question starts with one of them.
 const (
 	textLine    = "      | "
 	goesLine    = "      - "
 	comesLine   = "      + "
 	staysLine   = "        "
-	maxArgLines = 200
-	around      = 2 // lines that are shown beside a change
+	maxArgLines = 200 // limit for the lines of arguments in a question
+	around      = 2   // unchanged lines that are shown before and after a change
 )
 
-// replacements are the names that tools give to a text and what takes its place.
+// replacements are pairs of argument names that tools use for a text and for the text that replaces it.
 var replacements = [][2]string{
 	{"old", "new"}, {"old_string", "new_string"}, {"oldText", "newText"}, {"oldString", "newString"}, {"old_str", "new_str"}, {"find", "replace"}, {"search", "replace"},
 }
 
-// LineKind returns the kind of a line of [ArgumentLines].
+// LineKind reports whether a line of [ArgumentLines] shows text that goes (is removed) or comes (is added).
 func LineKind(line string) (goes, comes bool) {
 	return strings.HasPrefix(line, goesLine), strings.HasPrefix(line, comesLine)
 }
 
-// ArgumentLines shows the arguments of a call for a person to read: those that are texts of several lines, or a text and what
-// takes its place, line by line, each line behind a mark of ours, so that other people's text cannot look like ours. There
-// are at most limit lines. It is empty for arguments that fit on one line, and for such as are not a JSON object.
+// ArgumentLines shows the arguments of a call for a person to read. Texts of several lines, and pairs of a text and its
+// replacement, are shown line by line, each line after a prefix, so that other people's text cannot look like ours. There
+// are at most limit lines, and one that counts the rest. The result is nil if no argument needs several lines, or if args
+// is not a JSON object.
 func ArgumentLines(args string, limit int) []string {
 	parsed := gjson.Parse(args)
 	if !gjson.Valid(args) || !parsed.IsObject() || !worthLines(parsed) {
@@ -49,7 +50,7 @@ func ArgumentLines(args string, limit int) []string {
 	return lines
 }
 
-// worthLines reports whether an object, or one within it, has a text of several lines or a replacement.
+// worthLines reports whether v is a text of several lines, or contains one, or contains a text with its replacement.
 func worthLines(v gjson.Result) (worth bool) {
 	if v.Type == gjson.String {
 		return strings.Contains(strings.TrimRight(v.String(), "\n"), "\n")
@@ -68,7 +69,7 @@ func worthLines(v gjson.Result) (worth bool) {
 	return worth
 }
 
-// replacement returns the names of a text and of what takes its place, if v has both.
+// replacement returns the argument names of a text and of its replacement, if v has both.
 func replacement(v gjson.Result) (from, to string, ok bool) {
 	members := v.Map()
 	for _, p := range replacements {
@@ -79,6 +80,7 @@ func replacement(v gjson.Result) (from, to string, ok bool) {
 	return "", "", false
 }
 
+// memberLines returns the lines of ArgumentLines for the members of an object.
 func memberLines(v gjson.Result) (lines []string) {
 	from, to, replaces := replacement(v)
 	v.ForEach(func(key, value gjson.Result) bool {
@@ -110,7 +112,7 @@ func memberLines(v gjson.Result) (lines []string) {
 	return lines
 }
 
-// changeLines shows how a text changes. The common beginning and end are shown once, and shortened.
+// changeLines shows how a text changes. Of the common beginning and end it shows only the lines next to the change.
 func changeLines(from, to string) (lines []string) {
 	a, b := textLinesOf(from), textLinesOf(to)
 	head := 0
@@ -129,6 +131,7 @@ func changeLines(from, to string) (lines []string) {
 	)
 }
 
+// textLinesOf splits a text into lines that are safe to show on a terminal; an empty text has none.
 func textLinesOf(text string) []string {
 	if text = strings.TrimSuffix(output.Harmless(text), "\n"); text == "" {
 		return nil

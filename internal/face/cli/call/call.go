@@ -24,6 +24,7 @@ import (
 // commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
+// callFlags are the flags of `collie call`, apart from those that are fields of the program.
 type callFlags struct {
 	args, profile string
 	timeout       time.Duration
@@ -84,6 +85,8 @@ func Command(shared *root.Program) *cobra.Command {
 	return c
 }
 
+// call runs `collie call`: it finds the action that the words name, makes arguments of its flags, sends the call through
+// the pipeline and prints the result.
 func (p commands) call(ctx context.Context, c *cobra.Command, inv invocation, f *callFlags) error {
 	if f.timeout < 0 {
 		return root.Usage("--timeout is %v, expected a duration such as 30s", f.timeout)
@@ -195,7 +198,7 @@ func (p commands) openFor(ctx context.Context, words []string, profile string) (
 	return p.Backend(ctx, owners)
 }
 
-// arguments converts the flags of the action to arguments, on top of --args.
+// arguments converts values and flags of the action to the arguments of the call. They are added to the object of --args.
 func (p commands) arguments(
 	c *cobra.Command, tokens []string, target *namedTarget, args, command string, stdin func() ([]byte, error),
 ) (json.RawMessage, error) {
@@ -217,10 +220,10 @@ func (p commands) arguments(
 	return out, root.AsUsage(err)
 }
 
-// errStdinTwice is the answer to a second -.
+// errStdinTwice is the error for a second flag with the value -, which stands for stdin.
 var errStdinTwice = errors.New("stdin can be read once")
 
-// stdinOnce reads all of stdin, the first time.
+// stdinOnce returns a function that reads all of stdin. Its second call fails.
 func (p commands) stdinOnce() func() ([]byte, error) {
 	read := false
 	return func() ([]byte, error) {
@@ -232,8 +235,8 @@ func (p commands) stdinOnce() func() ([]byte, error) {
 	}
 }
 
-// gaveUp replaces an error caused by an interrupt of the person or by --timeout. It keeps the information
-// whether the call took effect.
+// gaveUp replaces an error that was caused by an interrupt or by --timeout. ctx has the timeout, outer does not. The new
+// error still says whether the outcome of the call is unknown.
 func gaveUp(ctx, outer context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -255,8 +258,8 @@ func gaveUp(ctx, outer context.Context, err error) error {
 	return &out
 }
 
-// inFlags names the arguments at fault as the person typed them, /parentId is --parent-id,
-// and where the flags of command are shown, unless an action of ours has said more.
+// inFlags rewrites the paths of wrong arguments in err as flags, such as /parentId as --parent-id. The hint becomes how to
+// list the flags of command, unless one of our own actions has given a better one. Missing flags become a usage error.
 func inFlags(err error, command string, params []arguments.Parameter, ours bool) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok || len(e.Fields) == 0 {

@@ -19,7 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file connects a call of the command line with the person at the terminal: progress and questions.
+// This file has the Caller of calls from the command line, which shows progress to the person at the terminal and asks
+// them questions.
 
 // caller shows progress to the person at the terminal, on one changing line on stderr, and asks
 // questions there. Without a terminal it asks no questions.
@@ -53,7 +54,7 @@ func NewCaller(shared *root.Program, from string, yes bool) (*caller, error) {
 	}, nil
 }
 
-// ID returns "": the person is the only caller.
+// ID returns "", because a command has only one caller.
 func (*caller) ID() string { return "" }
 
 // Supports reports what a person at this terminal can do.
@@ -65,12 +66,12 @@ func (c *caller) Supports(capability tool.Capability) bool {
 		return c.person || c.yes
 	case tool.WantsProgress:
 		return true
-	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson: // the gate uses CanConfirm instead
+	case tool.CanSample, tool.CanRoots, tool.TakesInputRequired, tool.Attends, tool.TakesAnyRequest, tool.SpeaksForPerson: // not for a terminal
 	}
 	return false
 }
 
-// Capabilities returns the capabilities in the form for a server.
+// Capabilities returns the client capabilities of MCP that a server is told.
 func (c *caller) Capabilities() json.RawMessage {
 	if c.person {
 		return json.RawMessage(`{"elicitation":{"form":{},"url":{}}}`)
@@ -102,7 +103,7 @@ func progressLine(params json.RawMessage) string {
 	return output.OneLine(strings.TrimSpace(text + " " + rawjson.Member(root, "message").String()))
 }
 
-// Line returns the next line that the person types.
+// Line returns the next line that the person types. The error is io.EOF or that of ctx.
 func (c *caller) Line(ctx context.Context) (string, error) { return c.in.Next(ctx) }
 
 // Done removes the progress line.
@@ -112,6 +113,7 @@ func (c *caller) Done() {
 	c.clear()
 }
 
+// clear removes the progress line. The caller holds c.mu.
 func (c *caller) clear() {
 	if c.progressShown {
 		_, _ = io.WriteString(c.out, "\r\x1b[K")

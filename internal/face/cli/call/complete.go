@@ -21,7 +21,7 @@ import (
 
 // This file has the shell completion of tools, actions, flags and values.
 
-// completionTime is how long completion may take after a press of Tab. Whatever is known by then is offered.
+// completionTime is how long completion may take after a press of Tab. What is not known by then is not offered.
 const completionTime = 3 * time.Second
 
 // CompleteTools completes TOOL and ACTION with known tools. It starts no server.
@@ -73,7 +73,7 @@ func (p commands) completeCall(c *cobra.Command, args []string, typed string) ([
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// flagsLeft returns the flags that may still be given, each with its description.
+// flagsLeft returns the flags that begin with typed and may still be given, each with its description.
 func flagsLeft(f *arguments.Reader, tokens []string, typed string) []string {
 	var out []string
 	for i := range f.Params {
@@ -106,7 +106,7 @@ func (p commands) completeValue(ctx context.Context, b root.Backend, q *argument
 		}
 	}
 	if len(out) == 0 {
-		return nil, cobra.ShellCompDirectiveDefault // @FILE
+		return nil, cobra.ShellCompDirectiveDefault // file names, for values such as @FILE
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie confirm`, with which a person answers for a call that waits under a code.
+// This file has the command `collie confirm`, with which a person allows or refuses a call that waits under a code.
 
 // ConfirmCommand returns the command `collie confirm`.
 func ConfirmCommand(shared *root.Program) *cobra.Command {
@@ -72,6 +72,7 @@ func pendingCalls(cfg *config.Config) ([]app.PendingCall, error) {
 	return out, err
 }
 
+// listPending prints the calls of clients and the questions of conversations that wait for a person.
 func (p commands) listPending(ctx context.Context, cfg *config.Config) error {
 	list, err := pendingCalls(cfg)
 	turns := p.turnQuestions(ctx, cfg)
@@ -147,7 +148,8 @@ func (p commands) confirm(ctx context.Context, cfg *config.Config, code string) 
 	return root.Exit(root.ExitUnconfirmed)
 }
 
-// askPending asks whether a call may run. Leaving without an answer gives no answer.
+// askPending shows a waiting call on out and returns the answer typed on in. If the input ends without an answer, the
+// error says that the call still waits.
 func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.PendingCall) (bool, error) {
 	now := time.Now()
 	text := QuestionText(&w.Question) + locale.Sprintf("  asked %s by %s for %s; this expires in %s\n",
@@ -162,7 +164,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 	}
 	line, err := in.Next(ctx)
 	if errors.Is(err, io.EOF) {
-		_, _ = io.WriteString(out, "\n") // the person has already left
+		_, _ = io.WriteString(out, "\n") // if this fails, the terminal is closed
 		return false, &tool.Error{
 			Op: opConfirm, Kind: tool.Unconfirmed, Subject: w.Code, Message: "not answered; the call still waits",
 		}
@@ -170,7 +172,7 @@ func askPending(ctx context.Context, in *root.Lines, out io.Writer, w *app.Pendi
 	return agrees(&w.Question, line), err
 }
 
-// answer stores the person's answer.
+// answer stores the person's answer, puts it on record and prints it.
 func (p commands) answer(ctx context.Context, cfg *config.Config, code string, yes bool) error {
 	w, err := app.OpenPending(cfg).Answer(ctx, code, yes)
 	if err != nil {

@@ -29,10 +29,10 @@ type debugger struct {
 	begun time.Time
 
 	mu     sync.Mutex
-	stages []string // in the order in which they end: from the last to the first
+	stages []string // lines about stages of the pipeline, in the order in which they end: from the last to the first
 }
 
-// debugger returns one if the person wants --debug, else nil.
+// debugger returns a debugger if --debug is set, else nil.
 func (p commands) debugger() (*debugger, error) {
 	if !p.Debug {
 		return nil, nil //nolint:nilnil // the documented answer for none
@@ -77,7 +77,7 @@ func (d *debugger) trace() tool.Trace {
 	return d.step
 }
 
-// step is a [tool.Trace] that prints each step.
+// step is a [tool.Trace] that prints each step. It keeps those of stages for answer.
 func (d *debugger) step(kind, detail string, took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +94,7 @@ func cleanText(clean func(json.RawMessage) json.RawMessage, text string) string 
 	return gjson.ParseBytes(clean(rawjson.Quote(text))).String()
 }
 
-// answer shows the result or the error.
+// answer shows the stages and then the result or the error.
 func (d *debugger) answer(r tool.Result, err error) {
 	if d == nil {
 		return

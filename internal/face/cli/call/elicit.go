@@ -24,7 +24,7 @@ import (
 // to open.
 
 // elicitor asks a person for the information that a server wants (MCP elicitation, 2025-06-18 and later). In
-// form mode it asks for each field, in url mode whether the person has opened the page.
+// form mode it asks for each field. In url mode it shows the address of a page and asks whether to go on.
 type elicitor struct {
 	from string
 	in   *root.Lines
@@ -38,7 +38,7 @@ var (
 )
 
 // FillIn asks a person for the values that a server requests, one line each. params are those of an elicitation/create
-// request; FillIn returns its result. from names the server. The end of in cancels.
+// request; FillIn returns its result. from names the server. If in ends early, the result says that the person cancelled.
 func FillIn(ctx context.Context, from string, in io.Reader, out io.Writer, params json.RawMessage) (json.RawMessage, error) {
 	q := &elicitor{from: from, in: root.NewLines(in), out: out}
 	return q.ask(ctx, params)
@@ -74,13 +74,13 @@ func (q *elicitor) ask(ctx context.Context, params json.RawMessage) (json.RawMes
 
 var errDeclined = errors.New("declined")
 
-// url asks whether the person wants to open a page. The address is shown but never opened.
+// url shows the address of a page and asks whether to go on. It never opens the page.
 func (q *elicitor) url(ctx context.Context, address string) error {
 	q.print("  Open this page only if you trust %s:\n  %s\nGo on? [y/N] ", q.from, output.Harmless(address))
 	return q.readYes(ctx, false)
 }
 
-// readYes reads y, n, yes or no; an empty line means the default. For no it returns errDeclined.
+// readYes reads y, n, yes or no; an empty line means yes if usual is set. For no it returns errDeclined.
 func (q *elicitor) readYes(ctx context.Context, usual bool) error {
 	for {
 		line, err := q.in.Next(ctx)
@@ -150,6 +150,7 @@ func (q *elicitor) field(ctx context.Context, p *arguments.Parameter, schema gjs
 	}
 }
 
+// describe prints the name of a field, what is expected in it, and its numbered choices.
 func (q *elicitor) describe(p *arguments.Parameter, choices []choice) {
 	facts := []string{expectedText(p, nil)}
 	if !p.Required {
@@ -178,8 +179,8 @@ type choice struct {
 	title string
 }
 
-// choicesOf reads enum with enumNames, and oneOf or anyOf of const with title, of a field
-// or of its items.
+// choicesOf returns the choices of a field. A schema lists them as enum with enumNames, or as const with title in oneOf
+// or anyOf, which may also be those of the field's items.
 func choicesOf(p *arguments.Parameter, schema gjson.Result) []choice {
 	var out []choice
 	titles := rawjson.List(rawjson.Member(schema, "enumNames"))
@@ -204,7 +205,7 @@ func choicesOf(p *arguments.Parameter, schema gjson.Result) []choice {
 	return out
 }
 
-// fieldValue makes JSON of a line.
+// fieldValue converts a typed line to the JSON value of a field; ok is false if it does not fit.
 func fieldValue(line string, p *arguments.Parameter, choices []choice) (json.RawMessage, bool) {
 	if !p.Is("array") {
 		return oneValue(line, p.Types, choices)
@@ -267,6 +268,7 @@ func inFormat(format, text string) bool {
 	return err == nil
 }
 
+// expectedText says what kind of value a field takes.
 func expectedText(p *arguments.Parameter, choices []choice) string {
 	switch {
 	case len(choices) > 0:

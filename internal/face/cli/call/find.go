@@ -25,21 +25,21 @@ import (
 
 // namedTarget is the tool or action that the words of a command line name.
 type namedTarget struct {
-	tool   *tool.Tool   // nil for a name that is only in the list of tools for clients
-	action *tool.Action // the same
+	tool   *tool.Tool   // nil for a name that only the list for clients has
+	action *tool.Action // nil in the same case
 	name   string       // as the pipeline expects it
 	schema json.RawMessage
 	words  []string // as a person types it: TOOL ACTION
 	values []string // arguments without a flag, which follow the words
 
-	definition gjson.Result // the definition in the list for clients
+	definition gjson.Result // of a name that clients see: its definition in the list for clients
 }
 
-// isOurs reports whether it is an action of Collie's own tools.
+// isOurs reports whether f is an action of Collie's own tools.
 func (f *namedTarget) isOurs() bool { return f.action != nil && f.action.Strict }
 
-// serversFor returns the servers to start for a command line that names a tool: those that may own it; none for a
-// SiYuan tool. It is an error if no server can own it.
+// serversFor returns the servers to start for a command line that names a tool: those that may own the tool, or none for
+// a SiYuan tool. It returns an error if no server can own the tool.
 func (p commands) serversFor(ctx context.Context, words []string) ([]string, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -69,7 +69,7 @@ func (p commands) serversFor(ctx context.Context, words []string) ([]string, err
 	return nil, p.unknownTool(ctx, words[0], known)
 }
 
-// find looks for TOOL ACTION, TOOL/ACTION or a name that clients see.
+// find returns what words name: TOOL ACTION, TOOL/ACTION or a name that clients see, each followed by values.
 func (p commands) find(ctx context.Context, b root.Backend, words []string, profile string) (namedTarget, error) {
 	tools, err := b.Tools(ctx, profile)
 	if err != nil {
@@ -120,7 +120,7 @@ func suggestedFlag(a *tool.Action) string {
 	return locale.Sprintf(", such as --%s", params[i].Flag)
 }
 
-// ownToolWords splits a name TOOL.ACTION of our own actions, the form in results and in the audit.
+// ownToolWords splits a first word TOOL.ACTION that names one of our own actions. Results and the audit use this form.
 func ownToolWords(words []string) []string {
 	if len(words) == 0 {
 		return words
@@ -256,6 +256,8 @@ func (p commands) notOffered(ctx context.Context, b root.Backend, name string, k
 	return p.unknownTool(ctx, name, known)
 }
 
+// unknownTool returns the usage error for a name that nothing has, with the most similar known name. It mentions a running
+// gateway with other settings, because the tool may exist there.
 func (p commands) unknownTool(ctx context.Context, name string, known []string) error {
 	noun := "tool"
 	if p.Expanded {

@@ -15,9 +15,10 @@ import (
 	"collie/internal/tool"
 )
 
-// This file prints the help page of an action: its arguments, their flags, an example, and who is asked before it runs.
+// This file prints the help page of an action: its arguments as flags, an example, and when a person is asked before the
+// action runs.
 
-// showAction shows the help page of TOOL ACTION.
+// showAction shows the help page of TOOL ACTION, or with --json its definition.
 func (p commands) showAction(ctx context.Context, b root.Backend, words []string, profile string) error {
 	target, err := p.find(ctx, b, words, profile)
 	if err != nil {
@@ -33,7 +34,7 @@ func (p commands) showAction(ctx context.Context, b root.Backend, words []string
 	})
 }
 
-// showExposed shows the help page of a name that clients see.
+// showExposed shows the help page of a name that clients see, or with --json its definition.
 func (p commands) showExposed(ctx context.Context, b root.Backend, name, profile string) error {
 	target, err := p.find(ctx, b, []string{name}, profile)
 	if err != nil {
@@ -56,7 +57,7 @@ type page struct {
 	asks                    string // when a person is asked for confirmation; empty if never
 }
 
-// confirmationText returns when a person is asked before an action runs.
+// confirmationText says when a person is asked before an action runs; empty if never.
 func confirmationText(a *tool.Action) string {
 	switch {
 	case a.Dangerous:
@@ -67,7 +68,7 @@ func confirmationText(a *tool.Action) string {
 	return ""
 }
 
-// readOnlyClaim returns who says that an action only reads.
+// readOnlyClaim returns the addition to "only reads" that attributes this to the author of another server's tool.
 func (g page) readOnlyClaim() string {
 	if g.target.isOurs() {
 		return ""
@@ -75,6 +76,7 @@ func (g page) readOnlyClaim() string {
 	return locale.T(", says its author")
 }
 
+// page prints a help page.
 func (p commands) page(g page) error {
 	params, positional := arguments.ForAction(g.target.action, g.target.schema)
 	words := g.target.words
@@ -113,6 +115,7 @@ func (p commands) page(g page) error {
 	return err
 }
 
+// facts returns the lines under the head of a help page: whether the action is off, only reads, or asks first.
 func facts(g page) []string {
 	var out []string
 	if g.off != "" {
@@ -127,6 +130,7 @@ func facts(g page) []string {
 	return out
 }
 
+// flagRow returns the row of the table of flags for one parameter of the action that words name.
 func flagRow(words []string, q *arguments.Parameter) []string {
 	flag := "--" + q.Flag
 	if needsJSON(q) {
@@ -164,8 +168,8 @@ var ownFlags = map[string]bool{
 // isOwnFlag reports whether a flag after words belongs to the command line itself.
 func isOwnFlag(words []string, flag string) bool { return ownFlags[flag] && !foreignTool(words, flag) }
 
-// example returns a command line that calls an action with all it needs. Those in positional need no
-// flag.
+// example returns a command line that calls an action with all required parameters. Those named in positional are given
+// without a flag.
 func example(words []string, params []arguments.Parameter, positional []string) string {
 	line := "collie " + strings.Join(words, " ")
 	if len(words) == 1 {
@@ -194,12 +198,13 @@ func example(words []string, params []arguments.Parameter, positional []string) 
 	return line
 }
 
+// exampleFlag returns the flag of a parameter with an example of a value.
 func exampleFlag(q *arguments.Parameter) string {
 	flag := "--" + q.Flag
 	switch {
 	case q.Is("boolean"):
 		return flag
-	case slices.Contains(q.Types, "boolean"): // or a text
+	case slices.Contains(q.Types, "boolean"): // and other types
 		return flag + " true"
 	case needsJSON(q) && q.Default.Exists():
 		return flag + "-json " + output.ShellQuote(q.Default.Raw)

@@ -49,8 +49,8 @@ func split(c *cobra.Command, args []string) (invocation, error) {
 	return inv, nil
 }
 
-// setFlag sets the flag of c that token is, if it is one. consumed is the number of tokens it used. words
-// precede it.
+// setFlag sets a flag of c if token is one. consumed is the number of tokens that the flag took, 0 if token is not a flag
+// of c. next are the tokens after it, words are the words before it.
 func setFlag(c *cobra.Command, token string, next, words []string) (consumed int, err error) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(token, "--"), "=")
 	if !strings.HasPrefix(token, "--") || foreignTool(words, name) {

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file lets people name notebooks in calls, where actions take only ids.
+// This file lets people write the names of notebooks in calls, although the actions take only ids.
 
 // isNodeID reports whether a text has the form of an id, 20210808180117-czj9bvb, which cannot be mistaken for
 // a name.
@@ -24,8 +24,8 @@ func isNodeID(text string) bool {
 	return dash && len(time) == len("20210808180117") && len(rest) == len("czj9bvb") && !strings.ContainsFunc(time, digits)
 }
 
-// withNotebooks puts ids where a person has named notebooks. Whoever calls over MCP gives ids:
-// names change and may be the same.
+// withNotebooks replaces the names of notebooks in args by their ids. Only the command line does so; clients of MCP have
+// to give ids, because names change and two notebooks may have the same.
 func (p commands) withNotebooks(ctx context.Context, b root.Backend, target *namedTarget, params []arguments.Parameter, args json.RawMessage) (json.RawMessage, error) {
 	if !target.isOurs() {
 		return args, nil

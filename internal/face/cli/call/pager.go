@@ -17,9 +17,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file turns the pages of a long result at a terminal.
+// This file shows a long result page by page at a terminal.
 
-// pager shows a result with several pages at a terminal; keys turn the pages.
+// pager shows a result with several pages at a terminal. Keys turn the pages; each page is a call of its own.
 type pager struct {
 	commands
 	screen *os.File // stdin, which is the terminal

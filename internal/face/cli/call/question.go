@@ -18,8 +18,8 @@ import (
 
 // This file asks the person at the terminal before a dangerous call.
 
-// QuestionText describes what a dangerous call would do. Each fact is one line, and each line of a longer text has a mark
-// before it, so that other people's text cannot look like ours.
+// QuestionText describes what a dangerous call would do. Each fact is one line, and each line of a longer text has a
+// prefix, so that other people's text cannot look like ours.
 func QuestionText(q *tool.Question) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { b.WriteString(locale.Sprintf(format, args...) + "\n") }
@@ -59,8 +59,8 @@ func QuestionText(q *tool.Question) string {
 	return b.String()
 }
 
-// target returns the text of a target with its first word, the kind of the target, in the language
-// of the terminal.
+// target returns the text of a target with its first word, which is the kind of the target, in the language of the
+// terminal.
 func target(t string) string {
 	what, which, _ := strings.Cut(output.OneLine(t), " ")
 	switch what {
@@ -132,7 +132,7 @@ func (c *caller) confirm(ctx context.Context, params json.RawMessage) (json.RawM
 	return Answer(&q, line), nil
 }
 
-// Prompt asks for the answer to a question.
+// Prompt returns the line that asks for the answer to a question.
 func Prompt(q *tool.Question) string {
 	switch {
 	case q.Name != "":
@@ -154,7 +154,7 @@ func Answer(q *tool.Question, typed string) json.RawMessage {
 	return confirmation(agrees(q, typed), q.Name)
 }
 
-// namePrompt asks for the name that a critical question wants typed.
+// namePrompt returns the line that asks the person to type a name, which agrees to a critical call.
 func namePrompt(q *tool.Question) string {
 	return locale.Sprintf("To let it run, type %s: ", output.OneLine(q.Name))
 }
@@ -177,7 +177,7 @@ func confirmation(yes bool, name string) json.RawMessage {
 	return raw
 }
 
-// agreedBefore returns the result for a person who agreed before there was a question.
+// agreedBefore returns the result for [tool.MethodConfirm] of a person who agreed before the question, with --yes.
 func agreedBefore(name string) json.RawMessage {
 	said := map[string]any{"confirm": true, "beforehand": true}
 	if name != "" {

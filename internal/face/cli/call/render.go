@@ -89,6 +89,7 @@ func repeatsTexts(structured gjson.Result, texts []string) bool {
 	return structured.IsObject() && len(members) == 1 && isIn(members[0], texts)
 }
 
+// isIn reports whether v is one of texts, all of them joined, or a list with one item per text.
 func isIn(v gjson.Result, texts []string) bool {
 	items := rawjson.List(v)
 	if len(items) > 1 && len(items) == len(texts) {
@@ -144,8 +145,7 @@ func bracketed(kind string, facts ...string) string {
 // decodedSize returns the number of bytes that a Base64 text decodes to.
 func decodedSize(text string) int { return len(strings.TrimRight(text, "=")) * 3 / 4 }
 
-// PayloadError returns the error in a result's text in the form of [tool.Error.Payload], nil if there is
-// none.
+// PayloadError returns the error that a result's text holds in the form of [tool.Error.Payload], nil if it holds none.
 func PayloadError(text string) *tool.Error {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `{"error":{"type":`) {

@@ -47,7 +47,7 @@ func (p commands) showResult(ctx context.Context, b root.Backend, target *namedT
 	return incompleteError(data)
 }
 
-// Payload returns the JSON in the text of a result of our own action.
+// Payload returns the JSON that a result of our own actions has as its only text, or else its structured content.
 func Payload(result json.RawMessage) gjson.Result {
 	root := gjson.ParseBytes(result)
 	if parts := rawjson.List(rawjson.Member(root, "content")); len(parts) == 1 {
@@ -58,8 +58,8 @@ func Payload(result json.RawMessage) gjson.Result {
 	return rawjson.Member(root, "structuredContent")
 }
 
-// incompleteError returns an error for a result that lacks something because it could not be read. What the levels
-// of notebooks hide does not count as missing.
+// incompleteError returns exit code 6 for a result that is partial because something failed or could not be read, else
+// nil. What the levels of notebooks hide does not count as missing.
 func incompleteError(data gjson.Result) error {
 	if !rawjson.Member(data, "partial").Bool() || rawjson.Member(data, "reason").String() == filteredReason && !hasFailures(data) {
 		return nil
@@ -70,6 +70,7 @@ func incompleteError(data gjson.Result) error {
 // filteredReason is the reason in a result from which unreadable notes were left out.
 const filteredReason = "permission_filtered"
 
+// hasFailures reports whether a result names errors or counts failed parts.
 func hasFailures(data gjson.Result) bool {
 	return len(rawjson.List(rawjson.Member(data, "errors"))) > 0 || rawjson.Member(data, "failed").Int() > 0 || rawjson.Member(data, "failedDocs").Int() > 0
 }

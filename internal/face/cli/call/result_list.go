@@ -110,7 +110,7 @@ func inColumn(name string, m gjson.Result) string {
 	return cell(m)
 }
 
-// rankInList sorts columns: names before ids, long texts last.
+// rankInList returns the rank of a column for sorting: names before ids, long texts last.
 func rankInList(name string) int {
 	if i := slices.Index([]string{"name", "title", "label", "id"}, name); i >= 0 {
 		return i

@@ -19,7 +19,7 @@ import (
 
 // Limits for what is shown to a person.
 const (
-	maxScalars = 8
+	maxScalars = 8  // single values of a result
 	maxItems   = 10 // of a list inside a value
 	maxRows    = 50 // of a list without pages; with only ten, most of a folder would be hidden
 )
@@ -64,6 +64,8 @@ type memberPair struct {
 	value gjson.Result
 }
 
+// render returns the text for a payload: a line with the action and its subject, then single values, lists, and long
+// texts.
 func (v *resultView) render(data gjson.Result) string {
 	var b strings.Builder
 	if !data.IsObject() {
@@ -114,6 +116,7 @@ func asExpected(e memberPair) bool {
 		slices.Contains([]string{"errors", "warnings", "failures"}, e.name) && e.value.IsArray() && len(e.value.Array()) == 0
 }
 
+// isFiltered reports whether notes that may not be read were left out of a result.
 func (v *resultView) isFiltered(data gjson.Result) bool {
 	return rawjson.Member(data, "reason").String() == filteredReason
 }
@@ -204,6 +207,7 @@ func pageFooter(data gjson.Result, paged bool) string {
 	return line + "\n"
 }
 
+// withFullStop returns a text with a line break at its end.
 func withFullStop(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
 // cell returns a value on one line.

@@ -18,7 +18,7 @@ import (
 
 // This file writes images, audio and files of a result to disk (--save).
 
-// save writes the images, audio and files of a result to the file of --save. Further ones go beside it, with
+// save writes the first image, sound or file of a result to the file of --save. Others are written beside it, with
 // numbers in their names.
 func (p commands) save(r tool.Result) error {
 	if p.SaveTo == "" || r.IsError {

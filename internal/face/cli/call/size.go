@@ -49,8 +49,8 @@ type listCost struct {
 	Budget   *viewBudget `json:"budget,omitempty"` // if a view is auto
 }
 
-// viewBudget is the maximum size in bytes of the servers' part of the list if views are auto, and its present
-// size.
+// viewBudget says how many bytes the definitions of servers may take in the list of tools if views are auto, and how many
+// they take.
 type viewBudget struct {
 	Bytes int64 `json:"bytes"`
 	Used  int   `json:"used"`
@@ -61,7 +61,7 @@ type viewBudget struct {
 
 const estimateNote = "tokens are an estimate: ASCII bytes / 4 + 1 for each other character"
 
-// showSize shows the cost of a profile's tools, or of one tool.
+// showSize shows the cost of a profile's tools, or only of the tool named one.
 func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Tool, one string, f *toolsFlags) error {
 	profile, catalogProfile := f.profile, f.catalogProfile()
 	s := listCost{Estimate: estimateNote}
@@ -119,7 +119,7 @@ func (p commands) showSize(ctx context.Context, b root.Backend, tools []tool.Too
 	return p.sizeTable(&s, one == "")
 }
 
-// budget returns the budget of the profile, nil if there is none. Our own tools do not count.
+// budget returns the budget of the profile, nil if no view is auto. Our own tools do not count.
 func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool) (*viewBudget, error) {
 	if !slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Why == tool.WhyAuto }) {
 		return nil, nil //nolint:nilnil // no view is auto
@@ -140,7 +140,8 @@ func (p commands) budget(f *toolsFlags, list json.RawMessage, tools []tool.Tool)
 	return b, nil
 }
 
-// leastSize returns about what servers take where auto makes them as small as it can: all grouped, or all behind the search.
+// leastSize estimates how many bytes the definitions of servers take if auto makes them as small as it can: each tool in
+// the smaller of flat and grouped, or all of them in the search view.
 func leastSize(s *listCost) int {
 	fixed, grouped := 0, 0
 	for _, row := range s.Tools {
@@ -191,6 +192,8 @@ func entries(t *tool.Tool) int {
 	return on
 }
 
+// sizeTable prints a row for each tool. If whole is set, it adds a row for the whole list and says whether the budget is
+// kept.
 func (p commands) sizeTable(s *listCost, whole bool) error {
 	row := func(name string, actions int, view, why string, flat, grouped contextCost) []string {
 		return []string{

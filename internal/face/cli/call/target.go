@@ -10,7 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// This file decides which kernel a call is for, by flags such as --url, which may also be arguments of the action.
+// This file decides which kernel a call is for and whether a running gateway may make it. The flags that name a kernel,
+// such as --url, may also be arguments of another server's action.
 
 // foreignTool reports whether flag has the name of a kernel flag, such as --url, but is an argument of another server's
 // tool. words are the words before the flag; the first names the tool.
@@ -22,10 +23,10 @@ func foreignTool(words []string, flag string) bool {
 	return !ours
 }
 
-// chooseConnection decides whether a command may use a running gateway. words are the words of the command, of which the
-// first names a tool; no words mean all tools. It may not if the person has chosen a kernel, since the gateway may use
-// another one, nor for the tool file, since the gateway does not know this working directory. It also records whether the
-// tool is one of SiYuan's.
+// chooseConnection sets p.Local if a command may not use a running gateway. The first of words names a tool; no words mean
+// all tools. A command that names a kernel may not, because the gateway may use another one. Nor may one that calls the
+// tool file, because the gateway does not know this working directory. chooseConnection also sets p.Notes if the tool is
+// one of SiYuan's.
 func (p commands) chooseConnection(cfg *config.Config, words []string) {
 	name, ours := "", true // all tools include those of SiYuan
 	if len(words) > 0 {

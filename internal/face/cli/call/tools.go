@@ -19,12 +19,13 @@ import (
 
 // This file has the command `collie tools`, which lists servers, tools and actions.
 
+// toolsFlags are the flags of `collie tools`.
 type toolsFlags struct {
 	view, profile   string
 	size, rebalance bool
 }
 
-// catalogProfile returns the profile as the catalog knows it, with the wanted view.
+// catalogProfile returns the name under which the catalog knows the profile with the wanted view, such as work@flat.
 func (f *toolsFlags) catalogProfile() string {
 	if f.view == "" {
 		return f.profile
@@ -141,6 +142,7 @@ type toolRow struct {
 	Off         string `json:"off,omitempty"` // why the tool or its server cannot be used
 }
 
+// showTools prints a table of all tools, and of servers that offer none.
 func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.Tool) error {
 	servers, err := b.Servers(ctx)
 	if err != nil {
@@ -172,7 +174,7 @@ func (p commands) showTools(ctx context.Context, b root.Backend, tools []tool.To
 	return p.Table([]string{"TOOL", "ACTIONS", "VIEW", "ABOUT"}, cells)
 }
 
-// toolRows returns the tools in order, then the servers without tools.
+// toolRows returns the tools in order, then the servers that have no tools because they are not ready.
 func toolRows(tools []tool.Tool, servers []tool.ServerStatus) []toolRow {
 	rows := []toolRow{}
 	listed := map[string]bool{}
@@ -220,6 +222,8 @@ type actionRow struct {
 	InputSchema   json.RawMessage `json:"inputSchema,omitempty"`
 }
 
+// showTool prints the actions of the tool called name, or with --size its cost. If no tool has this name, it looks for a
+// name that clients see.
 func (p commands) showTool(ctx context.Context, b root.Backend, name, profile string, tools []tool.Tool, f *toolsFlags) error {
 	for i := range tools {
 		t := &tools[i]
@@ -269,7 +273,7 @@ func actionRows(t *tool.Tool) []actionRow {
 	return rows
 }
 
-// signature returns an action with its required flags, and … if it has others.
+// signature returns an action with its required flags, and […] if it has others.
 func signature(a *tool.Action) string {
 	s, more := a.Name, false
 	for _, q := range arguments.Parameters(a.InputSchema) {
@@ -285,7 +289,7 @@ func signature(a *tool.Action) string {
 	return s
 }
 
-// flagForm returns a flag followed by a word for its value, as in --path PATH.
+// flagForm returns a flag followed by the type of its value, as in --path <string>.
 func flagForm(q *arguments.Parameter) string {
 	switch {
 	case q.Is("boolean"):

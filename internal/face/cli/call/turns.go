@@ -19,9 +19,10 @@ import (
 	"collie/internal/tool"
 )
 
-// This file lets `collie confirm` answer questions of conversations that a running gateway holds.
+// This file lets `collie confirm` answer questions that wait in conversations of a running gateway.
 
-// turnQuestion is a question of a conversation that was started on a page.
+// turnQuestion is a question that a turn of a conversation waits for. The gateway has started the turn for a page in the
+// browser.
 type turnQuestion struct {
 	ID       string        `json:"id"`
 	Turn     string        `json:"turnId"`
@@ -30,7 +31,8 @@ type turnQuestion struct {
 	Asked    time.Time     `json:"asked"`
 }
 
-// gateway returns the one that runs, nil if there is none: then no conversation waits.
+// gateway returns a client for the gateway of this home. It is nil if no gateway of this version answers; then there are
+// no questions to list. The caller closes it.
 func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Client {
 	r, _, err := p.Gateway(ctx, cfg)
 	if err != nil {
@@ -39,7 +41,8 @@ func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Clien
 	return r
 }
 
-// turnQuestions returns what conversations at the running gateway wait for. One of another version may not tell.
+// turnQuestions returns the questions that conversations of the running gateway wait for. It returns none if there is no
+// gateway or it cannot be asked.
 func (p commands) turnQuestions(ctx context.Context, cfg *config.Config) []turnQuestion {
 	r := p.gateway(ctx, cfg)
 	if r == nil {
@@ -51,10 +54,10 @@ func (p commands) turnQuestions(ctx context.Context, cfg *config.Config) []turnQ
 	if err != nil || json.Unmarshal(raw, &got) != nil {
 		return nil
 	}
-	return slices.DeleteFunc(got.Questions, func(q turnQuestion) bool { return q.Turn == "" }) // the others wait under codes
+	return slices.DeleteFunc(got.Questions, func(q turnQuestion) bool { return q.Turn == "" }) // questions without a turn are calls of clients, which pendingCalls lists
 }
 
-// turnQuestion returns the question with this code.
+// turnQuestion returns the question of a conversation with this code; ok is false if there is none.
 func (p commands) turnQuestion(ctx context.Context, cfg *config.Config, code string) (turnQuestion, bool) {
 	list := p.turnQuestions(ctx, cfg)
 	i := slices.IndexFunc(list, func(q turnQuestion) bool { return strings.EqualFold(q.ID, code) })
@@ -72,7 +75,7 @@ func (p commands) confirmTurn(ctx context.Context, cfg *config.Config, q *turnQu
 	}
 	line, err := root.NewLines(t).Next(ctx)
 	if errors.Is(err, io.EOF) {
-		_, _ = io.WriteString(t, "\n") // the person has already left
+		_, _ = io.WriteString(t, "\n") // if this fails, the terminal is closed
 		return &tool.Error{Op: opConfirm, Kind: tool.Unconfirmed, Subject: q.ID, Message: "not answered; the call still waits"}
 	}
 	if err != nil {
@@ -92,7 +95,7 @@ func (p commands) confirmTurn(ctx context.Context, cfg *config.Config, q *turnQu
 	return root.Exit(root.ExitUnconfirmed)
 }
 
-// answerTurn hands an answer to the gateway, where the first one counts.
+// answerTurn sends an answer to the gateway. If the question was answered before, the gateway refuses it.
 func (p commands) answerTurn(ctx context.Context, cfg *config.Config, id string, answer map[string]any) error {
 	body, err := json.Marshal(answer)
 	if err != nil {

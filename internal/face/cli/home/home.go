@@ -56,8 +56,8 @@ func Claim(paths config.Paths) (release func(), err error) {
 		}
 		return nil, e
 	}
-	// If the folder is not writable, this fails now, before anything is started. Readers ignore the empty
-	// file.
+	// If the folder is not writable, this fails now, before anything is started. Readers ignore an entry without a
+	// pid.
 	if err := Announce(paths, Gateway{}); err != nil {
 		unlock()
 		return nil, err
@@ -71,8 +71,9 @@ func Claim(paths config.Paths) (release func(), err error) {
 // lockLimit is how long lockHome retries a lock that is held although no gateway runs.
 const lockLimit = time.Second
 
-// lockHome locks the home, and reports whether it was free. A gateway that was killed while it began a server leaves the
-// lock to that child until it has become the server's program, so a lock without a gateway is tried again for a moment.
+// lockHome locks the home, and reports whether it was free. If a gateway is killed while it starts a server, the child
+// process holds the inherited lock until it executes the server's program. So a lock without a gateway is tried again
+// for a moment.
 func lockHome(paths config.Paths) (unlock func(), ok bool, err error) {
 	path := filepath.Join(paths.State, "gateway.lock")
 	if unlock, ok, err = atomicfile.TryLock(path); ok || err != nil {
@@ -102,7 +103,7 @@ func Announce(paths config.Paths, g Gateway) error {
 	return nil
 }
 
-// notKept adds a hint to the error if the state folder is not writable; other errors stay as they are.
+// notKept explains an error that occurs because the state folder is not writable; other errors stay as they are.
 func notKept(dir string, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
 		return err

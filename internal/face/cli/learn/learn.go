@@ -34,13 +34,14 @@ type Result struct {
 	OK      bool           `json:"ok"`
 	Tools   int            `json:"tools"`
 	Seconds float64        `json:"seconds"`
-	Note    string         `json:"note,omitempty"` // for people, where it worked
+	Note    string         `json:"note,omitempty"` // for people, only if OK
 	Type    tool.ErrorKind `json:"type,omitempty"`
 	Error   string         `json:"error,omitempty"`
 	hint    string
 }
 
-// All asks servers for their lists, parallel at once, and prints each result.
+// All asks servers for their lists, at most parallel of them at the same time, and shows its progress. The results are
+// in the order of names.
 func All(ctx context.Context, shared *root.Program, b Learner, names []string, parallel int, timeout time.Duration) []Result {
 	p := commands{shared}
 
@@ -78,12 +79,13 @@ type Learner interface {
 	Refresh(ctx context.Context, name string) (tool.ServerStatus, error)
 }
 
+// rester stops a server that was started to learn its tools.
 type rester interface {
 	Rest(ctx context.Context, name string)
 }
 
-// one fetches the lists of one server. If the server was started for that, it is stopped again; servers of a
-// running gateway have other clients.
+// one fetches the lists of one server. If b started the server for that, the server is stopped again. Servers of a
+// running gateway go on, because they may have other clients.
 func one(ctx context.Context, b Learner, name string, timeout time.Duration) Result {
 	begun := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, &tool.Error{
@@ -125,10 +127,7 @@ func Seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
 }
 
-// Commands that add servers or clients end by learning the tools of servers that have no list yet, so that a
-// client's first session does not have to wait.
-
-// learnLimit is how long that may take; packages may have to be downloaded.
+// learnLimit is how long Unseen may take; packages may have to be downloaded.
 const learnLimit = 90 * time.Second
 
 // NoWarmFlag adds the flag --no-warm, which sets *to.
@@ -137,14 +136,14 @@ func NoWarmFlag(c *cobra.Command, to *bool) {
 }
 
 // Unseen learns the tools of all servers that have no list yet, through the running gateway if it has these
-// settings, else in this process. Failures are printed but are not an error of the command, whose own work is
-// done.
+// settings, else in this process. Commands that add servers or clients call it at their end, so that a client's first
+// session does not have to wait. Failures are printed but are not an error of the command, whose own work is done.
 func Unseen(ctx context.Context, shared *root.Program) {
 	p := commands{shared}
 
 	cfg, err := p.Load()
 	if err != nil || !cfg.Cache.Enabled {
-		return // errors were printed already
+		return // the command itself has read the settings and reported their errors
 	}
 	names := p.unseen(ctx, cfg)
 	if len(names) == 0 {

@@ -16,7 +16,7 @@ import (
 // unchanged.
 type Catalog struct {
 	texts    map[string]string // English text to translation
-	patterns func() []pattern  // texts with verbs, those with the most letters first
+	patterns func() []pattern  // for texts with verbs such as %s, those with the most letters first
 }
 
 // pattern recognizes a format in a finished text.
@@ -67,7 +67,8 @@ func Parse(po string) *Catalog {
 	return c
 }
 
-// makePatterns runs for the first sentence that is not itself in the catalog; most commands print none.
+// makePatterns returns the patterns of all texts with verbs. It runs when the first sentence is not itself in the
+// catalog, which most commands never print.
 func (c *Catalog) makePatterns() []pattern {
 	var out []pattern
 	for english, translation := range c.texts {
@@ -78,7 +79,7 @@ func (c *Catalog) makePatterns() []pattern {
 	slices.SortFunc(out, func(a, b pattern) int {
 		return cmp.Or(
 			cmp.Compare(b.letters, a.letters),
-			cmp.Compare(len(b.translation), len(a.translation)), // if two differ only in a mark, the one with it comes first
+			cmp.Compare(len(b.translation), len(a.translation)), // if two differ only in punctuation, the longer one comes first
 			strings.Compare(a.translation, b.translation),
 		)
 	})
@@ -132,7 +133,7 @@ func (c *Catalog) Sentence(english string) string {
 	return english
 }
 
-// count translates what [Count] wrote of several things, such as "3 servers", whose text in the catalog is "%d server".
+// count translates a plural that [Count] has written, such as "3 servers", whose text in the catalog is "%d server".
 func (c *Catalog) count(english string) (string, bool) {
 	number, nouns, _ := strings.Cut(english, " ")
 	n, err := strconv.Atoi(number)

@@ -11,7 +11,7 @@ import (
 // This file shows progress as one changing line, for work with many small parts.
 
 // progressBar shows on a terminal how far work with many small parts has come, in one changing line. It shows nothing
-// without a terminal or with --json. It is safe for concurrent use. Close removes the line.
+// without a terminal or with --json. It is safe for concurrent use.
 type progressBar struct {
 	p      *Output
 	verb   string
@@ -32,7 +32,7 @@ func (o *Output) NewBar(verb string) *progressBar {
 	return &progressBar{p: o, verb: verb, screen: IsTerminal(o.Err) && !o.JSON}
 }
 
-// Show shows that done of total parts are done, name being the last one; name may be empty.
+// Show shows that done of total parts are done. name is the last of them; it may be empty.
 func (b *progressBar) Show(done, total int, name string) {
 	if !b.screen {
 		return
@@ -61,6 +61,7 @@ func barLine(verb string, done, total int, name string, width int) string {
 	return Truncate(text, width)
 }
 
+// Close removes the line.
 func (b *progressBar) Close() {
 	if b.screen {
 		_, _ = io.WriteString(b.p.Err, "\r\x1b[K")

@@ -37,6 +37,7 @@ func (c Painter) paint(s style, text string) string {
 // Mark returns text, a mark at the start of a line or a word for an outcome, in its colour.
 func (c Painter) Mark(text string) string { return c.paint(styleOf(text), text) }
 
+// styleOf returns the style of a mark or of a word for an outcome; all other words are plain.
 func styleOf(word string) style {
 	switch strings.TrimSpace(word) {
 	case "✓":

@@ -12,8 +12,9 @@ import (
 
 // This file shows the progress of a few items, each with a line of its own.
 
-// itemProgress shows how far work on several items has come: on a terminal a changing line, otherwise a line for
-// each finished item; nothing with --json. It is safe for concurrent use. Close ends it.
+// itemProgress shows how far work on several items has come: on a terminal in a changing line, otherwise with a line for
+// each finished item if there are several. With --json it shows nothing. Its methods are safe for concurrent use; Close
+// is called last.
 type itemProgress struct {
 	p      *Output
 	total  int
@@ -52,6 +53,7 @@ func (s *itemProgress) run() {
 	}
 }
 
+// Begin shows that work on an item has begun.
 func (s *itemProgress) Begin(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,6 +75,7 @@ func (s *itemProgress) End(name, result string) {
 	s.draw()
 }
 
+// draw rewrites the line. The caller holds s.mu.
 func (s *itemProgress) draw() {
 	if !s.screen {
 		return

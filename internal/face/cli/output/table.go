@@ -57,13 +57,14 @@ func LayOut(head []string, rows [][]string, width int) string {
 // tableLayout says how to format a table.
 type tableLayout struct {
 	Painter
-	width     int  // of the terminal; 0 cuts nothing
-	wrapLast  bool // wrap the last column instead of cutting it
-	keepWhole []bool
+	width     int    // of the terminal; 0 cuts nothing
+	wrapLast  bool   // wrap the last column instead of cutting it
+	keepWhole []bool // the columns to cut last
 	// labels says that the first column holds the rows' titles, which are translated.
 	labels bool
 }
 
+// text returns the lines of the table.
 func (l tableLayout) text(head []string, rows [][]string) string {
 	all := rows
 	if head != nil {
@@ -110,7 +111,7 @@ const (
 // command, or because the end of the text matters, as in a time.
 var uncutTitles = []string{"TIME", "ID", "REQUEST", "ROW", "CODE", "NAME", "CLIENT", "SERVER", "TOOL", "NOTEBOOK"}
 
-// uncutColumns returns for each column whether its title is one of handles.
+// uncutColumns returns for each column whether its title is one of uncutTitles.
 func uncutColumns(head []string) []bool {
 	out := make([]bool, len(head))
 	for j, title := range head {
@@ -154,8 +155,8 @@ func shrinkColumns(widths []int, width, least, leastLast int, kept []bool) bool 
 	}
 }
 
-// Rows returns a function that writes rows as they come, in columns of at most these widths. head names the
-// columns but is not written.
+// Rows returns a function that formats single rows as they come, in columns of at most these widths. head names the
+// columns but is not part of the output.
 func (o *Output) Rows(head []string, widths []int) (line func(row []string) string) {
 	return tableLayout{Painter: o.Painter(o.Out), width: TerminalWidth(o.Out)}.rows(head, widths)
 }

@@ -71,7 +71,7 @@ func Paragraphs(text string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// joinProse joins lines of prose to one: with a space between words, with none behind or before a Chinese character.
+// joinProse joins lines of prose into one: with a space between words, but not next to a Chinese character.
 func joinProse(lines []string) string {
 	text := lines[0]
 	for _, line := range lines[1:] {
@@ -88,7 +88,7 @@ func joinProse(lines []string) string {
 // maxProse is how wide a line of prose is at most.
 const maxProse = 100
 
-// ProseWidth returns how wide lines of prose are at a terminal, 0 where there is none.
+// ProseWidth returns how wide lines of prose may be, 0 if the output is not a terminal.
 func (o *Output) ProseWidth() int { return min(TerminalWidth(o.Out), maxProse) }
 
 // WrapSecondColumn breaks the lines of a text in two columns, such as a list of flags, that are too long;
@@ -107,8 +107,8 @@ func WrapSecondColumn(text string, width int) string {
 	return strings.Join(lines, "")
 }
 
-// secondColumn returns where the second column begins: behind the first spaces in a line that begins with two; 0 if
-// there is none.
+// secondColumn returns the byte at which the second column begins: after the first run of two or more spaces within a
+// line that is indented by at least two. It is 0 if there is none.
 func secondColumn(line string) int {
 	if !strings.HasPrefix(line, "  ") {
 		return 0

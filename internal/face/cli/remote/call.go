@@ -16,7 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file makes calls through a running gateway, which can ask the caller questions meanwhile.
+// This file makes calls through a running gateway, which can ask the caller questions while the call runs.
 
 // Call sends c to the gateway as a dialogue, one JSON value per line in both directions, so that c's Caller
 // can be notified and asked while the call runs. The gateway sets origin and principal.
@@ -49,7 +49,7 @@ func (r *Client) Call(ctx context.Context, c tool.Request) (tool.Result, error) 
 	return r.converse(ctx, json.NewDecoder(resp.Body), say, c.Caller, c.Trace)
 }
 
-// callLine returns the first line of a dialogue. The arguments keep their bytes.
+// callLine returns the first line of a dialogue, which describes the call. The arguments are copied byte for byte.
 func callLine(c tool.Request) []byte {
 	name, _ := json.Marshal(c.Name)       // a string always encodes
 	profile, _ := json.Marshal(c.Profile) // likewise

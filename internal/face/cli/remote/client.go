@@ -23,15 +23,15 @@ import (
 	"collie/internal/tool"
 )
 
-// Client talks to the running gateway of this home over /api/v1, with its control key.
+// Client talks to the running gateway of this home over /api/v1, with its control key. Await names the servers that
+// requests for lists wait for; nil means all of them.
 type Client struct {
 	Gateway home.Gateway
 	Await   []string
 	client  *http.Client
 }
 
-// New returns a client for a gateway. Requests for lists wait until the named servers have started; nil means all of them. cfg
-// says which certificates to trust.
+// New returns a client for a gateway. servers become its Await. cfg says which certificates to trust.
 func New(cfg *config.Config, g home.Gateway, servers []string) *Client {
 	t := &http.Transport{
 		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: Roots(cfg)},
@@ -55,13 +55,14 @@ func Roots(cfg *config.Config) *x509.CertPool {
 	return pool
 }
 
-// aliveTime is how long a gateway may take to answer Alive.
+// aliveTime is how long a gateway may take to answer Alive and Reread. A call is sent after this time even if the gateway
+// has not asked for its body.
 const aliveTime = 2 * time.Second
 
 // HTTP returns the client that trusts the certificate of the gateway.
 func (r *Client) HTTP() *http.Client { return r.client }
 
-// Alive reports whether the gateway answers. The file that announces a gateway may be left over after it was killed.
+// Alive reports whether the gateway answers. It may not, because a gateway that was killed leaves gateway.json behind.
 func (r *Client) Alive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
@@ -212,8 +213,8 @@ func RefusalError(status int, body []byte) error {
 	}
 }
 
-// factsOf returns all members of an error, byte for byte, so that unknown ones survive when it is written again. For members
-// that have a field in [tool.Error] the field counts then.
+// factsOf returns all members of an error, byte for byte, so that unknown ones survive when the error is written again.
+// The fields of [tool.Error] take precedence over members of the same name.
 func factsOf(body []byte) map[string]any {
 	out := map[string]any{}
 	rawjson.EachMember(json.RawMessage(gjson.GetBytes(body, "error").Raw), func(name string, _, value json.RawMessage) { out[name] = value })

@@ -64,7 +64,7 @@ func logQuery(f tool.LogFilter) string {
 	return q.Encode()
 }
 
-// followLogs reads the events of the log route; each has one line of data.
+// followLogs reads the event stream of the log route, in which each event has one line of data.
 func (r *Client) followLogs(ctx context.Context, path string, line func(tool.LogLine) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,14 +11,12 @@ import (
 
 // This file asks a running gateway to manage servers and the cache.
 
-// Reread makes the gateway read its settings. Its file then shows the result.
+// Reread makes the gateway read its settings again. Its gateway.json then shows the result.
 func (r *Client) Reread(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, aliveTime)
 	defer cancel()
-	_, _ = r.Do(ctx, http.MethodPost, "/settings/reread", []byte("{}")) // if it fails, the gateway keeps other settings, which its file shows
+	_, _ = r.Do(ctx, http.MethodPost, "/settings/reread", []byte("{}")) // if it fails, gateway.json shows that the settings differ
 }
-
-// Operations of a running gateway on its tool cache.
 
 // ClearCache deletes the entries of servers, or all if none is named, and returns the names of
 // those that had entries.
@@ -41,8 +39,6 @@ func (r *Client) FlushCache(ctx context.Context) error {
 	_, err := r.Do(ctx, http.MethodPost, "/toolcache/flush", []byte("{}"))
 	return err
 }
-
-// Operations of a running gateway on its servers.
 
 // Restart stops a server and starts it again.
 func (r *Client) Restart(ctx context.Context, name string) (tool.ServerStatus, error) {

@@ -14,7 +14,8 @@ import (
 
 // This file parses and checks arguments that several commands have.
 
-// Moment parses a point in time as people write it.
+// Moment parses a time that a person typed: how long before now, such as 10m, a time of today, a date, or a date with
+// a time. flag names the flag in the usage error. An empty text gives the zero time.
 func Moment(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -43,7 +44,8 @@ func OneOf(flag, value string, words []string) error {
 	return Usage("%s is %q, expected one of %v%s", flag, value, words, DidYouMean(value, words))
 }
 
-// KnownProfile returns an error if no profile has this name, for which the catalog would show nothing.
+// KnownProfile returns a usage error if no profile has this name, because the catalog of an unknown profile is empty.
+// It accepts the empty name.
 func KnownProfile(cfg *config.Config, name string) error {
 	known := app.KnownProfiles(cfg)
 	if name == "" || slices.Contains(known, name) {
@@ -52,7 +54,7 @@ func KnownProfile(cfg *config.Config, name string) error {
 	return Usage("there is no profile %q%s\n  profiles: %s", name, DidYouMean(name, known), strings.Join(known, ", "))
 }
 
-// DidYouMean returns a question to end an error with; empty if no known name is similar.
+// DidYouMean returns the question for the end of an error message, "; did you mean …?"; empty if no known name is similar.
 func DidYouMean(name string, known []string) string {
 	if near, ok := tool.Nearest(name, known); ok {
 		return locale.Sprintf("; did you mean %s?", near)

@@ -120,8 +120,8 @@ func ParseYesNo(line string) (yes, ok bool) {
 	return false, false
 }
 
-// askInput asks the person at this terminal for the value of ${input:id}, as VS Code does. It is the last
-// resort; ok is false if there is no terminal or no answer. A password is not shown while it is typed.
+// askInput asks the person at this terminal for the value of ${input:id}, as VS Code does. ok is false if there is no
+// terminal or no answer. A password is not shown while it is typed.
 func (p *Program) askInput(in config.Input) (string, bool) {
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
 		return "", false
@@ -139,7 +139,7 @@ func (p *Program) askInput(in config.Input) (string, bool) {
 	return inputAnswer(in, line)
 }
 
-// inputQuestion returns the question for the person.
+// inputQuestion returns the question for an input: its numbered options, if it has any, and a prompt.
 func inputQuestion(in config.Input) string {
 	var b strings.Builder
 	about := in.ID
@@ -153,7 +153,7 @@ func inputQuestion(in config.Input) string {
 	return b.String()
 }
 
-// inputAnswer returns the value that a line means: with options, one of them or its number.
+// inputAnswer returns the value that a typed line means. If the input has options, the line is one of them or its number.
 func inputAnswer(in config.Input, line string) (string, bool) {
 	answer := strings.TrimSpace(line)
 	if len(in.Options) == 0 || slices.Contains(in.Options, answer) {

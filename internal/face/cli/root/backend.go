@@ -17,7 +17,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file lets commands work alike with a running gateway and with parts opened in this process.
+// This file has the type that runs the work of commands, either at a running gateway or with parts opened in this
+// process.
 
 // Backend runs what a command needs: a running gateway of this home, or parts opened in this process. It is
 // safe for concurrent use. The caller calls Close.
@@ -27,7 +28,7 @@ type Backend interface {
 	Tools(ctx context.Context, profile string) ([]tool.Tool, error)
 	// List returns the MCP result of a list, byte for byte as clients see it.
 	List(ctx context.Context, kind tool.ListKind, profile string) (json.RawMessage, error)
-	// Rebalance chooses the views of servers again, if that is automatic.
+	// Rebalance makes the catalog choose the views of servers again where the view is auto.
 	Rebalance(ctx context.Context) error
 	Servers(ctx context.Context) ([]tool.ServerStatus, error)
 	// Restart, Refresh and Start return the state of the server after the operation.
@@ -100,7 +101,7 @@ func (l *Local) Tools(ctx context.Context, profile string) ([]tool.Tool, error) 
 	return l.App.Tools(profile), nil
 }
 
-// Rebalance drops the chosen views.
+// Rebalance discards the views that were chosen automatically, so that they are chosen again.
 func (l *Local) Rebalance(context.Context) error { return l.App.Rebalance() }
 
 // List returns the list of a kind for a profile, once the command's servers have started.
@@ -157,10 +158,10 @@ func (l *Local) Rest(ctx context.Context, name string) { _, _ = l.App.Servers.St
 // Close closes the app and everything it has started.
 func (l *Local) Close() { l.program.Stop(l.App) }
 
-// startingNote is how long a start may take before a note is printed.
+// startingNote is how long servers may take to start before a note is printed.
 const startingNote = time.Second
 
-// WhileStarting prints which servers are starting if that takes a while, until stop is called.
+// WhileStarting prints once which servers of b are still starting after startingNote, unless stop is called before.
 func (p *Program) WhileStarting(ctx context.Context, b Backend) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

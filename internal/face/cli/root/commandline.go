@@ -12,7 +12,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// This file rewrites calls in help texts, such as fs.read(path), as command lines.
+// This file rewrites calls in help texts, such as fs(action="ls"), as command lines.
 
 // asCall matches the beginning of a call in the notation for models.
 var asCall = lazyregexp.New(`\b([a-z]+)\(action="([a-z_]+)"`)
@@ -24,7 +24,7 @@ var asArgument = lazyregexp.New(`^\s*,\s*([A-Za-z_]\w*)\s*=\s*`)
 var asPage = lazyregexp.New(`siyuan://help/(?:action/)?([a-z]+)/([a-z_]+)`)
 
 // WithCommandLines rewrites the calls in one of our own texts as a person types them: fs(action="ls", path="/")
-// becomes collie fs ls --path /. What it does not understand stays.
+// becomes collie fs ls --path /. Calls that it does not understand stay as they are.
 func WithCommandLines(text string) string {
 	var b strings.Builder
 	for {
@@ -52,7 +52,8 @@ func WithCommandLines(text string) string {
 	})
 }
 
-// command returns a call as a command line; rest is the text after its closing bracket.
+// command returns a call as a command line; rest is the text after its closing bracket. ok is false if name is not one
+// of our tools or the arguments cannot be read.
 func command(name, action, arguments string) (line, rest string, ok bool) {
 	if _, ours := app.NotesTool(name); !ours {
 		return "", "", false
@@ -80,7 +81,8 @@ func command(name, action, arguments string) (line, rest string, ok bool) {
 	return "", "", false
 }
 
-// parseValue parses a value: JSON, or text up to a comma or bracket.
+// parseValue parses a value at the start of text: JSON, or anything up to a comma or bracket. If there is no value,
+// rest is text.
 func parseValue(text string) (v gjson.Result, rest string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	var raw json.RawMessage
@@ -94,6 +96,7 @@ func parseValue(text string) (v gjson.Result, rest string) {
 	return gjson.Result{Type: gjson.String, Str: strings.TrimSpace(text[:n])}, text[n:]
 }
 
+// flagOf returns the argument as a flag with its value, with a space before it.
 func flagOf(key string, v gjson.Result) string {
 	flag := " --" + arguments.Kebab(key)
 	switch v.Type {

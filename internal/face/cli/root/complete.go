@@ -9,7 +9,7 @@ import (
 	"collie/internal/app"
 )
 
-// CompleteServers completes the first argument with the names of servers in the settings.
+// CompleteServers is the shell completion of a first argument that names a server in the settings.
 func (p *Program) CompleteServers(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp
 	if len(args) > 0 {
@@ -30,7 +30,7 @@ func CompleteWith(c *cobra.Command, flag string, words ...string) {
 	}
 }
 
-// CompleteConnections completes with the names of saved connections.
+// CompleteConnections is the shell completion of the names of saved connections to SiYuan kernels.
 func (p *Program) CompleteConnections(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	cfg, _, err := p.Settings()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 
 // This file finds the gateway that runs in this home.
 
-// Gateway returns a client for the gateway that is running in this home, for commands about it. It is an
-// error if none answers, or one of another version. sameSettings reports whether it has the settings of this command.
-// The caller closes r.
+// Gateway returns a client for the gateway that is running in this home. It returns an error if no gateway answers, or
+// if the gateway has another version than this program. sameSettings reports whether the gateway has the settings of
+// this command. The caller closes r.
 func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Client, sameSettings bool, err error) {
 	none := &tool.Error{
 		Op: "ask the gateway", Kind: tool.Unavailable,
@@ -39,9 +39,9 @@ func (p *Program) Gateway(ctx context.Context, cfg *config.Config) (r *remote.Cl
 	return r, sameSettings, nil
 }
 
-// FindGateway finds the gateway that is running in this home. sameSettings reports whether it has these settings and
-// this version. If it reads the same files as cfg but has older content, it is told to read them again;
-// otherwise a command after a change would start servers of its own.
+// FindGateway finds the gateway that is running in this home. sameSettings reports whether it has the settings in cfg
+// and the version of this program. If the gateway reads the same files as cfg but has older content, FindGateway tells
+// it to read them again; otherwise a command that follows a change would start servers of its own.
 func (p *Program) FindGateway(ctx context.Context, cfg *config.Config) (g home.Gateway, sameSettings bool, err error) {
 	g, err = home.FindGateway(cfg.Paths)
 	if err != nil || g.Version != p.Version {
@@ -84,8 +84,8 @@ func (p *Program) OtherGateway(g *home.Gateway, cfg *config.Config) string {
 	return locale.Sprintf("%suse them with%s", message, AsFlags(g.Settings))
 }
 
-// TellOther prints a note if a gateway with other settings is running in this home: what is missing here may
-// exist there.
+// TellOther prints a note if a gateway with other settings is running in this home, because it may have what the person
+// misses here.
 func (p *Program) TellOther(ctx context.Context, cfg *config.Config) {
 	if g, sameSettings, err := p.FindGateway(ctx, cfg); err == nil && !sameSettings {
 		p.Note("%s", p.OtherGateway(&g, cfg))
@@ -103,6 +103,7 @@ func (p *Program) TellOtherUnnamed(ctx context.Context) {
 	}
 }
 
+// otherVersion says which version the gateway has and which one this program has.
 func (p *Program) otherVersion(g *home.Gateway) string {
 	return locale.Sprintf("the running gateway (pid %d) has version %s, this is %s", g.PID, g.Version, p.Version)
 }

@@ -7,7 +7,7 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
-// KernelFlags adds the flags that select a SiYuan kernel other than the usual one.
+// KernelFlags adds the flags that select another SiYuan kernel than the settings do.
 func (p *Program) KernelFlags(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&p.Kernel.Connection, "connection", "", "use the saved SiYuan connection `NAME`")
@@ -22,7 +22,8 @@ func (p *Program) KernelFlags(c *cobra.Command) {
 // names; after such a tool the flags are its own.
 var KernelFlagNames = []string{"connection", "url", "token"}
 
-// AboutKernel prints warnings about how the kernel was chosen.
+// AboutKernel prints the warnings about how the kernel was chosen, if the command is about notes or its flags name a
+// kernel.
 func (p *Program) AboutKernel(a *app.App) {
 	if !p.Notes && p.Kernel == (app.KernelFlags{}) {
 		return

@@ -25,15 +25,15 @@ func Principal() string {
 	return u.Username
 }
 
-// OpenOptions say what a command needs of an app.
+// OpenOptions say what a command needs of an app. The fields mean the same as in [app.Options].
 type OpenOptions struct {
 	Servers  []string // nil: all
 	Sweep    bool
-	Brief    bool // see [app.Options], also for the next field
+	Brief    bool
 	Computes func()
 }
 
-// Open reads the settings and opens the parts.
+// Open reads the settings and opens the parts of the program that they describe.
 func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Program) Open(ctx context.Context, o OpenOptions) (*app.App, error) {
 	return p.Join(ctx, cfg, log, o)
 }
 
-// Join opens the parts.
+// Join opens the parts of the program with the given settings and log.
 func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger, o OpenOptions) (*app.App, error) {
 	return app.Open(ctx, cfg, app.Options{
 		Version: p.Version, Self: Self(), ReaperArgs: []string{process.ReaperCommand}, Servers: o.Servers, Sweep: o.Sweep, Brief: o.Brief, Computes: o.Computes, Calls: p.Calls,
@@ -54,7 +54,7 @@ func (p *Program) Join(ctx context.Context, cfg *config.Config, log *slog.Logger
 	})
 }
 
-// Stop closes the app.
+// Stop closes the app. It waits at most StopTime and prints a warning if that fails.
 func (p *Program) Stop(a *app.App) {
 	ctx, cancel := context.WithTimeout(context.Background(), StopTime)
 	defer cancel()

@@ -122,7 +122,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return Usage("%v%s; see %s --help", err, near, c.CommandPath())
 }
 
-// wordsAreUsage makes surplus arguments, and flags that exclude each other, usage errors.
+// wordsAreUsage makes wrong arguments, and flags that exclude each other, usage errors of c and its subcommands.
 func wordsAreUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -157,7 +157,8 @@ func AsUsage(err error) error {
 	return err
 }
 
-// Load reads the settings. It prints warnings and returns errors.
+// Load reads the settings. If the files have errors, the error is a [config.Error], and the result holds what could be
+// read.
 func (p *Program) Load() (*config.Config, error) {
 	cfg, err := config.Load(p.Options())
 	if err != nil {

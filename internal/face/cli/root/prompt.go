@@ -17,7 +17,7 @@ import (
 // This file reads lines from the terminal, hidden ones too.
 
 // Prompt asks the person at this terminal and returns the typed line. If hidden is set, the line is not
-// shown. Prompt reads not a byte beyond the line, so that visible and hidden questions can be mixed. The
+// shown. Prompt reads no byte beyond the line, so that visible and hidden questions can be mixed. The
 // error is io.EOF at the end of the input, or that of ctx.
 func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (string, error) {
 	read := ReadLine

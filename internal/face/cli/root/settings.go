@@ -52,9 +52,9 @@ func SettingsFile(cfg *config.Config) string {
 	return cfg.Paths.ConfigFile
 }
 
-// Changed records a change of the settings and prints what a running gateway does with it: it applies changes
-// of servers and profiles at once. When Changed returns, the gateway has done so, so that the next command
-// finds the new settings in effect.
+// Changed records a change of the settings and prints what a running gateway does with it. The gateway applies changes
+// of servers and of reloadedSections at once. It has done so when Changed returns, so that the next command finds the
+// new settings in effect.
 func (p *Program) Changed(ctx context.Context, cfg *config.Config, command string, detail map[string]any) {
 	p.OnRecord(ctx, cfg, command, detail)
 	now, wrong, err := p.Settings()
@@ -126,7 +126,7 @@ func OwnServer(op, name string, cfg *config.Config) (config.ServerEntry, error) 
 	return s, nil
 }
 
-// Shadowed warns if another file still defines a server with this name, which is then used.
+// Shadowed warns if another file still defines a server with this name, because that definition then applies.
 func (p *Program) Shadowed(name string) {
 	now, _, err := p.Settings()
 	if err != nil {

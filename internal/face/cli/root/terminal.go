@@ -9,7 +9,7 @@ import (
 	"collie/internal/face/cli/output"
 )
 
-// terminal is the terminal itself, independent of the program's stdin and stdout.
+// terminal reads from and writes to the terminal of the person, whatever stdin and stdout are connected to.
 type terminal struct{ in, out *os.File }
 
 func (c terminal) Read(b []byte) (int, error) { return c.in.Read(b) }
@@ -18,8 +18,7 @@ func (c terminal) Write(b []byte) (int, error) { return c.out.Write(b) }
 
 func (c terminal) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
 
-// OpenTerminal opens the terminal of the person. Input that another program pipes in does not come from
-// there.
+// OpenTerminal opens the terminal of the person, which input from a pipe cannot reach.
 func (p *Program) OpenTerminal() (io.ReadWriteCloser, error) {
 	if p.TTY != nil {
 		return p.TTY()

@@ -1,6 +1,6 @@
 package root
 
-// VariablesHelp lists the variables for people.
+// VariablesHelp is the paragraph of a help page that lists the environment variables.
 const VariablesHelp = "Environment: COLLIE_HOME, COLLIE_CONFIG and COLLIE_CACHE_FILE set --home, --config and cache.file;\n" +
 	"SIYUAN_API_URL and SIYUAN_TOKEN name the SiYuan kernel. \"collie serve\" also reads those of another\n" +
 	"server for SiYuan, unless a flag or a setting says the same: SIYUAN_MCP_HOST and\n" +
