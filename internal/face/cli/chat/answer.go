@@ -32,7 +32,7 @@ func (t *turn) stop() {
 	t.cancel()
 }
 
-// card is a running tool call.
+// card is a tool call without a result. It is shown below the answer.
 type card struct {
 	id, title, args, state string
 	raw                    string // arguments as they were sent
@@ -131,7 +131,7 @@ func (s *screen) event(e gjson.Result) {
 	}
 }
 
-// ended handles the end of a turn.
+// ended handles the end of a turn: it shows the cost or the error.
 func (s *screen) ended(e ended) {
 	s.flush()
 	s.cards, s.thinking = nil, time.Time{}
@@ -184,11 +184,13 @@ func (s *screen) thought() {
 // elapsed returns the time since since, in whole seconds.
 func elapsed(since time.Time) string { return time.Since(since).Truncate(time.Second).String() }
 
+// took formats a number of milliseconds.
 func took(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // maxCardLines bounds the lines that are shown of the arguments of a call that needed no confirmation.
 const maxCardLines = 12
 
+// card returns the card of the call that the data of an event names, or nil.
 func (s *screen) card(d gjson.Result) *card {
 	for _, c := range s.cards {
 		if c.id == d.Get("callId").String() {

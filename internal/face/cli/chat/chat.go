@@ -20,6 +20,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// flags are the flags and arguments of the command line.
 type flags struct {
 	session, model, agent string
 	last, plain           bool
@@ -52,6 +53,7 @@ func Command(p *root.Program) *cobra.Command {
 	return c
 }
 
+// run runs the plain interface with --plain or without a capable terminal, otherwise the full-screen one.
 func run(ctx context.Context, p *root.Program, f *flags) error {
 	if p.JSON {
 		return root.Usage("chat is for people; for programs there is %s", p.Typed("agent run --json"))
@@ -79,10 +81,10 @@ type talk struct {
 
 	api *conversation.API
 
-	beginning sync.Mutex // held while the session is created
-	mu        sync.Mutex
-	session   string // empty until the first message
-	overrides map[string]any
+	beginning sync.Mutex          // held while the session is created
+	mu        sync.Mutex          // guards the fields below it, except running
+	session   string              // empty until the first message
+	overrides map[string]any      // settings that the person chose for the next messages, such as "model"
 	answered  string              // model of the last answer
 	usual     string              // default model of the settings
 	editing   string              // message that the next one replaces
@@ -127,7 +129,7 @@ func (k *talk) open(ctx context.Context) (*conversation.API, error) {
 	return api, nil
 }
 
-// begun returns the session. The first message creates it.
+// begun returns the id of the session. It creates the session if there is none yet.
 func (k *talk) begun(ctx context.Context) (string, error) {
 	k.beginning.Lock()
 	defer k.beginning.Unlock()
@@ -248,7 +250,7 @@ func (k *talk) say(ctx context.Context, m message, asker conversation.Asker, sho
 	return conversation.EndError(end)
 }
 
-// found lists model providers that were found on this machine, if none is configured.
+// found returns a text about model providers on this machine if none is configured, otherwise "".
 func (k *talk) found(ctx context.Context) string {
 	if text := conversation.FoundHere(ctx, k.Program); text != "" {
 		return text + "\n" + locale.T("Until then /help lists your tools, and /TOOL ACTION runs an action.")

@@ -22,7 +22,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// This file handles the commands that choose from a list: /model, /agent and /session.
+// This file handles the commands that choose from a list, /model, /agent and /session, and those that show or store parts
+// of a conversation: /sessions, /call, /copy and /export.
 
 // choices holds the known values for the arguments of /model, /agent and /session.
 type choices map[string][]choice
@@ -54,7 +55,7 @@ func (k *talk) known(what string) (list []choice, looked bool) {
 	return list, looked
 }
 
-// look loads choices. It leaves out those that cannot be loaded.
+// look loads the choices of a kind and stores them. If they cannot be loaded, there are none.
 func (k *talk) look(ctx context.Context, what string) []choice {
 	list := []choice{}
 	switch what {
@@ -191,6 +192,7 @@ func (k *talk) answeredBy(provider, model string) {
 	k.answered = output.OneLine(model)
 }
 
+// listSessions lists the latest conversations with the numbers that /session takes.
 func (k *talk) listSessions(ctx context.Context, _ []string) (outcome, error) {
 	list, err := k.latest(ctx)
 	if err != nil {
@@ -252,7 +254,7 @@ func (k *talk) goTo(ctx context.Context, args []string) (outcome, error) {
 	return outcome{path: view.Get("path").Array(), input: k.drafts.load(id), draft: true}, nil
 }
 
-// showCall shows a call with all its arguments and its whole result.
+// showCall shows a call with its arguments and its result, which are cut only after many lines.
 func (k *talk) showCall(ctx context.Context, args []string) (outcome, error) {
 	back := 0
 	if len(args) > 0 {
@@ -284,6 +286,7 @@ func (k *talk) showCall(ctx context.Context, args []string) (outcome, error) {
 	return outcome{lines: callLines(c, results[c.Get("callId").String()])}, nil
 }
 
+// copyAnswer copies the text of the last answer.
 func (k *talk) copyAnswer(ctx context.Context, _ []string) (outcome, error) {
 	view, err := k.view(ctx)
 	if err != nil {
@@ -345,7 +348,7 @@ func short(n int64) string {
 // maxCallLines bounds the lines that /call shows.
 const maxCallLines = 400
 
-// callLines formats a call completely. result has type null if there is no result.
+// callLines formats a call with its result. If the call has none, result.Exists() is false.
 func callLines(c, result gjson.Result) []string {
 	title, args := conversation.CallTitle(c.Get("name").String(), c.Get("args").String())
 	lines := []string{title}

@@ -40,6 +40,7 @@ type outcome struct {
 	copied string
 }
 
+// commands returns the commands of the chat, sorted by name.
 func commands() []command {
 	return []command{
 		{"/again", "", locale.T("have the last message answered once more"), (*talk).again},
@@ -63,7 +64,8 @@ func commands() []command {
 	}
 }
 
-// commandIn returns the function for a line with a command of the chat, or with /SERVER:PROMPT.
+// commandIn returns the function that runs a line with a command of the chat, or with /SERVER:PROMPT. found is false for
+// all other lines.
 func (k *talk) commandIn(line string) (run func(context.Context) (outcome, error), found bool) {
 	words := strings.Fields(line)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
@@ -113,7 +115,7 @@ func (k *talk) idle() error {
 	return nil
 }
 
-// keyLines describe the keys of the drawn screen.
+// keyLines describe the keys of the full-screen chat.
 func keyLines() []string {
 	lines := []string{locale.T("Keys:")}
 	for _, k := range []struct{ key, about string }{
@@ -132,7 +134,7 @@ func keyLines() []string {
 	return lines
 }
 
-// steer sends a message to the model that is answering. If none is, it is an ordinary message.
+// steer sends a message to the model that is answering. If no model is answering, it is an ordinary message.
 func (k *talk) steer(_ context.Context, args []string) (outcome, error) {
 	if len(args) == 0 {
 		return outcome{}, root.Usage("expected a text for the model: /steer TEXT")
@@ -140,7 +142,7 @@ func (k *talk) steer(_ context.Context, args []string) (outcome, error) {
 	return outcome{send: &message{text: strings.Join(args, " "), steer: true}}, nil
 }
 
-// view fetches the session with its active path.
+// view fetches the session with the messages of its active branch.
 func (k *talk) view(ctx context.Context) (gjson.Result, error) {
 	id := k.id()
 	if id == "" {
@@ -182,6 +184,7 @@ func textOf(m gjson.Result) string {
 	return strings.Join(texts, "\n")
 }
 
+// again has the last answer written once more.
 func (k *talk) again(ctx context.Context, _ []string) (outcome, error) {
 	view, err := k.view(ctx)
 	if err != nil {
@@ -212,6 +215,7 @@ func place(m gjson.Result) string {
 	return fmt.Sprintf("%d/%d", m.Get("index").Int()+1, m.Get("of").Int())
 }
 
+// branches lists the points at which the conversation branches.
 func (k *talk) branches(ctx context.Context, _ []string) (outcome, error) {
 	view, err := k.view(ctx)
 	if err != nil {
@@ -230,6 +234,7 @@ func (k *talk) branches(ctx context.Context, _ []string) (outcome, error) {
 	return o, nil
 }
 
+// branch goes to another branch and shows its messages.
 func (k *talk) branch(ctx context.Context, args []string) (outcome, error) {
 	view, err := k.view(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 // This file completes commands, tools, files, prompts and resources while a message is being typed.
 
-// learnt loads what can be completed, and returns when the tools of all servers are known.
+// learnt loads what can be completed. It waits until every server has listed its tools or failed, the first time.
 func (k *talk) learnt(ctx context.Context) {
 	k.mu.Lock()
 	all := k.learntAll
@@ -85,6 +85,7 @@ type suggestion struct {
 	whole       bool   // the line is complete with it
 }
 
+// maxSuggested bounds the suggestions that are shown at once.
 const maxSuggested = 6
 
 // suggest returns completions for the last word of a text: commands, tools, actions or files. begin is the offset of
@@ -115,6 +116,7 @@ func (k *talk) suggest(text string) (begin int, list []suggestion) {
 	return begin, list
 }
 
+// names returns completions for a word that begins with /: commands, tools and prompts.
 func (k *talk) names(word string) (list []suggestion) {
 	for _, c := range commands() {
 		if strings.HasPrefix(c.name, word) {
@@ -134,8 +136,8 @@ func (k *talk) names(word string) (list []suggestion) {
 	return append(list, k.promptNames(word)...)
 }
 
-// files returns completions for @PATH: paths that begin with it, then files anywhere below the current folder whose path
-// contains it.
+// files returns completions for @PATH: paths that begin with PATH, then files anywhere below the current folder whose
+// path contains it.
 func (k *talk) files(word string) (list []suggestion) {
 	typed := word[1:]
 	dir, prefix := filepath.Split(typed)
@@ -182,10 +184,10 @@ func fileSuggestion(path string, folder bool) suggestion {
 
 // Bounds for listing files.
 const (
-	maxFiles   = 100
-	maxEntries = 20_000
-	maxWalk    = 100 * time.Millisecond
-	walkAgain  = 10 * time.Second
+	maxFiles   = 100                    // suggestions
+	maxEntries = 20_000                 // files and folders that below looks at
+	maxWalk    = 100 * time.Millisecond // time that below takes
+	walkAgain  = 10 * time.Second       // age at which its list is outdated
 )
 
 // below lists files below the current folder, within a short time limit. The list is cached for a while.

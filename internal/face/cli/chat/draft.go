@@ -10,15 +10,15 @@ import (
 	"collie/internal/atomicfile"
 )
 
-// This file keeps text that was typed and not sent.
+// This file stores text that was typed and not sent.
 
-// drafts is a folder with unsent text, one file per session. Only the user's account can read them.
+// drafts is a folder with unsent text, one file per session. Only the user's account can read the files.
 type drafts string
 
 func draftsIn(state string) drafts { return drafts(filepath.Join(state, "drafts")) }
 
-// file returns the file for a session. An empty session means a conversation that has not begun. An id that cannot be the
-// name of a file stands for that too.
+// file returns the file for a session. Conversations that have not begun share one; so do ids that cannot be the name of a
+// file.
 func (d drafts) file(session string) string {
 	if session == "" || strings.ContainsAny(session, `/\`) {
 		session = "new"

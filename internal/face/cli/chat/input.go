@@ -135,7 +135,7 @@ func (s *screen) step(by int) {
 	}
 }
 
-// up goes back in the input history. Earlier conversations are loaded the first time.
+// up goes back in the input history. When it reaches the oldest line for the first time, it loads earlier conversations.
 func (s *screen) up() tea.Cmd {
 	if s.recall.back == len(s.recall.lines) && !s.recall.older && s.api != nil {
 		s.recall.older = true
@@ -188,7 +188,7 @@ func (s *screen) escape() {
 	}
 }
 
-// enter sends the input.
+// enter sends the input or runs the command in it. If the screen is not ready, goOn does so later.
 func (s *screen) enter() tea.Cmd {
 	text := strings.TrimSpace(s.input.Value())
 	switch {
@@ -249,7 +249,7 @@ func (s *screen) done(d *done) tea.Cmd {
 	return s.goOn()
 }
 
-// goOn sends what was entered while a command was running.
+// goOn sends what was entered before the conversation was open or while a command was running.
 func (s *screen) goOn() tea.Cmd {
 	if !s.entered {
 		return nil
@@ -267,7 +267,7 @@ func (s *screen) suggestions() []suggestion {
 	return s.suggested
 }
 
-// lookFor loads choices while a line that needs them is typed.
+// lookFor starts loading choices if text is a line that needs them.
 func (s *screen) lookFor(text string) {
 	what, _ := chooses(text)
 	if what == "" || s.api == nil {
@@ -283,8 +283,8 @@ func (s *screen) lookFor(text string) {
 	})
 }
 
-// lookAgain reloads prompts and resources while the name of an unknown one is typed. Servers list them after their
-// tools, and the lists may change.
+// lookAgain loads choices that lookFor could not load yet. It reloads prompts and resources while the name of an unknown
+// one is typed: servers list them after their tools, and the lists may change.
 func (s *screen) lookAgain() {
 	if what, _ := chooses(s.input.Value()); what != "" && s.api != nil && !s.looking {
 		if _, looked := s.known(what); !looked {

@@ -10,14 +10,15 @@ import (
 
 // This file handles Ctrl-C in the plain mode of the chat.
 
-// interrupts handles Ctrl-C: it cancels the current answer or, if there is none, ends the program. The zero value is
-// ready.
+// interrupts handles Ctrl-C: it cancels the current answer or, if there is none, ends the program. Other signals to stop
+// end the program always. The zero value is ready.
 type interrupts struct {
 	mu      sync.Mutex
 	running context.CancelFunc // cancels the current answer; nil if there is none
 }
 
-// begin returns a context for the program. It ends with the first signal that should end it. The caller must call done.
+// begin returns a context for the program, which ends with the first signal that ends the program. The caller must call
+// done.
 func (i *interrupts) begin(ctx context.Context) (inner context.Context, done func()) {
 	inner, leave := context.WithCancel(context.WithoutCancel(ctx)) // ctx itself would end with the first Ctrl-C
 	signals := make(chan os.Signal, 1)
@@ -42,6 +43,7 @@ func (i *interrupts) begin(ctx context.Context) (inner context.Context, done fun
 	}
 }
 
+// take removes and returns the function that cancels the current answer; nil if there is none.
 func (i *interrupts) take() context.CancelFunc {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -50,7 +52,7 @@ func (i *interrupts) take() context.CancelFunc {
 	return stop
 }
 
-// run runs f with a context that Ctrl-C cancels; stopped reports whether that happened.
+// run runs f with a context that Ctrl-C cancels. stopped reports whether Ctrl-C did.
 func (i *interrupts) run(ctx context.Context, f func(ctx context.Context) error) (stopped bool, err error) {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

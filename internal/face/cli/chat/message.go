@@ -21,12 +21,13 @@ import (
 type message struct {
 	text  string
 	files []conversation.File // in addition to those mentioned in the text
-	edits string              // id of the message that it replaces
-	steer bool                // it goes to the model that is answering, at its next step
+	edits string              // id of the message that this one replaces
+	steer bool                // for the model that is answering, at its next step
 	again string              // id of an answer to write again; then there is no text
 }
 
-// compose returns the next message with this text.
+// compose returns the next message with this text. It replaces the message that is being edited, if there is one, and ends
+// the editing.
 func (k *talk) compose(text string) message {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -55,7 +56,8 @@ func (k *talk) config() map[string]any {
 	return maps.Clone(k.overrides)
 }
 
-// answer sends m and follows the answer to its end. note is called for files that are mentioned but do not exist.
+// answer sends m and follows the answer to its end, which it returns. event gets the events of the answer, note a text for
+// each mentioned file or resource that does not exist.
 func (k *talk) answer(ctx context.Context, m message, asker conversation.Asker, note func(string), event func(json.RawMessage)) (json.RawMessage, error) {
 	session, err := k.begun(ctx)
 	if err != nil {
@@ -131,7 +133,7 @@ func (k *talk) attachFile(ctx context.Context, session, path string) (conversati
 	return k.api.Attach(ctx, session, filepath.Base(path), f)
 }
 
-// path returns the path for a file name that was typed.
+// path returns a path that was typed with ~/ at its beginning replaced by the user's folder.
 func (k *talk) path(typed string) string {
 	if rest, ok := strings.CutPrefix(typed, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {

@@ -23,8 +23,8 @@ import (
 // redrawn is the time after which a view is surely on the terminal.
 const redrawn = 200 * time.Millisecond
 
-// settled is how long to wait, usually, until a view of a different height is on the terminal: a little more than two
-// frames. Printing waits for that. Otherwise a line of the old view could remain in the scrollback.
+// settled is how long it usually takes until a view of a different height is on the terminal: three frames at 60 a second.
+// Printing waits for that. Otherwise a line of the old view could remain in the scrollback.
 const settled = 50 * time.Millisecond
 
 func (s *screen) bold(text string) string {
@@ -39,6 +39,7 @@ func (s *screen) say(format string, args ...any) {
 	s.put(strings.Split(fmt.Sprintf(format, args...), "\n"))
 }
 
+// put wraps lines and queues them for printing above the view.
 func (s *screen) put(lines []string) {
 	for _, line := range lines {
 		s.lines = append(s.lines, strings.Split(lipgloss.Wrap(line, s.width, ""), "\n")...)
@@ -60,7 +61,7 @@ func (s *screen) next() tea.Cmd {
 	return tea.Sequence(s.drawn(), tea.Println(text), func() tea.Msg { return printed{} })
 }
 
-// drawn waits until a view of a different height is on the terminal.
+// drawn waits until the view with its present height is on the terminal.
 func (s *screen) drawn() tea.Cmd {
 	sized, frame := s.lastSized, s.lastFrame
 	return func() tea.Msg {
@@ -107,6 +108,7 @@ func (s *screen) flush() {
 	s.text = ""
 }
 
+// layout returns the lines of a Markdown text for the width of the screen.
 func (s *screen) layout(text string) []string {
 	return markdown.Renderer{Styled: s.styled}.Render(text, s.width)
 }

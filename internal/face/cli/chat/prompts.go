@@ -94,7 +94,7 @@ func (k *talk) promptNamed(name string) (p prompt, found bool) {
 	return p, false
 }
 
-// prompt runs a line with a prompt: the server fills it in.
+// prompt runs a line /SERVER:PROMPT with arguments: the server fills in the prompt, which becomes the next message.
 func (k *talk) prompt(ctx context.Context, line string) (outcome, error) {
 	name, rest, _ := strings.Cut(line, " ")
 	k.learnt(ctx)
@@ -273,6 +273,7 @@ func (k *talk) attachResource(ctx context.Context, session, uri string) (convers
 	return k.api.Attach(ctx, session, nameOf(uri), strings.NewReader(text.String()))
 }
 
+// attachData uploads data in Base64 as an attachment.
 func (k *talk) attachData(ctx context.Context, session, name, data string) (conversation.File, error) {
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
@@ -281,7 +282,7 @@ func (k *talk) attachData(ctx context.Context, session, name, data string) (conv
 	return k.api.Attach(ctx, session, name, bytes.NewReader(raw))
 }
 
-// nameOf returns a file name for an attachment from a URI.
+// nameOf returns a file name for a resource that is attached.
 func nameOf(uri string) string {
 	if u, err := url.Parse(uri); err == nil {
 		if name := path.Base(u.Path); name != "." && name != "/" {

@@ -29,8 +29,8 @@ type (
 		answer chan<- json.RawMessage
 	}
 	withdrawn struct{ answer chan<- json.RawMessage } // the turn has ended, so nobody waits for the answer
-	formText  struct{ text string }
-	formEnd   struct{ form *form }
+	formText  struct{ text string }                   // text to show in the current form
+	formEnd   struct{ form *form }                    // the form is filled in or cancelled
 )
 
 // form is a form of a server (MCP elicitation). Its fields are filled in where messages are typed.
@@ -59,7 +59,7 @@ func (a *person) Ask(ctx context.Context, method string, params json.RawMessage)
 	case "elicitation/create":
 		return a.fillIn(ctx, params)
 	default:
-		return a.Caller.Ask(ctx, method, params) // this refuses it
+		return a.Caller.Ask(ctx, method, params) // refuses the question
 	}
 	var q tool.Question
 	if err := json.Unmarshal(params, &q); err != nil {
@@ -108,7 +108,7 @@ func (s *screen) ask(q question) {
 	}
 }
 
-// showQuestion prints the current question into the scrollback, so that none of it is cut off, however long it is.
+// showQuestion prints the current question into the scrollback, so that even a long one is not cut off.
 func (s *screen) showQuestion() {
 	if len(s.asking) == 0 {
 		return
@@ -178,7 +178,8 @@ func (s *screen) answerKey(name, text string) {
 	s.showQuestion()
 }
 
-// key handles a key. done reports that it answers the question; typed is the same answer in the line-by-line interface.
+// key handles a key. done reports that the key answers the question. typed is the answer as a person would type it in the
+// line-by-line interface.
 func (q *question) key(name, text string) (done bool, typed string) {
 	switch {
 	case name == "esc", q.Name == "" && (name == "n" || name == "enter"):
@@ -202,7 +203,7 @@ func (q *question) prompt() string {
 	return call.Prompt(&q.Question) + output.OneLine(q.typed)
 }
 
-// beginForm prepares the input for a form.
+// beginForm empties the input for a form and keeps the message that was being typed.
 func (s *screen) beginForm(f *form) {
 	f.kept = s.input.Value()
 	s.input.Reset()

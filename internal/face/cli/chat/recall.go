@@ -95,11 +95,13 @@ type undo struct {
 	last rune // kind of the last change
 }
 
+// typed is the text of the input with the position of the cursor.
 type typed struct {
 	text      string
 	line, col int
 }
 
+// maxUndo bounds the changes that can be undone.
 const maxUndo = 200
 
 // changed records that a key changed the input from before to now.

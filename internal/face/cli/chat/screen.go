@@ -30,34 +30,39 @@ import (
 
 // Events from outside of the event loop.
 type (
+	// opened says that the API is connected, or why it is not.
 	opened struct {
 		api *conversation.API
 		err error
 	}
+	// event is an event of a turn.
 	event struct {
 		of   *turn
 		body json.RawMessage
 	}
+	// ended says how the turn that answers said has ended.
 	ended struct {
 		of    *turn
 		said  message
-		began bool
+		began bool // the turn has had an event
 		turn  json.RawMessage
 		err   error
 	}
-	printed struct{}
-	notice  struct{ text string }
-	learned struct{} // the tools are known
-	done    struct {
+	printed struct{}              // pending lines were printed
+	notice  struct{ text string } // a text to show
+	learned struct{}              // there may be more suggestions
+	// done is the outcome of a command that was typed as line.
+	done struct {
 		outcome
 		line string
 		err  error
 	}
+	// history is the session that is continued.
 	history struct {
 		view json.RawMessage
 		err  error
 	}
-	tick struct{}
+	tick struct{} // comes every second
 )
 
 // draw runs the full-screen user interface until the person quits.
@@ -149,8 +154,8 @@ type screen struct {
 	styled        bool
 	ready         bool   // the conversation is open and its history shown
 	entered       bool   // Enter was pressed too early: send when ready
-	later         string // a draft, for when what is being sent has gone
-	commanding    bool   // a command is running, and what follows waits
+	later         string // draft that returns to the input when the message of the command line is sent
+	commanding    bool   // a command is running; what is entered meanwhile waits
 	escaped       bool   // Esc was pressed once while an answer is written
 	unseen        bool   // the window lost the focus
 	window        int64  // context window of the model in tokens; 0 if unknown
@@ -159,9 +164,9 @@ type screen struct {
 
 	suggestedTo string // text for which suggestions were made
 	suggested   []suggestion
-	wordAt      int  // offset of the word that they complete
+	wordAt      int  // offset of the word that the suggestions complete
 	chosen      int  // index of the selected suggestion; -1 for none
-	looking     bool // prompts and resources are being reloaded
+	looking     bool // choices, or prompts and resources, are being loaded
 
 	recall recall
 	undo   undo
@@ -176,16 +181,16 @@ type screen struct {
 	tallestAt time.Time
 
 	lines    []string // to be printed
-	printing bool
+	printing bool     // lines are being printed; others wait
 	asking   []question
 	form     *form // form of a server that is shown
-	leaving  bool
+	leaving  bool  // Ctrl-C was pressed once
 
 	turns  []*turn // unfinished turns, the running one first
 	text   string  // unprinted part of the answer
-	part   int64
+	part   int64   // index of the part of the answer that text belongs to
 	missed conversation.Missed
-	shown  int // number of its formatted lines that are printed
+	shown  int // number of formatted lines of text that are printed
 	cards  []*card
 
 	thinking time.Time // when reasoning began; zero if the model is not reasoning
@@ -205,8 +210,8 @@ func newScreen(ctx context.Context, k *talk) *screen {
 	return &screen{talk: k, ctx: ctx, input: in, chosen: -1, width: 80, height: 24, styled: bool(k.Painter(k.Out))}
 }
 
-// Init opens the conversation in the background. Nothing is printed until the first view is on the terminal, because
-// earlier output would end up in the wrong lines.
+// Init puts the draft or the message of the command line into the input, and looks for model providers in the background.
+// Nothing is printed until the first view is on the terminal, because earlier output would end up in the wrong lines.
 func (s *screen) Init() tea.Cmd {
 	s.input.SetValue(s.drafts.load(s.flags.session))
 	if s.flags.message != "" {
@@ -219,6 +224,7 @@ func (s *screen) Init() tea.Cmd {
 	return tea.Batch(func() tea.Msg { return notice{s.found(s.ctx)} }, drawn, every())
 }
 
+// every sends the next tick.
 func every() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
 
 // Update handles an event; see [tea.Model].
@@ -227,6 +233,7 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return s, tea.Batch(cmd, s.next())
 }
 
+// update passes an event to the function that handles it.
 func (s *screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -334,6 +341,8 @@ func (s *screen) paste(msg tea.PasteMsg) tea.Cmd {
 	return s.edited(msg)
 }
 
+// opened starts to load what can be completed. It fetches the history of a session that is continued, and begins a new
+// one at once.
 func (s *screen) opened(o opened) tea.Cmd {
 	if o.err != nil {
 		s.fail(o.err)
@@ -363,7 +372,8 @@ func (s *screen) opened(o opened) tea.Cmd {
 	}
 }
 
-// unsent returns what is kept as a draft. A message of the command line that could not be sent does not replace an earlier draft.
+// unsent returns the text to store as a draft. A message of the command line that could not be sent does not replace an
+// earlier draft.
 func (s *screen) unsent() string { return output.FirstNonEmpty(s.later, s.input.Value()) }
 
 // begin sends what was entered before the screen was ready.

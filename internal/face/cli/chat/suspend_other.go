@@ -2,5 +2,5 @@
 
 package chat
 
-// stopProcess does nothing: programs are not stopped from the terminal here.
+// stopProcess does nothing, because a terminal cannot stop programs on this system.
 func stopProcess() {}

@@ -29,7 +29,7 @@ func (s *screen) View() tea.View {
 }
 
 // draw makes the view. A view that is shorter than the previous one must not be drawn before the lines removed from it
-// have been printed: the library determines where the view begins from the line of the cursor, which must exist in the
+// have been printed: Bubble Tea determines where the view begins from the line of the cursor, which must exist in the
 // new view.
 func (s *screen) draw() tea.View {
 	var lines []string
@@ -90,7 +90,7 @@ func (s *screen) draw() tea.View {
 	return v
 }
 
-// rest describes the model and the use of its context, shown while idle.
+// rest returns the status line while no answer is written: the agent, the model and how full its context is.
 func (s *screen) rest() string {
 	var words []string
 	if agent := s.agent(); agent != "" {

@@ -1,4 +1,5 @@
-// Package markdown lays Markdown out for a terminal. Code stays as it was written; HTML and what cannot be shown is text.
+// Package markdown lays Markdown out for a terminal: it turns a text into lines of limited width with terminal attributes.
+// Code stays as it was written. HTML is shown as text.
 package markdown
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// The attributes of terminals that texts have; each is ended by its own code, so that they nest.
+// The terminal attributes of texts. Most are ended by a code of their own, so that they nest.
 var (
 	strong   = style{"\x1b[1m", "\x1b[22m"}
 	emphasis = style{"\x1b[3m", "\x1b[23m"}
@@ -33,8 +34,8 @@ type Renderer struct {
 	Styled bool
 }
 
-// reader reads CommonMark with tables, struck words and tasks. Putting the parsers together here leaves out of the program
-// what writes HTML.
+// reader returns a parser for CommonMark with tables, strikethrough and task lists. It is put together here because the
+// usual constructor would also add the code that writes HTML to the program.
 var reader = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -45,8 +46,8 @@ var reader = sync.OnceValue(func() parser.Parser {
 	)
 })
 
-// Render returns the lines of a text, each at most width columns wide; source has no control characters but line breaks and
-// tabs.
+// Render returns the lines of a text, wrapped at width columns. The caller has removed control characters other than line
+// breaks and tabs from source.
 func (r Renderer) Render(source string, width int) []string {
 	source = strings.ReplaceAll(source, "\t", "    ")
 	src := []byte(source)
@@ -55,7 +56,8 @@ func (r Renderer) Render(source string, width int) []string {
 	return p.blocks(doc, max(width, 8), false)
 }
 
-// Split returns how much of the beginning of a text that still grows is whole blocks, which no more text changes.
+// Split is for a text that still grows. It returns the length of its beginning that consists of complete blocks, which
+// further text cannot change.
 func Split(source string) int {
 	whole, fence, blank, list := 0, "", false, false
 	for at := 0; at < len(source); {
@@ -101,11 +103,13 @@ func isItem(line string) bool {
 	return len(digits) < len(line) && len(digits) > 1 && (digits[0] == '.' || digits[0] == ')') && digits[1] == ' '
 }
 
+// page lays out one text.
 type page struct {
 	Renderer
 	src []byte
 }
 
+// in returns text in a style.
 func (p *page) in(s style, text string) string {
 	if !p.Styled || text == "" {
 		return text
@@ -129,6 +133,7 @@ func (p *page) blocks(n ast.Node, width int, tight bool) []string {
 	return out
 }
 
+// block lays out one block. Kinds that it does not know are shown as they were written.
 func (p *page) block(n ast.Node, width int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -169,7 +174,7 @@ func (p *page) block(n ast.Node, width int) []string {
 	return wrap(strings.TrimRight(string(n.Lines().Value(p.src)), "\n"), width)
 }
 
-// code lays out code as it was written; what is too wide goes on in the next line.
+// code lays out code as it was written. Lines that are too long continue in the next line.
 func (p *page) code(n ast.Node, language string, width int) []string {
 	out := []string{}
 	if language != "" {
@@ -184,7 +189,7 @@ func (p *page) code(n ast.Node, language string, width int) []string {
 	return out
 }
 
-// table gives each column what it needs; where that is too much, the widest ones are cut down and their cells wrapped.
+// table lays out a table. If it is too wide, the widest columns are made narrower and their cells are wrapped.
 func (p *page) table(n *extast.Table, width int) []string {
 	var rows [][]string
 	columns := 0
@@ -254,7 +259,7 @@ func (p *page) table(n *extast.Table, width int) []string {
 	return out
 }
 
-// aligned fills the cell of column j to its width.
+// aligned pads the cell of column j with spaces to its width.
 func aligned(cell string, width int, columns []extast.Alignment, j int) string {
 	free, before := max(width-lipgloss.Width(cell), 0), 0
 	if j < len(columns) {
@@ -311,7 +316,7 @@ func (p *page) inline(n ast.Node) string {
 	return b.String()
 }
 
-// link shows where a link leads: nobody sees that behind its text.
+// link returns the text of a link with its address, because a terminal does not show where a text leads.
 func (p *page) link(text string, to []byte) string {
 	if text == "" || bytes.Equal([]byte(text), to) {
 		return string(to)
@@ -323,7 +328,7 @@ func wrap(text string, width int) []string {
 	return strings.Split(lipgloss.Wrap(text, max(width, 2), ""), "\n")
 }
 
-// hard cuts a line every width columns.
+// hard breaks a line every width columns, also within words.
 func hard(line string, width int) []string {
 	width = max(width, 2)
 	var out []string
@@ -339,6 +344,7 @@ func hard(line string, width int) []string {
 	return append(out, line[start:])
 }
 
+// indented puts first before the first line and next before all others.
 func indented(lines []string, first, next string) []string {
 	for i, line := range lines {
 		lines[i] = next + line
