@@ -21,6 +21,7 @@ import (
 // commands holds the methods behind the commands of this package. They share one program.
 type commands struct{ *root.Program }
 
+// connectFlags are the flags of `collie connect`.
 type connectFlags struct {
 	dry, force, noWarm         bool
 	move, restore, remove, all bool
@@ -90,6 +91,8 @@ func clientNames() []string {
 	return names
 }
 
+// connect checks the flags of `collie connect` and does what they ask for: list the clients, disconnect a client, or
+// connect it.
 func (p commands) connect(ctx context.Context, args []string, f *connectFlags) error {
 	switch {
 	case f.all && len(args) > 0:
@@ -131,9 +134,9 @@ func (p commands) connect(ctx context.Context, args []string, f *connectFlags) e
 	return nil
 }
 
-// settingsToConnect returns the settings that a client should use. If a gateway is running with others and
-// the command line names no file, a person at a terminal is asked which ones; without a terminal a note says
-// so.
+// settingsToConnect returns the settings that a client should use. If a gateway runs with other settings, a person at a
+// terminal is asked which ones. Without a terminal, or if the command line names files, it prints a warning and returns
+// cfg.
 func (p commands) settingsToConnect(ctx context.Context, cfg *config.Config) (*config.Config, error) {
 	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil || sameSettings {

@@ -11,14 +11,14 @@ import (
 
 // This file connects clients for the pages in the browser, as `collie connect` does at a terminal.
 
-// Desk connects clients for people who do not sit at a terminal: as `collie connect` does, without asking anything.
+// Desk connects clients as `collie connect` does, but asks no questions. It also manages the named tokens of this home.
 type Desk struct{ Program *root.Program }
 
 // Wanted says how a client is to be connected.
 type Wanted struct {
 	HTTP    bool   // true: over HTTP with a token; false: the client starts Collie on stdio
 	Profile string // the profile whose tools the client sees; empty keeps the present one
-	Write   bool   // false only says what would be written
+	Write   bool   // false: only plan what would be written
 }
 
 // Joined is a change of a client's file.
@@ -68,8 +68,8 @@ func (d Desk) Connect(ctx context.Context, client string, w Wanted) (Joined, err
 	return out, err
 }
 
-// Disconnect removes Collie from a client's files, restores the servers that Connect moved out of them, and revokes the
-// client's tokens.
+// Disconnect removes Collie from a client's files, restores the servers that `collie connect --move` has taken out of
+// them, and revokes the client's tokens.
 func (d Desk) Disconnect(ctx context.Context, client string) ([]hostadmin.Disconnected, error) {
 	p := commands{d.Program}
 	cfg, _, err := p.Settings()

@@ -14,12 +14,12 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// This file takes Collie out of a client's settings again, and lists the clients that are connected.
+// This file removes Collie from a client's settings, and lists the clients that are connected.
 
 // disconnect reverts what connect did to a client's files.
 func (p commands) disconnect(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	o := hostadmin.DisconnectOptions{Client: client, File: f.file, Restore: f.restore, Remove: f.remove, Dry: f.dry}
-	if f.name != "collie" { // not the default of the flag; without a name, all entries that start Collie are meant
+	if f.name != "collie" { // "collie" is the default of --name; o.Name stays empty then, which means all entries that start Collie
 		o.Name = f.name
 	}
 	done, err := hostadmin.Disconnect(ctx, cfg, p.Env, o)
@@ -31,7 +31,7 @@ func (p commands) disconnect(ctx context.Context, cfg *config.Config, client str
 	}
 	if err != nil {
 		for _, d := range done {
-			_, _ = fmt.Fprint(p.Err, disconnectedText(&d, f.dry)) // what was done is told even after an error, which is about another file
+			_, _ = fmt.Fprint(p.Err, disconnectedText(&d, f.dry)) // tell which files were changed before the error
 		}
 		return err
 	}

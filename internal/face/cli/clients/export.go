@@ -15,6 +15,7 @@ import (
 
 // This file has the command `collie mcp export`, which writes our servers in the format of another program.
 
+// exportFlags are the flags of `collie mcp export`.
 type exportFlags struct {
 	to, file, profile     string
 	servers               []string
@@ -49,6 +50,7 @@ func ExportCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
+// exportServers checks the flags, plans the export and passes it to exported.
 func (p commands) exportServers(ctx context.Context, f *exportFlags) error {
 	switch {
 	case f.to == "":

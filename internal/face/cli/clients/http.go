@@ -12,9 +12,10 @@ import (
 	"collie/internal/tool"
 )
 
-// This file connects clients that reach the gateway over HTTP, each with a token of its own.
+// This file connects clients that call the gateway over HTTP, each with a token of its own.
 
-// noToken is shown in place of the token: the secret itself is written only into the client's file.
+// noToken stands for the token in plans and output. The token itself is written only into the client's file, or printed
+// with --token-env.
 const noToken = "collie_…"
 
 // gatewayURL returns the address of this home's gateway, running or not.
@@ -49,8 +50,8 @@ func (j *joining) tokenProfile() string {
 	return ""
 }
 
-// applyHTTP makes a token for the client and writes both the tokens and the client's file. A token from an
-// earlier connect is revoked. If the client's file cannot be written, there is no new token.
+// applyHTTP makes a token for the client, stores it, and writes the client's file. It first revokes the token of an earlier
+// connect. If the client's file cannot be written, the new token is revoked too.
 func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile string) error {
 	path, name := tokens.Path(cfg.Paths.State), j.tokenName()
 	list, err := tokens.Read(path)
@@ -90,7 +91,7 @@ func (j *joining) applyHTTP(ctx context.Context, cfg *config.Config, profile str
 	return nil
 }
 
-// revokeTokens revokes the tokens that connect has made for a client.
+// revokeTokens revokes the tokens that connect has made for a client, or only those that --file and --name select.
 func (p commands) revokeTokens(ctx context.Context, cfg *config.Config, client string, f *connectFlags) error {
 	path := tokens.Path(cfg.Paths.State)
 	list, err := tokens.Read(path)

@@ -23,14 +23,15 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// This file has the command `collie mcp import`, which takes over the servers from the settings of another program.
+// This file has the command `collie mcp import`, which adds the servers in the settings of other programs to ours.
 
+// importFlags are the flags of `collie mcp import`.
 type importFlags struct {
 	from, file, secrets   string
 	choose                []string
 	dryRun, keepApprovals bool
 	noWarm                bool
-	moved                 bool // the other program has removed them
+	moved                 bool // not a flag: collie connect --move also removes the servers from the other program's file
 }
 
 // ImportCommand returns the command `collie mcp import`.
@@ -86,6 +87,7 @@ func knownHost(flag, name string) error {
 	return root.Usage("%s is %q, which is not a known program%s known programs: %s", flag, name, near, strings.Join(hostNames(), ", "))
 }
 
+// importServers plans the import, prints what it finds, writes the new servers and prints a summary.
 func (p commands) importServers(ctx context.Context, f *importFlags) error {
 	if !slices.Contains([]string{"keyring", "keep", "ask"}, f.secrets) {
 		return root.Usage("--secrets is %q, expected keyring, keep or ask", f.secrets)
@@ -140,6 +142,7 @@ func (p commands) learnImported(ctx context.Context, names []string, f *importFl
 	}
 }
 
+// importJSON writes the new servers and prints the result as JSON.
 func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, file string, f *importFlags) error {
 	names, err := p.writeServers(ctx, cfg, plan, file, f)
 	if err != nil {
@@ -155,7 +158,7 @@ func (p commands) importJSON(ctx context.Context, cfg *config.Config, plan *host
 	return err
 }
 
-// importTable prints a row for each server, and further rows if there are several differences.
+// importTable prints a row for each server, and further rows for its second difference and those after it.
 func (p commands) importTable(plan *hostadmin.Import) error {
 	if len(plan.Servers) == 0 {
 		return nil
@@ -216,7 +219,8 @@ func (p commands) writeServers(ctx context.Context, cfg *config.Config, plan *ho
 	return names, nil
 }
 
-// moveSecrets moves the secrets of new entries into the secret store, if that is wanted.
+// moveSecrets moves the secrets of new entries into the secret store if --secrets or the person says so. Otherwise it warns
+// that the settings hold them as text.
 func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hostadmin.Import, f *importFlags) error {
 	found := plan.Secrets()
 	if len(found) == 0 {
@@ -259,7 +263,7 @@ func (p commands) moveSecrets(ctx context.Context, cfg *config.Config, plan *hos
 	return err
 }
 
-// askSecrets asks a person what to do with secrets. If nobody can be asked, they stay.
+// askSecrets asks a person what to do with secrets, and returns keyring or keep. If nobody can be asked, it returns keep.
 func (p commands) askSecrets(ctx context.Context, found []string) (string, error) {
 	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
 		return "keep", nil
@@ -285,6 +289,7 @@ func (p commands) tellFindings(cfg *config.Config, entries []config.ServerEntry)
 	}
 }
 
+// importSummary prints what was added, or would be with --dry-run.
 func (p commands) importSummary(plan *hostadmin.Import, names []string, file string, f *importFlags) error {
 	var text string
 	switch {

@@ -31,10 +31,11 @@ type joining struct {
 	plan    *hostadmin.Connection
 	options hostadmin.ConnectOptions // the options of plan, with --http
 
-	duplicates []hostadmin.Duplicate // servers of the client that Collie has too, by what they start or by name
-	imported   []string              // the client's names of servers that Collie has, from this import or before
+	duplicates []hostadmin.Duplicate // servers of the client that start the same as one of Collie's, or have its name
+	imported   []string              // names, in the client's file, of servers that were imported now or before
 }
 
+// run plans the change of the client's file, imports the client's servers with --move, and writes the file.
 func (j *joining) run(ctx context.Context) error {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -75,7 +76,7 @@ func (j *joining) run(ctx context.Context) error {
 	return j.write(ctx, profile)
 }
 
-// served returns the duplicates that Collie really serves, without those that only have the same name.
+// served returns the duplicates that Collie really serves, without those that only have the name of one of its servers.
 func (j *joining) served() (list []hostadmin.Duplicate) {
 	for _, t := range j.duplicates {
 		if t.Same || slices.Contains(j.imported, t.Name) {
@@ -85,7 +86,8 @@ func (j *joining) served() (list []hostadmin.Duplicate) {
 	return list
 }
 
-// keepProfile keeps the profile that the client already has if none is named.
+// keepProfile sets j.profile to the profile that the client already has, if the command line names neither a profile nor
+// a file.
 func (j *joining) keepProfile(dir string) {
 	if j.profile != "" || j.file != "" {
 		return
@@ -101,7 +103,7 @@ func (j *joining) keepProfile(dir string) {
 	}
 }
 
-// prepare plans the change of the client's file.
+// prepare sets j.plan to the change of the client's file that adds Collie with this profile.
 func (j *joining) prepare(profile string) (err error) {
 	o := hostadmin.ConnectOptions{Name: j.name, Command: j.Path(), File: j.file, Force: j.force}
 	if o.Command == "" {
@@ -118,7 +120,8 @@ func (j *joining) prepare(profile string) (err error) {
 	return err
 }
 
-// importOwn imports the servers that the client has in the file itself, as mcp import does.
+// importOwn imports the servers that stand in the client's file, as mcp import does. With --dry-run it only adds them to
+// j.cfg.
 func (j *joining) importOwn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil
@@ -154,7 +157,7 @@ func (j *joining) importOwn(ctx context.Context, dir string) error {
 	return err
 }
 
-// write changes the client's file and reports that; with --dry-run it only shows the change.
+// write changes the client's file and prints the change. With --dry-run it only prints it.
 func (j *joining) write(ctx context.Context, profile string) error {
 	plan, do := j.plan, j.plan.Changed && !j.dry
 	if do {
@@ -187,7 +190,7 @@ func (j *joining) write(ctx context.Context, profile string) error {
 	return err
 }
 
-// apply changes the client's file, and records that.
+// apply writes the client's file and puts the change on record.
 func (j *joining) apply(ctx context.Context, profile string) error {
 	detail := map[string]any{"client": j.client, "file": j.plan.File, "name": j.name}
 	change := j.plan.ApplyRecorded
@@ -205,7 +208,7 @@ func (j *joining) apply(ctx context.Context, profile string) error {
 	return nil
 }
 
-// warnDuplicates warns of servers that the client would get twice, with the files that define them.
+// warnDuplicates warns of servers that the client starts itself too, with the files that define them and what to do.
 func (j *joining) warnDuplicates() {
 	for _, same := range []bool{true, false} {
 		var files []string
@@ -233,8 +236,8 @@ func (j *joining) warnDuplicates() {
 	}
 }
 
-// notesProfile returns the client's profile. It changes or creates a profile if the client should have the
-// tools for notes, or should not have them.
+// notesProfile returns the profile for the client. If the flags or the person at the terminal say whether the client gets
+// the tools for notes, it changes the tools that a profile hides, and creates that profile if need be.
 func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	profile := output.FirstNonEmpty(j.profile, j.client)
 	current, known := j.cfg.Profiles[profile]
@@ -266,7 +269,7 @@ func (j *joining) notesProfile(ctx context.Context) (string, error) {
 	return profile, j.setExclude(ctx, profile, append(keep, config.NotesTools()...))
 }
 
-// setExclude writes which tools a profile hides.
+// setExclude writes which tools a profile hides and reads the settings again. With --dry-run it does nothing.
 func (j *joining) setExclude(ctx context.Context, profile string, tools []string) error {
 	if j.dry || slices.Equal(tools, j.cfg.Profiles[profile].Tools.Exclude) {
 		return nil

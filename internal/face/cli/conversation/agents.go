@@ -15,7 +15,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// This file has the command `collie agent list` and its relatives, which show, create and import named agents.
+// This file has the commands `collie agent list`, show, new and import, which manage named agents.
 
 func (p commands) agentsCommand() *cobra.Command {
 	return &cobra.Command{
@@ -26,7 +26,7 @@ func (p commands) agentsCommand() *cobra.Command {
 	}
 }
 
-// library reads the files, as a turn would.
+// library reads the files of agents, skills and context entries as a turn of a conversation reads them.
 func (p commands) library() (*library.Library, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -137,6 +137,8 @@ func (p commands) importAgentsCommand() *cobra.Command {
 	return c
 }
 
+// importAgents finds the agents and skills of other programs, shows them, asks the person unless yes is set, and writes
+// the files.
 func (p commands) importAgents(ctx context.Context, names []string, yes, force bool) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -215,7 +217,7 @@ func selectImports(found []library.Import, names []string) (out []library.Import
 	return out, nil
 }
 
-// showImports shows what would be written.
+// showImports prints a table of what was found and what each import leaves out. With --json it prints nothing.
 func (p commands) showImports(found []library.Import, force bool) error {
 	if p.JSON {
 		return nil

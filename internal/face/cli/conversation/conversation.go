@@ -22,7 +22,7 @@ import (
 // commands holds the commands of this folder, which share one program.
 type commands struct{ *root.Program }
 
-// API is the API of a running gateway, or of the parts opened in this process.
+// API is a client for the HTTP API of a running gateway, or of the parts opened in this process.
 type API struct {
 	url     string
 	control string
@@ -49,7 +49,7 @@ func Open(ctx context.Context, p *root.Program, servers []string) (*API, error) 
 	return nil, &tool.Error{Op: "agent", Kind: tool.Internal, Message: "nothing here can hold a conversation"}
 }
 
-// serveInProcess serves the API of the parts in this process, for this process.
+// serveInProcess serves the API of the parts in this process over pipes, and returns a client for it.
 func serveInProcess(p *root.Program, b *root.Local) *API {
 	l := newPipeListener()
 	a := b.App
@@ -74,10 +74,10 @@ func serveInProcess(p *root.Program, b *root.Local) *API {
 	}}
 }
 
-// Close closes the API. Turns at a gateway go on.
+// Close closes the API. Turns of a running gateway continue.
 func (a *API) Close() { a.close() }
 
-// request returns a request of the person at this terminal.
+// request returns a request with the key that lets this command line manage the gateway.
 func (a *API) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, a.url+"/api/v1"+path, body)
 	if err != nil {
@@ -158,6 +158,7 @@ func newPipeListener() *pipeListener {
 	return &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
+// dial connects to the server that accepts on l.
 func (l *pipeListener) dial(ctx context.Context) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {

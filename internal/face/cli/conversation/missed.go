@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// This file finds out which events a client has missed, from the snapshot that the API sends instead of them.
+// This file finds out which events of a turn a client has missed, from the snapshot that the API sends instead of them.
 
 // Missed turns a snapshot into the events that it stands for. A turn sends a snapshot in place of events if its reader
 // was too slow, such as a terminal that was stopped. The zero value is ready for a sequence of turns. It is not safe
@@ -14,11 +14,11 @@ import (
 type Missed struct {
 	turn  string
 	begun bool
-	text  map[int64]int      // how many bytes of each part were told
-	calls map[[2]string]bool // which events were told, by id of the call and kind
+	text  map[int64]int      // number of bytes of each part that were passed on
+	calls map[[2]string]bool // events of calls that were passed on, by id of the call and kind
 }
 
-// Events returns the events that e stands for: e itself, or what was not told yet of a snapshot.
+// Events returns the events that e stands for: e itself, or for a snapshot the events that were not passed on yet.
 func (m *Missed) Events(e json.RawMessage) []json.RawMessage {
 	d, kind := gjson.GetBytes(e, "data"), gjson.GetBytes(e, "type").String()
 	if turn := gjson.GetBytes(e, "turnId").String(); m.text == nil || turn != m.turn {
@@ -41,14 +41,14 @@ func (m *Missed) Events(e json.RawMessage) []json.RawMessage {
 	return []json.RawMessage{e}
 }
 
-// call notes that an event of a call is told, and reports whether it is the first of its kind.
+// call notes that an event of a call is passed on, and reports whether it is the first of its kind.
 func (m *Missed) call(id, kind string) bool {
 	first := !m.calls[[2]string{id, kind}]
 	m.calls[[2]string{id, kind}] = true
 	return first
 }
 
-// fill returns events for what a snapshot has and was not told.
+// fill returns events for what a snapshot has and was not passed on.
 func (m *Missed) fill(snapshot gjson.Result) (events []json.RawMessage) {
 	event := func(kind string, data map[string]any) {
 		raw, err := json.Marshal(map[string]any{"type": kind, "data": data})

@@ -31,6 +31,7 @@ func AgentCommand(shared *root.Program) *cobra.Command {
 	return root.Group("agent", "Have a model work with your tools", p.runCommand(), p.agentsCommand(), p.showAgentCommand(), p.newAgentCommand(), p.importAgentsCommand())
 }
 
+// runFlags are the flags of `collie agent run`.
 type runFlags struct {
 	model, engine, session, system, profile, agent string
 	tools, allow                                   []string
@@ -67,7 +68,7 @@ func (p commands) runCommand() *cobra.Command {
 	return c
 }
 
-// overrides returns the flags as overrides of a turn.
+// overrides returns the flags as the settings that a turn overrides, by their names in the API.
 func (f *runFlags) overrides() map[string]any {
 	out := map[string]any{}
 	for name, v := range map[string]string{"model": f.model, "engine": f.engine, "systemPrompt": f.system, "profile": f.profile, "agent": f.agent} {
@@ -87,6 +88,7 @@ func (f *runFlags) overrides() map[string]any {
 	return out
 }
 
+// run runs `collie agent run`: it sends the prompt to a session and prints the answer.
 func (p commands) run(ctx context.Context, prompt string, f *runFlags) error {
 	text, err := p.promptText(prompt)
 	if err != nil {
@@ -227,8 +229,8 @@ func NoModel(ctx context.Context, p *root.Program, model string, err error) erro
 	return root.Usage("%s", FoundHere(ctx, p))
 }
 
-// FoundHere returns a sentence that tells how to set up a provider, the first found on this machine if there is any. It
-// returns "" if one is set up already.
+// FoundHere returns a sentence that tells how to set up a provider of models. It names the first one that is found on this
+// machine, if there is any. It returns "" if a provider is set up already.
 func FoundHere(ctx context.Context, p *root.Program) string {
 	cfg, err := p.Load()
 	if err != nil || len(cfg.Providers) > 0 {

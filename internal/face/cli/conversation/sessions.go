@@ -115,7 +115,7 @@ func (p commands) importCommand() *cobra.Command {
 	}
 }
 
-// withAPI opens the API for a command that starts no server.
+// withAPI calls do with the API, for commands that need no servers.
 func (p commands) withAPI(ctx context.Context, do func(*API) error) error {
 	a, err := Open(ctx, p.Program, []string{})
 	if err != nil {
@@ -125,6 +125,7 @@ func (p commands) withAPI(ctx context.Context, do func(*API) error) error {
 	return do(a)
 }
 
+// list prints all sessions, page after page of the API.
 func (p commands) list(ctx context.Context, a *API) error {
 	all, rows, cursor := []json.RawMessage{}, [][]string{}, ""
 	for {
@@ -153,6 +154,7 @@ func (p commands) list(ctx context.Context, a *API) error {
 	return p.Table([]string{"ID", "CHANGED", "TITLE"}, rows)
 }
 
+// search prints the messages that contain a text.
 func (p commands) search(ctx context.Context, a *API, text string) error {
 	var answer struct{ Found []json.RawMessage }
 	if err := a.Do(ctx, http.MethodGet, "/search?q="+url.QueryEscape(text), nil, &answer); err != nil {
@@ -206,7 +208,7 @@ func (p commands) toNote(ctx context.Context, a *API, id, path string, redact, o
 	return err
 }
 
-// printResponse prints the answer to a request.
+// printResponse prints the body of the answer to a GET request.
 func (p commands) printResponse(ctx context.Context, a *API, path string) error {
 	raw, err := a.Send(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -247,6 +249,7 @@ func UsageCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
+// usage prints a row of tokens and cost for each day and model.
 func (p commands) usage(ctx context.Context, a *API, q url.Values) error {
 	var answer struct{ Rows []json.RawMessage }
 	if err := a.Do(ctx, http.MethodGet, "/usage?"+q.Encode(), nil, &answer); err != nil {

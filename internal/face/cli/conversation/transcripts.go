@@ -17,7 +17,8 @@ import (
 
 // This file imports conversations of other programs.
 
-// importTranscripts imports conversations that another program has exported.
+// importTranscripts imports conversations that another program has exported as raw, and lists what it leaves out. file is
+// the name for errors.
 func (p commands) importTranscripts(ctx context.Context, a *API, file string, raw []byte) error {
 	program, all, notes, err := transcript.Read(raw)
 	if err != nil {

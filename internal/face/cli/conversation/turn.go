@@ -25,7 +25,7 @@ import (
 
 // This file sends messages to the API of conversations and follows the answers, for `collie agent` and `collie chat`.
 
-// Asker asks the person of a turn while it runs.
+// Asker asks the person questions while a turn runs.
 type Asker interface {
 	// Capabilities says what the person can be asked for, in the form of MCP client capabilities.
 	Capabilities() json.RawMessage
@@ -64,10 +64,10 @@ func (a *API) lastMessage(ctx context.Context, session string) (string, error) {
 	return view.Root, nil
 }
 
-// File is an attachment that the gateway keeps, as the API describes it.
+// File is the API's description of an attachment that the gateway stores.
 type File = json.RawMessage
 
-// Attach has the gateway keep data, a picture or a text, for messages of a session.
+// Attach uploads a picture or a text for messages of a session.
 func (a *API) Attach(ctx context.Context, session, name string, data io.Reader) (File, error) {
 	return a.Send(ctx, http.MethodPost, "/blobs?session="+url.QueryEscape(session)+"&name="+url.QueryEscape(name), data)
 }
@@ -83,7 +83,7 @@ func parts(text string, files []File) []map[string]any {
 
 // Say adds a message to a session and waits for the answer. It calls event for each event of the turn and returns the
 // turn's final state. Questions go to asker. If ctx ends, the turn is cancelled, and Say returns how it ended. Say is safe
-// for concurrent use: a message sent while an answer is written waits for its turn.
+// for concurrent use: a message that is sent while an answer is written waits until that answer is finished.
 func (a *API) Say(
 	ctx context.Context, session, text string, files []File, overrides map[string]any, asker Asker, event func(json.RawMessage),
 ) (json.RawMessage, error) {
@@ -93,14 +93,14 @@ func (a *API) Say(
 	})
 }
 
-// Again is like Say, for another answer beside that in message.
+// Again is like Say, but has the answer with the id message written once more, as a branch beside it.
 func (a *API) Again(ctx context.Context, message string, overrides map[string]any, asker Asker, event func(json.RawMessage)) (json.RawMessage, error) {
 	return a.answer(ctx, "/messages/"+url.PathEscape(message)+"/regenerate", overrides, asker, event, func() (map[string]any, error) {
 		return map[string]any{}, nil
 	})
 }
 
-// Edit is like Say, for another wording of message, as a branch beside it.
+// Edit is like Say, but sends another wording of the message with this id, as a branch beside it.
 func (a *API) Edit(
 	ctx context.Context, message, text string, files []File, overrides map[string]any, asker Asker, event func(json.RawMessage),
 ) (json.RawMessage, error) {
@@ -109,7 +109,7 @@ func (a *API) Edit(
 	})
 }
 
-// answer has a turn begun at path and follows it to its end.
+// answer starts a turn with a request to path and follows it to its end. body returns the request without the overrides.
 func (a *API) answer(
 	ctx context.Context, path string, overrides map[string]any, asker Asker, event func(json.RawMessage), body func() (map[string]any, error),
 ) (json.RawMessage, error) {
@@ -154,7 +154,7 @@ func (a *API) startTurn(
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/x-ndjson")
-	r.Header.Set("Expect", "100-continue")                // a refusal must not wait for the end of what we say
+	r.Header.Set("Expect", "100-continue")                // so that a refusal does not wait for the whole body
 	go func() { _, _ = say.Write(append(first, '\n')) }() // ends when it is read, or with the pipe
 	resp, err := a.client.Do(r)
 	if err != nil || resp.StatusCode == http.StatusOK {
@@ -168,7 +168,7 @@ func (a *API) startTurn(
 	return nil, responseError(resp.StatusCode, raw)
 }
 
-// turn is a running turn.
+// turn is a turn whose answer is being received.
 type turn struct {
 	api   *API
 	asker Asker
@@ -178,7 +178,8 @@ type turn struct {
 	id string
 }
 
-// stop cancels the turn, and waits a moment for its end.
+// stop asks the API to cancel the turn, so that follow still gets its final state. If that is not possible, it closes the
+// connection with cut.
 func (t *turn) stop(ctx context.Context, cut context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
@@ -192,9 +193,9 @@ func (t *turn) stop(ctx context.Context, cut context.CancelFunc) {
 
 // follow reads the stream of the turn to its end.
 func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (json.RawMessage, error) {
-	var mu sync.Mutex // answers to questions are whole lines
+	var mu sync.Mutex // held while the answer to a question is written, so that lines are not mixed
 	asking, taken := context.WithCancel(ctx)
-	defer taken() // a question that was not answered in time is taken back
+	defer taken() // withdraws the questions that are still open when the turn ends
 	for {
 		var line struct {
 			Event json.RawMessage
@@ -231,7 +232,7 @@ func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (jso
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				_, _ = out.Write(append(raw, '\n')) // the end of the turn says that nobody hears it
+				_, _ = out.Write(append(raw, '\n')) // it fails only if the turn has ended
 			}()
 		case line.Event != nil:
 			if id := gjson.GetBytes(line.Event, "turnId").String(); id != "" {
@@ -244,7 +245,7 @@ func (t *turn) follow(ctx context.Context, in *json.Decoder, out io.Writer) (jso
 	}
 }
 
-// OwnTools says that an agent of another program answers, or has answered.
+// OwnTools returns the note that the agent of another program answers, which runs tools of its own.
 func OwnTools(agent string) string {
 	if agent == "" {
 		return locale.T("the agent of another program runs its own tools here, beside yours")
@@ -265,7 +266,7 @@ func NewPrinter(p *root.Program) *Printer {
 	return &Printer{Program: p, toolNames: map[string]string{}}
 }
 
-// End completes a partial line of the answer.
+// End ends the output of a turn: it completes a partial line of the answer.
 func (t *Printer) End() { t.newline() }
 
 // newline completes a partial line of the answer.
@@ -279,7 +280,7 @@ func (t *Printer) newline() {
 // Event prints an event; as JSON if the command was started with --json.
 func (t *Printer) Event(raw json.RawMessage) {
 	if t.JSON {
-		_ = t.WriteJSON(raw) // who does not read the events may still want the turn to end
+		_ = t.WriteJSON(raw) // the turn goes on even if nobody reads its events
 		return
 	}
 	for _, e := range t.missed.Events(raw) {
@@ -287,6 +288,7 @@ func (t *Printer) Event(raw json.RawMessage) {
 	}
 }
 
+// print prints one event for people.
 func (t *Printer) print(e gjson.Result) {
 	d := e.Get("data")
 	switch e.Get("type").String() {
@@ -326,8 +328,8 @@ func (t *Printer) print(e gjson.Result) {
 	}
 }
 
-// CallTitle returns what is called, the name of a tool with that of its action, and its arguments as people read them, such as
-// path: /a, deep: true. Arguments that are not a JSON object come back as they are. Both are one line.
+// CallTitle returns a call as people read it, in two texts of one line. title is the name of the tool with that of the
+// action. arguments are such as "path: /a, deep: true"; if args is not a JSON object, they are args unchanged.
 func CallTitle(name, args string) (title, arguments string) {
 	title = output.OneLine(name)
 	parsed := gjson.Parse(args)
@@ -346,8 +348,8 @@ func CallTitle(name, args string) (title, arguments string) {
 	return title, output.OneLine(strings.Join(words, ", "))
 }
 
-// NoticeText returns the text of a notice in the language of the terminal: one line, but for a plan, which has a line for
-// each step in the words of the agent.
+// NoticeText returns the text of a notice in the language of the terminal. It is one line, except for a plan, which has a
+// further line for each step, in the words of the agent.
 func NoticeText(data gjson.Result) string {
 	text := data.Get("text").String()
 	if data.Get("code").String() != "plan" {
@@ -357,8 +359,7 @@ func NoticeText(data gjson.Result) string {
 	return locale.Sentence(head+"\n") + steps
 }
 
-// ResultLine returns a result of a call as one line. For a refusal that is the message and the
-// hint.
+// ResultLine returns a result of a call as one line. For a refusal, the line is its message and its hint.
 func ResultLine(preview string) string {
 	e := gjson.Get(preview, "error") // which may be cut off after its message
 	if !strings.HasPrefix(preview, `{"error":`) || e.Get("message").String() == "" {
