@@ -123,6 +123,7 @@ func backupParts(cfg *config.Config, v *vaultadmin.Vault, withSecrets bool, hidd
 	return parts
 }
 
+// backup writes a backup into dir and prints what it leaves out.
 func (p commands) backup(ctx context.Context, dir string, withSecrets bool) error {
 	const op = "backup"
 	cfg, err := p.Load()
@@ -170,7 +171,7 @@ func (p commands) backup(ctx context.Context, dir string, withSecrets bool) erro
 	return err
 }
 
-// backupError adds a hint to an error.
+// backupError returns an error of package backup, or of the file system, with a hint for people.
 func backupError(op, dir string, err error) error {
 	e := &tool.Error{Op: op, Kind: tool.Invalid, Subject: dir, Err: err}
 	switch {
@@ -188,7 +189,7 @@ func backupError(op, dir string, err error) error {
 	return e
 }
 
-// existingParts returns which parts of a home exist already.
+// existingParts returns the paths of the parts of a home that exist already.
 func existingParts(cfg *config.Config) (list []string) {
 	store, _ := app.StoreFile(cfg)
 	for _, at := range []string{cfg.Paths.ConfigFile, cfg.Vault.File, store, cfg.Audit.Dir, filepath.Join(cfg.Paths.State, "tokens.json")} {
@@ -199,6 +200,7 @@ func existingParts(cfg *config.Config) (list []string) {
 	return list
 }
 
+// restore checks the backup in dir, puts aside what this home has, and restores the files.
 func (p commands) restore(ctx context.Context, dir string, yes, overwrite bool) error {
 	const op = "restore"
 	cfg, _, err := p.Settings()
@@ -286,10 +288,10 @@ type restored struct {
 	Files int
 	// Records is the number of audit records, Problems the number of failed checks among them.
 	Records, Problems int
-	Kept              string
+	Kept              string // folder with what was there before
 }
 
-// putBack restores the files of a backup.
+// putBack restores the files of a backup and checks the audit records.
 func (p commands) putBack(ctx context.Context, cfg *config.Config, b *backup.Backup) (r restored, err error) {
 	put := func(part, dir string) {
 		if err == nil {

@@ -14,22 +14,25 @@ import (
 	serveradmin "collie/internal/source/upstream/admin"
 )
 
-// hiddenFiles are files that a backup leaves out. They are told by what they are and not by their paths: the settings may name a file
-// by another path than the one under which it lies in the folder of the settings, such as one through a link.
+// This file finds the secrets in files that the settings name, and in the settings themselves, for collie backup.
+
+// hiddenFiles are files that a backup leaves out. They are compared by [os.SameFile] and not by path, because the settings
+// may name a file by another path, such as one through a symbolic link.
 type hiddenFiles struct {
 	files []os.FileInfo
-	met   []string // paths of those that were left out
+	met   []string // paths for which has was true
 }
 
+// add adds the files at paths that exist.
 func (h *hiddenFiles) add(paths []string) {
 	for _, p := range paths {
-		if info, err := os.Stat(p); err == nil { // one that is not there is not in the backup either
+		if info, err := os.Stat(p); err == nil { // a file that does not exist is not in the backup either
 			h.files = append(h.files, info)
 		}
 	}
 }
 
-// has reports whether a file is one of them, and notes it.
+// has reports whether a file is one of h, and adds its path to h.met.
 func (h *hiddenFiles) has(file string) bool {
 	if len(h.files) == 0 {
 		return false
@@ -64,8 +67,8 @@ func secretFilesInSettings(cfg *config.Config, env config.Env) (out []string) {
 	return out
 }
 
-// plainSecrets returns the paths of the settings that hold a secret as text, sorted: all that [app.Hidden] hides, but of the
-// variables of servers only those whose name or value looks secret.
+// plainSecrets returns the paths of the settings that hold a secret as text: all that [app.Hidden] hides, except variables
+// of servers whose name and value do not look secret.
 func plainSecrets(cfg *config.Config) (paths []string) {
 	harmless := map[string]bool{}
 	for _, s := range cfg.Servers {

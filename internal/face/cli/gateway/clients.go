@@ -10,7 +10,7 @@ import (
 
 // This file lets the pages connect clients and manage tokens.
 
-// clientAPI implements [web.Clients] as collie connect and collie token do it.
+// clientAPI implements [web.Clients] with the code of collie connect and collie token.
 type clientAPI struct {
 	desk   clients.Desk
 	s      *serving
@@ -47,7 +47,7 @@ func (a clientAPI) Connect(ctx context.Context, name string, c *web.Connecting) 
 	return out, nil
 }
 
-// Disconnect takes Collie out of a client's files.
+// Disconnect removes Collie from a client's files.
 func (a clientAPI) Disconnect(ctx context.Context, name string) (files []string, err error) {
 	done, err := a.desk.Disconnect(ctx, name)
 	for i := range done {
@@ -81,7 +81,8 @@ func (a clientAPI) AddToken(ctx context.Context, t *web.NewToken) (web.NewSecret
 	return web.NewSecret{Token: secret, Clients: []string{}}, err
 }
 
-// Rotate gives a token a new secret.
+// Rotate gives a token a new secret. It also returns the client that has to be connected again, because its file holds the
+// old one.
 func (a clientAPI) Rotate(ctx context.Context, name string) (web.NewSecret, error) {
 	out := web.NewSecret{Clients: []string{}}
 	list, err := a.desk.Tokens()

@@ -44,6 +44,7 @@ type check struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
+// doctor prints the results of all checks. The exit code is 1 if one is broken.
 func (p commands) doctor(ctx context.Context) error {
 	checks := p.examine(ctx)
 	n := map[health]int{}
@@ -78,7 +79,7 @@ func (p commands) showChecks(checks []check, n map[health]int) error {
 	return err
 }
 
-// checks implements [web.Doctor].
+// checks returns the results of all checks for the pages.
 func (s *serving) checks(ctx context.Context) (out []web.Check) {
 	for _, c := range s.examine(ctx) {
 		out = append(out, web.Check{Name: c.Name, Health: string(c.Health), Detail: c.Detail, Hint: c.Hint})

@@ -54,6 +54,7 @@ func (p commands) examine(ctx context.Context) []check {
 	return append(checks, checkAudit(ctx, cfg))
 }
 
+// checkSettings counts the errors and warnings in the settings, and says what the gateway would serve.
 func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 	c := check{"settings", healthy, root.SettingsFile(cfg), ""}
 	found := mcp.Findings(cfg, wrong, p.Env)
@@ -95,8 +96,8 @@ func (p commands) checkSettings(cfg *config.Config, wrong *config.Error) check {
 	return c
 }
 
-// add adds a clause to what a check has found; an empty one adds nothing. Each is a text of the catalog, so that the pages can have
-// the whole translated.
+// add adds a clause to the detail of a check; an empty clause adds nothing. Each clause is a text of the catalog, so that
+// the detail can be translated for pages.
 func (c *check) add(clause string) {
 	if clause != "" {
 		c.Detail += "; " + clause
@@ -169,6 +170,7 @@ func checkFolder(name, dir string, private bool) check {
 	return c
 }
 
+// checkToken checks the file of the first token.
 func checkToken(cfg *config.Config) check {
 	path := filepath.Join(cfg.Paths.State, "token")
 	c := check{"token", healthy, path, ""}
@@ -206,7 +208,8 @@ func checkTokens(cfg *config.Config) check {
 	return c
 }
 
-// checkGateway also reports whether a gateway is running in this home.
+// checkGateway checks whether the gateway of this home answers and has the present settings. running reports whether there
+// is a gateway.
 func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, bool) {
 	g, err := home.FindGateway(cfg.Paths)
 	if errors.Is(err, home.ErrNoGateway) {
@@ -233,6 +236,7 @@ func (p commands) checkGateway(ctx context.Context, cfg *config.Config) (check, 
 	return c, true
 }
 
+// checkPort checks whether the address of the settings is free.
 func checkPort(ctx context.Context, cfg *config.Config) check {
 	c := check{"address", healthy, locale.Sprintf("%s is free", cfg.HTTP.Addr), ""}
 	if e, ok := errors.AsType[*tool.Error](httpserver.Probe(ctx, cfg.HTTP.Addr)); ok {
@@ -260,6 +264,7 @@ func checkPrograms(cfg *config.Config, env config.Env) []check {
 // auditTime is how long checking the audit may take.
 const auditTime = 5 * time.Second
 
+// checkAudit verifies the records of the audit, as far as auditTime allows.
 func checkAudit(ctx context.Context, cfg *config.Config) check {
 	c := check{Name: "audit", Health: healthy}
 	ctx, cancel := context.WithTimeout(ctx, auditTime)

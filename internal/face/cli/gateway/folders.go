@@ -28,7 +28,8 @@ type syncing struct {
 	done   chan struct{}
 }
 
-// use starts to sync the folders of new settings.
+// use starts to sync the folders of new settings, and stops to sync those of the old ones. It does nothing if they are the
+// same.
 func (s *syncing) use(cfg *config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +54,7 @@ func (s *syncing) use(cfg *config.Config) {
 	}()
 }
 
-// end stops syncing. A running sync stops after the current file, and end waits for it.
+// end stops syncing. A running sync stops after the current file, and end waits for it. The caller holds s.mu.
 func (s *syncing) end() {
 	if s.cancel != nil {
 		s.cancel()
@@ -78,6 +79,7 @@ type syncRecorder struct {
 	told map[string]string // last logged outcome by folder
 }
 
+// sync syncs one folder with its notebook. Outcomes that need a person are logged once, until they change.
 func (r *syncRecorder) sync(ctx context.Context, dir string) {
 	report, err := r.vault.Sync(ctx, dir, vaultadmin.FolderSync{}, nil)
 	if ctx.Err() != nil {
@@ -109,6 +111,7 @@ func (r *syncRecorder) sync(ctx context.Context, dir string) {
 	log.Info("folder and notebook are equal", "folder", dir, "documents", report.Documents, "files", report.Files)
 }
 
+// heldText returns deletions that wait for a person as a text, to compare them with those of the last sync.
 func heldText(d vaultadmin.FolderDeletions) string {
 	data, err := json.Marshal(d)
 	if err != nil {
@@ -117,7 +120,7 @@ func heldText(d vaultadmin.FolderDeletions) string {
 	return string(data)
 }
 
-// isNews reports whether a text differs from the last one for a folder.
+// isNews reports whether a text differs from the last one for a folder, and stores it.
 func (r *syncRecorder) isNews(dir, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 // This file lets the pages manage connections to SiYuan.
 
-// kernelAPI implements [web.Kernels] as collie siyuan connection does it.
+// kernelAPI implements [web.Kernels] with the code of collie siyuan connection.
 type kernelAPI struct {
 	desk   notes.Desk
 	s      *serving
@@ -72,7 +72,8 @@ func (a kernelAPI) RemoveKernel(ctx context.Context, name string) error {
 	return a.changed(ctx, "siyuan connection remove", name, file)
 }
 
-// changed records a change, and returns once it is in effect. The settings may be the same, with another token behind them.
+// changed records a change and returns once it is in effect. It also has the app read secrets again, because the token of
+// a connection may change while the settings stay the same.
 func (a kernelAPI) changed(ctx context.Context, command, name, file string) error {
 	a.s.OnRecord(ctx, a.s.cfg, command, map[string]any{"setting": "siyuan.connections", "name": name, "file": file})
 	if err := a.reread(ctx); err != nil {

@@ -60,7 +60,7 @@ func OpenCommand(shared *root.Program) *cobra.Command {
 	return c
 }
 
-// gatewayForPages returns the running gateway of this home.
+// gatewayForPages returns a client for the running gateway of this home.
 func (p commands) gatewayForPages(ctx context.Context) (*remote.Client, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -76,7 +76,8 @@ func (p commands) gatewayForPages(ctx context.Context) (*remote.Client, error) {
 	return remote.New(cfg, g, nil), nil
 }
 
-// open has a link made, and opens or shows it. Only somebody at a terminal gets one.
+// open gets a link from the gateway that signs a browser in, and opens or shows it. It does so only for a person at a
+// terminal.
 func (p commands) open(ctx context.Context, api *remote.Client, phone, show bool) error {
 	terminal, err := p.OpenTerminal()
 	if err != nil {
@@ -106,7 +107,7 @@ func (p commands) open(ctx context.Context, api *remote.Client, phone, show bool
 	return err
 }
 
-// qrText draws a QR code, two of its rows a line, with a margin around it.
+// qrText draws a QR code with a margin around it. Each line shows two rows of the code.
 func qrText(rows []string) string {
 	const margin = 2
 	dark := func(x, y int) bool { return y >= 0 && y < len(rows) && x >= 0 && x < len(rows[y]) && rows[y][x] == '1' }
@@ -130,7 +131,7 @@ func qrText(rows []string) string {
 	return b.String()
 }
 
-// listBrowsers shows who is signed in.
+// listBrowsers prints the browsers that are signed in.
 func (p commands) listBrowsers(ctx context.Context, api *remote.Client) error {
 	raw, err := api.Do(ctx, http.MethodGet, "/browsers", nil)
 	if err != nil {

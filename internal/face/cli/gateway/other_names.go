@@ -10,10 +10,8 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// This file accepts the environment variables of another program, for people who switch from it.
-
-// otherNames applies the environment variables of another MCP server for SiYuan notes, for people who switch
-// from it. A variable applies if neither a flag nor the settings say the same. collie config show lists them.
+// otherNames applies the environment variables of another MCP server for SiYuan notes, for people who switch from it. A
+// variable applies if neither a flag nor the settings set the same. collie config show --help lists the variables.
 func (p commands) otherNames(cfg *config.Config, f *serveFlags) error {
 	host, port := p.Env.Get("SIYUAN_MCP_HOST"), p.Env.Get("SIYUAN_MCP_PORT")
 	if n, err := strconv.Atoi(port); port != "" && (err != nil || n < 0 || n > 65535) {

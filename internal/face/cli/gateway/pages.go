@@ -17,7 +17,7 @@ import (
 
 // This file lets the pages manage signed-in browsers, calls that wait for a person, and the audit.
 
-// openPages reads which browsers are signed in.
+// openPages reads which browsers are signed in and prepares the handler of the pages.
 func (s *serving) openPages() (err error) {
 	if s.browsers, err = browsers.Open(s.cfg.Paths.State, time.Now); err != nil {
 		return err
@@ -35,7 +35,8 @@ func (s *serving) openPages() (err error) {
 // browserAPI implements [web.Browsers] over the browsers that are signed in.
 type browserAPI struct{ *serving }
 
-// Link returns a new link. Its secret stands behind the #, which no browser sends to a server.
+// Link returns a new link that signs a browser in, with a QR code if it is for another machine. The secret stands after
+// the #, which no browser sends to a server.
 func (s browserAPI) Link(elsewhere bool) (web.Link, error) {
 	base := s.ports.url()
 	if elsewhere {
@@ -70,7 +71,7 @@ func (s browserAPI) Link(elsewhere bool) (web.Link, error) {
 // Elsewhere reports whether a browser on another machine could sign in.
 func (s browserAPI) Elsewhere() bool { return s.ports.urlElsewhere() != "" }
 
-// eventBrowsers says that the list of browsers has changed.
+// eventBrowsers is the kind of the event that the list of browsers has changed.
 const eventBrowsers = "browsers"
 
 // tellBrowsers tells the open pages that the list of browsers has changed.

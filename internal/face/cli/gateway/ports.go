@@ -20,12 +20,12 @@ import (
 const (
 	// replacedGrace is how long a listener that was replaced still takes requests, so that pages can ask where to go.
 	replacedGrace = 10 * time.Second
-	// drainLimit is how long its requests may go on after that.
+	// drainLimit is how long the requests of such a listener may go on after replacedGrace.
 	drainLimit = time.Minute
 )
 
-// ports has the listeners of a running gateway: the one in use, and those that it has replaced, which finish the requests they
-// have begun. Whoever makes one sets log and stopping.
+// ports has the listeners of a running gateway: the one in use, and those that it has replaced, which finish the requests
+// they have begun. log and stopping must be set before open.
 type ports struct {
 	log      *slog.Logger
 	stopping chan struct{} // closed when the listener in use stops
@@ -33,13 +33,13 @@ type ports struct {
 	mu       sync.Mutex
 	opts     httpserver.Options // of the listener in use
 	now      *httpserver.Server
-	reserved *httpserver.Server // opened, and not in use yet; nil for none
-	wanted   httpserver.Options // of reserved
-	old      []*httpserver.Server
+	reserved *httpserver.Server   // opened, and not in use yet; nil for none
+	wanted   httpserver.Options   // of reserved
+	old      []*httpserver.Server // replaced, and not closed yet
 	tokens   []tokens.Token
-	handler  http.Handler // nil until it serves
+	handler  http.Handler // nil until serve
 	ctx      context.Context
-	result   chan error
+	result   chan error // of the listener in use
 	serving  sync.WaitGroup
 }
 
@@ -50,6 +50,7 @@ func (p *ports) open(ctx context.Context, opts *httpserver.Options) (err error) 
 	return err
 }
 
+// close closes all listeners and waits until they have stopped.
 func (p *ports) close() {
 	p.mu.Lock()
 	all := append(slices.Clone(p.old), p.now)
@@ -58,7 +59,7 @@ func (p *ports) close() {
 	}
 	p.mu.Unlock()
 	for _, s := range all {
-		_ = s.Close() // it has served, or will not
+		_ = s.Close() // an error does not matter: none of them is needed any more
 	}
 	p.serving.Wait()
 }
@@ -95,7 +96,7 @@ func (p *ports) urlElsewhere() string {
 	return "https://" + name
 }
 
-// setTokens is like [httpserver.Server.SetTokens] for all listeners.
+// setTokens is like [httpserver.Server.SetTokens] for all listeners. Later ones get the same tokens.
 func (p *ports) setTokens(list []tokens.Token) (ended []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +173,7 @@ func (p *ports) reserve(ctx context.Context, opts *httpserver.Options) error {
 	}
 	next := *opts
 	next.Over = p.now
-	if host, port, _ := net.SplitHostPort(next.Addr); port == "0" && next.Addr == p.opts.Addr { // any free port is the one that it has
+	if host, port, _ := net.SplitHostPort(next.Addr); port == "0" && next.Addr == p.opts.Addr { // port 0 means any free port; keep the present one
 		if _, port, err := net.SplitHostPort(p.now.Addr().String()); err == nil {
 			next.Addr = net.JoinHostPort(host, port)
 		}
@@ -188,7 +189,7 @@ func (p *ports) reserve(ctx context.Context, opts *httpserver.Options) error {
 // closeReservedLocked closes the reserved listener. The caller holds p.mu.
 func (p *ports) closeReservedLocked() {
 	if p.reserved != nil {
-		_ = p.reserved.Close() // it has not served
+		_ = p.reserved.Close() // it has not served anything
 		p.reserved = nil
 	}
 }
@@ -229,7 +230,7 @@ func (p *ports) closeReplaced(s *httpserver.Server) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, drainLimit)
 	defer cancel()
-	_ = s.Shutdown(ctx) // Serve reports it
+	_ = s.Shutdown(ctx) // Serve returns the error, which run logs
 }
 
 // usesListener reports whether the listener in use is the one that opts ask for.
@@ -242,11 +243,11 @@ func (p *ports) usesListener(opts *httpserver.Options) bool {
 // movedEvent is the event that tells pages where the gateway is now.
 type movedEvent struct {
 	URL string `json:"url"`
-	// Everywhere says that any name of this machine leads there, at the port of URL.
+	// Everywhere says that the gateway listens at all addresses of this machine, at the port of URL.
 	Everywhere bool `json:"everywhere"`
 }
 
-// address returns the address of the listener in use, as pages are told of it.
+// address returns the address of the listener in use, as an event for pages.
 func (p *ports) address() movedEvent {
 	p.mu.Lock()
 	defer p.mu.Unlock()

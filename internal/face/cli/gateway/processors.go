@@ -9,9 +9,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file keeps an idle gateway to one processor.
+// This file limits how many processors a gateway uses, by its load.
 
-// startEnds is how long a gateway may use all processors: until clients that waited for it have their lists.
+// startEnds is how long a gateway may use all processors after its start: until waiting clients have their lists.
 const startEnds = 500 * time.Millisecond
 
 // frugal adapts the number of processors to the load once the gateway has started, because it shares the
@@ -28,7 +28,7 @@ func (p commands) frugal(a *app.App, fit *fitting) (done func()) {
 		fit.Store(now)
 		calls := a.Events.SubscribeTo(1, func(*tool.CallDone) bool {
 			now.Begin()
-			return false // the question itself is the signal; the answer does not matter
+			return false // the event is not delivered; it is enough that this function is called
 		})
 		end = func() {
 			calls.Close()

@@ -35,9 +35,11 @@ func (a clientAPI) Profiles() []web.Profile {
 	return out
 }
 
+// profileName matches the names that a page may give to a profile.
 var profileName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// SaveProfile writes a profile into the settings. What it has that a page does not show stays.
+// SaveProfile writes a profile into the settings. Members of the profile that pages do not show stay. If the change lets a
+// client see or do more, typed must be the name, as the person typed it to confirm.
 func (a clientAPI) SaveProfile(ctx context.Context, name, typed string, rules *web.ProfileRules) error {
 	if !profileName.MatchString(name) {
 		return &tool.Error{
@@ -85,7 +87,7 @@ func (a clientAPI) SaveProfile(ctx context.Context, name, typed string, rules *w
 			switch {
 			case err == nil:
 				text = changed
-			case !one.empty || !errors.Is(err, config.ErrNoSetting): // the default for a profile that does not exist
+			case !one.empty || !errors.Is(err, config.ErrNoSetting): // unsetting a member that is not set is fine
 				return nil, err
 			}
 		}
@@ -94,7 +96,7 @@ func (a clientAPI) SaveProfile(ctx context.Context, name, typed string, rules *w
 }
 
 // RemoveProfile removes a profile from the settings. Clients that name it then see nothing, or the built-in profile of
-// the same name.
+// the same name. typed must be the name, as the person typed it to confirm.
 func (a clientAPI) RemoveProfile(ctx context.Context, name, typed string) error {
 	cfg, _, err := a.s.Settings()
 	if err != nil {
@@ -110,6 +112,7 @@ func (a clientAPI) RemoveProfile(ctx context.Context, name, typed string) error 
 	return a.editProfile(ctx, cfg, name, "config unset", config.Unsetting(config.Pointer("profiles", name), &found))
 }
 
+// editProfile changes the settings file, records the change and returns once it is in effect.
 func (a clientAPI) editProfile(ctx context.Context, cfg *config.Config, name, command string, change func([]byte) ([]byte, error)) error {
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, change); err != nil {
@@ -119,6 +122,7 @@ func (a clientAPI) editProfile(ctx context.Context, cfg *config.Config, name, co
 	return a.reread(ctx)
 }
 
+// unconfirmedProfile returns the error for a change whose name was not typed.
 func unconfirmedProfile(name string) error {
 	return &tool.Error{
 		Op: "change profile", Kind: tool.Unconfirmed, Subject: name, Message: "what clients with this profile see or may do changes; that is done when its name is typed", Hint: "type: " + name,
@@ -151,7 +155,7 @@ func widens(old, now *config.Profile) bool {
 	return false
 }
 
-// letsThrough reports whether a filter may choose a name that the old one does not.
+// letsThrough reports whether the filter now may let a name through that the filter old does not.
 func letsThrough(old, now *config.Filter) bool {
 	missing := func(from, in []string) bool {
 		return slices.ContainsFunc(from, func(s string) bool { return !slices.Contains(in, s) })

@@ -1,4 +1,5 @@
-// Package gateway has the commands that run a gateway and take care of it: serve, stdio, service and doctor.
+// Package gateway has the commands that run a gateway and take care of it: serve, stdio, open, service, doctor, backup and
+// restore. It also implements what the API needs of this program, so that pages can do what commands do.
 package gateway
 
 import (
@@ -45,6 +46,7 @@ type commands struct{ *root.Program }
 // everything below it. Nothing else can be reached.
 func Routes() []string { return []string{"/mcp", "/metrics", "/api/v1/", pages.Path} }
 
+// serveFlags are the flags of `collie serve`, with values of environment variables for those that are not set.
 type serveFlags struct {
 	addr, cert, key, profile, log string
 	noAuth                        bool
@@ -85,7 +87,7 @@ func ServeCommand(shared *root.Program) *cobra.Command {
 
 // serving is one run of "collie serve" with the state that its steps share.
 type serving struct {
-	folders *syncing // that are kept equal with notebooks
+	folders *syncing // keeps folders and notebooks equal
 	commands
 	flags     *serveFlags
 	person    string // the user account of this process
@@ -104,6 +106,7 @@ type serving struct {
 	known      atomic.Pointer[[]string] // names of the profiles
 }
 
+// serve runs the gateway until ctx ends or the parent process is gone. The deferred calls close the parts in reverse order.
 func (p commands) serve(ctx context.Context, f *serveFlags) error {
 	s := &serving{commands: p, flags: f, person: root.Principal()}
 	if err := s.readSettings(); err != nil {
@@ -182,7 +185,7 @@ func endWithParent(ctx context.Context, pid int, stop func()) {
 	}()
 }
 
-// listen opens the listener. It answers nobody before it serves.
+// listen opens the listener. It answers no request before serve calls ports.serve.
 func (s *serving) listen(ctx context.Context) (err error) {
 	if err := s.describe(); err != nil {
 		return err
@@ -312,7 +315,7 @@ func (s *serving) listenerOptions(cfg *config.Config) (httpserver.Options, error
 			{Name: bridgeKey, Secret: s.file.Bridge, Origin: tool.MCPLocal},
 		},
 	}
-	// The listener answers no request before it serves, and both fields are set before that.
+	// The listener answers no request before it serves, and by then the settings are read and the tool cache is loaded.
 	o.Ready = func() (bool, any) {
 		return true, map[string]string{"config": "read", "toolCache": "loaded"}
 	}
@@ -340,7 +343,7 @@ const bridgeKey = "bridge"
 // fits.
 const cannotServe tool.ErrorKind = "cannot_serve"
 
-// asFailure adds that kind to an error about the home or the listener.
+// asFailure gives an error about the home or the listener the kind cannotServe.
 func asFailure(err error) error {
 	//nolint:errorlint // app and httpserver return it as it is
 	if e, ok := err.(*tool.Error); ok && (e.Kind == tool.Unavailable || e.Kind == tool.Busy) {
@@ -398,7 +401,7 @@ func (p commands) announce(ctx context.Context, a *app.App, url string, o httpse
 	}()
 }
 
-// startRests is when the start is over, including the first lists of clients.
+// startRests is how long after the ready line the memory of the start is given back, when clients have their first lists.
 const startRests = time.Second
 
 // startNews is how long servers may take to start before a line says which ones are still starting.

@@ -22,8 +22,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie service`, which has the system start a gateway at login.
+// This file has the command `collie service`, which has the system run a gateway from login or boot on.
 
+// serviceFlags are the flags of the commands of `collie service`.
 type serviceFlags struct {
 	system, print bool
 	user          string
@@ -74,6 +75,7 @@ func (p commands) serviceStatusCommand() *cobra.Command {
 	return c
 }
 
+// systemFlag adds the flag --system.
 func systemFlag(c *cobra.Command, f *serviceFlags) {
 	c.Flags().BoolVar(&f.system, "system", false, "a machine-wide service instead of one for your account; needs root")
 }
@@ -105,6 +107,7 @@ func (p commands) service(cfg *config.Config, f *serviceFlags) (*unit, error) {
 
 const opService = "service install"
 
+// serviceInstall writes the file for the service manager and starts the service.
 func (p commands) serviceInstall(ctx context.Context, f *serviceFlags) error {
 	cfg, wrong, err := p.Settings()
 	if err != nil {
@@ -164,6 +167,7 @@ func writeUnit(u *unit, logs string) error {
 	return os.WriteFile(u.file, u.bytes(), 0o644) //nolint:gosec // it holds no secret, and the system's service manager has to read it
 }
 
+// serviceUninstall stops the service and removes its file.
 func (p commands) serviceUninstall(ctx context.Context, f *serviceFlags) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -212,6 +216,7 @@ type serviceState struct {
 	URL string `json:"gatewayUrl,omitempty"`
 }
 
+// serviceStatus prints the state of the service. The exit code is 0 if it runs, 1 if it is not installed, else 3.
 func (p commands) serviceStatus(ctx context.Context, f *serviceFlags) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -296,6 +301,7 @@ func (p commands) manage(ctx context.Context, op string, commands [][]string) er
 	return nil
 }
 
+// managed runs one command of the service manager and returns its output.
 func (p commands) managed(ctx context.Context, c []string) ([]byte, error) {
 	return process.Output(ctx, process.Command{Label: c[0], Name: c[0], Args: c[1:], Env: p.Env.List()}, 1<<20, nil)
 }
@@ -319,6 +325,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// needsRoot returns the hint for a failure with --system; otherwise "".
 func needsRoot(f *serviceFlags) string {
 	if f.system {
 		return locale.T("--system needs root: sudo collie service … --system")
@@ -326,6 +333,7 @@ func needsRoot(f *serviceFlags) string {
 	return ""
 }
 
+// otherService returns the hint that --system, or leaving it out, selects another service.
 func otherService(f *serviceFlags) string {
 	if f.system {
 		return locale.T("without --system the service of your account is meant")

@@ -61,6 +61,7 @@ func launchdUnit(s *serviceSpec) *unit {
 	return u
 }
 
+// xmlText escapes a text for XML.
 func xmlText(s string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
@@ -69,6 +70,7 @@ func xmlText(s string) string {
 	return b.String()
 }
 
+// launchdFields matches the lines that launchdState reads.
 var launchdFields = lazyregexp.New(`(?m)^\t(state|last exit code) = (.+)$`)
 
 // launchdState parses the output of launchctl print.

@@ -37,11 +37,13 @@ func (p commands) serviceRestartCommand() *cobra.Command {
 	return c
 }
 
+// How long the old gateway may take to end, and the new one to answer.
 const (
 	endLimit   = 30 * time.Second // a gateway ends its servers first
 	startLimit = 60 * time.Second
 )
 
+// serviceRestart restarts the gateway through the service manager if that runs it, and otherwise replaces its process.
 func (p commands) serviceRestart(ctx context.Context, f *serviceFlags) error {
 	cfg, wrong, err := p.Settings()
 	if err != nil {
@@ -94,7 +96,7 @@ func (p commands) replace(ctx context.Context, cfg *config.Config, old *home.Gat
 	if named, err := o.Named(); err != nil || !slices.Equal(named, old.Settings) {
 		return root.Usage("the running gateway (pid %d) has other settings: collie service restart%s", old.PID, root.AsFlags(old.Settings))
 	}
-	// The file of a gateway that was killed may name a process that is another one by now.
+	// After a gateway was killed, another process may have the pid in its gateway.json.
 	r := remote.New(cfg, *old, nil)
 	alive := r.Alive(ctx)
 	r.Close()
@@ -119,7 +121,7 @@ func (p commands) replace(ctx context.Context, cfg *config.Config, old *home.Gat
 	return process.Launch(process.Command{Name: p.Path(), Args: args, Env: p.Env.List()}, time.Second)
 }
 
-// awaitGateway waits for a gateway that was started after another one.
+// awaitGateway waits until a gateway answers that was started later than after.
 func awaitGateway(ctx context.Context, cfg *config.Config, after time.Time) (now home.Gateway, err error) {
 	err = every(ctx, startLimit, func() bool {
 		g, err := home.FindGateway(cfg.Paths)
@@ -140,7 +142,7 @@ func awaitGateway(ctx context.Context, cfg *config.Config, after time.Time) (now
 	return now, nil
 }
 
-// every asks done again and again until it is true; the error is that of ctx, or that of the limit.
+// every calls done every 50 ms until it returns true. The error is that of ctx, or that of the limit.
 func every(ctx context.Context, limit time.Duration, done func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

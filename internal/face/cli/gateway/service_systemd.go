@@ -13,7 +13,7 @@ import (
 // systemdUnit describes the service as a systemd unit, of the user or of the system.
 //
 // Only the gateway itself gets SIGTERM, because it ends its servers itself, within 12 s. A gateway that finds
-// another one in its home exits with an error. After a few of those systemd gives up, so that the two do not
+// another one in its home exits with an error. After five such exits systemd gives up, so that the two do not
 // compete for ever.
 func systemdUnit(s *serviceSpec) *unit {
 	const name = "collie.service"

@@ -58,10 +58,10 @@ func taskUnit(s *serviceSpec) *unit {
 	return u
 }
 
-// stateRegistered is the state of a service of which only the existence is known.
+// stateRegistered is the state of a service that exists, if nobody can tell whether it runs.
 const stateRegistered = "registered"
 
-// taskState knows only whether the task exists: the other output of schtasks is in the language of the
+// taskState only tells whether the task exists, because the rest of the output of schtasks is in the language of the
 // system.
 func taskState(_ string, err error) (state, detail string) {
 	if err != nil {

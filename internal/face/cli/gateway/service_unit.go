@@ -17,7 +17,7 @@ type serviceSpec struct {
 	system  bool
 	program string
 	args    []string
-	log     string // log file of the gateway; its folder exists
+	log     string // log file of the gateway
 	path    string // PATH of the installing user: servers are started by names such as npx
 	account string // account for a system service; empty means root
 	folder  string // home folder of the installing user
@@ -37,7 +37,11 @@ type unit struct {
 	forget  [][]string // commands to run after the file was removed
 	status  []string
 	advice  string // added to the message after the installation
-	state   func(out string, err error) (state, detail string)
+
+	// state parses the output of the command status.
+	state func(out string, err error) (state, detail string)
+	// missing returns why the service manager cannot be used, empty if it can. command says whether its command exists,
+	// runtimeDir is XDG_RUNTIME_DIR.
 	missing func(command, system bool, runtimeDir string, exists func(string) bool) string
 }
 
@@ -63,6 +67,7 @@ func unitFor(goos string, s *serviceSpec) (*unit, error) {
 // written reports whether the service is installed.
 func (u *unit) written() bool { return exists(u.file) }
 
+// bytes returns the content of the file in its encoding.
 func (u *unit) bytes() []byte {
 	if !u.utf16 {
 		return []byte(u.text)

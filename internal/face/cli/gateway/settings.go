@@ -17,12 +17,12 @@ import (
 
 // This file lets the pages read and write settings, and move the listener.
 
-// shown is the kind of a setting that a page does not change.
+// shown is the kind of a setting that pages show and Set does not change.
 const shown = "shown"
 
 // pageSettings are the settings that a page shows. Those that are not live take effect after a restart.
 var pageSettings = []web.Setting{
-	{Path: "http.addr", Kind: shown, Live: true}, // changed by Listen, together
+	{Path: "http.addr", Kind: shown, Live: true}, // the first three are changed by Listen, together
 	{Path: "http.tlsCert", Kind: shown, Live: true},
 	{Path: "http.tlsKey", Kind: shown, Live: true},
 	{Path: "http.allowedHosts", Kind: "list", Live: true},
@@ -39,13 +39,13 @@ var pageSettings = []web.Setting{
 	{Path: "guard.notify.format", Kind: "choice", Choices: []string{"json", "text"}, Live: true},
 }
 
-// settingsAPI implements [web.Settings] as collie config does it.
+// settingsAPI implements [web.Settings] with the code of collie config.
 type settingsAPI struct {
 	s      *serving
 	reread func(context.Context) error
 }
 
-// Settings returns the settings as they are in the files.
+// Settings returns the settings in pageSettings with their values in the files, or those of flags.
 func (a settingsAPI) Settings() (web.SettingList, error) {
 	cfg, _, err := a.s.Settings()
 	if err != nil {
@@ -58,7 +58,7 @@ func (a settingsAPI) Settings() (web.SettingList, error) {
 			return out, err
 		}
 		one.Source = a.source(cfg, one.Path)
-		if flag := a.flag(one.Path); flag[1] != "" { // it is what counts, not the file
+		if flag := a.flag(one.Path); flag[1] != "" { // the flag takes precedence over the file
 			if one.Value, err = json.Marshal(flag[1]); err != nil {
 				return out, err
 			}
@@ -68,7 +68,7 @@ func (a settingsAPI) Settings() (web.SettingList, error) {
 	return out, nil
 }
 
-// flag returns the flag of this process that sets a setting, and its value; empty where none does.
+// flag returns the flag of this process that sets a setting, and its value. The value is empty if no flag does.
 func (a settingsAPI) flag(path string) [2]string {
 	switch path {
 	case "http.addr":
@@ -114,6 +114,7 @@ func (a settingsAPI) Unset(ctx context.Context, path string) error {
 	return a.edit(ctx, path, "config unset", config.Unsetting(path, &found))
 }
 
+// edit changes a setting in the file, records the change and returns once it is in effect.
 func (a settingsAPI) edit(ctx context.Context, path, command string, change func([]byte) ([]byte, error)) error {
 	known := false
 	for i := range pageSettings {
@@ -195,7 +196,7 @@ func (a settingsAPI) mayListen(want *web.Listener) error {
 	return nil
 }
 
-// addNothingChanged adds to the error of an unusable address that the settings have not changed.
+// addNothingChanged sets the hint of an error about an unusable address: the gateway stays where it is.
 func addNothingChanged(err error) error {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -208,7 +209,7 @@ func addNothingChanged(err error) error {
 	return &said
 }
 
-// listenerChange returns the change that writes where a gateway listens.
+// listenerChange returns the change of a settings file that writes where a gateway listens.
 func listenerChange(want *web.Listener) func([]byte) ([]byte, error) {
 	return func(text []byte) ([]byte, error) {
 		for _, one := range [][2]string{{"http.addr", want.Addr}, {"http.tlsCert", want.TLSCert}, {"http.tlsKey", want.TLSKey}} {
@@ -230,7 +231,8 @@ func listenerChange(want *web.Listener) func([]byte) ([]byte, error) {
 	}
 }
 
-// refusedSettingError returns the error for a value that a setting does not take: what was found, without the file it would have been in.
+// refusedSettingError returns the error for a value that a setting does not take. It has the findings about the value but
+// does not name the file.
 func refusedSettingError(path string, err error) error {
 	wrong, ok := errors.AsType[*config.Error](err)
 	if !ok {

@@ -193,7 +193,7 @@ func (p commands) alone(ctx context.Context, profile string) (bridge.Opened, err
 // lastAnswers is how long the last answers may take after a signal.
 const lastAnswers = 2 * time.Second
 
-// closer returns a function that closes the input, so that a waiting read ends.
+// closer returns a function that closes the input, so that a waiting read ends. It is nil if the input cannot be closed.
 func closer(r io.Reader) func() error {
 	if c, ok := r.(io.Closer); ok {
 		return c.Close

@@ -18,12 +18,12 @@ import (
 
 // This file decides what the named tokens of a gateway may use, and follows changes of their file.
 
-// muted has the two possible results of [muted.of] for tokens with a setting of their own: no if answers from their
-// clients confirm calls, yes if these are ignored. yes must be set to true before use.
+// muted has the two results of [muted.of] for tokens with a setting of their own: no if answers from their clients confirm
+// calls, yes if such answers are ignored. yes must be set to true before use.
 type muted struct{ no, yes atomic.Bool }
 
-// of returns whether answers from clients with the key k are ignored: by its token's own setting, or else by settings,
-// the value for all others.
+// of returns whether answers from clients with the key k are ignored. The token of k decides if it has a setting of its
+// own; otherwise the result is settings.
 func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
 	switch {
 	case k.Token == nil || k.Token.ElicitationConfirms == nil:
@@ -49,7 +49,7 @@ func (s *serving) followTokens(ctx context.Context, ready func(), end func(holde
 	})
 }
 
-// setProfiles sets the names of the existing profiles.
+// setProfiles stores the names of the profiles in cfg, which requests may name.
 func (s *serving) setProfiles(cfg *config.Config) {
 	known := app.KnownProfiles(cfg)
 	s.known.Store(&known)
@@ -79,8 +79,8 @@ func (s *serving) profile(k *httpserver.Key, asked string) (string, error) {
 	return asked, nil
 }
 
-// guard refuses requests whose named token does not have the scope or the profile. An empty scope means that
-// only the gateway's own keys are accepted.
+// guard refuses requests of browsers, and requests whose named token does not have the scope or the profile. An empty
+// scope refuses all named tokens.
 func (s *serving) guard(scope tokens.Scope, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k, _ := httpserver.KeyFrom(r.Context())
@@ -110,6 +110,7 @@ func (s *serving) admit(r *http.Request, class web.Class) error {
 	return nil
 }
 
+// mayAsk returns why a request with the key k is refused for lack of the scope or because of its profile; nil if it is not.
 func (s *serving) mayAsk(k *httpserver.Key, scope tokens.Scope, r *http.Request) *tool.Error {
 	switch t := k.Token; {
 	case t == nil && scope == tokens.Chat && !k.Manage:

@@ -12,8 +12,6 @@ import (
 	"collie/internal/config"
 )
 
-// This file applies changes of the settings to a running gateway.
-
 // watcher applies changes of the settings to a running gateway.
 type watcher struct {
 	app  *app.App
@@ -24,7 +22,7 @@ type watcher struct {
 	ended chan struct{}
 
 	mu    sync.Mutex
-	wrong error
+	wrong error // of the settings as they are in the files; nil if they are valid
 }
 
 func newWatcher(a *app.App, log *slog.Logger, tell func(*config.Config)) *watcher {
@@ -83,7 +81,7 @@ func (w *watcher) Wrong() string {
 	return w.wrong.Error()
 }
 
-// appliedFields are the fields of the settings that a running gateway applies, or that are not settings.
+// appliedFields are the fields of [config.Config] that a running gateway applies, or that are not settings.
 var appliedFields = []string{"Paths", "Files", "Project", "Web", "SiYuan", "Vault", "Profiles", "Context", "Providers", "Models", "Agent", "Guard", "Servers", "Inputs", "Warnings"}
 
 // needRestart returns the sections that differ and that a running gateway does not apply.
