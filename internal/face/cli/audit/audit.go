@@ -53,6 +53,7 @@ func (p commands) tailCommand() *cobra.Command {
 	return c
 }
 
+// queryFlags are the flags of `collie audit query`.
 type queryFlags struct {
 	auditadmin.Filter
 	since, until string
@@ -86,6 +87,7 @@ func (p commands) queryCommand() *cobra.Command {
 	return c
 }
 
+// outcomes and origins are the values of --outcome and --origin.
 var (
 	outcomes = []string{string(tool.OK), string(tool.Failed), string(tool.Refused), string(tool.Cancelled), string(tool.NotKnown)}
 	origins  = []string{
@@ -94,6 +96,7 @@ var (
 	}
 )
 
+// query prints the newest records that match, and says if there are more.
 func (p commands) query(ctx context.Context, f *queryFlags) error {
 	now := time.Now()
 	var err error
@@ -135,7 +138,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	return p.showRecords(ctx, each(found), false)
 }
 
-// records opens the audit of this home. Errors in the settings of servers do not matter for that.
+// records opens the audit of this home. Errors in the settings do not prevent that.
 func (p commands) records() (auditadmin.Records, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -156,6 +159,7 @@ func collect2(seq iter.Seq2[auditadmin.Entry, error]) ([]auditadmin.Entry, error
 	return out, nil
 }
 
+// each returns the records of list as a sequence.
 func each(list []auditadmin.Entry) iter.Seq2[auditadmin.Entry, error] {
 	return func(yield func(auditadmin.Entry, error) bool) {
 		for _, e := range list {

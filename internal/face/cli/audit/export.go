@@ -22,9 +22,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie audit export`.
+// This file has the command `collie audit export`, and the check of its files by `collie audit verify --export`.
 
-// exportFlags of `collie audit export`.
+// exportFlags are the flags of `collie audit export`.
 type exportFlags struct {
 	file, format, since, until string
 }
@@ -51,6 +51,7 @@ func (p commands) exportCommand() *cobra.Command {
 	return c
 }
 
+// export writes the records of a time to a file or stdout, and puts that on record.
 func (p commands) export(ctx context.Context, f *exportFlags) error {
 	now := time.Now()
 	since, err := root.Moment("--since", f.since, now)
@@ -100,11 +101,11 @@ func exportDetail(f *exportFlags, done *auditadmin.Exported, since, until time.T
 		Since   time.Time `json:"since,omitzero"`
 		Until   time.Time `json:"until,omitzero"`
 	}{f.format, f.file, done.Records, since, until}
-	text, _ := json.Marshal(detail) // strings, numbers and times of four digits
+	text, _ := json.Marshal(detail) // cannot fail: the years of the times have four digits
 	return text
 }
 
-// writeNew calls write with a new file, or with out if path is "". What a failure leaves is removed.
+// writeNew calls write with a new file, or with out if path is "". If write fails, the file is removed.
 func writeNew(path string, out io.Writer, write func(io.Writer) error) error {
 	if path == "" {
 		return write(out)
@@ -121,7 +122,7 @@ func writeNew(path string, out io.Writer, write func(io.Writer) error) error {
 		err = cerr
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // the first error is the one to tell
+		_ = os.Remove(f.Name()) // the first error is returned
 	}
 	return err
 }
@@ -152,6 +153,7 @@ func (p commands) verifyExport(path string) error {
 	return err
 }
 
+// exportJSON is the result of a check as JSON.
 type exportJSON struct {
 	OK          bool                 `json:"ok"`
 	Records     int                  `json:"records"`
@@ -178,5 +180,5 @@ func exportVerdict(path string, r *auditadmin.ExportReport) string {
 	return b.String()
 }
 
-// audited returns the options of an app whose audit this process writes.
+// audited returns the options with which this process writes to the audit.
 func (p commands) audited() app.Options { return app.Options{Version: p.Version, Env: p.Env} }

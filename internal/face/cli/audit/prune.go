@@ -19,6 +19,7 @@ import (
 // happened.
 const leastAge = 24 * time.Hour
 
+// pruneFlags are the flags of `collie audit prune`.
 type pruneFlags struct {
 	olderThan   string
 	dryRun, yes bool
@@ -42,6 +43,7 @@ func (p commands) pruneCommand() *cobra.Command {
 	return c
 }
 
+// prune finds out what would be removed, asks unless --yes is set, and removes it.
 func (p commands) prune(ctx context.Context, f *pruneFlags) error {
 	age, err := units.Duration(f.olderThan)
 	switch {

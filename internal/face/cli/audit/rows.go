@@ -16,10 +16,11 @@ import (
 
 // This file prints audit records as a table.
 
+// recordHead names the columns of a table of records.
 var recordHead = []string{"TIME", "KIND", "ORIGIN", "WHAT", "OUTCOME", "MS", "MESSAGE"}
 
-// recordWidths are the column widths for rows that are written as they come; narrowWidths are for short
-// times.
+// recordWidths are the column widths for rows that are written as they come. narrowWidths are those for a terminal that has
+// room only for short times.
 var (
 	recordWidths = []int{23, 15, 10, 32, 9, 9, 200}
 	narrowWidths = []int{14, 11, 6, 14, 7, 6, 200}
@@ -81,6 +82,7 @@ func shortTime(row []string, width int) []string {
 	return row
 }
 
+// recordRow returns the cells of a record.
 func recordRow(e *auditadmin.Entry) []string {
 	ms := ""
 	if e.DurationUs > 0 {

@@ -42,6 +42,7 @@ func (p commands) verifyCommand() *cobra.Command {
 	return c
 }
 
+// verify checks the records of this home and prints the verdict. The exit code is 1 if something is wrong.
 func (p commands) verify(ctx context.Context) error {
 	r, err := p.records()
 	if err != nil {

@@ -37,7 +37,7 @@ func Command(shared *root.Program) *cobra.Command {
 	)
 }
 
-// options returns how to access the cache. Problems of its file are reported on stderr.
+// options returns the options for package cacheadmin. Problems of the cache file are logged on stderr.
 func (p commands) options(cfg *config.Config) (cacheadmin.Options, error) {
 	log, err := p.Logger()
 	return cacheadmin.Options{Version: p.Version, Logger: log, Record: p.Recorder(cfg)}, err

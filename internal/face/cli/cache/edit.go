@@ -77,9 +77,10 @@ func longTime(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// clear deletes the entries of servers, or all of them if none is named, in the running gateway or in the file.
 func (p commands) clear(ctx context.Context, names []string) error {
 	contents, cfg, err := p.readCache(ctx)
-	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a damaged file is kept as a copy
+	if tool.KindOf(err) == tool.Invalid && len(names) == 0 { // a damaged file can be cleared too; a copy of it is kept
 		err = nil
 	}
 	if err != nil {
@@ -111,6 +112,8 @@ func (p commands) clear(ctx context.Context, names []string) error {
 	return p.editCache(ctx, cfg, &contents, command, func(c cacheadmin.Cache) []string { return c.Clear(names...) })
 }
 
+// prune deletes the entries of servers that a gateway has missed in the settings for longer than age, or with age 0 of all
+// servers that are not in the settings.
 func (p commands) prune(ctx context.Context, age time.Duration) error {
 	contents, cfg, err := p.readCache(ctx)
 	if err != nil {
@@ -121,7 +124,7 @@ func (p commands) prune(ctx context.Context, age time.Duration) error {
 		if age > 0 {
 			return removed
 		}
-		// A running gateway may not have noticed yet that these entries are gone.
+		// Prune knows only the servers that a gateway has missed already. Others may have left the settings since.
 		var strangers []string
 		for i := range contents.Servers {
 			if s := &contents.Servers[i]; !s.Configured {
@@ -136,7 +139,8 @@ func (p commands) prune(ctx context.Context, age time.Duration) error {
 	})
 }
 
-// editCache deletes entries from the file and prints whose they were. A running gateway reads the file again.
+// editCache has do delete entries from the file, and prints the servers whose entries they were. A running gateway reads
+// the file again.
 func (p commands) editCache(
 	ctx context.Context, cfg *config.Config, contents *serveradmin.CacheContents, command string, do func(cacheadmin.Cache) []string,
 ) error {
@@ -177,6 +181,7 @@ func (p commands) importCommand() *cobra.Command {
 	}
 }
 
+// importFile imports the lists of another cache file and prints a row for each server in it.
 func (p commands) importFile(ctx context.Context, args []string) error {
 	path, data, err := p.readCacheFile(args)
 	if err != nil {

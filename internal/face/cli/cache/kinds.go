@@ -22,12 +22,13 @@ import (
 // kindTools is the tool cache, which is on disk. The other kinds are in the memory of a running gateway.
 const kindTools = "tools"
 
+// kinds returns the values of --kind.
 func kinds() []string { return append([]string{kindTools}, llmadmin.CacheNames()...) }
 
 // kindFlag adds --kind to c.
 func kindFlag(c *cobra.Command, kind *string) {
 	c.Flags().StringVar(kind, "kind", kindTools, "which cache: `KIND` is tools (what servers offer), models (what is set up of providers, with their secret headers) or transformers (how requests are adapted to a model)")
-	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = c.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kinds(), cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
 }
 
 // checkKind refuses unknown kinds.
@@ -103,7 +104,7 @@ func (p commands) clearMemory(ctx context.Context, kind string) error {
 	return err
 }
 
-// askMemory asks the running gateway; running is false if there is none with these settings.
+// askMemory sends a request about its caches to the running gateway. running is false if there is none with these settings.
 func (p commands) askMemory(ctx context.Context, method, path string, body []byte) (raw json.RawMessage, running bool, err error) {
 	cfg, err := p.Load()
 	if err != nil {

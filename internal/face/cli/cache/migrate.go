@@ -36,6 +36,7 @@ func (p commands) migrateCommand() *cobra.Command {
 	return c
 }
 
+// migrate rewrites a cache file in the current format, or with dry shows what would change.
 func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -78,6 +79,7 @@ func (p commands) migrate(ctx context.Context, args []string, dry bool) error {
 	return err
 }
 
+// showFields prints the old and new values of the fields that would change. Old values that may hold secrets are hidden.
 func (p commands) showFields(path string, m cacheadmin.Migration, changes []fieldChange) error {
 	var b strings.Builder
 	locale.Fprintf(&b, "%s: %s would be %s\n", path, m.From, m.To)
@@ -124,6 +126,7 @@ func changesOf(before, after []byte) ([]fieldChange, error) {
 // absent stands for a value that does not exist.
 var absent any = new(struct{ _ byte })
 
+// compare calls tell for each value that differs, with its JSON pointer. Lists of different lengths differ as a whole.
 func compare(pointer string, before, after any, tell func(pointer string, before, after any)) {
 	a, isObject := before.(map[string]any)
 	b, isToo := after.(map[string]any)

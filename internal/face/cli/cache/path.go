@@ -22,6 +22,7 @@ func (p commands) pathCommand() *cobra.Command {
 	}
 }
 
+// path prints where the cache file and its key are, and whether they can be used.
 func (p commands) path() error {
 	cfg, err := p.Load()
 	if err != nil {

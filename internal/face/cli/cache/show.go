@@ -82,6 +82,7 @@ func cachedDetails(s *serveradmin.CachedServer) [][]string {
 	return out
 }
 
+// namesOf joins the members called key of the items, at most eight of them.
 func namesOf(list []gjson.Result, key string) string {
 	values := make([]gjson.Result, len(list))
 	for i, v := range list {
@@ -102,6 +103,7 @@ func (p commands) showCommand() *cobra.Command {
 	}
 }
 
+// show prints a table of all servers, or the entry of the one in args.
 func (p commands) show(ctx context.Context, args []string) error {
 	if p.JSON && len(args) == 0 {
 		return p.showFile()
@@ -164,6 +166,7 @@ func (p commands) showCached(contents serveradmin.CacheContents) error {
 	return nil
 }
 
+// cachedTable returns a table with a row for each server, without empty columns.
 func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]string) {
 	head = []string{"NAME", "VERDICT", "CONFIRMED", "TOOLS", "SIZE", "STATE", "ERA", "SCOPE", "LAST ERROR", "REASON"}
 	for i := range servers {
@@ -180,7 +183,7 @@ func cachedTable(servers []serveradmin.CachedServer) (head []string, rows [][]st
 	return withoutEmpty(head, rows, "NAME", "VERDICT")
 }
 
-// withoutEmpty removes columns in which all rows are empty, except those named in keep.
+// withoutEmpty removes columns in which all rows have "-", except those named in keep.
 func withoutEmpty(head []string, rows [][]string, keep ...string) ([]string, [][]string) {
 	var names []string
 	cells := make([][]string, len(rows))
@@ -204,7 +207,7 @@ func staleReason(s *serveradmin.CachedServer) string {
 	return output.FirstNonEmpty(s.Reason, s.StateReason)
 }
 
-// confirmedAgo returns how long ago the running server has confirmed its lists.
+// confirmedAgo returns how long ago the running server confirmed its lists, "-" if it never did.
 func confirmedAgo(s *serveradmin.CachedServer) string {
 	if s.ValidatedAt.IsZero() {
 		return "-"

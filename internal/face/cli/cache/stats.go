@@ -21,7 +21,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie cache stats`, which prints sizes, and hits and misses of the running gateway.
+// This file has the command `collie cache stats`, which prints the sizes in the cache file, and the hits and misses of the
+// running gateway.
 
 func (p commands) statsCommand() *cobra.Command {
 	var kind string
@@ -43,6 +44,7 @@ func (p commands) statsCommand() *cobra.Command {
 	return c
 }
 
+// stats prints the facts about the file, a row for each server, and the counters of the running gateway.
 func (p commands) stats(ctx context.Context) error {
 	contents, cfg, err := p.readCache(ctx)
 	if err != nil {
@@ -116,6 +118,7 @@ func statsOf(contents *serveradmin.CacheContents, since *cacheadmin.Stats) any {
 	return out
 }
 
+// fileRows returns the facts about the cache file.
 func fileRows(f *cacheadmin.FileInfo) [][]string {
 	if f.Missing {
 		return [][]string{{"file", f.Path}, {"state", locale.T("not created yet")}}
@@ -142,6 +145,7 @@ func fileRows(f *cacheadmin.FileInfo) [][]string {
 	return rows
 }
 
+// trafficRows returns the counters of the running gateway.
 func trafficRows(s *cacheadmin.Stats) [][]string {
 	rows := [][]string{
 		{"lookups", locale.Sprintf("%d, %.0f %% served", s.Lookups, s.HitRate*100)},

@@ -11,7 +11,7 @@ import (
 	cacheadmin "collie/internal/source/upstream/toolcache/admin"
 )
 
-// This file has the command `collie cache verify`.
+// This file has the command `collie cache verify`, which checks the cache file.
 
 func (p commands) verifyCommand() *cobra.Command {
 	var strict bool
@@ -54,6 +54,7 @@ func (p commands) verify(args []string, strict bool) error {
 	return nil
 }
 
+// showReport prints one finding per line, and a summary.
 func (p commands) showReport(path string, r *cacheadmin.Report, faults, warnings int) error {
 	for _, f := range r.Findings {
 		place := path

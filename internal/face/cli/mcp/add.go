@@ -22,6 +22,7 @@ import (
 
 // This file has the command `collie mcp add`.
 
+// addFlags are the flags of `collie mcp add`.
 type addFlags struct {
 	url, cwd, transport, json string
 	headers, env              []string
@@ -84,6 +85,7 @@ func (p commands) addCommand() *cobra.Command {
 	return c
 }
 
+// add adds the servers that the flags or --json describe.
 func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	cfg, wrong, err := p.Settings()
 	if err != nil {
@@ -97,7 +99,8 @@ func (p commands) add(ctx context.Context, args []string, f *addFlags) error {
 	return p.write(ctx, cfg, wrong, servers, f)
 }
 
-// write adds servers to the settings file.
+// write adds servers to the settings file and learns their tools. With --force, a server of the same name is replaced in the
+// file that defines it.
 func (p commands) write(ctx context.Context, cfg *config.Config, wrong *config.Error, servers []config.ServerEntry, f *addFlags) error {
 	file := root.SettingsFile(cfg)
 	// A server of a project that is not trusted does not block the name.
@@ -145,8 +148,8 @@ func onlyName(names []string) string {
 	return ""
 }
 
-// newServers returns the servers that the command line describes, with their names. Relative paths in entries
-// will be resolved against base.
+// newServers returns the servers that the command line describes, with their names. Relative paths in their entries are
+// relative to base.
 func (p commands) newServers(args []string, f *addFlags, base string) ([]config.ServerEntry, error) {
 	if f.json == "" {
 		return f.fromFlags(args, base)

@@ -13,7 +13,7 @@ import (
 
 // This file makes the entry of a server from the words and flags of `collie mcp add`.
 
-// commandLine is the name in messages for an entry given by flags.
+// commandLine stands in messages for the name of the file, if an entry is given by flags.
 const commandLine = "the command line"
 
 // fromFlags returns the server that NAME, the command and the flags describe.
@@ -93,7 +93,8 @@ func fromHere(command string) (string, error) {
 	return filepath.Abs(command)
 }
 
-// parsePairs parses the values of a repeatable flag.
+// parsePairs parses the values of a repeatable flag as names and values with sep between them. form describes them in
+// errors.
 func parsePairs(flag string, values []string, sep, form string) (map[string]string, error) {
 	if values == nil {
 		return nil, nil //nolint:nilnil // nothing was given, so nothing is written

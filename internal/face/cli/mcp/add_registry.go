@@ -19,9 +19,9 @@ import (
 	"collie/internal/tool"
 )
 
-// This file adds servers that the MCP registry lists, after asking for what they need.
+// This file adds servers that the MCP registry lists, after asking for the values that they need.
 
-// addFromRegistry adds a server that the registry describes.
+// addFromRegistry adds a server that the registry describes. pinned is its name there, with or without a version.
 func (p commands) addFromRegistry(ctx context.Context, pinned string, f *addFlags) error {
 	if f.cwd != "" || f.transport != "" {
 		return root.Usage("the registry says how %s is run; leave out --cwd and --transport", pinned)
@@ -111,7 +111,7 @@ func (f *addFlags) givenInputs(o *serveradmin.Offer) (given, env, headers map[st
 	return out, env, headers, nil
 }
 
-// describeServer tells a person what was found. All of it is the publisher's text.
+// describeServer prints what the registry says about a server, which is the text of its publisher.
 func (p commands) describeServer(o *serveradmin.Offer) {
 	s := o.Server
 	fmt.Fprintf(p.Err, "%s\n", output.OneLine(strings.TrimSpace(s.Pinned()+"  "+s.Title)))
@@ -132,8 +132,8 @@ func (p commands) describeServer(o *serveradmin.Offer) {
 	}
 }
 
-// askInputs asks the person at this terminal for the inputs of the server that the flags do not
-// give.
+// askInputs asks the person at this terminal for the inputs of the server that given lacks, and adds them to it. Without a
+// terminal, it returns an error if a required input is missing.
 func (p commands) askInputs(ctx context.Context, o *serveradmin.Offer, given map[string]string) error {
 	var missing []string
 	for _, in := range o.Way.Inputs {
@@ -195,7 +195,7 @@ func flagFor(place, key string) string {
 func (p commands) showEntry(text json.RawMessage, secrets map[string]string) {
 	var e entry
 	if json.Unmarshal(text, &e) != nil {
-		return // newServers made the entry, so it parses
+		return // never happens: offer.Entry made the text
 	}
 	if e.URL != "" {
 		locale.Fprintf(p.Err, "reaches: %s\n", output.OneLine(e.URL))

@@ -35,6 +35,7 @@ func (p commands) approveCommand() *cobra.Command {
 	return c
 }
 
+// approve shows the changed definitions of tools, or of all tools if none is named, asks, and accepts them.
 func (p commands) approve(ctx context.Context, name string, tools []string, yes bool) error {
 	b, err := p.Backend(ctx, []string{})
 	if err != nil {
@@ -102,6 +103,6 @@ func (p commands) showChange(name string, ch tool.DefinitionChange) error {
 			fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("  %c %s: %s", l.sign, field, l.text), " "))
 		}
 	}
-	_, err := io.WriteString(p.Out, output.Harmless(b.String())) // the person must see everything that is agreed to
+	_, err := io.WriteString(p.Out, output.Harmless(b.String())) // nothing is cut: the person must see all of it
 	return err
 }

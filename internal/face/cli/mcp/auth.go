@@ -17,6 +17,7 @@ import (
 
 // This file has the command `collie mcp auth`, which signs in at a remote server with OAuth.
 
+// authFlags are the flags of `collie mcp auth`.
 type authFlags struct {
 	code      string
 	noBrowser bool
@@ -45,6 +46,7 @@ func (p commands) authCommand() *cobra.Command {
 	return c
 }
 
+// auth signs in at a server and has a running gateway use the new tokens.
 func (p commands) auth(ctx context.Context, name string, f *authFlags) error {
 	cfg, err := p.knownServer("mcp auth", name)
 	if err != nil {
@@ -120,8 +122,8 @@ func (p commands) askPastedURL(ctx context.Context, in *root.Lines, problem stri
 	}
 }
 
-// askClient asks for the id and secret of a client that the person has registered at the authorization
-// server.
+// askClient asks for the id of a client that the person has registered at the authorization server. The secret is always
+// empty, because a client with a secret belongs in the settings.
 func (p commands) askClient(ctx context.Context, in *root.Lines, redirect string) (id, secret string, err error) {
 	locale.Fprintf(p.Err, "The server does not register clients by itself. Register one there with the redirect URI\n"+
 		"  %s\n"+
@@ -158,6 +160,7 @@ func (p commands) logoutCommand() *cobra.Command {
 	}
 }
 
+// logout deletes the tokens of a server, and warns if they could not be revoked.
 func (p commands) logout(ctx context.Context, name string) error {
 	cfg, err := p.knownServer("mcp logout", name)
 	if err != nil {

@@ -18,8 +18,8 @@ const maxCompared = 1 << 22
 // shownAround is how many unchanged lines are shown before and after a changed one.
 const shownAround = 2
 
-// differenceLine is one line of the output: sign is '-' for a line of the old text, '+' for one of the new, '
-// ' for both, and '…' for omitted lines of both.
+// differenceLine is one line of the output. sign is '-' for a line of the old text, '+' for a line of the new text, a space
+// for a line of both, and '…' for omitted lines of both.
 type differenceLine struct {
 	sign rune
 	text string
@@ -48,8 +48,8 @@ func difference(before, after []string) []differenceLine {
 	return nearChanges(out)
 }
 
-// commonLines keeps as many common lines as possible (the longest common subsequence), and none if the
-// computation would take too long.
+// commonLines compares two texts and keeps as many common lines as possible (the longest common subsequence). It keeps none
+// if the computation would take too long.
 func commonLines(before, after []string) []differenceLine {
 	var out []differenceLine
 	i, j := 0, 0

@@ -29,6 +29,7 @@ func (p commands) doctorCommand() *cobra.Command {
 	}
 }
 
+// doctor prints the steps of a trial start. If a step fails, the error names the first one that did.
 func (p commands) doctor(ctx context.Context, name string) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -72,6 +73,7 @@ func (p commands) doctor(ctx context.Context, name string) error {
 	}
 }
 
+// showStep prints a step with its notes and with what the server printed.
 func (p commands) showStep(s *tool.Step) {
 	mark := "ok  "
 	if !s.OK {

@@ -43,7 +43,7 @@ func someServers(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// switchServers switches servers on or off: all of them or none.
+// switchServers switches servers on or off. It checks all names before it changes a file.
 func (p commands) switchServers(ctx context.Context, names []string, on bool) error {
 	op, done, changed, already := "mcp disable", "disabled", locale.T("disabled %s in %s\n"), locale.T("already disabled: %s\n")
 	if on {

@@ -45,6 +45,8 @@ type serverRow struct {
 	Line        int       `json:"line"`
 }
 
+// list prints all servers, or the details of the one in args. Their states come from the running gateway if there is one
+// with these settings, otherwise from the settings and the cache.
 func (p commands) list(ctx context.Context, args []string) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -88,7 +90,7 @@ func (p commands) list(ctx context.Context, args []string) error {
 	return p.Table(serverTable(rows, time.Now(), output.TerminalWidth(p.Out)))
 }
 
-// tellMissing adds to servers that are not running whether their programs exist.
+// tellMissing sets the reason of idle servers whose programs do not exist.
 func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 	for _, prog := range serveradmin.Programs(cfg, p.Env) {
 		i := slices.IndexFunc(rows, func(r serverRow) bool { return r.Name == prog.Server })
@@ -98,7 +100,8 @@ func (p commands) tellMissing(cfg *config.Config, rows []serverRow) {
 	}
 }
 
-// statuses asks the running gateway. If none can be asked, the map is nil and why gives the reason.
+// statuses asks the running gateway for the states of its servers, by name. If none can be asked, the map is nil and why
+// gives the reason.
 func (p commands) statuses(ctx context.Context, cfg *config.Config) (_ map[string]tool.ServerStatus, why string, _ error) {
 	r, sameSettings, err := p.Gateway(ctx, cfg)
 	if err != nil {
@@ -186,6 +189,7 @@ func roomFor(all []serverColumn, rows []serverRow, width int) []serverColumn {
 	return all
 }
 
+// shortText returns a text on one line for a narrow column.
 func shortText(s string) string { return output.Truncate(output.OneLine(s), 32) }
 
 // tools returns how many tools are known and how many of them have changed.
@@ -218,7 +222,7 @@ func nextRetry(r *serverRow, now time.Time) string {
 	return locale.Sprintf("in %s", output.Age(max(0, r.NextRetry.Sub(now))))
 }
 
-// memoryText returns a size for people.
+// memoryText returns a number of bytes in MiB; empty for 0.
 func memoryText(n uint64) string {
 	if n == 0 {
 		return ""
@@ -228,6 +232,7 @@ func memoryText(n uint64) string {
 
 func aboutText(r *serverRow) string { return output.FirstNonEmpty(r.Description, r.Title) }
 
+// reason returns why a server is in its state: the stable reason and the sentence about it.
 func reason(r *serverRow) string {
 	if r.Reason == untrustedReason {
 		return untrustedReason + ": " + root.TrustHint(r.File)
@@ -244,8 +249,8 @@ func reason(r *serverRow) string {
 // untrustedReason is the reason shown for a server of a project that is not trusted.
 const untrustedReason = "untrusted"
 
-// stateAge returns when the server entered its state, in a short form. It is empty for a server that was never
-// started.
+// stateAge returns when the server entered its state, in a short form: without the date for 12 hours. It is "-" for a server
+// that was never started.
 func stateAge(r *serverRow, now time.Time) string {
 	if r.Since.IsZero() {
 		return "-"

@@ -21,6 +21,7 @@ import (
 
 // This file has the command `collie mcp logs`.
 
+// logFlags are the flags of `collie mcp logs`.
 type logFlags struct {
 	tool.LogFilter
 	since string
@@ -53,8 +54,10 @@ func (p commands) logsCommand() *cobra.Command {
 	return c
 }
 
+// logStreams are the streams in the log of a server.
 var logStreams = []string{"stderr", "noise", "rpc", "collie"}
 
+// logs prints the log of a server, from the running gateway if there is one, otherwise from the log file.
 func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 	if f.Last < 0 {
 		return root.Usage("-n is %d, expected a number of lines, or 0 for all", f.Last)
@@ -78,7 +81,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 		defer r.Close()
 		err = p.showLog(r.Logs(ctx, name, f.LogFilter), now)
 		if tool.KindOf(err) == tool.NotFound {
-			return root.UnknownServerError("mcp logs", name, root.ServerNames(cfg)) // it may be in the settings of the running gateway only
+			return root.UnknownServerError("mcp logs", name, root.ServerNames(cfg)) // names of these settings, although the gateway may have others
 		}
 		return err
 	}
@@ -89,7 +92,7 @@ func (p commands) logs(ctx context.Context, name string, f *logFlags) error {
 	return p.showLog(lines, now)
 }
 
-// logFile reads the log file of a server; the server may have been removed from the settings.
+// logFile reads the log file of a server, which may have been removed from the settings. why says why no gateway was asked.
 func (p commands) logFile(ctx context.Context, cfg *config.Config, name string, f tool.LogFilter, why string) (iter.Seq2[tool.LogLine, error], error) {
 	known := slices.Contains(root.ServerNames(cfg), name)
 	path := serveradmin.ServerLog(cfg.Paths, name)

@@ -25,6 +25,7 @@ func (p commands) removeCommand() *cobra.Command {
 	}
 }
 
+// remove removes a server from the file that defines it.
 func (p commands) remove(ctx context.Context, name string) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -61,6 +62,7 @@ func (p commands) renameCommand() *cobra.Command {
 	}
 }
 
+// rename gives a server another name in the file that defines it, and warns of profiles that still use the old one.
 func (p commands) rename(ctx context.Context, from, to string) error {
 	const op = "mcp rename"
 	cfg, _, err := p.Settings()

@@ -49,8 +49,8 @@ func atLeastOne(noun string) cobra.PositionalArgs {
 	}
 }
 
-// eachServer applies do to servers, one after the other, and prints their states after it. running says that
-// this is useful only in a running gateway.
+// eachServer applies do to servers, one after the other, and prints their states after it. If running is set, it needs a
+// running gateway.
 func (p commands) eachServer(ctx context.Context, names []string, verb string, running bool, do func(root.Backend, context.Context, string) (tool.ServerStatus, error)) error {
 	cfg, err := p.Load()
 	if err != nil {

@@ -32,6 +32,7 @@ func (p commands) searchCommand() *cobra.Command {
 	return c
 }
 
+// search prints one page of what the registry finds.
 func (p commands) search(ctx context.Context, words string, limit int, cursor string) error {
 	if limit < 1 || limit > 100 {
 		return root.Usage("--limit is %d, expected 1 to 100", limit)

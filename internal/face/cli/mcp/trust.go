@@ -22,6 +22,7 @@ import (
 
 // This file has the command `collie mcp trust`, with which a person allows the servers of a project's settings.
 
+// trustFlags are the flags of `collie mcp trust`.
 type trustFlags struct{ yes, revoke, list bool }
 
 func (p commands) trustCommand() *cobra.Command {
@@ -45,6 +46,7 @@ func (p commands) trustCommand() *cobra.Command {
 
 const opTrust = "mcp trust"
 
+// trust checks the flags and lists the trusted projects, revokes the trust, or asks the person about a project.
 func (p commands) trust(ctx context.Context, args []string, f *trustFlags) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -146,6 +148,7 @@ func (p commands) askTrust(ctx context.Context, cfg *config.Config, project *con
 	return err
 }
 
+// asTrustFailure returns the error for a decision that could not be written.
 func asTrustFailure(file string, err error) error {
 	if root.IsConfig(err) {
 		return err

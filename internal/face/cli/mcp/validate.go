@@ -31,6 +31,7 @@ func (p commands) validateCommand() *cobra.Command {
 	return c
 }
 
+// validate prints all findings about the settings, or about the one file in files, and chooses the exit code.
 func (p commands) validate(files []string, strict bool) error {
 	if len(files) > 0 {
 		p.Files = files
@@ -73,7 +74,7 @@ func Findings(cfg *config.Config, wrong *config.Error, env config.Env) []config.
 	return inOrder(cfg, append(found, ofServers...))
 }
 
-// inOrder sorts findings by place, those of a project last.
+// inOrder sorts findings by file, in the order in which the files are read, and by place in it. Files of projects come last.
 func inOrder(cfg *config.Config, found []config.Finding) []config.Finding {
 	file := func(f config.Finding) int {
 		if i := slices.Index(cfg.Files, f.File); i >= 0 {
@@ -108,6 +109,7 @@ func missingPrograms(cfg *config.Config, env config.Env) []config.Finding {
 	return out
 }
 
+// showFindings prints one finding per line, and a summary.
 func (p commands) showFindings(cfg *config.Config, found []config.Finding, faults, warnings int) error {
 	for _, f := range found {
 		line := fmt.Sprintf("%s: %s: %s", f.Place(), f.Severity, locale.Sentence(f.Text()))
