@@ -15,8 +15,8 @@ import (
 
 // This file manages connections to SiYuan for the pages in the browser.
 
-// Desk manages connections to SiYuan for people who do not sit at a terminal: as `collie siyuan connection` does, without asking
-// anything. What it changes is in effect once the gateway has read its settings again.
+// Desk manages connections to SiYuan as `collie siyuan connection` does, but asks no questions. Its changes take effect when
+// the gateway reads its settings again.
 type Desk struct{ Program *root.Program }
 
 // Kernels are the saved connections.
@@ -76,11 +76,11 @@ func (d Desk) Try(ctx context.Context, name string) (notesadmin.KernelFacts, err
 type Wanted struct {
 	Name, URL string
 	Token     *string // nil keeps the present one
-	Untested  bool
+	Untested  bool    // save it without asking the kernel
 }
 
-// Save saves a connection, or changes one, once its kernel has answered; Untested saves it without asking. It returns what the kernel
-// said, nil if it was not asked.
+// Save saves a connection, or changes one, after its kernel has answered. It returns what the kernel said of itself, nil if
+// w is Untested, and the settings file.
 func (d Desk) Save(ctx context.Context, w Wanted) (facts *notesadmin.KernelFacts, file string, err error) {
 	const op = "siyuan connection set"
 	p := commands{d.Program}
@@ -129,8 +129,8 @@ func (d Desk) Save(ctx context.Context, w Wanted) (facts *notesadmin.KernelFacts
 	return facts, file, err
 }
 
-// giveToken stores the given token as the secret of a connection, and writes the reference to it
-// into fields.
+// giveToken stores the token of n as the secret of the connection, and adds the reference to it to fields. It does nothing
+// if n has no new token.
 func (p commands) giveToken(ctx context.Context, cfg *config.Config, n *newKernel, old notesadmin.SavedKernel, exists bool, fields connectionFields) error {
 	if !n.tokenGiven {
 		return nil
@@ -182,7 +182,7 @@ func (d Desk) Remove(ctx context.Context, name string) (file string, err error) 
 	return file, nil
 }
 
-// removeConnection takes a connection out of the settings.
+// removeConnection removes a connection from the settings file.
 func (p commands) removeConnection(ctx context.Context, cfg *config.Config, saved *notesadmin.SavedKernels, name string) (file string, err error) {
 	file = root.SettingsFile(cfg)
 	err = cfg.Edit(ctx, file, func(text []byte) ([]byte, error) {

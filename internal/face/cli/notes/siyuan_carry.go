@@ -14,12 +14,13 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
-// This file copies notes between the vault and SiYuan when a person switches from one to the other.
+// This file copies what a workspace holds beside notes, which are levels, switches of tools, rules and memory, between the
+// vault and SiYuan when a person switches from one to the other. The notes themselves stay where they are.
 
-// carryFlags answer the question whether notes are carried over, when a person switches between vault and
-// SiYuan.
+// carryFlags answer in advance whether these are carried over.
 type carryFlags struct{ yes, no bool }
 
+// add adds the flags to a command.
 func (f *carryFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.yes, "carry", false, "carry levels, switches, rules and memory over without being asked")
 	c.Flags().BoolVar(&f.no, "no-carry", false, "carry nothing over, and do not ask")
@@ -32,8 +33,8 @@ const (
 	sideSiYuan = "SiYuan"
 )
 
-// carryToKernel offers to copy notes to a kernel that only the vault has. The connection is already saved, whatever the
-// outcome.
+// carryToKernel offers to copy levels, switches, rules and memory that only the vault has to a kernel. The connection is
+// already saved, so failures are only warnings.
 func (p commands) carryToKernel(ctx context.Context, cfg *config.Config, n *newKernel, f carryFlags) {
 	if f.no {
 		return
@@ -67,7 +68,7 @@ func documents(ctx context.Context, cfg *config.Config) int {
 	return info.Documents
 }
 
-// carryToVault is like carryToKernel in the other direction, from the kernel of a saved connection.
+// carryToVault is like carryToKernel for the other direction, from the kernel of a saved connection to the vault.
 func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name string, f carryFlags) {
 	if f.no || !cfg.Vault.Enabled {
 		return
@@ -87,7 +88,8 @@ func (p commands) carryToVault(ctx context.Context, cfg *config.Config, name str
 	p.carryOver(ctx, cfg, c, f, sideSiYuan, sideVault)
 }
 
-// carryOver asks if necessary, carries the notes over, and prints the outcome.
+// carryOver asks the person unless a flag has answered, copies what c holds, and prints the outcome. from and to are the
+// names of the two sides.
 func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadmin.Carry, f carryFlags, from, to string) {
 	from, to = locale.T(from), locale.T(to)
 	if c.Empty() {
@@ -118,7 +120,7 @@ func (p commands) carryOver(ctx context.Context, cfg *config.Config, c *notesadm
 	p.carryRest(c, true, to)
 }
 
-// carryRest prints what was not carried over.
+// carryRest prints what was not carried over, if say is set.
 func (p commands) carryRest(c *notesadmin.Carry, say bool, to string) {
 	if say && len(c.Kept) > 0 {
 		p.Note("%s has its own and keeps it: %s", to, output.OneLine(strings.Join(c.Kept, ", ")))

@@ -15,7 +15,8 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
-// This file has the command `collie siyuan config`, which shows the tool config of a workspace.
+// This file has the command `collie siyuan config`, which shows, changes and upgrades the tool config of a workspace: which
+// tools and actions are on.
 
 func (p commands) siyuanConfigCommand() *cobra.Command {
 	path := &cobra.Command{
@@ -51,6 +52,7 @@ func (p commands) siyuanConfigShowCommand() *cobra.Command {
 	return c
 }
 
+// siyuanConfigShow prints the tool config, or with a name the switches of the actions of one tool.
 func (p commands) siyuanConfigShow(ctx context.Context, name string) error {
 	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
 		cfg, tools, err := notes.Switches(ctx)
@@ -122,6 +124,7 @@ func (p commands) showConfigHead(cfg *notesadmin.ToolConfig) error {
 	return err
 }
 
+// showSwitchedTools prints for each tool how many of its actions are on, and which are off.
 func (p commands) showSwitchedTools(tools []notesadmin.SwitchedTool) error {
 	var rows [][]string
 	for i := range tools {
@@ -140,6 +143,7 @@ func (p commands) showSwitchedTools(tools []notesadmin.SwitchedTool) error {
 	return p.Table([]string{"TOOL", "", "ACTIONS", "OFF"}, rows)
 }
 
+// showSwitches prints the actions of one tool.
 func (p commands) showSwitches(t *notesadmin.SwitchedTool) error {
 	if !t.On {
 		p.Note("the tool is off as a whole; collie siyuan config set %s on switches it on", t.Name)
@@ -183,6 +187,7 @@ func (p commands) siyuanConfigSetCommand() *cobra.Command {
 	return c
 }
 
+// siyuanConfigSet switches a tool, an action or a setting of the tool config on or off.
 func (p commands) siyuanConfigSet(ctx context.Context, name, value string) error {
 	on, ok := map[string]bool{"on": true, "true": true, "off": false, "false": false}[strings.ToLower(value)]
 	if !ok {
@@ -219,6 +224,7 @@ func (p commands) siyuanConfigMigrateCommand() *cobra.Command {
 	return c
 }
 
+// siyuanConfigMigrate writes the tool config in the current format.
 func (p commands) siyuanConfigMigrate(ctx context.Context) error {
 	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
 		m, err := notes.Migrate(ctx)

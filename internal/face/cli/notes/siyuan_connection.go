@@ -44,11 +44,12 @@ type connectionRow struct {
 	Workspace string `json:"workspace,omitempty"`
 }
 
+// rowOf returns the row of a connection; current names the default one.
 func rowOf(c notesadmin.SavedKernel, current string) connectionRow {
 	return connectionRow{c.Name, c.Name == current, c.URL, c.TokenShown(), c.Workspace}
 }
 
-// currentOf returns the name of the default connection.
+// currentOf returns the name of the default connection: the current one, or the only one.
 func currentOf(saved *notesadmin.SavedKernels) string {
 	if saved.Current == "" && len(saved.Connections) == 1 {
 		return saved.Connections[0].Name
@@ -143,6 +144,7 @@ func (p commands) siyuanConnectionTestCommand() *cobra.Command {
 	}
 }
 
+// siyuanConnectionTest asks the kernel of a connection who it is, and compares its workspace with the recorded one.
 func (p commands) siyuanConnectionTest(ctx context.Context, name string) error {
 	cfg, err := p.Load()
 	if err != nil {

@@ -20,11 +20,11 @@ import (
 
 // This file has the command `collie siyuan connection set`, which saves a connection after trying it.
 
-// newKernel is a connection to be saved, as the command line describes it.
+// newKernel is a connection to be saved, as the command line or a page describes it.
 type newKernel struct {
 	name, url, token, tokenEnv string
 	tokenStdin, untested       bool
-	tokenGiven                 bool
+	tokenGiven                 bool // also if the token is empty
 }
 
 // tokenFlags adds the flags that give a token.
@@ -82,6 +82,7 @@ func (p commands) siyuanConnectionSetCommand() *cobra.Command {
 	return c
 }
 
+// siyuanConnectionSet tests the connection as it will be, and writes the given fields and the workspace.
 func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	ctx := c.Context()
 	cfg, _, err := p.Settings()
@@ -117,7 +118,7 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	if err != nil {
 		return err
 	}
-	if exists && n.url == "" && facts != nil && !facts.ReadOnly { // an unchanged address is assumed to mean the same kernel
+	if exists && n.url == "" && facts != nil && !facts.ReadOnly { // the address stays, so the workspace must be the recorded one
 		if err := (notesadmin.KernelChoice{Name: n.name, URL: address, Workspace: old.Workspace}).Verify(facts.Workspace); err != nil {
 			return err
 		}
@@ -154,7 +155,8 @@ func (p commands) siyuanConnectionSet(c *cobra.Command, n *newKernel) error {
 	return p.connectionSaved(ctx, "siyuan connection set", n.name, file, facts)
 }
 
-// wouldBe returns address and token of the connection as it will be saved.
+// wouldBe returns address and token of the connection as it will be saved. Both are empty if the saved ones cannot be read
+// and the connection need not be tested.
 func (p commands) wouldBe(ctx context.Context, cfg *config.Config, n *newKernel, exists bool) (address, token string, err error) {
 	address, token = n.url, n.token
 	if !exists || address != "" && n.tokenGiven {
@@ -194,7 +196,7 @@ func (p commands) tryToSave(ctx context.Context, n *newKernel, address, token st
 	return nil, err
 }
 
-// unsavedHint returns a hint for a kernel that cannot be saved.
+// unsavedHint returns what to do about the error of a kernel that was tried.
 func unsavedHint(e *tool.Error, address string) string {
 	switch {
 	case e.Kind == tool.Unauthorized:

@@ -23,6 +23,7 @@ func (p commands) siyuanConnectionUseCommand() *cobra.Command {
 	}
 }
 
+// siyuanConnectionUse makes a connection, or the vault, the one that tools work with.
 func (p commands) siyuanConnectionUse(ctx context.Context, name string) error {
 	const op = "siyuan connection use"
 	cfg, _, err := p.Settings()
@@ -68,6 +69,8 @@ func (p commands) siyuanConnectionRemoveCommand() *cobra.Command {
 	return c
 }
 
+// siyuanConnectionRemove removes a connection and its token. For the last connection, it first offers to carry over to the
+// vault what belongs to the workspace.
 func (p commands) siyuanConnectionRemove(ctx context.Context, name string, carry carryFlags) error {
 	const op = "siyuan connection remove"
 	cfg, _, err := p.Settings()

@@ -16,7 +16,7 @@ import (
 	notesadmin "collie/internal/source/siyuan/admin"
 )
 
-// This file has the command `collie siyuan doctor`.
+// This file has the command `collie siyuan doctor`, which checks everything that the tools for notes need.
 
 func (p commands) siyuanDoctorCommand() *cobra.Command {
 	var require bool
@@ -70,7 +70,7 @@ func (p commands) showNotesChecks(d *notesadmin.Report) error {
 	return err
 }
 
-// checkOffer checks which of the tools a running gateway offers.
+// checkOffer checks how many tools for notes a running gateway offers, and sets d.ToolsListBytes to the size of its list.
 func (p commands) checkOffer(ctx context.Context, cfg *config.Config, d *notesadmin.Report) notesadmin.Check {
 	c := notesadmin.Check{Name: "gateway", Status: notesadmin.NotChecked}
 	if _, err := home.FindGateway(cfg.Paths); errors.Is(err, home.ErrNoGateway) {

@@ -98,7 +98,8 @@ func (p commands) siyuanInit(c *cobra.Command, cfg *config.Config, n *newKernel,
 	return p.initialize(ctx, cfg, n, form, facts, carry)
 }
 
-// initialize saves a complete connection and makes it the current one.
+// initialize saves a complete connection and makes it the current one. form is the reference to the token for the settings,
+// empty if n.token is to be stored as a secret. facts are nil if the kernel was not asked.
 func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKernel, form string, facts *notesadmin.KernelFacts, carry carryFlags) error {
 	const op = "siyuan init"
 	saved, _ := app.Connections(cfg, p.Env)
@@ -133,7 +134,7 @@ func (p commands) initialize(ctx context.Context, cfg *config.Config, n *newKern
 	return nil
 }
 
-// errLeft returns the error if the person stops answering.
+// errLeft returns the error for a person who stops answering.
 func errLeft() error {
 	return &tool.Error{Op: "siyuan init", Kind: tool.Unconfirmed, Message: "left, nothing was saved"}
 }

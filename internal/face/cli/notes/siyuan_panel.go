@@ -19,6 +19,7 @@ import (
 
 // This file has the command `collie siyuan panel`, which puts a window with Collie into SiYuan.
 
+// frameOrigins is the setting that lists the origins whose pages may show the panel in a frame.
 const frameOrigins = "web.frameOrigins"
 
 func (p commands) siyuanPanelCommand() *cobra.Command {
@@ -47,6 +48,7 @@ func (p commands) siyuanPanelInstallCommand() *cobra.Command {
 	return c
 }
 
+// siyuanPanelInstall writes the plugin into the workspace, and allows the origin of SiYuan's window in the settings.
 func (p commands) siyuanPanelInstall(ctx context.Context, address, origin string) error {
 	return p.withWindow(ctx, func(a *app.App, notes *notesadmin.Notes, cfg *config.Config) error {
 		var err error
@@ -109,6 +111,7 @@ func (p commands) siyuanPanelRemoveCommand() *cobra.Command {
 	return c
 }
 
+// siyuanPanelRemove removes the plugin from the workspace, and the origin from the settings.
 func (p commands) siyuanPanelRemove(ctx context.Context, origin string) error {
 	return p.withWindow(ctx, func(a *app.App, notes *notesadmin.Notes, cfg *config.Config) error {
 		origin, err := originOf("--origin", output.FirstNonEmpty(origin, notes.KernelAddress()))
@@ -165,7 +168,7 @@ func (p commands) withWindow(ctx context.Context, do func(*app.App, *notesadmin.
 	})
 }
 
-// gatewayAddress returns where the gateway of this home is, or where it would be.
+// gatewayAddress returns the URL of the running gateway of this home, or the one that the settings give it.
 func (p commands) gatewayAddress(ctx context.Context, cfg *config.Config) string {
 	if g, _, err := p.FindGateway(ctx, cfg); err == nil {
 		return g.URL
@@ -184,7 +187,7 @@ func (p commands) gatewayAddress(ctx context.Context, cfg *config.Config) string
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// originOf returns the origin of an address, which a flag may have given.
+// originOf returns the origin of an address: its scheme, host and port. flag names the flag in the usage error.
 func originOf(flag, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -214,7 +217,7 @@ func (p commands) setFrameOrigins(ctx context.Context, cfg *config.Config, comma
 	return file, nil
 }
 
-// followsCalls reports whether calls are written into the workspace, where the puppy in SiYuan's window sees them.
+// followsCalls reports whether calls are written into the workspace, where the mascot in SiYuan's window, a puppy, sees them.
 func followsCalls(cfg *config.Config) bool {
 	var set struct {
 		Mascot struct {
@@ -233,7 +236,7 @@ func (p commands) panelTable(r notesadmin.PanelReport) error {
 	return p.Table([]string{"FILE", "STATE"}, rows)
 }
 
-// panelFiles says which files were changed before an error.
+// panelFiles prints which files were changed before an error.
 func (p commands) panelFiles(r notesadmin.PanelReport) {
 	for _, f := range r.Files {
 		if f.State == notesadmin.PanelWritten || f.State == notesadmin.PanelRemoved {

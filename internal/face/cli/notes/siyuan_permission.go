@@ -59,6 +59,7 @@ func (p commands) siyuanPermissionList(ctx context.Context) error {
 	})
 }
 
+// closedNote returns the remark about a notebook that is closed in SiYuan.
 func closedNote(n notesadmin.NotebookLevel) string {
 	if n.Closed {
 		return "closed"
@@ -111,6 +112,8 @@ func (p commands) siyuanPermissionSetCommand() *cobra.Command {
 	return c
 }
 
+// siyuanPermissionSet sets the level of a notebook. It is an error if a file of another program keeps the effective level
+// lower; the level is set all the same.
 func (p commands) siyuanPermissionSet(ctx context.Context, notebook, level string) error {
 	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
 		before, err := notes.SetLevel(ctx, notebook, level)

@@ -23,7 +23,7 @@ const secretPrefix = "siyuan_"
 // tokenForm returns the reference to a connection's secret token for the settings.
 func tokenForm(connection string) string { return "${secret:" + secretPrefix + connection + "}" }
 
-// checkConnectionName returns why a connection cannot have this name.
+// checkConnectionName returns a usage error if a connection cannot have this name.
 func checkConnectionName(name string) error {
 	if err := secretadmin.CheckName(secretPrefix + name); name == "" || err != nil {
 		return root.Usage("the name of the connection is %q, expected letters, digits and symbols other than spaces and { } $ #", name)
@@ -31,7 +31,8 @@ func checkConnectionName(name string) error {
 	return nil
 }
 
-// keepToken stores a token as the secret of a connection and returns the reference for the settings.
+// keepToken stores a token as the secret of a connection and returns the reference for the settings. For an empty token it
+// stores nothing and returns "".
 func (p commands) keepToken(ctx context.Context, cfg *config.Config, connection, token string) (form string, err error) {
 	if token == "" {
 		return "", nil
@@ -97,6 +98,7 @@ func (p commands) saveConnection(ctx context.Context, cfg *config.Config, op, na
 	return file, nil
 }
 
+// unsetting returns the change that removes a setting. It is no error if the setting does not exist.
 func unsetting(path string) func(text []byte) ([]byte, error) {
 	found := false
 	change := config.Unsetting(path, &found)
@@ -109,7 +111,8 @@ func unsetting(path string) func(text []byte) ([]byte, error) {
 	}
 }
 
-// connectionPath returns a JSON pointer, because names may contain dots.
+// connectionPath returns the path of a connection in the settings, or of one of its fields. It is a JSON pointer, because
+// names may contain dots.
 func connectionPath(name string, field ...string) string {
 	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	return strings.Join(append([]string{"/siyuan/connections", escaped}, field...), "/")

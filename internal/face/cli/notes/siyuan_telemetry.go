@@ -32,6 +32,7 @@ func (p commands) siyuanTelemetryShowCommand() *cobra.Command {
 	}
 }
 
+// siyuanTelemetryShow prints the next report, and whether it will be sent.
 func (p commands) siyuanTelemetryShow(ctx context.Context) error {
 	cfg, err := p.Load()
 	if err != nil {

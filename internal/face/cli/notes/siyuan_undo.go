@@ -39,13 +39,14 @@ func (p commands) siyuanUndoCommand() *cobra.Command {
 	return c
 }
 
+// siyuanWrites lists the recorded writes and whether each can be undone.
 func (p commands) siyuanWrites(ctx context.Context) error {
 	return p.withNotes(ctx, func(_ *app.App, notes *notesadmin.Notes) error {
 		all, err := notes.Writes()
 		if err != nil {
 			return err
 		}
-		_ = notes.NameWrites(ctx, all) // without a kernel they keep the names that they have
+		_ = notes.NameWrites(ctx, all) // if the kernel does not answer, ids are shown instead of names
 		if p.JSON {
 			rows := []map[string]any{}
 			for i := range all {
@@ -104,6 +105,7 @@ func undoState(w *notesadmin.Write) string {
 	return locale.T("no")
 }
 
+// siyuanUndo shows what undoing a write would restore or remove, asks, and does it.
 func (p commands) siyuanUndo(ctx context.Context, id string, yes bool) error {
 	return p.withNotes(ctx, func(a *app.App, notes *notesadmin.Notes) error {
 		w, err := notes.Write(id)

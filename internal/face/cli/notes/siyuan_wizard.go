@@ -80,6 +80,7 @@ func (p commands) askName(ctx context.Context, saved *notesadmin.SavedKernels, n
 	}
 }
 
+// askAddress asks for the address of the kernel until it is valid.
 func (p commands) askAddress(ctx context.Context, proposed string, n *newKernel) error {
 	for {
 		address, err := p.PromptOr(ctx, "Address of the SiYuan kernel", proposed)

@@ -13,7 +13,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// This file has the command `collie vault backup`.
+// This file has the command `collie vault backup`, which copies the file of the vault.
 
 func (p commands) vaultBackupCommand() *cobra.Command {
 	return &cobra.Command{

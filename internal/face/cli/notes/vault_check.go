@@ -12,7 +12,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// This file has the command `collie vault check`.
+// This file has the command `collie vault check`, which looks for damage in the file of the vault.
 
 func (p commands) vaultCheckCommand() *cobra.Command {
 	return &cobra.Command{
@@ -24,6 +24,7 @@ func (p commands) vaultCheckCommand() *cobra.Command {
 	}
 }
 
+// vaultCheck prints the problems in the file. The exit code is 1 if there are any.
 func (p commands) vaultCheck(ctx context.Context) error {
 	return p.withVault(func(v *vaultadmin.Vault, _ *config.Config) error {
 		if !v.Exists() {

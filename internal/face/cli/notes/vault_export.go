@@ -14,7 +14,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// This file has the command `collie vault export`.
+// This file has the command `collie vault export`, which writes notebooks as Markdown or as an archive for SiYuan.
 
 // vaultExportFlags are the flags of vault export.
 type vaultExportFlags struct {
@@ -60,6 +60,7 @@ func (p commands) vaultExportCommand() *cobra.Command {
 	return c
 }
 
+// vaultExport exports in the form that the flags name, and prints what could not be kept.
 func (p commands) vaultExport(ctx context.Context, args []string, f *vaultExportFlags) error {
 	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		to := f.siyuan

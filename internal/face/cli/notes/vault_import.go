@@ -16,7 +16,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// This file has the command `collie vault import`.
+// This file has the command `collie vault import`, which reads a folder of Markdown or an archive of SiYuan into the vault.
 
 // wholeMemory is the memory limit, in bytes, for a command that holds all pages of a vault in memory.
 const wholeMemory = 1 << 30
@@ -60,6 +60,8 @@ func (p commands) vaultImportCommand() *cobra.Command {
 	return c
 }
 
+// vaultImport imports a folder or an archive and prints what happened to its files. If it fails, it also prints what was
+// imported before.
 func (p commands) vaultImport(ctx context.Context, dir string, f *vaultImportFlags) error {
 	const op = "vault import"
 	cfg, err := p.Load()

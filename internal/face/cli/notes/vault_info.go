@@ -14,7 +14,7 @@ import (
 	vaultadmin "collie/internal/vault/admin"
 )
 
-// This file has the command `collie vault info`.
+// This file has the command `collie vault info`, which shows where the vault is and what it holds.
 
 func (p commands) vaultInfoCommand() *cobra.Command {
 	return &cobra.Command{

@@ -81,6 +81,7 @@ func (p commands) showFolder(headline, file, place string, r *vaultadmin.FolderR
 	return err
 }
 
+// showFolderText prints the problems of an import or export, what was written in another form, and a summary.
 func (p commands) showFolderText(headline string, r *vaultadmin.FolderReport) error {
 	problems := r.ByFolder()
 	visible := problems[:min(len(problems), maxProblemRows)]

@@ -34,6 +34,7 @@ func (p commands) vaultRestoreCommand() *cobra.Command {
 	return c
 }
 
+// vaultRestore replaces the vault by a backup, after checking it and asking.
 func (p commands) vaultRestore(ctx context.Context, backup string, yes bool) error {
 	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		backup, err := filepath.Abs(backup)
@@ -88,6 +89,7 @@ func (p commands) vaultSalvageCommand() *cobra.Command {
 	}
 }
 
+// vaultSalvage writes the notes that can still be read to a folder, and prints what is lost.
 func (p commands) vaultSalvage(ctx context.Context, dir string) error {
 	return p.withVault(func(v *vaultadmin.Vault, cfg *config.Config) error {
 		dir, err := filepath.Abs(dir)

@@ -54,6 +54,7 @@ func (p commands) vaultSyncCommand() *cobra.Command {
 	return c
 }
 
+// vaultSync makes a folder and a notebook equal once. Then it has the gateway continue, or continues itself with --watch.
 func (p commands) vaultSync(ctx context.Context, dir string, f *vaultSyncFlags) error {
 	if f.deletions < 0 {
 		return root.Usage("--allow-deletions: expected 1 or more, got %d", f.deletions)
@@ -121,7 +122,7 @@ func overlaps(a, b string) bool {
 	return inside(a, b) || inside(b, a)
 }
 
-// syncOnce makes a folder and its notebook equal, and records it in the audit.
+// syncOnce makes a folder and its notebook equal, and puts the changes on record.
 func (p commands) syncOnce(ctx context.Context, v *vaultadmin.Vault, cfg *config.Config, dir string, f *vaultSyncFlags) (vaultadmin.FolderSynced, error) {
 	o := vaultadmin.FolderSync{Notebook: f.notebook, DryRun: f.dry, AllowDeletions: f.deletions}
 	if p.CanAsk() && !f.dry {
@@ -163,7 +164,7 @@ func (p commands) followFromNow(ctx context.Context, cfg *config.Config, dir str
 	return p.setFollowed(ctx, cfg, "vault sync", append(slices.Clone(cfg.Vault.Sync), dir))
 }
 
-// setFollowed writes the folders that the gateway follows into the settings.
+// setFollowed writes the folders that the gateway keeps equal into the settings.
 func (p commands) setFollowed(ctx context.Context, cfg *config.Config, command string, dirs []string) error {
 	raw, err := json.Marshal(append([]string{}, dirs...))
 	if err != nil {
@@ -190,13 +191,13 @@ var stateReasons = map[string]string{
 	"unchanged": "as it was", "gone": "not in the folder any more",
 }
 
-// syncEnd says how a run ended: both sides are equal, it was a dry run, or it stopped early.
+// syncEnd says how a sync ended.
 type syncEnd int
 
 const (
-	syncDone syncEnd = iota
-	syncTried
-	syncStopped
+	syncDone    syncEnd = iota // both sides are equal
+	syncTried                  // it was a dry run
+	syncStopped                // it failed before both sides were equal
 )
 
 // showSync prints the outcome of a sync. It returns an error if files failed, or wait for a
@@ -335,6 +336,7 @@ func (p commands) vaultSyncStopCommand() *cobra.Command {
 	}
 }
 
+// vaultSyncStop removes a folder from those that the gateway keeps equal.
 func (p commands) vaultSyncStop(ctx context.Context, dir string) error {
 	cfg, err := p.Load()
 	if err != nil {
