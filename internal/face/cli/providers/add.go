@@ -19,16 +19,16 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie provider add`.
+// This file has the command `collie provider add`, which sets up a provider after trying its key.
 
 // newProvider is a provider that is being added.
 type newProvider struct {
 	config.Provider
 	key      keyFlags
-	model    string
-	context  int
+	model    string // the model to use from now on
+	context  int    // length of the context of that model, in tokens
 	untested bool
-	local    bool
+	local    bool // it runs on this machine
 }
 
 func (p commands) addCommand() *cobra.Command {
@@ -58,6 +58,7 @@ func (p commands) addCommand() *cobra.Command {
 	return c
 }
 
+// knownNames returns the names of the providers whose address and API are known.
 func knownNames() (names []string) {
 	for _, k := range llmadmin.KnownProviders() {
 		names = append(names, k.Name)
@@ -65,7 +66,7 @@ func knownNames() (names []string) {
 	return names
 }
 
-// complete fills in the usual settings of a provider with this name, and asks for the rest.
+// complete fills in the known address and API of a provider with this name, and asks for the rest.
 func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Config) (err error) {
 	if n.Name == "" {
 		if !p.CanAsk() {
@@ -108,6 +109,7 @@ func (p commands) complete(ctx context.Context, n *newProvider, cfg *config.Conf
 	return n.key.check()
 }
 
+// add stores the key of a provider, tries it, and saves the provider. If the trial fails, the key is deleted again.
 func (p commands) add(ctx context.Context, n *newProvider) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -137,7 +139,8 @@ func (p commands) add(ctx context.Context, n *newProvider) error {
 	return p.saveProvider(ctx, cfg, n, models)
 }
 
-// try asks the provider for its models. One that refuses the key is not saved.
+// try asks the provider for its models, which shows whether the address and the key are right. It asks nothing if n is
+// untested.
 func (p commands) try(ctx context.Context, cfg *config.Config, n *newProvider) ([]app.ModelInfo, error) {
 	if n.untested {
 		return nil, nil
@@ -178,7 +181,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	if n.context > 0 || !n.local {
 		return nil
 	}
-	if n.Kind != "ollama" && i >= 0 && models[i].Known { // such a server decides for itself
+	if n.Kind != "ollama" && i >= 0 && models[i].Known { // other servers than Ollama decide the length themselves
 		n.context = models[i].Context
 		return nil
 	}
@@ -200,6 +203,7 @@ func (p commands) choose(ctx context.Context, cfg *config.Config, n *newProvider
 	}
 }
 
+// modelNames joins the names of models, at most limit of them.
 func modelNames(models []app.ModelInfo, limit int) string {
 	var names []string
 	for _, m := range models[:min(limit, len(models))] {
@@ -211,7 +215,8 @@ func modelNames(models []app.ModelInfo, limit int) string {
 	return strings.Join(names, ", ")
 }
 
-// saveProvider writes a provider into the settings and says so.
+// saveProvider writes a provider into the settings, with the length of the chosen model's context, and prints that. The
+// chosen model becomes the default model if there is none yet.
 func (p commands) saveProvider(ctx context.Context, cfg *config.Config, n *newProvider, models []app.ModelInfo) error {
 	file := root.SettingsFile(cfg)
 	useful := n.model != "" && cfg.Agent.Model == ""

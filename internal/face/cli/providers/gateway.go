@@ -12,10 +12,10 @@ import (
 	"collie/internal/tool"
 )
 
-// This file asks a running gateway about providers and keys, which it knows more about than the settings.
+// This file asks a running gateway about providers and keys, because it knows the present state of the keys.
 
-// gateway returns a client of the gateway that runs with the settings of this command, or nil if there is none. The
-// gateway knows the state of keys better than the file does. The caller closes the client.
+// gateway returns a client of the gateway that runs with the settings of this command, or nil if there is none. The caller
+// closes it.
 func (p commands) gateway(ctx context.Context, cfg *config.Config) *remote.Client {
 	g, sameSettings, err := p.FindGateway(ctx, cfg)
 	if err != nil || !sameSettings {

@@ -30,8 +30,8 @@ type found struct {
 	Models int      `json:"models,omitempty"`
 	Saved  bool     `json:"saved"`
 	Error  string   `json:"error,omitempty"`
-	key    string   // itself, where it is to be kept
-	form   string   // where it stays where it is
+	key    string   // the key, if it is to be stored as a secret
+	form   string   // the reference for the settings, if the key stays where it is
 	hints  []string // names of models
 }
 
@@ -55,6 +55,7 @@ func (p commands) importCommand() *cobra.Command {
 	return c
 }
 
+// imports shows each provider that was found, asks unless yes is set, and saves it.
 func (p commands) imports(ctx context.Context, envFile string, yes, untested bool) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -114,6 +115,7 @@ func (p commands) imports(ctx context.Context, envFile string, yes, untested boo
 	return nil
 }
 
+// foundNames joins the names of providers with where they were found.
 func foundNames(list []found) string {
 	var names []string
 	for _, f := range list {
@@ -177,7 +179,7 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 	return list, nil
 }
 
-// dotenv reads NAME=value lines.
+// dotenv parses the lines NAME=value of a .env file. Values may be quoted; comments are left out.
 func dotenv(text string) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -225,7 +227,8 @@ func opencodeKeys(env config.Env) (map[string]string, error) {
 	return out, nil
 }
 
-// takeOver tries a provider and saves it.
+// takeOver stores the key of a provider that was found, tries it unless untested is set, and saves the provider. Servers on
+// this machine are not tried.
 func (p commands) takeOver(ctx context.Context, cfg *config.Config, f *found, untested bool) error {
 	known := llmadmin.KnownProviders()[slices.Index(knownNames(), f.Name)]
 	n := &newProvider{Provider: known.Provider, untested: untested || known.Local}

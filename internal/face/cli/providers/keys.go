@@ -22,7 +22,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie keys`.
+// This file has the command `collie keys`, which manages the API keys of providers.
 
 // KeysCommand returns the command `collie keys`.
 func KeysCommand(shared *root.Program) *cobra.Command {
@@ -95,6 +95,7 @@ func (p commands) keysList(ctx context.Context, provider string) error {
 	return p.Table([]string{"PROVIDER", "KEY", "STATE", "LEVEL", "UNTIL", "WEIGHT", "MODELS", "SECRET", "WHY"}, cells)
 }
 
+// momentText returns a time without its year, "-" for the zero time.
 func momentText(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -110,6 +111,7 @@ type keyFlags struct {
 	secret string
 }
 
+// add adds the flags to a command, with --label if labelled is set.
 func (f *keyFlags) add(c *cobra.Command, labelled bool) {
 	flags := c.Flags()
 	if labelled {
@@ -194,6 +196,7 @@ func (p commands) keysSetCommand() *cobra.Command {
 	return c
 }
 
+// keysSet changes what the flags set, or without flags reads a new key. given reports whether a flag was given.
 func (p commands) keysSet(ctx context.Context, provider, label string, f *keyFlags, given func(flag string) bool) error {
 	cfg, pr, i, err := p.key("keys set", provider, label)
 	if err != nil {
@@ -221,7 +224,7 @@ func (p commands) keysSet(ctx context.Context, provider, label string, f *keyFla
 	return p.saveKeys(ctx, cfg, "keys set", pr, label)
 }
 
-// key finds a key in the settings.
+// key finds a key in the settings. It returns the provider and the index of the key in its Keys.
 func (p commands) key(op, provider, label string) (*config.Config, config.Provider, int, error) {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -262,6 +265,7 @@ func (p commands) removeKey(ctx context.Context, provider, label string) error {
 	return nil
 }
 
+// resetKey forgets the state of a key, in the running gateway or in the store.
 func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	cfg, _, _, err := p.key("keys reset", provider, label)
 	if err != nil {
@@ -283,6 +287,7 @@ func (p commands) resetKey(ctx context.Context, provider, label string) error {
 	return err
 }
 
+// resetHere forgets the state of a key in the store, if no gateway runs.
 func (p commands) resetHere(ctx context.Context, cfg *config.Config, provider, label string) error {
 	m, err := p.open(ctx, cfg)
 	if err != nil {
@@ -294,7 +299,7 @@ func (p commands) resetHere(ctx context.Context, cfg *config.Config, provider, l
 	return nil
 }
 
-// saveKeys writes the keys of a provider into the settings and reports it.
+// saveKeys writes the keys of a provider into the settings, prints that and puts it on record.
 func (p commands) saveKeys(ctx context.Context, cfg *config.Config, op string, pr config.Provider, label string) error {
 	file := root.SettingsFile(cfg)
 	if err := cfg.Edit(ctx, file, llmadmin.SaveKeys(&pr)); err != nil {
@@ -337,7 +342,7 @@ func (p commands) secretOf(ctx context.Context, cfg *config.Config, provider, la
 	return p.keep(ctx, cfg, provider, label, strings.TrimSpace(key))
 }
 
-// keep stores a key in the secret store.
+// keep stores a key as a secret and returns the reference for the settings.
 func (p commands) keep(ctx context.Context, cfg *config.Config, provider, label, key string) (form string, err error) {
 	switch {
 	case key == "":

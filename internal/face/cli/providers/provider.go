@@ -48,6 +48,7 @@ func (p commands) listCommand() *cobra.Command {
 	return c
 }
 
+// list prints the providers in the settings, or only the one called name.
 func (p commands) list(name string) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -86,6 +87,7 @@ type modelRow struct {
 	Output    *float64 `json:"outputPrice,omitempty"`
 }
 
+// listModels asks the providers for their models and prints them. It only warns if some providers do not answer.
 func (p commands) listModels(ctx context.Context, name string) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -121,6 +123,7 @@ func (p commands) listModels(ctx context.Context, name string) error {
 	return p.Table([]string{"MODEL", "CONTEXT", "TOOLS", "PRICE"}, cells)
 }
 
+// contextText returns the length of a model's context, with a question mark if it is a guess.
 func contextText(r modelRow) string {
 	text := strconv.Itoa(r.Context)
 	if r.Guessed {
@@ -129,6 +132,7 @@ func contextText(r modelRow) string {
 	return text
 }
 
+// priceText returns the prices of input and output, "-" if they are not known.
 func priceText(r modelRow) string {
 	if r.Input == nil {
 		return "-"
@@ -145,6 +149,7 @@ func (p commands) open(ctx context.Context, cfg *config.Config) (*app.Models, er
 	return app.OpenModelsWithoutGateway(ctx, cfg, app.Options{Env: p.Env, Logger: log})
 }
 
+// close closes what open has opened, and warns if the state of the keys could not be saved.
 func (p commands) close(m *app.Models) {
 	ctx, cancel := context.WithTimeout(context.Background(), root.StopTime)
 	defer cancel()
@@ -253,6 +258,7 @@ func (p commands) removeCommand() *cobra.Command {
 	}
 }
 
+// remove removes a provider with its secrets, and the default model if that is one of its models.
 func (p commands) remove(ctx context.Context, name string) error {
 	cfg, _, err := p.Settings()
 	if err != nil {

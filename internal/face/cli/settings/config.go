@@ -97,7 +97,8 @@ func (p commands) configGet(path string) error {
 	return err
 }
 
-// unknownSettingError returns the error for a path that is not a setting. err may name a similar one.
+// unknownSettingError returns the usage error for a path that is not a setting. err is the error that was found, whose text
+// may name a similar setting.
 func unknownSettingError(path string, cfg *config.Config, err error) error {
 	near := root.DidYouMean(path, settingPaths(cfg))
 	if _, known, ok := strings.Cut(err.Error(), "; did you mean "); ok && near == "" {
@@ -109,6 +110,7 @@ func unknownSettingError(path string, cfg *config.Config, err error) error {
 	return root.Usage("there is no such setting: %s%s", path, near)
 }
 
+// configPath prints the settings file, or with all every file and folder of this home.
 func (p commands) configPath(all bool) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -147,7 +149,7 @@ func (p commands) configPath(all bool) error {
 // setting is one value that is not an object.
 type setting struct{ path, value string }
 
-// leaves returns the settings in an object, sorted by path.
+// leaves returns the settings in an object and in the objects within it, sorted by path.
 func leaves(raw json.RawMessage) []setting {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {

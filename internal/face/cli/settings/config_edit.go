@@ -16,6 +16,7 @@ import (
 
 // This file has the commands `collie config set` and `collie config unset`.
 
+// configSet writes a setting, prints the warnings that it causes, and puts the change on record.
 func (p commands) configSet(ctx context.Context, path, typed string) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -108,6 +109,7 @@ func fileOf(op, path string, cfg *config.Config) (string, error) {
 	return s.File, err
 }
 
+// isServerPath reports whether a path leads to a server, or to a field of one.
 func isServerPath(names []string) bool {
 	return len(names) > 1 && (names[0] == "mcpServers" || names[0] == "servers")
 }

@@ -45,8 +45,7 @@ func GrantsCommand(shared *root.Program) *cobra.Command {
 	)
 }
 
-// allGrants lists and revokes the grants of all sessions, in this process or in the running
-// gateway.
+// allGrants lists and revokes the grants of all sessions. They are in the file of this home or in the running gateway.
 type allGrants interface {
 	List(ctx context.Context) ([]grantadmin.Grant, error)
 	Revoke(ctx context.Context, id string) (grantadmin.Grant, error)
@@ -64,7 +63,8 @@ func (p commands) grants(ctx context.Context) (g allGrants, end func(), err erro
 	return app.FileGrants(cfg, app.Options{Version: p.Version, Env: p.Env}), func() {}, nil
 }
 
-// sameGateway returns the gateway that runs with the settings of this command; nil where none does.
+// sameGateway returns a client for the gateway that runs with the settings of this command, nil if there is none or --local
+// is given. The caller closes it.
 func (p commands) sameGateway(ctx context.Context, cfg *config.Config) *remote.Client {
 	if p.Local {
 		return nil
@@ -150,7 +150,7 @@ func (p commands) grantsList(ctx context.Context) error {
 	return p.Table([]string{"ID", "ACTION", "WHERE", "RISK", "HOLDS", "USED"}, rows)
 }
 
-// scope says how long a grant holds.
+// scope says for how long, or for which conversation, a grant holds.
 func scope(g *grantadmin.Grant) string {
 	switch {
 	case g.Turn != "":

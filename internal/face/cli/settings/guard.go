@@ -19,7 +19,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie guard`, which shows and tries the checks on calls.
+// This file has the command `collie guard`, which shows the rules that judge calls, tries them on a call, and shows past
+// decisions.
 
 // GuardCommand returns the command `collie guard`.
 func GuardCommand(shared *root.Program) *cobra.Command {
@@ -51,6 +52,7 @@ func (p commands) guardNotifyCommand() *cobra.Command {
 	}
 }
 
+// guardNotify sends a test notification and prints where it went. The exit code is 1 if one could not be sent.
 func (p commands) guardNotify(ctx context.Context) error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -93,6 +95,7 @@ func (p commands) guardLogCommand() *cobra.Command {
 	return c
 }
 
+// guardLog prints the newest n decisions in the audit.
 func (p commands) guardLog(ctx context.Context, n int) error {
 	if n < 0 {
 		return root.Usage("-n is %d, expected a number of records, or 0 for all", n)
@@ -132,6 +135,7 @@ func (p commands) guardLog(ctx context.Context, n int) error {
 	return p.Table([]string{"TIME", "ORIGIN", "WHAT", "VERDICT", "RISK", "RULE", "APPROVER"}, rows)
 }
 
+// guardShow prints the modes of the checks and the rules in effect.
 func (p commands) guardShow() error {
 	cfg, err := p.Load()
 	if err != nil {
@@ -161,6 +165,7 @@ func (p commands) guardShow() error {
 	return p.Table([]string{"RULE", "DECISION", "FROM", "ABOUT"}, rows)
 }
 
+// guardTest prints what the rules find in the call that file describes.
 func (p commands) guardTest(file string) error {
 	cfg, err := p.Load()
 	if err != nil {

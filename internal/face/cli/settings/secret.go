@@ -18,7 +18,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file has the command `collie secret`.
+// This file has the command `collie secret`, which stores, lists and removes named secrets.
 
 // SecretCommand returns the command `collie secret`.
 func SecretCommand(shared *root.Program) *cobra.Command {
@@ -97,8 +97,8 @@ func (p commands) secretSet(ctx context.Context, name string) error {
 // maxSecret is the maximum number of bytes read from stdin.
 const maxSecret = 1 << 20
 
-// readSecret reads a value so that nobody can see it: never from the command line, which other users can read
-// and the shell stores.
+// readSecret reads the value of a secret from the terminal, without showing it, or from stdin. It never comes from the
+// command line, which other users can read and the shell stores.
 func (p commands) readSecret(name string) (string, error) {
 	var raw []byte
 	var err error

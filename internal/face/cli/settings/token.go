@@ -14,7 +14,7 @@ import (
 	"collie/internal/face/httpserver/tokens"
 )
 
-// This file has the command `collie token`.
+// This file has the command `collie token`, which manages the named tokens of clients.
 
 // TokenCommand returns the command `collie token`.
 func TokenCommand(shared *root.Program) *cobra.Command {
@@ -43,6 +43,7 @@ func TokenCommand(shared *root.Program) *cobra.Command {
 	)
 }
 
+// tokenFlags are the flags of `collie token add`.
 type tokenFlags struct {
 	profile  string
 	scopes   []string
@@ -73,6 +74,7 @@ func (p commands) tokenAddCommand() *cobra.Command {
 	return c
 }
 
+// tokenAdd stores a token with these scopes and prints its secret.
 func (p commands) tokenAdd(ctx context.Context, t tokens.Token, scopes []string) error {
 	cfg, _, err := p.Settings()
 	if err != nil {
@@ -103,7 +105,7 @@ func (p commands) tokenAdd(ctx context.Context, t tokens.Token, scopes []string)
 	return nil
 }
 
-// showSecret prints only the secret, so that it can be piped.
+// showSecret prints nothing but the secret, so that it can be piped. With --json it prints the name too.
 func (p commands) showSecret(name, secret string) error {
 	if p.JSON {
 		return p.PrintJSON(map[string]string{"name": name, "token": secret})
