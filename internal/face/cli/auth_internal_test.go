@@ -23,7 +23,7 @@ type typed struct {
 	home string
 }
 
-// newTyped makes a home that keeps secrets in a file and has one server, named notes.
+// newTyped makes a home that keeps secrets in a file and has two servers: notes at url, and local.
 func newTyped(t *testing.T, url string) typed {
 	t.Helper()
 	home := t.TempDir()
@@ -67,6 +67,7 @@ func (w *watched) String() string {
 	return w.b.String()
 }
 
+// shownURL matches a URL that stands alone on an indented line.
 var shownURL = regexp.MustCompile(`(?m)^  (http\S+)$`)
 
 // address waits for the sign-in address that the command shows.
@@ -80,6 +81,7 @@ func (w *watched) address(t *testing.T) string {
 	return m[1]
 }
 
+// A person signs in at a server through a browser on this machine, and out again. The tokens never show.
 func TestSignInAndOut(t *testing.T) {
 	t.Parallel()
 	provider := signintest.New(t, signintest.Behaviour{AnnounceIss: true})
@@ -146,6 +148,7 @@ func TestSignInWithCode(t *testing.T) {
 	y.hides("canary", log.String())
 }
 
+// The value of a secret is neither on stderr nor readable in any file, and values that cannot be right are refused.
 func TestSecretNeverShows(t *testing.T) {
 	t.Parallel()
 	y := newTyped(t, "http://127.0.0.1:1/mcp")

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// A command line that begins with a tool is a call; names of commands take precedence.
 func TestToolsStandForCalls(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -20,6 +20,7 @@ func TestConnectAtATerminal(t *testing.T) {
 	t.Run("the tools for notes", func(t *testing.T) { testConnectAsksForNotes(t, program) })
 }
 
+// The questions that connect asks.
 const (
 	notesQuestion    = "Give Cursor the tools for your notes too? [Y/n] "
 	settingsQuestion = "Connect the client to those? [Y/n] "

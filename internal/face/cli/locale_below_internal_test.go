@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// spoken are packages below the commands whose texts people read at the terminal, however these are passed
-// on: findings, problems, steps and errors. Of the other packages, only messages and hints of errors must be
-// in the catalog.
+// This file checks that the texts of packages other than the commands, which people read too, are in the Chinese catalog.
+
+// spoken are packages whose texts people read at the terminal, however these are passed on: findings, problems, steps and
+// errors. Of the other packages, only messages and hints of errors must be in the catalog.
 var spoken = []string{
 	"agent/library", "app", "arguments", "config", "pipeline/audit", "process", "secret", "secret/admin", "source/siyuan/access", "source/siyuan/admin",
 	"source/siyuan/connection", "source/upstream", "source/upstream/admin", "source/upstream/entry", "source/upstream/entry/admin",
@@ -21,7 +22,7 @@ var spoken = []string{
 	"source/upstream/toolcache/admin", "units", "vault/admin", "vault/folder",
 }
 
-// helped are packages whose messages and hints must be in the catalog also where a function makes the error of them.
+// helped are packages whose notices must be in the catalog too: the second arguments of methods called Notice.
 var helped = regexp.MustCompile(`^(agent|chat|llm|store)(/|$)`)
 
 // unspoken are packages whose texts go to programs, and packages of tests.
@@ -39,7 +40,8 @@ var wordless = regexp.MustCompile(`(?s)^(?:Collie joins|collie audit |…\[|(?:a
 // unseen matches functions whose arguments are not shown to people.
 var unseen = regexp.MustCompile(`(?i)\blog(ger)?\.(Debug|Info|Warn|Error)$|^(panic|lazyregexp\.New|slog\..*)$`)
 
-// below returns the texts of the packages below that must be in the catalog, with their places.
+// below returns the texts of packages other than the commands that must be in the catalog, with their places. It finds them
+// in the syntax trees of the sources.
 func below(t *testing.T) map[string]string {
 	t.Helper()
 	top := filepath.Join("..", "..")
@@ -130,8 +132,8 @@ func below(t *testing.T) map[string]string {
 	return out
 }
 
-// questions hands on what a person reads in a question beside what others have written: the effects of dangerous actions, and
-// the reasons of rules.
+// questions calls says for the texts of ours that a person reads in a question: the effects of dangerous actions, and the
+// reasons of rules.
 func questions(f *ast.File, says func(ast.Expr)) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch x := n.(type) {
@@ -157,7 +159,7 @@ func questions(f *ast.File, says func(ast.Expr)) {
 	})
 }
 
-// isText hands n on if it is a text.
+// isText calls says for n if n is a text or a sum. It returns true for a sum, whose parts are then not visited.
 func isText(n ast.Node, says func(ast.Expr)) bool {
 	switch x := n.(type) {
 	case *ast.BinaryExpr:
@@ -169,7 +171,7 @@ func isText(n ast.Node, says func(ast.Expr)) bool {
 	return false
 }
 
-// opsElsewhere matches packages whose errors no terminal shows: those for browsers and those of tests.
+// opsElsewhere matches packages whose errors are not shown at a terminal: those for browsers and those of tests.
 var opsElsewhere = regexp.MustCompile(`^(face/web|.*test)(/|$)`)
 
 // operations returns the texts that errors anywhere give as the operation, with their places: literals and
@@ -235,8 +237,8 @@ func operations(t *testing.T) map[string]string {
 	return out
 }
 
-// qualified returns the name of a function that the package in the folder dir calls, with that of the package it is in.
-// A method counts as one of its own package.
+// qualified returns the name of a function that the package in the folder dir calls, with the name of that package. A method
+// counts as one of the calling package.
 func qualified(name, dir string) string {
 	if pkg, _, ok := strings.Cut(name, "."); ok && pkg == filepath.Base(dir) {
 		return name

@@ -20,6 +20,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file checks that the texts of commands are in the Chinese catalog, and that the catalog fits them.
+
 // verbs matches the verbs of a format and the argument numbers in them.
 var verbs = regexp.MustCompile(`%[-+#.0-9]*(?:\[([0-9]+)\])?[-+#.0-9]*([a-zA-Z%])`)
 
@@ -31,7 +33,7 @@ var prose = regexp.MustCompile(`[A-Za-z]{2,}[:;,.]? +(?:[A-Za-z]{2,}|%)|% [a-z]{
 var untold = regexp.MustCompile(`^(?:\s*(?:<|</?[a-z?!]|Description=)|Bearer |\{"|event: error$|cli: |collie: %s$|catalog, line` +
 	`| ?--[a-z-]+(?: %s)? ?$| -- npx |%s-json %s$|(?:collie )?%s \(%s, %s/%s\)\n?$|exit code %d$|Task Scheduler$|siyuan carry$|collie %s(?: %s| help)?$|loginctl |chmod 700 )`)
 
-// isTyped reports whether a text is a command line, or the name of a command.
+// isTyped reports whether a text is a command line, or the name of a command, which is not translated.
 func isTyped(root *cobra.Command, text string) bool {
 	words := strings.Fields(strings.TrimPrefix(text, "sudo "))
 	if len(words) > 0 && words[0] == "collie" {
@@ -342,7 +344,7 @@ func TestCatalogHasNothingElse(t *testing.T) {
 	}
 }
 
-// ofOthers are texts of cobra, pflag and the system.
+// ofOthers are texts in the catalog that cobra, pflag or the operating system print.
 var ofOthers = []string{
 	"no such file or directory", "permission denied", "connection refused", "no space left on device", "read-only file system",
 	"is a directory", "file exists", "context deadline exceeded", "i/o timeout",
@@ -373,7 +375,7 @@ func TestTranslationsTakeTheSameArguments(t *testing.T) {
 	}
 }
 
-// arguments are the verbs of a format by the number of what they show.
+// arguments returns the verbs of a format by the number of the argument that each shows.
 func arguments(format string) map[int]string {
 	out := map[int]string{}
 	next := 1

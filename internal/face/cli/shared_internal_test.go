@@ -9,6 +9,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// newProgram returns a program with this stdin and an empty environment, and buffers for stdout and stderr.
 func newProgram(stdin string) (p program, out, errw *bytes.Buffer) {
 	out, errw = new(bytes.Buffer), new(bytes.Buffer)
 	return program{&root.Program{Version: "test", In: strings.NewReader(stdin), Output: output.Output{Out: out, Err: errw, Env: config.EnvOf()}}}, out, errw

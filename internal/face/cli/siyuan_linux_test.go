@@ -80,6 +80,7 @@ func session(t *testing.T, program, home string, answers [][2]string, env []stri
 	return cmd.ProcessState.ExitCode(), strings.ReplaceAll(screen.String(), "\r\n", "\n")
 }
 
+// settingsIn returns the settings file of a home, "" if there is none.
 func settingsIn(t *testing.T, home string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(home, "collie.json"))
@@ -242,8 +243,8 @@ func testPeopleAreAsked(t *testing.T, program string) {
 	}
 }
 
-// When a SiYuan is set up, the person is asked whether to carry over the notes of the vault; and when it is
-// removed, whether to carry them back.
+// When SiYuan is set up, the person is asked whether to carry over the levels of the vault. When its connection is removed,
+// the person is asked whether to carry over SiYuan's switches to the vault.
 func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 	t.Parallel()
 	home := withFileSecrets(t)
@@ -280,7 +281,7 @@ func testInitOffersWhatTheVaultHas(t *testing.T, program string) {
 	}
 }
 
-// Ctrl-D at a yes/no question means no, and the output says so. What cannot be done is reported before any
+// Ctrl-D at a yes/no question means no, and the output says so. A restore that cannot be done is refused before any
 // question.
 func TestEndOfInputIsNo(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
+// The verdict tells faults from remarks, such as that a crash has torn the last line.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 7, 28, 9, 0, 0, 0, time.Local)
@@ -47,6 +48,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// recordRow shows each kind of record with its subject and its message or detail.
 func TestRecordRow(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 7, 28, 9, 0, 0, 0, time.Local)
@@ -76,7 +78,7 @@ func TestRecordRow(t *testing.T) {
 	}
 }
 
-// A column is wide enough for a time, so that nothing is cut off.
+// The column of times is as wide as a time, long or short, so that nothing is cut off.
 func TestTimesFitTheirColumn(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{0, 80, roomForTime - 1, roomForTime, 200} {

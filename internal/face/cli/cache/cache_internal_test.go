@@ -16,6 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
+// longTime takes days too, and refuses what is not a duration.
 func TestLongTime(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
@@ -66,6 +67,7 @@ func TestChangesOf(t *testing.T) {
 	}
 }
 
+// The table leaves out columns in which no server has a value.
 func TestCachedTable(t *testing.T) {
 	t.Parallel()
 	kept := serveradmin.CachedServer{Era: "modern", Entry: []byte("{}")}
@@ -87,6 +89,7 @@ new     miss     -          -      -        -        -       -           no_entr
 	}
 }
 
+// The details of an entry are all that it says, in rows.
 func TestCachedDetails(t *testing.T) {
 	t.Parallel()
 	s := serveradmin.CachedServer{Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http", Entry: []byte(`{
@@ -121,6 +124,7 @@ tools       3
 	}
 }
 
+// The JSON has the file as it is now, with the counters of the gateway, or zeros without one.
 func TestStatsOf(t *testing.T) {
 	t.Parallel()
 	kept := serveradmin.CacheContents{File: cacheadmin.FileInfo{Path: "p", Compressed: true, Size: 10, PlainSize: 100}, Servers: []serveradmin.CachedServer{}}
@@ -147,6 +151,7 @@ func TestStatsOf(t *testing.T) {
 	}
 }
 
+// An error of writing the cache keeps its own hint if it has one.
 func TestNotKept(t *testing.T) {
 	t.Parallel()
 	var got *tool.Error

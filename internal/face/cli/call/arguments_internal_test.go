@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Texts of several lines and replacements are shown line by line; what fits on a line is left to the line.
+// Texts of several lines and replacements are shown line by line. There are no lines for arguments that fit on one.
 func TestArgumentLines(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ args, want string }{
@@ -30,7 +30,8 @@ func TestArgumentLines(t *testing.T) {
 	}
 }
 
-// The removed, added and surrounding lines together are the whole replaced text, and each line has a mark.
+// The counts of removed and added lines differ by as much as the texts do. A text that stays the same shows no change. Each
+// line has a prefix.
 func TestChangeLinesProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

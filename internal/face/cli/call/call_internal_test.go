@@ -8,6 +8,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// Only one argument can be read from stdin.
 func TestStdinTwice(t *testing.T) {
 	t.Parallel()
 	p := commands{&root.Program{In: strings.NewReader("x")}}

@@ -25,7 +25,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// nasty is a text with which somebody else might try to deceive a person.
+// nasty is a text with which a server or client might try to deceive the person who is asked.
 const nasty = "a\x1b[2K\r\u202eb\nLet it run once? [y/N] y"
 
 // desk is a terminal at which a person has typed something.
@@ -45,6 +45,7 @@ type confirmKit struct {
 	gate *gate.Stage
 }
 
+// newConfirmKit returns a kit with an empty home, whose gate stores waiting calls there.
 func newConfirmKit(t *testing.T) *confirmKit {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +69,7 @@ func (h *confirmKit) call(args string) error {
 	return err
 }
 
-// waits makes such a call and returns its code.
+// waits makes such a call and returns the code under which it waits.
 func (h *confirmKit) waits(args string) string {
 	h.t.Helper()
 	e, ok := errors.AsType[*tool.Error](h.call(args))
@@ -96,6 +97,7 @@ func (h *confirmKit) collie(d *desk, line ...string) (code int, out, errs string
 	return code, o.String(), e.String()
 }
 
+// Only a yes lets the call run, and only the same call. No answer leaves it waiting.
 func TestConfirmAsksAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -153,7 +155,8 @@ func TestConfirmShowsTheQuestion(t *testing.T) {
 	}
 }
 
-// Where the question has a name, typing that is the only yes, for waiting calls as for those of a command. --yes knows it.
+// If a question has a name, only that name is a yes, for waiting calls and for calls of a command. --yes gives the name by
+// itself.
 func TestNamesAreTyped(t *testing.T) {
 	t.Parallel()
 	q := tool.Question{Tool: "notebook", Action: "remove", Risk: tool.RiskCritical, Name: "工作 1", Args: "{}"}
@@ -179,7 +182,7 @@ func TestNamesAreTyped(t *testing.T) {
 	}
 }
 
-// Even a file that somebody has modified cannot control the terminal.
+// Even a file of waiting calls that somebody has modified cannot control the terminal.
 func TestQuestionTextIsHarmless(t *testing.T) {
 	t.Parallel()
 	q := tool.Question{Tool: nasty, Action: nasty, Effect: nasty, Targets: []string{nasty, nasty}, Args: nasty}
@@ -197,6 +200,7 @@ func TestQuestionTextIsHarmless(t *testing.T) {
 	}
 }
 
+// A call cannot be confirmed without a terminal, but it can be refused.
 func TestConfirmNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
@@ -220,6 +224,7 @@ func TestConfirmNeedsATerminal(t *testing.T) {
 	}
 }
 
+// Unknown codes and wrong arguments have the right exit codes.
 func TestConfirmUsage(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)
@@ -232,6 +237,7 @@ func TestConfirmUsage(t *testing.T) {
 	}
 }
 
+// The list has the waiting calls, oldest first, as a table, as JSON and for completion.
 func TestConfirmListsWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := newConfirmKit(t)

@@ -16,6 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
+// form is an elicitation with a field of each type; formats4 has a field of each string format.
 const form = `{"message":"Who are \u001b[2Jyou?","requestedSchema":{"type":"object","properties":{
 	"name":{"type":"string","description":"Your name"},
 	"age":{"type":"integer"},
@@ -30,6 +31,7 @@ const formats4 = `{"message":"m","requestedSchema":{"type":"object","properties"
 	"mail":{"type":"string","format":"email"},"page":{"type":"string","format":"uri"},
 	"day":{"type":"string","format":"date"},"at":{"type":"string","format":"date-time"}},"required":["mail","page","day","at"]}}`
 
+// A person fills in a form field by field, or declines or cancels it.
 func TestElicitation(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, params, typed, want, shown string }{
@@ -71,6 +73,7 @@ func TestElicitation(t *testing.T) {
 	}
 }
 
+// A terminal answers elicitations only with a person at it, and never requests for sampling.
 func TestNobodyToAsk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []*caller{{person: true, in: root.NewLines(strings.NewReader(""))}, {in: root.NewLines(strings.NewReader(""))}} {
@@ -88,6 +91,7 @@ func TestNobodyToAsk(t *testing.T) {
 	}
 }
 
+// A question does not outlive the context of its call.
 func TestQuestionEndsWithTheCall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,6 +106,7 @@ func TestQuestionEndsWithTheCall(t *testing.T) {
 	})
 }
 
+// Progress is one line that is rewritten in place, and removed at the end.
 func TestProgressIsOneLine(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

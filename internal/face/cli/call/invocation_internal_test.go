@@ -11,11 +11,13 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// newProgram returns the commands with this stdin and an empty environment, and buffers for stdout and stderr.
 func newProgram(stdin string) (p commands, out, errw *bytes.Buffer) {
 	out, errw = new(bytes.Buffer), new(bytes.Buffer)
 	return commands{&root.Program{Version: "test", In: strings.NewReader(stdin), Output: output.Output{Out: out, Err: errw, Env: config.EnvOf()}}}, out, errw
 }
 
+// split takes the flags of collie call out of a command line, and leaves those of the action.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -69,7 +71,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// The list for the help pages matches the flags of the command line.
+// ownFlags has exactly the flags of collie call, as the help pages of actions need it.
 func TestTakenFlags(t *testing.T) {
 	t.Parallel()
 	p, _, _ := newProgram("")
@@ -92,7 +94,7 @@ func TestTakenFlags(t *testing.T) {
 	}
 }
 
-// Behind the tool of a server the flags that name a kernel are that tool's own.
+// After the tool of another server, flags such as --url are arguments of that tool and do not name a kernel.
 func TestKernelFlagsOfOthers(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]struct{ url, rest string }{

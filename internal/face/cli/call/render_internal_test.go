@@ -13,6 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
+// A result is shown part by part, and structured content only if no text says the same.
 func TestReadable(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, result, want string }{
@@ -45,6 +46,7 @@ func TestReadable(t *testing.T) {
 	}
 }
 
+// With --json the bytes of the server are printed; a failed result goes to stderr and sets the exit code.
 func TestShow(t *testing.T) {
 	t.Parallel()
 	const odd = `{ "content":[{"type":"text","text":"\u00e9"}] ,"n":1.0}`
@@ -81,6 +83,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// The estimate counts four ASCII bytes as one token, and every other character as one.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "a": 1, "abcd": 1, "abcde": 2, "笔记": 2, "ab笔记": 3} {
@@ -90,6 +93,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
+// gaveUp leaves an error alone if there was neither an interrupt nor a timeout.
 func TestGaveUpKeepsWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	err := error(&tool.Error{Kind: tool.Crashed})
@@ -98,6 +102,7 @@ func TestGaveUpKeepsWhatIsKnown(t *testing.T) {
 	}
 }
 
+// Errors about arguments name the flags as a person types them.
 func TestErrorsNameFlags(t *testing.T) {
 	t.Parallel()
 	err := inFlags(&tool.Error{Kind: tool.Invalid, Fields: []tool.Field{

@@ -22,6 +22,7 @@ func viewed(payload string) string {
 	return v.render(gjson.Parse(payload))
 }
 
+// Payloads of our own actions are shown with what matters first, each kind of value in its own form.
 func TestOwnResults(t *testing.T) {
 	t.Parallel()
 	var many []string
@@ -94,6 +95,7 @@ func TestOwnResults(t *testing.T) {
 	}
 }
 
+// Long values are cut to a line.
 func TestValuesAreCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("长", 200)
@@ -104,6 +106,7 @@ func TestValuesAreCut(t *testing.T) {
 	}
 }
 
+// The mark of success has a colour if the view has colours.
 func TestColourOnlyAtATerminal(t *testing.T) {
 	t.Parallel()
 	v := &resultView{action: "a.b", colour: true}
@@ -112,6 +115,7 @@ func TestColourOnlyAtATerminal(t *testing.T) {
 	}
 }
 
+// With --json the payload is one line, and the exit code tells whether a part is missing.
 func TestOwnResultsForPrograms(t *testing.T) {
 	t.Parallel()
 	target := &namedTarget{tool: &tool.Tool{Name: "fs"}, action: &tool.Action{Name: "ls", Strict: true}}

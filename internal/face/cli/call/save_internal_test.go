@@ -13,7 +13,7 @@ import (
 	"collie/internal/tool"
 )
 
-// The person names one file; further files from a server overwrite no others.
+// --save overwrites only the file that the person names; further images of the result get free names.
 func TestSaveLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,6 +20,7 @@ func gateway(t *testing.T, src tool.Source) *remote.Client {
 	return r
 }
 
+// call returns a request for a call as collie call makes it.
 func call(name, args string, caller tool.Caller) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }

@@ -7,8 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
-// A y answers a question, or the number of a grant that it offers; only its name answers one that has a name: letters of it
-// answer nothing.
+// A y, or the number of an offered grant, answers a question with a yes. A question that has a name needs the whole name and
+// Enter.
 func TestQuestionKeys(t *testing.T) {
 	t.Parallel()
 	const no, yes, named = `{"confirm":false}`, `{"confirm":true}`, `{"confirm":true,"name":"yes"}`

@@ -10,7 +10,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
-// What a snapshot has beyond what was printed is printed, and once, however many snapshots come.
+// The printer prints what a snapshot has beyond the events before it, and prints it only once if several snapshots come.
 func TestSnapshotPrintsWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	var out, stderr bytes.Buffer

@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// The doctor tells private folders from readable, unwritable and missing ones, and leaves no file behind.
 func TestCheckFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

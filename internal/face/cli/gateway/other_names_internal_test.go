@@ -13,6 +13,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// The variables of another program apply where neither flags nor settings say the same, and wrong values are usage errors.
 func TestOtherNames(t *testing.T) {
 	t.Parallel()
 	load := func(settings string) config.Config {

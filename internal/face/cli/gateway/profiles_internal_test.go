@@ -6,7 +6,7 @@ import (
 	"collie/internal/config"
 )
 
-// A change that could let a client see or do more is told from one that cannot.
+// widens finds the changes of a profile that could let a client see or do more.
 func TestWidens(t *testing.T) {
 	t.Parallel()
 	filter := func(include, exclude []string) config.Profile {

@@ -17,6 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
+// update is the flag that has TestUnits write the golden files.
 var update = flag.Bool("update", false, "write the golden files")
 
 // oddService is a service whose values are easily quoted wrongly.
@@ -28,6 +29,7 @@ func oddService(system bool) *serviceSpec {
 	}
 }
 
+// The files and commands for each service manager are those of the golden files.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -79,7 +81,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// An XML parser reads the same words from the files that were put in.
+// An XML parser reads from the files for launchd and the Task Scheduler the words that were written into them.
 func TestUnitsKeepTheWords(t *testing.T) {
 	t.Parallel()
 	s := oddService(false)
@@ -113,6 +115,7 @@ func TestUnitsKeepTheWords(t *testing.T) {
 	}
 }
 
+// The file for the Task Scheduler is UTF-16 with a byte order mark.
 func TestTaskIsUTF16(t *testing.T) {
 	t.Parallel()
 	b := taskUnit(oddService(false)).bytes()
@@ -121,6 +124,7 @@ func TestTaskIsUTF16(t *testing.T) {
 	}
 }
 
+// Words of a command line are quoted by the rules of Windows programs.
 func TestWindowsWord(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -132,6 +136,7 @@ func TestWindowsWord(t *testing.T) {
 	}
 }
 
+// systemdMissing says what keeps systemd from being used.
 func TestWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	have := func(paths ...string) func(string) bool {
@@ -165,6 +170,7 @@ func TestWhatIsMissing(t *testing.T) {
 	}
 }
 
+// The output of each service manager is read as a state and a detail.
 func TestManagerStates(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -203,6 +209,7 @@ func bare(t *testing.T, args ...string) (code int, out, errw, home string) {
 	return code, o.String(), e.String(), home
 }
 
+// Without a service manager, the commands say so and write nothing; --print works all the same.
 func TestServiceWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	code, out, errw, _ := bare(t, "service", "status")

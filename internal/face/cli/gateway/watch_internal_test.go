@@ -10,6 +10,7 @@ import (
 	"collie/internal/config"
 )
 
+// needRestart names the sections whose changes a running gateway does not apply.
 func TestWhatNeedsARestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "collie.json")

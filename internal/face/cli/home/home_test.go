@@ -57,7 +57,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-// The lock of a gateway that was killed may be left for a moment: to a child that has not become its own program yet.
+// After a gateway was killed, a child of it may hold the lock for a moment. Claim waits for that, but not for ever.
 func TestClaimAfterAKill(t *testing.T) {
 	t.Parallel()
 	paths := config.Paths{State: filepath.Join(t.TempDir(), "state")}

@@ -7,6 +7,7 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// po is a small catalog.
 const po = `# a comment
 msgid "removed %s from %s\n"
 msgstr "已从 %[2]s 中移除 %[1]s\n"
@@ -37,6 +38,7 @@ msgstr ""
 "另一行的 %d %%"
 `
 
+// Finished sentences are translated by their formats. Values of one word, which may be names, stay.
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	c := locale.Parse(po)
@@ -77,6 +79,7 @@ func TestParseRefuses(t *testing.T) {
 	locale.Parse("msgid no quotes")
 }
 
+// Every Chinese locale has the Chinese catalog, all others are English.
 func TestOfLocale(t *testing.T) {
 	t.Parallel()
 	for name, chinese := range map[string]bool{"zh_CN.UTF-8": true, "zh": true, "ZH_tw": true, "": false, "C.UTF-8": false, "en_GB": false} {

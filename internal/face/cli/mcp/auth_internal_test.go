@@ -9,6 +9,7 @@ import (
 	"collie/internal/face/cli/root"
 )
 
+// Without a display, opening a page in the browser fails, so that the address is shown instead.
 func TestNoDisplayIsAnError(t *testing.T) {
 	t.Parallel()
 	p := commands{&root.Program{Output: output.Output{Env: config.EnvOf("PATH=/nowhere")}}}

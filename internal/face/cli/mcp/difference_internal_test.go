@@ -83,6 +83,7 @@ func follows(text []string, got []differenceLine, sign rune) (int, bool) {
 	return len(text), at[len(text)]
 }
 
+// For texts that would take too long to compare, all old lines come first and then all new ones.
 func TestDifferenceOfMuch(t *testing.T) {
 	t.Parallel()
 	was, now := slices.Repeat([]string{"a", "b"}, 3000), slices.Repeat([]string{"b", "c"}, 3000)
@@ -92,6 +93,7 @@ func TestDifferenceOfMuch(t *testing.T) {
 	}
 }
 
+// FuzzLegible: the readable lines of a JSON text still hold the same value.
 func FuzzLegible(f *testing.F) {
 	for _, s := range []string{`"a\nb"`, `{"a":"\u57ce\ud800\"","b":[1,2]}`, `{"a":"\\"}`, `{`, ``, `"\`} {
 		f.Add([]byte(s))

@@ -12,6 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
+// The table has a row for each server, without columns that would be empty.
 func TestServerTable(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 7, 28, 18, 0, 0, 0, time.UTC)
@@ -71,6 +72,7 @@ p      disabled  -         -       untrusted: collie mcp trust /w shows what thâ
 	}
 }
 
+// The words and flags of collie mcp add become an entry of the settings, or a usage error.
 func TestNewServerFromFlags(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -122,6 +124,7 @@ func TestNewServerFromFlags(t *testing.T) {
 	}
 }
 
+// A server without a stable reason shows its detail alone.
 func TestReasonWithoutAReason(t *testing.T) {
 	t.Parallel()
 	r := serverRow{}

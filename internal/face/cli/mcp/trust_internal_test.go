@@ -11,6 +11,7 @@ import (
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
+// collie mcp trust takes the folder of a project, its .collie folder, or its settings file.
 func TestProjectDir(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
@@ -38,6 +39,7 @@ func TestProjectTextHidesNothing(t *testing.T) {
 	}
 }
 
+// profilesNaming finds the settings of profiles that name a server, and not those that name a longer name.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Profiles: map[string]config.Profile{

@@ -98,7 +98,7 @@ func (p commands) saveConnection(ctx context.Context, cfg *config.Config, op, na
 	return file, nil
 }
 
-// unsetting returns the change that removes a setting. It is no error if the setting does not exist.
+// unsetting returns the change that removes a setting, if it exists.
 func unsetting(path string) func(text []byte) ([]byte, error) {
 	found := false
 	change := config.Unsetting(path, &found)

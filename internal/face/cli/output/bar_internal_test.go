@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// The line of a progress bar fits the terminal, whatever the numbers and names are.
 func TestBarLine(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// Ago is exact to the second, and a time in the future counts as now.
 func TestAgo(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -15,6 +16,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
+// Harmless replaces all control characters except tabs and line breaks.
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	const evil = "a\x1b[2Jb\r\x07\u009b\u202ec\td\ne"
@@ -23,6 +25,7 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
+// Columns are aligned by the width of characters on a terminal, and cut if it is narrow.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	head := []string{"TOOL", "N", "", "ABOUT"}

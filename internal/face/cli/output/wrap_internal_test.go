@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Text is wrapped between words and between wide characters, but not before punctuation.
 func TestWrapped(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -27,6 +28,7 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
+// FuzzWrapped: wrapping loses nothing but spaces, and no line that could be broken is too long.
 func FuzzWrapped(f *testing.F) {
 	f.Add("one two  three 笔记。end", 7)
 	f.Fuzz(func(t *testing.T, text string, width int) {
@@ -43,6 +45,7 @@ func FuzzWrapped(f *testing.F) {
 	})
 }
 
+// A second column is wrapped with its continuation lines below it.
 func TestHanging(t *testing.T) {
 	t.Parallel()
 	got := WrapSecondColumn("Flags:\n      --tls-cert FILE    certificate of the gateway, in PEM form\n  -h  help\n", 44)
@@ -104,6 +107,7 @@ func TestRowsKeepTimes(t *testing.T) {
 	}
 }
 
+// Heads are bold and outcomes have colours, but only at a terminal.
 func TestColours(t *testing.T) {
 	t.Parallel()
 	on := Painter(true)

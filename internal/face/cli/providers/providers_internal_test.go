@@ -24,6 +24,7 @@ type home struct {
 	env []string
 }
 
+// newHome returns an empty home, with the address of a running provider that has two models.
 func newHome(t *testing.T) *home {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,6 +43,7 @@ func newHome(t *testing.T) *home {
 	return h
 }
 
+// write writes a file of the home.
 func (h *home) write(name, text string) {
 	h.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(filepath.Join(h.dir, name)), 0o700); err != nil {
@@ -52,6 +54,7 @@ func (h *home) write(name, text string) {
 	}
 }
 
+// read returns the text of a file of the home.
 func (h *home) read(name string) string {
 	h.t.Helper()
 	raw, err := os.ReadFile(filepath.Join(h.dir, name))
@@ -77,6 +80,7 @@ func (h *home) run(stdin string, args ...string) (text string, code int) {
 	return out.String(), code
 }
 
+// A provider is added with a key, gets further keys, is tested, and is removed with its secrets.
 func TestProviderFromStartToEnd(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -149,6 +153,7 @@ func TestProviderFromStartToEnd(t *testing.T) {
 	}
 }
 
+// Keys in the environment, in a .env file and of opencode become providers, and none of them stands in the settings.
 func TestImport(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -31,6 +31,7 @@ func gateway(t *testing.T, src tool.Source) *Client {
 	return r
 }
 
+// Tools, lists and servers arrive as the gateway has them, and only with its control key.
 func TestRemoteReads(t *testing.T) {
 	t.Parallel()
 	action := tooltest.Action("log", `"properties":{"a":{"pattern":"<&>"}}`)
@@ -57,10 +58,12 @@ func TestRemoteReads(t *testing.T) {
 	}
 }
 
+// call returns a request for a call.
 func call(name, args string, caller tool.Caller) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args), Caller: caller}
 }
 
+// Arguments and results pass the gateway byte for byte, and the call is one of the person at the terminal.
 func TestRemoteKeepsTheBytes(t *testing.T) {
 	t.Parallel()
 	const args, result = `{ "a":1.0,"b":"<\u00e9>" }`, `{ "content":[] ,"n":12345678901234567890,"t":"<\u00e9>"}`
@@ -80,6 +83,7 @@ func TestRemoteKeepsTheBytes(t *testing.T) {
 	}
 }
 
+// Errors of the pipeline, of a source and of a server arrive with everything they say.
 func TestRemoteErrors(t *testing.T) {
 	t.Parallel()
 	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log", `"required":["path"]`), tooltest.Action("push"), tooltest.Action("pull")))
@@ -133,6 +137,7 @@ func (*scripted) Ask(_ context.Context, method string, params json.RawMessage) (
 	return json.RawMessage(`{"action":"accept","content":` + string(params) + `}`), nil
 }
 
+// While a call runs, its caller gets notifications and answers questions.
 func TestRemoteCallerIsToldAndAsked(t *testing.T) {
 	t.Parallel()
 	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
@@ -163,6 +168,7 @@ func TestRemoteCallerIsToldAndAsked(t *testing.T) {
 	}
 }
 
+// A call that its caller gives up is cancelled in the gateway too.
 func TestRemoteCancel(t *testing.T) {
 	t.Parallel()
 	src := tooltest.NewFake("git", tooltest.Offer("git", tooltest.Action("log")))
@@ -187,6 +193,7 @@ func TestRemoteCancel(t *testing.T) {
 	}
 }
 
+// If the gateway ends during a call, nobody knows whether the call took effect, and the error says so.
 func TestRemoteThatGoesAway(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -230,6 +237,7 @@ func TestRemoteThatRefuses(t *testing.T) {
 	}
 }
 
+// Logs of a server are read once or followed, and errors end them.
 func TestRemoteLogs(t *testing.T) {
 	t.Parallel()
 	r := gateway(t, tooltest.NewFake("git", tooltest.Offer("git")))

@@ -5,6 +5,7 @@ import (
 	"time"
 )
 
+// Moment takes durations before now, times of today, dates and RFC 3339.
 func TestMoment(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("here", 8*3600)

@@ -4,6 +4,7 @@ import (
 	"testing"
 )
 
+// Calls in the notation for models become command lines, and everything else stays.
 func TestInCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -27,7 +28,7 @@ func TestInCommands(t *testing.T) {
 	}
 }
 
-// In any text, what is not a call stays unchanged, and WithCommandLines returns.
+// WithCommandLines ends for any text, and leaves a text without calls and help pages unchanged.
 func FuzzInCommands(f *testing.F) {
 	f.Add(`fs(action="ls", path="/") x`)
 	f.Add(`fs(action="ls", path="/`)

@@ -8,6 +8,7 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// An input of a server is asked with its options, and answered by one of them, by its number, or by free text.
 func TestInput(t *testing.T) {
 	t.Parallel()
 	region := config.Input{ID: "region", Description: "地区", Options: []string{"eu", "us"}}

@@ -11,6 +11,7 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// The arguments for a client have the home and the settings files by absolute paths, from flags or from the environment.
 func TestStdioArgs(t *testing.T) {
 	t.Parallel()
 	here, err := os.Getwd()

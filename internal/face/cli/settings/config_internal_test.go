@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// leaves lists the settings in nested objects by path; lists are single values.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	got := leaves([]byte(`{"b":{"y":"text","x":[1,"二"]},"a":12345678901234567890,"c":{},"d":null,"e":""}`))

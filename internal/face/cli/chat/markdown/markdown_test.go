@@ -7,6 +7,7 @@ import (
 	"collie/internal/face/cli/chat/markdown"
 )
 
+// Each element of Markdown has its form on a terminal of 20 columns.
 func TestRender(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ source, want string }{
@@ -29,6 +30,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// Split takes only blocks that further text cannot change.
 func TestSplit(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]int{
@@ -45,7 +47,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// Whatever the text, it is laid out, and what was taken for whole is not cut again further down.
+// Render and Split accept any text, and Split never returns more than the length of its text.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{"# a\n\n| b | c |\n|--|--|\n| 茶 | d |\n\n", "- a\n  1. b\n> c\n```\nd", "**乌龙*茶"} {
 		f.Add(s, 20)
