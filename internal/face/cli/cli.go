@@ -1,5 +1,5 @@
-// Package cli is the face for people at a terminal. Each group of commands has a folder; what they share is
-// in root, output and call. [Main] runs one command line and returns the exit code.
+// Package cli is the face for people at a terminal. Each group of commands has a folder; what they share is in root,
+// output, locale, home, remote, learn and call. [Main] runs one command line and returns the exit code.
 //
 // Results go to stdout, everything else to stderr. Every command whose output programs may read has --json.
 package cli

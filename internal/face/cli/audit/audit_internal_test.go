@@ -10,7 +10,7 @@ import (
 	auditadmin "collie/internal/pipeline/audit/admin"
 )
 
-// The verdict tells faults from remarks, such as that a crash has torn the last line.
+// The verdict tells faults from remarks, such as a last line that was torn by a crash.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 7, 28, 9, 0, 0, 0, time.Local)

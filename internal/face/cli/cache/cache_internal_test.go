@@ -89,7 +89,7 @@ new     miss     -          -      -        -        -       -           no_entr
 	}
 }
 
-// The details of an entry are all that it says, in rows.
+// cachedDetails has a row for each fact that an entry holds.
 func TestCachedDetails(t *testing.T) {
 	t.Parallel()
 	s := serveradmin.CachedServer{Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "http", Entry: []byte(`{

@@ -79,7 +79,7 @@ func (c *caller) Capabilities() json.RawMessage {
 	return json.RawMessage(`{}`)
 }
 
-// Notify shows progress, and logs other notifications at level info.
+// Notify shows progress on a terminal, and logs all other notifications at level info.
 func (c *caller) Notify(_ context.Context, method string, params json.RawMessage) {
 	if method != "notifications/progress" || !c.screen {
 		c.log.Info(locale.T("server says"), "method", method, "params", string(params)) //nolint:sloglint // the message that commands show

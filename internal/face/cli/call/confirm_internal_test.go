@@ -69,7 +69,7 @@ func (h *confirmKit) call(args string) error {
 	return err
 }
 
-// waits makes such a call and returns the code under which it waits.
+// waits makes the same call, fails the test if it does not wait for a person, and returns the code under which it waits.
 func (h *confirmKit) waits(args string) string {
 	h.t.Helper()
 	e, ok := errors.AsType[*tool.Error](h.call(args))

@@ -204,7 +204,7 @@ func exampleFlag(q *arguments.Parameter) string {
 	switch {
 	case q.Is("boolean"):
 		return flag
-	case slices.Contains(q.Types, "boolean"): // and other types
+	case slices.Contains(q.Types, "boolean"): // boolean is one of several types
 		return flag + " true"
 	case needsJSON(q) && q.Default.Exists():
 		return flag + "-json " + output.ShellQuote(q.Default.Raw)

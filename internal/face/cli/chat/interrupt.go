@@ -11,7 +11,7 @@ import (
 // This file handles Ctrl-C in the plain mode of the chat.
 
 // interrupts handles Ctrl-C: it cancels the current answer or, if there is none, ends the program. Other signals to stop
-// end the program always. The zero value is ready.
+// always end the program. The zero value is ready.
 type interrupts struct {
 	mu      sync.Mutex
 	running context.CancelFunc // cancels the current answer; nil if there is none

@@ -120,8 +120,7 @@ func (j *joining) prepare(profile string) (err error) {
 	return err
 }
 
-// importOwn imports the servers that stand in the client's file, as mcp import does. With --dry-run it only adds them to
-// j.cfg.
+// importOwn imports the servers in the client's file, as mcp import does. With --dry-run it only adds them to j.cfg.
 func (j *joining) importOwn(ctx context.Context, dir string) error {
 	if !j.plan.FileExists() {
 		return nil

@@ -329,7 +329,7 @@ func (t *Printer) print(e gjson.Result) {
 }
 
 // CallTitle returns a call as people read it, in two texts of one line. title is the name of the tool with that of the
-// action. arguments are such as "path: /a, deep: true"; if args is not a JSON object, they are args unchanged.
+// action. arguments reads like "path: /a, deep: true"; if args is not a JSON object, it is args unchanged.
 func CallTitle(name, args string) (title, arguments string) {
 	title = output.OneLine(name)
 	parsed := gjson.Parse(args)

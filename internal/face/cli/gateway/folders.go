@@ -28,7 +28,7 @@ type syncing struct {
 	done   chan struct{}
 }
 
-// use starts to sync the folders of new settings, and stops to sync those of the old ones. It does nothing if they are the
+// use stops syncing the folders of the old settings and starts syncing those of new ones. It does nothing if they are the
 // same.
 func (s *syncing) use(cfg *config.Config) {
 	s.mu.Lock()

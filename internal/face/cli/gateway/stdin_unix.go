@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// interruptible returns a reader of in for which Close ends a waiting read, if in is a pipe or a socket.
-// os.Stdin does not do that, because Go reads it in blocking mode.
+// interruptible returns a reader of in for which Close ends a waiting read, if in is a pipe or a socket, so that collie
+// stdio can stop. os.Stdin does not do that, because Go reads it in blocking mode.
 func interruptible(in io.Reader) io.Reader {
 	f, ok := in.(*os.File)
 	if !ok {

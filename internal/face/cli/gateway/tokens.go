@@ -34,8 +34,8 @@ func (m *muted) of(k *httpserver.Key, settings *atomic.Bool) *atomic.Bool {
 	return &m.yes
 }
 
-// followTokens accepts the named tokens of this home until ctx ends. It calls ready when they were read for
-// the first time, and end with the holder of each token that is no longer valid.
+// followTokens accepts the named tokens of this home until ctx ends. Each time it has read them, it calls end with the
+// holder of each token that has become invalid, and then ready.
 func (s *serving) followTokens(ctx context.Context, ready func(), end func(holder string)) {
 	tokens.Watch(ctx, tokens.Path(s.cfg.Paths.State), s.log, func(list []tokens.Token, err error) {
 		if err != nil {

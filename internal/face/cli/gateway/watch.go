@@ -12,7 +12,8 @@ import (
 	"collie/internal/config"
 )
 
-// watcher applies changes of the settings to a running gateway.
+// watcher applies changes of the settings to a running gateway: [commands.watch] drives it, and Reread has it read the
+// settings at once.
 type watcher struct {
 	app  *app.App
 	log  *slog.Logger

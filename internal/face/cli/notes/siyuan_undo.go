@@ -46,7 +46,7 @@ func (p commands) siyuanWrites(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_ = notes.NameWrites(ctx, all) // if the kernel does not answer, ids are shown instead of names
+		_ = notes.NameWrites(ctx, all) // if the kernel does not answer, the targets are shown as they are stored
 		if p.JSON {
 			rows := []map[string]any{}
 			for i := range all {

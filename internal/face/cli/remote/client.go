@@ -55,8 +55,8 @@ func Roots(cfg *config.Config) *x509.CertPool {
 	return pool
 }
 
-// aliveTime is how long a gateway may take to answer Alive and Reread. A call is sent after this time even if the gateway
-// has not asked for its body.
+// aliveTime is how long a gateway may take to answer Alive and Reread. The body of a call is sent after this time even if
+// the gateway has not asked for it.
 const aliveTime = 2 * time.Second
 
 // HTTP returns the client that trusts the certificate of the gateway.

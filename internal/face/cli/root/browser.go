@@ -9,6 +9,8 @@ import (
 	"collie/internal/process"
 )
 
+// This file opens pages in the person's browser.
+
 // browserTime is how long the system's program for opening pages may take to report a failure.
 const browserTime = 3 * time.Second
 

@@ -9,6 +9,8 @@ import (
 	"collie/internal/app"
 )
 
+// This file has the shell completions that several commands use.
+
 // CompleteServers is the shell completion of a first argument that names a server in the settings.
 func (p *Program) CompleteServers(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	const done = cobra.ShellCompDirectiveNoFileComp

@@ -7,6 +7,8 @@ import (
 	"collie/internal/face/cli/locale"
 )
 
+// This file has the flags that select a SiYuan kernel, which commands for notes and for all tools share.
+
 // KernelFlags adds the flags that select another SiYuan kernel than the settings do.
 func (p *Program) KernelFlags(c *cobra.Command) {
 	flags := c.Flags()

@@ -9,6 +9,8 @@ import (
 	"collie/internal/face/cli/output"
 )
 
+// This file opens the terminal for questions that only a person may answer, such as those of collie confirm.
+
 // terminal reads from and writes to the terminal of the person, whatever stdin and stdout are connected to.
 type terminal struct{ in, out *os.File }
 
