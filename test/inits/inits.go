@@ -1,4 +1,5 @@
-// Package inits measures what the packages of a program do before main, from the trace of the runtime.
+// Package inits measures how much time and memory each package of a program takes before main runs, as the Go runtime
+// reports it with GODEBUG=inittrace=1.
 package inits
 
 import (
@@ -11,7 +12,7 @@ import (
 	"time"
 )
 
-// Package is one package with initialization work.
+// Package is one package that has something to initialize, with the time and the bytes that it takes.
 type Package struct {
 	Path  string
 	Took  time.Duration
@@ -21,7 +22,8 @@ type Package struct {
 // Ours reports whether the package belongs to this module.
 func (p Package) Ours() bool { return p.Path == "main" || strings.HasPrefix(p.Path, "collie/") }
 
-// Trace runs the program with the argument "version" and tracing on, and returns its packages.
+// Trace runs the program with the argument "version" and initialization tracing on. It returns the packages in the
+// order in which they were initialized.
 func Trace(ctx context.Context, program string) ([]Package, error) {
 	cmd := exec.CommandContext(ctx, program, "version")
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
@@ -42,7 +44,8 @@ func Trace(ctx context.Context, program string) ([]Package, error) {
 	return out, nil
 }
 
-// parse parses "init PATH @0.5 ms, 0.01 ms clock, 1024 bytes, 3 allocs".
+// parse parses a line of the trace, such as "init PATH @0.5 ms, 0.01 ms clock, 1024 bytes, 3 allocs". It reports
+// false for other lines.
 func parse(line string) (Package, bool) {
 	f := strings.Fields(line)
 	if len(f) < 10 || f[0] != "init" || f[8] != "bytes," {

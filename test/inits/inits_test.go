@@ -8,11 +8,12 @@ import (
 	"collie/test/inits"
 )
 
-// budget is how many bytes our own packages may allocate before main: each command pays for it, and the
-// reaper process keeps it.
+// budget is how many bytes our own packages may allocate before main. Every command pays for them, and the reaper
+// process keeps them in memory.
 const budget = 200 << 10
 
-// libraries are those that allocate more than a little, with the reason why that is accepted.
+// libraries lists packages of others, by prefix, that allocate more than a little before main, with the reason why
+// that is accepted.
 var libraries = map[string]string{
 	"github.com/88250/lute":                "tables of Markdown and of HTML's entities, which are its package variables; a copy of the library would be dear to keep",
 	"github.com/yuin/goldmark":             "the same, of the CommonMark parser",
@@ -29,6 +30,7 @@ var libraries = map[string]string{
 // little is how many bytes a library may allocate without being listed.
 const little = 16 << 10
 
+// Before main, our own packages stay within the budget, and no library allocates much without being listed.
 func TestBeforeMain(t *testing.T) {
 	t.Parallel()
 	all, err := inits.Trace(t.Context(), binary.Build(t, binary.Collie))
@@ -54,6 +56,7 @@ func TestBeforeMain(t *testing.T) {
 	}
 }
 
+// listed reports whether a package belongs to one of the libraries.
 func listed(path string) bool {
 	for prefix := range libraries {
 		if strings.HasPrefix(path, prefix) {

@@ -11,7 +11,7 @@ import (
 	"collie/test/live"
 )
 
-// address is the kernel to work at.
+// address is the URL of the kernel; empty if the test is not to run.
 var address = os.Getenv("SIYUAN_API_URL")
 
 func TestMain(m *testing.M) {

@@ -16,17 +16,17 @@ import (
 	"collie/test/gateway"
 )
 
-// Options of [Smoke]. The zero value is for a kernel without delays.
+// Options of [Smoke]. The zero value suits a kernel that needs no pause.
 type Options struct {
 	// Wait is how long to wait before the notebook is removed. A real kernel may crash if a notebook is
 	// removed shortly after it was written.
 	Wait time.Duration
 }
 
-// slow is the time that no call should exceed with so few notes.
+// slow is the time above which a call is logged as slow.
 const slow = 2 * time.Second
 
-// smoke is one run.
+// smoke is one run of the tour. Its methods named in [Smoke] are the steps; they are in the files tour_*.go.
 type smoke struct {
 	t        *testing.T
 	p        gateway.Programs
@@ -91,8 +91,8 @@ func Smoke(t *testing.T, url, token string, opts Options) {
 // args are the arguments of a call.
 type args map[string]any
 
-// try runs `collie call TOOL ACTION --args ARGS`, confirmed by --yes, and returns its result and exit code.
-// name is "tool.action".
+// try runs `collie call TOOL ACTION --args ARGS --yes` and returns its result and exit code. name is "tool.action".
+// --yes confirms dangerous actions.
 func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
 	s.t.Helper()
 	tool, action, _ := strings.Cut(name, ".")
@@ -112,18 +112,18 @@ func (s *smoke) try(name string, a args) (result gjson.Result, code int) {
 	return gjson.Parse(out), code
 }
 
-// do is try for a call that has to succeed.
+// do is try for a call that must succeed.
 func (s *smoke) do(name string, a args) gjson.Result {
 	s.t.Helper()
 	result, code := s.try(name, a)
 	if code != 0 {
-		raw, _ := json.Marshal(a) // try has done so
+		raw, _ := json.Marshal(a) // cannot fail: try has marshalled the same value
 		s.t.Fatalf("%s %s: exit code %d: %.1500s", name, raw, code, result.Raw)
 	}
 	return result
 }
 
-// refused is try for a call that has to fail with an error of one of the types.
+// refused is try for a call that must fail with an error of one of the types.
 func (s *smoke) refused(name string, a args, types ...string) gjson.Result {
 	s.t.Helper()
 	result, code := s.try(name, a)
@@ -133,8 +133,8 @@ func (s *smoke) refused(name string, a args, types ...string) gjson.Result {
 	return result
 }
 
-// off reports whether an action is off, as some are by default; a test must not change the switches of
-// somebody's workspace.
+// off calls an action and reports whether it is switched off, as some are by default. A test must not change the
+// switches of somebody's workspace.
 func (s *smoke) off(name string, a args) bool {
 	s.t.Helper()
 	result, code := s.try(name, a)
@@ -157,8 +157,8 @@ func (s *smoke) want(what, text string, words ...string) {
 	}
 }
 
-// forget removes the notebook, in whatever state it is. The action for that is off by default, and a test
-// must not change somebody's switches, so forget calls the kernel directly if the action is refused.
+// forget removes the notebook of the test, also after a failed step. The action notebook.remove is off by default, so
+// forget asks the kernel directly. It first waits for the time in [Options].
 func (s *smoke) forget(wait time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.t.Context()), time.Minute)
 	defer cancel()

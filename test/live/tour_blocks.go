@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// everyBlock has a block of each kind that Markdown makes.
+// everyBlock is Markdown with a block of each kind.
 const everyBlock = "# Head 标题\n\npara **bold** `code` ==mark==\n\n- a\n  - b\n    - c\n- d\n\n1. one\n2. two\n\n- [ ] open\n- [x] done\n\n" +
 	"> quote\n\n```go\nfunc main() {}\n```\n\n$$\nx^2\n$$\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n{{{row\nleft\n\nright\n}}}\n\n---\n\nlast 😀"
 
+// blocks is the step of the tour that reads and writes single blocks.
 func (s *smoke) blocks() {
 	s.write("Blocks", everyBlock)
 	doc := s.id("Blocks")
@@ -54,6 +55,7 @@ func (s *smoke) blocks() {
 	}
 }
 
+// moves is the step that reads a window of a long document and moves blocks within it and to another document.
 func (s *smoke) moves() {
 	s.write("Long", strings.Join(lines(120), "\n\n"))
 	long := s.id("Long")
@@ -73,6 +75,7 @@ func (s *smoke) moves() {
 	s.want("the other document", s.text("Moved"), "line 7 ")
 }
 
+// lines returns the paragraphs of a document of n lines.
 func lines(n int) []string {
 	out := make([]string, n)
 	for i := range out {

@@ -6,6 +6,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// database is the step of the tour that makes a database and changes its rows, columns and cells.
 func (s *smoke) database() {
 	av := string(kernel.NewID())
 	s.do("av.render", args{"id": av, "blockID": s.block("Moved", "Below"), "createIfNotExist": true})
@@ -32,6 +33,7 @@ func (s *smoke) database() {
 	s.refused("av.render", args{"id": "20990101000000-zzzzzzz"}, "not_found")
 }
 
+// cards is the step that makes, reviews and removes a flashcard.
 func (s *smoke) cards() {
 	block := s.block("Plan", s.word)
 	s.want("decks", s.do("flashcard.get_decks", args{}).Raw, string(kernel.BuiltInDeck))

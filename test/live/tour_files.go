@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// asset is the step of the tour that uploads, renames and deletes an asset.
 func (s *smoke) asset() {
 	file := filepath.Join(s.home, s.word+" & co.txt")
 	if err := os.WriteFile(file, []byte("an asset of "+s.word), 0o600); err != nil {
@@ -23,6 +24,7 @@ func (s *smoke) asset() {
 	s.refused("file.upload_asset", args{"localFilePath": "/etc/hostname"}, "permission_denied", "invalid_path", "validation_error", "not_found")
 }
 
+// export is the step that exports a document as Markdown and renders a template.
 func (s *smoke) export() {
 	plan := s.id("Plan")
 	s.want("Markdown", s.do("file.export_md", args{"id": plan}).Raw, s.word)
@@ -36,7 +38,7 @@ func (s *smoke) export() {
 		s.t.Fatalf("no Markdown was written: %v", err)
 	}
 	s.do("file.list_templates", args{})
-	// It needs every notebook to be readable, which somebody's are or not.
+	// Rendering is refused unless every notebook of the workspace may be read, so a refusal is not a failure.
 	if got, code := s.try("file.render", args{"engine": "sprig", "template": "{{add 40 2}}"}); code == 0 {
 		s.want("a template", got.Raw, "42")
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 )
 
+// search is the step of the tour that searches by text, pattern, SQL and reference, and transfers references.
 func (s *smoke) search() {
 	goal := s.block("Plan", s.word)
 	s.write("Refers", "See (("+goal+" 'the goal')).")
@@ -34,12 +35,14 @@ func (s *smoke) search() {
 	s.do("search.fulltext_asset_content", args{"query": s.word})
 }
 
+// replaceEverywhere is the step that replaces a word with search.find_replace.
 func (s *smoke) replaceEverywhere() {
 	line := s.block("Plan", "A changed line.")
 	s.do("search.find_replace", args{"k": "changed", "r": "found", "ids": []string{line}})
 	s.want("after the replacement", s.text("Plan"), "A found line.")
 }
 
+// tag is the step that lists, renames and removes a tag.
 func (s *smoke) tag() {
 	s.want("tags", s.do("tag.list", args{"query": s.word}).Raw, s.word)
 	s.do("tag.rename", args{"oldLabel": s.word + "/tag", "newLabel": s.word + "/标签"})

@@ -22,7 +22,7 @@ func ids(list gjson.Result) []string {
 	return out
 }
 
-// id returns the id of a document.
+// id returns the id of the document with this title in the notebook of the test.
 func (s *smoke) id(title string) string {
 	s.t.Helper()
 	found := s.do("document.lookup", args{"notebook": s.notebook, "hpath": "/" + title, "include": []string{"id"}})
@@ -52,12 +52,13 @@ func (s *smoke) text(title string) string {
 	return s.do("fs.read", args{"path": s.path(title)}).Get("content").String()
 }
 
-// write creates a document.
+// write creates a document from Markdown.
 func (s *smoke) write(title, markdown string) {
 	s.t.Helper()
 	s.do("fs.write", args{"path": s.path(title), "markdown": markdown})
 }
 
+// create is the first step of the tour: it makes the notebook and two documents, on which the later steps build.
 func (s *smoke) create() {
 	s.want("bootstrap", s.do("system.bootstrap", args{}).Raw, `"schemaVersion":2`, `"nextCalls"`)
 	s.notebook = s.do("notebook.create", args{"name": s.name}).Get("id").String()
@@ -69,6 +70,7 @@ func (s *smoke) create() {
 	s.refused("fs.write", args{"path": s.path("Plan"), "markdown": "again"}, "already_exists")
 }
 
+// read is the step that lists and reads the documents.
 func (s *smoke) read() {
 	s.want("ls", s.do("fs.ls", args{"path": "/" + s.name}).Raw, `"Plan"`)
 	s.want("ls of all", s.do("fs.ls", args{"path": "/"}).Raw, s.name, "/AGENTS.md")
@@ -80,6 +82,7 @@ func (s *smoke) read() {
 	s.refused("document.get_doc", args{"id": "20990101000000-zzzzzzz"}, "not_found")
 }
 
+// edit is the step that changes text and attributes, and renames and moves a document.
 func (s *smoke) edit() {
 	plan := s.id("Plan")
 	s.do("fs.replace", args{"path": s.path("Plan"), "edit": args{"old": "first goal", "new": "only goal"}})
@@ -94,7 +97,7 @@ func (s *smoke) edit() {
 	s.want("ls", s.do("fs.ls", args{"path": "/" + s.name}).Raw, `"Moved"`)
 }
 
-// titles works with titles that paths, SQL and HTML could stumble over.
+// titles is the step that works with titles whose characters mean something in paths, SQL or HTML.
 func (s *smoke) titles() {
 	for _, title := range []string{`50% & "more" <b>it's #1 _x_`, "表情 😀 👩‍👩‍👧", "[[brackets]] {{x}} | $a$", "a.sy"} {
 		s.write("Odd", "parent")
@@ -108,6 +111,7 @@ func (s *smoke) titles() {
 	}
 }
 
+// ownNotebook is the step that reads and changes the settings of the notebook, and writes a daily note.
 func (s *smoke) ownNotebook() {
 	nb := args{"notebook": s.notebook}
 	with := func(more args) args {
@@ -132,6 +136,8 @@ func (s *smoke) ownNotebook() {
 	s.do("fs.rm", args{"path": s.path("daily")})
 }
 
+// documents is the step that creates, orders, copies and moves documents, and turns a heading into a document and
+// back.
 func (s *smoke) documents() {
 	made := s.do("document.create", args{"notebook": s.notebook, "path": "/Doc/One 一", "markdown": "# Part\n\nunder the part\n\n## Sub\n\nlast"})
 	one := made.Get("id").String()

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// system is the step of the tour that calls the actions about the kernel itself.
 func (s *smoke) system() {
 	s.want("version", s.do("system.get_version", args{}).Get("version").String(), ".")
 	s.want("time", s.do("system.get_current_time", args{}).Get("iso").String(), "T")
@@ -22,17 +23,18 @@ func (s *smoke) system() {
 	}
 }
 
+// mascot is the step that spends coins, of which each successful call before has earned one.
 func (s *smoke) mascot() {
 	balance := s.do("mascot.get_balance", args{}).Get("balance").Int()
 	s.want("shop", s.do("mascot.shop", args{}).Raw, `"milk"`)
-	if balance < 3 { // each call that worked has earned one
+	if balance < 3 { // each successful call has earned a coin
 		s.t.Fatalf("%d coins", balance)
 	}
 	s.want("bought", s.do("mascot.buy", args{"item_id": "milk"}).Raw, `"milk"`)
 	s.refused("mascot.buy", args{"item_id": "bone"}, "validation_error", "not_found", "invalid_arguments")
 }
 
-// revert undoes a write and reports what a person is told.
+// revert takes a write back with `collie siyuan undo`. written is the result of the call that wrote.
 func (s *smoke) revert(written gjson.Result) {
 	s.t.Helper()
 	id := written.Get("requestId").String()
@@ -41,7 +43,8 @@ func (s *smoke) revert(written gjson.Result) {
 	}
 }
 
-// undo makes writes of every kind that can be taken back, takes each back, and finds the document as it was.
+// undo is the step that makes writes of every kind that can be taken back, takes each one back, and checks that the
+// document is the same as before.
 func (s *smoke) undo() {
 	s.write("Undo", everyBlock)
 	doc := s.id("Undo")
@@ -85,7 +88,7 @@ func (s *smoke) undo() {
 	s.refused("fs.replace", args{"path": s.path("Plain"), "edit": args{"old": "one", "new": "1"}, "ifMatch": before}, "state_changed")
 }
 
-// undoTree removes documents of three levels and takes that back.
+// undoTree is the step that removes a tree of documents, three levels deep, and takes that back.
 func (s *smoke) undoTree() {
 	for _, title := range []string{"Tree 树", "Tree 树/Branch", "Tree 树/Branch/Leaf", "Tree 树/Twig"} {
 		s.write(title, "text of "+title)
@@ -98,7 +101,8 @@ func (s *smoke) undoTree() {
 	s.want("a leaf", s.text("Tree 树/Branch/Leaf"), "text of Tree 树/Branch/Leaf")
 }
 
-// below are the paths of all documents below one, sorted: what is made again may stand in another order.
+// below returns the paths of all documents below a document. They are sorted, because restored documents may be in
+// another order.
 func (s *smoke) below(title string) []string {
 	var paths []string
 	var walk func(list gjson.Result)
@@ -113,6 +117,7 @@ func (s *smoke) below(title string) []string {
 	return paths
 }
 
+// cleanup is the last step: it removes all documents of the notebook.
 func (s *smoke) cleanup() {
 	for _, item := range s.do("fs.ls", args{"path": "/" + s.name}).Get("items").Array() {
 		s.do("fs.rm", args{"path": item.Get("path").String()})

@@ -16,14 +16,14 @@ import (
 	"collie/test/gateway"
 )
 
-// agent does what a ReAct loop does: before each step it takes the tools that there are, and
-// calls those that its model chooses through the pipeline.
+// agent imitates a ReAct loop: before each step it takes the list of tools, and calls through the pipeline the one
+// that its model chooses.
 type agent struct {
 	*app.App
-	steps [][]string // the names that each step saw
+	steps [][]string // the names of the tools that each step saw
 }
 
-// newAgent opens the parts on the settings of the home, in the test itself.
+// newAgent opens the parts of a gateway in the test process, with the settings of the home.
 func (h *home) newAgent(t *testing.T) *agent {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -44,7 +44,7 @@ func (h *home) newAgent(t *testing.T) *agent {
 	return &agent{App: a}
 }
 
-// agrees is a person who agrees to every sampling request.
+// agrees is a caller whose person agrees to every question that the gate asks.
 type agrees struct{}
 
 func (agrees) ID() string                                      { return "agent" }
@@ -55,8 +55,8 @@ func (agrees) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return json.RawMessage(`{"confirm":true}`), nil
 }
 
-// step takes the snapshot for a step and lets the model call one tool of it; the answer is the
-// first item's text.
+// step lists the tools and lets the model call one of them. It returns the text of the first item of the result, or
+// the error, and whether the call failed.
 func (a *agent) step(t *testing.T, model func(tools []string) (name, args string)) (text string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -75,9 +75,9 @@ func (a *agent) step(t *testing.T, model func(tools []string) (name, args string
 	return gjson.GetBytes(r.Raw, "content.0.text").Str, r.IsError
 }
 
-// The chain from the settings to the answer: the settings become a server, its tools reach the
-// model, what the model chooses is called, the answer has the tool's text, and the audit has one
-// pair.
+// The chain from the settings to the answer works: the settings become a server, its tools reach the model, the tool
+// that the model chooses is called, the answer has the text of the tool, and the audit has the start of the call, the
+// decision and the result.
 func TestFromSettingsToAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -105,8 +105,8 @@ func TestFromSettingsToAnswer(t *testing.T) {
 	})
 }
 
-// A tool that comes between two steps is seen by the second, and one that goes is a failure told
-// to the model.
+// A tool that appears between two steps is seen by the second one. A call of a tool that has disappeared is a failure
+// that the model is told of.
 func TestToolsOfEachStep(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{one("a", "echo,change")})

@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
-// stored returns the text of the tool cache on disk.
+// stored returns the text of the tool cache on disk, decompressed.
 func stored(t *testing.T, path string) string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -24,7 +24,8 @@ func stored(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// entry returns the cache's entry for a server; it does not exist if there is none.
+// entry returns the entry of a server in the cache file. The result's Exists is false if the file or the entry is
+// missing.
 func entry(t *testing.T, path, server string) gjson.Result {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -62,7 +63,7 @@ func tools(e gjson.Result) (out []string) {
 	return out
 }
 
-// rewrite changes the cache file without the gateway's knowledge, as an editor does.
+// rewrite changes the cache file behind the back of the gateway, as somebody with an editor would.
 func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
 	t.Helper()
 	var file map[string]any
@@ -77,7 +78,7 @@ func rewrite(t *testing.T, path string, edit func(file map[string]any)) {
 	replace(t, path, raw)
 }
 
-// replace replaces a file by another in one step.
+// replace replaces a file atomically, by renaming a new one.
 func replace(t *testing.T, path string, data []byte) {
 	t.Helper()
 	next := path + ".edited"
@@ -95,7 +96,8 @@ func entryOf(file map[string]any, server string) map[string]any {
 	return file["mcpServers"].(map[string]any)[server].(map[string]any)
 }
 
-// identity distinguishes versions of a file.
+// identity is a version of a file. Two versions with the same text still differ if the file was replaced or written
+// again.
 type identity struct {
 	os.FileInfo
 	text string
@@ -114,7 +116,7 @@ func identify(t *testing.T, path string) identity {
 	return identity{info, string(raw)}
 }
 
-// wantSame fails the test if the file was replaced or changed since before.
+// wantSame fails the test if the file was replaced or written since before.
 func wantSame(t *testing.T, path string, before identity) {
 	t.Helper()
 	if now := identify(t, path); changed(before, now) {
@@ -126,7 +128,7 @@ func changed(before, now identity) bool {
 	return !os.SameFile(before.FileInfo, now.FileInfo) || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode() || before.text != now.text
 }
 
-// temporaries returns the temporary files of a file.
+// temporaries returns the temporary files in the folder of a file.
 func temporaries(t *testing.T, path string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*.tmp"))

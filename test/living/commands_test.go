@@ -62,7 +62,7 @@ func TestCacheCommandsBesideAGateway(t *testing.T) {
 	}
 }
 
-// A list that is forgotten is not offered any more until its server has told it again.
+// A list that `collie cache clear` has removed is not offered until its server has sent it again.
 func TestCacheClearActsAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -79,7 +79,7 @@ func TestCacheClearActsAtOnce(t *testing.T) {
 	awaitNames(t, c, "m__echo", "m__new", "b__echo")
 }
 
-// A list that is fetched again right after it was forgotten is kept.
+// A list that is fetched again right after `collie cache clear` stays in the cache.
 func TestCacheClearAndRefresh(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -94,8 +94,8 @@ func TestCacheClearAndRefresh(t *testing.T) {
 	await.Until(t, "the entry is there again", func() bool { return entry(t, h.cache(), "a").Exists() })
 }
 
-// The list of another program is taken over by a command, and a file of the older
-// format can be looked at before it is migrated.
+// `collie cache import` takes over the cached list of another program, and `collie cache migrate --dry-run` shows
+// what is in a file of an older format without changing it.
 func TestImportAndMigrate(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two, `"cache":{"trustImported":true}`)

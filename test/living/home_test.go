@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// soon is when a test gives up waiting.
+	// soon is how long a test waits before it fails.
 	soon = await.Limit
 )
 
-// home is a home with its settings; gateways run in it one after the other.
+// home is a home folder with settings, in which a test runs one gateway after the other.
 type home struct {
 	gateway.Programs
 	dir, settings string
@@ -37,8 +37,8 @@ func newHome(t *testing.T, servers []gateway.Server, more ...string) *home {
 	return h
 }
 
-// configure rewrites the settings, as an editor does. Lists do not wait for servers that were never seen, so
-// that the effect of the cache shows.
+// configure rewrites the settings, as an editor does. It sets cache.firstListWait to 0, so that lists do not wait for
+// servers that were never seen and the effect of the cache shows.
 func (h *home) configure(t *testing.T, servers []gateway.Server, more ...string) {
 	t.Helper()
 	const section, member = `"cache":{`, `"firstListWait":"0s"`
@@ -51,7 +51,7 @@ func (h *home) configure(t *testing.T, servers []gateway.Server, more ...string)
 	h.SettingsAt(t, h.settings, servers, sections...)
 }
 
-// serve runs a gateway and returns when it listens.
+// serve runs a gateway, and returns once it accepts connections.
 func (h *home) serve(t *testing.T) *gateway.Gateway {
 	t.Helper()
 	return h.ServeIn(t, h.dir, h.settings, "--no-auth")
@@ -65,13 +65,13 @@ func (h *home) started(t *testing.T) *gateway.Gateway {
 	return g
 }
 
-// run runs another command in the home.
+// run runs a command of the program in the home and waits for its end.
 func (h *home) run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	return h.Run(t, h.dir, append(args, "--config", h.settings)...)
 }
 
-// stop ends a gateway as a person does.
+// stop ends a gateway with SIGTERM and checks that it exits with code 0.
 func stop(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
 	g.Signal(syscall.SIGTERM)
@@ -83,14 +83,14 @@ func stop(t *testing.T, g *gateway.Gateway) {
 	}
 }
 
-// warm runs a gateway until it knows all lists and has written them to disk. A server is ready as soon as its tools are known; its other
-// lists come later, and until then nothing of it is kept.
+// warm runs a gateway until it has written all lists to disk. A server is ready as soon as its tools are known. Its
+// other lists come later, and until then none of them is cached.
 func (h *home) warm(t *testing.T) {
 	t.Helper()
 	h.warmIn(t, h.cache())
 }
 
-// warmIn is warm where the cache is in another file.
+// warmIn is warm for a home whose cache is in another file.
 func (h *home) warmIn(t *testing.T, cache string) {
 	t.Helper()
 	g := h.started(t)
@@ -122,7 +122,7 @@ func (h *home) wantChildren(t *testing.T, n int) {
 // cache returns the path of the tool cache.
 func (h *home) cache() string { return filepath.Join(h.dir, "collie.cache.json") }
 
-// file writes a file in the home, which a server reads when it starts.
+// file writes a file into the home and returns its path.
 func (h *home) file(t *testing.T, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(h.dir, name)
@@ -191,7 +191,7 @@ func call(t *testing.T, c *gateway.Client, name, args string) string {
 	return text
 }
 
-// fails calls a tool that must fail with this type of error within limit, and returns the error.
+// fails calls a tool. The call must fail within limit with an error of this type, which is returned.
 func fails(t *testing.T, c *gateway.Client, name, kind string, limit time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soon)

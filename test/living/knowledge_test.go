@@ -15,7 +15,7 @@ import (
 	"collie/test/await"
 )
 
-// known is the number of tools of each server in the cache.
+// known is the number of tools of each server that [home.remember] writes into the cache.
 const known = 10
 
 // remember fills the cache with the lists of all servers, as if each had run once; really running hundreds of
@@ -30,7 +30,7 @@ func (h *home) remember(t *testing.T) {
 		e.Tools[0] = json.RawMessage(`{"name":"echo","inputSchema":{"type":"object"}}`)
 		c.Store(server, &e)
 	}
-	// A write has two seconds, which may be too few for the race detector on a busy machine.
+	// A write is given up after two seconds, which may be too short for the race detector on a busy machine.
 	await.Until(t, "what is known is on disk", func() bool { return c.Flush(t.Context()) == nil })
 	if err := c.Close(); err != nil {
 		t.Fatal(err)

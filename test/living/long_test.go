@@ -2,8 +2,8 @@
 
 package living_test
 
-// Long forms.
+// Numbers of rounds with the build tag stories; see short_test.go.
 const (
-	kills = 200 // of a gateway that writes
-	lists = 100 // of two thousand tools
+	kills = 200 // kills of a gateway while it writes, in TestKilledWhileWriting
+	lists = 100 // requests for a list of two thousand tools, in TestHugeList
 )

@@ -22,7 +22,7 @@ import (
 	"collie/test/gateway"
 )
 
-// registry is a package registry with one package, which contains fakemcp.
+// registry is an npm registry with one package, which contains the test server fakemcp.
 type registry struct {
 	*httptest.Server
 	packed, sum string
@@ -36,7 +36,7 @@ func newRegistry(t *testing.T, fake string) *registry {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&packed, gzip.NoCompression) // which is soon done
+	zip, err := gzip.NewWriterLevel(&packed, gzip.NoCompression) // for speed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,8 +84,8 @@ func (r *registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// npx runs a server whose package is not installed yet. While it is downloaded, the state says so; the second
-// run downloads nothing.
+// A server is started by npx, which first has to install its package. The log says that a download may be running. A
+// second run downloads nothing.
 func TestPackageRunner(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("npx"); err != nil {

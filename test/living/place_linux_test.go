@@ -30,7 +30,7 @@ func smallDisk(t *testing.T, size int) (dir string) {
 	return dir
 }
 
-// fill uses up all free space of a disk.
+// fill uses up all free space of a disk, and returns a function that frees it again.
 func fill(t *testing.T, dir string) (free func()) {
 	t.Helper()
 	path := filepath.Join(dir, "filler")
@@ -41,7 +41,7 @@ func fill(t *testing.T, dir string) (free func()) {
 	defer func() { _ = f.Close() }()
 	for block := make([]byte, 1<<10); ; {
 		if _, err := f.Write(block); err != nil {
-			break // this is its purpose
+			break // the disk is full
 		}
 	}
 	return func() {
@@ -64,11 +64,11 @@ func TestDiskFull(t *testing.T) {
 	free := fill(t, disk)
 	before := identify(t, file)
 
-	g := h.serve(t) // it starts on the full disk
+	g := h.serve(t) // starts although the disk is full
 	c := legacy(t, g)
 	wantNames(t, c, "m__echo", "b__echo")
 	var offer []string
-	for i := range 40 { // a list that does not fit in what is left of a page
+	for i := range 40 { // a list that needs more space than is left in the last page of the file
 		offer = append(offer, fmt.Sprintf("tool_%02d", i))
 	}
 	m.changes(t, g, offer...)
@@ -85,7 +85,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	works(t, c, "m")
 	free()
-	m.changes(t, g, "echo", "last") // that it is tried without a change too, half a minute later, is shown in package toolcache
+	m.changes(t, g, "echo", "last") // a retry without a change, after half a minute, is tested in package toolcache
 	await.Until(t, "it is written when there is room", func() bool { return slices.Equal(tools(entry(t, file, "m")), []string{"echo", "last"}) })
 	verify(t, file)
 }

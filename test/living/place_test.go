@@ -15,14 +15,14 @@ import (
 	"collie/test/gateway"
 )
 
-// mood is a server whose list a test can change: it reads its definitions when it starts.
+// mood is a server whose list of tools a test can change: it reads its definitions from a file when it starts.
 type mood struct {
 	h    *home
 	name string
 	path string
 }
 
-// moody writes the definitions of a server and returns it.
+// moody writes the definitions file of a server that offers these tools.
 func (h *home) moody(t *testing.T, name string, offer ...string) *mood {
 	t.Helper()
 	m := &mood{h: h, name: name, path: filepath.Join(h.dir, name+".definitions")}
@@ -30,6 +30,7 @@ func (h *home) moody(t *testing.T, name string, offer ...string) *mood {
 	return m
 }
 
+// server returns the entry for the settings. more are further members of it.
 func (m *mood) server(more ...string) gateway.Server {
 	return gateway.Server{Name: m.name, Flags: []string{"--definitions", m.path}, More: strings.Join(more, ",")}
 }
@@ -40,6 +41,7 @@ func (m *mood) offers(t *testing.T, offer ...string) {
 	m.h.file(t, filepath.Base(m.path), definitions(offer...))
 }
 
+// definitions returns the text of a definitions file with these tools.
 func definitions(offer ...string) string {
 	list := []map[string]any{}
 	for _, name := range offer {
@@ -52,7 +54,7 @@ func definitions(offer ...string) string {
 	return string(raw)
 }
 
-// changes makes the server list these tools in the running gateway.
+// changes changes the tools of the server and restarts it in the running gateway.
 func (m *mood) changes(t *testing.T, g *gateway.Gateway, offer ...string) {
 	t.Helper()
 	m.offers(t, offer...)
@@ -152,7 +154,7 @@ func TestMissingFolder(t *testing.T) {
 	verify(t, file)
 }
 
-// The mode decides also for a user whom the system lets write everything.
+// The mode of the file also counts if the user is root, whom the system lets write anything.
 func TestReadOnlyFileAsRoot(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -172,7 +174,7 @@ func TestReadOnlyFileAsRoot(t *testing.T) {
 		func(t *testing.T, path string) { chmod(t, path, 0o600) })
 }
 
-// The target of a link is written, and the link stays.
+// If the cache file is a symbolic link, its target is written and the link stays.
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -196,8 +198,7 @@ func TestSymbolicLink(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// A file that somebody else puts in the place of ours is read if it is good, and ignored with a
-// warning if it is not.
+// If somebody else replaces the cache file, a valid one is read, and an invalid one is ignored with a warning.
 func TestReplacedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -218,7 +219,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 	}
 
 	replace(t, h.cache(), []byte(good))
-	if out, stderr, code := h.run(t, "call", "m", "echo", "--local"); code != 0 { // which learns the new list, and writes it
+	if out, stderr, code := h.run(t, "call", "m", "echo", "--local"); code != 0 { // another process, which learns the new list and writes it
 		t.Fatalf("call: exit code %d: %s%s", code, out, stderr)
 	}
 	await.Until(t, "another process has written it", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })
@@ -228,7 +229,7 @@ func TestReplacedWhileRunning(t *testing.T) {
 	}
 }
 
-// A deleted file is written again, complete, with the next change.
+// If the cache file is deleted, the next change writes it again with all entries.
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -240,7 +241,7 @@ func TestDeletedWhileRunning(t *testing.T) {
 	if err := os.Remove(h.cache()); err != nil {
 		t.Fatal(err)
 	}
-	await.Moment(300 * time.Millisecond) // for the gateway to see it, which shows nowhere
+	await.Moment(300 * time.Millisecond) // for the gateway to notice the deletion, of which there is no sign
 	wantNames(t, c, "m__echo", "b__echo")
 	m.changes(t, g, "echo", "new")
 	await.Until(t, "it is there again", func() bool { return len(tools(entry(t, h.cache(), "m"))) == 2 })

@@ -21,7 +21,7 @@ import (
 	"collie/test/gateway"
 )
 
-// Each line that a server gets is one JSON object.
+// Each message that a server receives is one line with one JSON object.
 func TestOneLineAMessage(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
@@ -47,7 +47,8 @@ func TestOneLineAMessage(t *testing.T) {
 	}
 }
 
-// A legacy server that does not answer unknown requests is ready soon.
+// A legacy server that does not answer unknown requests is ready within a few seconds. Its era is remembered, so that
+// the next start does not wait for it.
 func TestSilentLegacyServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--silent-unknown"}}})
@@ -57,7 +58,7 @@ func TestSilentLegacyServer(t *testing.T) {
 	works(t, legacy(t, g), "a")
 	await.Within(t, "to be ready", took, 5*4*time.Second)
 	stop(t, g)
-	g = h.serve(t) // its era is remembered: no probe, no waiting
+	g = h.serve(t) // the cache knows the era of the server, so nothing has to be probed
 	begun = time.Now()
 	works(t, legacy(t, g), "a")
 	await.Within(t, "the first call, from the cache,", time.Since(begun), 2500*time.Millisecond)
@@ -97,7 +98,7 @@ func TestAnswersBelongToTheirCalls(t *testing.T) {
 	all.Wait()
 }
 
-// An error of a server comes out as it is.
+// An error of a server reaches the caller unchanged.
 func TestErrorOfTheServer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a"}})
@@ -113,7 +114,7 @@ func TestErrorOfTheServer(t *testing.T) {
 	}
 }
 
-// A banner on stdout is noise, and nothing more.
+// A banner on stdout is counted and logged as noise, and has no other effect.
 func TestBannerOnStdout(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--banner", "欢迎 to the server"}}})
@@ -127,7 +128,8 @@ func TestBannerOnStdout(t *testing.T) {
 	}
 }
 
-// The call in which a server ends fails at once and says so; the server is there again.
+// A call during which a server crashes fails at once and says so. The server is started again, and further calls
+// work.
 func TestServerCrashes(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo", "--crash-after", "3"}}})
@@ -145,7 +147,7 @@ func TestServerCrashes(t *testing.T) {
 	await.Until(t, "what happened is in the log", func() bool { return len(linesWith(g.Stderr(), "server ended")) == 1 })
 }
 
-// Servers of every transport and era have their entries.
+// Servers of every transport and era have an entry in the cache, and answer calls.
 func TestEveryTransport(t *testing.T) {
 	t.Parallel()
 	var servers []gateway.Server
@@ -166,7 +168,7 @@ func TestEveryTransport(t *testing.T) {
 		transport, era, _ := strings.Cut(s.Name, "-")
 		switch {
 		case era != "both":
-		case transport == "pipe": // nobody has called
+		case transport == "pipe": // no client has called, so the server was started in the legacy era
 			era = "legacy"
 		default:
 			era = "modern"
@@ -205,7 +207,7 @@ func TestFailedStartKeepsTheEntry(t *testing.T) {
 	await.Until(t, "the error has gone", func() bool { return !entry(t, h.cache(), "m").Get("lastError").Exists() })
 }
 
-// Names that no server may have are refused singly.
+// Servers with invalid names are refused one by one, and the other servers work.
 func TestNamesThatNoServerMayHave(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, []gateway.Server{one("a b", "echo"), one("列车", "echo"), one("collie", "echo"), one("good-1_X", "echo")})
@@ -218,7 +220,7 @@ func TestNamesThatNoServerMayHave(t *testing.T) {
 		}
 	}
 	stop(t, g)
-	rewrite(t, h.cache(), func(file map[string]any) { // the same in the file: it is used by nobody
+	rewrite(t, h.cache(), func(file map[string]any) { // an entry with such a name in the cache file has no effect
 		file["mcpServers"].(map[string]any)["a b"] = entryOf(file, "good-1_X")
 	})
 	g = h.serve(t)
@@ -226,7 +228,7 @@ func TestNamesThatNoServerMayHave(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// The statistics have what they are to tell, and it is right.
+// The statistics of the cache have all their fields, with the right numbers.
 func TestCacheStats(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -255,7 +257,7 @@ func TestCacheStats(t *testing.T) {
 	}
 }
 
-// With a cache the last tool is there long before a server has started.
+// With a cache, all tools are listed long before a server has started.
 func TestListIsFasterWithACache(t *testing.T) {
 	t.Parallel()
 	const servers, boot = 4, 2 * time.Second
@@ -275,7 +277,7 @@ func TestListIsFasterWithACache(t *testing.T) {
 		return took
 	}
 	cold := all()
-	warm := min(all(), all(), all()) // the least of them, since the machine may be busy
+	warm := min(all(), all(), all()) // the shortest of three, because the machine may be busy
 	await.Within(t, "the last tool, with a cache,", warm, 5*150*time.Millisecond)
 	if cold < boot {
 		t.Errorf("the last tool was there after %v, before its server had started", cold)
@@ -310,7 +312,7 @@ func TestStaleWhileRevalidating(t *testing.T) {
 	await.Until(t, "clients are told", func() bool { return ears.ListChanges() > 0 })
 }
 
-// Tools that were learned once are listed even when the programs of their servers have gone.
+// Tools that `collie cache warm` has learned are listed even if the programs of their servers are gone.
 func TestWarmedUp(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -328,10 +330,10 @@ func TestWarmedUp(t *testing.T) {
 	wantNames(t, c, "a__echo", "a__pid", "b__echo")
 }
 
-// partial is the exit code of commands that succeeded only in part.
+// partial is the exit code of a command that succeeded only in part.
 const partial = 6
 
-// If a part of a warm-up fails, the rest is kept, and the failure is reported.
+// If one server fails during `collie cache warm`, the lists of the others are kept, and the failure is reported.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "dead", Flags: []string{"--exit-code", "3"}}))
@@ -345,8 +347,8 @@ func TestWarmUpFails(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// A remote server that comes back with another list is noticed when it is reached again, and no
-// timer starts a server to look.
+// A list that has outlived the time its server gave it starts no server. After a use, the new list of the server is
+// offered.
 func TestNoTimerStartsAServer(t *testing.T) {
 	t.Parallel()
 	far := newRemote(t, "--era", "modern", "--offer", "echo,change", "--ttl", "300")
@@ -355,7 +357,7 @@ func TestNoTimerStartsAServer(t *testing.T) {
 		{Name: "short", Flags: []string{"--era", "modern", "--offer", "echo", "--ttl", "300"}},
 	})
 	h.warm(t)
-	await.Moment(400 * time.Millisecond) // both lists are as old now as their servers allow
+	await.Moment(400 * time.Millisecond) // both lists are older than the 300 ms that their servers gave them
 	g := h.serve(t)
 	c := legacy(t, g)
 	if got := names(t, c); len(got) != 3 {
@@ -369,7 +371,7 @@ func TestNoTimerStartsAServer(t *testing.T) {
 	awaitNames(t, c, "r__echo", "r__change", "r__extra", "short__echo")
 }
 
-// The cache shows the same whether its file is compressed or not.
+// The cache has the same content whether its file is compressed or not.
 func TestCompressedCache(t *testing.T) {
 	t.Parallel()
 	show := func(compression string) (shown string, size int64) {
@@ -402,14 +404,14 @@ func TestCompressedCache(t *testing.T) {
 	}
 }
 
-// The file of a gateway that is not stopped but ends with its terminal is as good.
+// A gateway that is stopped while it still gathers changes writes them to the cache before it exits.
 func TestLastWriteAtTheEnd(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
 	g := h.serve(t)
 	c := legacy(t, g)
 	awaitNames(t, c, "a__echo", "a__pid", "b__echo")
-	stop(t, g) // within the time that writes are gathered
+	stop(t, g) // before the time for gathering changes is over
 	if r := verify(t, h.cache()); len(r.Servers) != 2 {
 		t.Errorf("entries: %+v", r.Servers)
 	}

@@ -17,8 +17,7 @@ import (
 	"collie/test/port"
 )
 
-// remote is a fakemcp over HTTP inside the test, which can go away, come back, and refuse single
-// requests.
+// remote is a fakemcp over HTTP in the test process. It can disappear, come back, and refuse requests of one method.
 type remote struct {
 	t       *testing.T
 	handler http.Handler
@@ -50,7 +49,7 @@ func serveRemote(t *testing.T, h http.Handler) *remote {
 
 func (r *remote) entry() string { return fmt.Sprintf(`{"url":"http://%s/mcp"}`, r.addr) }
 
-// start serves, at the same address as before.
+// start serves at the address that r has, also after a stop.
 func (r *remote) start() {
 	r.t.Helper()
 	var l net.Listener
@@ -66,21 +65,21 @@ func (r *remote) start() {
 	go func() { _ = server.Serve(l) }() // ends with stop
 }
 
-// stop goes away, connections and all.
+// stop closes the listener and all connections.
 func (r *remote) stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_ = r.server.Close()
 }
 
-// fail refuses a method from now on; an empty one refuses nothing.
+// fail makes all further requests of a method fail; "" ends that.
 func (r *remote) fail(method string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refuse = method
 }
 
-// count is how often a method was asked for.
+// count returns how many requests of a method have arrived.
 func (r *remote) count(method string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

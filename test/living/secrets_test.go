@@ -24,11 +24,11 @@ import (
 	"collie/test/gateway"
 )
 
-// canaries are planted secrets, by place. They look like ordinary words, so that only their place can cause
-// them to be hidden.
+// canaries are planted secrets, by the place where they are planted. They look like ordinary words, so that only
+// their place can be the reason to hide them.
 type canaries map[string]string
 
-// plant creates the secret for a place.
+// plant returns the secret for a place, the same one each time.
 func (c canaries) plant(place string) string {
 	if c[place] == "" {
 		c[place] = "otter " + strings.ReplaceAll(place, " ", "-")
@@ -43,7 +43,8 @@ func inBase64(secret string) string {
 	return text[8 : len(text)-4]
 }
 
-// wantNone fails the test for each secret that occurs in a text.
+// wantNone fails the test for each secret that occurs in a text, also URL-encoded or in Base64. except names places
+// whose secrets may occur.
 func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...string) {
 	t.Helper()
 	for place, secret := range c {
@@ -58,16 +59,15 @@ func (c canaries) wantNone(t *testing.T, where string, text []byte, except ...st
 	}
 }
 
-// echoing is a server that answers every request with an error that repeats the request.
+// echoing handles every request with an error that repeats the secrets in the request.
 func echoing(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusInternalServerError)
 	_, _ = fmt.Fprintf(w, "no: %s %s %s", r.Header.Get("Authorization"), r.Header.Get("X-Custom"), r.URL.RawQuery)
 }
 
-// No secret that the settings, the secret store or a sign-in holds reaches a file or an answer
-// that is not meant to have it: not the tool cache, logs, states, records,
-// metrics or any output of a command, whether servers work, fail or crash. Results of tools
-// reach those who called, and nobody else.
+// No secret from the settings, the secret store or a sign-in reaches a file or an answer that is not meant to have
+// it: not the tool cache, logs, states, audit records, metrics or any output of a command, whether servers work, fail
+// or crash. The results of tools reach the caller and nobody else.
 func TestNothingInClear(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -76,7 +76,7 @@ func TestNothingInClear(t *testing.T) {
 	angry := serveRemote(t, http.HandlerFunc(echoing))
 	p, oauth := newGuarded(t, "--offer", "echo")
 	h := newHome(t, nil)
-	outside := t.TempDir() // files of users are left alone
+	outside := t.TempDir() // for files of users, which are not searched for secrets
 	write := func(name, text string) string {
 		path := filepath.Join(outside, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -138,9 +138,9 @@ func TestNothingInClear(t *testing.T) {
 	_, _ = client.Tool(ctx, "local__crash", `{"kill":true}`)
 	works(t, client, "local")
 	for _, name := range []string{"angry", "basic", "gone", "args"} {
-		g.Act(t, name, "restart") // fails and says why
+		g.Act(t, name, "restart") // fails, and the reason is recorded
 	}
-	await.Moment(time.Second) // what is written in the background
+	await.Moment(time.Second) // for writes in the background
 
 	gets := []string{"/mcp/servers", "/toolcache/stats", "/tools", "/lists/tools", "/lists/resources"}
 	commands := [][]string{
@@ -182,7 +182,7 @@ func TestNothingInClear(t *testing.T) {
 		t.Error("a tool that is not there was called")
 	}
 	c.wantNone(t, "collie call", []byte(stdout+stderr))
-	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // uses the settings and nothing else
+	stdout, stderr, _ = h.run(t, "mcp", "export", "--to", "cursor") // exports the settings, without values from the secret store
 	for place, secret := range c {
 		if strings.Contains(place, "stored") && strings.Contains(stdout+stderr, secret) {
 			t.Errorf("the secret %q is in an export", place)
@@ -223,7 +223,7 @@ func (h *home) keepSecrets(t *testing.T, secrets map[string]string) {
 	}
 }
 
-// tokens returns what sign-ins have put into the store.
+// tokens returns the access token and the refresh token that a sign-in has put into the secret store.
 func (h *home) tokens(t *testing.T) map[string]string {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -284,6 +284,7 @@ func (h *home) wantNoneInFiles(t *testing.T, c canaries) {
 	}
 }
 
+// metrics returns the answer to GET /metrics.
 func metrics(t *testing.T, g *gateway.Gateway) []byte {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.URL+"/metrics", nil)

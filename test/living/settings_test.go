@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// one is a server that offers these tools.
+// one returns the entry of a server that offers these tools. more are further members of the entry.
 func one(name, offer string, more ...string) gateway.Server {
 	return gateway.Server{Name: name, Flags: []string{"--offer", offer}, More: strings.Join(more, ",")}
 }
@@ -55,7 +55,7 @@ func TestConfigurationChanged(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// Going back to the old settings while the changed server has not answered is a hit again.
+// If the settings are changed back before the changed server has answered, the cached list is valid again.
 func TestConfigurationChangedBack(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -99,7 +99,7 @@ func TestServeOldOnChange(t *testing.T) {
 	}
 }
 
-// The dotenv file is part of a server's identity, although it is another file.
+// The content of the file that envFile names is part of a server's identity: a change makes it another server.
 func TestEnvFileChanged(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -121,7 +121,8 @@ func TestEnvFileChanged(t *testing.T) {
 	}
 }
 
-// What is only another way to treat a server neither restarts it nor makes it another one.
+// Settings that only say how a server is treated, such as timeouts and filters, neither restart it nor change its
+// identity.
 func TestTreatedInAnotherWay(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -152,7 +153,7 @@ func TestTreatedInAnotherWay(t *testing.T) {
 	h.wantChildren(t, 0)
 }
 
-// A new server is started, and no other one.
+// A server that is added to the settings is started, and no other server is.
 func TestServerAdded(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -171,8 +172,8 @@ func TestServerAdded(t *testing.T) {
 	await.Until(t, "it is on disk", func() bool { return entry(t, h.cache(), "new").Exists() })
 }
 
-// A server that goes takes its tools and its process along; what was known of it is kept for a
-// while, and is good again when it comes back.
+// When a server is removed from the settings, its tools disappear and its process ends. Its cache entry is kept for a
+// while, and is valid again if the server comes back.
 func TestServerRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -195,7 +196,7 @@ func TestServerRemoved(t *testing.T) {
 	await.Until(t, "it is active again", func() bool { return entry(t, h.cache(), "a").Get("state").Str == "active" })
 }
 
-// What was known of a server moves to its new name, without any contact.
+// When a server is renamed, its cache entry and its pins move to the new name, and the server is not started.
 func TestServerRenamed(t *testing.T) {
 	t.Parallel()
 	for _, running := range []bool{false, true} {
@@ -222,7 +223,7 @@ func TestServerRenamed(t *testing.T) {
 			if st := g.Servers(t)["z"]; len(st.Changed) != 0 || st.Freshness != tool.FreshHit {
 				t.Errorf("z: %+v", st)
 			}
-			stop(t, g) // pins are on disk then
+			stop(t, g) // writes the pins to disk
 			raw, err := os.ReadFile(filepath.Join(h.dir, "state", "pins.json"))
 			if err != nil {
 				t.Fatal(err)
@@ -235,8 +236,7 @@ func TestServerRenamed(t *testing.T) {
 	}
 }
 
-// A server that is switched off is not offered. Its cached lists are valid when it is switched on
-// again.
+// A disabled server is not offered. Its cached lists are valid when it is enabled again.
 func TestServerDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)

@@ -10,8 +10,8 @@ import (
 	"collie/test/gateway"
 )
 
-// Gateways offer the lists that one of them has fetched, without a request of their own, and hear
-// of changes. An entry without a valid signature is not used.
+// Gateways offer the list that one of them has fetched without asking the server themselves, and they take over its
+// changes.
 func TestSharedChange(t *testing.T) {
 	t.Parallel()
 	place := newPlace(t)
@@ -47,7 +47,7 @@ func TestSharedChange(t *testing.T) {
 	}
 }
 
-// A shared place that does not answer delays the start for a moment and has no other effect.
+// A shared place that does not answer delays the start for a moment, and has no other effect.
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	h := teamOf(t, two...).member(t, "nats://127.0.0.1:1")

@@ -20,8 +20,8 @@ import (
 	"collie/test/gateway"
 )
 
-// team is several homes whose settings name the same servers, key and shared place, as on the machines of one
-// team. Each start of a server of [newTeam] adds a line to the file starts.
+// team is several homes whose settings name the same servers, key and shared place for the tool cache, as on the
+// machines of one team. Each start of a server of [newTeam] adds a line to the file starts.
 type team struct {
 	servers     []gateway.Server
 	key, starts string
@@ -44,7 +44,7 @@ func newTeam(t *testing.T) *team {
 	p, m := gateway.Place(t), teamOf(t)
 	dir := filepath.Dir(m.key)
 	m.write(t, m.definitions(), `{"tools":[{"name":"查余票","description":"查询中国铁路余票","inputSchema":{"type":"object"}}]}`)
-	// The same program in the same folder for all: both are part of what a server is.
+	// The same program in the same folder for all members, because both are part of a server's identity.
 	entry := `{"command":"/bin/sh","cwd":%q,"args":["-c","echo started >> \"$0\"; exec \"$@\"",%q,%q,%q,%q]}`
 	m.servers = []gateway.Server{
 		{Name: "trains", Entry: fmt.Sprintf(entry, dir, m.starts, p.Fake, "--definitions", m.definitions())},
@@ -82,9 +82,9 @@ func (m *team) started(t *testing.T) int {
 	return strings.Count(string(text), "\n") - m.apart
 }
 
-// reader runs a gateway of the team that has read the place at its start. A gateway ignores a place for 30 s
-// if that does not answer within 200 ms, as may happen on a busy machine. In that case reader tries again
-// with a gateway in another home, for as long as busy.
+// reader runs a gateway of the team that has read the shared place at its start. A gateway ignores the place for 30 s
+// if it does not answer within 200 ms, as may happen on a busy machine. In that case reader tries again with a
+// gateway in another home, until the time busy is over.
 func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gateway {
 	t.Helper()
 	begun := time.Now()
@@ -97,13 +97,13 @@ func (m *team) reader(t *testing.T, place string, more ...string) *gateway.Gatew
 		g.Started(t)
 		m.apart += starts(t, g)
 		stop(t, g)
-		await.Moment(time.Duration(try) * 200 * time.Millisecond) // for others to become less busy
+		await.Moment(time.Duration(try) * 200 * time.Millisecond) // for the machine to become less busy
 	}
 	t.Fatalf("for %v no gateway has read the place within its time", busy)
 	return nil
 }
 
-// busy is how long a machine may be so busy that a place cannot answer in time.
+// busy is how long reader keeps trying on a machine that is too busy for the shared place to answer in time.
 const busy = 3 * time.Minute
 
 // slow reports whether a gateway's shared place has failed to answer in time at least once.
@@ -127,6 +127,7 @@ func awaitShared(t *testing.T, g *gateway.Gateway, n uint64) {
 	await.Until(t, "what was learned is shared", func() bool { return shared(t, g).Pushed == n })
 }
 
+// teamTools are the tools of the servers of [newTeam], as a gateway names them at first.
 var teamTools = []string{"trains__查余票", "notes__echo"}
 
 // shared returns a gateway's counters for its shared place.
@@ -149,13 +150,13 @@ func (m *team) wantAdopted(t *testing.T, g *gateway.Gateway) {
 		}
 	}
 	n := shared(t, g)
-	delete(n.Failures, "slow") // it has read all; what comes later may be late
+	delete(n.Failures, "slow") // it has read everything; later requests may be slow
 	if n.Adopted != 2 || n.Dropped != 0 || len(n.Failures) != 0 {
 		t.Errorf("shared: %+v, want 2 adopted", n)
 	}
 }
 
-// names returns the team's tools, as listed by the gateway that learned them first.
+// names returns the tools that a gateway lists, and checks that there are as many as the team has.
 func (m *team) names(t *testing.T, g *gateway.Gateway) []string {
 	t.Helper()
 	got := names(t, legacy(t, g))
@@ -185,9 +186,9 @@ func newPlace(t *testing.T) string {
 	return srv.ClientURL()
 }
 
-// One warms, the others offer the same without a process; one with another key takes nothing from
-// the place, counts that, and learns the tools itself. No other test of this package runs
-// meanwhile, or a place might seldom answer in time.
+// One gateway learns the lists, and the others offer them without starting a process. A gateway with another key
+// takes nothing from the shared place, counts the dropped entries, and learns the tools itself. The test does not run
+// in parallel with others, because the place might then rarely answer in time.
 func TestSharedPlace(t *testing.T) {
 	m := newTeam(t)
 	place := newPlace(t)
@@ -249,8 +250,8 @@ func TestForgedEntries(t *testing.T) {
 	}
 }
 
-// forge replaces a text in whatever shared entry has it, as one does who may write there and has
-// no key.
+// forge replaces a text in the shared entry that has it, as somebody could who may write there but does not have the
+// key.
 func forge(t *testing.T, place, before, after string) {
 	t.Helper()
 	b, err := natsstore.Open(place, nil)
@@ -276,7 +277,7 @@ func forge(t *testing.T, place, before, after string) {
 	}
 }
 
-// When the list of ten gateways has expired, one of them asks the server and shares the answer.
+// When a list has expired that ten gateways share, one of them asks the server and shares the answer.
 func TestTenGatewaysAskAsOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits until lists expire")
@@ -293,17 +294,17 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 	awaitShared(t, first, 1)
 	stop(t, first)
 	await.Moment(expires)
-	// A list that stays as it is would be confirmed to others once an hour only.
+	// The list changes, because an unchanged one is confirmed to the others less often.
 	m.write(t, m.definitions(), `{"tools":[{"name":"退票","description":"退掉车票","inputSchema":{"type":"object"}}]}`)
 	var all []*gateway.Gateway
-	for range 10 { // one after the other, or a busy machine makes the place look dead
+	for range 10 { // one after the other, because on a busy machine the place may not answer ten at once in time
 		all = append(all, m.reader(t, place, more))
 	}
 	for _, g := range all {
 		c := legacy(t, g)
 		await.Until(t, "the new list is offered", func() bool { return !slices.Equal(names(t, c), old) })
 	}
-	// Who waits for a place that was slow later on asks by himself.
+	// A gateway that finds the place slow asks the server itself, so its starts do not count.
 	asked := 0
 	for _, g := range all {
 		if !slow(t, g) {

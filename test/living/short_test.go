@@ -2,8 +2,8 @@
 
 package living_test
 
-// Short forms.
+// Numbers of rounds without the build tag stories; see long_test.go.
 const (
-	kills = 20 // of a gateway that writes
-	lists = 10 // of two thousand tools
+	kills = 20 // kills of a gateway while it writes, in TestKilledWhileWriting
+	lists = 10 // requests for a list of two thousand tools, in TestHugeList
 )

@@ -15,7 +15,7 @@ import (
 	"collie/test/gateway"
 )
 
-// guarded is an MCP server that refuses clients that are not signed in.
+// guarded is an MCP server that refuses requests without a valid token.
 type guarded struct {
 	http.Handler
 	p *signintest.Provider
@@ -32,7 +32,8 @@ func (s guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Handler.ServeHTTP(w, r)
 }
 
-// newGuarded serves such a server.
+// newGuarded serves an MCP server that requires an OAuth sign-in, and returns it with the provider that issues its
+// tokens.
 func newGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
 	t.Helper()
 	inner, err := mcptest.Handler(flags...)
@@ -45,7 +46,7 @@ func newGuarded(t *testing.T, flags ...string) (*signintest.Provider, *remote) {
 	return p, far
 }
 
-// signIn signs in at a server of the home, as collie mcp auth does.
+// signIn signs in at a server of the home, as `collie mcp auth` does.
 func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	t.Helper()
 	cfg, err := config.Load(config.Options{Files: []string{h.settings}, Home: h.dir})
@@ -57,10 +58,11 @@ func (h *home) signIn(t *testing.T, p *signintest.Provider, server string) {
 	}
 }
 
-// keptInFiles keeps secrets in a file, because tests must not use the system's keyring.
+// keptInFiles is a section of the settings that keeps secrets in a file, because tests must not use the keyring of
+// the system.
 const keptInFiles = `"secrets":{"store":"file"}`
 
-// What one user was offered is not shown to another.
+// The cached list of one user is not shown to another.
 func TestListsOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	p, far := newGuarded(t, "--offer", "echo")
@@ -89,7 +91,7 @@ func TestListsOfAnotherUser(t *testing.T) {
 		t.Fatalf("logout: exit code %d: %s%s", code, out, stderr)
 	}
 	h.signIn(t, p, "r")
-	far.stop() // so that only the cache can know
+	far.stop() // so that a list can only come from the cache
 	g = h.started(t)
 	wantNames(t, legacy(t, g), "b__echo")
 	far.start()
@@ -98,7 +100,7 @@ func TestListsOfAnotherUser(t *testing.T) {
 	awaitNames(t, c, "r__echo", "b__echo")
 }
 
-// A client with credentials of its own is signed in from the start: no person, no command.
+// With the grant client_credentials a server is signed in to from the start, without a person or a command.
 func TestClientCredentials(t *testing.T) {
 	t.Parallel()
 	p, far := newGuarded(t, "--offer", "echo")
@@ -132,7 +134,8 @@ func TestClientCredentials(t *testing.T) {
 	}
 }
 
-// Where a token stands in the settings, no hint sends a person to a command that refuses it.
+// If the settings have a wrong token, the error says to check it there, and does not suggest `collie mcp auth`, which
+// refuses such a server.
 func TestWrongTokenInTheSettings(t *testing.T) {
 	t.Parallel()
 	_, far := newGuarded(t, "--offer", "echo")

@@ -17,10 +17,11 @@ import (
 	"collie/test/gateway"
 )
 
-// two are servers that offer one tool each, and another to tell them by.
+// two are two servers that both offer echo. The first also offers pid, by which the two can be told apart.
 var two = []gateway.Server{{Name: "a", Flags: []string{"--offer", "echo,pid"}}, {Name: "b", Flags: []string{"--offer", "echo"}}}
 
-// The first list of a client waits for servers that nobody has seen, since many clients list once.
+// The first list that a client asks for waits for servers that were never seen, because many clients list only once.
+// The wait has a limit.
 func TestFirstList(t *testing.T) {
 	t.Parallel()
 	slow := gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "2s"}}
@@ -40,8 +41,8 @@ func TestFirstList(t *testing.T) {
 	}
 }
 
-// Each success adds its entry to a file that was made before any server had answered. Where
-// cache.firstListWait is 0 no list waits for a server.
+// At the first start, each server gets an entry in the cache file once it has answered. If cache.firstListWait is 0,
+// no list waits for a server.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two), gateway.Server{Name: "slow", Flags: []string{"--offer", "echo", "--delay-start", "8s"}}))
@@ -80,8 +81,7 @@ func wantMode(t *testing.T, path string, want fs.FileMode) {
 	}
 }
 
-// With a warm cache everything is listed before any process exists, in every way that there is to
-// look, and nothing is written.
+// With a warm cache, clients and commands see all tools before any process has started, and nothing is written.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, two)
@@ -117,8 +117,7 @@ func TestNothingChanged(t *testing.T) {
 	wantSame(t, h.cache(), before)
 }
 
-// A server that is down is listed from the cache; its calls fail soon and say why, its entry
-// stays.
+// A server that is down is listed from the cache. Its calls fail soon and say why, and its entry stays.
 func TestServerDownWithAnEntry(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
@@ -130,7 +129,7 @@ func TestServerDownWithAnEntry(t *testing.T) {
 		two[1],
 	})
 	warm := h.started(t)
-	await.Until(t, "all are on disk", func() bool { // which a stop does not wait for without end
+	await.Until(t, "all are on disk", func() bool { // a stop waits for this only for a limited time
 		return entry(t, h.cache(), "local").Exists() && entry(t, h.cache(), "remote").Exists() && entry(t, h.cache(), "b").Exists()
 	})
 	stop(t, warm)
@@ -160,7 +159,7 @@ func TestServerDownWithAnEntry(t *testing.T) {
 	wantNames(t, c, "local__echo", "remote__echo", "b__echo")
 }
 
-// kept is the entry of a server without what a failure may change in it.
+// kept returns the cache entry of a server without the fields that a failure may change.
 func kept(t *testing.T, h *home, server string) string {
 	t.Helper()
 	fields := map[string]any{}
@@ -176,7 +175,7 @@ func kept(t *testing.T, h *home, server string) string {
 	return string(raw)
 }
 
-// A server that is down and was never seen does not affect others, and is tried again.
+// A server that is down and was never seen does not affect other servers, and is tried again.
 func TestServerDownWithoutAnEntry(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two),
@@ -202,7 +201,7 @@ func TestServerDownWithoutAnEntry(t *testing.T) {
 	}
 }
 
-// A server that never answers its handshake delays no call and, where lists do not wait, no list.
+// A server that never answers its handshake delays no call of other servers and, if firstListWait is 0, no list.
 func TestServerHangsInItsHandshake(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, append(slices.Clone(two),
@@ -223,7 +222,7 @@ func TestServerHangsInItsHandshake(t *testing.T) {
 	}, g.Stderr)
 }
 
-// Of many configured servers only those run that are used, and the others cost little.
+// Of many configured servers only those run that are used, and the others cost little memory.
 func TestManyServers(t *testing.T) {
 	t.Parallel()
 	const all = 200

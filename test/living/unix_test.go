@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// onUnix skips the test on Windows, where modes and links of files are different.
 func onUnix(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

@@ -25,10 +25,11 @@ import (
 // The variables that make the test binary a writer for [TestTenWriters].
 const writerFile, writerName = "COLLIE_TEST_LIVING_CACHE", "COLLIE_TEST_LIVING_WRITER"
 
+// writers is how many processes [TestTenWriters] runs, and entriesEach how many entries each of them writes.
 const writers, entriesEach = 10, 100
 
-// writeEntries is the main function of such a writer: it stores the lists of a hundred servers, some at once
-// and some a little later.
+// writeEntries is what the test binary runs as a writer for [TestTenWriters]: it stores the lists of a hundred
+// servers, with a short pause after every tenth.
 func writeEntries(path, name string) (code int) {
 	c := toolcache.Open(context.Background(), toolcache.Options{Path: path, Collect: 5 * time.Millisecond})
 	for i := range entriesEach {
@@ -53,7 +54,7 @@ func writeEntries(path, name string) (code int) {
 	return 0
 }
 
-// Ten processes that write a hundred entries each into one file lose none.
+// Ten processes write a hundred entries each into one cache file, and none is lost.
 func TestTenWriters(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")
@@ -83,8 +84,8 @@ func TestTenWriters(t *testing.T) {
 	t.Logf("%d generations", r.Generation)
 }
 
-// Gateways that share a file see each other's lists. Everything that they wrote is there, counted
-// exactly, and a list that one has fetched is offered by the others without a request.
+// Several gateways share a cache file. Each of them lists all servers, no entry is lost, and the number of writes in
+// the file is exactly the sum of what they have written.
 func TestGatewaysShareAFile(t *testing.T) {
 	t.Parallel()
 	const gateways, servers = 4, 25
@@ -127,22 +128,22 @@ func TestGatewaysShareAFile(t *testing.T) {
 	}
 }
 
-// A list that one process of a home has fetched is offered by another within two seconds, without a
-// request.
+// A list that one process of a home has fetched is soon offered by another one, which does not start the server for
+// it.
 func TestOthersOfferWhatOneLearns(t *testing.T) {
 	t.Parallel()
 	h := newHome(t, nil)
 	m := h.moody(t, "m", "echo")
 	h.configure(t, []gateway.Server{m.server(), two[1]})
 	h.warm(t)
-	other := filepath.Join(h.dir, "other.json") // other settings: it does not talk to the gateway
+	other := filepath.Join(h.dir, "other.json") // with other settings, `collie stdio` does not become a bridge to the gateway
 	h.SettingsAt(t, other, []gateway.Server{m.server(), two[1]}, `"log":{"level":"info"}`)
 	g := h.serve(t)
 	c := legacy(t, g)
 	_, alone := h.Stdio(t, gateway.Legacy, h.dir, other)
 	wantNames(t, alone, "m__echo", "b__echo")
 	m.offers(t, "echo", "new")
-	works(t, alone, "m") // starts it there
+	works(t, alone, "m") // the other process starts the server
 	begun := time.Now()
 	await.Until(t, "the gateway offers what the other process has learned", func() bool {
 		return slices.Equal(names(t, c), []string{"m__echo", "m__new", "b__echo"})
@@ -153,15 +154,15 @@ func TestOthersOfferWhatOneLearns(t *testing.T) {
 	}
 }
 
-// manyServers is any number of servers at one address, distinguished by their query. Each offers one tool;
-// with changes set, every list is different.
+// manyServers is any number of servers at one address, told apart by their query. Each offers one tool. With changes
+// set, every list is different.
 type manyServers struct {
 	t       *testing.T
 	changes bool
 	lists   atomic.Int64
 }
 
-// ServeHTTP implements [http.Handler] as a legacy server without sessions does it.
+// ServeHTTP answers as a legacy server without sessions does.
 func (m *manyServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.WriteHeader(http.StatusMethodNotAllowed)
@@ -196,8 +197,8 @@ func (m *manyServers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, req.ID, answer)
 }
 
-// However often a gateway is killed while it writes, the file is some whole generation, and the
-// next start lists from it.
+// However often a gateway is killed while it writes, the cache file is a complete generation, and the next start
+// lists its tools from it.
 func TestKilledWhileWriting(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -226,7 +227,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			t.Errorf("generation %d after %d, %d entries", r.Generation, generation, len(r.Servers))
 		}
 		if r.Generation == generation {
-			late += 25 * time.Millisecond // a busy machine comes to write later
+			late += 25 * time.Millisecond // the kill came before the write, so the next one comes later
 		} else {
 			late = 0
 		}
@@ -255,7 +256,7 @@ func TestKilledWhileWriting(t *testing.T) {
 	t.Logf("%d kills, %d generations, %d temporary files left and removed", kills, generation, left)
 }
 
-// gathered is how long changes are collected before they are written.
+// gathered is how long a gateway collects changes before it writes them.
 const gathered = 200 * time.Millisecond
 
 // refresh makes all servers send their lists, which differ each time.

@@ -26,6 +26,7 @@ func main() {
 	}
 }
 
+// write writes the pages. date is the date in their foot.
 func write(folder, version string, date time.Time) error {
 	if folder == "" {
 		return fmt.Errorf("which folder? usage: man FOLDER")

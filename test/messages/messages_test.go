@@ -15,6 +15,8 @@ import (
 
 const legacy, modern = "2025-11-25", "2026-07-28"
 
+// transports are the ways of a client to Collie: HTTP, `collie stdio` with servers of its own, and `collie stdio` as
+// a bridge to the running gateway.
 var transports = []string{"http", "stdio", "bridge"}
 
 // Messages besides calls and answers pass between a client and a server, over each transport on both sides of
@@ -74,20 +76,20 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// path is a client with its own server.
+// path is a client together with the server that it talks to through Collie.
 type path struct {
 	*client
 	server *server
-	mark   string // no other client has it
+	mark   string // a text in the messages of this client alone
 }
 
-// hears waits for a message of this client that the server receives and that contains text.
+// heard waits until the server has received a message of this client that contains text, and returns it.
 func (p *path) heard(text string) string {
 	p.t.Helper()
 	return p.server.hears(p.t, 1, text, p.mark)[0]
 }
 
-// Requests and notifications that MCP does not name pass byte for byte.
+// Requests and notifications that MCP does not name pass from the client to the server byte for byte.
 func (p *path) vendorMessages() {
 	p.t.Helper()
 	odd := `{"n":1.0,"big":12345678901234567890,"t":"\u00e9\/","progressToken":"nobody's","requestId":99999,"mark":"` + p.mark + `"}`
@@ -101,7 +103,7 @@ func (p *path) vendorMessages() {
 	if got := params(p.heard("notifications/vendor/x")); got != odd {
 		p.t.Errorf("the server heard %s, want %s", got, odd)
 	}
-	for _, method := range []string{"collie/confirm", "tasks/list"} { // ours, and what we do not carry
+	for _, method := range []string{"collie/confirm", "tasks/list"} { // a method of Collie itself, and one that Collie does not pass on
 		_, failure, err := p.request(p.t.Context(), method, "{}")
 		if failure == nil || failure.Code() != mcp.CodeMethodNotFound || len(p.server.lines(`"method":"`+method)) != 0 {
 			p.t.Errorf("%s passed: %v %v", method, failure, err)
@@ -109,7 +111,7 @@ func (p *path) vendorMessages() {
 	}
 }
 
-// Such messages from the server reach the client whose call it is answering.
+// Requests and notifications that MCP does not name pass from the server to the client whose call it is answering.
 func (p *path) vendorMessagesInCalls() {
 	p.t.Helper()
 	p.answers(func(_ context.Context, m mcp.Message) (json.RawMessage, error) {
@@ -134,7 +136,7 @@ func (p *path) vendorMessagesInCalls() {
 	}
 }
 
-// hang makes a call that lasts until cancel. It returns the ids that each side uses for it.
+// hang makes a call that lasts until cancel is called. It returns the ids by which the client and the server know it.
 func (p *path) hang(what string) (mine, theirs string, cancel func(error)) {
 	p.t.Helper()
 	ctx, end := context.WithCancelCause(p.t.Context())
@@ -152,7 +154,7 @@ func (p *path) hang(what string) (mine, theirs string, cancel func(error)) {
 	}
 }
 
-// An id is translated from the one that one side uses to that of the other.
+// An id of a request in a message is translated from the one that the sender uses to the one that the receiver knows.
 func (p *path) namesOfRequests() {
 	p.t.Helper()
 	mine, theirs, cancel := p.hang("named")
@@ -223,7 +225,7 @@ func (p *path) progressOfQuestions() {
 	}
 }
 
-// The questions of one result are asked in order.
+// The questions of one input_required result are asked in their order.
 func questionsInOrder(t *testing.T, c *client, s *server) {
 	t.Helper()
 	c.answers(func(context.Context, mcp.Message) (json.RawMessage, error) {
@@ -241,7 +243,8 @@ func questionsInOrder(t *testing.T, c *client, s *server) {
 	}
 }
 
-// A message goes to the server that offers what it names; if several offer it, to none.
+// A message is passed to the server whose call it names. A message that names no call is refused if there are several
+// servers.
 func addressee(t *testing.T, c *client, transport string, servers []*server) {
 	t.Helper()
 	if _, failure, err := c.request(t.Context(), "vendor/x", "{}"); failure == nil || failure.Code() != mcp.CodeMethodNotFound || !strings.Contains(failure.Error(), "method not found: vendor/x") {

@@ -22,7 +22,7 @@ import (
 	"collie/test/binary"
 )
 
-// limit bounds what should happen at once; the machine may be busy.
+// limit is how long a test waits for something that should happen at once, because the machine may be busy.
 const limit = await.Limit
 
 func TestMain(m *testing.M) {
@@ -30,11 +30,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// server is a fakemcp behind Collie.
+// server is a fakemcp behind Collie, which records in a file what it receives.
 type server struct {
 	name, entry, record string
 }
 
+// tool returns the name by which clients of Collie see a tool of the server.
 func (s *server) tool(name string) string { return s.name + "__" + name }
 
 // newServer describes a server of an era, over stdio or HTTP. more are members of its entry.
@@ -82,9 +83,11 @@ func (s *server) hears(t *testing.T, n int, texts ...string) []string {
 // params returns the parameters of a recorded message.
 func params(line string) string { return string(mcp.Get(json.RawMessage(line), "params")) }
 
-// gateway is a Collie in front of servers.
+// gateway is a running `collie serve` in front of servers.
 type gateway struct{ program, config, home, url string }
 
+// open starts a gateway in front of these servers. Each server also has a profile of its own name that shows it
+// alone.
 func open(t *testing.T, servers ...*server) *gateway {
 	t.Helper()
 	var entries, profiles []string
@@ -101,7 +104,7 @@ func open(t *testing.T, servers ...*server) *gateway {
 	return g
 }
 
-// client is a raw client: it records what it receives, and answers questions by answer.
+// client is an MCP client of the gateway. It records what it receives, and answers questions with answer.
 type client struct {
 	*mcp.Client
 	t      *testing.T
@@ -110,10 +113,10 @@ type client struct {
 	answer atomic.Pointer[answer]
 }
 
-// answer answers a question to a client.
+// answer answers a question that a client is asked.
 type answer func(ctx context.Context, m mcp.Message) (json.RawMessage, error)
 
-// answers sets how c answers from now on.
+// answers sets how c answers all further questions.
 func (c *client) answers(a answer) { c.answer.Store(&a) }
 
 func (c *client) Notification(m mcp.Message, _ any) { c.told <- m }
@@ -127,9 +130,10 @@ func (c *client) Request(ctx context.Context, m mcp.Message, _ any) (json.RawMes
 	return (*a)(ctx, m)
 }
 
+// can are the capabilities of a client that can be asked everything.
 const can = `{"sampling":{},"elicitation":{"form":{}},"roots":{"listChanged":true}}`
 
-// client opens a session over http, stdio or the bridge, with a profile; "" means the default one.
+// client opens a session over the transport http, stdio or bridge, with a profile; "" means the default profile.
 func (g *gateway) client(t *testing.T, transport, version, caps, profile string) *client {
 	t.Helper()
 	c := &client{t: t, told: make(chan mcp.Message, 999), asked: make(chan mcp.Message, 999)}
@@ -142,7 +146,7 @@ func (g *gateway) client(t *testing.T, transport, version, caps, profile string)
 		link = mcp.DialHTTP(url, c, &mcp.HTTPOptions{Transport: &http.Transport{}})
 	} else {
 		home := t.TempDir()
-		if transport == "bridge" { // stdio that finds the gateway of its home
+		if transport == "bridge" { // in the home of the gateway, `collie stdio` becomes a bridge to it
 			home = g.home
 		}
 		cmd := exec.CommandContext(t.Context(), g.program, "stdio", "--home", home, "--config", g.config, "--profile", profile)
@@ -235,6 +239,7 @@ func (c *client) calls(ctx context.Context, tool, args, meta string) (string, er
 	return body.Content[0].Text, nil
 }
 
+// called is calls for a call that must succeed.
 func (c *client) called(tool, args, meta string) string {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
@@ -262,6 +267,7 @@ func (c *client) hears(method string) mcp.Message {
 	}
 }
 
+// isAsked waits for the next question to the client and returns it.
 func (c *client) isAsked() mcp.Message {
 	c.t.Helper()
 	select {
@@ -273,6 +279,7 @@ func (c *client) isAsked() mcp.Message {
 	}
 }
 
+// tells sends a notification.
 func (c *client) tells(method, params string) {
 	c.t.Helper()
 	var raw json.RawMessage

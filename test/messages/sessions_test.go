@@ -21,17 +21,18 @@ func (c *client) roots(name string) {
 	})
 }
 
+// noRoots is how a server is told that there are no roots.
 const noRoots = `"result":{"roots":[]}`
 
-// A server that all share is told the roots of the only session, of none where there are several, and
-// when that changes. Inside a call they are the caller's.
+// A shared server that asks for roots outside of a call gets those of the only session, or none if there are several
+// sessions. It is told when that changes. During a call it gets the roots of the caller.
 func TestRoots(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "", "--ask-roots")
 	own := newServer(t, "own", "legacy", false, `,"isolation":"session"`, "--ask-roots")
 	fixed := newServer(t, "fixed", "legacy", false, `,"roots":["/set"]`, "--ask-roots")
 	g := open(t, s, own, fixed)
-	s.hears(t, 1, noRoots) // when it was started, nobody was there
+	s.hears(t, 1, noRoots) // when the server was started, there was no session
 	fixed.hears(t, 1, "file:///set")
 
 	ada := g.client(t, "bridge", legacy, can, "")
@@ -44,7 +45,7 @@ func TestRoots(t *testing.T) {
 
 	bob := g.client(t, "http", legacy, can, "")
 	bob.roots("bob")
-	s.hears(t, 2, noRoots) // it is unknown whose question this is
+	s.hears(t, 2, noRoots) // with two sessions, it is unknown whose roots are meant
 	if got := bob.called(s.tool("ask"), `{"what":"roots"}`, ""); !strings.Contains(got, `"file:///bob","x":1.0`) {
 		t.Errorf("inside a call of bob's the roots are %s", got)
 	}
@@ -59,14 +60,14 @@ func TestRoots(t *testing.T) {
 	if err := bob.Link.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s.hears(t, 2, "file:///ada-moved") // the only one again
+	s.hears(t, 2, "file:///ada-moved") // ada has the only session again
 	if n := len(fixed.lines("list_changed")); n != 0 {
 		t.Errorf("a server with roots of its own was told %d times that they changed", n)
 	}
 }
 
-// A question that a shared process asks while clients have calls in flight is put to nobody, and the
-// error says which server it is and what to write where.
+// A question of a shared process is put to nobody if several clients have calls in flight. The error names the server
+// and the setting that gives each client a process of its own.
 func TestQuestionOfSeveralClients(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "shared", "legacy", false, "")
@@ -89,7 +90,7 @@ func TestQuestionOfSeveralClients(t *testing.T) {
 	<-ended
 }
 
-// The roots of the only session are not told in the call of a client that has no session.
+// During a call of a client without a session, the server does not get the roots of the only session.
 func TestRootsInACallOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "s", "legacy", false, "")
@@ -121,7 +122,7 @@ func TestQuestionGoesWhereItIsRead(t *testing.T) {
 	c.answers(func(context.Context, mcp.Message) (json.RawMessage, error) {
 		return json.RawMessage(`{"action":"accept","content":{"name":"x"}}`), nil
 	})
-	for _, mark := range []string{"one", "two", "three"} { // given up on by closing the connection alone
+	for _, mark := range []string{"one", "two", "three"} { // calls that the client gives up by closing the connection, without a cancellation
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -130,7 +131,7 @@ func TestQuestionGoesWhereItIsRead(t *testing.T) {
 			_, _ = c.Call(ctx, &mcp.Request{Method: "tools/call", Params: json.RawMessage(args), NoCancel: true})
 		}()
 		s.hears(t, 1, `"tools/call"`, mark)
-		time.AfterFunc(200*time.Millisecond, cancel) // once its answer is a stream, which one can come back to
+		time.AfterFunc(200*time.Millisecond, cancel) // by then the answer is a stream, to which a client may come back
 		<-ended
 	}
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("the question went to a call that nobody reads"))

@@ -11,8 +11,8 @@ import (
 	"collie/internal/mcp"
 )
 
-// What a client does outside of calls does not reach the calls and the sessions of others at
-// a server that they share: it cannot name their requests, nor begin the server's session anew.
+// What a client does outside of calls does not reach the calls and sessions of others at a shared server: it can
+// neither name their requests nor initialize the session of the server again.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "shared", "legacy", false, "")
@@ -60,7 +60,7 @@ func TestStrangers(t *testing.T) {
 	<-ended
 }
 
-// post sends a body unchanged, in the session if there is one.
+// post sends a body to the MCP endpoint unchanged, in a session if one is given.
 func (g *gateway) post(t *testing.T, body, session string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.url, strings.NewReader(body))

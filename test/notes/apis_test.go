@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/upstream/modelapi"
 )
 
-// TestListFitsAPIs holds the list of tools in every view, everything switched on, to what interfaces to models document, in the
-// form in which each of them gets it.
+// TestListFitsAPIs checks the tool lists of all views, with every action switched on, against the limits that the
+// APIs of language models document. Each list is checked in the form in which that API gets it.
 func TestListFitsAPIs(t *testing.T) {
 	t.Parallel()
 	r := newGateway(t, newWorkspace(t, layout{}))
@@ -34,7 +34,7 @@ func TestListFitsAPIs(t *testing.T) {
 	}
 }
 
-// list is the list of tools that clients get.
+// list returns the definitions of the tools that clients get.
 func (r *gateway) list(t *testing.T) []gjson.Result {
 	t.Helper()
 	raw, _ := r.catalog.List(t.Context(), "tools", "")

@@ -2,5 +2,6 @@
 
 package notes_test
 
-// defaultCalls is few, for a test that is run often; make stories makes all 2,000.
+// defaultCalls is how many random calls TestTwoWorkspaces makes: few, because the test runs often. `make stories`
+// makes 2,000.
 const defaultCalls = 300

@@ -1,5 +1,7 @@
 package notes_test
 
+// documentCases are the uses of the actions of the tool document, with the level that each one needs. See useCase for
+// the fields.
 var documentCases = []useCase{
 	{act: "document.create", need: rw, args: func(_ *workspace, p *place) object {
 		return object{"notebook": p.nb, "path": "/new", "markdown": "text"}
@@ -86,6 +88,7 @@ func byID(part string) aim {
 	return func(_ *workspace, p *place) object { return object{"id": p.id(part)} }
 }
 
+// blockCases are the uses of the actions of the tool block.
 var blockCases = []useCase{
 	{act: "block.insert", how: "after", need: rw, args: inserted("previousID", "para")},
 	{act: "block.insert", how: "before", need: rw, args: inserted("nextID", "para")},

@@ -1,5 +1,6 @@
 package notes_test
 
+// fsCases are the uses of the actions of the tool fs, with the level that each one needs. See useCase for the fields.
 var fsCases = []useCase{
 	{act: "fs.ls", need: r, args: func(_ *workspace, p *place) object { return object{"path": p.human("a")} }},
 	{act: "fs.ls", how: "notebook", need: r, args: func(_ *workspace, p *place) object { return object{"path": "/" + p.name()} }},
@@ -45,8 +46,8 @@ var fsCases = []useCase{
 	{act: "fs.search", how: "all", kind: filters, shows: "two", args: func(*workspace, *place) object { return object{"query": "common"} }},
 }
 
-// plain adds to each place a document without references, so that it may be overwritten, and an unused
-// asset.
+// plain adds to the open and the shut notebook a document that nothing refers to, so that it may be overwritten, and
+// to the workspace an unused asset.
 func plain(w *workspace) {
 	for _, p := range []*place{w.open, w.shut} {
 		w.doc(p, "p", p.hpath("p"), "plain "+p.word("plain"))
@@ -54,6 +55,7 @@ func plain(w *workspace) {
 	w.File("/data/assets/zqunused.png", []byte("unused"))
 }
 
+// notebookCases are the uses of the actions of the tool notebook.
 var notebookCases = []useCase{
 	{act: "notebook.list", kind: filters, shows: "name", args: nothing},
 	{act: "notebook.create", kind: free, writes: true, args: func(*workspace, *place) object { return object{"name": "zq new"} }},
@@ -78,4 +80,5 @@ var notebookCases = []useCase{
 	{act: "notebook.get_child_docs", need: r, args: func(_ *workspace, p *place) object { return object{"notebook": p.nb} }},
 }
 
+// nothing returns no arguments.
 func nothing(*workspace, *place) object { return object{} }

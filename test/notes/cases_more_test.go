@@ -7,6 +7,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file lists the uses of the actions of all tools except fs, notebook, document and block, with the level that
+// each one needs. See useCase for the fields.
+
 var avCases = []useCase{
 	{act: "av.get", need: r, args: byID("daba")},
 	{act: "av.get", how: "block", need: r, args: func(_ *workspace, p *place) object { return object{"id": p.id("daba"), "blockID": p.id("dbbl")} }},
@@ -78,7 +81,7 @@ var fileCases = []useCase{
 	{act: "file.extract_doc", need: r, args: func(_ *workspace, p *place) object { return object{"id": p.id("docb"), "outputDir": "zqout"} }},
 }
 
-// localFile creates a local file to upload.
+// localFile creates the local file that the case of file.upload_asset uploads.
 func localFile(r *gateway) {
 	r.must(os.WriteFile(filepath.Join(r.files, "zqlocal.txt"), []byte("local"), 0o600))
 }

@@ -2,7 +2,7 @@ package notes_test
 
 import "collie/internal/source/siyuan/access"
 
-// kind says how an action depends on levels.
+// kind says how the outcome of an action depends on the levels of notebooks.
 type kind uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 	free
 )
 
-// aim returns arguments about a place.
+// aim returns the arguments of a call about a place.
 type aim func(w *workspace, p *place) object
 
 // useCase is one use of an action, with the level it needs, written by hand.
@@ -28,7 +28,7 @@ type useCase struct {
 	kind kind
 	need access.Level
 	args aim
-	// writes marks a case that changes something although it needs only r.
+	// writes marks a case that changes something although it needs no more than r.
 	writes bool
 	// shows is a word of the place that the result contains if the place may be read.
 	shows string
@@ -39,7 +39,7 @@ type useCase struct {
 	vain bool
 }
 
-// cases returns all cases.
+// cases returns the cases of all tools.
 func cases() []useCase {
 	var all []useCase
 	for _, list := range [][]useCase{
@@ -51,7 +51,7 @@ func cases() []useCase {
 	return all
 }
 
-// The levels, in short form for the tables.
+// The levels of notebooks, with short names for the tables of cases.
 const (
 	r   = access.Read
 	rw  = access.Write

@@ -24,9 +24,8 @@ var otherwise = map[string]aim{
 	},
 }
 
-// TestClosedForms calls every action that a client sees as one that closes the schemas of the
-// list has to: with declared arguments alone, and in the strict form with null for all others.
-// In front of a real kernel each call does what it does with any arguments.
+// TestClosedForms calls every action as a client has to that closes the schemas of the list: with declared arguments
+// only, and in the strict form with null for all others.
 func TestClosedForms(t *testing.T) {
 	t.Parallel()
 	forms := modelapi.APIs()
@@ -79,6 +78,7 @@ type compiled struct {
 	schema *jsonschema.Schema
 }
 
+// compile compiles a JSON schema.
 func compile(t *testing.T, v any) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(encode(v))))
@@ -96,6 +96,8 @@ func compile(t *testing.T, v any) *jsonschema.Schema {
 	return schema
 }
 
+// action fails the test unless at least one case of an action runs with declared arguments only, without and with
+// nulls.
 func (c *closedTest) action(t *testing.T, act string) {
 	ways := []aim{}
 	if other := otherwise[act]; other != nil {
@@ -138,6 +140,7 @@ func (c *closedTest) closed(args object, nulls bool) object {
 	return closed(c.def.Get("inputSchema.properties"), args, nulls)
 }
 
+// closed returns the members of args that props declares. With nulls, the other members are null.
 func closed(props gjson.Result, args object, nulls bool) object {
 	out := object{}
 	props.ForEach(func(k, schema gjson.Result) bool {
@@ -152,6 +155,7 @@ func closed(props gjson.Result, args object, nulls bool) object {
 	return out
 }
 
+// inType returns v in the type that the schema declares: an object or a list as JSON text where it declares a string.
 func inType(schema gjson.Result, v any, nulls bool) any {
 	switch members, isObject := v.(object); {
 	case schema.Get("type").String() == "string":
@@ -165,7 +169,7 @@ func inType(schema gjson.Result, v any, nulls bool) any {
 	return v
 }
 
-// fits fails the test unless every client that closes schemas may send these arguments.
+// fits fails the test unless the arguments are valid in the form of the schema that each API gets.
 func (c *closedTest) fits(t *testing.T, act string, args object, nulls bool) {
 	t.Helper()
 	_, name, _ := strings.Cut(act, ".")

@@ -13,14 +13,16 @@ import (
 	"collie/internal/tool"
 )
 
+// This file tests what happens if the file with the levels of notebooks is missing or cannot be read.
+
 // blank is a gateway to notes in which nobody has set a level.
 func blank(t *testing.T) *gateway {
 	t.Helper()
 	return newGateway(t, newWorkspace(t, layout{}))
 }
 
-// TestMissingPermissionFile: without a file every notebook can be
-// read, and nothing is filtered, SQL included.
+// TestMissingPermissionFile: if no file of levels exists, every notebook can be read, nothing is filtered, also not
+// in SQL, and nothing can be written.
 func TestMissingPermissionFile(t *testing.T) {
 	t.Parallel()
 	r := blank(t)
@@ -43,8 +45,8 @@ func TestMissingPermissionFile(t *testing.T) {
 	}
 }
 
-// TestCorruptPermissionFile: while the levels are unknown, nothing is written, and only what the
-// last valid file allowed can be read.
+// TestCorruptPermissionFile: while the file of levels is invalid, nothing is written, and only what the last valid
+// file allowed can be read.
 func TestCorruptPermissionFile(t *testing.T) {
 	t.Parallel()
 	write := func(r *gateway) *outcome {
@@ -54,7 +56,7 @@ func TestCorruptPermissionFile(t *testing.T) {
 		t.Run(dir, func(t *testing.T) {
 			w := newWorkspace(t, layout{})
 			for _, text := range []string{`{"a":`, "none", "\x00\x01", `{"` + strings.Repeat("x", 100), "{"} {
-				r := newGateway(t, w) // one that has never read the levels well
+				r := newGateway(t, w) // has never read a valid file of levels
 				r.File(dir+"notebookPermissions", []byte(text))
 				if out := write(r); out.kind != tool.LevelsUnknown || len(out.writes) > 0 {
 					t.Errorf("%s%q, never read well: writing got %q %s, wrote %q", dir, text, out.kind, out.text, out.writes)
@@ -62,7 +64,7 @@ func TestCorruptPermissionFile(t *testing.T) {
 				if out := r.call("fs.read", object{"path": r.open.human("a")}); out.kind != tool.LevelsUnknown {
 					t.Errorf("%s%q, never read well: reading got %q %s", dir, text, out.kind, out.text)
 				}
-				if text != "{" { // the last one
+				if text != "{" { // the last of the texts
 					continue
 				}
 				r.File(dir+"notebookPermissions", nil)
@@ -86,7 +88,7 @@ func TestCorruptPermissionFile(t *testing.T) {
 	}
 }
 
-// answers stands before a kernel and answers getFile of a file of levels by itself.
+// answers is a transport in front of a kernel that, while body is set, answers requests for a file of levels with it.
 type answers struct {
 	body atomic.Pointer[string]
 }
@@ -110,8 +112,8 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestAnswer202IsNoFile: what getFile answers with status 202 is an error, never the
-// file. Only one of code 404 says that there is none.
+// TestAnswer202IsNoFile: what getFile answers with status 202 is an error, not the file. Only code 404 in it means
+// that the file does not exist.
 func TestAnswer202IsNoFile(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, layout{})
@@ -125,11 +127,11 @@ func TestAnswer202IsNoFile(t *testing.T) {
 		`{"code":-1,"msg":"none","data":"none"}`:               tool.LevelsUnknown,
 		`{"code":-3,"msg":"locked","data":null}`:               tool.LevelsUnknown,
 		`{"code":0,"msg":"","data":null}`:                      tool.LevelsUnknown,
-		`{"` + string(w.open.nb) + `":"rwd"}`:                  tool.Unavailable, // no kernel answers so
+		`{"` + string(w.open.nb) + `":"rwd"}`:                  tool.Unavailable, // not an answer of a kernel
 		`not JSON`:                                             tool.Unavailable,
 	} {
 		a.body.Store(&body)
-		fresh := newGateway(t, w) // one that has never read the levels well
+		fresh := newGateway(t, w) // has never read a valid file of levels
 		for _, act := range []string{"notebook.list", "fs.read"} {
 			args := object{}
 			if act == "fs.read" {

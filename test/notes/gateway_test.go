@@ -22,8 +22,8 @@ import (
 	"collie/internal/tool"
 )
 
-// gateway is the way of real callers to a workspace: pipeline, catalog and source, with everything switched
-// on and a person who always agrees.
+// gateway leads to a workspace as real callers reach it: pipeline, catalog and source, with every action switched on
+// and a person who always agrees.
 type gateway struct {
 	*workspace
 	*pipeline.Pipeline
@@ -60,13 +60,14 @@ func newGateway(t testing.TB, w *workspace) *gateway {
 	catalog := source.New([]tool.Source{r.source}, source.Options{})
 	t.Cleanup(func() {
 		catalog.Close()
-		_ = log.Close() // of no interest here
+		_ = log.Close() // whether the audit closes well does not matter here
 	})
 	r.catalog = catalog
 	r.Pipeline = pipeline.New(catalog, pipeline.Options{Audit: log})
 	return r
 }
 
+// encode returns v as JSON.
 func encode(v any) []byte {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -75,8 +76,8 @@ func encode(v any) []byte {
 	return raw
 }
 
-// levels writes the file of levels. The open notebook allows everything; a notebook that is not in levels has
-// none.
+// levels writes the file of levels. The open notebook allows everything. The shut and the hidden notebook have level
+// none unless levels says otherwise.
 func (r *gateway) levels(levels map[*place]access.Level) {
 	file := object{string(r.open.nb): access.Delete, string(r.shut.nb): access.None, string(r.hidden.nb): access.None}
 	for p, l := range levels {
@@ -86,7 +87,7 @@ func (r *gateway) levels(levels map[*place]access.Level) {
 	r.source.Levels().Forget()
 }
 
-// shutAt sets the level of the shut notebook; the hidden one stays hidden.
+// shutAt sets the level of the shut notebook. The hidden one has level none.
 func (r *gateway) shutAt(l access.Level) { r.levels(map[*place]access.Level{r.shut: l}) }
 
 // outcome is everything that came of a call.
@@ -94,12 +95,12 @@ type outcome struct {
 	kind   tool.ErrorKind // empty if it succeeded
 	code   string
 	text   string // the result, or the payload of the error
-	told   string // notes to the person and the client during the call
+	told   string // questions and notifications to the caller during the call
 	writes []string
 	asked  bool
 }
 
-// all returns all notes to the person and the client.
+// all returns everything that the caller saw: the result or error, and what came during the call.
 func (o *outcome) all() string { return o.text + "\n" + o.told }
 
 // call runs an action as an MCP client does.
@@ -110,6 +111,7 @@ func (r *gateway) call(name string, args object) *outcome {
 	return r.do(tool.Request{Kind: tool.KindCall, Name: tl, Args: encode(grouped), Origin: tool.MCPLocal})
 }
 
+// do makes a request and collects its outcome, with the writes that reached the kernel.
 func (r *gateway) do(c tool.Request) *outcome {
 	c.Caller = r.person
 	r.person.drain()
@@ -132,8 +134,7 @@ func (r *gateway) do(c tool.Request) *outcome {
 	return out
 }
 
-// person agrees to every question, types the name where it is asked for, and records what it is
-// shown.
+// person is a caller that agrees to every question, types the name if it is asked for, and records what it is shown.
 type person struct {
 	mu    sync.Mutex
 	told  strings.Builder
@@ -170,7 +171,7 @@ func (p *person) drain() (told string, asked bool) {
 	return told, asked
 }
 
-// purse has some coins.
+// purse is a wallet for the tool mascot.
 type purse struct {
 	mu      sync.Mutex
 	balance int64

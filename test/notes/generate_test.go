@@ -12,16 +12,17 @@ import (
 	"collie/internal/source/siyuan/action"
 )
 
-// generator makes calls. Most are cases of the table and probes, some of them modified. The others are made
-// from an action's schema, with ids, paths and names that are visible, hidden or do not exist.
+// generator makes the random calls of TestTwoWorkspaces. Most are cases of the table and probes, some of them
+// modified. The others are made from the schema of an action, with ids, paths and names that are visible, hidden or
+// do not exist.
 type generator struct {
 	*rand.Rand
 	w       *workspace
-	to      *strings.Replacer // to tokens
+	to      *strings.Replacer // from what differs between the workspaces to tokens; see tokens
 	names   []string
 	actions map[string]*action.Action
 	cases   []useCase
-	more    map[string][]object
+	more    map[string][]object // arguments of probes by action
 }
 
 func newGenerator(seed uint64, r *gateway) *generator {
@@ -32,11 +33,13 @@ func newGenerator(seed uint64, r *gateway) *generator {
 	return g
 }
 
+// pick returns a random element of list.
 func pick[T any](g *generator, list ...T) T { return list[g.IntN(len(list))] }
 
 // chance returns true in n percent of cases.
 func (g *generator) chance(n int) bool { return g.IntN(100) < n }
 
+// call makes a random call: a probe, a case, possibly with further arguments, or arguments from the schema.
 func (g *generator) call() randomCall {
 	act, args := pick(g, g.names...), object{}
 	switch {
@@ -71,6 +74,7 @@ func (g *generator) call() randomCall {
 	return randomCall{act, g.to.Replace(string(encode(args)))}
 }
 
+// place returns a random place, mostly the open or the hidden one.
 func (g *generator) place() *place {
 	switch n := g.IntN(100); {
 	case n < 62:
@@ -142,6 +146,7 @@ func (g *generator) text(act, name string) any {
 	return g.word()
 }
 
+// id returns the id of something in a random place, or a token for an id that an earlier call has returned.
 func (g *generator) id(act, name string) string {
 	p := g.place()
 	switch {
@@ -158,6 +163,7 @@ func (g *generator) id(act, name string) string {
 	)))
 }
 
+// path returns a path of a document, a file or a folder.
 func (g *generator) path() string {
 	p := g.place()
 	d := pick(g, "a", "b", "c", "d", "r")
@@ -190,6 +196,7 @@ func (g *generator) markdown() string {
 	return pick(g, parts...)
 }
 
+// template returns a template or the path of one; some read notes.
 func (g *generator) template() string {
 	p := g.place()
 	return pick(g,
@@ -198,6 +205,7 @@ func (g *generator) template() string {
 	)
 }
 
+// statement returns a SQL statement.
 func (g *generator) statement() string {
 	p := g.place()
 	return pick(g,

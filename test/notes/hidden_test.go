@@ -16,8 +16,7 @@ import (
 	"collie/internal/tool"
 )
 
-// TestHiddenNotebookNeverShows: no answer to anything has a
-// word or an id of a notebook at level none.
+// TestHiddenNotebookNeverShows: no answer contains a word or an id of a notebook at level none.
 func TestHiddenNotebookNeverShows(t *testing.T) {
 	t.Parallel()
 	r := newGateway(t, newWorkspace(t, layout{crossed: true}))
@@ -40,9 +39,8 @@ func TestHiddenNotebookNeverShows(t *testing.T) {
 	}
 }
 
-// TestHiddenNotebookMightAsWellNotExist asks two workspaces the same, of which one has a hidden
-// notebook and the other has never had it: the answers are the same, but for how many things
-// were left out.
+// TestHiddenNotebookMightAsWellNotExist makes the same calls in a workspace with a hidden notebook and in one that
+// never had it. The answers are the same, except for the numbers of things that were left out.
 func TestHiddenNotebookMightAsWellNotExist(t *testing.T) {
 	t.Parallel()
 	with := newGateway(t, newWorkspace(t, layout{}))
@@ -81,13 +79,13 @@ var tells = map[string]string{
 	"block.recent_updated":      "the kernel's list is short, and what is hidden takes places in it",
 }
 
-// joined are statements that make one text of rows in no order.
+// joined matches SQL that joins rows into one text, in no fixed order.
 var joined = regexp.MustCompile(`group_concat|json_group_array`)
 
-// queries are templates that read notes, which need r everywhere.
+// queries matches templates that read notes, for which every notebook must be readable.
 var queries = regexp.MustCompile(`queryBlocks|zqquery`)
 
-// lists are the requests whose answer is the same for every client.
+// lists returns the lists and instructions that every client gets.
 func (r *gateway) lists() []string {
 	var out []string
 	for _, kind := range []tool.ListKind{tool.ListTools, tool.ListResources, tool.ListTemplates, tool.ListPrompts} {
@@ -97,7 +95,7 @@ func (r *gateway) lists() []string {
 	return append(out, r.Instructions(""))
 }
 
-// pages are the calls for help, resources and prompts, about what exists and what is hidden.
+// pages returns requests for help, resources and prompts, some of them named after hidden things.
 func (r *gateway) pages() []tool.Request {
 	var out []tool.Request
 	help := func(tl, topic string) {
@@ -136,21 +134,21 @@ func (r *gateway) pages() []tool.Request {
 	return out
 }
 
-// What differs between two workspaces, or two moments, without meaning anything.
+// Patterns of what may differ between two workspaces, or two moments, without revealing anything.
 var (
 	times = regexp.MustCompile(`\d{4}-\d\d-\d\d[_-]\d\d-?\d\d-?\d\d|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`)
 	stamp = regexp.MustCompile(`\b2\d{13}\b|\b1[6-9]\d{11}\b|\b1[6-9]\d{8}\b`)
-	// order is where a person has put a notebook among all, and hashes are of ids too.
+	// order is the place of a notebook among all. hash matches digests, which also depend on ids.
 	order = regexp.MustCompile(`"sort":\d+`)
 	hash  = regexp.MustCompile(`sha256:v1:[0-9a-f]+|"hash":"[0-9a-f]{7}"`)
-	// folder is the folder of an export, named after what is in it, times included.
+	// folder is the folder of an export; its name depends on the content and its times.
 	folder = regexp.MustCompile(`temp/export/[0-9a-f]{32}-`)
-	// chosen are the ids that the workspaces give to new things.
+	// chosen matches the ids that newWorkspace chooses itself.
 	chosen = regexp.MustCompile(`^20240102030405-(opn|sht|hdn)`)
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// plain is the outcome of a call, in a form that can be compared between two workspaces.
+// plain returns the outcome of a call in a form that can be compared between two workspaces.
 func (r *gateway) plain(o *outcome) any {
 	text := o.text
 	if inner := gjson.Get(text, "structuredContent"); inner.Exists() {
@@ -165,7 +163,7 @@ func (r *gateway) plain(o *outcome) any {
 		if chosen.MatchString(id) || strings.HasPrefix(id, "20230218211946-") {
 			return id
 		}
-		return "ID" // made by the kernel, some at the time of another one
+		return "ID" // chosen by the kernel
 	})
 	text = hash.ReplaceAllString(order.ReplaceAllString(text, `"sort":0`), `"hash":""`)
 	text = uuids.ReplaceAllString(stamp.ReplaceAllString(times.ReplaceAllString(text, "TIME"), "0"), "UUID")
@@ -177,8 +175,8 @@ func (r *gateway) plain(o *outcome) any {
 	return []any{o.kind, o.code, unfiltered(v), slices.Clone(o.writes)}
 }
 
-// unfiltered is v without the members that say how many things were left out, and with its lists
-// sorted: ids are made at random, and some lists are in their order.
+// unfiltered returns v without the members that say how many things were left out, and with its lists sorted, because
+// random ids decide the order of some lists.
 func unfiltered(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

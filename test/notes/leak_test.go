@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// leaks fails the test if the outcome of a call reveals anything of a place that the caller did not send
-// itself.
+// leaks fails the test if the outcome of a call contains a secret of a place that the caller did not send itself.
 func leaks(t testing.TB, w *workspace, p *place, name string, args object, out *outcome) {
 	t.Helper()
 	text := w.withoutReferences(withoutEcho(out.all(), args))
@@ -25,6 +24,7 @@ func leaks(t testing.TB, w *workspace, p *place, name string, args object, out *
 	}
 }
 
+// around returns the part of text around position i.
 func around(text string, i int) string { return text[max(0, i-150):min(len(text), i+150)] }
 
 // marks are the tags that a search puts around its hits; they may split a word.
@@ -35,7 +35,7 @@ func withoutEcho(text string, args object) string {
 	text = marks.ReplaceAllString(text, "")
 	var given []string
 	collect(args, &given)
-	for _, g := range given { // a path may be answered for by a part of it
+	for _, g := range given { // an answer may repeat a part of a path
 		given = append(given, strings.FieldsFunc(g, func(c rune) bool { return c == '/' || c == '#' })...)
 	}
 	given = slices.DeleteFunc(given, func(g string) bool { return len(g) < 5 })
@@ -43,7 +43,7 @@ func withoutEcho(text string, args object) string {
 	for _, g := range given {
 		quoted := strings.Trim(string(encode(g)), `"`)
 		twice := strings.Trim(string(encode(quoted)), `"`)
-		if len(g) < 9 { // a word: only where it stands alone
+		if len(g) < 9 { // a short word is only removed where it is a whole JSON string
 			for _, mark := range []string{`"`, `\"`, `\\\"`} {
 				text = strings.ReplaceAll(text, mark+g+mark, "«»")
 			}
@@ -56,16 +56,16 @@ func withoutEcho(text string, args object) string {
 	return strings.ToLower(text)
 }
 
-// withoutReferences returns text without the references of the open notebook to hidden blocks,
-// because a caller may read and write these ids.
+// withoutReferences returns text without the references from the open notebook to hidden blocks, because a caller may
+// read and write their ids.
 func (w *workspace) withoutReferences(text string) string {
 	for _, id := range w.named {
 		for _, before := range []string{"((", "siyuan://blocks/", `data-id="`, `data-id=\"`, `data-id=\\\"`, "id='", "id=&#39;", `id=\u0026#39;`} {
 			text = strings.ReplaceAll(text, before+id, before)
 		}
 	}
-	// SiYuan notes on a block the databases it is a row of: an id and nothing else, in the file of
-	// the readable document, and lost if a write left it out.
+	// SiYuan records in a block the ids of the databases in which it is a row. They stand in the file of a readable
+	// document, and a write that left them out would lose them.
 	return strings.ReplaceAll(text, string(w.hidden.id("dabx")), "")
 }
 
@@ -81,6 +81,7 @@ func collect(v any, out *[]string) {
 	})
 }
 
+// walk calls f for each string in a JSON value, except the names of members.
 func walk(v any, f func(string)) {
 	switch v := v.(type) {
 	case string:
@@ -116,7 +117,7 @@ func inBase64(word string) []string {
 	for skip := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\x00", skip) + word))
 		from := []int{0, 2, 3}[skip]
-		whole := (skip + len(word)) * 8 / 6 // letters that nothing behind the word changes
+		whole := (skip + len(word)) * 8 / 6 // the end of the letters that depend on nothing after the word
 		if whole-from >= 5 {
 			out = append(out, text[from:whole])
 		}

@@ -63,8 +63,8 @@ var nothings = []useCase{
 	}},
 }
 
-// belongings returns the things in a workspace that somebody would miss, with their places. The place of
-// something in a notebook begins with the notebook's id.
+// belongings returns the things in a workspace that somebody would miss, each with the place where it is. The place
+// of something in a notebook begins with the id of the notebook.
 func (w *workspace) belongings() map[string]string {
 	w.t.Helper()
 	w.must(w.client.FlushNow(w.t.Context()))
@@ -112,9 +112,10 @@ func (w *workspace) belongings() map[string]string {
 	return out
 }
 
+// files adds the files of a folder to out.
 func (w *workspace) files(out map[string]string, dir, place string) {
 	entries, err := w.client.ReadDir(w.t.Context(), dir)
-	if tool.KindOf(err) == tool.NotFound { // of a notebook that is gone
+	if tool.KindOf(err) == tool.NotFound { // the notebook is gone
 		return
 	}
 	w.must(err)
@@ -145,7 +146,7 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 					used[name] = true
 				}}
 				for i, k := range list {
-					if await.Race && i%10 != 0 { // what may run at once shows in a few
+					if await.Race && i%10 != 0 { // a few cases are enough to find races
 						continue
 					}
 					if a := registered()[k.act]; a != nil && a.Class.Writes() && k.kind != people && !k.vain && !(thrifty && l.wrote[k.act]) {
@@ -170,13 +171,15 @@ func TestWhatRemovesOrMovesIsAskedAbout(t *testing.T) {
 	}
 }
 
-// loss runs the cases of a tool.
+// loss runs the cases of a tool and looks for things that are lost. needed is called with the name of a case that
+// needs an exception in edits or lighter.
 type loss struct {
 	*stock
 	needed func(name string)
 }
 
-// look runs one case and returns what is no longer in its place.
+// look runs one case, and fails the test if something is no longer in its place and nobody was asked, or has left its
+// notebook although the case needs less than rwd.
 func (l *loss) look(t *testing.T, k useCase) {
 	name := strings.TrimSpace(k.act + " " + k.how)
 	l.fresh()
@@ -206,7 +209,7 @@ func (l *loss) look(t *testing.T, k useCase) {
 			t.Errorf("nobody was asked:\n%s", strings.Join(lost, "\n"))
 		}
 	}
-	if out.asked && !strings.Contains(out.told, `"targets":[`) && k.act != "file.upload_asset" { // whose effect names the file
+	if out.asked && !strings.Contains(out.told, `"targets":[`) && k.act != "file.upload_asset" { // its question names the file as an effect
 		t.Errorf("the person was not told what it is about: %s", out.told)
 	}
 	if len(left) > 0 && k.need < access.Delete && edits[name] == "" {

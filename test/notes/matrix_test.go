@@ -22,13 +22,14 @@ func registered() map[string]*action.Action {
 	return out
 }
 
-// TestEveryActionHasACase checks that the table has every action, and that the actions match it.
+// TestEveryActionHasACase checks that every action has a case, and that each action declares the level that its cases
+// need.
 func TestEveryActionHasACase(t *testing.T) {
 	t.Parallel()
 	most := map[string]access.Level{}
 	for _, k := range cases() {
 		need := k.need
-		if k.mild { // it answers for each, and is declared to need nothing
+		if k.mild { // answers for each thing separately, so the action declares that it needs nothing
 			need = access.None
 		}
 		most[k.act] = max(most[k.act], need)
@@ -44,8 +45,9 @@ func TestEveryActionHasACase(t *testing.T) {
 	}
 }
 
-// Each action at each level does exactly what the table of its tool says. A refused call writes nothing. A
-// call about something hidden is refused like a call about something that does not exist.
+// TestPermissionMatrix runs every case at every level and checks that it is allowed exactly from the level that the
+// case needs. A refused call writes nothing. A call about something hidden is refused like a call about something
+// that does not exist.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
 	byTool := map[string][]useCase{}
@@ -75,16 +77,16 @@ func TestPermissionMatrix(t *testing.T) {
 	}
 }
 
-// stock is a gateway that many cases share until one has changed something.
+// stock is a gateway that many cases share until one of them has changed something.
 type stock struct {
 	*gateway
 	t     *testing.T
-	life  *life // of the gateway
+	life  *life // ends the gateway
 	used  bool
 	wrote map[string]bool // the actions that have written somewhere
 }
 
-// life is a part of a test whose cleanups run when it ends.
+// life is a part of a test with cleanups of its own, which run when end is called.
 type life struct {
 	testing.TB
 	cleanups []func()
@@ -103,7 +105,7 @@ func (l *life) end() {
 	}
 }
 
-// fresh makes sure that the workspace was not changed yet.
+// fresh replaces the gateway and its workspace if a case has changed them.
 func (s *stock) fresh() {
 	if s.gateway != nil && !s.used {
 		return
@@ -112,7 +114,7 @@ func (s *stock) fresh() {
 		s.life.end() // a real kernel has one workspace at a time
 	}
 	s.life = &life{TB: s.t}
-	s.t.TempDir() // the folders go at the end of what is cleaned up: behind the life that writes into them
+	s.t.TempDir() // registers the removal of temporary folders before life.end, so that it runs after it
 	s.t.Cleanup(s.life.end)
 	w := newWorkspace(s.life, layout{crossed: true})
 	plain(w)
@@ -120,12 +122,12 @@ func (s *stock) fresh() {
 	localFile(s.gateway)
 }
 
-// matrix tests one case.
+// matrix runs one case at every level.
 type matrix struct {
 	*stock
 	useCase
 	t *testing.T
-	// changes means that the case writes if it is allowed; previews means that it has a preview.
+	// changes means that the case writes if it is allowed; previews means that the action has validateOnly.
 	changes, previews bool
 }
 
@@ -145,12 +147,13 @@ func (m *matrix) test() {
 	}
 }
 
+// shutAt sets the level of the shut notebook, in a workspace that no case has changed.
 func (m *matrix) shutAt(l access.Level) {
 	m.fresh()
 	m.gateway.shutAt(l)
 }
 
-// run makes the call about a place, and checks that nothing hidden shows.
+// run makes the call about a place, and checks that nothing of the hidden notebook shows.
 func (m *matrix) run(p *place) *outcome {
 	m.t.Helper()
 	args := m.args(m.workspace, p)
@@ -160,7 +163,7 @@ func (m *matrix) run(p *place) *outcome {
 	return out
 }
 
-// ran checks that a call succeeded as expected.
+// ran checks that a call succeeded, and wrote exactly if the case changes something.
 func (m *matrix) ran(out *outcome) {
 	m.t.Helper()
 	if out.kind != "" {
@@ -186,6 +189,8 @@ func (m *matrix) refused(out *outcome, kind tool.ErrorKind) {
 	}
 }
 
+// needing checks a case of kind needs at each level. If the action has previews, the levels that suffice are checked
+// with those, and the case itself runs once.
 func (m *matrix) needing() {
 	for _, l := range []access.Level{access.None, access.Read, access.Write, access.Delete} {
 		preview := m.changes && m.previews && l >= m.need && !m.vain
@@ -225,8 +230,8 @@ func (m *matrix) needing() {
 	}
 }
 
-// enough checks that the required level and those above it suffice. It uses previews, so that everything is
-// checked but nothing is written.
+// enough checks that the required level and those above it suffice. It uses previews, so that everything is checked
+// but nothing is written.
 func (m *matrix) enough() {
 	m.t.Helper()
 	for l := m.need; l <= access.Delete; l++ {
@@ -239,7 +244,7 @@ func (m *matrix) enough() {
 	}
 }
 
-// hiddenLikeNowhere checks that the answer about the shut notebook, which is hidden now, is the same as about
+// hiddenLikeNowhere checks that the answer about the shut notebook, which has level none, is the same as about
 // something that does not exist.
 func (m *matrix) hiddenLikeNowhere(out *outcome) {
 	m.t.Helper()
@@ -270,6 +275,8 @@ func (m *matrix) eachForItself(l access.Level, out *outcome) {
 	}
 }
 
+// filtering checks a case of kind filters: it always runs, and shows things of the shut notebook only from level r
+// on.
 func (m *matrix) filtering() {
 	for _, l := range []access.Level{access.None, access.Read, access.Delete} {
 		m.shutAt(l)
@@ -310,7 +317,7 @@ func (m *matrix) everywhere() {
 	}
 }
 
-// forPeople checks what an agent may never do, at any level.
+// forPeople checks a case that no agent may run at any level, and a person at a terminal may.
 func (m *matrix) forPeople() {
 	for _, l := range []access.Level{access.None, access.Delete} {
 		m.shutAt(l)

@@ -15,13 +15,13 @@ import (
 type probe struct {
 	act  string
 	args object
-	loud bool // the previous probe again, with verbose output
+	loud bool // with verbose output; except for search.query_sql, the previous probe is the same without it
 }
 
 func (p probe) String() string { return p.act + " " + string(encode(p.args)) }
 
-// probes returns what a curious caller may try without writing: each case about hidden things, open things
-// and both, and more calls that list and search.
+// probes returns what a curious caller may try without writing: each case about hidden and open things, and more
+// calls that list and search.
 func (w *workspace) probes() []probe {
 	known := registered()
 	var out []probe
@@ -29,7 +29,7 @@ func (w *workspace) probes() []probe {
 		if known[act] == nil {
 			return // see TestEveryActionHasACase
 		}
-		if act != "search.query_sql" { // its answer is the same either way
+		if act != "search.query_sql" { // verbose does not change its answer
 			out = append(out, probe{act: act, args: args})
 		}
 		args = maps.Clone(args)
@@ -40,7 +40,7 @@ func (w *workspace) probes() []probe {
 		if a := known[k.act]; a == nil || k.kind == people {
 			continue
 		} else if k.kind == needs {
-			out = append(out, probe{act: k.act, args: k.args(w, w.hidden)}) // refused, with nothing to leave out
+			out = append(out, probe{act: k.act, args: k.args(w, w.hidden)}) // refused, so verbose makes no difference
 		}
 		switch args := k.args(w, w.open); {
 		case k.need >= access.Write || k.writes:
@@ -53,7 +53,7 @@ func (w *workspace) probes() []probe {
 		}
 	}
 	more := w.more()
-	for _, act := range slices.Sorted(maps.Keys(more)) { // two workspaces are asked the same in the same order
+	for _, act := range slices.Sorted(maps.Keys(more)) { // in a fixed order, so that two workspaces get the same calls
 		for _, args := range more[act] {
 			add(act, args)
 		}
@@ -70,7 +70,7 @@ func (w *workspace) words() []string {
 	}
 }
 
-// more returns further arguments by action.
+// more returns further arguments by action: combinations of open and hidden things that no case has.
 func (w *workspace) more() map[string][]object {
 	o, h := w.open, w.hidden
 	out := map[string][]object{
@@ -192,7 +192,7 @@ func (w *workspace) more() map[string][]object {
 	return out
 }
 
-// looking adds searches for each word.
+// looking adds searches for each word, with the actions that search.
 func (w *workspace) looking(out map[string][]object) {
 	o, h := w.open, w.hidden
 	for _, word := range w.words() {
@@ -255,7 +255,7 @@ func (w *workspace) wrong() []probe {
 		a := known[name]
 		out = append(out, probe{act: name, args: object{"nosuch": h.word("two")}})
 		if name == "notebook.create" {
-			continue // any name is right
+			continue // every name is valid for a new notebook
 		}
 		for _, p := range a.Params() {
 			out = append(out, probe{act: name, args: object{p.Name: string(h.id("para"))}}, probe{act: name, args: object{p.Name: []any{h.id("doca"), 7}}})

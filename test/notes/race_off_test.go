@@ -2,5 +2,5 @@
 
 package notes_test
 
-// thrifty: see the other file; without the race detector every case writes.
+// thrifty is false without the race detector: every case runs, and those that write do so. See race_on_test.go.
 const thrifty = false

@@ -27,13 +27,13 @@ var (
 	randomSeed  = flag.Uint64("seed", 1, "what its calls follow from")
 )
 
-// segment is the number of calls in one pair of workspaces. After too many calls there is little left in
-// them.
+// segment is the number of calls in one pair of workspaces. After too many calls there is little left in them to
+// find.
 const segment = 100
 
-// TestTwoWorkspaces makes random calls of all actions in two workspaces that are the same, but that one has a hidden notebook.
-// The answers are the same but for ids and times, and nothing of the hidden notebook is in any of them, nor in a file
-// that a call writes. A failure names the seed and the shortest list of calls that was found to show it.
+// TestTwoWorkspaces makes random calls of all actions in two workspaces that differ in one hidden notebook. The
+// answers must be the same except for ids and times, and neither an answer nor a file that a call writes may contain
+// anything of the hidden notebook. A failure names the seed and the shortest list of calls found that reproduces it.
 //
 //	go test ./test/notes -run TestTwoWorkspaces -calls 2000 -seed 7
 func TestTwoWorkspaces(t *testing.T) {
@@ -66,6 +66,7 @@ type randomCall struct {
 	args string // JSON
 }
 
+// listed returns calls as text, one a line.
 func listed(calls []randomCall) string {
 	var b strings.Builder
 	for _, c := range calls {
@@ -74,11 +75,11 @@ func listed(calls []randomCall) string {
 	return b.String()
 }
 
-// pair is two workspaces that get the same calls.
+// pair is two workspaces, one with and one without the hidden notebook, that get the same calls.
 type pair struct {
 	with, without *gateway
-	made          [2][]string // ids that calls have returned; equal positions mean the same thing
-	sent          map[string]bool
+	made          [2][]string       // ids that calls have returned; equal positions mean the same thing
+	sent          map[string]bool   // words and ids of the hidden notebook that the caller has sent itself
 	seen          map[string]string // files already looked at, with their times
 	ran, refused  int
 }
@@ -88,7 +89,7 @@ func newPair(t testing.TB) *pair {
 	p := &pair{sent: map[string]bool{}, seen: map[string]string{}}
 	p.with = newGateway(t, newWorkspace(t, layout{canaries: true}))
 	p.without = newGateway(t, newWorkspace(t, layout{canaries: true, without: true}))
-	for _, id := range p.with.named { // it stands in the text of the open notebook
+	for _, id := range p.with.named { // the text of the open notebook has these ids
 		p.sent[id] = true
 	}
 	for _, r := range []*gateway{p.with, p.without} {
@@ -112,15 +113,17 @@ func (r *gateway) tokens() []string {
 	return out
 }
 
+// newToken matches the token for the nth id that calls have returned.
 var newToken = regexp.MustCompile(`\{new:(\d+)\}`)
 
-// in returns a call in the form for one of the two workspaces.
+// in returns the arguments of a call with its tokens replaced for one of the two workspaces. side is the index into
+// made.
 func (p *pair) in(r *gateway, side int, c randomCall) object {
 	pairs := r.tokens()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
 	}
-	for _, part := range []string{"par2", "par3"} { // of a place that is not there
+	for _, part := range []string{"par2", "par3"} { // tokens of the hidden notebook in the workspace without it
 		pairs = append(pairs, "{card:hdn:"+part+"}", r.hidden.card(part))
 	}
 	text := strings.NewReplacer(pairs...).Replace(c.args)
@@ -138,7 +141,7 @@ func (p *pair) in(r *gateway, side int, c randomCall) object {
 	return out
 }
 
-// sentWord matches words of the hidden place in a call: what the caller sends itself is not secret any more.
+// sentWord matches words of the hidden notebook, and ids. What the caller sends itself is not secret.
 var sentWord = regexp.MustCompile(`zqhdn[a-z0-9]*|\d{14}-[0-9a-z]{7}`)
 
 // try makes a call in both workspaces and returns what is wrong with the answers, "" if nothing is.
@@ -185,7 +188,7 @@ func (p *pair) try(c randomCall) string {
 	if why != "" {
 		return ""
 	}
-	if c.act == "tag.rename" && len(a.writes) > 0 && len(b.writes) > 0 { // the kernel renames a tag everywhere, so not where something is hidden
+	if c.act == "tag.rename" && len(a.writes) > 0 && len(b.writes) > 0 { // where notes are hidden it is renamed block by block, because the kernel would rename it everywhere
 		a.writes, b.writes = nil, nil
 	}
 	if diff := gocmp.Diff(p.shown(p.without, b), p.shown(p.with, a)); diff != "" {
@@ -202,15 +205,15 @@ var vary = map[string]string{
 	"system.notify": "the id of a message is made up",
 }
 
-// rendersQueries matches arguments with a template that reads notes, or the name of one.
+// rendersQueries matches arguments that have a template that reads notes, or the name of one.
 var rendersQueries = regexp.MustCompile(`queryBlocks|"(path|dailyNoteTemplatePath)":"/?zqquery`)
 
 // takenID matches the id of a hidden database.
 var takenID = regexp.MustCompile(`"(id|avID)":"\d+-hdn`)
 
-// everywhereOnly reports whether a call needs a level on all notebooks that contain what it names, hidden
-// ones included. Such a call renders something that may read everything, or removes a file that a hidden note
-// uses too; its refusal reveals that there is one.
+// everywhereOnly reports whether a call needs a level in all notebooks that contain what it names, hidden ones
+// included: it renders something that may read everything, or removes a file that a hidden note uses too. Its refusal
+// reveals that there is a hidden notebook, so the answers cannot be the same.
 func everywhereOnly(c randomCall) bool {
 	switch c.act {
 	case "file.render", "notebook.set_conf":
@@ -242,7 +245,8 @@ func (p *pair) shown(r *gateway, o *outcome) any {
 	return []any{out, told, writes}
 }
 
-// leak returns a secret of the hidden place that a text shows and the caller has not sent itself.
+// leak returns a description of the first secret of the hidden notebook in a text that the caller has not sent
+// itself, "" if there is none.
 func (p *pair) leak(text string) string {
 	text = strings.ToLower(marks.ReplaceAllString(text, ""))
 	text = sentWord.ReplaceAllStringFunc(text, func(word string) string {
@@ -251,7 +255,7 @@ func (p *pair) leak(text string) string {
 		}
 		return word
 	})
-	// The caller's words may come back cut, or in another form.
+	// Search for every form in which a secret may appear.
 	for _, secret := range p.with.hidden.secrets() {
 		if i := strings.Index(text, secret); i >= 0 && !p.own(secret) {
 			return fmt.Sprintf("shows %q of the hidden notebook: …%s…", secret, around(text, i))
@@ -260,12 +264,13 @@ func (p *pair) leak(text string) string {
 	return ""
 }
 
-// own reports whether a secret is a form of a character that the caller has sent.
+// own reports whether a secret is a form of the Chinese characters of the hidden notebook, and the caller has sent
+// those.
 func (p *pair) own(secret string) bool {
 	return p.sent[p.with.hidden.cjk] && !strings.Contains(secret, "hdn")
 }
 
-// remember pairs the ids of new things in two answers.
+// remember adds to made the ids of new things that stand in the same place of both answers.
 func (p *pair) remember(a, b string) {
 	var walk func(a, b gjson.Result)
 	walk = func(a, b gjson.Result) {
@@ -287,9 +292,10 @@ func (p *pair) remember(a, b string) {
 	walk(gjson.Get(a, "structuredContent"), gjson.Get(b, "structuredContent"))
 }
 
+// escaper escapes the characters of a member name that mean something in a gjson path.
 var escaper = strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`, "|", `\|`, "#", `\#`)
 
-// files looks for secrets in the files that calls have written, local ones and exports.
+// files looks for secrets in the local files that calls have written since the last look.
 func (p *pair) files() string {
 	wrong := ""
 	dir := os.DirFS(p.with.files)
@@ -315,7 +321,7 @@ func (p *pair) files() string {
 	return wrong
 }
 
-// packed looks for secrets in a zip file that the kernel made.
+// packed looks for secrets in the zip file of an export.
 func (p *pair) packed(path string) string {
 	raw, err := p.with.client.ReadFile(p.with.t.Context(), path)
 	if err != nil {
@@ -334,7 +340,7 @@ func (p *pair) packed(path string) string {
 	return ""
 }
 
-// shrink looks for a shorter list of calls whose last one is answered wrongly.
+// shrink looks for a shorter list of calls that ends with the same call, whose answer is still wrong.
 func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, string) {
 	t.Helper()
 	replay := func(calls []randomCall) string {
@@ -366,7 +372,8 @@ func shrink(t *testing.T, calls []randomCall, wrong string) ([]randomCall, strin
 	return append(slices.Clone(before), last), wrong
 }
 
-// TestEmptyArguments: an argument that must be given and is empty is a mistake of the caller.
+// TestEmptyArguments: a required argument that is empty is an error of the caller: the call does not fail inside the
+// gateway, and writes nothing.
 func TestEmptyArguments(t *testing.T) {
 	t.Parallel()
 	r := newGateway(t, newWorkspace(t, layout{}))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTagsOfHiddenNotes: a caller who writes a tag of a hidden note into a note of their own, to rename or remove it
-// there, does not learn that the hidden note has it, and does not change it.
+// TestTagsOfHiddenNotes: a caller who writes a tag of a hidden note into an own note, and renames or removes it
+// there, does not learn that the hidden note has the tag, and does not change the hidden note.
 func TestTagsOfHiddenNotes(t *testing.T) {
 	t.Parallel()
 	newWorkspace(t, layout{}).NeedsVault("two workspaces at once want two kernels")

@@ -19,10 +19,10 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// place is a notebook with its content. Ids and words are derived from its code, so that those of a place
-// that does not exist have the same form.
+// place is a notebook with its content. Its ids and words are derived from its code, so that those of a place that
+// does not exist have the same form.
 type place struct {
-	code, cjk string // "opn", and Chinese characters, which need escapes
+	code, cjk string // such as "opn", and Chinese characters, which JSON and URLs may escape
 	nb        kernel.ID
 	cards     map[string]string // flashcard ids by part
 	made      []string          // ids chosen by the kernel
@@ -46,6 +46,7 @@ func (p *place) childPath(d string) string {
 	return "/" + string(p.id("doca")) + "/" + string(p.id("doc"+d)) + ".sy"
 }
 
+// card returns the id of the flashcard of a part, or an invented one if there is none.
 func (p *place) card(part string) string {
 	if c := p.cards[part]; c != "" {
 		return c
@@ -53,8 +54,8 @@ func (p *place) card(part string) string {
 	return string(p.id("cdp" + part[3:]))
 }
 
-// like rewrites a text about the place other as if it were about p, to compare answers about two places to
-// the same arguments.
+// like replaces the ids and words of the place other in a text by those of p, so that the answers about two places
+// can be compared.
 func (p *place) like(other *place, text string) string {
 	pairs := []string{"zq" + other.code, "zq" + p.code, "-" + other.code, "-" + p.code, other.cjk, p.cjk, string(other.nb), string(p.nb)}
 	for part := range map[string]bool{"par2": true, "par3": true} {
@@ -63,7 +64,7 @@ func (p *place) like(other *place, text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Folders and files of the workspace that belong to no notebook.
+// Ids, folders, files and tags of the workspace that belong to no notebook.
 const (
 	deck      = "20240102030405-zqdeck0"
 	pluginDir = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
@@ -86,15 +87,17 @@ type workspace struct {
 
 // layout describes the content of a workspace.
 type layout struct {
-	// without leaves out the hidden notebook; its content then exists nowhere.
+	// without leaves out the hidden notebook and everything in it.
 	without bool
 	// crossed makes the open notebook refer to things of the hidden one, in references and databases.
 	crossed bool
-	// canaries has the open notebook name things of the hidden one as far as a workspace without it can have the same: in
-	// references, and in a row that nobody may see. The settings of the hidden notebook have words of it too.
+	// canaries makes the open notebook refer to hidden blocks by references, which a workspace without the hidden notebook
+	// has too. It also binds a row of the open database to a hidden block, and puts words into the settings of the hidden
+	// notebook.
 	canaries bool
 }
 
+// newWorkspace makes a kernel with its notebooks and fills them.
 func newWorkspace(t testing.TB, l layout) *workspace {
 	t.Helper()
 	k := kerneltest.New(t)
@@ -153,7 +156,8 @@ func newWorkspace(t testing.TB, l layout) *workspace {
 	return w
 }
 
-// order gives the notebooks of places the order that the places have, by their ids too, which are made at random.
+// order exchanges the notebooks of places so that their ids, which the kernel makes at random, sort in the order of
+// places.
 func (w *workspace) order(places []*place) {
 	w.t.Helper()
 	ids := make([]kernel.ID, len(places))
@@ -167,7 +171,7 @@ func (w *workspace) order(places []*place) {
 	}
 }
 
-// through makes the client use rt to reach the kernel.
+// through makes the client reach the kernel through the transport rt.
 func (w *workspace) through(rt http.RoundTripper) {
 	w.client = kernel.New(w.URL(), kernel.Options{Token: kerneltest.Token, Transport: rt})
 	w.t.Cleanup(w.client.Close)
@@ -180,7 +184,7 @@ func (w *workspace) must(err error) {
 	}
 }
 
-// post makes a request for which the client has no method, and returns its data.
+// post asks an endpoint for which the client has no method, and returns the data of the answer.
 func (w *workspace) post(path string, body any) gjson.Result {
 	w.t.Helper()
 	raw, err := json.Marshal(body)
@@ -196,7 +200,7 @@ func (w *workspace) post(path string, body any) gjson.Result {
 	return gjson.GetBytes(answer, "data")
 }
 
-// fill puts one of everything into a notebook.
+// fill puts content of every kind into the notebook p, with a reference to the notebook other.
 func (w *workspace) fill(p, other *place) {
 	w.t.Helper()
 	w.File("/data/"+p.asset("pic"), []byte(p.word("bytes")))
@@ -230,6 +234,7 @@ func (w *workspace) fill(p, other *place) {
 	w.must(err)
 }
 
+// doc creates the document d of a place.
 func (w *workspace) doc(p *place, d, hpath, markdown string) {
 	w.t.Helper()
 	got, err := w.client.CreateDocument(w.t.Context(), p.nb, hpath, markdown, p.id("doc"+d))
@@ -252,7 +257,7 @@ func ids(p *place, group string, pairs ...string) string {
 // body returns a document with a block of every type.
 func body(p, other *place) string {
 	shared := sharedPic
-	if p.code == "hdn" { // things that only a hidden notebook shows do not exist for any caller
+	if p.code == "hdn" { // what only the hidden notebook uses does not exist for any caller
 		shared = p.asset("pic")
 	}
 	return ids(p, "first",
@@ -277,7 +282,7 @@ func body(p, other *place) string {
 		p.id("attr"), p.word("attrname"), p.word("attralias"), p.word("attrmemo"), p.word("attrbookmark"))
 }
 
-// database makes the database of a place, with one row bound to a block and one unbound.
+// database makes the database of a place, with one row bound to a block and one row of its own text.
 func (w *workspace) database(p *place) {
 	w.t.Helper()
 	db := p.id("daba")
@@ -294,7 +299,7 @@ func (w *workspace) database(p *place) {
 	}})
 }
 
-// bind binds a row of p's database to a block of another place.
+// bind adds a row to the database of p that is bound to a block of the place of.
 func (w *workspace) bind(p, of *place, row, part string) {
 	w.t.Helper()
 	w.do(kernel.Operation{"action": "insertAttrViewBlock", "avID": p.id("daba"), "blockID": p.id("dbbl"), "srcs": []any{
@@ -304,7 +309,7 @@ func (w *workspace) bind(p, of *place, row, part string) {
 
 var idForm = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// madeIn finds the ids in a place that the kernel chose.
+// madeIn records the ids in a place that the kernel has chosen.
 func (w *workspace) madeIn(p *place) {
 	w.t.Helper()
 	rows := w.post("/api/query/sql", object{"stmt": "SELECT id FROM blocks WHERE box = '" + string(p.nb) + "' LIMIT 1000"}).Raw
@@ -316,7 +321,7 @@ func (w *workspace) madeIn(p *place) {
 	}
 }
 
-// second makes another database of p, with a row bound to a block of another place.
+// second makes another database of p, with a row bound to a block of the place of.
 func (w *workspace) second(p, of *place) {
 	w.t.Helper()
 	db := p.id("dabx")
@@ -331,13 +336,14 @@ func (w *workspace) second(p, of *place) {
 	}})
 }
 
+// do runs one operation in a transaction of the kernel.
 func (w *workspace) do(op kernel.Operation) {
 	w.t.Helper()
 	_, err := w.client.Transact(w.t.Context(), 1, op)
 	w.must(err)
 }
 
-// refer makes p refer to blocks and documents of another place.
+// refer adds a document to p that refers to blocks and documents of the place other.
 func (w *workspace) refer(p, other *place) {
 	w.t.Helper()
 	w.doc(p, "r", p.hpath("r"), ids(p, "refers",
@@ -348,7 +354,8 @@ func (w *workspace) refer(p, other *place) {
 	))
 }
 
-// mentions are words of another place, in the hidden one: what the open one says is not a secret.
+// mentions returns words of other that a document of p mentions. Documents of the open notebook mention none, because
+// what they say is not secret.
 func mentions(p, other *place) string {
 	if p.code == "opn" {
 		return ""
@@ -356,8 +363,9 @@ func mentions(p, other *place) string {
 	return other.word("docname") + " " + other.title("a") + " " + other.word("attrname")
 }
 
-// copies are blocks of p with texts of another place, as SiYuan writes them there: anchors that follow their blocks, in
-// every kind of block, and those of blocks that have such an anchor.
+// copies adds a document to p with texts of the place other, in the forms in which SiYuan copies them: anchors of
+// references that follow the text of their blocks, in every kind of block, and anchors of blocks that have such an
+// anchor.
 func (w *workspace) copies(p, other *place) {
 	w.t.Helper()
 	two, heading, title := other.word("two")+" common", other.word("heading")+" common", other.title("a")
@@ -375,7 +383,8 @@ func (w *workspace) copies(p, other *place) {
 	w.must(err)
 }
 
-// cross is refer, and rows of a database as well: both ways.
+// cross connects p and other in every way: references, copied texts, rows of databases in both directions, and a
+// relation with a rollup.
 func (w *workspace) cross(p, other *place) {
 	w.t.Helper()
 	w.refer(p, other)
@@ -395,6 +404,6 @@ func (w *workspace) cross(p, other *place) {
 	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": db, "keyID": rel, "rowID": p.id("rowd"), "data": object{
 		"relation": object{"blockIDs": []any{other.id("rowd")}},
 	}})
-	// What the index has of a database is from when its block was last written.
+	// The index holds a database as it was when its block was last written, so write the block.
 	w.must(w.client.SetAttrs(w.t.Context(), p.id("dbbl"), map[string]string{"memo": p.word("dbmemo")}))
 }
