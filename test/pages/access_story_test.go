@@ -16,8 +16,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// Every page, in both languages and themes, at a desk and on a phone: axe finds nothing, nothing is wider than the screen, and all that
-// can be clicked can be reached with the keyboard.
+// Every page, in both languages and themes, on a wide and a narrow screen, passes the checks of axe, an accessibility
+// checker, and is not wider than the screen.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "# 茶\n\nA [link](https://example.org), `code` and\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```go\nfunc main() {}\n```"})
@@ -47,7 +47,8 @@ func TestAccess(t *testing.T) {
 	s.clean()
 }
 
-// pages are the addresses of all pages, the chat with a conversation.
+// pages returns the addresses of all pages. talk is the address of a conversation, which stands for the page of the
+// chat.
 func (s *story) pages(talk string) []string {
 	s.Helper()
 	links := strings.Fields(s.eval(`[...document.querySelectorAll('nav a')].map(a => a.getAttribute('href')).join(' ')`).(string))
@@ -70,13 +71,13 @@ func (s *story) visit(page string) {
 	s.until(`document.getAnimations().every(a => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)`)
 }
 
-// choose takes the option with a value of the list that has another option.
+// choose sets a select element to value. other is a selector of any option of that element.
 func (s *story) choose(other, value string) {
 	s.Helper()
 	s.eval(fmt.Sprintf(`(e => { e.value = %q; e.dispatchEvent(new Event('change', { bubbles: true })) })(document.querySelector(%q).closest('select'))`, value, other))
 }
 
-// axe puts axe into the page.
+// axe loads the accessibility checker axe-core into the page.
 func (s *story) axe() {
 	s.Helper()
 	axe, err := os.ReadFile(filepath.Join(binary.Packages(s.T, "axe"), "axe-core", "axe.min.js"))
@@ -86,7 +87,7 @@ func (s *story) axe() {
 	s.eval(string(axe) + ";0")
 }
 
-// accessible fails for each rule that axe finds broken.
+// accessible reports each violation that axe finds. The page must have it loaded.
 func (s *story) accessible(name string) {
 	s.Helper()
 	s.eval(`window.found = undefined; axe.run(document, { resultTypes: ['violations'] }).then(r => window.found = JSON.stringify(r.violations.map(v => ({ id: v.id, help: v.help, nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary) }))), e => window.found = '[{"id":"' + e + '"}]'); 0`)

@@ -37,7 +37,7 @@ func TestAudit(t *testing.T) {
 	s.until(results + fmt.Sprintf(`.length > %v`, before))
 	s.page("audit")
 
-	// What the pages read themselves is shown to who asks for it.
+	// The records of what the pages read themselves are shown on request only.
 	own := `[...document.querySelectorAll('[data-record="call.result"] summary')].some(e => /fs.ls[^]*in these pages/.test(e.innerText))`
 	if s.eval(own) == true {
 		t.Error("the reads of the pages are among the records")
@@ -61,8 +61,8 @@ func TestAudit(t *testing.T) {
 	s.click("main", "Show")
 	s.shows("main", "No record is like that.")
 
-	// The text is still there after a visit to another page, and what is shown can be downloaded. The page offers the
-	// file as a link to a blob; this keeps its text instead.
+	// The text of the search is still there after a visit to another page, and what is shown can be downloaded. The page
+	// offers the file as a link to a blob, which a script of the test reads.
 	s.click("header nav", "Tools")
 	s.shows("main", "fs")
 	s.click("header nav", "Audit")

@@ -12,7 +12,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// A person goes through what can be done with messages: other answers, other wordings, back and forth, a fork, a search, a draft.
+// A person uses what can be done with messages: other answers, other wordings, switching between them, a fork, a
+// search, a draft and an attached file.
 func TestBranches(t *testing.T) {
 	t.Parallel()
 	when := func(prompt, say string) provider.Conversation {
@@ -66,7 +67,7 @@ func TestBranches(t *testing.T) {
 	s.clean()
 }
 
-// While an answer is written, what a person sends waits, or is stopped with it.
+// While an answer is written, a further message waits for its end. A person can stop the answer.
 func TestQueueAndStop(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: long + long + long, Chunk: 2, Pace: pace}, provider.Turn{Say: long + long + long + long, Chunk: 2, Pace: pace})

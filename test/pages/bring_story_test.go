@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// server has one MCP server, and waits until it runs.
+// server adds an MCP server to the settings and waits until it runs.
 func (s *story) server(g gateway.Server) {
 	s.Helper()
 	s.servers(g)
@@ -23,8 +23,9 @@ func (s *story) server(g gateway.Server) {
 	s.click("header nav", "Chat")
 }
 
-// What a server asks in the middle of a call is a form in the conversation and in the tray. What is filled in reaches the server
-// as the types that it wants; a page that it wants opened is a link, and a no declines.
+// A question that a server asks during a call (elicitation) is a form in the conversation and in the tray. The values
+// reach the server in the types that it wants. A page that the server wants to be opened is a link. Decline answers
+// no.
 func TestFormsOfServers(t *testing.T) {
 	t.Parallel()
 	form := `{"message":"How do you take your tea?\u202e <b>now</b>","requestedSchema":{"type":"object","properties":{"name":{"type":"string","title":"Your name","minLength":2},` +
@@ -41,7 +42,7 @@ func TestFormsOfServers(t *testing.T) {
 	allow := func() {
 		t.Helper()
 		s.until(`document.querySelector('article form.question')`)
-		if s.eval(`!document.querySelector('article form.question.form')`) == true { // the gate asks before the call, too
+		if s.eval(`!document.querySelector('article form.question.form')`) == true { // the gate may ask before the call
 			s.click("article .question", "Allow once")
 		}
 		s.until(`document.querySelector('article form.question.form')`)
@@ -80,7 +81,8 @@ func TestFormsOfServers(t *testing.T) {
 	s.clean()
 }
 
-// A message brings along what it names: a prompt that a server fills in, a resource, and a document of the notes found by a Chinese word.
+// A message can bring along a prompt of a server with its arguments, a resource, and a document of the notes that was
+// found by a Chinese word.
 func TestPromptsAndMentions(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -139,7 +141,7 @@ func TestPromptsAndMentions(t *testing.T) {
 	s.clean()
 }
 
-// Files are attached by pasting and by dropping them, and what was attached can be taken away again.
+// Files can be attached by pasting and by dropping them, and removed again before the message is sent.
 func TestPasteAndDrop(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "two texts"})
@@ -164,7 +166,7 @@ func TestPasteAndDrop(t *testing.T) {
 	s.clean()
 }
 
-// A word that brought in a context entry is marked where it stands, also in a message before the last one.
+// A word that brought a context entry into a conversation is marked in the message, also after further messages.
 func TestMarkedKeywords(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "four minutes"}, provider.Turn{Say: "yes, still"})

@@ -8,7 +8,7 @@ import (
 	"collie/test/gateway"
 )
 
-// A person sees what is kept of servers, and clears it.
+// A person sees which tool lists of servers are cached, and clears one of them and all.
 func TestCaches(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

@@ -29,30 +29,31 @@ import (
 	"collie/test/gateway"
 )
 
-// story is a gateway with a model that follows a script, and Chromium before its pages.
+// story is a gateway with a model that follows a script, and a Chromium that shows its pages. A test acts and looks
+// through its methods.
 type story struct {
 	*testing.T
 	programs gateway.Programs
 	settings string
 	sections []string // of the settings
-	user     string   // the home of the person, in which other programs keep their files
+	user     string   // the HOME of the person, in which other programs keep their files
 	gateway  *gateway.Gateway
 	model    *provider.Server
 	tab      context.Context //nolint:containedctx // it is the tab
 
 	mu      sync.Mutex
-	next    []string // the addresses that the gateway goes to
-	strange []string // requests to others, and what the console was told
-	missing []string // why requests failed, also those that the page ended itself
+	next    []string // further hosts that the page may ask
+	strange []string // requests to other hosts, warnings and exceptions
+	missing []string // why requests failed, also those that the page cancelled
 }
 
-// tell opens Chromium, not signed in.
+// tell starts a gateway whose model says these turns, and opens Chromium, which is not signed in.
 func tell(t *testing.T, turns ...provider.Turn) *story {
 	t.Helper()
 	return tellOf(t, provider.Conversation{Turns: turns})
 }
 
-// tellOf is tell with a model that goes by what it is asked.
+// tellOf is tell with a model that chooses a conversation by the prompt.
 func tellOf(t *testing.T, conversations ...provider.Conversation) *story {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: conversations}, provider.Options{})
@@ -101,13 +102,14 @@ func (s *story) browse() {
 	})
 }
 
-// servers changes the settings to have these servers, which the gateway takes up.
+// servers writes settings with these MCP servers, which the running gateway takes up.
 func (s *story) servers(list ...gateway.Server) {
 	s.Helper()
 	s.programs.SettingsAt(s, s.settings, list, s.sections...)
 }
 
-// watch notes what a page of ours never does.
+// watch records what the page must not do: ask other hosts, warn in the console, or throw. It also records which
+// requests failed.
 func (s *story) watch(event any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +131,7 @@ func (s *story) watch(event any) {
 	}
 }
 
-// clean fails if the page asked another host, or threw.
+// clean fails the test if the page has asked another host, warned in the console, or thrown.
 func (s *story) clean() {
 	s.Helper()
 	s.mu.Lock()
@@ -139,6 +141,7 @@ func (s *story) clean() {
 	}
 }
 
+// do performs actions in the tab.
 func (s *story) do(actions ...chromedp.Action[chromedp.Void]) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.tab, await.Limit)
@@ -158,7 +161,7 @@ func (s *story) eval(expression string) any {
 	return v
 }
 
-// before has a script run in each page that is loaded from now on, before its own.
+// before makes every page that is loaded from then on run script before its own scripts.
 func (s *story) before(script string) {
 	s.Helper()
 	s.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -172,38 +175,40 @@ func (s *story) until(expression string) {
 	s.Helper()
 	await.Until(s, expression, func() bool {
 		ok, err := chromedp.Run(s.tab, chromedp.Evaluate[bool](`!!(`+expression+`)`))
-		return ok && err == nil // an error where the page is just being loaded
+		return ok && err == nil // there is an error while the page is being loaded
 	}, func() string {
 		return fmt.Sprint(s.eval(`document.body.innerText`))
 	})
 }
 
-// text is an expression for the text of what a selector finds, all of it.
+// text returns an expression for the text of all elements that match a selector.
 func text(selector string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.innerText).join('\n')`, selector)
 }
 
-// shows waits until what a selector finds has a text.
+// shows waits until the elements that match a selector contain a text.
 func (s *story) shows(selector, want string) {
 	s.Helper()
 	quoted, _ := json.Marshal(want)
 	s.until(text(selector) + `.includes(` + string(quoted) + `)`)
 }
 
-// click presses the first button, or link, with a name below what a selector finds.
+// click presses the first enabled button, link or summary whose label begins with name, inside the elements that
+// match within.
 func (s *story) click(within, name string) {
 	s.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll('%s button, %[1]s a, %[1]s summary')].find(e => (e.ariaLabel || e.innerText).trim().startsWith(%q) && !e.disabled)`, within, name)
 	s.press(find)
 }
 
-// press clicks an element, which an expression finds, once it is there and enabled.
+// press clicks the element that an expression returns, once it is there and enabled.
 func (s *story) press(element string) {
 	s.Helper()
 	s.until(`(e => e && !e.disabled)(` + element + `)`)
 	s.eval(element + `.click(); 0`)
 }
 
+// signIn opens the pages with a new link and waits until they are signed in.
 func (s *story) signIn() {
 	s.Helper()
 	s.do(chromedp.Navigate(s.gateway.URL + "/pages/#link=" + link(s.T, s.gateway)))
@@ -217,7 +222,7 @@ func (s *story) say(message string) {
 	s.do(chromedp.KeyEvent("\r"))
 }
 
-// write puts a text into a field, as pasting it does.
+// write sets the text of a field, as pasting does.
 func (s *story) write(field, text string) {
 	s.Helper()
 	quoted, _ := json.Marshal(text)
@@ -235,9 +240,10 @@ func (s *story) again() {
 	s.gateway = s.programs.ServeIn(s.T, s.gateway.Home, s.settings, "--http", strings.TrimPrefix(s.gateway.URL, "http://"))
 }
 
+// shots is the folder for the pictures that look takes.
 var shots = flag.String("shots", "", "put pictures of the pages into this `folder`")
 
-// look takes a picture of the page, for people, if the tests are asked to.
+// look takes a picture of the page for people, if the flag -shots is given.
 func (s *story) look(name string) {
 	s.Helper()
 	if *shots == "" {
@@ -252,4 +258,5 @@ func (s *story) look(name string) {
 	}
 }
 
+// pace is the time between the pieces of an answer that is to grow slowly.
 const pace = provider.Duration(20 * time.Millisecond)

@@ -14,8 +14,8 @@ import (
 	"collie/test/await"
 )
 
-// A person connects a client with one click, over HTTP too, renews its token and sees that the client has the old one, and takes
-// Collie out again.
+// A person connects a client with one click, first over stdio and then over HTTP, renews its token, sees that the
+// client still has the old one, writes it again, and disconnects the client.
 func TestClients(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -102,8 +102,8 @@ func TestClients(t *testing.T) {
 	s.clean()
 }
 
-// A person makes a token, whose secret is shown once and opens what it says, ends it, and narrows and widens a profile: what lets
-// clients see or do more takes its name.
+// A person makes a token, whose secret is shown once, and ends it, and narrows and widens a profile. A change that
+// lets clients see or do more requires that its name is typed.
 func TestTokensAndProfiles(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

@@ -16,7 +16,8 @@ import (
 	"collie/test/terminal"
 )
 
-// What a conversation at a page waits for can be answered at a terminal, and of two answers the first counts.
+// A question that a conversation in the pages waits for can be answered at a terminal. If it is answered twice, the
+// first answer counts.
 func TestConversationAnsweredAtATerminal(t *testing.T) {
 	t.Parallel()
 	move := provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)}}}

@@ -14,7 +14,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// A diagram is drawn in a frame without an origin, in the theme of the page, with its code at hand; what is not a diagram stays a listing.
+// A diagram is drawn in a frame without the origin of the page, in the theme of the page, and its code can be shown.
+// What is not a valid diagram stays a listing.
 func TestDiagrams(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "so:\n\n```mermaid\ngraph LR\n  A[茶] --> B{four minutes?}\n  B -->|yes| C[drink]\n```\n\nand\n\n```mermaid\nnonsense here\n```\n\nafter", Chunk: 9, Pace: pace / 10})
@@ -36,7 +37,7 @@ func TestDiagrams(t *testing.T) {
 	s.clean()
 }
 
-// What a model was made to draw runs nothing in the page and loads nothing, whatever kind of diagram it is in, and links lead nowhere.
+// A diagram runs no script in the page and loads nothing, whatever its kind, and its links lead nowhere.
 func TestHostileDiagrams(t *testing.T) {
 	t.Parallel()
 	var hits atomic.Int32
@@ -61,9 +62,9 @@ func TestHostileDiagrams(t *testing.T) {
 	}
 	s := tell(t, provider.Turn{Say: say.String() + "after"})
 	s.mu.Lock()
-	s.next = append(s.next, strings.TrimPrefix(evil.URL, "http://")) // what the policy stops is seen by the browser, and never sent
+	s.next = append(s.next, strings.TrimPrefix(evil.URL, "http://")) // the browser reports requests that the security policy stops, too; hits counts those that are sent
 	s.mu.Unlock()
-	s.do(chromedp.EmulateViewport(1200, 5000)) // what is not seen is not drawn
+	s.do(chromedp.EmulateViewport(1200, 5000)) // a high window, because diagrams out of sight are not drawn
 	s.signIn()
 	s.say("draw it")
 	s.shows("article.assistant .acts", "Regenerate")

@@ -10,7 +10,7 @@ import (
 	"collie/test/gateway"
 )
 
-// A person reads what keeps Collie from working, repairs it, and sees that it is well.
+// A person reads what the doctor finds wrong, repairs it, and sees that everything works.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

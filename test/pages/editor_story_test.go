@@ -20,8 +20,8 @@ import (
 	"collie/test/gateway"
 )
 
-// A person adds servers from the form and from JSON, which run only after the name was typed, takes over those of another program,
-// and removes one.
+// A person adds servers from the form and from JSON, which is refused until the name is typed, takes over the servers
+// of another program, and removes one.
 func TestAddServers(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -43,7 +43,7 @@ func TestAddServers(t *testing.T) {
 	s.click("main", "Switch on")
 	s.shows("main", "Switch off")
 
-	// The gateway itself refuses what nobody has typed.
+	// The gateway itself refuses an entry whose name was not typed.
 	s.eval(`location.hash = '#/servers/+add'`)
 	s.press(`[...document.querySelectorAll('[type=radio]')].at(-1)`)
 	s.until(`document.querySelector('[type=radio][value=json]')`)
@@ -95,8 +95,8 @@ func TestAddServers(t *testing.T) {
 	s.clean()
 }
 
-// A person changes what a server runs: its secrets are not shown and stay, a new argument takes the name typed, and a change that
-// harms nothing does not. In Chinese too.
+// A person changes what a server runs. Its secrets are not shown and are kept. A new argument requires that the name
+// is typed; a harmless change does not. The form works in Chinese too.
 func TestEditServer(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -140,7 +140,7 @@ func TestEditServer(t *testing.T) {
 	s.clean()
 }
 
-// page looks at the page as axe does, at a desk and on a phone.
+// page checks the page with axe on a narrow and a wide screen, and that nothing is wider than the screen.
 func (s *story) page(name string) {
 	s.Helper()
 	for _, width := range []int64{360, 1200} {
@@ -154,7 +154,7 @@ func (s *story) page(name string) {
 	}
 }
 
-// A server that wants a person is signed in to from its page.
+// A person signs in, on the page of a server, at the server.
 func TestSignInAtServer(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -199,8 +199,8 @@ func TestSignInAtServer(t *testing.T) {
 	s.clean()
 }
 
-// A person finds a server in the registry, gives it what it asks for, and adds it with its version pinned and its secret in the
-// store. A registry that cannot be reached says so.
+// A person finds a server in the registry, fills in what it asks for, and adds it with its version pinned and its
+// secret in the secret store. A registry that cannot be reached is reported.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

@@ -12,7 +12,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// A person searches the guides in both languages, comes to the section that was found, and follows a link from one guide to another.
+// A person searches the guides in both languages, opens the section that was found, and follows a link from one guide
+// to another.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -53,7 +54,7 @@ func TestHelp(t *testing.T) {
 	s.clean()
 }
 
-// A question in the page of help is answered by a model that gets the sections of the guides that it is about, and no tools.
+// A question on the help page is answered by a model that gets the sections of the guides about it, and no tools.
 func TestAskCollie(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "Run collie open. It stands in the guide Pages in the browser."})

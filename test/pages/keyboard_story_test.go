@@ -14,8 +14,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// A person without a mouse signs in, sends a message, answers a question, adds a server, allows more in a notebook and opens the menu of
-// a phone. The focus is seen wherever it is, and is never lost.
+// A person with a keyboard alone signs in, sends a message, answers a question, adds a server, allows more in a
+// notebook and opens the menu of a phone. The focus is always visible, and never lost.
 func TestByKeyboard(t *testing.T) {
 	t.Parallel()
 	move := json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
@@ -71,13 +71,14 @@ func TestByKeyboard(t *testing.T) {
 	s.clean()
 }
 
-// keys types.
+// keys presses the keys of a text.
 func (s *story) keys(text string) {
 	s.Helper()
 	s.do(chromedp.KeyEvent(text))
 }
 
-// tabTo presses Tab until the focus is at an element e for which a condition holds. Wherever it comes by, it has to be seen.
+// tabTo presses Tab until the focus is on an element e that satisfies a condition. Each element on the way must have
+// a visible outline and be on the screen.
 func (s *story) tabTo(condition string) {
 	s.Helper()
 	await.Until(s, condition, func() bool {
@@ -96,7 +97,7 @@ func (s *story) tabTo(condition string) {
 	}, func() string { return fmt.Sprint(s.eval(`document.activeElement.outerHTML.slice(0, 300)`)) })
 }
 
-// held fails where nothing has the focus.
+// held waits until an element has the focus.
 func (s *story) held() {
 	s.Helper()
 	s.until(`document.activeElement && document.activeElement !== document.body`)

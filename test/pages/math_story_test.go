@@ -9,7 +9,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// Formulas are set in their four spellings, prices stay prices, and what sets them is loaded with the first.
+// Formulas in each of the four notations are typeset, and prices stay as they are. The code that typesets them is
+// loaded with the first formula.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: strings.Join([]string{
@@ -28,7 +29,7 @@ func TestFormulas(t *testing.T) {
 	s.clean()
 }
 
-// Formulas that a model was made to write run nothing, load nothing and reach nothing.
+// Hostile formulas run no script, load nothing, and put no link or image into the page.
 func TestHostileFormulas(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: strings.Join([]string{

@@ -15,7 +15,7 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// Somebody who has never seen the pages does what people come for, from the first screen on, by the texts that are shown alone.
+// A newcomer does what people come for, from the first screen on, guided by the visible texts alone.
 func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -111,7 +111,7 @@ func TestNewcomer(t *testing.T) {
 	// On a phone.
 	s.follow("Sign a phone in")
 	s.reads("Another browser, or a phone")
-	s.reads("A phone cannot sign in yet") // this gateway is for this machine alone, and the page leads to what is to be set
+	s.reads("A phone cannot sign in yet") // no other machine can reach this gateway, and the page leads to the setting for that
 	if s.eval(`[...document.querySelectorAll('main button')].some(e => e.innerText.trim() === 'Sign a phone in')`) == true {
 		t.Error("a phone is offered to sign in, which cannot work")
 	}
@@ -132,8 +132,8 @@ func TestNewcomer(t *testing.T) {
 	s.clean()
 }
 
-// Somebody with a phone, in Chinese: a question is answered, and what a model changed is found and taken back. All that is touched
-// is large enough for a finger and lies within the screen.
+// A newcomer with a phone, in Chinese, answers a question, finds what a model changed, and takes it back. What has to
+// be touched is large enough for a finger and on the screen.
 func TestNewcomerOnAPhone(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -180,7 +180,7 @@ func TestNewcomerOnAPhone(t *testing.T) {
 	s.clean()
 }
 
-// tallEnough fails for what is too small for a finger, or lies beside the screen.
+// tallEnough fails the test for each element that is lower than 24 pixels or not within the width of the screen.
 func (s *story) tallEnough(selector string) {
 	s.Helper()
 	small := s.eval(fmt.Sprintf(`[...document.querySelectorAll(%q)]`+seenOnly+`.filter(e => { const r = e.getBoundingClientRect(); return r.height < 24 || r.left < 0 || r.right > innerWidth }).map(e => e.outerHTML).join('\n')`, selector))
@@ -189,10 +189,10 @@ func (s *story) tallEnough(selector string) {
 	}
 }
 
-// seenOnly is a filter of elements for those that a person sees.
+// seenOnly filters a list of elements in an expression for the visible ones.
 const seenOnly = `.filter(e => e.checkVisibility() && e.getClientRects().length)`
 
-// follow clicks the first thing with a name, or a name that begins so, that is seen.
+// follow clicks the first visible button or link with this text, or else the first one whose text begins with it.
 func (s *story) follow(name string) {
 	s.Helper()
 	quoted, _ := json.Marshal(name)
@@ -200,15 +200,16 @@ func (s *story) follow(name string) {
 	s.press(fmt.Sprintf(`(all => all.find(e => e.innerText.trim() === %[1]s) ?? all.find(e => e.innerText.trim().startsWith(%[1]s)))(%[2]s)`, quoted, all))
 }
 
-// reads waits until a text is seen.
+// reads waits until the main part of the page contains a text.
 func (s *story) reads(text string) { s.Helper(); s.shows("main", text) }
 
+// label returns an expression for the field whose visible label begins with name.
 func label(name string) string {
 	quoted, _ := json.Marshal(name)
 	return fmt.Sprintf(`[...document.querySelectorAll('label')]`+seenOnly+`.find(e => e.innerText.replace(/\s+/g, ' ').trim().startsWith(%s))?.control`, quoted)
 }
 
-// fill writes into the field with a label, or a name or a placeholder for those without one.
+// fill writes into the field with a label or, if there is none, with that name or placeholder.
 func (s *story) fill(name, text string) {
 	s.Helper()
 	quoted, _ := json.Marshal(name)
@@ -218,10 +219,10 @@ func (s *story) fill(name, text string) {
 	s.eval(fmt.Sprintf(`(e => { e.focus(); e.value = %s; e.dispatchEvent(new Event('input', { bubbles: true })) })(%s); 0`, value, field))
 }
 
-// tick chooses what has a label.
+// tick clicks the control with a label.
 func (s *story) tick(name string) { s.Helper(); s.press(label(name)) }
 
-// pick chooses from a list with a label.
+// pick chooses an option, by its text, in the list with a label.
 func (s *story) pick(name, choice string) {
 	s.Helper()
 	s.until(label(name))

@@ -10,7 +10,7 @@ import (
 	"collie/test/terminal"
 )
 
-// Where there is no display, a person gets the link at the terminal, and it works once.
+// If there is no display, `collie open` prints the link at the terminal. The link works once.
 func TestOpenAtATerminal(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
@@ -30,7 +30,7 @@ func TestOpenAtATerminal(t *testing.T) {
 	}
 }
 
-// For a phone the terminal shows a code, where other machines can come in at all.
+// `collie open --phone` shows a QR code if http.publicURL is set. If not, it says to set it.
 func TestOpenForAPhone(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)

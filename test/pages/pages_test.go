@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
 
-// browser is what a browser keeps that is signed in to a gateway, and how its pages ask.
+// browser sends requests as a browser does that is signed in to a gateway, with the cookies and the key that it
+// keeps.
 type browser struct {
 	*testing.T
 	gateway *gateway.Gateway
@@ -22,7 +23,7 @@ type browser struct {
 	key     string
 }
 
-// link makes a link as the command line does, and returns its secret.
+// link makes a sign-in link, as `collie open` does, and returns the secret in it.
 func link(t *testing.T, g *gateway.Gateway) string {
 	t.Helper()
 	status, raw := g.Ask(t, http.MethodPost, "/browsers/links", "{}")
@@ -33,6 +34,7 @@ func link(t *testing.T, g *gateway.Gateway) string {
 	return secret
 }
 
+// signIn signs a new browser in with the secret of a link.
 func signIn(t *testing.T, g *gateway.Gateway, secret string) *browser {
 	t.Helper()
 	b := &browser{T: t, gateway: g}
@@ -44,7 +46,8 @@ func signIn(t *testing.T, g *gateway.Gateway, secret string) *browser {
 	return b
 }
 
-// send sends what a page of the gateway sends, with other headers if head has any; an empty value takes one away.
+// send sends a request as a page of the gateway does. head has names and values of further headers in turn; an empty
+// value removes a header.
 func (b *browser) send(method, path, body string, head ...string) (resp *http.Response, answer string) {
 	b.Helper()
 	r, err := http.NewRequestWithContext(b.Context(), method, b.gateway.URL+path, strings.NewReader(body))
@@ -80,12 +83,15 @@ func (b *browser) send(method, path, body string, head ...string) (resp *http.Re
 	return resp, string(raw)
 }
 
+// status is send for the status alone.
 func (b *browser) status(method, path, body string, head ...string) int {
 	b.Helper()
 	resp, _ := b.send(method, path, body, head...)
 	return resp.StatusCode
 }
 
+// A signed-in browser manages the gateway, other programs cannot pass for it, and it stays signed in until a person
+// signs it out.
 func TestSignedInBrowser(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
@@ -93,7 +99,7 @@ func TestSignedInBrowser(t *testing.T) {
 	g := p.Serve(t, settings)
 	b := signIn(t, g, link(t, g))
 
-	// It manages as the command line does, and no other program does with what it can get.
+	// The browser manages as the command line does. Other programs cannot, with the keys that they can get.
 	if got := b.status(http.MethodGet, "/api/v1/browsers", ""); got != http.StatusOK {
 		t.Errorf("the browser itself: %d", got)
 	}
@@ -118,7 +124,7 @@ func TestSignedInBrowser(t *testing.T) {
 		t.Errorf("a page is taken for an MCP client: %d", got)
 	}
 
-	// It is on record, without its secrets, and stays signed in when the gateway starts again at the same address.
+	// The sign-in is on record, without secrets, and lasts when the gateway is restarted at the same address.
 	if all := records(t, g); !strings.Contains(all, `"browser"`) || strings.Contains(all, b.key) || strings.Contains(all, b.cookies[0].Value) {
 		t.Errorf("the records are %s", all)
 	}
@@ -131,7 +137,7 @@ func TestSignedInBrowser(t *testing.T) {
 		t.Errorf("after a restart: %d", got)
 	}
 
-	// It can be signed out from the command line.
+	// The browser can be signed out from the command line.
 	out, errs, _ := p.Run(t, g.Home, "open", "--list", "--json", "--config", settings)
 	id := gjson.Get(out, "browsers.0.id").String()
 	if _, errs, code := p.Run(t, g.Home, "open", "--end", id, "--config", settings); code != 0 || id == "" {
@@ -153,6 +159,7 @@ func records(t *testing.T, g *gateway.Gateway) string {
 	return all.String()
 }
 
+// `collie open` gives no link to a program that runs it without a terminal.
 func TestNoLinkWithoutATerminal(t *testing.T) {
 	t.Parallel()
 	p := gateway.Place(t)
@@ -168,7 +175,7 @@ func TestNoLinkWithoutATerminal(t *testing.T) {
 	}
 }
 
-// inTerminal reports whether the programs that a test starts have a terminal: a person runs it.
+// inTerminal reports whether the programs that a test starts have a terminal, because a person runs the test.
 func inTerminal() bool {
 	f, err := os.Open("/dev/tty")
 	if err == nil {

@@ -22,27 +22,30 @@ import (
 	"collie/test/await"
 )
 
-// window is SiYuan's window as far as the plugin knows it, in front of a kernel of tests: it has the kernel's origin.
+// window is a stand-in for SiYuan's window, with what the plugin of Collie uses of it. It has the origin of the
+// kernel of tests.
 type window struct {
 	*story
 	kernel *kerneltest.Kernel
 	url    string
 
 	mu     sync.Mutex
-	frames map[string]runtime.ExecutionContextID // the newest of each origin
+	frames map[string]runtime.ExecutionContextID // the newest frame of each origin
 }
 
+// windowPage is the page of the window; its language, theme and colours are filled in.
 const windowPage = `<!doctype html><html lang=%q data-theme-mode=%q><head><meta charset="utf-8"><style>
 	body { margin: 0; height: 100vh; display: flex; font: 14px sans-serif; background: %s; color: %s } main { flex: 1; padding: 24px } #dock { border-left: 1px solid #8884; height: 100vh }
 </style></head><body><main><h1>SiYuan</h1><p>A stand-in for its window.</p></main><div id="dock"></div>
 <script>window.siyuan = { config: { lang: %[1]q, appearance: { mode: 0 } } }</script><script type="module" src="/window.js"></script></body></html>`
 
-// siyuan opens a workspace whose calls the gateway writes into it, and returns its window.
+// siyuan starts a gateway that works in the workspace of a kernel of tests and records its calls there, and returns
+// the window of that kernel.
 func siyuan(t *testing.T) *window {
 	t.Helper()
 	s := tell(t)
 	w := &window{story: s, kernel: kerneltest.New(t), frames: map[string]runtime.ExecutionContextID{}}
-	w.kernel.Lenient() // a browser asks for icons, and its requests have no headers of ours
+	w.kernel.Lenient() // a browser also asks for icons, and its requests lack the headers of our client
 	script, err := os.ReadFile("../../web/panel/window.js")
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +97,7 @@ func (w *window) install(args ...string) {
 	}
 }
 
-// inside evaluates an expression in the frame of an origin; nil where there is none yet.
+// inside evaluates an expression in the frame of an origin. It returns nil if there is no such frame yet.
 func (w *window) inside(origin, expression string) any {
 	w.mu.Lock()
 	id := w.frames[origin]
@@ -111,7 +114,7 @@ func (w *window) inside(origin, expression string) any {
 	return value
 }
 
-// untilInside waits until an expression is true in the gateway's frame.
+// untilInside waits until an expression is true in the frame with the pages of the gateway.
 func (w *window) untilInside(expression string) {
 	w.Helper()
 	await.Until(w, expression, func() bool { return w.inside(w.gateway.URL, `!!(`+expression+`)`) == true }, func() string {
@@ -119,13 +122,14 @@ func (w *window) untilInside(expression string) {
 	})
 }
 
-// doing waits until the puppy over the window shows a state.
+// doing waits until the puppy in the window shows a state.
 func (w *window) doing(doing string) {
 	w.Helper()
 	w.until(fmt.Sprintf(`document.querySelector('.collie-puppy .drawing')?.dataset.doing === %q`, doing))
 }
 
-// The dock shows pages of Collie, once the window is signed in; what is clicked there takes effect, and questions are not answered there.
+// The dock of the window shows pages of Collie once a person has signed in there. Levels can be changed there, but
+// the gateway refuses answers to questions, calls, and management of browsers and servers from the frame.
 func TestPanelInSiYuan(t *testing.T) {
 	t.Parallel()
 	w := siyuan(t)
@@ -140,7 +144,7 @@ func TestPanelInSiYuan(t *testing.T) {
 	w.untilInside(`document.body.innerText.includes('flashcard')`)
 	w.look("panel-tools")
 
-	// A level is lowered by a click; raising it takes the name, as everywhere.
+	// A level can be lowered with a click. Raising it requires the name of the notebook, as on all pages.
 	w.untilInside(`(location.hash = '#/notebooks', true)`)
 	w.untilInside(`document.body.innerText.includes('工作')`)
 	w.look("panel-levels")
@@ -172,7 +176,8 @@ func TestPanelInSiYuan(t *testing.T) {
 	w.clean()
 }
 
-// Pages of another origin get no frame, nor does the one whose origin has left the settings; the whole pages get none anywhere.
+// A page of another origin can frame neither the panel nor the full pages. The window can frame the panel until
+// `collie siyuan panel remove`.
 func TestPanelStaysInItsWindow(t *testing.T) {
 	t.Parallel()
 	w := siyuan(t)
@@ -209,7 +214,7 @@ func TestPanelStaysInItsWindow(t *testing.T) {
 	}
 }
 
-// The window says why it shows nothing: another address than the settings name, or a gateway that has gone.
+// If the window cannot show the panel it says why: no gateway answers, or the settings name another origin.
 func TestPanelSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	w := siyuan(t)
@@ -221,7 +226,8 @@ func TestPanelSaysWhatIsWrong(t *testing.T) {
 	w.shows(".collie-frame", "web.frameOrigins")
 }
 
-// The puppy over the window follows the file that the gateway writes for calls of notes tools, and shows what its test mode says.
+// The puppy in the window follows the file that the gateway writes for calls of notes tools, and shows the states
+// that its test mode sets. Invalid or hostile content of the file does no harm.
 func TestPuppyInSiYuan(t *testing.T) {
 	t.Parallel()
 	w := siyuan(t)

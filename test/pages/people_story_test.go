@@ -17,7 +17,10 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// What a person has allowed for more than one call is seen and taken back, and so is the sign-in of another browser.
+// This file tests the pages on which a person manages things: permissions, usage, models, notebooks, notes, agents
+// and connections.
+
+// A person sees and takes back a grant, and signs another browser out.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	move := func(from, to string) provider.Turn {
@@ -65,7 +68,7 @@ func TestPermissions(t *testing.T) {
 	s.clean()
 }
 
-// What answers have taken is shown by day, agent and model.
+// The page of usage shows the tokens that answers have used, by day, agent and model.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "tea", Usage: &provider.Usage{Input: 1200, Output: 34}})
@@ -86,7 +89,8 @@ func TestUsage(t *testing.T) {
 	s.clean()
 }
 
-// A person tests keys, sets a provider up, and is told what is wrong with one beside the fields, which stay as they are.
+// A person tests keys, adds a provider, and is told beside the fields what is wrong with one. The fields keep what
+// was typed.
 func TestModels(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -96,7 +100,7 @@ func TestModels(t *testing.T) {
 	s.click("[data-key=\"fake/a\"]", "Test")
 	s.shows("[data-key=\"fake/a\"]", "It works.")
 	s.eval(`document.querySelector('#default-model input').dispatchEvent(new Event('focus')); 0`)
-	s.until(`document.querySelector('#all-models option[value="fake/fake-1"]')`) // they can be chosen from now on
+	s.until(`document.querySelector('#all-models option[value="fake/fake-1"]')`) // the models of the provider can be chosen from here on
 	s.write("#default-model input", "fake/other")
 	s.click("#default-model", "Save")
 	s.until(`document.querySelector('#default-model input').value === 'fake/other'`)
@@ -121,7 +125,7 @@ func TestModels(t *testing.T) {
 	}
 	s.page("models")
 
-	// The list of providers is not loaded again where it is unchanged.
+	// An unchanged list of providers is not sent again: the answer is 304.
 	s.eval(`window.answers = []; (real => { window.fetch = async (...a) => { const got = await real(...a); if (String(a[0]).endsWith('/providers') && (a[1]?.method ?? 'GET') === 'GET') answers.push(got.status); return got } })(window.fetch); 0`)
 	s.click("header nav", "Usage")
 	s.click("header nav", "Models")
@@ -199,7 +203,7 @@ func TestNotebooks(t *testing.T) {
 	s.clean()
 }
 
-// A note that a model added is removed where its write is shown, and comes back when the removal is taken back.
+// A person removes a note that a model added, on the page that shows the write, and takes the removal back.
 func TestRemoveAnAddedNote(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","path":"/Welcome/Tea","markdown":"Oolong at four."}`)}}}, provider.Turn{Say: "it is written"})
@@ -225,7 +229,7 @@ func TestRemoveAnAddedNote(t *testing.T) {
 	s.click("[data-write]", "Take it back")
 	s.until(`[...document.querySelectorAll('.shelf a')].some(e => e.innerText === 'Tea')`)
 
-	// Blocks that were added to a note are removed as a note is.
+	// Blocks that were added to a note can be removed in the same way.
 	s.click(".shelf", "Tea")
 	s.shows(".markdown", "Oolong at four.")
 	s.eval(`(async () => {
@@ -250,13 +254,14 @@ func TestRemoveAnAddedNote(t *testing.T) {
 	s.clean()
 }
 
-// A person reads what a model wrote where it stands in the notes, finds it by Chinese words, sees what it changed, and takes it back.
+// A person reads what a model wrote in its place in the notes, finds it by Chinese words, sees what it changed, and
+// takes it back.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"write","overwrite":true,"path":"/Welcome/Writing","markdown":"# 茶\n\n怎么泡乌龙茶？\n\n<script>window.hacked = 1</script>"}`)}}}, provider.Turn{Say: "it is written"})
 	s.signIn()
 	s.click("header nav", "Notes")
-	s.shows(".shelf", "Writing") // notebooks are open at first
+	s.shows(".shelf", "Writing") // notebooks are unfolded at first
 	s.click(".shelf", "Welcome")
 	s.until(`!document.querySelector('.shelf').innerText.includes('Writing')`)
 	s.click(".shelf", "Welcome")
@@ -304,8 +309,8 @@ func TestNotes(t *testing.T) {
 	s.clean()
 }
 
-// A person writes an agent and a context entry, is told the line of a mistake while the text stays, tries which entries a text
-// brings in, and deletes a file.
+// A person writes an agent and a context entry, is told the line of a mistake while the text stays, tries which
+// entries a text brings in, and deletes an agent.
 func TestAgentFilesInThePage(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -340,8 +345,8 @@ func TestAgentFilesInThePage(t *testing.T) {
 	s.clean()
 }
 
-// A person connects a SiYuan with its token, sees that it is reachable, goes back to the vault, and removes it again. What does not
-// answer is said beside what was typed, and no token is ever shown or written into the settings.
+// A person connects a SiYuan kernel with its token, sees that it is reachable, goes back to the vault, and removes
+// the connection. If the kernel does not answer, the form says so. No token is shown or written into the settings.
 func TestConnectionsToSiYuan(t *testing.T) {
 	t.Parallel()
 	kernel := kerneltest.New(t)

@@ -21,8 +21,8 @@ import (
 	"collie/test/gateway"
 )
 
-// A person has a phone scan a code in a page. It comes in through a proxy with TLS, talks, and is still in after the gateway has been
-// started again. Where no other machine can come in, the page says what to set.
+// A phone scans the code that a page shows. It signs in through a proxy with TLS, talks, and stays signed in when the
+// gateway is restarted. If other machines cannot reach the gateway, the page says what to set.
 func TestPhone(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "hello, phone"}, provider.Turn{Say: "still there"})
@@ -36,8 +36,8 @@ func TestPhone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var logs atomic.Int32              // that were asked for
-	connections := new(http.Transport) // those of others may be of the listener before
+	var logs atomic.Int32              // requests for logs
+	connections := new(http.Transport) // of its own: those of other tests may lead to an earlier listener
 	proxy := httptest.NewTLSServer(&httputil.ReverseProxy{Transport: connections, Rewrite: func(r *httputil.ProxyRequest) {
 		if strings.Contains(r.In.URL.Path, "/logs") {
 			logs.Add(1)
@@ -75,7 +75,7 @@ func TestPhone(t *testing.T) {
 	}
 	s.page("phone-code")
 
-	// The phone: another place, with its own cookies and storage.
+	// The tab becomes the phone: at another origin, it has other cookies and storage.
 	s.do(chromedp.EmulateViewport(360, 740), chromedp.Navigate(address))
 	s.until(`location.protocol === 'https:' && document.querySelector('.composer textarea')`)
 	s.say("it is me")
@@ -88,9 +88,9 @@ func TestPhone(t *testing.T) {
 	s.say("and now?")
 	s.shows("article.assistant", "still there")
 	s.do(chromedp.Navigate("about:blank"), chromedp.Navigate(address))
-	s.until(`document.querySelector('.composer textarea')`) // the link is used up, the phone is in all the same
+	s.until(`document.querySelector('.composer textarea')`) // the link is used up, but the phone is signed in
 
-	// A log is followed when every connection breaks: the page goes on without an error.
+	// A page that follows a log goes on without an error if every connection breaks.
 	s.sections = append(s.sections, fmt.Sprintf(`"http":{"publicURL":%q,"trustedProxies":["127.0.0.1"]}`, proxy.URL))
 	s.servers(gateway.Server{Name: "tea", Entry: fmt.Sprintf(`{"command":"sh","args":["-c","echo kettle >&2; exec \"$0\"",%q],"lifecycle":"eager"}`, s.programs.Fake)})
 	s.eval(`location.hash = '#/servers/tea'; 0`)
@@ -104,7 +104,7 @@ func TestPhone(t *testing.T) {
 		t.Errorf("%v errors are shown", errors)
 	}
 
-	// Whoever does not come through the proxy cannot say that it did; a link alone does not help.
+	// A browser on another machine is refused without TLS, even with a valid link.
 	_, raw := s.gateway.Ask(t, http.MethodPost, "/browsers/links", `{"elsewhere":true}`)
 	_, secret, _ := strings.Cut(gjson.GetBytes(raw, "address").String(), "link=")
 	b := &browser{T: t, gateway: s.gateway}
@@ -114,7 +114,7 @@ func TestPhone(t *testing.T) {
 	s.clean()
 }
 
-// modules is the path of the QR code of a text.
+// modules returns the SVG path of the QR code of a text.
 func modules(t *testing.T, text string) string {
 	t.Helper()
 	code, err := qr.Encode(text, qr.M)

@@ -11,8 +11,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// The pictures of the README: a model that works with notes and asks before it moves one, and the tools in the dark. Taken with
-// -args -shots docs/pictures.
+// TestPictures takes the pictures of the README, with the flags -args -shots docs/pictures: a model that works with
+// notes and asks before it moves one, and the page of tools in the dark theme.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	call := func(args string) provider.Call { return provider.Call{Tool: "fs", Args: json.RawMessage(args)} }

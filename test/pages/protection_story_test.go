@@ -14,7 +14,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// countRequests is a script that counts the requests to the API by method and path, and lets a test cut the stream of events.
+// countRequests is a script that counts the requests of a page to the API, by method and path, and lets a test cut
+// the event stream.
 const countRequests = `window.asked = {}; window.cuts = 0; (real => { window.fetch = (to, o = {}) => {
 	const what = (o.method ?? 'GET') + ' ' + String(to).replace(/^\/api\/v1/, '').replace(/\?.*/, '')
 	window.asked[what] = (window.asked[what] ?? 0) + 1
@@ -26,7 +27,7 @@ const countRequests = `window.asked = {}; window.cuts = 0; (real => { window.fet
 	return real(to, { ...o, signal: cut.signal })
 } })(window.fetch)`
 
-// session begins a conversation through the API, as another program does.
+// session begins a conversation through the API, as another program would.
 func (s *story) session(title string) (id string) {
 	s.Helper()
 	status, raw := s.gateway.Ask(s.T, http.MethodPost, "/sessions", fmt.Sprintf(`{"title":%q}`, title))
@@ -36,8 +37,8 @@ func (s *story) session(title string) (id string) {
 	return gjson.GetBytes(raw, "id").String()
 }
 
-// While an answer is written, a thousand changes of other conversations move nothing and lose nothing, and once it is done the list
-// is asked for once.
+// While an answer is written, a thousand changes to another conversation neither move the list nor lose text. When
+// the answer is done, the list is requested once.
 func TestSessionProtection(t *testing.T) {
 	t.Parallel()
 	answer := strings.Repeat("word ", 3000) + "end!"
@@ -72,13 +73,13 @@ func TestSessionProtection(t *testing.T) {
 	if asked := s.eval(`window.asked['GET /sessions']`).(float64); asked != 1 {
 		t.Errorf("afterwards the list was asked for %v times", asked)
 	}
-	s.session("new") // one that is new is there at once
+	s.session("new") // a new conversation is listed at once
 	s.shows(".sessions", "new")
 	s.clean()
 }
 
-// The connection breaks twenty times while an answer is written: what is shown in the end is what was said, without a gap or
-// anything twice.
+// The event stream breaks twenty times while an answer is written. At the end the page shows exactly the answer, with
+// no gap and nothing twice.
 func TestTwentyBreaks(t *testing.T) {
 	t.Parallel()
 	var say strings.Builder
@@ -109,8 +110,8 @@ func TestTwentyBreaks(t *testing.T) {
 	s.clean()
 }
 
-// A conversation that was just shown is there without a request, and not as it was once it has changed. Drafts, cards that were opened, and
-// where the person was reading are there after the page was loaded anew.
+// A conversation that was shown before is there without a request, unless it has changed. Drafts, opened cards and
+// the reading position are kept when the page is reloaded.
 func TestWhatThePageKeeps(t *testing.T) {
 	t.Parallel()
 	s := tellOf(t,
@@ -129,7 +130,7 @@ func TestWhatThePageKeeps(t *testing.T) {
 	s.shows("article.assistant .acts", "Regenerate")
 	s.shows("article.assistant", "second")
 
-	s.until(`document.querySelectorAll('.tabs a').length === 2 && performance.now() - window.last > 500`) // what comes of the answer before is over
+	s.until(`document.querySelectorAll('.tabs a').length === 2 && performance.now() - window.last > 500`) // no request of the previous answer is under way
 	s.eval(`window.asked = {}; window.began = performance.now(); new MutationObserver((_, o) => { if (document.body.innerText.includes('first?') && document.querySelector('article.user')?.innerText.includes('first?')) { window.took = performance.now() - window.began; o.disconnect() } }).observe(document.body, { subtree: true, childList: true, characterData: true })
 		location.hash = ` + "`" + first + "`" + `; 0`)
 	s.until(`window.took`)
@@ -167,7 +168,7 @@ func TestWhatThePageKeeps(t *testing.T) {
 	s.clean()
 }
 
-// With a few keys a person gets to a page, to a conversation and to the composer.
+// A person gets with a few keys to a page, to a conversation and to the composer.
 func TestKeysAndPalette(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

@@ -23,17 +23,19 @@ func (s *story) puppyIs(doing string) {
 	s.until(fmt.Sprintf(`document.querySelector('.puppy .drawing')?.dataset.doing === %q`, doing))
 }
 
-// number is what an element that a selector finds says.
+// number returns the text of the element that matches a selector, as a number.
 func (s *story) number(selector string) float64 {
 	s.Helper()
 	return s.eval(fmt.Sprintf(`Number(document.querySelector(%q).innerText)`, selector)).(float64)
 }
 
+// fsCall returns a turn in which the model calls the tool fs.
 func fsCall(args string) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(args)}}}
 }
 
-// The puppy shows what a model does, carries questions, is paid, and eats what was bought for it.
+// The puppy shows what a model does and that a question waits, earns coins for calls, and eats what a person buys for
+// them.
 func TestPuppy(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -55,7 +57,7 @@ func TestPuppy(t *testing.T) {
 	s.say("and read")
 	s.shows("article.assistant", "so far")
 	s.until(`shown.slice(shown.lastIndexOf("writing")).includes("error")`)
-	s.puppyIs("idle") // after a while
+	s.puppyIs("idle") // the error is shown for a while
 
 	s.say("move it")
 	s.puppyIs("dangerous")
@@ -92,14 +94,15 @@ func TestPuppy(t *testing.T) {
 	s.clean()
 }
 
-// Where the puppy was put it stays, and so does its absence. Its test mode shows every state, also without a sign-in.
+// The position of the puppy is kept over a reload, and so is that it is hidden. Its test mode shows every state, also
+// without a sign-in.
 func TestPuppyIsKept(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
 	s.signIn()
 	s.puppyIs("idle")
 	s.eval(`Math.random = () => 0.99; 0`)
-	s.until(`document.querySelector('.puppy .drawing[data-pose=sleep][data-eyes=closed] .snore')`) // of itself, where nothing happens
+	s.until(`document.querySelector('.puppy .drawing[data-pose=sleep][data-eyes=closed] .snore')`) // it falls asleep if nothing happens
 	left := func() float64 {
 		return s.eval(`document.querySelector('.puppy').getBoundingClientRect().left`).(float64)
 	}

@@ -14,14 +14,14 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// Bounds of what rendering may cost, five times what is aimed at where a busy machine makes times longer.
+// Bounds for the cost of rendering. Times are five times the goal, because the machine may be busy.
 const (
-	mostRows  = 80
+	mostRows  = 80     // messages in the page at once
 	longTask  = 5 * 50 // milliseconds; one task may take longer
 	mostDelay = 5 * 50 // milliseconds from the gateway to the page, of 19 in 20 pieces
 )
 
-// importTalk adds a conversation of n messages through the API and returns its id.
+// importTalk is a script that imports a conversation of n messages through the API. window.imported is then its id.
 const importTalk = `(async n => {
 	const messages = []
 	for (let i = 0; i < n; i++) messages.push({ id: 'm' + i, parentId: i ? 'm' + (i - 1) : 'root', role: i % 2 ? 'assistant' : 'user', status: 'complete', index: 0, of: 1,
@@ -31,9 +31,9 @@ const importTalk = `(async n => {
 	window.imported = (await answer.json()).id || 'failed'
 })`
 
-// A conversation of 10,000 messages is as quick as a short one: few rows are in the page, the end is followed only where the person is
-// at it, and an answer that grows changes its own row alone. It runs before the stories that run side by side, since other browsers
-// would make its tasks longer.
+// A conversation of 10,000 messages is as quick as a short one: few rows are in the page, its end stays in view while an
+// answer grows, and that answer changes its own row alone. The test does not run beside other stories, because other
+// browsers would slow it down.
 //
 //nolint:paralleltest // see above
 func TestLongConversation(t *testing.T) {
@@ -87,7 +87,7 @@ func TestLongConversation(t *testing.T) {
 	s.clean()
 }
 
-// A listing is copied, wrapped and downloaded with buttons of its own, also while its fence is still open.
+// A listing has buttons that copy, wrap and download it.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "so:\n\n```go\nfunc main() { println(\"茶 <b>\") }\n```\n\nthat\n\n```\nplain\n```"})
@@ -109,8 +109,8 @@ func TestCode(t *testing.T) {
 	s.clean()
 }
 
-// What a page puts together from the pieces of an answer is what the gateway keeps, which the page compares at the end of each turn. It
-// says so where it is not: a changed answer is noticed, and fails every story.
+// The page puts an answer together from its pieces, and compares it at the end of each turn with what the gateway
+// keeps. If they differ it warns in the console, which fails every story; see clean.
 func TestFold(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -146,8 +146,8 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// An answer that has ended is compared with the conversation as it was asked for last, however many asked meanwhile and in whatever
-// order they are answered; an earlier one may hold half of it.
+// An answer that has ended is compared with the load of the conversation that was begun last, however many loads are
+// under way and in whatever order they are answered, because an earlier load may have only half of the answer.
 func TestFoldOfTheLastLoad(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: strings.Repeat("word ", 200) + "end!", Chunk: 5, Pace: pace / 4})

@@ -16,10 +16,10 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// pixel is a PNG of one pixel.
+// pixel is a PNG of one pixel, in Base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
-// What a person puts together for a model reaches it: the text, a picture, another model than the usual one.
+// The text, the picture and the choice of model of a message reach the model.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "a red dot"})
@@ -44,10 +44,11 @@ func TestSend(t *testing.T) {
 	s.clean()
 }
 
-// seen is the most that a person may wait for a message of theirs to stand in the conversation, five times what is aimed at.
+// seen is how long it may take until a message of the person is shown: five times the goal.
 const seen = 5 * 50 * time.Millisecond
 
-// A message stands in the conversation at once, however slow the gateway is, and stays there to be sent again where it was refused.
+// A message is shown at once, however slow the gateway is. If the gateway refuses it, it stays there and can be sent
+// again.
 func TestSlowAndFailingGateway(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "first"}, provider.Turn{Say: "second"}, provider.Turn{Say: "third"})
@@ -85,14 +86,14 @@ func TestSlowAndFailingGateway(t *testing.T) {
 	s.clean()
 }
 
-// What one tab does the others see, and what is written there as well.
+// Two tabs with the same conversation both show its answers and messages, whichever tab they come from.
 func TestTwoTabs(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: long + "\n\n" + long, Chunk: 4, Pace: pace}, provider.Turn{Say: "and yours"})
 	s.signIn()
 	other, end := chromedp.NewContext(s.tab)
 	defer end()
-	if err := chromedp.Do(other); err != nil { // which opens it
+	if err := chromedp.Do(other); err != nil { // opens the tab
 		t.Fatal(err)
 	}
 	first := s.tab

@@ -13,8 +13,8 @@ import (
 	"collie/test/gateway"
 )
 
-// A person sees what servers do and why, steers them, reads their logs as they grow, and accepts a changed definition after
-// reading the change.
+// A person sees what servers do and why, stops and starts them, reads their logs as they grow, and accepts a changed
+// definition after reading the change.
 func TestServers(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

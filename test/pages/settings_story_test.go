@@ -11,8 +11,8 @@ import (
 	"collie/test/await"
 )
 
-// A person changes a setting, which is in effect at once, sees what is wrong with a value beside its field with nothing typed lost, and
-// goes back to the default.
+// A person changes a setting, which takes effect at once, is told beside the field what is wrong with a value,
+// without losing what was typed, and goes back to the default.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -27,7 +27,7 @@ func TestSettings(t *testing.T) {
 	s.signIn()
 	s.click("header nav", "Settings")
 	s.shows(`[data-setting="http.addr"]`, "set by --http "+"127.0.0.1")
-	s.until(`(at => at.innerText.includes('--http ' + at.querySelector('input').value + ' '))(document.querySelector('[data-setting="http.addr"]'))`) // what counts, not the file
+	s.until(`(at => at.innerText.includes('--http ' + at.querySelector('input').value + ' '))(document.querySelector('[data-setting="http.addr"]'))`) // the address in effect, not the one in the file
 	s.write(`[data-setting="context.budget"] input`, "a lot")
 	s.click(`[data-setting="context.budget"]`, "Save")
 	s.until(`document.querySelector('[data-setting="context.budget"] [role=alert]')?.innerText`)
@@ -59,7 +59,7 @@ func TestSettings(t *testing.T) {
 	s.clean()
 }
 
-// freePort returns an address of this machine that nobody listens on.
+// freePort returns an address of this machine, with a port, that nobody listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,8 +70,9 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A person gives the gateway another address: an address that is taken changes nothing and says why; with one that is free the page
-// moves there and is still signed in, the command line finds the gateway, and the old address is closed.
+// A person gives the gateway another address. If the address is taken, nothing changes and the page says why. If it
+// is free, the page moves there and stays signed in, the command line finds the gateway, and the old address is
+// closed.
 func TestTheListenerMoves(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -124,7 +125,7 @@ func TestTheListenerMoves(t *testing.T) {
 		t.Fatalf("another move, which this page did not ask for: %d %s", status, raw)
 	}
 	s.until(`location.host === '` + after + `'`)
-	s.shows("main", "fs") // the page that it was
+	s.shows("main", "fs") // still the same page
 	s.gateway.URL = "http://" + after
 	if all := records(t, s.gateway); !strings.Contains(all, to) {
 		t.Errorf("it is not on record: %s", all)
@@ -132,14 +133,14 @@ func TestTheListenerMoves(t *testing.T) {
 	s.clean()
 }
 
-// expects says which address the gateway goes to next.
+// expects allows the page to ask a further host, such as the next address of the gateway.
 func (s *story) expects(to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next = append(s.next, to)
 }
 
-// moves has the gateway listen where its settings say, not where a flag does.
+// moves restarts the gateway so that it listens where its settings say, not where a flag says.
 func (s *story) moves() {
 	s.Helper()
 	s.gateway.Signal(terminate)

@@ -16,8 +16,9 @@ import (
 	"collie/test/binary"
 )
 
-// The documents as a site, opened as files: a person searches in English and in Chinese, changes the language on a page and stays there,
-// and reads on a phone. axe finds nothing, nothing is wider than the screen, and nothing is asked of the network.
+// The documents as a site, opened as files: a person searches in English and in Chinese, changes the language of a
+// page, and reads on a narrow screen. axe finds nothing, nothing is wider than the screen, and no request leaves the
+// site.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "site")
@@ -48,7 +49,7 @@ func TestSite(t *testing.T) {
 		s.until(`document.readyState === 'complete'`)
 	}
 
-	open("index.html") // the browser is an English one
+	open("index.html") // leads to the English pages, because the language of the browser is English
 	s.shows("h1", "Collie")
 	s.until(`location.pathname.endsWith('/en/index.html')`)
 	s.write("#words", "token laptop rotate")
@@ -56,7 +57,7 @@ func TestSite(t *testing.T) {
 	s.look("site-search-en")
 	s.write("#words", "xyzzy")
 	s.shows("#hits", "Nothing was found.")
-	s.write("#words", "笔记") // in English pages too
+	s.write("#words", "笔记") // a search on an English page finds Chinese pages
 	s.shows("#hits", "你的笔记")
 	s.write("#words", "")
 	s.until(`document.querySelector('#hits').hidden`)
@@ -75,7 +76,7 @@ func TestSite(t *testing.T) {
 	s.until(`location.pathname.endsWith('/zh/guide/notes.html') && decodeURIComponent(location.hash).startsWith('#权限')`)
 	s.until(`(e => e && e.getBoundingClientRect().top < innerHeight && e.getBoundingClientRect().top >= 0)([...document.querySelectorAll('h2')].find(e => e.innerText.startsWith('权限')))`)
 	s.write("#words", "turnId")
-	s.shows("#hits", "Accepted") // what is in English alone is found in Chinese pages too
+	s.shows("#hits", "Accepted") // a search on a Chinese page finds pages that exist in English only
 	s.click("#hits", "The API of a gateway · Accepted")
 	s.until(`location.pathname.endsWith('/zh/reference/api.html')`)
 	s.shows("main", "这一页只有英文。")

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// In the sources of the pages one module makes requests, and what is put into a page as HTML has gone through DOMPurify or was set
-// from the text of a formula.
+// In the sources of the pages, one module alone makes requests, and two components alone insert HTML: it has gone
+// through DOMPurify or was made from the text of a formula. Nothing is loaded from other hosts, and no code is made
+// from text.
 func TestSourcesOfThePages(t *testing.T) {
 	t.Parallel()
 	rules := []struct {

@@ -18,9 +18,11 @@ import (
 
 const terminate = syscall.SIGTERM
 
+// long is a sentence for answers that take a while.
 const long = "One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty."
 
-// A person signs in with a link, sees an answer grow, loses the page and the gateway on the way, and finds all of it again.
+// A person signs in with a link, sees an answer grow, and finds everything again after the page was reloaded and the
+// gateway restarted.
 func TestSignInAndTalk(t *testing.T) {
 	t.Parallel()
 	s := tell(t,
@@ -59,7 +61,8 @@ func TestSignInAndTalk(t *testing.T) {
 	s.clean()
 }
 
-// Whoever looks elsewhere is told of a question by the browser, without its arguments, and comes to it with a click.
+// A person who is not looking at the page gets a notification of the browser for a question, without the arguments of
+// the call. A click on it leads to the question.
 func TestNoticeOfQuestions(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Call: []provider.Call{{Tool: "fs", Args: json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)}}}, provider.Turn{Say: "it is not"})
@@ -86,8 +89,8 @@ func TestNoticeOfQuestions(t *testing.T) {
 	s.clean()
 }
 
-// Where a call needs a person, the page asks in the conversation; what other programs wait for is in the tray, and a terminal
-// may be quicker.
+// A call that needs a person is asked about in its conversation. The questions of other programs are in the tray, and
+// may be answered at a terminal first.
 func TestQuestionsInThePage(t *testing.T) {
 	t.Parallel()
 	move := json.RawMessage(`{"action":"mv","from":"/Welcome/Writing","to":"/Welcome/Minutes"}`)
@@ -128,7 +131,7 @@ func TestQuestionsInThePage(t *testing.T) {
 	at.Types("n\r")
 	at.Ends(5)
 	s.shows(".tray", "Nothing waits for you")
-	again = strings.Replace(again, "Writing", "Other", 1) // a no is remembered
+	again = strings.Replace(again, "Writing", "Other", 1) // another call, because the refusal of the first one is remembered
 	asks()
 	s.shows("#tray-button", "1")
 	s.click(".tray .question", "Allow once")
@@ -139,7 +142,7 @@ func TestQuestionsInThePage(t *testing.T) {
 	s.clean()
 }
 
-// What a model or a tool says never runs, loads or looks like a part of the page.
+// Texts of models and tools never run or load anything, and do not look like a part of the page.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Join([]string{

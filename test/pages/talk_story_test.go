@@ -16,11 +16,12 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// A line that begins with a slash is completed with the keys, and Enter sends what was typed. While an input method composes, Enter is its own.
+// A line that begins with a slash is completed with the keys, and Enter sends it. While an input method composes a
+// word, Enter belongs to the input method.
 func TestCommandsAndComposition(t *testing.T) {
 	t.Parallel()
 	green := provider.Turn{Say: "green"}
-	s := tell(t, green, green, green) // a command and its answer count as turns of the model
+	s := tell(t, green, green, green) // the model of the script counts a command and its answer as a turn
 	s.signIn()
 	s.write(".composer textarea", "/noteb")
 	s.shows("#commands", "/notebook")
@@ -61,7 +62,8 @@ func TestCommandsAndComposition(t *testing.T) {
 	s.clean()
 }
 
-// A conversation is exported, written to the notes and pruned; messages are chosen, copied and deleted while others stay.
+// A conversation is exported, written to a note and pruned. Chosen messages are copied and deleted while the others
+// stay.
 func TestChooseExportPrune(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: "one"}, provider.Turn{Say: "three"})
@@ -108,7 +110,8 @@ func TestChooseExportPrune(t *testing.T) {
 	s.clean()
 }
 
-// A person who is about to choose a model is offered those of the providers, which are not asked before.
+// A person who is about to choose a model is offered the models of the providers. The providers are not asked for
+// them before.
 func TestModelsAreOffered(t *testing.T) {
 	t.Parallel()
 	s := tell(t)

@@ -15,8 +15,8 @@ import (
 	"collie/test/gateway"
 )
 
-// A person sees which tools there are and what harm they can do, and what is switched is in effect for clients at once: for a tool of
-// a server, and for one of the notes.
+// A person sees which tools there are and how dangerous they are. Switching a tool of a server or of the notes takes
+// effect for clients at once.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := tell(t)
@@ -75,7 +75,7 @@ func TestTools(t *testing.T) {
 
 	s.press(`document.querySelector('main .grave')`)
 	s.until(`document.querySelector('[data-tool=fs] [data-action=mv]') && !document.querySelector('[data-action=read]')`)
-	s.shows("[data-tool=fs] summary", "9 / 9") // of all that it has
+	s.shows("[data-tool=fs] summary", "9 / 9") // of all actions of the tool, not only of the filtered ones
 	s.press(`document.querySelector('main .grave')`)
 	s.until(`document.querySelector('[data-tool=fs] [data-action=read]')`)
 
@@ -110,8 +110,8 @@ func TestTools(t *testing.T) {
 	s.clean()
 }
 
-// describes gives a tool of a server another name and description, which clients see at once; the definition that the server gave
-// stays the one that is pinned, and its risk what it was.
+// describes gives a tool of a server another name and description, which clients see at once. The pinned definition
+// and the risk of the tool stay the same.
 func (s *story) describes(offered func(name string) bool) {
 	s.Helper()
 	told := func(name string) gjson.Result {

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	maxFirstLoad   = 100_000 // bytes on the wire, without what is loaded when a page or the puppy is first shown
-	maxInteractive = 5 * 300 // milliseconds, five times what is aimed at
+	maxFirstLoad   = 100_000 // bytes on the wire, without what a page or the puppy loads when it is first shown
+	maxInteractive = 5 * 300 // milliseconds, five times the goal
 )
 
-// The first load is small, and the composer is soon there. It runs before the stories that run side by side, since other browsers
-// would make it longer.
+// The first load is small, and the composer soon appears. The test does not run beside other stories, because other
+// browsers would slow it down.
 //
 //nolint:paralleltest // see above
 func TestFirstLoad(t *testing.T) {

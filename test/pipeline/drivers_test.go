@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// attempt is one call, with what the audit must record of it.
+// attempt is one call, with the outcome that the audit must record.
 type attempt struct {
 	name    string // of a tool, a resource or a prompt
 	args    string
@@ -55,11 +55,11 @@ var attempts = map[tool.Kind][]attempt{
 		{unknown, ``, tool.Refused},
 	},
 	tool.KindRequest: {
-		{"vendor/x", `{"n":1}`, tool.Refused}, // there are two servers, and it names nothing of either
+		{"vendor/x", `{"n":1}`, tool.Refused}, // refused, because there are two servers and the message belongs to neither
 	},
 }
 
-// driver makes calls through one entry point of class call.
+// driver makes calls through one entry point of class call. how tells the drivers of one entry point apart.
 type driver struct {
 	entry  string
 	how    string
@@ -79,6 +79,7 @@ type world struct {
 	token, control, bridge string
 }
 
+// drivers has at least one driver for each entry point of class call; TestEveryEntryIsClassed checks that.
 var drivers = slicesOf(
 	mcpDrivers("mcp tools/call", tool.KindCall), mcpDrivers("mcp resources/read", tool.KindRead),
 	mcpDrivers("mcp prompts/get", tool.KindPrompt), mcpDrivers("mcp completion/complete", tool.KindComplete),
@@ -122,7 +123,7 @@ func mcpDrivers(entry string, kind tool.Kind) (out []driver) {
 	return out
 }
 
-// request returns a function that makes calls as an MCP client.
+// request returns a function that makes calls of a kind as an MCP client.
 func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) error {
 	t.Helper()
 	return func(a attempt) error {
@@ -148,7 +149,7 @@ func request(t *testing.T, c *gateway.Client, kind tool.Kind) func(attempt) erro
 	}
 }
 
-// post returns a function that sends attempts to a path of the API.
+// post returns the open function of a driver that sends attempts to a path of the API.
 func post(path, media string, key func(*world) string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()
@@ -183,7 +184,7 @@ func (w *world) api(ctx context.Context, method, path, media, key, body string) 
 	return resp.StatusCode, string(bytes.TrimSpace(raw)), err
 }
 
-// slash returns a driver that has a person type a call as a message to the agent.
+// slash returns the open function of a driver in which a person gives a call to `collie agent run` as a message.
 func slash(args ...string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()
@@ -197,7 +198,7 @@ func slash(args ...string) func(*testing.T, *world) func(attempt) error {
 	}
 }
 
-// typed returns a driver that has a person type a call in a chat.
+// typed returns the open function of a driver in which a person types a call in `collie chat`.
 func typed(args ...string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()
@@ -212,7 +213,7 @@ func typed(args ...string) func(*testing.T, *world) func(attempt) error {
 	}
 }
 
-// command returns a function that makes calls as a person at a terminal.
+// command returns the open function of a driver in which a person calls a tool at a terminal.
 func command(args ...string) func(*testing.T, *world) func(attempt) error {
 	return func(t *testing.T, w *world) func(attempt) error {
 		t.Helper()

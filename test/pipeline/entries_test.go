@@ -12,7 +12,7 @@ import (
 	"collie/internal/face/web"
 )
 
-// entries returns every way in, "cli …", "http …" or "mcp …", with its class.
+// entries returns the class of every entry point by its name, which begins with "cli", "http" or "mcp".
 func entries() map[string]string {
 	out := map[string]string{}
 	for _, c := range cli.Commands() {
@@ -27,7 +27,7 @@ func entries() map[string]string {
 	return out
 }
 
-// Every entry is classed, and every entry of class call is driven by TestEachCallLeavesOnePair.
+// Every entry point has a class, and every one of class call is driven by TestEachCallLeavesOnePair.
 func TestEveryEntryIsClassed(t *testing.T) {
 	t.Parallel()
 	var calls, driven []string
@@ -35,7 +35,7 @@ func TestEveryEntryIsClassed(t *testing.T) {
 		switch class {
 		case "call":
 			calls = append(calls, entry)
-		case "read", "manage", "chat": // what conversations call is driven by collie agent run, which speaks that API
+		case "read", "manage", "chat": // collie agent run drives the calls of conversations
 		default:
 			t.Errorf("%q is of class %q: class it as call, read, manage or chat (a command in internal/face/cli/classes.go), and drive it here if it is a call", entry, class)
 		}
@@ -55,9 +55,8 @@ func TestEveryEntryIsClassed(t *testing.T) {
 	}
 }
 
-// What serve answers at is the MCP endpoint, whose methods are the table of the MCP face,
-// and the API, whose routes are the table of the HTTP face. Of /metrics there is nothing to
-// call, nor of the pages. A new path needs a table.
+// The paths that `collie serve` answers are known: the MCP endpoint and the API, whose methods and routes are in
+// entries, and /metrics and the pages, which make no calls. A new path needs an entry here.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]string{"/mcp", "/metrics", "/api/v1/", "/pages/"}, gateway.Routes()); diff != "" {

@@ -15,7 +15,7 @@ import (
 	"collie/test/gateway"
 )
 
-// open runs a gateway with one server in the flat view and one in the grouped view.
+// open runs a gateway with one server in the flat view (s) and one in the grouped view (g).
 func open(t *testing.T) *world {
 	t.Helper()
 	p := gateway.Place(t)
@@ -28,8 +28,7 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// Each call, by whatever way it comes, leaves exactly one pair of records with its own kind,
-// origin and outcome.
+// Each call, whatever its entry point, leaves exactly one pair of records with its own kind, origin and outcome.
 func TestEachCallLeavesOnePair(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -39,7 +38,7 @@ func TestEachCallLeavesOnePair(t *testing.T) {
 			call := d.open(t, w)
 			for _, a := range attempts[d.kind] {
 				if d.looksUp && a.name == "g" {
-					continue // a group is called by its actions there
+					continue // the command line calls the actions of a group by their own names
 				}
 				if err := call(a); err != nil {
 					t.Fatalf("%s %s: %v", a.name, a.args, err)
@@ -59,7 +58,7 @@ func TestEachCallLeavesOnePair(t *testing.T) {
 	}
 }
 
-// pair waits until there are total records, of which the last two are those of a.
+// pair waits until the audit has total records, and checks that the last two are those of the attempt a.
 func pair(t *testing.T, w *world, total int, d driver, a attempt) {
 	t.Helper()
 	var all []audit.Entry
@@ -80,6 +79,7 @@ func pair(t *testing.T, w *world, total int, d driver, a attempt) {
 	}
 }
 
+// brief returns what matters of records as text.
 func brief(entries []audit.Entry) string {
 	var out []string
 	for _, e := range entries {
@@ -88,7 +88,7 @@ func brief(entries []audit.Entry) string {
 	return strings.Join(out, "; ")
 }
 
-// What is classed as read or manage runs nothing: it leaves no record of a call.
+// Entry points of class read and manage run nothing: they leave no record of a call.
 func TestReadsAreNoCalls(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -104,7 +104,7 @@ func TestReadsAreNoCalls(t *testing.T) {
 	for entry, class := range entries() {
 		way, what, _ := strings.Cut(entry, " ")
 		switch {
-		case class == "call" || class == "chat" || what == "subscriptions/listen": // which never ends
+		case class == "call" || class == "chat" || what == "subscriptions/listen": // a subscription never ends
 		case way == "mcp":
 			_, old := legacy.Do(t.Context(), what, params[what])
 			_, recent := modern.Do(t.Context(), what, params[what])
@@ -123,7 +123,7 @@ func TestReadsAreNoCalls(t *testing.T) {
 			if err != nil || status != http.StatusOK && !off {
 				t.Errorf("%s: status %d, %.200s, %v", what, status, body, err)
 			}
-			// Management is for a person at a terminal alone.
+			// Other keys may read, but not use the routes of class manage.
 			for _, key := range []string{w.token, w.bridge} {
 				status, body, err := w.api(t.Context(), method, path, "", key, "")
 				if denied := status == http.StatusForbidden; err != nil || denied != (class == "manage") {

@@ -1,7 +1,8 @@
-// Package port has addresses for servers that come later, or come back.
+// Package port returns addresses for servers that a test starts later, or starts again.
 //
-// A port that a server was given with ":0" is anybody's once the server is gone: systems give it to the next one that asks, and
-// to clients as the port that they call from.
+// A port that the system chose for a server (":0") is free for others once the server has ended: the system may give
+// it to the next server, or use it for an outgoing connection. The ports of this package are outside of the range
+// from which systems choose.
 package port
 
 import (
@@ -12,7 +13,7 @@ import (
 	"testing"
 )
 
-// Linux gives out ports from 32768 on, other systems from 49152 on.
+// Ports are chosen from this range. Linux gives out ports from 32768 on, other systems from 49152 on.
 const from, to = 15_000, 32_000
 
 var (
@@ -20,8 +21,8 @@ var (
 	given = map[int]bool{}
 )
 
-// Address returns an address on 127.0.0.1 without a listener, whose port the system does not give to others. It never
-// returns the same address twice.
+// Address returns an address on 127.0.0.1 that nobody listens on, with a port that the system gives to nobody. Within
+// a process it never returns the same address twice.
 func Address(tb testing.TB) string {
 	tb.Helper()
 	mu.Lock()

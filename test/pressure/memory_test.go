@@ -16,7 +16,7 @@ import (
 	"collie/test/gateway"
 )
 
-// peak returns the maximum resident memory of a process so far, in MiB.
+// peak returns the highest resident memory of a process so far, in MiB.
 func peak(t *testing.T, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -36,13 +36,13 @@ func peak(t *testing.T, pid int) float64 {
 	return 0
 }
 
-// median returns the median duration.
+// median sorts the durations and returns the one in the middle.
 func median(list []time.Duration) time.Duration {
 	slices.Sort(list)
 	return list[len(list)/2]
 }
 
-// echo makes calls in a session, one after the other, until stop returns true.
+// echo makes calls in a session, one after the other, until stop returns true, and returns how long each one took.
 func echo(t *testing.T, s *webSession, stop func(n int) bool) (took []time.Duration) {
 	t.Helper()
 	for n := 0; !stop(n); n++ {
@@ -75,7 +75,7 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 	g := p.Serve(t, p.Settings(t, server()))
 	g.Started(t)
 	other := openWeb(t, g)
-	echo(t, other, func(n int) bool { return n == 200 }) // warm
+	echo(t, other, func(n int) bool { return n == 200 }) // before measuring
 	idle := median(echo(t, other, func(n int) bool { return n == 1000 }))
 
 	open := make([]*webSession, sessions)

@@ -17,7 +17,7 @@ import (
 	"collie/test/gateway"
 )
 
-// limit bounds a run.
+// limit is how long a client waits for everything that it expects.
 const limit = await.Limit
 
 // pace says how fast a client reads.
@@ -53,14 +53,15 @@ func (s *slowReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// heard is the message that a client received.
+// heard is what a client has received.
 type heard struct {
 	results map[int64]int // length of each result by request id
 	errors  []string
 	logs    int
-	told    string // the message about left-out messages
+	told    string // what Collie says if it has left out log messages
 }
 
+// read records one message.
 func (h *heard) read(line []byte) {
 	m := gjson.ParseBytes(line)
 	switch {
@@ -77,14 +78,17 @@ func (h *heard) read(line []byte) {
 	}
 }
 
+// hello is the initialize request of a client.
 const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"slow","version":"1"}}}`
 
+// call returns a request that calls a tool of the server f.
 func call(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"f__%s","arguments":%s}}`, id, tool, args)
 }
 
-// overPipes sends all requests at once over the pipes of `collie stdio`. It reads at a pace until all are
-// answered and the given number of log messages has come, and returns what it received.
+// overPipes sends all requests at once over the pipes of `collie stdio`, with servers of its own (local) or as a
+// bridge. It reads at a pace until all are answered and the given number of log messages has come, and returns what
+// it received.
 func overPipes(t *testing.T, p gateway.Programs, home, settings string, local bool, at pace, logs int, requests ...string) *heard {
 	t.Helper()
 	open := p.Pipes
@@ -140,6 +144,7 @@ type webSession struct {
 	http  *http.Client
 }
 
+// openWeb opens a session whose server sends log messages of every level.
 func openWeb(t *testing.T, g *gateway.Gateway) *webSession {
 	t.Helper()
 	token, _, _ := g.Keys(t)
@@ -167,12 +172,14 @@ func openWeb(t *testing.T, g *gateway.Gateway) *webSession {
 	return s
 }
 
+// drain reads an answer to its end.
 func (s *webSession) drain(resp *http.Response) error {
 	_, err := io.Copy(io.Discard, resp.Body)
 	_ = resp.Body.Close()
 	return err
 }
 
+// send sends a request in the session.
 func (s *webSession) send(ctx context.Context, method, body string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.url, strings.NewReader(body))
 	if err != nil {

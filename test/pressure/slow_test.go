@@ -10,10 +10,11 @@ import (
 	"collie/test/gateway"
 )
 
-// server is fakemcp of one era, over stdio.
+// server returns the settings of one fakemcp over stdio.
 func server(flags ...string) []gateway.Server { return []gateway.Server{{Name: "f", Flags: flags}} }
 
-// slowAnswers has a client read count answers of 2 MB at a pace, over one way.
+// slowAnswers has a client read count answers of 2 MB at a pace, over stdio, the bridge or HTTP, and checks that none
+// is lost.
 func slowAnswers(t *testing.T, way string, at pace, count int) {
 	const size = 2 << 20
 	p := gateway.Place(t)
@@ -48,7 +49,7 @@ func slowAnswers(t *testing.T, way string, at pace, count int) {
 	}
 }
 
-// overHTTP sends the requests side by side; all answers share one pace.
+// overHTTP sends the requests at the same time; their answers share the rate of the pace.
 func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
 	t.Helper()
 	if at.rate > 0 {
@@ -77,7 +78,8 @@ func overHTTP(t *testing.T, s *webSession, at pace, requests []string) *heard {
 	return h
 }
 
-// slowLogs has a client read the log messages of one call at a pace, over one way.
+// slowLogs has a client read the log messages of one call at a pace, over stdio, the bridge or HTTP, and checks that
+// none is lost.
 func slowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, server(flags...))
@@ -102,7 +104,7 @@ func slowLogs(t *testing.T, way string, at pace, count int, flags ...string) {
 	}
 }
 
-// logsOverHTTP makes one call with the session's own stream open beside it.
+// logsOverHTTP makes one call while the GET stream of the session is open, and reads both.
 func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count int) *heard {
 	t.Helper()
 	h := &heard{results: map[int64]int{}}
@@ -140,7 +142,8 @@ func logsOverHTTP(t *testing.T, s *webSession, at pace, request string, count in
 	return h
 }
 
-// The short form: enough to fill every buffer on the way, on each way.
+// A client that reads slowly gets every answer and every log message. There are enough of them to fill every buffer
+// on the way.
 func TestSlowReaderLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"stdio", "bridge", "http"} {

@@ -1,6 +1,7 @@
-// Raced lists the packages of this module whose tests have a goroutine somewhere below them: started by the package, by its
-// tests, or by a package of this module that either imports, however far down. With -not it lists the others, and those whose
-// tests do less under the race detector, by test/await.
+// Raced lists the packages of this module whose tests involve a goroutine: one that is started by the package, by its
+// tests, or by a package of this module that either imports, directly or indirectly. With -not it lists the other
+// packages, and also those of the former whose tests do less under the race detector (see test/await), so that they
+// run once without it.
 //
 //	go test -race $(go run ./test/raced)
 //	go test $(go run ./test/raced -not)
@@ -81,13 +82,13 @@ type listed struct {
 	Imports, TestImports, XTestImports []string
 }
 
-// graph holds the packages of the module, with the facts about each.
+// graph holds the packages of the module, and what is known of their goroutines.
 type graph struct {
 	packages map[string]*listed
 	below    map[string]bool // whether a package, or one that it imports, starts a goroutine
 }
 
-// tested reports whether a package, its tests, or anything they import starts a goroutine.
+// tested reports whether a package, its tests, or anything that they import starts a goroutine.
 func (g *graph) tested(p *listed) (bool, error) {
 	imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 	for _, name := range append(imports, p.ImportPath) {
@@ -130,8 +131,8 @@ func sameUnderRace(p *listed) (bool, error) {
 	return true, nil
 }
 
-// starters are methods and functions of the standard library that run something on a goroutine of its own.
-// Others with the same names count too.
+// starters are the names of functions and methods of the standard library that start a goroutine. Other functions
+// with these names count too.
 var starters = []string{"Go", "AfterFunc", "Serve", "ListenAndServe", "NewServer", "NewTLSServer", "NewUnstartedServer"}
 
 // anyStarts reports whether one of the files starts a goroutine: by a go statement or by one of the starters.

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A module of packages that start goroutines in each way, stand on one that does, or do neither.
+// TestRun lists a module with packages that start goroutines in each way, that import one that does, and that do
+// neither.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -26,7 +27,7 @@ func TestRun(t *testing.T) {
 		"uses/uses_test.go":   "package uses_test\n\nimport (\n\t\"testing\"\n\n\t\"m/busy\"\n)\n\nfunc Test(t *testing.T) { busy.Do() }\n",
 		"less/less.go":        "package less\n\nfunc Do() { go func() {}() }\n",
 		"less/less_test.go":   "package less\n\nimport \"testing\"\n\nvar await struct{ Race bool }\n\nfunc Test(t *testing.T) { _ = await.Race }\n",
-		"last/last.go":        "package last\n\nimport \"m/tests\"\n\nvar _ = tests.X\n", // what tests start runs in no other test
+		"last/last.go":        "package last\n\nimport \"m/tests\"\n\nvar _ = tests.X\n", // the tests of an imported package do not count
 	} {
 		path := filepath.Join(dir, name)
 		if name == "tests/tests.go" {

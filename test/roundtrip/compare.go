@@ -14,7 +14,8 @@ import (
 	"golang.org/x/text/encoding/simplifiedchinese"
 )
 
-// compare compares each file with the document made from it.
+// compare compares each file that became a document with the export of that document. told has what the import
+// announced, by path, and exported the documents by id.
 func (r *result) compare(told map[string]*notes, exported map[string]string) error {
 	listed := map[string]map[int]bool{}
 	for _, p := range r.report.Problems {
@@ -43,7 +44,7 @@ func (r *result) compare(told map[string]*notes, exported map[string]string) err
 	return nil
 }
 
-// text returns a file as text with \n line ends.
+// text decodes a file as UTF-8 or GB 18030, and returns it without a byte order mark and with \n as line ends.
 func text(data []byte) string {
 	if !utf8.Valid(data) {
 		if decoded, err := simplifiedchinese.GB18030.NewDecoder().Bytes(data); err == nil {
@@ -53,7 +54,7 @@ func text(data []byte) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
 }
 
-// body splits off the front matter and returns its number of lines.
+// body splits a text into front matter and the rest, and returns the number of lines before the rest.
 func body(text string) (front, rest string, lines int) {
 	if !strings.HasPrefix(text, "---\n") {
 		return "", text, 0
@@ -68,6 +69,10 @@ func body(text string) (front, rest string, lines int) {
 	return "", text, 0
 }
 
+// Patterns of Markdown that an import may write differently, so that its words are not compared. list is a list of block
+// attributes; ids are ids of blocks; targets are links, references, embeds, attributes and callouts;
+// taskWord is the state of a task, such as TODO; tag is an HTML tag; org is a delimiter of an Org block; number is the
+// number of a list item; entry is a property line (key:: value); named is a reference definition, or a use of one.
 var (
 	list     = regexp.MustCompile(`\{: (?:[a-z_:-][a-z0-9_:-]*="[^"\n]*" ?)+\}`)
 	ids      = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
@@ -80,7 +85,8 @@ var (
 	named    = regexp.MustCompile(`^ {0,3}\[[^\]^]+\]:.*$|\]\[[^\]]*\]`)
 )
 
-// file compares one file.
+// file compares one file with its exported document. listed are the lines that the report of the import names; line 0
+// stands for the whole file.
 func (r *result) file(path, source, document string, n *notes, listed map[int]bool) {
 	front, source, first := body(source)
 	kept, document, _ := body(document)
@@ -114,7 +120,7 @@ func (r *result) file(path, source, document string, n *notes, listed map[int]bo
 	r.words(path, first, was, words(document+"\n"+kept), n, listed)
 }
 
-// words checks that the words of a file are there, in order.
+// words checks that the words of a file occur in the document, in their order.
 func (r *result) words(path string, first int, was, have []string, n *notes, listed map[int]bool) {
 	was = strings.Split(tag.ReplaceAllStringFunc(strings.Join(was, "\n"), func(tag string) string {
 		return " " + strings.Repeat("\n", strings.Count(tag, "\n"))
@@ -145,7 +151,7 @@ func (r *result) words(path string, first int, was, have []string, n *notes, lis
 	}
 }
 
-// words are the words of a text.
+// words returns the words of a text, in lower case, without ids.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(ids.ReplaceAllString(text, " ")), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
 }
@@ -165,6 +171,7 @@ func without(words, have []string) string {
 	return strings.Join(missing, " ")
 }
 
+// said counts the lines that are not blank.
 func said(lines []string) (count int) {
 	for _, line := range lines {
 		if strings.TrimSpace(line) != "" {
@@ -174,8 +181,8 @@ func said(lines []string) (count int) {
 	return count
 }
 
-// changed returns the lines of a text, except blank ones, that are not in a longest common subsequence with
-// another text.
+// changed returns the indexes of the lines of a text, except blank ones, that are not in a longest common subsequence
+// with another text.
 func changed(was, is []string) (gone []int) {
 	places := map[string][]int{}
 	for i, line := range is {
@@ -187,12 +194,12 @@ func changed(was, is []string) (gone []int) {
 		line, place int
 		before      *pair
 	}
-	var ends []*pair // of the shortest ends of sequences, by length
+	var ends []*pair // by length of a common subsequence, the last pair of the one that ends earliest
 	for i, line := range was {
 		for _, place := range slices.Backward(places[strings.TrimRight(line, " \t")]) {
 			at, held := slices.BinarySearchFunc(ends, place, func(p *pair, place int) int { return p.place - place })
 			if held {
-				continue // an earlier line has it
+				continue // an earlier line is matched to this place
 			}
 			p := &pair{line: i, place: place}
 			if at > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSmallVaults takes the folders of testdata through the vault.
+// TestSmallVaults imports and exports each folder of testdata.
 func TestSmallVaults(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir("testdata")
@@ -36,7 +36,7 @@ func TestSmallVaults(t *testing.T) {
 	}
 }
 
-// TestSeesWhatIsSilent holds the comparison itself to account.
+// TestSeesWhatIsSilent checks that the comparison finds unannounced changes and lost words.
 func TestSeesWhatIsSilent(t *testing.T) {
 	t.Parallel()
 	source := "one two\n\nthree\n\nfour"

@@ -15,7 +15,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// result is the result for one folder.
+// result is what the comparison of one folder has found.
 type result struct {
 	dir    string
 	report folder.Report
@@ -54,13 +54,13 @@ func (r *result) print(out io.Writer, verbose bool) {
 	}
 }
 
-// notes are what an import reports about a file.
+// notes are what an import reports about a file: the id of its document, and the kinds of change by line.
 type notes struct {
 	id    string
 	kinds map[int][]string // announced lines
 }
 
-// run takes one folder through the vault.
+// run imports and exports one folder, once and again, and compares what comes out.
 func run(ctx context.Context, dir string) (r *result, err error) {
 	temp, err := os.MkdirTemp("", "roundtrip-")
 	if err != nil {
@@ -109,7 +109,7 @@ func run(ctx context.Context, dir string) (r *result, err error) {
 	return r, r.compare(told, exported)
 }
 
-// again imports the folder a second time, which must change nothing.
+// again imports the folder into the same vault a second time, which must change nothing.
 func (r *result) again(ctx context.Context, temp string) error {
 	once := filepath.Join(temp, "once")
 	report, err := through(ctx, r.dir, filepath.Join(temp, "first.db"), once, folder.ImportOptions{Notebook: "N"})
@@ -126,7 +126,7 @@ func (r *result) again(ctx context.Context, temp string) error {
 	return err
 }
 
-// through imports a folder into a new vault and exports that.
+// through imports a folder into the vault at db, which is made if it does not exist, and exports the vault.
 func through(ctx context.Context, from, db, to string, o folder.ImportOptions) (report folder.Report, err error) {
 	w, err := workspace.Open(ctx, db, workspace.Options{})
 	if err != nil {
@@ -140,7 +140,7 @@ func through(ctx context.Context, from, db, to string, o folder.ImportOptions) (
 	return report, err
 }
 
-// byID reads the exported documents.
+// byID returns the exported documents of a folder by the id in their front matter.
 func byID(dir string) (map[string]string, error) {
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -159,7 +159,7 @@ func byID(dir string) (map[string]string, error) {
 	return found, err
 }
 
-// differing returns the files that differ between two folders.
+// differing returns a line for each file that differs between two folders.
 func differing(a, b string) (found []string, err error) {
 	seen := map[string]bool{}
 	for _, dir := range []string{a, b} {
@@ -181,6 +181,7 @@ func differing(a, b string) (found []string, err error) {
 	return found, err
 }
 
+// firstDifference returns the first line that differs between two texts.
 func firstDifference(one, two string) string {
 	a, b := strings.Split(one, "\n"), strings.Split(two, "\n")
 	for i := range min(len(a), len(b)) {

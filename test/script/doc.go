@@ -1,10 +1,8 @@
-// Package script runs the stories in testdata/script: sessions with the real program as a
-// user types them, each in a folder and a home of its own. See [testscript] for their
-// language.
+// Package script runs the scripts in testdata/script at the root: sessions with the real program as people type them,
+// each in a folder and a home of its own. Their language is that of [testscript].
 //
-// On top of it a script has the programs collie and fakemcp on its PATH and their files in
-// $COLLIE and $FAKEMCP, COLLIE_HOME and HOME inside $WORK, and the commands that runner.go
-// defines.
+// In addition, a script finds the programs collie and fakemcp on its PATH and their files in $COLLIE and $FAKEMCP.
+// COLLIE_HOME and HOME are inside $WORK. runner.go defines further commands.
 //
 // [testscript]: https://pkg.go.dev/github.com/rogpeppe/go-internal/testscript
 package script

@@ -12,7 +12,8 @@ import (
 // kernels holds the SiYuan kernel of each script that has one.
 var kernels sync.Map // *testscript.TestScript → *kerneltest.Kernel
 
-// kernel returns the command that starts a fake SiYuan kernel, which ends with tb.
+// kernel returns the command "kernel [locked]", which starts a SiYuan kernel of tests that ends with tb. A locked
+// kernel requires its token.
 func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) > 1 || len(args) == 1 && args[0] != "locked" {
@@ -26,7 +27,7 @@ func kernel(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// theKernel is the kernel of tests of a script.
+// theKernel returns the kernel of a script.
 func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
 	found, ok := kernels.Load(ts)
 	if !ok {
@@ -36,6 +37,7 @@ func theKernel(ts *testscript.TestScript) *kerneltest.Kernel {
 	return k
 }
 
+// notebook is the command that makes a notebook and sets VARIABLE to its id.
 func notebook(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: notebook VARIABLE NAME")
@@ -43,6 +45,7 @@ func notebook(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], theKernel(ts).Notebook(args[1]))
 }
 
+// document is the command that makes a document and sets VARIABLE to its id.
 func document(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: document VARIABLE NOTEBOOK PATH MARKDOWN")
@@ -50,6 +53,7 @@ func document(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], theKernel(ts).Doc(args[1], args[2], args[3]))
 }
 
+// workspaceFile is the command "workspace", which writes a file into the workspace of the kernel.
 func workspaceFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: workspace PATH FILE")

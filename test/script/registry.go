@@ -8,7 +8,8 @@ import (
 	"collie/internal/source/upstream/registry/registrytest"
 )
 
-// registry returns the command that starts an MCP registry, which ends with tb.
+// registry returns the command "registry FILE…", which starts an MCP registry with these servers that ends with tb,
+// and sets REGISTRY to its address.
 func registry(tb testing.TB) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) == 0 {
