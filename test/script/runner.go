@@ -18,31 +18,31 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// commands are what scripts have beyond testscript's own.
+// commands returns the commands that scripts have in addition to those of testscript.
 //
 //	serve [args…]   runs collie serve on a free port until the script ends or halts it, and
-//	                waits until start-up is over; $URL is its address, and its stderr
-//	                is in the file serve.log
-//	halt            ends what serve started and fails if it does not go well
+//	                waits until start-up is over; $URL is its address; once it has ended, its
+//	                stderr is in the file serve.log
+//	halt            ends the gateway that serve started, and fails if it does not exit with 0
 //	spoil OLD NEW PATTERN…
-//	                puts NEW in the place of the first OLD in one of the files that the
-//	                patterns match, behind the program's back
+//	                replaces the first OLD by NEW in the first file with OLD among those that
+//	                the patterns match, behind the program's back
 //	code N PROGRAM args…
 //	                runs a program as exec does and fails unless it exits with N
 //	get STATUS PATH [FILE]
-//	                asks what serve started for PATH, with the token in FILE if one is named,
-//	                and fails unless the answer has that status; its body is on stdout
+//	                asks the gateway that serve started for PATH, with the token in FILE if one
+//	                is named, and fails unless the answer has that status; its body is on stdout
 //	take VAR PATTERN
 //	                sets $VAR to what the group of PATTERN matches in the last stdout
-//	kernel [locked] starts a fake SiYuan kernel with an empty workspace; $KERNEL_URL is its
-//	                address and $KERNEL_TOKEN its token, which it wants only where it is locked
+//	kernel [locked] starts a SiYuan kernel of tests with an empty workspace; $KERNEL_URL is its
+//	                address and $KERNEL_TOKEN its token, which it requires only if locked
 //	notebook VAR NAME
-//	                makes a notebook in it; $VAR is its id
+//	                makes a notebook in the kernel; $VAR is its id
 //	document VAR NOTEBOOK PATH MARKDOWN
-//	                makes a document in it; $VAR is its id
+//	                makes a document in the kernel; $VAR is its id
 //	workspace PATH FILE
-//	                puts a file into its workspace
-//	registry FILE…  starts an MCP registry of the servers in files; $REGISTRY is its address
+//	                puts a file into the workspace of the kernel
+//	registry FILE…  starts an MCP registry with the servers in the files; $REGISTRY is its address
 func commands(tb testing.TB) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"code":      code,
@@ -64,7 +64,7 @@ const (
 	stopLimit  = 3 * time.Minute
 )
 
-// setUp gives a script a home of its own and the programs.
+// setUp gives a script a home of its own, and puts the programs on its PATH.
 func setUp(programs []string) func(*testscript.Env) error {
 	return func(env *testscript.Env) error {
 		path := env.Getenv("PATH")
@@ -81,13 +81,13 @@ func setUp(programs []string) func(*testscript.Env) error {
 	}
 }
 
-// gateway is a collie serve that a script has started.
+// gateway is a `collie serve` that a script has started.
 type gateway struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
 	err  error         // set before done is closed
 
-	url chan string // gets the address once
+	url chan string // receives the address once start-up is over
 
 	mu   sync.Mutex
 	log  bytes.Buffer
@@ -97,9 +97,10 @@ type gateway struct {
 // running holds the gateway of each script that has one.
 var running sync.Map // *testscript.TestScript → *gateway
 
-// address is the one line that says that start-up is over.
+// address matches the line that says that start-up is over.
 var address = regexp.MustCompile(`ready: .* (https?://\S+)/mcp`)
 
+// serve is the command that runs a gateway; see commands.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: serve [args…]")
@@ -112,7 +113,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no collie on PATH")
 	}
 	g := &gateway{done: make(chan struct{}), url: make(chan string, 1)}
-	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) // a script of ours; stop ends it
+	g.cmd = exec.Command(path, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...) // stop ends it
 	g.cmd.Dir, g.cmd.Env, g.cmd.Stderr = ts.MkAbs("."), environ(ts), g
 	ts.Check(g.cmd.Start())
 	go func() {
@@ -135,6 +136,7 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// stop is the command halt, and also runs when a script ends.
 func stop(ts *testscript.TestScript, neg bool, args []string) {
 	got, ok := running.LoadAndDelete(ts)
 	if neg || len(args) > 0 || !ok {
@@ -157,13 +159,13 @@ func stop(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Write takes what the gateway writes to stderr.
+// Write collects what the gateway writes to stderr, and looks for the line with its address.
 func (g *gateway) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.log.Write(p)
 	if m := address.FindSubmatch(g.log.Bytes()); m != nil && !g.told {
-		g.url <- string(m[1]) // has room for one
+		g.url <- string(m[1]) // does not block: the channel has room for one
 		g.told = true
 	}
 	return len(p), nil
@@ -175,6 +177,7 @@ func (g *gateway) text() string {
 	return g.log.String()
 }
 
+// code is the command that checks the exit code of a program; see commands.
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N PROGRAM args…")
@@ -208,7 +211,7 @@ func lookIn(path, name string) string {
 	return ""
 }
 
-// environ is the environment of a script, as far as programs of ours need it.
+// environ returns those variables of a script that collie serve needs.
 func environ(ts *testscript.TestScript) []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "USERPROFILE", "COLLIE_HOME", "TMPDIR", "WORK", "SystemRoot", "LANG", "LC_ALL", "SIYUAN_API_URL", "SIYUAN_TOKEN"} {

@@ -12,6 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what cmp compares with in the scripts")
 
+// TestScripts runs every script in testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	programs := []string{binary.Build(t, binary.Collie), binary.Build(t, "./internal/mcp/mcptest/fakemcp")}

@@ -6,6 +6,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// take is the command "take VARIABLE PATTERN"; see commands.
 func take(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: take VARIABLE PATTERN")

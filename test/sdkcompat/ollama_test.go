@@ -11,6 +11,7 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
+// TestOllama tests the SDK of Ollama.
 func TestOllama(t *testing.T) {
 	url := serve(t)
 	for _, streamed := range []bool{false, true} {
@@ -18,6 +19,7 @@ func TestOllama(t *testing.T) {
 	}
 }
 
+// ollama returns a client for the chat API of Ollama.
 func ollama(t *testing.T, address string, streamed bool) client {
 	base, err := url.Parse(address)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// script holds the answers for each SDK: a conversation with tools, and two failures.
+// script holds what the fake provider answers to each SDK: a conversation with tool calls, an error, and a stream
+// that breaks.
 const script = `{"conversations": [
 	{"when": {"prompt": "fail"}, "turns": [{"fail": [
 		{"status": 429, "message": "slow down", "header": {"Retry-After": "1"}},
@@ -31,7 +32,7 @@ const script = `{"conversations": [
 		{"say": "It is: $RESULTS", "split": 5}]}
 ]}`
 
-// serve runs the fake and returns its address.
+// serve builds and runs the fake provider, and returns its address.
 func serve(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +63,7 @@ func serve(t *testing.T) string {
 	return strings.TrimSpace(line)
 }
 
-// call is a call of the tool that the SDKs offer.
+// call is a call of the tool weather, which the SDKs offer to the model.
 type call struct{ id, name, city string }
 
 // client is the part of an SDK that is tested here.
@@ -75,7 +76,7 @@ type client struct {
 	status func(err error) (int, string)
 }
 
-// hold has one SDK go through the conversation and the failures.
+// hold takes one SDK through the conversation and the failures.
 func hold(t *testing.T, sdk func() client) {
 	t.Helper()
 	t.Parallel()
@@ -97,8 +98,10 @@ func hold(t *testing.T, sdk func() client) {
 	}
 }
 
+// schema is the input schema of the tool weather.
 var schema = map[string]any{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}, "required": []string{"city"}}
 
+// cityOf returns the argument city of a call.
 func cityOf(t *testing.T, args string) string {
 	t.Helper()
 	var v struct{ City string }
@@ -108,6 +111,7 @@ func cityOf(t *testing.T, args string) string {
 	return v.City
 }
 
+// TestChat tests the SDK of OpenAI with the chat completions API.
 func TestChat(t *testing.T) {
 	url := serve(t)
 	for _, streamed := range []bool{false, true} {
@@ -115,6 +119,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// name returns the name of a subtest.
 func name(streamed bool) string {
 	if streamed {
 		return "streamed"
@@ -122,6 +127,7 @@ func name(streamed bool) string {
 	return "whole"
 }
 
+// chat returns a client for the chat completions API of OpenAI.
 func chat(t *testing.T, url string, streamed bool) client {
 	sdk := openai.NewClient(openaioption.WithBaseURL(url+"/v1"), openaioption.WithAPIKey("k"), openaioption.WithMaxRetries(0))
 	params := openai.ChatCompletionNewParams{
@@ -175,6 +181,7 @@ func chat(t *testing.T, url string, streamed bool) client {
 	}
 }
 
+// openaiStatus returns the status of an error of the SDK of OpenAI, 0 for one inside a stream, and its message.
 func openaiStatus(err error) (int, string) {
 	if e, ok := errors.AsType[*openai.Error](err); ok {
 		return e.StatusCode, e.Message
@@ -182,6 +189,7 @@ func openaiStatus(err error) (int, string) {
 	return 0, err.Error()
 }
 
+// TestResponses tests the SDK of OpenAI with the responses API.
 func TestResponses(t *testing.T) {
 	url := serve(t)
 	for _, streamed := range []bool{false, true} {
@@ -189,6 +197,7 @@ func TestResponses(t *testing.T) {
 	}
 }
 
+// response returns a client for the responses API of OpenAI.
 func response(t *testing.T, url string, streamed bool) client {
 	sdk := openai.NewClient(openaioption.WithBaseURL(url+"/v1"), openaioption.WithAPIKey("k"), openaioption.WithMaxRetries(0))
 	params := responses.ResponseNewParams{
@@ -254,6 +263,7 @@ func response(t *testing.T, url string, streamed bool) client {
 	}
 }
 
+// TestMessages tests the SDK of Anthropic.
 func TestMessages(t *testing.T) {
 	url := serve(t)
 	for _, streamed := range []bool{false, true} {
@@ -261,6 +271,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// messages returns a client for the messages API of Anthropic.
 func messages(t *testing.T, url string, streamed bool) client {
 	sdk := anthropic.NewClient(anthropicoption.WithBaseURL(url), anthropicoption.WithAPIKey("k"), anthropicoption.WithMaxRetries(0))
 	params := anthropic.MessageNewParams{
@@ -325,6 +336,7 @@ func messages(t *testing.T, url string, streamed bool) client {
 	}
 }
 
+// TestGemini tests the SDK of Google.
 func TestGemini(t *testing.T) {
 	url := serve(t)
 	for _, streamed := range []bool{false, true} {
@@ -332,6 +344,7 @@ func TestGemini(t *testing.T) {
 	}
 }
 
+// gemini returns a client for the Gemini API.
 func gemini(t *testing.T, url string, streamed bool) client {
 	sdk, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "k", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: url}})
 	if err != nil {

@@ -13,9 +13,9 @@ func newAPI() *api {
 	return &api{map[string]bool{}, map[string][]string{}, map[string][]string{}}
 }
 
-// reach returns the names that are used by whoever uses the names for which said is true: these names; the
-// types of their parameters, results and exported fields, transitively; and all constants of such types,
-// since a set of values is used as a whole.
+// reach returns the names that other packages depend on if they use the names for which said is true: these names;
+// the types of their parameters, results and exported fields, transitively; and all constants of such types, because
+// a set of values is used as a whole.
 func (a *api) reach(said func(name string) bool) map[string]bool {
 	got := map[string]bool{}
 	var visit func(names []string)
@@ -53,8 +53,9 @@ func (a *api) add(file *ast.File) {
 	}
 }
 
+// addGroup adds the types, constants and variables of a declaration.
 func (a *api) addGroup(d *ast.GenDecl) {
-	var typ ast.Expr // of constants that repeat the line above
+	var typ ast.Expr // also the type of the constants below that repeat it
 	for _, s := range d.Specs {
 		switch s := s.(type) {
 		case *ast.TypeSpec:
@@ -75,6 +76,7 @@ func (a *api) addGroup(d *ast.GenDecl) {
 	}
 }
 
+// declare adds a name if it is exported.
 func (a *api) declare(id *ast.Ident) {
 	if id.IsExported() {
 		a.exported[id.Name] = true
@@ -108,7 +110,7 @@ func (a *api) made(name string, typ ast.Expr) {
 	})
 }
 
-// inStruct reports whether the fields of a type are those of a struct, and not parameters.
+// inStruct reports whether a type is a struct, so that its fields are not parameters.
 func inStruct(typ ast.Expr) bool {
 	_, ok := typ.(*ast.StructType)
 	return ok

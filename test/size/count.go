@@ -22,7 +22,7 @@ func (s *size) add(o size) {
 	s.Files += o.Files
 }
 
-// support reports whether a package only serves tests.
+// support reports whether a package only serves tests: a part of its path ends in "test".
 func support(pkg string) bool {
 	for name := range strings.SplitSeq(pkg, "/") {
 		if strings.HasSuffix(name, "test") {
@@ -32,12 +32,12 @@ func support(pkg string) bool {
 	return false
 }
 
-// counted reports whether a file belongs to the product or to test support and is not a test.
+// counted reports whether a file belongs to the product or to test support, and is not a test.
 func counted(name string) bool {
 	return !strings.HasPrefix(name, "test/") && !strings.HasSuffix(name, "_test.go")
 }
 
-// count returns the size of each package.
+// count returns the size of each package, without tests.
 func (f files) count() (map[string]size, error) {
 	sizes := map[string]size{}
 	for name, text := range f {

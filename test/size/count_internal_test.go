@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestLines: lines with code count once each, whatever stands beside it.
+// TestLines: each line with code counts once, whatever else it has.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestCount: tests are left out, and test support is told apart from the product.
+// TestCount: tests are not counted, and test support is told apart from the product.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	sizes, err := files{
@@ -51,7 +51,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestUnused: a name counts as used where another package says it, under whatever name that imports it.
+// TestUnused: a name counts as used if another package names it, whatever local name that package imports it by.
 func TestUnused(t *testing.T) {
 	t.Parallel()
 	got, err := files{
@@ -65,7 +65,7 @@ func TestUnused(t *testing.T) {
 	}
 }
 
-// TestCompare: packages that became smaller come first.
+// TestCompare: the packages that became smaller come first.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	rows := compare(map[string]size{"a": {5, 1}, "gone": {9, 1}}, map[string]size{"a": {6, 1}, "new": {2, 1}})
@@ -78,8 +78,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestUnusedParts: what a used name is made of counts as used, and the values of such a type; what only its insides use
-// does not.
+// TestUnusedParts: what a used name consists of counts as used too, and so do the values of such a type. What only
+// unexported parts of it use does not.
 func TestUnusedParts(t *testing.T) {
 	t.Parallel()
 	got, err := files{

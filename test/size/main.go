@@ -1,12 +1,13 @@
-// Size counts the product's lines of Go that are neither blank nor comment, package by package, and compares two
+// Size counts the lines of Go of the product that are neither blank nor comment, package by package, and compares two
 // revisions of this repository.
 //
 //	go run ./test/size                  the work tree
 //	go run ./test/size -old v1.0.0      that revision against the work tree
 //	go run ./test/size -names           exported names and methods that no other package uses
 //
-// Product is what lies below cmd and internal. Test support (folders named …test) is counted apart, so that nothing
-// becomes smaller by moving there; tests and code of others (third_party) are not counted.
+// The product is what is below cmd and internal. Test support (packages whose path has a part that ends in "test") is
+// counted separately, so that moving code there does not make the product look smaller. Tests and third_party are not
+// counted.
 package main
 
 import (
@@ -32,7 +33,7 @@ import (
 
 func main() { os.Exit(run()) }
 
-// run returns the exit code.
+// run does what the command line says, and returns the exit code.
 func run() int {
 	old := flag.String("old", "", "compare with this git `revision`")
 	names := flag.Bool("names", false, "list exported names and methods that no other package uses")
@@ -51,8 +52,7 @@ func run() int {
 	return 0
 }
 
-// write prints the figures that the flags ask for, for the work tree that contains the current
-// folder.
+// write prints what the flags ask for about the work tree that contains the current folder.
 func write(ctx context.Context, w io.Writer, old string, names, asJSON bool) error {
 	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
@@ -171,7 +171,7 @@ type row struct {
 	After   size   `json:"after"`
 }
 
-// compare joins two counts, the packages that lost most first.
+// compare joins two counts. The packages that lost most lines come first.
 func compare(before, after map[string]size) []row {
 	all := maps.Clone(after)
 	maps.Copy(all, before)

@@ -29,10 +29,10 @@ type goPackage struct {
 // method identifies a method: package and type, then its name.
 type method struct{ receiver, name string }
 
-// methodUses holds the methods of a tree, and which of them are called.
+// methodUses holds which methods of the product are used.
 type methodUses struct {
 	called     map[method]bool // by another package of the product
-	inTests    map[method]bool // names that a test, or test support, uses that imports the package
+	inTests    map[method]bool // import path and name: used by a test, or by test support, that imports the package
 	interfaces map[string]bool // names of methods in interfaces without an exported name
 }
 
@@ -87,13 +87,13 @@ func (f files) unusedMethods(ctx context.Context, dir string) ([]string, error) 
 	return out, nil
 }
 
-// errorMethods are what package errors calls, by interfaces without names.
+// errorMethods are the methods that package errors calls through interfaces without a name.
 var errorMethods = []string{"As", "Is", "Unwrap"}
 
 // module is the beginning of the import paths of this repository.
 const module = "collie/"
 
-// listPackages lists the product's packages and all that they import, built.
+// listPackages builds and lists the packages of the product and everything that they import.
 func listPackages(ctx context.Context, dir string) (list []goPackage, err error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "./cmd/...", "./internal/...")
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
@@ -127,7 +127,7 @@ func (u *methodUses) check(set *token.FileSet, imp types.Importer, p goPackage) 
 		ast.Inspect(file, func(n ast.Node) bool {
 			if t, ok := n.(*ast.TypeSpec); ok && t.Name.IsExported() {
 				if _, named := t.Type.(*ast.InterfaceType); named {
-					return false // its implementers are found by their types
+					return false // unusedMethods finds the types that implement it
 				}
 			}
 			if i, ok := n.(*ast.InterfaceType); ok {
@@ -156,7 +156,7 @@ func (u *methodUses) check(set *token.FileSet, imp types.Importer, p goPackage) 
 	return nil
 }
 
-// methodOf identifies fn, a method.
+// methodOf identifies the method fn.
 func methodOf(fn *types.Func) method {
 	recv := fn.Signature().Recv().Type()
 	if p, ok := recv.(*types.Pointer); ok {
@@ -169,8 +169,8 @@ func methodOf(fn *types.Func) method {
 	return method{fn.Pkg().Path() + "." + name, fn.Name()}
 }
 
-// addTests adds the names that tests and test support use, for each package that they import. It goes by names, since
-// tests are not type-checked.
+// addTests adds the names that tests and test support use, for each package that they import. It goes by names alone,
+// because tests are not type-checked.
 func (f files) addTests(u *methodUses) error {
 	for name, text := range f {
 		if counted(name) && !support(path.Dir(name)) {
@@ -215,7 +215,8 @@ func (u *methodUses) candidates(known []*types.Package) map[method]*types.Named 
 	return found
 }
 
-// exportedTypes yields the exported types of a package; other packages cannot name the methods of the others.
+// exportedTypes yields the exported types of a package. The methods of its other types cannot be called by name
+// elsewhere.
 func exportedTypes(pkg *types.Package) func(yield func(*types.TypeName) bool) {
 	return func(yield func(*types.TypeName) bool) {
 		for _, name := range pkg.Scope().Names() {
@@ -226,8 +227,8 @@ func exportedTypes(pkg *types.Package) func(yield func(*types.TypeName) bool) {
 	}
 }
 
-// dropImplementers removes the methods of iface from candidates whose types implement it. A generic type counts as one
-// that does.
+// dropImplementers removes from candidates the methods of iface whose types implement it. A generic type counts as
+// implementing it.
 func dropImplementers(candidates map[method]*types.Named, iface *types.Interface) {
 	maps.DeleteFunc(candidates, func(m method, t *types.Named) bool {
 		for fn := range iface.Methods() {

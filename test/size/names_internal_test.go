@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// forTests are the exported names that only tests of other packages use, by why those need them.
+// forTests are the exported names that only tests of other packages use, with the reason why the tests need them.
 var forTests = map[string]string{
-	// What there is, which a test holds against what it must all have: a class, a place in the documents, a recording.
+	// Lists of everything of a kind, for tests that check each entry: that it has a class, is documented, or was recorded.
 	"internal/face/cli.Class":                         "each command has a class, which test/pipeline holds",
 	"internal/face/cli.ClassCall":                     "a value of Class",
 	"internal/face/cli.ClassManage":                   "a value of Class",
@@ -25,7 +25,7 @@ var forTests = map[string]string{
 	"internal/source/siyuan/content.ComplexBlocks":    "each tool refuses the same blocks",
 	"internal/source/siyuan/content.StructuredAssets": "each tool refuses the same assets",
 
-	// What a test of another package must make, or tell from others.
+	// What a test of another package has to create or to recognize.
 	"internal/config.EnvOf":                     "an environment of a test's own",
 	"internal/config.FileName":                  "where a test puts settings",
 	"internal/config.FindPaths":                 "the paths of a home of a test's own",
@@ -48,7 +48,8 @@ var forTests = map[string]string{
 	"internal/vault.Create":                     "a vault without a key for snapshots, as a kernel begins",
 }
 
-// TestNoNameIsExportedForNobody: a name is exported for another package. For tests alone it takes a reason.
+// TestNoNameIsExportedForNobody: a name is only exported if another package uses it. A name that only tests use needs
+// a reason.
 func TestNoNameIsExportedForNobody(t *testing.T) {
 	t.Parallel()
 	tree, err := readDir("../..")
@@ -71,8 +72,8 @@ func TestNoNameIsExportedForNobody(t *testing.T) {
 	}
 }
 
-// TestNoMethodIsExportedForNobody: a method is exported for another package, for an interface, or for a test of another
-// package.
+// TestNoMethodIsExportedForNobody: a method is only exported if another package, an interface, or a test of another
+// package uses it.
 func TestNoMethodIsExportedForNobody(t *testing.T) {
 	t.Parallel()
 	tree, err := readDir("../..")

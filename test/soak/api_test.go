@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// api is what manages the gateway, as the command line does.
+// api calls the management API of the gateway, as the command line does.
 type api struct {
 	*verdict
 	url, control string
@@ -27,6 +27,7 @@ type state struct {
 	Starts                              int
 }
 
+// ask sends a request about servers and decodes the answer into into. A failure is recorded in the verdict.
 func (a *api) ask(ctx context.Context, method, path string, into any) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -51,9 +52,10 @@ func (a *api) ask(ctx context.Context, method, path string, into any) {
 	}
 }
 
+// status returns the state of a server.
 func (a *api) status(ctx context.Context, name string) state { return a.servers(ctx)[name] }
 
-// servers are all, by name.
+// servers returns the states of all servers by name.
 func (a *api) servers(ctx context.Context) map[string]state {
 	var body struct{ Servers []state }
 	a.ask(ctx, http.MethodGet, "", &body)
@@ -64,7 +66,7 @@ func (a *api) servers(ctx context.Context) map[string]state {
 	return out
 }
 
-// act does something to a server and returns the state it is in then.
+// act does something to a server, such as "restart", and returns the state that the server is in then.
 func (a *api) act(ctx context.Context, name, what string) state {
 	var body struct{ Server state }
 	a.ask(ctx, http.MethodPost, "/"+name+"/"+what, &body)
@@ -78,25 +80,28 @@ func (a *api) spoilt(ctx context.Context) bool {
 	return body.ConfigError != ""
 }
 
-// settings is the file, which is edited as editors do.
+// settings is the settings file of the gateway, which chaos edits as an editor would. The guest is a server that
+// comes and goes.
 type settings struct {
 	*verdict
 	path, fake string
-	text       string // as it was first
-	turns      int
+	text       string // the original text
+	turns      int    // edits so far
 }
 
+// readSettings reads the file at path. fake is the program of the guest.
 func readSettings(v *verdict, path, fake string) (*settings, error) {
 	text, err := os.ReadFile(path)
 	return &settings{verdict: v, path: path, fake: fake, text: string(text)}, err
 }
 
-// edit takes the next turn: the guest comes, changes, goes.
+// edit makes the next edit: in turn, the guest is added, changed and removed.
 func (s *settings) edit() {
 	s.turns++
 	s.write(false)
 }
 
+// write replaces the file. With spoilt, only half of the text is written.
 func (s *settings) write(spoilt bool) {
 	text := s.text
 	if s.turns%3 != 0 {
@@ -116,5 +121,5 @@ func (s *settings) write(spoilt bool) {
 	}
 }
 
-// keys returns the keys of a running gateway.
+// keys returns the API of a running gateway. control is its control key.
 func keys(g *gateway.Gateway, v *verdict, control string) *api { return &api{v, g.URL, control} }

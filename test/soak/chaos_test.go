@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// chaos does to servers what happens to servers, one thing after the other, and waits until
+// chaos does to servers what may happen to them in real life, one thing after the other, and each time waits until
 // all is well again.
 type chaos struct {
 	*soak
 	dice *rand.Rand
-	eras map[string]*client // its own sessions
+	eras map[string]*client // its own sessions, one of each era
 	api  *api
 	file *settings
-	deck []func(*chaos, context.Context)
+	deck []func(*chaos, context.Context) // the steps to come, shuffled
 }
 
-// steps are the actions of a turn, each as often as listed.
+// steps are the things that chaos does, with how often each one occurs in a deck.
 var steps = map[string]struct {
 	times int
 	do    func(*chaos, context.Context)
@@ -57,7 +57,7 @@ func (c *chaos) reign(ctx context.Context) {
 	}
 }
 
-// era is one of a server's.
+// era returns one of the eras that a server speaks.
 func (c *chaos) era(s *server) string {
 	if s.era == "legacy" || s.era == "both" && c.dice.IntN(2) == 0 {
 		return legacy
@@ -65,10 +65,10 @@ func (c *chaos) era(s *server) string {
 	return modern
 }
 
-// child is a server that is a child of the gateway.
+// child returns a random server that the gateway runs as a child process.
 func (c *chaos) child() *server { return c.servers[c.dice.IntN(24)] }
 
-// pid asks a server which process serves an era.
+// pid asks a server for the id of the process that serves an era.
 func (c *chaos) pid(ctx context.Context, s *server, era string) int {
 	a, ok := c.eras[era].call(ctx, "pid", s, "pid", "{}")
 	if !ok {
@@ -81,7 +81,7 @@ func (c *chaos) pid(ctx context.Context, s *server, era string) int {
 	return pid
 }
 
-// recovers waits until a server answers again.
+// recovers waits until a server answers again, and ends the disturbance by calling over.
 func (c *chaos) recovers(ctx context.Context, s *server, era string, over func()) {
 	defer over()
 	begun := time.Now()
@@ -101,7 +101,8 @@ func (c *chaos) recovers(ctx context.Context, s *server, era string, over func()
 	c.back(time.Since(begun))
 }
 
-// kill kills a server, as found in the status of the gateway or by asking.
+// kill kills the process of a server. It takes the process id from the state that the gateway reports, or asks the
+// server.
 func (c *chaos) kill(ctx context.Context) {
 	s := c.child()
 	era := c.era(s)
@@ -125,7 +126,7 @@ func (c *chaos) kill(ctx context.Context) {
 	c.recovers(ctx, s, era, over)
 }
 
-// crash lets a server end in mid-call.
+// crash makes a server exit during a call.
 func (c *chaos) crash(ctx context.Context) {
 	s := c.child()
 	era := c.era(s)
@@ -150,11 +151,11 @@ func (c *chaos) restart(ctx context.Context) {
 	c.recovers(ctx, s, c.era(s), over)
 }
 
-// change makes a server list a tool more, or the one less, which everybody has to hear of and
-// to see.
+// change makes a server add the tool extra to its list, or remove it. Every listener must hear of that, and the list
+// must change.
 func (c *chaos) change(ctx context.Context) {
 	s := c.child()
-	for s.era == "both" { // which has a process of each, with a list of its own
+	for s.era == "both" { // such a server has a process for each era, with a list of its own
 		s = c.child()
 	}
 	era := c.era(s)
@@ -169,7 +170,7 @@ func (c *chaos) change(ctx context.Context) {
 	c.listed(ctx, s.name+"__extra", s.extra[pid])
 }
 
-// listed waits until a tool is listed, or is no more.
+// listed waits until a tool is listed or, with want false, is not.
 func (c *chaos) listed(ctx context.Context, tool string, want bool) {
 	begun := time.Now()
 	for {
@@ -190,8 +191,8 @@ func (c *chaos) listed(ctx context.Context, tool string, want bool) {
 	}
 }
 
-// touch changes a resource that listeners subscribe to, however often its server was killed
-// since then.
+// touch changes a resource that listeners subscribe to. They must hear of it even if its server was killed since they
+// subscribed.
 func (c *chaos) touch(ctx context.Context) {
 	s := c.servers[c.dice.IntN(subscribedServers)]
 	c.step("touch")
@@ -203,7 +204,7 @@ func (c *chaos) touch(ctx context.Context) {
 	})
 }
 
-// outage takes a remote server away for a moment.
+// outage makes a remote server unreachable for a moment.
 func (c *chaos) outage(ctx context.Context) {
 	s := c.servers[24+c.dice.IntN(6)]
 	over := c.disturb(s.name, "outage")
@@ -215,8 +216,7 @@ func (c *chaos) outage(ctx context.Context) {
 	c.recovers(ctx, s, c.era(s), over)
 }
 
-// edit adds a server to the settings, makes another one of it, or takes it out again. All
-// others go on.
+// edit adds the guest to the settings, changes it, or removes it. The other servers must not be affected.
 func (c *chaos) edit(ctx context.Context) {
 	before := c.api.servers(ctx)
 	c.step("edit")
@@ -224,7 +224,7 @@ func (c *chaos) edit(ctx context.Context) {
 	turn := c.file.turns % 3
 	c.file.edit()
 	switch turn {
-	case 0, 1: // it is there, then it is another one
+	case 0, 1: // the guest was added or changed
 		c.listed(ctx, "guest__echo", true)
 		want := fmt.Sprintf("guest 1.0.%d", c.file.turns)
 		for c.api.status(ctx, "guest").Server != want {
@@ -237,7 +237,7 @@ func (c *chaos) edit(ctx context.Context) {
 		if a, err := c.eras[modern].do(ctx, "tools/call", `"name":"guest__echo","arguments":{"text":"welcome"}`); err != nil || a.text() != "welcome" {
 			c.fail("the guest: %v %v", a, err)
 		}
-	case 2: // it has gone
+	case 2: // the guest was removed
 		c.listed(ctx, "guest__echo", false)
 		if a, err := c.eras[modern].do(ctx, "tools/call", `"name":"guest__echo","arguments":{"text":"bye"}`); err != nil || !a.failure.Exists() {
 			c.fail("a guest that has gone: %v %v", a, err)
@@ -253,7 +253,7 @@ func (c *chaos) edit(ctx context.Context) {
 	}
 }
 
-// spoil makes the settings unreadable for a while, which changes nothing.
+// spoil makes the settings unreadable for a while, which the gateway must report and otherwise ignore.
 func (c *chaos) spoil(ctx context.Context) {
 	c.step("spoil")
 	for _, spoilt := range []bool{true, false} {

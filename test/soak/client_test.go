@@ -16,20 +16,20 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// client is a client that does one thing after the other, with pauses.
+// client is a client that does one random thing after the other, with pauses.
 type client struct {
 	*soak
 	session
 	name  string
 	dice  *rand.Rand
-	again func(context.Context) (session, error) // opens another session; nil for those that stay
-	count int
+	again func(context.Context) (session, error) // opens another session; nil for a client that keeps its session
+	count int                                    // sessions that again has opened
 }
 
-// unique numbers texts.
+// unique makes the texts and ids of all clients different.
 var unique atomic.Int64
 
-// acts are what clients do, and how often of a hundred times.
+// acts are the things that clients do, with how many of a hundred each one is.
 var acts = []struct {
 	of  int
 	run func(*client, context.Context, *server)
@@ -45,7 +45,7 @@ var acts = []struct {
 	{2, (*client).reconnect},
 }
 
-// live visits until ctx ends. What is under way then is finished.
+// live does things until ctx ends, finishes what is under way, and closes the session.
 func (v *client) live(ctx context.Context) {
 	calls := context.WithoutCancel(ctx)
 	for pause(ctx, time.Duration((0.5+v.dice.Float64())*float64(think))) {
@@ -60,8 +60,8 @@ func (v *client) live(ctx context.Context) {
 	v.close()
 }
 
-// ask sends a request about a server and returns its answer. ok is false where it failed, which
-// has been noted then.
+// ask sends a request about a server and returns its answer. ok is false if the request failed, which has then been
+// recorded.
 func (v *client) ask(ctx context.Context, what string, s *server, method, params string) (a answer, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
@@ -100,6 +100,7 @@ func (v *client) text(size int) string {
 	return fmt.Sprintf("%s %d 新闻 <&>\u2028 %s", v.name, unique.Add(1), strings.Repeat("x", size))
 }
 
+// echo calls the tool echo with a unique text.
 func (v *client) echo(ctx context.Context, s *server) {
 	text := v.text(v.dice.IntN(200))
 	if a, ok := v.call(ctx, "echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
@@ -107,6 +108,7 @@ func (v *client) echo(ctx context.Context, s *server) {
 	}
 }
 
+// big calls the tool echo with a text of 100 KiB.
 func (v *client) big(ctx context.Context, s *server) {
 	text := v.text(100 << 10)
 	if a, ok := v.call(ctx, "big echo", s, "echo", `{"text":`+strconv.Quote(text)+`}`); ok {
@@ -114,6 +116,7 @@ func (v *client) big(ctx context.Context, s *server) {
 	}
 }
 
+// slow makes a call that takes up to 1.5 s.
 func (v *client) slow(ctx context.Context, s *server) {
 	ms := v.dice.IntN(1500)
 	if a, ok := v.call(ctx, "slow", s, "slow", `{"ms":`+strconv.Itoa(ms)+`}`); ok {
@@ -121,7 +124,7 @@ func (v *client) slow(ctx context.Context, s *server) {
 	}
 }
 
-// fails gets a failure of a tool as the tool made it.
+// fails calls a tool that fails, and checks that its failure arrives unchanged.
 func (v *client) fails(ctx context.Context, s *server) {
 	text := v.text(0)
 	if a, ok := v.call(ctx, "failure", s, "fail", `{"text":`+strconv.Quote(text)+`}`); ok {
@@ -129,7 +132,7 @@ func (v *client) fails(ctx context.Context, s *server) {
 	}
 }
 
-// refuses gets an error of a server as the server made it.
+// refuses calls a tool that answers with a JSON-RPC error, and checks that the error arrives unchanged.
 func (v *client) refuses(ctx context.Context, s *server) {
 	text, code := v.text(0), 1000+v.dice.Int64N(1000)
 	args := fmt.Sprintf(`{"code":%d,"message":%s,"data":[%d]}`, code, strconv.Quote(text), code)
@@ -139,6 +142,7 @@ func (v *client) refuses(ctx context.Context, s *server) {
 	}
 }
 
+// resource reads a resource.
 func (v *client) resource(ctx context.Context, s *server) {
 	id := strconv.FormatInt(unique.Add(1), 10)
 	uri := s.name + "://item/" + id
@@ -147,7 +151,7 @@ func (v *client) resource(ctx context.Context, s *server) {
 	}
 }
 
-// list never lacks a server, whatever was done to it.
+// list lists the tools. No server may be missing, whatever was done to it.
 func (v *client) list(ctx context.Context, s *server) {
 	a, ok := v.ask(ctx, "list", s, "tools/list", "")
 	if !ok {
@@ -164,7 +168,7 @@ func (v *client) list(ctx context.Context, s *server) {
 	}
 }
 
-// giveUp leaves a call alone that would take longer.
+// giveUp makes a call that takes 3 s, and gives it up after 100 ms.
 func (v *client) giveUp(ctx context.Context, s *server) {
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
@@ -172,7 +176,7 @@ func (v *client) giveUp(ctx context.Context, s *server) {
 	a, err := v.do(ctx, "tools/call", `"name":"`+s.name+`__slow","arguments":{"ms":3000}`)
 	v.took("given up", v.name+" at "+s.name, time.Since(begun))
 	switch {
-	case errors.Is(err, context.DeadlineExceeded): // as it should
+	case errors.Is(err, context.DeadlineExceeded): // expected
 	case err == nil && slices.Contains(crashKinds, a.kind()):
 		v.fault(fault{s.name, "given up", a.kind(), begun, time.Now()})
 	default:
@@ -197,7 +201,7 @@ func (v *client) reconnect(ctx context.Context, _ *server) {
 	}
 	v.session = s
 	if v.count++; v.count%3 == 0 { // some listen for a while
-		go func() { // ends with the session or soon
+		go func() { // ends with the session, or after 5 s
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
 			_ = s.listen(ctx, nil, func(string, gjson.Result) {}) // the session may end first
@@ -205,7 +209,7 @@ func (v *client) reconnect(ctx context.Context, _ *server) {
 	}
 }
 
-// pause waits and reports whether ctx lasted.
+// pause waits for d. It reports false if ctx ends before that.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

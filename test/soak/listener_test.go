@@ -10,15 +10,15 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// listener is a session that stays and hears of changes.
+// listener is a session that is open all the time and counts the notifications about changes.
 type listener struct {
 	name string
 	session
-	open chan struct{} // closed when it listens
+	open chan struct{} // closed once it misses no notification
 
 	mu    sync.Mutex
-	lists int            // how often it was told that tools changed
-	uris  map[string]int // how often that a resource did
+	lists int            // notifications that the tools have changed
+	uris  map[string]int // notifications that a resource has changed
 }
 
 // hear reads notifications until ctx ends.
@@ -41,19 +41,21 @@ func (r *soak) hear(ctx context.Context, l *listener, uris []string) {
 	l.close()
 }
 
+// heardLists returns how often it was told that the tools changed.
 func (l *listener) heardLists() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lists
 }
 
+// heardOf returns how often it was told that a resource changed.
 func (l *listener) heardOf(uri string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.uris[uri]
 }
 
-// allHear does something and waits until every listener has heard of it.
+// allHear calls do, and waits until the count heard has grown for every listener.
 func (r *soak) allHear(ctx context.Context, what string, heard func(*listener) int, do func()) {
 	before := make([]int, len(r.listeners))
 	for i, l := range r.listeners {

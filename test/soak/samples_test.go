@@ -18,24 +18,24 @@ import (
 	"collie/test/gateway"
 )
 
-// sample holds the gateway's resource use at one moment; 0 where the system does not report a
-// figure.
+// sample holds the resource use of the gateway at one moment; 0 for a figure that the system does not report.
 type sample struct {
 	at                                          time.Duration
 	rss, goroutines, descriptors, threads, kids float64
 }
 
-// growth is how many times as much as in the second window there may be of something in the last. shortGrowth is that of what
-// garbage collections move, in windows under a minute, which hold one or two of them.
+// growth is how many times the median of the second window the median of the last one may be. shortGrowth is the same
+// for figures that garbage collections move, in windows under a minute, in which there are only one or two
+// collections.
 const (
 	growth      = 1.1
 	shortGrowth = 1.35
 )
 
-// weighed are the parts of a sample that have to stay level.
+// weighed are the figures of a sample that must not grow.
 var weighed = []struct {
 	name   string
-	uneven bool // garbage collections move it
+	uneven bool // moved by garbage collections
 	get    func(*sample) float64
 }{
 	{"KiB resident", true, func(s *sample) float64 { return s.rss }},
@@ -45,7 +45,7 @@ var weighed = []struct {
 	{"processes", false, func(s *sample) float64 { return s.kids }},
 }
 
-// scale weighs the gateway once a second.
+// scale takes a sample of the gateway once a second.
 type scale struct {
 	g       *gateway.Gateway
 	token   string
@@ -53,6 +53,7 @@ type scale struct {
 	samples []sample
 }
 
+// weigh takes samples until ctx ends.
 func (c *scale) weigh(ctx context.Context, t *testing.T) {
 	begun := time.Now()
 	for pause(ctx, time.Second) {
@@ -71,7 +72,7 @@ func (c *scale) weigh(ctx context.Context, t *testing.T) {
 	}
 }
 
-// status reads a number from a process's status file in /proc.
+// status reads a number from the status file of a process in /proc.
 func status(pid int, name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -89,7 +90,7 @@ func status(pid int, name string) float64 {
 	return v
 }
 
-// metric reads a figure that the gateway tells of itself.
+// metric reads a figure from the /metrics of the gateway.
 func (c *scale) metric(ctx context.Context, name string) float64 {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.g.URL+"/metrics", nil)
 	if err != nil {

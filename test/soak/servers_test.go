@@ -17,22 +17,22 @@ import (
 // server is one of the servers behind the gateway.
 type server struct {
 	name string
-	era  string // legacy, modern or both
-	http *remote
+	era  string  // legacy, modern or both
+	http *remote // nil for a server over stdio
 
 	extra map[int]bool // whether the process of this pid lists the tool extra
 }
 
-// uri is the resource that listeners subscribe to.
+// uri returns the resource that listeners subscribe to.
 func (s *server) uri() string { return s.name + "://static/hello" }
 
-// flags returns the flags of fakemcp. The list is short, as most are.
+// flags returns the flags of fakemcp. Its list of tools is short, as most are.
 func (s *server) flags() []string {
 	return []string{"--era", s.era, "--scheme", s.name, "--offer", "echo,slow,fail,rpcerror,pid,change,touch,crash"}
 }
 
-// servers are thirty: eight of each era over stdio, and two over HTTP, which the test runs
-// itself.
+// servers returns thirty servers: eight of each era over stdio, which the gateway runs, and two of each over HTTP,
+// which the test runs.
 func servers(t *testing.T, p gateway.Programs) []*server {
 	t.Helper()
 	var list []*server
@@ -50,7 +50,7 @@ func servers(t *testing.T, p gateway.Programs) []*server {
 	return list
 }
 
-// entry is the server in the settings.
+// entry returns the entry of the server in the settings.
 func (s *server) entry() gateway.Server {
 	if s.http != nil {
 		return gateway.Server{Name: s.name, Entry: `{"url":"http://` + s.http.addr + `/mcp"}`}
@@ -58,15 +58,16 @@ func (s *server) entry() gateway.Server {
 	return gateway.Server{Name: s.name, Flags: s.flags()}
 }
 
-// remote is a fakemcp that is reached over HTTP.
+// remote is the process of a fakemcp that is reached over HTTP.
 type remote struct {
 	program string
 	flags   []string
 	addr    string // stays the same once it has been chosen
 	cmd     *exec.Cmd
-	drained chan struct{}
+	drained chan struct{} // closed when its stderr has ended
 }
 
+// start runs the process and waits until it listens.
 func (r *remote) start() error {
 	r.cmd = exec.Command(r.program, append(r.flags, "--http", r.addr)...)
 	stderr, err := r.cmd.StderrPipe()
@@ -94,6 +95,7 @@ func (r *remote) start() error {
 	}
 }
 
+// kill kills the process and waits for its end.
 func (r *remote) kill() {
 	_ = r.cmd.Process.Kill()
 	<-r.drained

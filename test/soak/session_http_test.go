@@ -16,12 +16,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// httpSession speaks Streamable HTTP in one era, over its own connections.
+// httpSession is a session over Streamable HTTP in one era, with connections of its own.
 type httpSession struct {
 	url, token, era string
 	client          *http.Client
-	id              string // of the session; modern ones have none
-	last            atomic.Int64
+	id              string       // of the session; modern ones have none
+	last            atomic.Int64 // id of the last request
 }
 
 // dial opens a session.
@@ -37,6 +37,7 @@ func dial(ctx context.Context, url, token, era string) (*httpSession, error) {
 	return s, s.tell(ctx, "notifications/initialized", "")
 }
 
+// do implements [session].
 func (s *httpSession) do(ctx context.Context, method, params string) (answer, error) {
 	id := s.last.Add(1)
 	resp, err := s.post(ctx, method, params, id)
@@ -47,7 +48,7 @@ func (s *httpSession) do(ctx context.Context, method, params string) (answer, er
 			return a, nil
 		}
 	}
-	if ctx.Err() != nil && s.era == legacy { // hanging up is no way to cancel there
+	if ctx.Err() != nil && s.era == legacy { // in this era, closing the connection does not cancel a request
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callLimit)
 		defer cancel()
 		if terr := s.tell(ctx, "notifications/cancelled", fmt.Sprintf(`"requestId":%d`, id)); terr != nil {
@@ -84,7 +85,7 @@ func (s *httpSession) receive(resp *http.Response, id int64) (answer, error) {
 	if found == nil {
 		return answer{}, fmt.Errorf("the stream of request %d ended without its answer: %w", id, err)
 	}
-	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, resp.Body) // read to the end, so that the connection can be used again
 	return read(found, id)
 }
 
@@ -102,6 +103,7 @@ func events(body io.Reader, more func(msg []byte) bool) error {
 	}
 }
 
+// post sends a message; with id 0 it is a notification.
 func (s *httpSession) post(ctx context.Context, method, params string, id int64) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, strings.NewReader(frame(s.era, id, method, params)))
 	if err != nil {
@@ -120,7 +122,7 @@ func (s *httpSession) post(ctx context.Context, method, params string, id int64)
 	return s.client.Do(s.signed(req))
 }
 
-// signed adds what every request has.
+// signed adds the headers that every request of the session has: token, version and session id.
 func (s *httpSession) signed(req *http.Request) *http.Request {
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("Authorization", "Bearer "+s.token)
@@ -146,6 +148,7 @@ func (s *httpSession) tell(ctx context.Context, method, params string) error {
 	return nil
 }
 
+// listen implements [session], with the GET stream or subscriptions/listen.
 func (s *httpSession) listen(ctx context.Context, uris []string, heard func(string, gjson.Result)) error {
 	var resp *http.Response
 	var err error
@@ -175,6 +178,7 @@ func (s *httpSession) listen(ctx context.Context, uris []string, heard func(stri
 	return fmt.Errorf("the gateway ended the stream: %w", err)
 }
 
+// close deletes the session.
 func (s *httpSession) close() {
 	defer s.client.CloseIdleConnections()
 	if s.id == "" {

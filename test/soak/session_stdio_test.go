@@ -16,20 +16,20 @@ import (
 	"collie/test/gateway"
 )
 
-// stdioSession is the client of a `collie stdio` that shares the servers of the gateway.
+// stdioSession is a session over the pipes of a `collie stdio`, which is a bridge to the gateway.
 type stdioSession struct {
 	run *gateway.Process
 	era string
 
 	mu      sync.Mutex
-	last    int64
+	last    int64 // id of the last request
 	waiting map[int64]chan []byte
 	heard   func(string, gjson.Result)
-	ended   error
-	gone    chan struct{}
+	ended   error         // set before gone is closed
+	gone    chan struct{} // closed when the process has ended
 }
 
-// startStdio starts one and shakes hands.
+// startStdio starts `collie stdio` and initializes a session.
 func startStdio(t *testing.T, p gateway.Programs, home, settings, era string) *stdioSession {
 	t.Helper()
 	s := &stdioSession{
@@ -51,7 +51,7 @@ func startStdio(t *testing.T, p gateway.Programs, home, settings, era string) *s
 	return s
 }
 
-// read passes messages to the requests that wait for them.
+// read passes answers to the requests that wait for them, and notifications to heard.
 func (s *stdioSession) read() {
 	r := bufio.NewReader(s.run.Stdout)
 	for {
@@ -75,6 +75,7 @@ func (s *stdioSession) read() {
 	}
 }
 
+// do implements [session].
 func (s *stdioSession) do(ctx context.Context, method, params string) (answer, error) {
 	waits := make(chan []byte, 1)
 	s.mu.Lock()
@@ -105,6 +106,7 @@ func (s *stdioSession) write(msg string) error {
 	return err
 }
 
+// listen implements [session].
 func (s *stdioSession) listen(ctx context.Context, uris []string, heard func(string, gjson.Result)) error {
 	s.mu.Lock()
 	s.heard = heard

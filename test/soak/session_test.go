@@ -10,13 +10,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// session is an MCP session with the gateway, written by hand: what judges the gateway shares
-// no code with it. Requests may run at the same time.
+// session is an MCP session with the gateway. It is implemented here from scratch, so that the test shares no code
+// with what it judges. Requests may run at the same time.
 type session interface {
-	// do sends a request and returns its answer. params are the members of its params. When
-	// ctx ends the request is cancelled.
+	// do sends a request and returns its answer. params are the members of its params. When ctx ends, the request is
+	// cancelled.
 	do(ctx context.Context, method, params string) (answer, error)
-	// listen hears notifications until ctx ends or the gateway ends it, which is an error.
+	// listen passes notifications to heard until ctx ends, or the gateway ends it, which is an error. It first calls heard
+	// with an empty method, once no notification is missed any more.
 	listen(ctx context.Context, uris []string, heard func(method string, params gjson.Result)) error
 	// close ends the session as clients should.
 	close()
@@ -31,7 +32,7 @@ func (a answer) text() string { return a.result.Get("content.0.text").Str }
 // failed reports whether the answer is an error of either kind.
 func (a answer) failed() bool { return a.failure.Exists() || a.result.Get("isError").Bool() }
 
-// kind is the type of an error that the gateway made; empty for any other answer.
+// kind returns the type of an error that the gateway made; empty for any other answer.
 func (a answer) kind() string {
 	if a.failure.Exists() {
 		return a.failure.Get("data.error.type").Str
@@ -53,15 +54,16 @@ func (a answer) String() string {
 	return s
 }
 
-// The eras, by the version that is spoken.
+// A protocol version of each era.
 const (
 	legacy = "2025-11-25"
 	modern = "2026-07-28"
 )
 
+// clientInfo says who the client is.
 const clientInfo = `{"name":"soak","version":"1"}`
 
-// frame is a message as bytes; without an id it is a notification.
+// frame returns a message; with id 0 it is a notification.
 func frame(era string, id int64, method, params string) string {
 	if era == modern {
 		if params != "" {
@@ -77,7 +79,7 @@ func frame(era string, id int64, method, params string) string {
 	return head + `"method":"` + method + `","params":{` + params + `}}`
 }
 
-// read makes an answer of a message, which has to be the one to request id.
+// read parses a message, which must be the answer to request id.
 func read(msg []byte, id int64) (answer, error) {
 	m := gjson.ParseBytes(msg)
 	a := answer{m.Get("result"), m.Get("error")}
@@ -87,10 +89,10 @@ func read(msg []byte, id int64) (answer, error) {
 	return a, nil
 }
 
-// greeting are the members of the params of initialize.
+// greeting has the members of the params of initialize.
 const greeting = `"protocolVersion":"` + legacy + `","capabilities":{},"clientInfo":` + clientInfo
 
-// filter are the members of the params of subscriptions/listen (2026-07-28).
+// filter returns the members of the params of subscriptions/listen (2026-07-28).
 func filter(uris []string) string {
 	list := ""
 	for i, uri := range uris {
@@ -102,7 +104,7 @@ func filter(uris []string) string {
 	return `"notifications":{"toolsListChanged":true,"resourceSubscriptions":[` + list + `]}`
 }
 
-// subscribe asks a legacy gateway for updates of resources.
+// subscribe subscribes a legacy session to resources.
 func subscribe(ctx context.Context, s session, uris []string) error {
 	for _, uri := range uris {
 		a, err := s.do(ctx, "resources/subscribe", `"uri":`+strconv.Quote(uri))

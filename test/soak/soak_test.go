@@ -20,15 +20,15 @@ import (
 const (
 	clients = 196 // beside the listeners
 	bridged = 6   // of the clients, and two of the listeners, come through collie stdio
-	// think is how long a client pauses on average, and calm how long chaos does: two cores that
-	// others use too are to be busy for a fifth at most.
+	// think is how long a client pauses on average, and calm how long chaos does. With these, two cores are busy for a
+	// fifth of the time at most, because other tests need them too.
 	think = 3 * time.Second
 	calm  = time.Second
-	// subscribedServers are the first servers, whose resources the listeners subscribe to.
+	// subscribedServers is how many servers, from the first one on, have a resource that the listeners subscribe to.
 	subscribedServers = 6
 )
 
-// soak is a gateway with everybody around it.
+// soak is a gateway with its servers and listeners.
 type soak struct {
 	*verdict
 	servers   []*server
@@ -40,7 +40,8 @@ type soak struct {
 	settings            string
 }
 
-// Servers die, change and come back; nobody else notices, and nothing gathers.
+// TestSoak: servers die, change and come back. No other server and no client is affected, and the gateway does not
+// grow.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	t.Logf("for %v, seed %d", *span, *seed)
@@ -67,7 +68,7 @@ func TestSoak(t *testing.T) {
 	r.stop(t, stdio)
 }
 
-// start starts servers and gateway.
+// start starts the servers and the gateway.
 func start(t *testing.T) *soak {
 	t.Helper()
 	r := &soak{verdict: newVerdict(), programs: gateway.Place(t)}
@@ -84,7 +85,7 @@ func start(t *testing.T) *soak {
 	return r
 }
 
-// visit connects all clients. The group ends when they have disconnected.
+// visit connects all listeners and clients. They disconnect when ctx ends, and visiting waits for that.
 func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGroup, stdio []*stdioSession) {
 	t.Helper()
 	visiting = new(sync.WaitGroup)
@@ -124,6 +125,7 @@ func (r *soak) visit(ctx context.Context, t *testing.T) (visiting *sync.WaitGrou
 	return visiting, stdio
 }
 
+// dial opens a session over HTTP.
 func (r *soak) dial(t *testing.T, era string) session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), callLimit)
@@ -135,6 +137,7 @@ func (r *soak) dial(t *testing.T, era string) session {
 	return s
 }
 
+// chaos returns the chaos of this run, with sessions of its own.
 func (r *soak) chaos(t *testing.T) *chaos {
 	t.Helper()
 	file, err := readSettings(r.verdict, r.settings, r.programs.Fake)
@@ -151,7 +154,7 @@ func (r *soak) chaos(t *testing.T) *chaos {
 	return c
 }
 
-// stop ends the gateway and checks that no process is left and its files are intact.
+// stop ends the gateway, and checks that no process is left and its files are intact.
 func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
 	t.Helper()
 	for _, s := range stdio {
@@ -175,8 +178,7 @@ func (r *soak) stop(t *testing.T, stdio []*stdioSession) {
 	r.startAgain(t)
 }
 
-// startAgain checks the files: the cache holds every server, and the next gateway lists them all
-// without starting any.
+// startAgain checks that the cache holds every server, and that the next gateway lists them all without starting any.
 func (r *soak) startAgain(t *testing.T) {
 	t.Helper()
 	var files []string

@@ -17,8 +17,8 @@ const (
 	callLimit = 30 * time.Second
 	// backWithin is when a killed server must answer again: five times the promised time.
 	backWithin = 10 * time.Second
-	// aftermath is how long calls may still fail after a disturbance: a server of both eras has two
-	// processes, and only one of them is known to answer again.
+	// aftermath is how long calls may still fail after a disturbance is over: a server of both eras has two processes, and
+	// only one of them has answered again.
 	aftermath = 2 * time.Second
 	// perDisturbance bounds how many calls may fail for each disturbance.
 	perDisturbance = 8
@@ -30,12 +30,12 @@ var crashKinds = []string{"server_crashed", "server_unavailable", "timeout", "ca
 // verdict collects what happened. It is safe for concurrent use.
 type verdict struct {
 	mu           sync.Mutex
-	wrong        []string // what must never happen
-	wrongs       int
-	answers      map[string]int // by disturbance
+	wrong        []string       // things that must never happen, the first 20
+	wrongs       int            // how many there were
+	answers      map[string]int // operations by what was done
 	worst        time.Duration
 	worstWhat    string
-	slowestBack  time.Duration // of the servers that were killed
+	slowestBack  time.Duration // the longest time until a disturbed server answered
 	faults       []fault
 	disturbances map[string][]disturbance // by server
 	steps        map[string]int
@@ -47,7 +47,7 @@ type fault struct {
 	begun, ended       time.Time
 }
 
-// disturbance is something that was done to a server, until the server has answered again.
+// disturbance is something that was done to a server. It is over when the server has answered again.
 type disturbance struct {
 	what        string
 	begun, over time.Time
@@ -79,6 +79,7 @@ func (v *verdict) took(what, where string, d time.Duration) {
 	}
 }
 
+// fault records a call that failed.
 func (v *verdict) fault(f fault) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -106,6 +107,7 @@ func (v *verdict) step(what string) {
 	v.steps[what]++
 }
 
+// back records how long a server took to answer after a disturbance.
 func (v *verdict) back(d time.Duration) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -119,7 +121,7 @@ func (v *verdict) explained(f fault) bool {
 	})
 }
 
-// report prints what happened, and fails the test for what should not have.
+// report prints what happened, and fails the test for anything that must not happen.
 func (v *verdict) report(t *testing.T) {
 	t.Helper()
 	v.mu.Lock()
@@ -153,6 +155,7 @@ func (v *verdict) report(t *testing.T) {
 	}
 }
 
+// counts returns the counts as text.
 func counts(m map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {

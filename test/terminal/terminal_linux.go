@@ -1,4 +1,6 @@
-// Package terminal runs programs at a terminal, for tests that are the person there.
+// Package terminal runs programs at a pseudo terminal, for tests that do what a person at the terminal does.
+//
+// [Run] starts a program. A test types with [Screen.Types] and waits for what the program writes with [Screen.Shows].
 package terminal
 
 import (
@@ -26,33 +28,33 @@ import (
 // limit is how long a program may take to end.
 const limit = 20 * time.Second
 
-// Size is the size of a terminal; the zero value stands for a terminal that does not report its
-// size.
+// Size is the size of a terminal. The zero value stands for a terminal that does not report its size.
 type Size struct{ Columns, Rows uint16 }
 
-// Screen is a terminal with a program at it.
+// Screen is a terminal with a program running at it.
 type Screen struct {
 	t      *testing.T
-	person *os.File
-	exited chan struct{}
+	person *os.File      // the end of the pseudo terminal at which the person is
+	exited chan struct{} // closed when the program has ended
 	cmd    *exec.Cmd
 
 	mu       sync.Mutex
-	seen     bytes.Buffer
+	seen     bytes.Buffer // what was written since Shows last found its texts
 	emulator *vt.Emulator
 	before   []string        // the lines of the emulator when seen was last emptied
-	drawn    map[string]bool // the lines it has had since, those of before excepted
-	all      []event
+	drawn    map[string]bool // the lines it has had since then, except those in before
+	all      []event         // everything that has happened to the terminal
 }
 
-// event is what became of a terminal: another size, or bytes written to it.
+// event is something that has happened to a terminal: its size was set, or bytes were written to it.
 type event struct {
 	Columns uint16 `json:"columns,omitempty"`
 	Rows    uint16 `json:"rows,omitempty"`
 	Write   []byte `json:"write,omitempty"`
 }
 
-// Run runs a program at a terminal of its own. The test waits for its end by [Screen.Ends], or kills it.
+// Run runs a program at a terminal of its own. The program is killed when the test ends, unless it has ended;
+// [Screen.Ends] waits for that.
 func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -78,8 +80,8 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	}
 	_ = device.Close() // the child has its own
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = io.Copy(io.Discard, s.emulator) }) // its answers to queries: a test is the person, and answers itself
-	reading.Go(func() {                                           // ends when both ends are closed
+	reading.Go(func() { _, _ = io.Copy(io.Discard, s.emulator) }) // drops what the emulator answers to queries of the program: tests answer themselves
+	reading.Go(func() {                                           // ends when both ends of the terminal are closed
 		buf := make([]byte, 4096)
 		for {
 			n, err := person.Read(buf)
@@ -105,7 +107,8 @@ func Run(t *testing.T, size Size, program string, args ...string) *Screen {
 	return s
 }
 
-// control calls f with the descriptor of the terminal. Fd would make reads block, and then closing would wait for them.
+// control calls f with the descriptor of the terminal. It does not use Fd, which would make reads block, and closing
+// wait for them.
 func (s *Screen) control(f func(fd int) error) {
 	s.t.Helper()
 	raw, err := s.person.SyscallConn()
@@ -118,7 +121,7 @@ func (s *Screen) control(f func(fd int) error) {
 	}
 }
 
-// Resize gives the terminal another size, and the program hears of it.
+// Resize changes the size of the terminal; the program is told.
 func (s *Screen) Resize(size Size) {
 	s.t.Helper()
 	s.control(func(fd int) error {
@@ -132,10 +135,11 @@ func (s *Screen) Resize(size Size) {
 	s.all = append(s.all, event{Columns: size.Columns, Rows: size.Rows})
 }
 
-// frameEnd shows the cursor again, with which programs end what they draw at a time.
+// frameEnd is the sequence that shows the cursor, with which programs end each frame that they draw.
 const frameEnd = "\x1b[?25h"
 
-// draw takes what the program has written. Each frame is looked at, since the next may be there before a test looks. s.mu must be held.
+// draw records what the program has written. It looks at the screen after each frame, because the next frame may come
+// before a test looks. The caller holds s.mu.
 func (s *Screen) draw(written []byte) {
 	s.seen.Write(written)
 	for frame := range bytes.SplitAfterSeq(written, []byte(frameEnd)) {
@@ -148,11 +152,13 @@ func (s *Screen) draw(written []byte) {
 	}
 }
 
+// lines returns the lines of the screen. The caller holds s.mu.
 func (s *Screen) lines() []string { return strings.Split(s.emulator.String(), "\n") }
 
-// Shows waits until all texts show, and forgets what does. A text shows that was written since the last call, or that was in a line
-// of the screen since then that was not there before. What was written is not enough: programs draw only the cells that change, so a
-// text that has letters in common with what was in its place, or that is typed slowly, is written in pieces.
+// Shows waits until all texts show, and forgets what has shown so far. A text shows if it was written since the last
+// call, or if it was in a new line of the screen since then. Looking at what was written is not enough: programs
+// write only the cells that change, so a text that shares letters with what was there, or that is typed slowly, is
+// written in pieces.
 func (s *Screen) Shows(texts ...string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%q shows", texts), func() bool {
@@ -175,6 +181,7 @@ func (s *Screen) Shows(texts ...string) {
 	})
 }
 
+// hasDrawn reports whether a new line of the screen has contained a text. The caller holds s.mu.
 func (s *Screen) hasDrawn(text string) bool {
 	for line := range s.drawn {
 		if strings.Contains(line, text) {
@@ -184,7 +191,8 @@ func (s *Screen) hasDrawn(text string) bool {
 	return false
 }
 
-// Finds waits until a pattern is on the screen and returns what its group matches.
+// Finds waits until what was written since the last [Screen.Shows] matches a pattern, and returns what its group
+// matches.
 func (s *Screen) Finds(pattern *regexp.Regexp) (found string) {
 	s.t.Helper()
 	await.Until(s.t, fmt.Sprintf("%v shows", pattern), func() bool {
@@ -199,7 +207,7 @@ func (s *Screen) Finds(pattern *regexp.Regexp) (found string) {
 	return found
 }
 
-// Types presses keys.
+// Types types keys, such as "y\r".
 func (s *Screen) Types(keys string) {
 	s.t.Helper()
 	if _, err := s.person.WriteString(keys); err != nil {
@@ -207,19 +215,19 @@ func (s *Screen) Types(keys string) {
 	}
 }
 
-// Kill ends the program at once, as a machine that goes down does.
+// Kill ends the program at once with SIGKILL.
 func (s *Screen) Kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.exited
 }
 
-// HangUp takes the terminal away, as a closed window or a broken line does, and waits for the program's end.
+// HangUp closes the terminal, as a closed window or a broken connection does, and waits for the end of the program.
 func (s *Screen) HangUp() {
 	_ = s.person.Close()
 	<-s.exited
 }
 
-// Ends waits for the end and wants an exit code.
+// Ends waits for the end of the program, and fails the test unless it exits with code.
 func (s *Screen) Ends(code int) {
 	s.t.Helper()
 	select {

@@ -6,7 +6,7 @@ import (
 	"collie/test/terminal"
 )
 
-// A text shows that was drawn in pieces, also when it was cleared before a test looked, and once only.
+// Shows finds a text that was drawn in pieces, also if it was cleared before the test looked, and finds it only once.
 func TestShows(t *testing.T) {
 	t.Parallel()
 	s := terminal.Run(t, terminal.Size{Columns: 40, Rows: 5}, "sh", "-c",

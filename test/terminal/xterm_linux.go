@@ -14,7 +14,7 @@ import (
 // Xterm is a terminal emulator: xterm.js without a window, run by Node.
 type Xterm struct{ script string }
 
-// NewXterm installs the emulator; dir is the folder of this package as the test's own folder has it.
+// NewXterm installs the emulator from npm. dir is the path of this folder, relative to the folder of the test.
 func NewXterm(t *testing.T, dir string) Xterm {
 	t.Helper()
 	dir = filepath.Join(dir, "xterm")
@@ -26,16 +26,16 @@ func NewXterm(t *testing.T, dir string) Xterm {
 type View struct {
 	Above  []string // lines that have scrolled off
 	Screen []string // as many lines as the terminal has rows
-	Column int      // of the cursor, from 0
+	Column int      // column and row of the cursor, from 0
 	Row    int
 }
 
-// String returns all lines, without those that are empty at the end.
+// String returns all lines, without empty ones at the end.
 func (v *View) String() string {
 	return strings.TrimRight(strings.Join(append(append([]string(nil), v.Above...), v.Screen...), "\n"), "\n") + "\n"
 }
 
-// View returns what the terminal of s shows now, in the eyes of x.
+// View returns what xterm.js would show after everything that has happened to the terminal of s.
 func (x Xterm) View(s *Screen) *View {
 	s.t.Helper()
 	var in bytes.Buffer

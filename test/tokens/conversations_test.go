@@ -12,10 +12,12 @@ import (
 	"collie/internal/face/web"
 )
 
+// secretTalk is a conversation to import.
 const secretTalk = `{"format":"collie.session","version":1,"session":{"title":"Birthday of Ada","config":{}},"messages":[
 	{"id":"m1","parentId":"","role":"user","status":"complete","parts":[{"type":"text","text":"a surprise party 生日"}],"createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}]}`
 
-// A token that is held to a profile has the conversations of that profile; of all others it learns nothing, whatever it asks.
+// A token that is bound to a profile has access to the conversations of that profile. It learns nothing of all
+// others, whatever it asks.
 func TestConversationsOfAProfile(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -44,7 +46,7 @@ func TestConversationsOfAProfile(t *testing.T) {
 		id := map[bool]string{true: message(theirs), false: theirs}[strings.Contains(path, "/messages/")]
 		filled := strings.NewReplacer("{id}", id, "{sha256}", blob).Replace(path)
 		switch {
-		case r.Class != web.ClassChat || strings.Contains(path, "/turns/{id}"): // no turn without a model
+		case r.Class != web.ClassChat || strings.Contains(path, "/turns/{id}"): // there are no turns without a model
 			continue
 		case strings.HasSuffix(path, "/blobs"):
 			filled += "?session=" + theirs
@@ -87,7 +89,7 @@ func TestConversationsOfAProfile(t *testing.T) {
 	t.Error("the token is not told of its own conversation")
 }
 
-// listen returns the lines of a stream of events, from when it is open.
+// listen opens an event stream and returns its lines after the first.
 func (w *world) listen(path, token string) <-chan string {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.Context(), limit)

@@ -11,8 +11,9 @@ import (
 	"collie/test/await"
 )
 
-// TestLevelsOfProfiles: for every level of a notebook and of a profile, the lower one counts, for tokens that are held to the profile and for
-// clients that choose it, in every view. What is lowered to none is not there.
+// TestLevelsOfProfiles tries every level of a notebook with every level of a profile: the lower one counts, for
+// tokens that are bound to the profile and for clients that choose it, in every view. A notebook whose level is
+// lowered to none does not show.
 func TestLevelsOfProfiles(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -32,7 +33,7 @@ func TestLevelsOfProfiles(t *testing.T) {
 	}
 	order := map[string]int{"none": 0, "r": 1, "rw": 2, "rwd": 3}
 	ids := map[string]string{}
-	for _, own := range []string{"r", "rw", "rwd"} { // of the notebook
+	for _, own := range []string{"r", "rw", "rwd"} { // levels of the notebooks
 		created := must("notebook", fmt.Sprintf(`{"action":"create","name":"secret%s"}`, own))
 		ids[own] = idLike.FindString(created)
 		must("fs", fmt.Sprintf(`{"action":"write","path":"/secret%s/Doc","markdown":"codeword"}`, own))
@@ -98,8 +99,8 @@ func TestLevelsOfProfiles(t *testing.T) {
 	}
 }
 
-// TestScopesAndLevels: a scope opens no level and a level no scope: a token reads and writes what its profile allows, and
-// without the scope tools nothing at all.
+// TestScopesAndLevels: scopes and levels are independent. With the scope tools, a token reads and writes what the
+// levels of its profile allow; without it, nothing, whatever the levels.
 func TestScopesAndLevels(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -10,10 +10,11 @@ import (
 	"collie/internal/face/web"
 )
 
+// variable matches a variable in the pattern of a route.
 var variable = regexp.MustCompile(`\{\w+\}`)
 
-// TestEveryRouteRefusesStrangers: no route of the API answers without a token, with one of another scope or held to another
-// profile, under a foreign name, or to a foreign page, and nothing but the control key manages.
+// TestEveryRouteRefusesStrangers: no route of the API answers without a token, to a token with another scope or bound
+// to another profile, under a foreign host name, or to a foreign page. Tokens cannot manage the gateway.
 func TestEveryRouteRefusesStrangers(t *testing.T) {
 	t.Parallel()
 	w := open(t)

@@ -1,5 +1,5 @@
-// Package tokens_test attacks the named tokens of a gateway from outside: whoever holds one sees and calls what it opens, and
-// nothing else, in every way there is to ask.
+// Package tokens_test attacks the named tokens of a gateway from outside: the holder of a token sees and calls what
+// the token allows and nothing else, whichever way they ask.
 package tokens_test
 
 import (
@@ -24,11 +24,13 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
 
-// limit is five times the second within which a token has to end.
+// limit is five times the second within which a revoked token must stop working.
 const limit = 5 * time.Second
 
+// initialize is the request that opens a session.
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}`
 
+// idLike matches an id of SiYuan.
 var idLike = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
 // world is a gateway with profiles and ways to ask it.
@@ -37,9 +39,10 @@ type world struct {
 	programs gateway.Programs
 	gateway  *gateway.Gateway
 	settings string
-	first    string // token
+	first    string // the token that a gateway makes at its first start
 }
 
+// profiles are the profiles of the gateway, by name.
 var profiles = map[string]string{
 	"reads":   `{"tools":{"include":["fs"]}}`,
 	"flat":    `{"tools":{"include":["fs","tag"]},"view":"flat"}`,
@@ -47,6 +50,7 @@ var profiles = map[string]string{
 	"careful": `{"tools":{"exclude":["fs","av"]},"actions":{"exclude":["block.delete","search.sql"]}}`,
 }
 
+// open starts a gateway with notes and the profiles.
 func open(t *testing.T) *world {
 	t.Helper()
 	w := &world{T: t, programs: gateway.Place(t)}
@@ -60,7 +64,7 @@ func open(t *testing.T) *world {
 	return w
 }
 
-// token runs a command about tokens and returns what it prints.
+// token runs `collie token` and returns what it prints; for "add", that is the secret.
 func (w *world) token(args ...string) string {
 	w.Helper()
 	out, errs, code := w.programs.Run(w.T, w.gateway.Home, append([]string{"token", "--config", w.settings}, args...)...)
@@ -70,7 +74,8 @@ func (w *world) token(args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// ask sends one request and returns status, session and body.
+// ask sends one request, and returns the status, the session id and the body of the answer. head has names and values
+// of further headers in turn.
 func (w *world) ask(method, path, token, session, body string, head ...string) (status int, opened, answer string) {
 	w.Helper()
 	req, err := http.NewRequestWithContext(w.Context(), method, w.gateway.URL+path, strings.NewReader(body))
@@ -105,7 +110,7 @@ func (w *world) ask(method, path, token, session, body string, head ...string) (
 	return resp.StatusCode, resp.Header.Get("Mcp-Session-Id"), string(raw)
 }
 
-// until asks again and again until the status is the wanted one.
+// until asks for the tool list until the status is the wanted one.
 func (w *world) until(want int, token string) {
 	w.Helper()
 	w.soon(fmt.Sprintf("the status %d", want), func() bool {
@@ -114,7 +119,7 @@ func (w *world) until(want int, token string) {
 	})
 }
 
-// soon waits until ok returns true, and holds that to the limit.
+// soon waits until ok returns true, and fails the test if that takes longer than limit.
 func (w *world) soon(what string, ok func() bool) {
 	w.Helper()
 	begun := time.Now()
@@ -122,7 +127,7 @@ func (w *world) soon(what string, ok func() bool) {
 	await.Within(w, what, time.Since(begun), limit)
 }
 
-// session opens one and returns its id.
+// session opens a session and returns its id.
 func (w *world) session(token, query string) string {
 	w.Helper()
 	status, id, body := w.ask(http.MethodPost, "/mcp"+query, token, "", initialize)
@@ -132,13 +137,14 @@ func (w *world) session(token, query string) string {
 	return id
 }
 
+// rpc sends a request in a session and returns the body of the answer.
 func (w *world) rpc(token, session, query, method, params string) string {
 	w.Helper()
 	_, _, body := w.ask(http.MethodPost, "/mcp"+query, token, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, params))
 	return body
 }
 
-// actions are the actions that a profile shows, as tool/action, as people see them.
+// actions returns the actions that a profile shows to people, as tool/action, sorted.
 func (w *world) actions(profile string) (list []string) {
 	w.Helper()
 	_, _, body := w.ask(http.MethodGet, "/api/v1/tools?profile="+profile, w.first, "", "")
@@ -152,8 +158,8 @@ func (w *world) actions(profile string) (list []string) {
 	return list
 }
 
-// For every profile and scope: a bound token lists what the profile shows, byte for byte, calls nothing beyond it by any name,
-// and reads no resource or help beyond it.
+// A token that is bound to a profile lists what the profile shows, byte for byte, calls nothing else by any name, and
+// reads no other resource or help. This is tried for every profile.
 func TestTokensSeeNothingBeyond(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -249,7 +255,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// A token comes in by one Authorization header alone; a session is that of the token that opened it.
+// A token is only accepted in a single Authorization header. A session can only be used with the token that opened
+// it.
 func TestOtherWaysIn(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -302,7 +309,8 @@ func TestOtherWaysIn(t *testing.T) {
 	})
 }
 
-// Revoked or rotated, by another process of the home: 401, the stream ends, and nobody resumes it or its session.
+// After a token was revoked or rotated by another process of the home, it is answered with 401, its open stream ends,
+// and nobody can resume the stream or the session.
 func TestRevokedTokenEnds(t *testing.T) {
 	t.Parallel()
 	w := open(t)
@@ -340,7 +348,7 @@ func TestRevokedTokenEnds(t *testing.T) {
 		_ = resp.Body.Close()
 		w.until(http.StatusUnauthorized, secret)
 		if how == "revoke" {
-			next = w.token("add", how) // of the same name, and another one
+			next = w.token("add", how) // another token of the same name
 		}
 		w.until(http.StatusOK, next)
 		for _, token := range []string{next, w.first} {
@@ -370,7 +378,8 @@ func TestRevokedTokenEnds(t *testing.T) {
 	}
 }
 
-// A profile that vanishes from the settings opens nothing for those who are held to it, in open sessions too.
+// If a profile is removed from the settings, the tokens that are bound to it have no access at all, also in open
+// sessions.
 func TestProfileThatVanishes(t *testing.T) {
 	t.Parallel()
 	w := open(t)

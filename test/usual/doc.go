@@ -1,3 +1,3 @@
-// Package usual holds what people usually do with Collie: calls of MCP clients with what became of them before there was a
-// guard (calls.jsonl), and an hour of chat. Its tests count the questions that this raises.
+// Package usual holds what people usually do with Collie: calls of MCP clients, each with what must become of it
+// (calls.jsonl), and an hour of chat. Its tests check how many questions these raise.
 package usual

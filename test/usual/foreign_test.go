@@ -17,13 +17,15 @@ import (
 	"collie/test/gateway"
 )
 
-// saving is a foreign MCP server with a tool that saves files. The tool's description can change.
+// saving is an MCP server with a tool that claims to save files and counts its calls. A test can change the
+// description of the tool.
 type saving struct {
 	*httptest.Server
 	description atomic.Pointer[string]
 	saved       atomic.Int32
 }
 
+// newSaving starts the server.
 func newSaving(t *testing.T) *saving {
 	t.Helper()
 	s := &saving{}
@@ -54,10 +56,11 @@ func newSaving(t *testing.T) *saving {
 	return s
 }
 
+// describe changes the description of the tool.
 func (s *saving) describe(text string) { s.description.Store(&text) }
 
-// A grant for a folder holds in it, in all conversations and after a restart, and nowhere else: not beside the folder, not
-// through "..", and not for the tool once its description is another one.
+// A grant for a folder holds inside the folder, in all conversations and after a restart. It does not hold beside the
+// folder, through "..", or once the description of the tool has changed.
 func TestGrantForAnotherServersTool(t *testing.T) {
 	server := newSaving(t)
 	c := newChatting(t, gateway.Server{Name: "files", Entry: fmt.Sprintf(`{"url":%q}`, server.URL)})

@@ -9,8 +9,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// An hour of chat, sixty turns of writing in two notebooks at level rw, with the guardian off: at most five questions, each
-// of which offers a grant that covers what follows.
+// TestHourOfChat has a conversation write for an hour, in sixty turns, in two notebooks with level rw and without the
+// guardian. It raises at most five questions, and each one offers a grant that covers similar calls that follow.
 func TestHourOfChat(t *testing.T) {
 	c := newChatting(t)
 	work := c.notebook(t, "Work", "Plans", "Tea", "Inbox", "A", "B", "C", "D", "读书笔记")
@@ -32,13 +32,13 @@ func TestHourOfChat(t *testing.T) {
 		fs("write", args{"path": fmt.Sprintf("/Work/Note %d", i), "markdown": fmt.Sprintf("# Note %d\n\nsome words\n\n- [ ] one\n- [ ] two", i)})
 		fs("replace", args{"path": fmt.Sprintf("/Work/Note %d", i), "edit": args{"old": "some words", "new": "better words"}})
 	}
-	for i := range 12 { // on and on in the same ones
+	for i := range 12 { // further text in the same documents
 		add("block", args{"action": "append", "dataType": "markdown", "data": fmt.Sprintf("line %d", i), "parentID": []string{plans, tea, trip}[i%3]})
 	}
 	for i := range 6 {
 		add("block", args{"action": "add_to_daily_note", "notebook": diary, "dataType": "markdown", "data": fmt.Sprintf("记下 %d", i), "position": "append"})
 	}
-	for _, title := range []string{"A", "B", "C", "D"} { // overwritten
+	for _, title := range []string{"A", "B", "C", "D"} { // overwritten documents
 		fs("write", args{"path": "/Work/" + title, "markdown": "all of it new", "overwrite": true})
 	}
 	add("block", args{"action": "update", "id": block("first words of Tea"), "dataType": "markdown", "data": "green tea"})
@@ -47,7 +47,7 @@ func TestHourOfChat(t *testing.T) {
 	add("document", args{"action": "create_daily_note", "notebook": diary})
 	add("document", args{"action": "rename", "id": trip, "title": "Trip to 杭州"})
 	add("document", args{"action": "duplicate", "id": tea})
-	for _, title := range []string{"A", "B", "C", "D", "Note 1", "Note 2"} { // tidied up
+	for _, title := range []string{"A", "B", "C", "D", "Note 1", "Note 2"} { // moved documents
 		fs("mv", args{"from": "/Work/" + title, "to": "/Work/Done/" + title})
 	}
 	fs("mv", args{"from": "/Diary/Monday", "to": "/Diary/Monday, at last"})
@@ -61,7 +61,7 @@ func TestHourOfChat(t *testing.T) {
 	}
 	asked, turns, session := 0, 0, ""
 	for i := range steps {
-		if i%20 == 0 { // three conversations: one has a limit of calls a minute, and here an hour takes seconds
+		if i%20 == 0 { // three conversations, because here an hour takes seconds and each conversation has a limit of calls a minute
 			var script []provider.Turn
 			for _, s := range steps[i:min(i+20, len(steps))] {
 				script = append(script, s, provider.Turn{Say: "done"})

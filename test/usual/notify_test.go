@@ -11,8 +11,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// A person who does not answer a question of a conversation is told of it at their address, as ntfy takes it: once, with the
-// tool and where to answer, and nothing of the call. Who answers at once is not told.
+// A person who does not answer a question of a conversation is notified once at the address in the settings, in the
+// format of ntfy: with the tool and where to answer, and nothing else of the call. A person who answers at once is
+// not notified.
 func TestToldOfAConversation(t *testing.T) {
 	got := make(chan string, 8)
 	at := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

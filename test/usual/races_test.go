@@ -19,13 +19,16 @@ import (
 	"collie/test/gateway"
 )
 
+// This file tests questions and grants when several things happen at the same time: answers, kills, other processes,
+// expiry and changes of what the question is about.
+
 // move is a turn of the model that moves a document.
 func move(i int) provider.Turn {
 	return calls("fs", map[string]any{"action": "mv", "from": fmt.Sprintf("/Box/Doc %d", i), "to": fmt.Sprintf("/Box/Moved %d", i)})
 }
 
-// moving is a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N.
-// members are more of the settings.
+// moving returns a gateway whose model moves documents of notebook Box, one a turn, from /Box/Doc N to /Box/Moved N,
+// and a conversation for that. members are further members of the settings.
 func moving(t *testing.T, turns int, members string) (c *chatting, session string) {
 	t.Helper()
 	c = newChattingWith(t, `"siyuan":{}`+members)
@@ -40,7 +43,7 @@ func moving(t *testing.T, turns int, members string) (c *chatting, session strin
 	return c, c.session(t)
 }
 
-// nobody fails the test if it is asked.
+// nobody returns an answer function that fails the test if it is called.
 func nobody(t *testing.T) func(int64, gjson.Result) []string {
 	return func(id int64, q gjson.Result) []string {
 		t.Errorf("asked about %s", q.Raw)
@@ -48,10 +51,10 @@ func nobody(t *testing.T) func(int64, gjson.Result) []string {
 	}
 }
 
+// ran reports whether a turn has made one call, and it succeeded.
 func ran(results []gjson.Result) bool { return len(results) == 1 && results[0].Get("ok").Bool() }
 
-// Of a hundred answers to one question the first counts, and the grants that the others choose are
-// not made.
+// If a question gets a hundred answers, the first one counts, and the grants that the others choose are not made.
 func TestManyAnswers(t *testing.T) {
 	c, session := moving(t, 3, "")
 	crowd := func(first func(q gjson.Result) string) func(int64, gjson.Result) []string {
@@ -84,8 +87,8 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// A gateway that is killed while a person is asked has neither run the call nor kept a grant, and a grant from before still
-// holds.
+// A gateway that is killed while it asks a person has neither run the call nor kept a grant for it. An earlier grant
+// still holds.
 func TestKilledWhileAsking(t *testing.T) {
 	c, session := moving(t, 4, "")
 	if _, results := c.say(t, session, "move", choose("session", "notebook")); !ran(results) {
@@ -93,7 +96,7 @@ func TestKilledWhileAsking(t *testing.T) {
 	}
 	killed := false
 	c.script(t, move(1), provider.Turn{Say: "done"})
-	c.say(t, c.session(t), "move", func(int64, gjson.Result) []string { // the grant is for the first conversation
+	c.say(t, c.session(t), "move", func(int64, gjson.Result) []string { // another conversation, which the grant does not cover
 		killed = true
 		c.Signal(syscall.SIGKILL)
 		return nil
@@ -111,10 +114,11 @@ func TestKilledWhileAsking(t *testing.T) {
 	}
 }
 
-// What one process grants another one takes back, also while a call waits for a person; both are on record.
+// A grant that was made in one process can be revoked by another, also while a call waits for a person. Both are on
+// record.
 func TestRevokedByAnotherProcess(t *testing.T) {
 	c, session := moving(t, 5, "")
-	alone := filepath.Join(t.TempDir(), "other.json") // with other settings a command does not ask the gateway
+	alone := filepath.Join(t.TempDir(), "other.json") // with other settings, commands do not use the gateway
 	if err := os.WriteFile(alone, []byte(`{"siyuan":{"enabled":false}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -132,13 +136,13 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 	if other := c.grantsBy(t, alone).Get("0.id").String(); id == "" || other != id {
 		t.Fatalf("the gateway lists %q, the file %q", id, other)
 	}
-	revoke(id, alone) // beside the gateway
+	revoke(id, alone) // in another process
 	_, results := c.say(t, session, "move", choose("session", "notebook"))
 	if all := c.grants(t).Array(); !ran(results) || len(all) != 1 || all[0].Get("id").String() == id {
 		t.Fatalf("%v, grants %v", results, all)
 	}
 	second := c.grants(t).Get("0.id").String()
-	other := c.session(t) // the grant is for one conversation
+	other := c.session(t) // the grant does not cover this conversation
 	c.script(t, move(3), provider.Turn{Say: "done"})
 	_, results = c.say(t, other, "move", func(id int64, q gjson.Result) []string {
 		revoke(second, c.settings)
@@ -148,7 +152,7 @@ func TestRevokedByAnotherProcess(t *testing.T) {
 	if !ran(results) || len(all) != 1 || all[0].Get("scope").String() != "turn" {
 		t.Errorf("%v, grants %v", results, all)
 	}
-	count := func() string { // the last records may still be on their way to the file
+	count := func() string { // records are written with a delay
 		counted := map[string]int{}
 		for _, r := range gateway.Records(t, c.Home) {
 			switch r.Kind {
@@ -197,8 +201,8 @@ func TestExpiredGrant(t *testing.T) {
 	}
 }
 
-// A person's yes covers only what they were shown. If another document has taken that place meanwhile, nothing is
-// moved, even if a grant for its notebook was chosen, and the grant is not kept.
+// A yes covers only what the person was shown. If another document has taken the place of the target meanwhile,
+// nothing is moved, even if a grant for its notebook was chosen, and the grant is not kept.
 func TestTargetChangesWhileAsking(t *testing.T) {
 	c, session := moving(t, 2, "")
 	for i, answer := range []func(int64, gjson.Result) []string{choose("once", ""), choose("session", "notebook")} {

@@ -29,7 +29,8 @@ func (s *swapped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*h).ServeHTTP(w, r)
 }
 
-// chatting is a gateway with notes and a model whose script can be written once the notes are there.
+// chatting is a gateway with notes and a model, for conversations over the API. The script of the model can be
+// written after the notes were made.
 type chatting struct {
 	gateway.Programs
 	*gateway.Gateway
@@ -37,12 +38,13 @@ type chatting struct {
 	model    *swapped
 }
 
+// newChatting starts a gateway with these MCP servers.
 func newChatting(t *testing.T, servers ...gateway.Server) *chatting {
 	t.Helper()
 	return newChattingWith(t, `"siyuan":{}`, servers...)
 }
 
-// newChattingWith is newChatting with members of the settings.
+// newChattingWith is newChatting with other members of the settings; they must have a section "siyuan".
 func newChattingWith(t *testing.T, members string, servers ...gateway.Server) *chatting {
 	t.Helper()
 	model := &swapped{}
@@ -57,7 +59,7 @@ func newChattingWith(t *testing.T, members string, servers ...gateway.Server) *c
 	return &chatting{Programs: p, Gateway: p.Serve(t, settings), settings: settings, model: model}
 }
 
-// script has the model do this from now on.
+// script makes the model follow these turns from now on.
 func (c *chatting) script(t *testing.T, turns ...provider.Turn) {
 	t.Helper()
 	fake, err := provider.New(provider.Script{Conversations: []provider.Conversation{{Turns: turns}}}, provider.Options{})
@@ -68,7 +70,7 @@ func (c *chatting) script(t *testing.T, turns ...provider.Turn) {
 	c.model.Store(&h)
 }
 
-// calls is a turn of the model that calls a tool.
+// calls returns a turn in which the model calls a tool.
 func calls(tool string, args map[string]any) provider.Turn {
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -77,7 +79,7 @@ func calls(tool string, args map[string]any) provider.Turn {
 	return provider.Turn{Call: []provider.Call{{Tool: tool, Args: raw}}}
 }
 
-// notebook makes a notebook at level rw with documents, each with two paragraphs.
+// notebook makes a notebook with level rw and documents of two paragraphs each, and returns its id.
 func (c *chatting) notebook(t *testing.T, name string, titles ...string) (box string) {
 	t.Helper()
 	box = call(t, c.Gateway, "notebook/create", map[string]any{"name": name}).Get("id").String()
@@ -90,13 +92,14 @@ func (c *chatting) notebook(t *testing.T, name string, titles ...string) (box st
 	return box
 }
 
+// session begins a conversation and returns its id.
 func (c *chatting) session(t *testing.T) string {
 	t.Helper()
 	_, made := post(t, "POST", c.URL+"/api/v1/sessions", c.Control(t), `{}`)
 	return made.Get("id").String()
 }
 
-// last returns the id of the message that the next one follows.
+// last returns the id of the message that the next message of a conversation follows.
 func (c *chatting) last(t *testing.T, session string) string {
 	t.Helper()
 	_, view := post(t, "GET", c.URL+"/api/v1/sessions/"+session, c.Control(t), "")
@@ -106,8 +109,8 @@ func (c *chatting) last(t *testing.T, session string) string {
 	return view.Get("rootId").String()
 }
 
-// say says text, and answers questions of the gate by lines that answer returns. It returns the final state of the turn and
-// how the calls ended.
+// say sends a message and answers the questions of the gate with the lines that answer returns. It returns the final
+// state of the turn, and how its calls ended.
 func (c *chatting) say(t *testing.T, session, text string, answer func(id int64, q gjson.Result) []string) (end gjson.Result, results []gjson.Result) {
 	t.Helper()
 	first, err := json.Marshal(map[string]any{
@@ -152,7 +155,8 @@ func (c *chatting) say(t *testing.T, session, text string, answer func(id int64,
 	return gjson.Result{}, results // the gateway has ended
 }
 
-// choose answers with the first offered grant of a scope and a kind; with yes, once, if there is none.
+// choose returns an answer function that agrees and chooses the first offered grant of a scope and a kind. If none is
+// offered, it agrees to the one call.
 func choose(scope, kind string) func(int64, gjson.Result) []string {
 	return func(id int64, q gjson.Result) []string {
 		grant := q.Get(fmt.Sprintf(`grants.#(scope==%q)#|#(kind==%q).id`, scope, kind)).String()
@@ -163,13 +167,13 @@ func choose(scope, kind string) func(int64, gjson.Result) []string {
 	}
 }
 
-// grants returns the output of collie grants list, which asks the gateway.
+// grants returns the output of `collie grants list`, which asks the gateway.
 func (c *chatting) grants(t *testing.T) gjson.Result {
 	t.Helper()
 	return c.grantsBy(t, c.settings)
 }
 
-// grantsBy is grants with other settings.
+// grantsBy is grants with other settings, so that the command reads the file itself.
 func (c *chatting) grantsBy(t *testing.T, settings string) gjson.Result {
 	t.Helper()
 	out, stderr, code := c.Run(t, c.Home, "grants", "list", "--json", "--config", settings)

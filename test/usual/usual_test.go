@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(gateway.Main(m)) }
 
-// post sends body with a token.
+// post sends a request with a token and a JSON body.
 func post(t *testing.T, method, url, token, body string) (status int, answer gjson.Result) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -42,7 +42,7 @@ func post(t *testing.T, method, url, token, body string) (status int, answer gjs
 	return resp.StatusCode, gjson.ParseBytes(raw)
 }
 
-// call runs an action as a person at a terminal and returns its result.
+// call runs an action through the API, as a command at a terminal does, and returns its result.
 func call(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gjson.Result {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"name": name, "args": args})
@@ -56,7 +56,8 @@ func call(t *testing.T, g *gateway.Gateway, name string, args map[string]any) gj
 	return gjson.Parse(answer.Get("result.content.0.text").String())
 }
 
-// server is a public server, as recorded, whose tools answer "ok".
+// server runs an MCP server with the recorded tools of a public server, which all answer "ok", and returns its entry
+// for the settings.
 func server(t *testing.T, recorded string) string {
 	t.Helper()
 	var definitions []json.RawMessage
@@ -105,8 +106,8 @@ func one(t *testing.T, g *gateway.Gateway, where string) string {
 	return call(t, g, "search/query_sql", map[string]any{"stmt": "SELECT id FROM blocks WHERE " + where}).Get("data.0.id").String()
 }
 
-// What MCP clients usually call is asked about and refused as it was before there was a guard: calls.jsonl says which calls
-// those are and what became of each.
+// TestUsualCalls makes the calls of calls.jsonl, as MCP clients usually make them, and checks for each one whether it
+// runs, a person is asked, or it is refused.
 func TestUsualCalls(t *testing.T) {
 	p := gateway.Place(t)
 	settings := p.Settings(t, []gateway.Server{
@@ -164,7 +165,7 @@ func TestUsualCalls(t *testing.T) {
 	}
 }
 
-// noStore fails the test if the file of conversations was made.
+// noStore fails the test if the database of conversations and grants was made.
 func noStore(t *testing.T, g *gateway.Gateway) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(g.Home, "data", "collie.db")); !os.IsNotExist(err) {

@@ -13,14 +13,14 @@ import (
 	"collie/internal/vault"
 )
 
-// client asks a vault.
+// client sends requests to a vault in the same process, without a network.
 type client struct{ http *http.Client }
 
 func newClient(v *vault.Vault) client {
 	return client{&http.Client{Transport: vault.Transport{Vault: v}}}
 }
 
-// ask returns data of an answer of code 0.
+// ask sends a request and returns the data of the answer. An answer with a code other than 0 is an error.
 func (c client) ask(ctx context.Context, endpoint string, body map[string]any) (gjson.Result, error) {
 	data, err := json.Marshal(body)
 	if err != nil {

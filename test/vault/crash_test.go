@@ -18,7 +18,7 @@ import (
 // compares the vault with the writes that they acknowledged.
 func TestKilledVaultKeepsItsPromises(t *testing.T) {
 	t.Parallel()
-	const together = 10 // rounds on one file, so that it also grows
+	const together = 10 // rounds that use the same file, so that it grows
 	for done := 0; done < *rounds; done += together {
 		file := filepath.Join(t.TempDir(), "vault.db")
 		p := newPromises()
@@ -34,7 +34,7 @@ func TestKilledVaultKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// prepare makes the vault with one notebook.
+// prepare makes a vault with one notebook.
 func prepare(t *testing.T, file string) {
 	t.Helper()
 	v := vault.New(file, vault.Options{})
@@ -44,7 +44,7 @@ func prepare(t *testing.T, file string) {
 	}
 }
 
-// killRound has processes write for some moments, kills them, and adds what they printed to p.
+// killRound lets processes write for a moment, kills them, and adds to p what they acknowledged.
 func killRound(t *testing.T, file string, processes int, p *promises) {
 	t.Helper()
 	victims := make([]*victim, processes)
@@ -52,16 +52,16 @@ func killRound(t *testing.T, file string, processes int, p *promises) {
 		victims[i] = start(t, jobWrite, file)
 	}
 	victims[0].acknowledges(t)
-	await.Moment(rand.N(250 * time.Millisecond)) // any moment will do, for the second one also that it starts
+	await.Moment(rand.N(250 * time.Millisecond)) // a random moment; the second process may still be starting
 	for _, v := range victims {
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
-		await.Moment(rand.N(20 * time.Millisecond)) // the second one lives on for a moment
+		await.Moment(rand.N(20 * time.Millisecond)) // the second process lives a moment longer
 	}
 }
 
-// hold looks for everything that was acknowledged.
+// hold checks that everything that was acknowledged is in the vault.
 func hold(t *testing.T, file string, p *promises) {
 	t.Helper()
 	v := vault.New(file, vault.Options{})
@@ -107,12 +107,12 @@ func hold(t *testing.T, file string, p *promises) {
 	}
 }
 
-// attribute is an attribute of a row of blocks.
+// attribute returns an attribute of a row of the table blocks.
 func attribute(row gjson.Result, name string) string {
 	return tree.ParseIAL(row.Get("ial").String())[name]
 }
 
-// wantSound has the checker walk all invariants.
+// wantSound fails the test if the checker finds a problem in the vault at file.
 func wantSound(t *testing.T, file string) {
 	t.Helper()
 	v := vault.New(file, vault.Options{})

@@ -15,7 +15,7 @@ import (
 	"collie/internal/vault"
 )
 
-// unasked are endpoints of the vault that the client does not ask for, and why they are there.
+// unasked are endpoints of the vault that the client of the notes tools does not use, with the reason why they exist.
 var unasked = map[string]string{
 	"/api/asset/setImageOCRText":         "the only way for the text of an image into the vault",
 	"/api/filetree/listDocTree":          "a benchmark asks for the whole tree",
@@ -24,14 +24,13 @@ var unasked = map[string]string{
 	"/api/riff/createRiffDeck":           "the only way to a deck",
 }
 
-// unanswered are endpoints that the client asks for and that no kernel has which was recorded.
+// unanswered are endpoints that the client uses and the vault lacks, because the recorded kernel does not have them.
 var unanswered = []string{"/api/filetree/setDocSortMode"}
 
-// windowed are endpoints of the client that need SiYuan's window.
+// windowed are endpoints that the client uses and the vault lacks, because they are about the window of SiYuan.
 var windowed = []string{"/api/petal/setPetalEnabled"}
 
-// TestEndpoints compares the vault's table with the client's endpoints: the vault has no endpoints that only tests
-// use.
+// TestEndpoints checks that the vault has exactly the endpoints that the client uses, with the exceptions above.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
 	want := asked(t)
@@ -52,7 +51,7 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// asked are the endpoints that the client's sources name.
+// asked returns the endpoints that the sources of the client name.
 func asked(t *testing.T) (endpoints []string) {
 	t.Helper()
 	files, err := filepath.Glob("../../internal/source/siyuan/kernel/*.go")

@@ -26,15 +26,14 @@ import (
 	"collie/test/await"
 )
 
-// answerWithin is how long any request may take, however malicious: ten times what the worst of these tests takes on a
-// machine of its own.
+// answerWithin bounds how long any request may take, however malicious.
 const answerWithin = await.Limit
 
-// target is a vault under attack.
+// target is a vault under attack, with one notebook and one document.
 type target struct {
 	*vault.Vault
 	dir      string // the folder with its file, which holds nothing else
-	box, doc string
+	box, doc string // ids of the notebook and the document
 }
 
 func newTarget(t *testing.T) target {
@@ -58,12 +57,13 @@ func newTarget(t *testing.T) target {
 	return v
 }
 
-// send returns the status and the answer to a body. It must come in time, and not be that the vault failed.
+// send sends a body to an endpoint, and returns status and body of the answer.
 func (v target) send(t *testing.T, endpoint, body string) (status int, answer string) {
 	t.Helper()
 	return v.do(t, httptest.NewRequest(http.MethodPost, "http://vault"+endpoint, strings.NewReader(body)))
 }
 
+// do handles a request. The test fails if there is no answer in time, or the answer is a server error.
 func (v target) do(t *testing.T, r *http.Request) (status int, answer string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
@@ -79,8 +79,8 @@ func (v target) do(t *testing.T, r *http.Request) (status int, answer string) {
 	return rec.Code, rec.Body.String()
 }
 
-// wantWhole checks that the vault is as newTarget made it, that its folder has no other files, and that the checker
-// finds no fault.
+// wantWhole checks that the document is as newTarget made it, that the folder of the vault has no other files, and
+// that the checker finds no problem.
 func (v target) wantWhole(t *testing.T) {
 	t.Helper()
 	c := newClient(v.Vault)
@@ -100,6 +100,7 @@ func (v target) wantWhole(t *testing.T) {
 	v.wantSound(t)
 }
 
+// wantSound fails the test if the checker finds a problem.
 func (v target) wantSound(t *testing.T) {
 	t.Helper()
 	w, err := v.Workspace(t.Context())
@@ -115,7 +116,7 @@ func (v target) wantSound(t *testing.T) {
 	}
 }
 
-// TestNoPathLeadsOut tries to read and write files outside of the workspace, and the vault's own.
+// TestNoPathLeadsOut tries to read and write files outside of the workspace, and the file of the vault itself.
 func TestNoPathLeadsOut(t *testing.T) {
 	t.Parallel()
 	v := newTarget(t)
@@ -179,7 +180,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return data
 }
 
-// form is a request with a file.
+// form returns a multipart request that uploads a file.
 func form(t *testing.T, endpoint string, fields map[string]string, name, content string) *http.Request {
 	t.Helper()
 	var body bytes.Buffer
@@ -245,14 +246,14 @@ func TestStatementsOnlyRead(t *testing.T) {
 	v.wantWhole(t)
 }
 
-// allocated is how many bytes were ever allocated.
+// allocated returns how many bytes the process has allocated so far, in total.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// endless is a body that never ends.
+// endless is a request body that never ends.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -263,9 +264,9 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestOversizedBodyIsRefused sends a body without end, and one that says how long it is.
+// TestOversizedBodyIsRefused sends bodies that never end, without a length and with a huge one.
 func TestOversizedBodyIsRefused(t *testing.T) {
-	v := newTarget(t) // not in parallel: it counts what is allocated
+	v := newTarget(t) // not in parallel, because the test measures what is allocated
 	for name, length := range map[string]int64{"unknown": -1, "known": 1 << 40} {
 		body := &endless{}
 		r := httptest.NewRequest(http.MethodPost, "http://vault/api/block/appendBlock", body)
@@ -282,8 +283,8 @@ func TestOversizedBodyIsRefused(t *testing.T) {
 	v.wantWhole(t)
 }
 
-// TestBrokenMarkupIsKept writes texts that are made to break parsers, into a document each. What comes of them must be
-// readable, and sound.
+// TestBrokenMarkupIsKept writes texts that are made to break parsers, as Markdown and as DOM. If they are accepted,
+// the block must be readable, and at the end the vault must be sound.
 func TestBrokenMarkupIsKept(t *testing.T) {
 	t.Parallel()
 	v := newTarget(t)
@@ -317,8 +318,8 @@ func TestBrokenMarkupIsKept(t *testing.T) {
 	v.wantWhole(t)
 }
 
-// TestBadValuesAreRefused sends every endpoint bodies that are none, and each parameter it was ever sent with values it
-// cannot make sense of.
+// TestBadValuesAreRefused sends invalid bodies to every endpoint, except three that remove things, and invalid values
+// for each parameter that was ever recorded for it. The vault must answer each, and stay sound.
 func TestBadValuesAreRefused(t *testing.T) {
 	t.Parallel()
 	v := newTarget(t)
@@ -339,7 +340,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 			continue
 		}
 		if endpoint == "/api/filetree/removeDocByID" || endpoint == "/api/notebook/removeNotebook" || endpoint == "/api/block/deleteBlock" {
-			continue // the right values are among the wrong ones
+			continue // the values include ids that exist, and these endpoints would remove them
 		}
 		for _, body := range bodies {
 			v.send(t, endpoint, body)
@@ -355,7 +356,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 	v.wantSound(t)
 }
 
-// recordedParams are the names of the parameters a kernel was sent, by endpoint.
+// recordedParams returns the names of the parameters in the recorded requests, by endpoint.
 func recordedParams(t *testing.T) map[string][]string {
 	t.Helper()
 	params := map[string][]string{}
@@ -370,8 +371,8 @@ func recordedParams(t *testing.T) map[string][]string {
 	return params
 }
 
-// TestGivingUpLeavesNothingBehind makes many requests at once whose callers give up at any moment. Those that were
-// acknowledged are there, and the next request is answered.
+// TestGivingUpLeavesNothingBehind makes many requests at once whose callers give up at random moments. All
+// acknowledged writes are there, and the next request is answered.
 func TestGivingUpLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	v := newTarget(t)

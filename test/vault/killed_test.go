@@ -15,7 +15,8 @@ import (
 	"collie/test/await"
 )
 
-// TestKilledBackupIsWholeOrAbsent kills processes that back up while they write.
+// TestKilledBackupIsWholeOrAbsent kills processes that write and make backups at the same time. Each backup must be
+// complete or absent.
 func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
@@ -23,7 +24,7 @@ func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	for range max(*rounds/10, 4) {
 		v := start(t, jobBackup, file)
 		v.acknowledges(t)
-		await.Moment(rand.N(250 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(250 * time.Millisecond)) // a random moment
 		done := lines(v.kill(t))
 		found, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.backup"))
 		if err != nil {
@@ -44,7 +45,7 @@ func TestKilledBackupIsWholeOrAbsent(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItChecks kills processes that walk the whole file while they write.
+// TestKilledWhileItChecks kills processes that write and run the checker at the same time.
 func TestKilledWhileItChecks(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
@@ -53,7 +54,7 @@ func TestKilledWhileItChecks(t *testing.T) {
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCheck, file)
 		v.acknowledges(t)
-		await.Moment(rand.N(250 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(250 * time.Millisecond)) // a random moment
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,8 @@ func TestKilledWhileItChecks(t *testing.T) {
 	wantSound(t, file)
 }
 
-// TestKilledWhileItCreates kills processes that make large documents: each is there as a whole or not at all.
+// TestKilledWhileItCreates kills processes that make large documents. Each document must be there completely or not
+// at all.
 func TestKilledWhileItCreates(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
@@ -70,7 +72,7 @@ func TestKilledWhileItCreates(t *testing.T) {
 	for range max(*rounds/10, 4) {
 		v := start(t, jobCreate, file)
 		v.acknowledges(t)
-		await.Moment(rand.N(400 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(400 * time.Millisecond)) // a random moment
 		done := lines(v.kill(t))
 		blocks := largeDocuments(t, file)
 		for _, id := range done {
@@ -87,7 +89,7 @@ func TestKilledWhileItCreates(t *testing.T) {
 	wantSound(t, file)
 }
 
-// largeDocuments counts the blocks of the large documents by id.
+// largeDocuments returns the number of paragraphs of each large document, by id.
 func largeDocuments(t *testing.T, file string) map[string]int {
 	t.Helper()
 	v := vault.New(file, vault.Options{})
@@ -105,7 +107,8 @@ func largeDocuments(t *testing.T, file string) map[string]int {
 	return blocks
 }
 
-// TestKilledAtTheFirstOpening kills processes, sometimes two, that make a new file: the next one can open it.
+// TestKilledAtTheFirstOpening kills processes, sometimes two at once, that make a new file. The next process must be
+// able to open it.
 func TestKilledAtTheFirstOpening(t *testing.T) {
 	t.Parallel()
 	opened := 0
@@ -115,7 +118,7 @@ func TestKilledAtTheFirstOpening(t *testing.T) {
 		if round%2 == 1 {
 			victims = append(victims, start(t, jobOpen, file))
 		}
-		await.Moment(rand.N(120 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(120 * time.Millisecond)) // a random moment
 		for _, v := range victims {
 			opened += len(lines(v.kill(t)))
 		}
@@ -135,7 +138,8 @@ func TestKilledAtTheFirstOpening(t *testing.T) {
 	t.Logf("%d of %d had opened it before", opened, *rounds+*rounds/2)
 }
 
-// TestSurvivorGoesOn kills one of two processes that write into one vault. The other must go on without an error.
+// TestSurvivorGoesOn kills one of two processes that write into one vault, again and again. The other must go on
+// without an error.
 func TestSurvivorGoesOn(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "vault.db")
@@ -145,7 +149,7 @@ func TestSurvivorGoesOn(t *testing.T) {
 	for range max(*rounds/5, 4) {
 		v := start(t, jobWrite, file)
 		v.acknowledges(t)
-		await.Moment(rand.N(200 * time.Millisecond)) // any moment will do
+		await.Moment(rand.N(200 * time.Millisecond)) // a random moment
 		if err := p.read(v.kill(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +163,8 @@ func TestSurvivorGoesOn(t *testing.T) {
 	wantSound(t, file)
 }
 
-// TestKilledImportGoesOn kills processes that import a folder: importing it again brings each document once.
+// TestKilledImportGoesOn kills processes that import a folder. A further import must leave each document in the vault
+// exactly once.
 func TestKilledImportGoesOn(t *testing.T) {
 	t.Parallel()
 	const pages = 400
@@ -181,7 +186,7 @@ func TestKilledImportGoesOn(t *testing.T) {
 		}
 		for range 3 {
 			v := start(t, jobImport, file)
-			await.Moment(20*time.Millisecond + rand.N(500*time.Millisecond)) // any moment will do
+			await.Moment(20*time.Millisecond + rand.N(500*time.Millisecond)) // a random moment
 			v.kill(t)
 		}
 		w, err := workspace.Open(t.Context(), file, workspace.Options{})

@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// rounds is how often processes are killed; make crash does it 500 times.
+// rounds is how often processes are killed; `make crash` kills 500 times.
 var rounds = flag.Int("rounds", await.Fewer(20), "how often to kill a process that writes")
 
 func TestMain(m *testing.M) {
@@ -26,11 +26,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// usageFile is an environment variable with the name of the file for a program's resource usage.
+// usageFile is an environment variable that makes the test binary run a program and write its resource usage into the
+// file with this name.
 const usageFile = "COLLIE_TEST_USAGE"
 
-// between runs the program in the arguments and writes its resource usage as JSON, as the system
-// reports it.
+// between runs the program in the arguments, and writes its resource usage as JSON into file.
 func between(file string) int {
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -15,8 +15,8 @@ import (
 	"collie/test/binary"
 )
 
-// TestLongFile: a Markdown file of 5 MB, 60,000 paragraphs with a link each, goes in and out within the memory that is
-// promised.
+// TestLongFile imports and exports a Markdown file of 5 MB, with 60,000 paragraphs and a link in each. Neither may
+// take more than 300 MiB of memory.
 func TestLongFile(t *testing.T) {
 	t.Parallel()
 	const most = 300 << 10 // KiB
@@ -46,8 +46,9 @@ func TestLongFile(t *testing.T) {
 	}
 }
 
-// peak runs a program and returns the most memory that it had resident, in KiB. Linux counts for a process what the one
-// that started it had, and that of the tests holds vaults in memory side by side: so a small one stands between.
+// peak runs a program and returns its highest resident memory, in KiB. On Linux that figure includes the memory of
+// the process that forked it, and the process of the tests is large, so a small process runs the program; see
+// between.
 func peak(t *testing.T, args ...string) int {
 	t.Helper()
 	self, err := os.Executable()

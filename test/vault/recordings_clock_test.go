@@ -8,20 +8,19 @@ import (
 	"collie/test/await"
 )
 
-// stampOfThatDay matches times on the day of the recordings.
+// stampOfThatDay matches times on the day of the recordings, as ids and attributes have them.
 var stampOfThatDay = regexp.MustCompile(`\b20261121\d{6}\b`)
 
-// clock returns when each row of a scenario was sent, so that writes recorded seconds apart are made seconds
-// apart, because lists are sorted by such times. It works inside a synctest bubble, where waiting takes no
-// real time.
+// clock has the time at which each row of a scenario was sent. The rows are replayed at these times, because lists
+// are sorted by the times of writes. It works in a synctest bubble, where waiting takes no real time.
 type clock []time.Time
 
-// late are the steps whose request was sent in one second and did its work in the next: what they made first has the
-// stamp of the one, what they made last that of the other. Here it is one moment.
+// late are the steps whose request was sent in one second and did its work in the next one, so that what they made
+// has different times. In the replay they happen at one moment, in the later second.
 var late = map[string]bool{"search#4": true}
 
-// newClock takes the times from the ids and stamps in the answers: a row was sent no earlier than the last stamp that
-// was known when it was answered, and no earlier than the answer before it.
+// newClock derives the times from the ids and times in the answers: a row was sent no earlier than the latest time
+// known when it was answered, and no earlier than the answer before it.
 func newClock(rows []kerneltest.Row) clock {
 	times := make(clock, len(rows))
 	now := time.Date(2026, 11, 21, 3, 0, 0, 0, time.Local)

@@ -18,7 +18,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// step is the result of a recorded step in scope.
+// step is a recorded step of an endpoint in scope, with the result of its replay.
 type step struct {
 	kerneltest.Row
 	diffs []kerneltest.Difference
@@ -27,6 +27,7 @@ type step struct {
 	sent bool
 }
 
+// same reports whether the vault gave the recorded answer.
 func (s step) same() bool { return s.sent && len(s.diffs) == 0 }
 
 // scenarios yields the rows of each scenario, in the order in which they were sent.
@@ -46,8 +47,8 @@ func scenarios(t *testing.T) iter.Seq[[]kerneltest.Row] {
 	}
 }
 
-// play sends the rows of a scenario at their recorded times and returns the steps in scope. Rows of other
-// endpoints prepare later ones: they are sent if the vault has the endpoint, or their stand-ins are.
+// play replays the rows of a scenario at their recorded times, and returns the steps in scope. Rows of other
+// endpoints prepare later ones: they are sent if the vault has the endpoint; if not, their stand-ins are.
 func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	handler, routes := playedVault(t)
 	replay, clock := kerneltest.NewReplay(t, handler), newClock(rows)
@@ -70,7 +71,8 @@ func play(t *testing.T, rows []kerneltest.Row, scope []string) []step {
 	return steps
 }
 
-// joinEditor adds what the recordings do to views of databases, decks and tags of snapshots, and no tool does.
+// joinEditor adds endpoints that the recordings use and no tool does: for views of databases, decks, and tags of
+// snapshots.
 func joinEditor(mux *api.Mux) {
 	setView := func(member string, value func(data gjson.Result) any) api.Handler {
 		return func(tx *workspace.Tx, req api.Request) api.Reply {
@@ -109,11 +111,11 @@ func joinEditor(mux *api.Mux) {
 	})
 }
 
-// playedVault makes an empty vault. Beside its own routes it answers those of the editor that the recordings build their
-// databases with.
+// playedVault makes an empty vault that also answers the endpoints of joinEditor. It returns its handler and all its
+// endpoints.
 func playedVault(t *testing.T) (h http.Handler, routes map[string]bool) {
 	file := filepath.Join(t.TempDir(), "vault.db")
-	if err := vault.Create(file); err != nil { // without a key for snapshots, as the kernel began
+	if err := vault.Create(file); err != nil { // without a key for snapshots, like the recorded kernel
 		t.Fatal(err)
 	}
 	v := vault.New(file, vault.Options{})

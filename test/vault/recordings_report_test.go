@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// tally counts steps.
+// tally counts steps by how they compare with the recording.
 type tally struct{ steps, same, differs, excused int }
 
-// share is the part of the steps, but for some, that are the same.
+// share returns the percentage of steps that are the same. without is subtracted from the number of all steps.
 func (c tally) share(without int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(c.same)/float64(c.steps-without))
 }
 
+// add counts a step.
 func (c *tally) add(s step) {
 	c.steps++
 	switch {
@@ -27,7 +28,7 @@ func (c *tally) add(s step) {
 	}
 }
 
-// report is the reference's section on all steps in scope.
+// report is the content of docs/reference/vault/endpoints.md.
 type report struct {
 	total      tally
 	byEndpoint map[string]*tally
@@ -46,7 +47,7 @@ func newReport(steps []step) report {
 	return r
 }
 
-// page is the reference. It is the same for every run.
+// page returns the text of the file. It is the same in every run.
 func (r report) page() string {
 	var out strings.Builder
 	out.WriteString("# The vault against the kernel\n\nMade by a replay of the recordings of a SiYuan kernel; `go generate ./test/vault` writes it.\n" +
@@ -65,7 +66,7 @@ func (r report) page() string {
 	return out.String()
 }
 
-// why are the reasons of the steps of an endpoint that are not the same, each once.
+// why returns the reasons why steps of an endpoint are not the same, each once.
 func (r report) why(endpoint string) string {
 	var reasons []string
 	for _, s := range r.steps {
@@ -79,6 +80,7 @@ func (r report) why(endpoint string) string {
 	return strings.Join(reasons, "; ")
 }
 
+// list writes a table of the steps that have a reason in reasons.
 func (r report) list(out *strings.Builder, title, about string, reasons map[string]string) {
 	fmt.Fprintf(out, "\n## %s\n\n%s\n\n| step | endpoint | what it was | why |\n|---|---|---|---|\n", title, about)
 	for _, s := range r.steps {

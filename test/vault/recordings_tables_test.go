@@ -21,7 +21,8 @@ const (
 	sortOwn   = "in sort.json the kernel gives the document of the notebook a number"
 )
 
-// excused are the steps whose recording cannot be made again with any kernel, or only by chance. They do not count.
+// excused are the steps whose recorded answer no kernel would give again, or only by chance, with the reason. They do
+// not count.
 var excused = map[string]string{
 	"assets#11":            "names the folder of the recorded kernel's workspace",
 	"assets#49":            unordered,
@@ -82,10 +83,10 @@ var excused = map[string]string{
 	"templates#13":         lagging,
 }
 
-// byChance are excused steps that are the same now and then.
+// byChance are excused steps whose answer is sometimes the same.
 var byChance = map[string]bool{"refs_tags_outline#11": true}
 
-// differs are the steps that the vault answers in another way, and why. They count.
+// differs are the steps that the vault answers differently, with the reason. They count as not the same.
 var differs = map[string]string{
 	"assets#65":            danger4,
 	"assets#66":            danger4,
@@ -132,8 +133,8 @@ var differs = map[string]string{
 	"templates#41":         danger4,
 }
 
-// unsent are the steps in scope that are not sent, because what the vault would do is another thing than what the kernel
-// did, and later steps build on that.
+// unsent are the steps in scope that are not replayed, because the vault would do something else than the kernel did,
+// and later steps build on that.
 var unsent = map[string]string{
 	"history_repo#33": "the kernel cannot remove the document, whose file it has lost; the vault could",
 }

@@ -22,6 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write the reference")
 
+// reference is the file that this test writes.
 const reference = "../../docs/reference/vault/endpoints.md"
 
 // leastSame is the share of the steps in scope, without the excused ones, that must be answered as the kernel did.
@@ -41,12 +42,13 @@ func inScope() []string {
 	return slices.Compact(list)
 }
 
-// name returns the name of a row in the tables.
+// name returns the name of a row, such as "sql#2", by which the tables list it.
 func name(row kerneltest.Row) string { return fmt.Sprintf("%s#%d", row.Scenario, row.Seq) }
 
-// TestSameAnswersAsTheKernel replays every scenario of the recordings against a vault of its own and holds each step in
-// scope against what the kernel answered: status, code, kinds, keys and values, ids and times mapped. A step that is not
-// the same has to stand in one of the tables excused and differs, and a step in them must not be the same.
+// TestSameAnswersAsTheKernel replays every scenario of the recordings against a vault of its own, and compares each
+// step in scope with the answer of the kernel: status, code, types, keys and values, with ids and times mapped. A
+// step that is not the same must be in one of the tables excused and differs, and a step in them must not be the
+// same.
 func TestSameAnswersAsTheKernel(t *testing.T) {
 	t.Parallel()
 	steps, complete := playAll(t)
@@ -81,8 +83,8 @@ func TestSameAnswersAsTheKernel(t *testing.T) {
 	}
 }
 
-// playAll plays the scenarios side by side, each in a bubble with a clock of its own. It is not complete when -run chose
-// some of them, nor under the race detector, where every fifth one is played.
+// playAll plays the scenarios in parallel, each in a synctest bubble with its own clock. complete is false if -run
+// chose some scenarios, and under the race detector, where one in five is played.
 func playAll(t *testing.T) (steps []step, complete bool) {
 	all := slices.Collect(scenarios(t))
 	played := make([][]step, len(all))
@@ -103,7 +105,7 @@ func playAll(t *testing.T) (steps []step, complete bool) {
 	return slices.Concat(played...), int(done.Load()) == len(all)
 }
 
-// check fails the test unless the step is as the tables say.
+// check fails the test unless the result of the step is as the tables say.
 func (s step) check(t *testing.T) {
 	t.Helper()
 	_, isExcused := excused[name(s.Row)]
@@ -118,7 +120,7 @@ func (s step) check(t *testing.T) {
 	}
 }
 
-// Every entry in the tables must be about an existing step.
+// TestTablesNameSteps: every entry in the tables is about a recorded step or endpoint.
 func TestTablesNameSteps(t *testing.T) {
 	t.Parallel()
 	inScope, isStep, endpoints := inScope(), map[string]bool{}, map[string]bool{}

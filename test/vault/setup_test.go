@@ -16,20 +16,23 @@ import (
 	"collie/internal/source/siyuan/kernel/kerneltest"
 )
 
+// This file holds requests that are not in the recordings, or that the vault has no endpoint for, and which later
+// steps of a scenario depend on.
+
 type object = map[string]any
 
 // call is a request that prepares what a recorded step finds.
 type call struct {
 	endpoint string
 	body     object
-	// made are the recorded ids of what it makes, by the pointer to ours in the answer.
+	// made are the recorded ids of what the call makes, by the JSON pointer to the new id in the answer.
 	made map[string]string
 	// upload is the content of a file that body["path"] names, nil for a call without one.
 	upload []byte
 }
 
-// standIns do what endpoints that no tool uses did in the recordings, by endpoints that the vault has. They are for
-// steps that succeeded, and they are not compared.
+// standIns do, with endpoints of the vault, what endpoints that no tool uses did in the recordings. They are for
+// steps that succeeded, and their answers are not compared.
 var standIns = map[string]func(body, answer gjson.Result) []call{
 	"/api/block/batchAppendBlock":              repeatOperations,
 	"/api/block/batchPrependBlock":             repeatOperations,
@@ -112,7 +115,7 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 	},
 	"/api/tag/removeTag": func(body, _ gjson.Result) []call {
 		if body.Get("label").Str != "另一个" {
-			return nil // there was none
+			return nil // there was no such tag
 		}
 		return []call{{endpoint: "/api/block/updateBlock", body: object{
 			"dataType": "markdown", "data": "#subject/renamed 改名# 另一个 #subject#", "id": "20261121033124-hl6swmh",
@@ -153,7 +156,7 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 			"notebook": "20261121033136-1waasxw", "paths": []string{"/20261121033136-fsll2bb.sy", "/20261121033136-hrtxfq0.sy"},
 		}}}
 	},
-	"/api/block/moveOutlineHeading": func(body, _ gjson.Result) []call { // it stayed where it was and became a heading of level 1
+	"/api/block/moveOutlineHeading": func(body, _ gjson.Result) []call { // in the recording, the heading stayed in its place and became one of level 1
 		return []call{{endpoint: "/api/block/updateBlock", body: object{"dataType": "markdown", "data": "# H2b", "id": body.Get("id").Str}}}
 	},
 	"/api/archive/unzip": func(body, _ gjson.Result) []call {
@@ -168,8 +171,9 @@ var standIns = map[string]func(body, answer gjson.Result) []call{
 	},
 }
 
-// unrecorded are requests by the step that shows what they did: some were sent in bursts that were not recorded, some by
-// scenarios that ran before, and some do what the kernel does in a step that the vault refuses.
+// unrecorded are requests that must be sent before a step, by its name, so that it finds what it shows: some were
+// sent in bursts that were not recorded, some by scenarios that ran before, and some do what the kernel does in a
+// step that the vault refuses.
 var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	"concurrency#5": func(body, answer gjson.Result) []call {
 		var calls []call
@@ -247,7 +251,8 @@ var unrecorded = map[string]func(body, answer gjson.Result) []call{
 	},
 }
 
-// callsBefore are the requests to send before a row, or in its place when the vault has no such endpoint.
+// callsBefore returns the requests to send before a row, or instead of it if the vault has no such endpoint. known
+// says whether it has.
 func callsBefore(row kerneltest.Row, known bool) []call {
 	body, answer := gjson.ParseBytes(row.ReqBody), gjson.ParseBytes(row.RespBody)
 	if missing := unrecorded[name(row)]; missing != nil {
@@ -260,7 +265,7 @@ func callsBefore(row kerneltest.Row, known bool) []call {
 	return standIn(body, answer)
 }
 
-// row is the call as if it had been recorded.
+// row returns the call in the form of a recorded row.
 func (c call) row() kerneltest.Row {
 	row := kerneltest.Row{Method: http.MethodPost, Path: c.endpoint, Status: http.StatusOK, Captures: map[string]kerneltest.Capture{}}
 	for pointer, id := range c.made {
@@ -278,7 +283,7 @@ func (c call) row() kerneltest.Row {
 	return row
 }
 
-// repeatOperations runs the operations that an answer says were done.
+// repeatOperations returns a call that runs the operations that a recorded answer says were done.
 func repeatOperations(_, answer gjson.Result) []call {
 	done := answer.Get("data")
 	if done.IsObject() {
@@ -293,7 +298,7 @@ func repeatOperations(_, answer gjson.Result) []call {
 	return transact(transactions...)
 }
 
-// transact runs transactions.
+// transact returns a call that runs transactions.
 func transact(transactions ...object) []call {
 	if transactions == nil {
 		return nil
@@ -301,12 +306,12 @@ func transact(transactions ...object) []call {
 	return []call{{endpoint: "/api/transactions", body: object{"transactions": transactions, "reqId": 1, "app": "rec", "session": "rec1"}}}
 }
 
-// operations runs operations in one transaction.
+// operations returns a call that runs operations in one transaction.
 func operations(ops ...object) []call {
 	return transact(object{"doOperations": ops, "undoOperations": []any{}})
 }
 
-// cell sets the cell that a request names, none without a value.
+// cell returns the operation that sets the cell that a request names, or none if it has no value.
 func cell(database, named gjson.Result) []object {
 	if !named.Get("value").Exists() {
 		return nil
@@ -317,6 +322,7 @@ func cell(database, named gjson.Result) []object {
 	}}
 }
 
+// appended returns a call that appends a block, whose recorded id is made.
 func appended(parent, markdown, made string) call {
 	return call{
 		endpoint: "/api/block/appendBlock", body: object{"dataType": "markdown", "data": markdown, "parentID": parent},
@@ -324,6 +330,7 @@ func appended(parent, markdown, made string) call {
 	}
 }
 
+// removals returns calls that remove documents.
 func removals(ids ...string) []call {
 	var calls []call
 	for _, id := range ids {
@@ -332,7 +339,8 @@ func removals(ids ...string) []call {
 	return calls
 }
 
-// uploads are files that lie in the workspace, below a folder.
+// uploads returns calls that write files into the workspace. folder is the prefix that the recorded paths have, or
+// lack, before paths of the workspace.
 func uploads(folder string, paths gjson.Result, content string) []call {
 	var calls []call
 	for _, at := range paths.Array() {
@@ -345,9 +353,10 @@ func uploads(folder string, paths gjson.Result, content string) []call {
 	return calls
 }
 
-// idOf is the id of a document at a path.
+// idOf returns the id of the document at a path.
 func idOf(at gjson.Result) string { return strings.TrimSuffix(path.Base(at.Str), ".sy") }
 
+// idsOf returns the ids of the documents at paths.
 func idsOf(paths gjson.Result) []string {
 	var ids []string
 	for _, at := range paths.Array() {
@@ -356,7 +365,7 @@ func idsOf(paths gjson.Result) []string {
 	return ids
 }
 
-// longBodies are requests that were too long to keep; the recording has their hashes.
+// longBodies are request bodies that were too long to be recorded, by step. The recordings have their hashes.
 var longBodies = map[string]func() string{
 	"limits#4": func() string {
 		return `{"dataType": "markdown", "data": "` + strings.Repeat("word ", 20_000) + `", "parentID": "20261121033257-joqx2pu"}`
@@ -370,7 +379,7 @@ var longBodies = map[string]func() string{
 	"limits#28": func() string { return `{"stmt": "select 1 as x -- ` + strings.Repeat("c", 200_000) + `"}` },
 }
 
-// withBody puts the body back into a row that was recorded without.
+// withBody puts the body into a row that was recorded without it, and checks its hash.
 func withBody(t *testing.T, row kerneltest.Row) kerneltest.Row {
 	long := longBodies[name(row)]
 	if long == nil {

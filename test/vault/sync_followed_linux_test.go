@@ -15,13 +15,14 @@ import (
 	"collie/test/binary"
 )
 
-// followed is a folder that a gateway keeps equal with a notebook.
+// followed is a folder that a gateway keeps equal with a notebook of the vault.
 type followed struct {
 	t                 *testing.T
 	collie, home, dir string
 	serve             *exec.Cmd // the gateway, nil if none runs
 }
 
+// newFollowed makes a folder with files, has it followed, and starts the gateway.
 func newFollowed(t *testing.T, files int) *followed {
 	t.Helper()
 	f := &followed{t: t, collie: binary.Build(t, binary.Collie), home: t.TempDir(), dir: filepath.Join(t.TempDir(), "notes")}
@@ -34,6 +35,7 @@ func newFollowed(t *testing.T, files int) *followed {
 	return f
 }
 
+// start starts the gateway.
 func (f *followed) start() {
 	f.t.Helper()
 	f.serve = exec.Command(f.collie, "--home", f.home, "serve", "--http", "127.0.0.1:0")
@@ -42,15 +44,16 @@ func (f *followed) start() {
 	}
 }
 
-// kill ends the gateway at once.
+// kill kills the gateway, if one runs.
 func (f *followed) kill() {
 	if f.serve != nil {
 		_ = f.serve.Process.Kill()
-		_ = f.serve.Wait() // that it was killed is meant
+		_ = f.serve.Wait() // the error says that it was killed
 		f.serve = nil
 	}
 }
 
+// run runs a command and returns its output. A partial success is fine.
 func (f *followed) run(args ...string) string {
 	f.t.Helper()
 	out, err := exec.CommandContext(f.t.Context(), f.collie, append([]string{"--home", f.home}, args...)...).Output()
@@ -60,6 +63,7 @@ func (f *followed) run(args ...string) string {
 	return string(out)
 }
 
+// write writes a file of the folder.
 func (f *followed) write(name, text string) {
 	f.t.Helper()
 	at := filepath.Join(f.dir, name)
@@ -68,6 +72,7 @@ func (f *followed) write(name, text string) {
 	}
 }
 
+// read returns the text of a file of the folder, or the error.
 func (f *followed) read(name string) string {
 	text, err := os.ReadFile(filepath.Join(f.dir, name))
 	if err != nil {
@@ -76,7 +81,7 @@ func (f *followed) read(name string) string {
 	return string(text)
 }
 
-// note returns what the tool for notes reads at a path.
+// note returns the document at a path, as `collie fs read` prints it, or the error.
 func (f *followed) note(at string) string {
 	out, err := exec.CommandContext(f.t.Context(), f.collie, "--home", f.home, "fs", "read", at).CombinedOutput()
 	if err != nil {
@@ -85,8 +90,9 @@ func (f *followed) note(at string) string {
 	return string(out)
 }
 
-// TestSyncFollowed edits a folder that a gateway follows, and its notebook: what was done on one side arrives at the other, also after the gateway
-// was killed in the middle. More deletions than the bound wait for a person.
+// TestSyncFollowed edits a folder that a gateway follows, and its notebook. Each edit arrives on the other side, also
+// after the gateway was killed during a sync. If more files are deleted than the bound allows, the deletions wait for
+// a person.
 func TestSyncFollowed(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t, 40)
@@ -126,13 +132,13 @@ func TestSyncFollowed(t *testing.T) {
 	}
 }
 
-// TestSyncIdleCost has a gateway that follows many files cost next to nothing while nothing happens.
+// TestSyncIdleCost: a gateway that follows many files uses next to no processor time while nothing changes.
 func TestSyncIdleCost(t *testing.T) {
 	t.Parallel()
 	f := newFollowed(t, await.Fewer(2000))
 	f.write("d1/Page 1.md", "# Page 1\n\nfrom the folder\n")
 	await.Until(t, "the folder is followed", func() bool { return strings.Contains(f.note("/notes/d1/Page 1"), "from the folder") })
-	const quiet, bound = 10 * time.Second, 0.05 // of a core: five times what a quiet minute with 10,000 files may take
+	const quiet, bound = 10 * time.Second, 0.05 // bound is a share of one core, five times what is promised for 10,000 files
 	last := f.processorTime()
 	await.Until(t, "the gateway comes to rest", func() bool {
 		before := last
@@ -148,7 +154,7 @@ func TestSyncIdleCost(t *testing.T) {
 	}
 }
 
-// processorTime is what the gateway has used so far.
+// processorTime returns the processor time that the gateway has used so far.
 func (f *followed) processorTime() time.Duration {
 	f.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", f.serve.Process.Pid))

@@ -13,9 +13,9 @@ import (
 	"collie/test/binary"
 )
 
-// TestSyncKilled kills `collie vault sync` at a moment of its run, again and again, while files are changed between the runs.
-// No file is touched that nobody changed, none is doubled, a link out of the folder stays a link, and once a run
-// comes to its end both sides are equal and the next one has nothing to do.
+// TestSyncKilled kills `collie vault sync` at different moments of its run, again and again, and changes files
+// between the runs. No unchanged file is touched, none is doubled, and a link out of the folder stays a link. Once a
+// run ends by itself, both sides are equal and the next run has nothing to do.
 func TestSyncKilled(t *testing.T) {
 	t.Parallel()
 	collie, home := binary.Build(t, binary.Collie), t.TempDir()
@@ -87,7 +87,7 @@ func TestSyncKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		part := float64(i+1) / float64(*rounds+1) // of the way to twice what a run takes; early moments are met more often
+		part := float64(i+1) / float64(*rounds+1) // grows from 0 to 1; its square puts more kills early in a run than late
 		kill := time.AfterFunc(time.Duration(2*part*part*float64(whole)), func() { _ = cmd.Process.Kill() })
 		if err := cmd.Wait(); err != nil && exitCode(err) == -1 {
 			died++
@@ -114,6 +114,7 @@ func TestSyncKilled(t *testing.T) {
 // partial is the exit code of a command that succeeded only in part, such as with a link that was left out.
 const partial = 6
 
+// exitCode returns the exit code in err: -1 for a killed process, -2 if err is not about an exit.
 func exitCode(err error) int {
 	if exit, is := err.(*exec.ExitError); is { //nolint:errorlint // it is what exec returns
 		return exit.ExitCode()

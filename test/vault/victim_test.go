@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// victimFile names, in the environment of a process of this test, the vault that it works on until it is
-	// killed; victimJob names its task.
+	// victimFile and victimJob are environment variables that make the test binary a victim: a process that does a job on
+	// the vault at a path until the test kills it.
 	victimFile = "COLLIE_TEST_VAULT"
 	victimJob  = "COLLIE_TEST_JOB"
 )
 
-// The jobs. Each prints a line for whatever was acknowledged.
+// The jobs of a victim. It prints a line for each thing that the vault has acknowledged.
 const (
 	jobWrite  = "write"  // changes of all kinds
-	jobBackup = "backup" // one backup after the other beside the file, while it writes
-	jobCheck  = "check"  // one check after the other, while it writes
+	jobBackup = "backup" // one backup after the other beside the file, and changes at the same time
+	jobCheck  = "check"  // one check after the other, and changes at the same time
 	jobCreate = "create" // large documents
 	jobImport = "import" // the folder notes beside the file
 	jobOpen   = "open"   // nothing but open the file, with the welcome notebook
@@ -37,7 +37,7 @@ const (
 // bulk is the number of paragraphs in a large document.
 const bulk = 300
 
-// work does a job until the process is killed.
+// work does a job until the process is killed. It returns an exit code if the job fails.
 func work(job, file string) int {
 	var o vault.Options
 	if job == jobOpen {
@@ -89,13 +89,13 @@ func work(job, file string) int {
 		await.Moment(time.Hour)
 	case jobOpen:
 		print("opened")
-		await.Moment(time.Hour) // with nothing to wait for, the runtime would end it
+		await.Moment(time.Hour) // waiting for errs alone would be a deadlock, which ends the process
 	}
-	fmt.Fprintln(os.Stderr, <-errs) // the tasks do not end by themselves
+	fmt.Fprintln(os.Stderr, <-errs) // the jobs do not end without an error
 	return 1
 }
 
-// forever calls fn repeatedly with the number of the call.
+// forever calls fn again and again, with the number of the call. An error ends the process.
 func forever(fn func(i int) error) {
 	for i := 0; ; i++ {
 		if err := fn(i); err != nil {
@@ -105,7 +105,7 @@ func forever(fn func(i int) error) {
 	}
 }
 
-// createLarge makes one large document.
+// createLarge makes the large document with number i, and prints its id.
 func createLarge(v *vault.Vault, i int, print say) error {
 	c := newClient(v)
 	list, err := c.ask(context.Background(), "/api/notebook/lsNotebooks", map[string]any{})
@@ -122,7 +122,7 @@ func createLarge(v *vault.Vault, i int, print say) error {
 	return err
 }
 
-// victim is a process that will be killed.
+// victim is a process that does a job until the test kills it.
 type victim struct {
 	cmd            *exec.Cmd
 	printed, wrong shared
@@ -168,7 +168,7 @@ func (v *victim) acknowledges(t *testing.T) {
 // kill kills the process and returns what it printed.
 func (v *victim) kill(t *testing.T) string {
 	t.Helper()
-	_ = v.cmd.Process.Kill() // it may have ended by itself, and has said why
+	_ = v.cmd.Process.Kill() // fails if the process has ended; it has then printed why
 	_ = v.cmd.Wait()
 	if text := strings.TrimSpace(v.wrong.String()); text != "" {
 		t.Fatalf("a process failed: %s", text)

@@ -16,11 +16,11 @@ import (
 // writers is how many goroutines of a victim write at once.
 const writers = 4
 
-// say prints a whole line.
+// say prints a line, whole even if several goroutines print.
 type say func(line string)
 
-// startWriting makes changes of all kinds and prints a line for each acknowledged one. The channel receives
-// the error of the first goroutine that ends.
+// startWriting starts goroutines that make changes of all kinds and print a line for each acknowledged one. The
+// channel receives the errors with which they end.
 func startWriting(v *vault.Vault, print say) <-chan error {
 	errs := make(chan error, writers)
 	for n := range writers {
@@ -31,7 +31,8 @@ func startWriting(v *vault.Vault, print say) <-chan error {
 	return errs
 }
 
-// write changes the vault for ever. Each change prints what must be found afterwards, by a unique word.
+// write makes one change after the other until one fails. For each it prints what must be found afterwards, with a
+// word that is unique.
 func write(ctx context.Context, c client, name string, say say) error {
 	list, err := c.ask(ctx, "/api/notebook/lsNotebooks", map[string]any{})
 	if err != nil {
@@ -91,21 +92,21 @@ func reached(word, acknowledged string) bool {
 	return name == wantName && err == nil && wantErr == nil && n >= want
 }
 
-// promises are the writes that a process acknowledged before it was killed.
+// promises are the writes that were acknowledged before processes were killed.
 type promises struct {
 	text    map[string]string // word by block
-	attr    map[string]string // the last one by block
-	title   map[string]string // the last one by document
+	attr    map[string]string // last value by block
+	title   map[string]string // last title by document; "" if it was not renamed
 	perhaps map[string]bool   // blocks that were being deleted
-	gone    map[string]bool
-	counted int
+	gone    map[string]bool   // deleted blocks
+	counted int               // all of them
 }
 
 func newPromises() *promises {
 	return &promises{map[string]string{}, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]bool{}, 0}
 }
 
-// read parses the output of a process. An incomplete last line is not a promise.
+// read adds what a process has printed. An incomplete last line is not a promise.
 func (p *promises) read(out string) error {
 	complete := out[:strings.LastIndex(out, "\n")+1]
 	lines := bufio.NewScanner(strings.NewReader(complete))
