@@ -29,6 +29,7 @@ type registry struct {
 	downloads   atomic.Int64
 }
 
+// newRegistry serves the package, packed from the program fake.
 func newRegistry(t *testing.T, fake string) *registry {
 	t.Helper()
 	program, err := os.ReadFile(fake)

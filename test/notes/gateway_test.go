@@ -33,6 +33,7 @@ type gateway struct {
 	files   string // the local folder that calls may use
 }
 
+// newGateway starts a gateway to a workspace, with every action switched on.
 func newGateway(t testing.TB, w *workspace) *gateway {
 	t.Helper()
 	config := map[string]any{}

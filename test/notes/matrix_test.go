@@ -131,6 +131,7 @@ type matrix struct {
 	changes, previews bool
 }
 
+// test runs the checks for the kind of the case.
 func (m *matrix) test() {
 	switch m.kind {
 	case needs:

@@ -84,6 +84,7 @@ type pair struct {
 	ran, refused  int
 }
 
+// newPair makes the two workspaces, with level r for the shut notebook.
 func newPair(t testing.TB) *pair {
 	t.Helper()
 	p := &pair{sent: map[string]bool{}, seen: map[string]string{}}

@@ -8,6 +8,7 @@ import (
 	"collie/test/port"
 )
 
+// Addresses differ, are free, and have ports that systems do not give out.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

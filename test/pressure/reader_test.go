@@ -35,6 +35,7 @@ type slowReader struct {
 	read  int
 }
 
+// Read waits until the bytes that it returns are due.
 func (s *slowReader) Read(b []byte) (int, error) {
 	const step = 64 << 10
 	n, err := s.r.Read(b[:min(len(b), step)])

@@ -31,6 +31,8 @@ type result struct {
 
 func (r *result) failed() bool { return len(r.silent)+len(r.lost)+len(r.restless) > 0 }
 
+// print writes a summary, and everything that is wrong. With verbose it also writes the problems that the import has
+// reported.
 func (r *result) print(out io.Writer, verbose bool) {
 	fmt.Fprintf(out, "%s: %d files, %d lines, %d changed: %d listed, %d announced by kind, %d unannounced; %d words lost, %d files differ in the second round\n",
 		filepath.Base(r.dir), r.files, r.lines, r.changed, r.listed, r.changed-r.listed-len(r.silent), len(r.silent), len(r.lost), len(r.restless))

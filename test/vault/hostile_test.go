@@ -36,6 +36,7 @@ type target struct {
 	box, doc string // ids of the notebook and the document
 }
 
+// newTarget makes a vault with a notebook and a document.
 func newTarget(t *testing.T) target {
 	t.Helper()
 	v := target{dir: t.TempDir()}
