@@ -14,7 +14,7 @@ import (
 	"collie/test/gateway"
 )
 
-// server adds an MCP server to the settings and waits until it runs.
+// server makes g the only MCP server in the settings, and waits until it runs.
 func (s *story) server(g gateway.Server) {
 	s.Helper()
 	s.servers(g)

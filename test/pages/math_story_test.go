@@ -9,8 +9,8 @@ import (
 	"collie/test/fakellm/provider"
 )
 
-// Formulas in each of the four notations are typeset, and prices stay as they are. The code that typesets them is
-// loaded with the first formula.
+// Formulas are typeset, inline and as blocks, and prices stay as they are. The code that typesets them is loaded with
+// the first formula.
 func TestFormulas(t *testing.T) {
 	t.Parallel()
 	s := tell(t, provider.Turn{Say: strings.Join([]string{
