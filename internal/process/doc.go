@@ -12,6 +12,6 @@
 //     the reaper left behind.
 //   - [WatchParent] tells a gateway that the program it works for has gone.
 //
-// The package knows nothing of what is said over the pipes. It is the only one that imports os/exec. On Unix
+// The package knows nothing of what is said over the pipes. No other package imports os/exec, except helpers of tests. On Unix
 // it cannot reach a process that leaves its group (setsid).
 package process

@@ -194,8 +194,8 @@ func (p *Process) Tail(n int) []string { return p.tail.Lines(n) }
 
 // Stop ends the process by the steps of [Ladder]. It returns when no process of the group is left and both
 // output pipes have ended, for which it waits at most another 500 ms. If ctx ends, SIGKILL follows at once.
-// Stop may be called after the process has ended. A second call waits for the first, and the end of its ctx
-// hurries that one too. The only error is that something survived SIGKILL for 5 s.
+// Stop may be called after the process has ended. A second call waits for the same end, and if its ctx ends,
+// SIGKILL follows at once too. The only error is that something survived SIGKILL for 5 s.
 func (p *Process) Stop(ctx context.Context) error {
 	p.stop()
 	select {
@@ -295,8 +295,8 @@ func (p *Process) waitFor(d time.Duration, ch <-chan struct{}) {
 	}
 }
 
-// awaitEmpty waits until the leader is reaped and the group empty. It reports false if d passes or now is closed
-// before.
+// awaitEmpty waits until the leader is reaped and the group is empty. It returns false if d passes or now is closed
+// first.
 func (p *Process) awaitEmpty(d time.Duration, reaped, now <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -51,7 +51,7 @@ type Reaper struct {
 
 	mu      sync.Mutex
 	groups  map[int]int64  // group → start time of its leader, 0 = unknown
-	current *reaperProcess // nil until the first Ready
+	current *reaperProcess // nil until a reaper process is first needed
 }
 
 // reaperProcess is one running reaper process.
@@ -81,8 +81,8 @@ func (r *Reaper) ensureStarted() error {
 	return r.ready()
 }
 
-// Add lists a group that the reaper process ends when this program dies. After an error the group is still
-// listed, and the next successful call passes it on.
+// Add lists a group that the reaper process ends when this program dies. If sending it fails, the group is still
+// listed, and the next successful call passes it on. A closed Reaper lists nothing and returns errReaperClosed.
 func (r *Reaper) Add(pgid int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +143,7 @@ func (r *Reaper) closed() bool {
 	}
 }
 
-// ready starts a reaper process if none runs, and sends it the whole list.
+// ready starts a reaper process if none runs, and sends it the whole list. The caller holds r.mu.
 func (r *Reaper) ready() error {
 	switch {
 	case !needsReaper:
@@ -171,7 +171,7 @@ func (r *Reaper) ready() error {
 }
 
 // sendLine writes one line to the reaper process. If that fails it starts a new one, which gets the whole list
-// and so needs no line.
+// and so needs no line. The caller holds r.mu.
 func (r *Reaper) sendLine(line string) error {
 	if r.current != nil && !r.current.dead() {
 		if r.current.write(line) == nil {
@@ -243,7 +243,7 @@ func reaperLine(pgid int, start int64) string {
 	return "+" + strconv.Itoa(pgid) + " " + strconv.FormatInt(start, 10) + "\n"
 }
 
-// reaperGrace is the time between SIGTERM and SIGKILL to a group.
+// reaperGrace is how long the reaper process waits between SIGTERM and SIGKILL to a group.
 const reaperGrace = 3 * time.Second
 
 // ReaperCommand is the only argument of this program when it runs as the reaper. Its value must not change: a

@@ -4,6 +4,9 @@ package process
 
 import "errors"
 
+// This file says what is known about processes on Unix systems other than Linux and macOS, which is nothing.
+
+// procState has the fields that the shared Unix code reads. They are never set.
 type procState struct {
 	zombie bool
 	start  int64
@@ -13,6 +16,7 @@ type procState struct {
 // gateway; only the reaper protects.
 func readState(int) (procState, error) { return procState{}, errors.ErrUnsupported }
 
+// members returns true: whether a group has running processes cannot be found out.
 func members(int) bool { return true }
 
 func bootID() string { return "" }

@@ -4,6 +4,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// This file asks the kernel of macOS what it knows about processes.
+
 // zombie is SZOMB of sys/proc.h.
 const zombie = 5
 

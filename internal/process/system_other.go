@@ -20,4 +20,5 @@ func GroupMemory(groups []int) map[int]uint64 {
 	return out
 }
 
+// oomKills returns -1, unknown: only Linux counts out-of-memory kills.
 func oomKills() int64 { return -1 }

@@ -118,7 +118,7 @@ func processorTime() (time.Duration, bool) {
 // needsReaper says whether this platform needs a [Reaper].
 const needsReaper = true
 
-// detach starts the reaper in its own session, so that signals to ours do not reach it.
+// detach makes a command start in a session of its own, so that signals to our session do not reach it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // executable returns path if it is a file this user may execute.

@@ -157,6 +157,7 @@ func ticks(t windows.Filetime) time.Duration {
 // needsReaper says whether this platform needs a [Reaper].
 const needsReaper = false
 
+// detach does nothing: Windows has no sessions in the sense of Unix.
 func detach(*exec.Cmd) {}
 
 // executable returns path, or else path with the first extension in PATHEXT for which a file exists.

@@ -37,7 +37,7 @@ type autoViews struct {
 	closed    bool
 	byProfile map[string]Choice
 
-	saving sync.Mutex // held while a method of store runs
+	saving sync.Mutex // held while store saves or clears
 }
 
 // views returns the views chosen for a profile at this budget, nil if there are none.

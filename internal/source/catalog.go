@@ -76,7 +76,7 @@ type Catalog struct {
 
 	notices       changeNotifier
 	sessions      sessionList
-	hasSessions   func() bool // of people, made once: every list is handed it
+	hasSessions   func() bool // sessions.isAttended, made once because every List passes it on
 	subscriptions subscriptions
 	indexes       indexBuilder
 	levels        levels
@@ -254,7 +254,7 @@ func (c *Catalog) AwaitKnown(ctx context.Context, kind tool.ListKind) {
 // since it may be theirs. It counts from New.
 const useWait = 2 * time.Second
 
-// pendingSource is a source that does not know its list of a kind yet. soon is closed once it does.
+// pendingSource is a source that does not know its list of a kind yet. ready is closed once it does.
 type pendingSource struct {
 	name  string
 	ready <-chan struct{}
@@ -282,7 +282,7 @@ func (s *snapshot) pendingSources(kind tool.ListKind) []pendingSource {
 }
 
 // awaitOwner waits for the starting source that a name seems to belong to by its prefix. Without such a source it
-// waits for all starting sources, until useWait after New. It reports whether it waited for any.
+// waits for all starting sources, until useWait after New. It reports whether any source was still starting.
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
 	list := c.snapshot().pendingSources(kind)
 	for _, told := range list {

@@ -24,8 +24,8 @@ const (
 	maxSignatures = 800
 	// maxValues bounds the enum of an argument that is merged from several actions.
 	maxValues = 4
-	// maxNamed bounds the actions listed in the enum of a grouped tool, since model APIs accept fewer than a
-	// thousand values. The help action lists the rest.
+	// maxNamed is the number of actions from which a grouped tool has no enum of them, since model APIs accept fewer
+	// than a thousand values. The help action lists them all.
 	maxNamed = 500
 )
 
@@ -155,7 +155,7 @@ func groupDescription(t *tool.Tool, actions []*tool.Action, help string) string 
 	common := slices.ContainsFunc(actions, func(a *tool.Action) bool { return a.Common })
 	limit := 120
 	if common {
-		limit = 300 // a signature was written for this place, so it may be longer
+		limit = 300 // such a Tool has a description written for this place
 	}
 	if about := firstLine(t.Description, limit); about != "" {
 		b.WriteString(about + "\n")

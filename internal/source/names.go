@@ -38,7 +38,7 @@ type nameRequest struct {
 	owner    string // name of the Tool or server
 	prefix   string
 	original string
-	alias    string // what a person calls it instead; empty for nothing
+	alias    string // the name that a person has given it instead; empty if none
 	// fixed is set for our own names: they stay as they are, and others give way.
 	fixed bool
 }

@@ -25,6 +25,7 @@ type changeNotifier struct {
 	deliver sync.Mutex // held while watchers are called, so that calls are serial
 }
 
+// watch calls f for each notice until stop is called. stop returns when a call of f in progress has ended.
 func (n *changeNotifier) watch(f func(tool.Change)) (stop func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,6 +44,7 @@ func (n *changeNotifier) watch(f func(tool.Change)) (stop func()) {
 	}
 }
 
+// send calls all watchers with one notice, one after the other.
 func (n *changeNotifier) send(ch tool.Change) {
 	n.deliver.Lock()
 	defer n.deliver.Unlock()
@@ -57,7 +59,8 @@ func (n *changeNotifier) send(ch tool.Change) {
 	}
 }
 
-// list records that a list has changed. Watchers hear of it once no further change has come for the quiet time.
+// list records that a list has changed. Watchers hear of it when the quiet time has passed since the first change that
+// they have not heard of; all changes until then are one notice for each kind.
 func (n *changeNotifier) list(kind tool.ChangeKind) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,6 +82,7 @@ func (n *changeNotifier) all() {
 	}
 }
 
+// flush sends the gathered notices when the timer fires.
 func (n *changeNotifier) flush() {
 	n.mu.Lock()
 	pending := n.pending

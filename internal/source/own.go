@@ -106,7 +106,7 @@ func isUnreachable(err error) bool {
 }
 
 // notFound reports whether a source said that it has no such resource. Legacy revisions of MCP have the code -32002
-// for it; 2026-07-28 uses invalid params (-32602).
+// for it; 2026-07-28 uses invalid params (-32602). A server without resources answers -32601 (method not found).
 func notFound(err error) bool {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return e.Code == -32002 || e.Code == -32602 || e.Code == -32601

@@ -53,7 +53,8 @@ var (
 		`"args":{"type":"object","description":"its arguments","additionalProperties":true}},"required":["name"],"additionalProperties":false}`)
 )
 
-// searchTool is the Tool to which calls of the three search tools are recorded.
+// searchTool is the Tool under which calls of collie_find and collie_describe are recorded. A call of collie_call is
+// recorded under the tool that it calls.
 var searchTool = tool.Tool{Name: "collie"}
 
 // searchTools holds what a profile shows behind the search tools.

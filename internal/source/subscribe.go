@@ -97,7 +97,7 @@ func (c *Catalog) Unsubscribe(ctx context.Context, _, uri string) error {
 }
 
 // subscribedSource returns the source that sends updates of a resource, and its own URI for it: the owner of the URI,
-// else the first source that accepts the subscription.
+// else the first source of the profile that takes subscriptions and may know URIs that it does not list.
 func (c *Catalog) subscribedSource(profile, uri string) (tool.Peer, string, error) {
 	call := tool.Call{Request: tool.Request{Kind: tool.KindRead, Name: uri, Profile: profile}}
 	s := c.snapshot()
@@ -150,8 +150,8 @@ type levels struct {
 // logLevels are the levels of MCP, the most verbose first.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// SetLevel sets the log level that holder wants; an empty level withdraws it. Sources are then told the most verbose
-// level that any holder wants.
+// SetLevel sets the log level that holder, such as a session, wants; an empty level withdraws it. If the most verbose
+// level that any holder wants changes by that, sources are told the new one.
 func (c *Catalog) SetLevel(ctx context.Context, holder any, level string) error {
 	n := slices.Index(logLevels, level)
 	if n < 0 && level != "" {

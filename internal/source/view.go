@@ -30,8 +30,8 @@ type view struct {
 	templates         []templateTarget
 	fallbackReaders   []tool.Source // sources that may know URIs that no list names, in order
 	names             []string      // names of the listed tools, in order
-	search            *searchTools  // what is behind the search tools; nil for nothing
-	shown             atomic.Bool   // a client has been shown it
+	search            *searchTools  // the tools that the search tools stand for; nil if there are none
+	shown             atomic.Bool   // a client has been sent its list of tools
 	hasUnsavedChoices atomic.Bool   // has chosen views that are not stored yet
 }
 
@@ -65,6 +65,7 @@ type templateTarget struct {
 	pattern *uritemplate.Template
 }
 
+// newView builds what the profile p, called name, sees of s.
 func newView(s *snapshot, name string, p *Profile) *view {
 	v := &view{
 		name: name, profile: *p, lists: map[tool.ListKind]func() (json.RawMessage, uint64){}, tools: map[string]target{}, switchedOff: map[string]target{},
@@ -82,7 +83,7 @@ func newView(s *snapshot, name string, p *Profile) *view {
 }
 
 // addTools builds the list of tools in the order of the sources: an entry for each action of a flat Tool, one for
-// each grouped Tool, and at the end the three search tools.
+// each grouped Tool, and at the end the three search tools if they stand for any Tool.
 func (v *view) addTools(s *snapshot, p *Profile) {
 	most := 3 // of the search tools
 	for _, o := range s.offers {
@@ -241,6 +242,8 @@ func (v *view) addResources(s *snapshot, p *Profile) {
 	v.lists[tool.ListTemplates] = s.catalog.servedLists.once(templates.bytes)
 }
 
+// addPrompts builds the list of prompts. Names are chosen as if the profile hid none, so a prompt has the same name in
+// all profiles.
 func (v *view) addPrompts(s *snapshot, p *Profile) {
 	var want []nameRequest
 	var targets []target

@@ -55,23 +55,23 @@ var lengthNorm = [fields]float32{inName: 0.4, inTitle: 0.4, inHead: 0.5, inBody:
 const (
 	// saturation is BM25's k1: the larger it is, the more each repetition of a word in a document still adds.
 	saturation = 2.2
-	// synonymFactor is the factor for a word of the same meaning, similar the one for a word that only looks alike.
+	// synonymFactor is the factor for a word of the same meaning, similarFactor the one for a word that only looks alike.
 	synonymFactor, similarFactor = 0.8, 0.5
-	// commonFactor is the factor for a word of everyday English, crossing the one for a pair of characters that is not a
-	// known word.
+	// commonFactor is the factor for a word of everyday English, pairFactor the one for a pair of Chinese characters that
+	// is not a known word.
 	commonFactor, pairFactor = 0.4, 0.3
 	// coverageWeight is the weight of having many different words of the question, compared with having one of them
-	// often. named is the weight of the share of the name that the question explains.
+	// often. nameCoverageWeight is the weight of the share of the name that the question explains.
 	coverageWeight, nameCoverageWeight = 0.45, 0.36
-	// sameVerbFactor is the factor for an action with the verb of the question, differs the one where only one of the
-	// two is a read.
+	// sameVerbFactor is the factor for an action with the verb of the question, otherVerbFactor the one where only one of
+	// the two is a read.
 	sameVerbFactor, otherVerbFactor = 1.1, 0.95
 	// maxRarity bounds the weight that a word gets for being rare.
 	maxRarity = 4.7
 	// mentionWeight is the weight from which on a document counts as being about a word, and not just mentioning it.
 	mentionWeight = 2.6
-	// repeatFactor is the factor when a word of a document matches a second word of the question, foreign the one for a
-	// match across languages.
+	// repeatFactor is the factor when a word of a document matches a second word of the question, otherServerFactor the
+	// one for a Chinese word of the question that matches an English word.
 	repeatFactor, otherServerFactor = 0.17, 0.8
 	// verbWordFactor is the factor for words that name an act rather than its object.
 	verbWordFactor = 0.6
@@ -306,8 +306,8 @@ func (x *Index) addWord(s *scores, word *queryWord, variants []variant) {
 	s.touched = s.touched[:0]
 }
 
-// hits returns the documents that have a score. It lowers the score of those that lack words of the question, in their
-// text or in their name, and of those with another verb than the question.
+// hits returns the documents that have a score. It lowers the score of those that lack words of the question and of
+// those with other words in their name, and multiplies it by verbFactor.
 func (x *Index) hits(s *scores, wanted verbSet) (hits []Hit) {
 	for d, t := range s.total {
 		if t > 0 {

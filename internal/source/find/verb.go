@@ -60,7 +60,8 @@ func verbsOf(words []string) verbSet {
 
 var questionVerbs = set("which what who whom whose where how look see show check 哪些 哪个 多少 什么 看 看看 有哪些 谁 几个")
 
-// verbFactor returns the factor for an action that does one thing where the question asks for another. 1 changes nothing.
+// verbFactor returns the factor for an action whose name has the kinds done, where the question asks for the kinds
+// asked. It is 1 if either is unknown.
 func verbFactor(asked, done verbSet) float64 {
 	switch {
 	case asked == 0 || done == 0:

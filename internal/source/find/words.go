@@ -55,7 +55,7 @@ type queryWord struct {
 	parts  []string // for a Chinese word of more than two characters: its pairs
 }
 
-// parseQuestion splits a question into words to search for. all has every word in order, idle ones too, for verbsOf.
+// parseQuestion splits a question into words to search for. all has every word in order, stop words too, for verbsOf.
 func parseQuestion(text string) (words []queryWord, all []string) {
 	add := func(a queryWord) {
 		for i := range words {
@@ -80,7 +80,7 @@ func parseQuestion(text string) (words []queryWord, all []string) {
 			add(queryWord{word: stem, raw: raw, weight: 1})
 		}
 	}, func(run string) {
-		var inside [256]bool // the pair at this byte is part of a known word, or touches an idle one
+		var inside [256]bool // the pair at this byte is part of a known word, or touches a stop word
 		at := 0
 		segments(run, func(word string, known bool) {
 			from := at
@@ -291,7 +291,7 @@ help able d s t m okay ok hi hey thanks thank
 现在 目前 然后 先 已经 正在 刚才 刚刚 上 上面 中 来 去 会不会 应该 如果 的话 指定 调用 接口 本接口 身份 相关 使用 进行 支持 这样 那样 怎 啥
 `)
 
-// commonWords words are everyday English: that few tools have such a word makes it no better a match.
+// commonWords are words of everyday English: a match of one says little, even if few tools have it.
 var commonWords = set(`
 which who
 make makes made making take takes took taken taking put puts putting come comes came go goes going went gone give gives gave given
@@ -316,7 +316,7 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// irregularStem returns the stem of words whose endings do not tell it.
+// irregularStem maps forms of a word that the stemmer does not recognize, and abbreviations, to the base form.
 var irregularStem = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(`
@@ -419,6 +419,7 @@ var phraseReplacer = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
+// phrases has a word on each line, and the phrases that it replaces.
 const phrases = `
 count: how many, number of
 size: how much, how big, how large

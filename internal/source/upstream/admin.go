@@ -51,7 +51,7 @@ func (s *Server) Status() tool.ServerStatus {
 	return st
 }
 
-// logs returns the last lines that the server wrote to stderr, or to stdout without being a message.
+// logs returns the last lines that the server wrote to stderr, and those on stdout that are not MCP messages.
 func (s *Server) logs() []process.Entry { return s.output.Entries() }
 
 // Tail yields the logged lines that match f, of this run and earlier ones. With f.Follow it goes on with new lines

@@ -33,7 +33,7 @@ func (known knownEras) after(c *mcp.Client) knownEras {
 		return speaksModern
 	case c.NotModern:
 		return speaksLegacy
-	case known == speaksModern: // this connection has just shown that the other one is spoken as well
+	case known == speaksModern: // this connection shows that the server speaks legacy too; modern was not tried
 		return ""
 	}
 	return known
@@ -73,8 +73,8 @@ func (p *slots) slotOf(want slot) slot {
 	return want
 }
 
-// needsOwnConn reports whether callers whose era differs from the primary connection's get another connection: if
-// the server speaks both eras, or if that is still unknown.
+// needsOwnConn reports whether callers of an era that differs from the primary connection's get another connection: if
+// the server speaks both eras, or if that is still unknown and the callers are modern.
 func (p *slots) needsOwnConn(era mcp.Era) bool {
 	return p.eras.spoken == speaksBoth || p.eras.spoken == "" && era == mcp.Modern && p.settings().Protocol == "auto"
 }

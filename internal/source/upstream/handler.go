@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file handles the notifications that a server sends. Its requests are handled in ask.go.
+
 var _ mcp.Handler = (*conn)(nil)
 
 // Notification handles a notification from the server.

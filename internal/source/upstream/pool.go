@@ -10,8 +10,8 @@ import (
 
 // This file holds the connections of a server: one for all clients, or further ones for an era or a session.
 
-// pool holds the connections of a server under a lock of its own. Whoever holds it may call the supervisor and the
-// listing, which never call back while they hold their own locks.
+// pool holds the connections of a server under a lock of its own. Code that holds the lock may call the supervisor and
+// the listing, because they never call back while they hold their own locks.
 type pool struct {
 	mu    sync.Mutex
 	slots slots

@@ -55,7 +55,8 @@ func (d redactingHandler) attr(a slog.Attr) slog.Attr {
 	return a
 }
 
-// redact masks the secrets of the server's entry in a text.
+// redact masks the secrets of the server's entry in a text. Secrets of fewer than 4 bytes stay, because they would match
+// by chance.
 func (s *Server) redact(text string) string {
 	for _, secret := range s.settings().Secrets {
 		if len(secret) >= 4 {

@@ -49,7 +49,7 @@ type identity struct {
 	name          string
 	invalidReason string // why the entry is invalid; empty if it is valid
 	offReason     string // why the server must not run, as a stable code; empty if it may
-	hash          string // identifies the server; empty if the entry is invalid
+	hash          string // identifies the server; empty if the entry is invalid or offReason is set
 	conf          atomic.Pointer[entry.Entry]
 }
 

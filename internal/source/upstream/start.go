@@ -85,8 +85,8 @@ func (c *conn) learnRest() {
 	}
 }
 
-// probeModern asks a stateless legacy server whether it speaks the modern era. Without a session a server cannot ask
-// back in the legacy era, so if it does, all clients are served in the modern one.
+// probeModern finds out whether a legacy server that keeps no sessions speaks the modern era too. Without a session a
+// server cannot ask back in the legacy era, so if it speaks the modern one, that serves all clients.
 func (c *conn) probeModern() {
 	s := c.server
 	p := s.pool.lock()

@@ -24,8 +24,8 @@ func (s *Server) setState(state tool.State, reason, detail string) {
 	s.supervisor.Tell(func(m *supervise.Machine, now time.Time) { m.Enter(now, state, reason, s.redact(detail)) })
 }
 
-// enterFor does what enter does if c is still the primary connection. Otherwise the state is already about a newer
-// one.
+// enterFor does what setState does if c is still the primary connection. Otherwise the state is about a newer
+// connection already.
 func (c *conn) enterFor(state tool.State, reason, detail string) {
 	s := c.server
 	p := s.pool.lock()
@@ -180,8 +180,8 @@ func (c *conn) watchEnd() {
 }
 
 // stopUnused stops the server if nobody has needed it for idleTimeout. Calls in flight, questions that wait for a
-// person and subscriptions keep it running. Connections of single sessions are closed one by one, since nothing tells
-// when a session ends.
+// person and subscriptions keep it running. Connections of single sessions are closed one by one, each when it has been
+// quiet for that time.
 func (s *Server) stopUnused() {
 	p := s.pool.lock()
 	defer s.pool.unlock()
@@ -252,8 +252,8 @@ func (s *Server) release(p *slots, conns []*conn, reason string) {
 	p.stopping = make(chan struct{})
 }
 
-// giveUp stops all connections. Calls in flight may go on for drain. A caller that closes the server waits for this,
-// and its ctx bounds it.
+// giveUp stops all connections. Calls in flight may go on for drain, unless ctx ends or the server is closed meanwhile.
+// close waits until giveUp has returned.
 func (s *Server) giveUp(ctx context.Context, drain time.Duration, reason string) {
 	p := s.pool.lock()
 	conns := p.conns()

@@ -84,7 +84,7 @@ type Options struct {
 
 	Logger *slog.Logger // nil discards
 
-	// States is called with each state that a server enters; nil ignores them.
+	// States is where each state that a server enters is published; nil publishes none.
 	States *event.Bus[StateChange]
 
 	// open replaces the real start of a server in tests that control time.
@@ -165,7 +165,7 @@ type Set struct {
 
 	mu       sync.Mutex
 	servers  []*Server
-	level    string // wanted of all servers
+	level    string // the MCP log level that clients want
 	hasBegun bool
 	closed   bool
 	stopping sync.WaitGroup // removed servers that are still stopping

@@ -59,7 +59,7 @@ func (w *clientInterests) currentLevel() string {
 	return w.level
 }
 
-// interestSnapshot is a snapshot of wants.
+// interestSnapshot is a copy of what clientInterests holds at one moment.
 type interestSnapshot struct {
 	level string
 	uris  []string

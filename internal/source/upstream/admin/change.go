@@ -122,13 +122,14 @@ func (e *Editor) ChangeEntry(ctx context.Context, name string, n *ChangedEntry) 
 	return out, e.opts.Changed(ctx, op, map[string]any{"servers": []string{name}, "file": old.File})
 }
 
-// places are the members of an entry on which neither what it runs depends nor where something is sent.
+// places are the members of an entry that change neither what is run nor where anything is sent.
 var places = []string{
 	"disabled", "enabled", "lifecycle", "idleTimeout", "startTimeout", "toolTimeout", "maxToolTimeout", "timeout", "tools", "view", "prefix", "title", "description",
 	"restart", "health", "cache", "validate",
 }
 
-// moved reports whether what a server runs, is given or is sent to differs.
+// moved reports whether two entries differ in a member that is not one of places, so that they may run something else,
+// give it something else, or send it elsewhere.
 func moved(old, now *config.ServerEntry) bool {
 	was, is := members(old.Raw), members(now.Raw)
 	for _, name := range union(was, is) {
@@ -139,7 +140,7 @@ func moved(old, now *config.ServerEntry) bool {
 	return false
 }
 
-// setMembers returns the change that makes the entry of a server that of now.
+// setMembers returns a change to a settings file that turns the entry old into now, member by member.
 func setMembers(old, now *config.ServerEntry) func([]byte) ([]byte, error) {
 	was, is := members(old.Raw), members(now.Raw)
 	return func(text []byte) ([]byte, error) {
@@ -193,7 +194,9 @@ func union(a, b map[string]json.RawMessage) []string {
 	return slices.Compact(names)
 }
 
-// restored returns given with the values of old where it is as shown. It sets *secrets if they were masked there.
+// restored returns given, the value at the place at of an entry, with the secrets put back that are still masked in it. old is
+// what the settings have in that place, shown is old as it was shown, with its secrets masked. restored sets *secrets if it
+// has put one back, and fails for a masked text that shown does not have.
 func restored(at string, given, shown, old json.RawMessage, secrets *bool) (json.RawMessage, error) {
 	if shown != nil && equal(given, shown) {
 		*secrets = *secrets || !equal(shown, old)
@@ -235,9 +238,9 @@ func restored(at string, given, shown, old json.RawMessage, secrets *bool) (json
 	return nil, notKeptError(at)
 }
 
-// keptItem returns which item of a shown list one of a changed list is: the one with the same text and the same item before
-// it, such as a flag. Several with different secrets are told apart by their place, if no item was added or removed. It
-// returns -1 for none.
+// keptItem returns the index in masked, a list as it was shown, of the item that v, item i of the changed list, is: the one
+// with the same text and with the same item before it, such as a flag. was is the list with its secrets. Several such items
+// with different secrets are told apart by their index, if the lists have the same length. It returns -1 for none.
 func keptItem(i int, sameLength bool, v, before json.RawMessage, masked, was []json.RawMessage) int {
 	found := -1
 	for j := range masked {

@@ -14,6 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file signs people in at servers and out again, for the command line and for the pages.
+
 // SignInOptions says how [SignIn] reaches a person.
 type SignInOptions struct {
 	signin.LoginOptions

@@ -84,7 +84,8 @@ func checkNames(cfg *config.Config, names []string) map[string]entry.Problem {
 }
 
 // Owners returns the servers of cfg that may own what name stands for: a server, "server/tool", or an exposed name,
-// which begins with the server's prefix. A server with an empty prefix may own any name that no other server owns.
+// which begins with the server's prefix. If no server owns it by that, those that have an empty prefix, or whose name and
+// "__" the exposed name begins with, may own it.
 func Owners(cfg *config.Config, env config.Env, name string) []string {
 	specs, _ := Specs(cfg, env)
 	var exact, prefixed, bare []string

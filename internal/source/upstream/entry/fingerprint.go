@@ -22,10 +22,10 @@ import (
 const maxFingerprinted = 16
 
 // Fingerprint returns a digest that changes when a server is updated: of the path, size and modification time of its
-// program and of the scripts among its arguments, and of the version of the installed package for a Node runner. It
-// only looks at a few files. parent is our own environment as NAME=value. The fingerprint is empty for a remote
-// server, and if nothing is found. Compute it after the list was fetched, since a first start may download the
-// package.
+// program, unless that is a package runner, and of the scripts among its arguments, and of the version of the installed
+// package for a Node runner. It only looks at a few files. parent is our own environment as NAME=value. The fingerprint
+// is empty for a remote server, and if nothing is found. Compute it after the list was fetched, since a first start may
+// download the package.
 func (e Entry) Fingerprint(parent []string, o EnvironmentOptions) string {
 	if e.Transport != Stdio {
 		return ""

@@ -14,9 +14,9 @@ import (
 // This file hashes what makes a server the one it is, so that a cached list is not used for another server.
 
 // ConfigHash identifies what the server is: the lower-case hexadecimal SHA-256 of the canonical JSON (RFC 8785) of
-// its identifying fields, after aliases and variables are resolved. Values that may be secret enter as HMAC-SHA-256
-// under key, so that the hash does not help to guess them. Entries with the same meaning have the same hash, however
-// their servers are treated.
+// its identifying fields, after aliases and variables are resolved. Values of variables and headers, tokens, passwords
+// and client secrets enter as HMAC-SHA-256 under key, so that the hash does not help to guess them. Entries with the same
+// meaning have the same hash, however their servers are treated.
 func (e Entry) ConfigHash(key []byte) string { return e.hashOf(e.identity(digester(key))) }
 
 // PortableHash returns a ConfigHash that machines with different folders share: it omits the working folder, and it

@@ -9,7 +9,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// transports maps the words for a transport, in lower case.
+// This file decides whether an entry is for a process or for a URL, and warns about fields that do not fit that.
+
+// transports maps the words that entries use for a transport, in lower case.
 var transports = map[string]Transport{
 	"stdio": Stdio, "local": Stdio,
 	"http": httpTransport, "streamable-http": httpTransport, "streamable_http": httpTransport, "streamablehttp": httpTransport, "remote": httpTransport,
@@ -18,7 +20,7 @@ var transports = map[string]Transport{
 
 var versionDate = lazyregexp.New(`^\d{4}-\d{2}-\d{2}$`)
 
-// infer decides the transport from type, command and url.
+// infer decides the transport from type, command and url, sets the defaults that depend on it, and reads protocol.
 func (o *object) infer() {
 	e := &o.entry
 	typed, pointer, given := o.text("type", "transport", "transportType")
@@ -83,7 +85,7 @@ func (o *object) remoteGiven() bool {
 	return slices.ContainsFunc([]string{"url", "serverUrl", "httpUrl"}, o.has)
 }
 
-// byURL guesses the transport from the URL: SSE if the path ends so, unless the field's name (httpUrl) says
+// byURL guesses the transport from the URL: SSE if the path ends with /sse, unless the field's name (httpUrl) says
 // otherwise.
 func (o *object) byURL() Transport {
 	if _, forced := o.fields["httpUrl"]; forced {

@@ -15,7 +15,7 @@ type runner struct {
 	carrier string // those flags whose value is the package
 }
 
-// runners has longer forms before shorter ones.
+// runners are the known runners. The first one whose words a command has counts.
 var runners = []runner{
 	{"npx", "-p --package -c --call -w --workspace", "-p --package"},
 	{"npm exec", "-p --package -c --call -w --workspace", "-p --package"},

@@ -8,7 +8,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// tokenHeads are how the texts that tokenShapes matches begin.
+// This file recognizes secrets in the texts of an entry by their form, and flags whose value is a secret by their name.
+
+// tokenHeads are the beginnings of the tokens that tokenShapes matches.
 var tokenHeads = []string{
 	"sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "hf_", "npm_", "pypi-", "eyJ", "ntn_", "secret_",
 }
@@ -69,7 +71,7 @@ func isUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
-// secretEnds are how the flags that secretFlag matches end, in lower case.
+// secretEnds are the endings of the flags that secretFlag matches, in lower case.
 var secretEnds = []string{"key", "token", "secret", "password", "passwd", "pass", "auth"}
 
 var secretFlag = lazyregexp.New(`(?i)^--?([a-z0-9-]+[-_])?(api-?key|key|token|secret|password|passwd|pass|auth)$`)

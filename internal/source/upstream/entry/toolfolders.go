@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// toolFolders returns the folders where programs are installed that a program started from a desktop does not have in
-// its PATH, whether they exist or not.
+// toolFolders returns the folders where package managers and Node version managers install programs, whether the folders
+// exist or not. Programs started from a desktop often lack them in their PATH; see [environment.extend].
 func (b *environment) toolFolders(env func(string) string) []string {
 	if b.goos == "windows" {
 		return joined(
