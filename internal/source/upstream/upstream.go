@@ -281,7 +281,7 @@ func (s *Set) adoptLearned(name string) {
 const pinsLater = time.Second
 
 // watchPins finds changed definitions that wait for approval, and takes over approvals given in other processes.
-// Until then cached tools are not hidden; see recall. It ends with the set.
+// [listing.Listing.Recall] says which cached lists were compared before. It ends with the set.
 func (s *Set) watchPins(servers []*Server) {
 	if !pauseFor(s.life, nil, pinsLater) {
 		return

@@ -208,8 +208,8 @@ type trust string
 
 // The levels of trust.
 const (
-	Pin       trust = "pin"
-	trustWarn trust = "warn" // the default
+	Pin       trust = "pin"  // the tool is switched off until a person approves the new definition
+	trustWarn trust = "warn" // the default: people are told
 	Trusted   trust = "off"  // changes are only recorded
 )
 

@@ -6,8 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// claudeCode keeps the servers of all projects in one file with much else. A project's .mcp.json holds servers that a
-// team shares; it is read but never changed by connect.
+// claudeCode describes Claude Code, which keeps the servers of all projects in one file with much else. A project's
+// .mcp.json holds servers that a team shares; it is read, but collie mcp connect never changes it.
 var claudeCode = Host{
 	Name: "claude-code", Title: "Claude Code", Program: "claude", Key: "mcpServers",
 	After: "Start a new session of Claude Code.",

@@ -1,6 +1,7 @@
 package hosts
 
-// claudeDesktop reads standard JSON, supports only stdio servers, and does not expand variables.
+// claudeDesktop describes Claude Desktop, which reads standard JSON, supports only stdio servers, and does not expand
+// variables.
 var claudeDesktop = Host{
 	Name: "claude-desktop", Title: "Claude Desktop", Key: "mcpServers",
 	After: "Quit Claude Desktop and start it again.",

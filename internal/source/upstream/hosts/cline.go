@@ -1,6 +1,6 @@
 package hosts
 
-// cline counts timeouts in seconds. It takes a URL without a type for an SSE server.
+// cline describes Cline, which counts timeouts in seconds and takes a URL without a type for an SSE server.
 var cline = Host{
 	Name: "cline", Title: "Cline", Key: "mcpServers",
 	After: "Open the MCP servers in Cline; the new one is listed under Installed.",

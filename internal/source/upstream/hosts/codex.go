@@ -8,8 +8,8 @@ import (
 
 // This file has the settings of Codex.
 
-// codex uses TOML without variables in texts: a separate field names the environment variable that holds a value.
-// Timeouts are in seconds.
+// codex describes Codex, which uses TOML without variables in texts: a separate field names the environment variable that
+// holds a value. Timeouts are in seconds.
 var codex = Host{
 	Name: "codex", Title: "Codex", Program: "codex", Key: "mcp_servers",
 	After:  "Start Codex again; /mcp lists its servers.",
@@ -52,6 +52,7 @@ func codexFile(s System) string {
 	return s.home(".codex", "config.toml")
 }
 
+// readCodex reads the fields that name environment variables, and merges both fields for headers into one.
 func readCodex(r *hostReading) {
 	r.field("startup_timeout_ms", field{"startup_timeout_ms", "startTimeout", milliseconds})
 	if name, ok := r.string("bearer_token_env_var"); ok {
@@ -90,7 +91,7 @@ func writeCodex(w *hostWriting) {
 	writeCodexHeaders(w)
 }
 
-// writeCodexEnv passes on variables that keep their name.
+// writeCodexEnv lists variables that keep their name in env_vars, and writes the others into env.
 func writeCodexEnv(w *hostWriting) {
 	env, _ := w.takeField("env").(map[string]*string)
 	fixed, passed := map[string]*string{}, w.out.strings("env_vars")
@@ -111,6 +112,7 @@ func writeCodexEnv(w *hostWriting) {
 	}
 }
 
+// writeCodexHeaders splits headers into those whose value is a variable and those with a fixed value.
 func writeCodexHeaders(w *hostWriting) {
 	headers, _ := w.takeField("headers").(map[string]*string)
 	fixed, named := map[string]*string{}, map[string]*string{}

@@ -1,6 +1,7 @@
 package hosts
 
-// cursor reads a project's .cursor/mcp.json before the user's file. It finds the transport of a URL by trying.
+// cursor describes Cursor, which reads a project's .cursor/mcp.json before the user's file and finds the transport of a
+// URL by trying.
 var cursor = Host{
 	Name: "cursor", Title: "Cursor", Program: "cursor", Key: "mcpServers",
 	After: "Switch the server on in Cursor's settings, under MCP.",

@@ -6,8 +6,8 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// gemini keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is SSE, unless a type says
-// otherwise. Timeouts are in milliseconds. A separate part of the file says which servers are on.
+// gemini describes Gemini CLI, which keeps its servers among all its settings. "httpUrl" is Streamable HTTP and "url" is
+// SSE, unless a type says otherwise. Timeouts are in milliseconds. A separate part of the file says which servers are on.
 var gemini = Host{
 	Name: "gemini", Title: "Gemini CLI", Program: "gemini", Key: "mcpServers",
 	After: "Start Gemini CLI again in a folder that you trust (/permissions); /mcp lists its servers.",

@@ -3,8 +3,8 @@
 //
 // Each host has one Go file, which is mostly a table of fields for both directions, and samples of its file in
 // testdata. [Find] returns a host. [Host.Read] reads the servers of a file, [Host.Write] makes entries for one, and
-// [Prepare] with [Plan.Apply] changes one. The package does not choose names, move secrets or write our own settings.
-// A [setter] changes JSON text.
+// [Prepare] with [Plan.Apply] changes one. The caller passes the function that changes JSON text, a [setter]. The package
+// does not choose names, move secrets or write our own settings.
 package hosts
 
 import (

@@ -1,7 +1,7 @@
 package hosts
 
-// kilo was once Roo, and its extension still reads a file of that form. Newer versions keep the servers under "mcp"
-// in kilo.jsonc, in opencode's form.
+// kilo describes Kilo Code, which began as a copy of Roo Code: its extension reads a file of that form. Newer versions
+// keep the servers under "mcp" in kilo.jsonc, in opencode's form.
 var kilo = Host{
 	Name: "kilo", Title: "Kilo Code", Key: "mcpServers",
 	After: "Open the MCP servers in Kilo Code; the new one is listed there.",

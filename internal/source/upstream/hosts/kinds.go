@@ -17,8 +17,8 @@ type field struct {
 	kind              kind
 }
 
-// kind says how a value is read and written. in reports false if the value is the default and need not be stored. A
-// nil out writes the value as it is.
+// kind says how a value is read and written. read returns ok false for a value of another type, and a nil v for the
+// default, which need not be stored. write returns false if the host cannot hold the value; a nil write writes it as it is.
 type kind struct {
 	noun  string // the expected type, in the words of error messages
 	read  func(r *hostReading, raw json.RawMessage) (v any, ok bool)

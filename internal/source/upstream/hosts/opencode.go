@@ -7,7 +7,7 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// openCode writes program and arguments as one list, and calls the transports local and remote.
+// openCode describes opencode, which writes program and arguments as one list, and calls the transports local and remote.
 var openCode = Host{
 	Name: "opencode", Title: "opencode", Program: "opencode", Key: "mcp",
 	After: "Start opencode again.",
@@ -63,7 +63,7 @@ var openCode = Host{
 	},
 }
 
-// openCodeFile returns the file that exists: opencode reads two names, and creates the second.
+// openCodeFile returns opencode.jsonc if only that exists, else opencode.json. opencode reads both.
 func openCodeFile(s System) string {
 	file := s.dotConfig("opencode", "opencode.json")
 	if _, err := os.Stat(file); err != nil && file != "" {

@@ -24,8 +24,8 @@ type Server struct {
 	Name    string // usually "collie"
 	Command string // absolute, since hosts often have another PATH than a terminal
 	Args    []string
-	// URL is the server's address, used instead of Command. It is opened by Token, or by the token in the variable
-	// TokenEnv.
+	// URL is the server's address, used instead of Command. The host sends it Token, or the token in the environment
+	// variable TokenEnv.
 	URL, Token, TokenEnv string
 }
 
@@ -67,8 +67,9 @@ type Plan struct {
 }
 
 // Prepare plans how a server gets into the file of a host, which is created if it does not exist. An entry that
-// starts the same program with the same arguments is kept, whatever else it says. An entry that differs only in its
-// profile is replaced. Any other entry of that name is an error, or replaced if force is set.
+// starts the same program with the same arguments is kept, whatever else it says. An entry of Collie is replaced if it
+// differs only in its profile, or if the old or the new one uses the HTTP listener. Any other entry of that name is an
+// error, or replaced if force is set.
 func Prepare(h Host, file string, server Server, set setter, force bool) (Plan, error) {
 	e := server.Entry()
 	w := h.Write(server.Name, e, nil, "")

@@ -108,7 +108,7 @@ func cutTOML(text []byte, path []string) (rest []byte, tables string, err error)
 	return out, strings.TrimRight(strings.Join(cut, ""), " \t\r\n") + "\n", nil
 }
 
-// aboveTable returns the index at which the trailing comment lines begin, including the blank lines before them.
+// aboveTable returns the index of the first of the comment lines at the end of lines, len(lines) if there are none.
 func aboveTable(lines []string) int {
 	n := len(lines)
 	for n > 0 && strings.HasPrefix(strings.TrimSpace(lines[n-1]), "#") {

@@ -1,6 +1,6 @@
 package hosts
 
-// roo counts timeouts in seconds, and reads a project's .roo/mcp.json before the user's file.
+// roo describes Roo Code, which counts timeouts in seconds and reads a project's .roo/mcp.json before the user's file.
 var roo = Host{
 	Name: "roo", Title: "Roo Code", Key: "mcpServers",
 	After: "Open the MCP servers in Roo Code; the new one is listed there.",
@@ -16,6 +16,7 @@ var roo = Host{
 	fields: rooFields,
 }
 
+// rooFields are the fields of an entry of Roo Code. Kilo Code has the same.
 var rooFields = []field{
 	{"command", "command", program},
 	{"args", "args", texts},

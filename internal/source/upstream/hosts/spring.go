@@ -14,7 +14,7 @@ import (
 
 // This file has the settings of applications that use Spring AI.
 
-// spring is an application with Spring AI's MCP client. Its settings are YAML, in which each name has several
+// spring describes an application with Spring AI's MCP client. Its settings are YAML, in which each name has several
 // spellings. They may refer to a JSON file of servers.
 var spring = Host{
 	Name: "spring", Title: "Spring AI", Key: "spring.ai.mcp.client",
@@ -76,7 +76,7 @@ func splitURL(s string) (base, path string) {
 	return s, "/"
 }
 
-// springJSON is that file of servers, which has no variables.
+// springJSON describes the JSON file of servers to which the settings of spring may refer. It has no variables.
 var springJSON = Host{
 	Name: "spring", Title: "Spring AI", Key: "mcpServers",
 	fields: []field{
@@ -87,6 +87,7 @@ var springJSON = Host{
 	},
 }
 
+// listSpring returns the servers of all three sections of the settings, and those in the JSON file that they name.
 func listSpring(d *document) []listedServer {
 	client := springTree(d).at("spring", "ai", "mcp", "client")
 	general := client.commonSettings()

@@ -60,7 +60,7 @@ func split(s string) []piece {
 // escape keeps a literal text from being read as a variable.
 func escape(literal string) string { return strings.ReplaceAll(literal, "${", "$${") }
 
-// variable is one of our variables. Exactly one of name, secret, input and place is set.
+// variable is one of our variables. One of name, secret, input and place is set, or none if it cannot be read.
 type variable struct {
 	name      string // name of an environment variable
 	fallback  string

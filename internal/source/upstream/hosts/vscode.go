@@ -2,9 +2,9 @@ package hosts
 
 import "strings"
 
-// vsCode keeps the servers of the default profile in a separate file, which may have comments, and "inputs" to which
-// servers refer. Copilot on the command line has its own file, with "mcpServers", the transport "local" and a list of
-// tools.
+// vsCode describes Visual Studio Code, which keeps the servers of the default profile in a separate file. The file may
+// have comments, and "inputs" to which servers refer. Copilot on the command line has its own file, with "mcpServers", the
+// transport "local" and a list of tools.
 var vsCode = Host{
 	Name: "vscode", Title: "Visual Studio Code", Program: "code", Key: "servers",
 	After: "Start the server with the command \"MCP: List Servers\".",

@@ -1,6 +1,6 @@
 package hosts
 
-// windsurf names the URL of a remote server serverUrl, and accepts url as well.
+// windsurf describes Windsurf, which names the URL of a remote server serverUrl, and accepts url as well.
 var windsurf = Host{
 	Name: "windsurf", Title: "Windsurf", Program: "windsurf", Key: "mcpServers",
 	After:     "Refresh the MCP servers in Windsurf's Cascade panel.",

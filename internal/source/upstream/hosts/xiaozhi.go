@@ -7,8 +7,8 @@ import (
 
 // This file has the settings of Xiaozhi.
 
-// xiaozhi keeps which servers and tools are on, and the descriptions of tools, in an object beside the servers, and
-// has one key for all servers of ModelScope.
+// xiaozhi describes xiaozhi-client, which keeps what tools are on, and the descriptions of tools, in an object beside
+// the servers, and has one key for all servers of ModelScope.
 var xiaozhi = Host{
 	Name: "xiaozhi", Title: "xiaozhi-client", Key: "mcpServers",
 	After: "Start xiaozhi-client again.",
@@ -67,6 +67,7 @@ var xiaozhi = Host{
 	},
 }
 
+// overrides reads which tools are on, and their descriptions, as xiaozhi-client keeps them.
 func (r *hostReading) overrides(tools []member) {
 	all := map[string]override{}
 	for _, t := range tools {
@@ -85,6 +86,7 @@ func (r *hostReading) overrides(tools []member) {
 	}
 }
 
+// writeXiaozhi returns the settings of one tool as xiaozhi-client keeps them.
 func writeXiaozhi(w *hostWriting, name string, o override) map[string]any {
 	t := map[string]any{"enable": o.Enabled == nil || *o.Enabled}
 	if o.Description != "" {

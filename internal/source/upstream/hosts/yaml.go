@@ -44,7 +44,7 @@ func fromYAML(text []byte) (json.RawMessage, error) {
 
 type yamlConverter struct{ remaining int }
 
-// value converts a node to an *ordered, a []any, a scalar or nil.
+// value converts a node to an *orderedObject, a []any, a scalar or nil.
 func (c *yamlConverter) value(n *yaml.Node, depth int) (any, error) {
 	if c.remaining--; c.remaining < 0 {
 		return nil, fmt.Errorf("the file has more than %d values", maxNodes)

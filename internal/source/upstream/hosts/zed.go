@@ -1,7 +1,7 @@
 package hosts
 
-// zed keeps its servers, called "context servers", among all its settings. Those of an extension are started by the
-// extension and cannot be carried over.
+// zed describes Zed, which keeps its servers, called "context servers", among all its settings. Those of an extension are
+// started by the extension and cannot be carried over.
 var zed = Host{
 	Name: "zed", Title: "Zed", Program: "zed", Key: "context_servers",
 	After: "Zed sees it at once; the agent's settings list it.",

@@ -79,7 +79,7 @@ func (l *Listing) accept(e *toolcache.Entry) bool {
 }
 
 // Forget withdraws lists that came from the cache, after somebody has cleared it. It returns false if there is
-// nothing to withdraw: nothing is known, or the server itself runs (running) and has told its lists.
+// nothing to withdraw: no lists are known, or running reports that the server runs, so that the lists are its own.
 func (l *Listing) Forget(running func() bool) bool {
 	if l.Lists() == nil {
 		return false
@@ -126,7 +126,7 @@ func (l *Listing) keep(f *Feed) {
 	})
 }
 
-// KeepCurrent is like Keep for the current feed, after all its lists have arrived.
+// KeepCurrent stores the lists of the current feed in the cache, after all of them have arrived.
 func (l *Listing) KeepCurrent() {
 	if f := l.Feed(); f != nil && f.Await(l.opts.Life) == nil {
 		l.keep(f)

@@ -66,7 +66,7 @@ type Listing struct {
 	unchecked atomic.Bool                                  // the cached lists were not compared with the pins yet
 
 	publishMu sync.Mutex // held while an offer is published
-	built     build      // of the last offer; guarded by publishing
+	built     build      // of the last offer; guarded by publishMu
 
 	mu   sync.Mutex
 	feed *Feed // the connection whose lists are published; nil if there is none
@@ -82,7 +82,7 @@ type build struct {
 // meta describes the published lists.
 type meta struct {
 	freshness tool.Freshness
-	why       string    // reason of fresh
+	why       string    // reason of freshness
 	validated time.Time // when a live server last confirmed the lists
 	changed   []string  // tools that differ from their pins
 	hello     handshakeInfo

@@ -14,7 +14,7 @@ import (
 
 // This file publishes the lists of a server as what it offers, and reports the changes.
 
-// Lists holds what a server reported about itself, byte for byte, from the live server or from the cache. It is
+// Lists holds the lists and the handshake of a server, byte for byte, from the live server or from the cache. It is
 // immutable once published.
 type Lists struct {
 	Tools, Resources, Templates, Prompts []json.RawMessage

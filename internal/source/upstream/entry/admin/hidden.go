@@ -66,7 +66,8 @@ func shownParts(e *entry.Entry, fields map[string]json.RawMessage) map[string]js
 // plainMembers are the members of "auth" that are not secret.
 var plainMembers = []string{"type", "scopes", "redirectPort", "clientId", "clientMetadataUrl", "grantType"}
 
-// hideTexts masks all strings and numbers in a value of any depth.
+// hideTexts masks the strings and numbers in a value of any depth, except plainMembers and texts that only refer to
+// variables.
 func hideTexts(raw json.RawMessage) json.RawMessage {
 	switch raw = bytes.TrimSpace(raw); raw[0] {
 	case '{':
@@ -98,7 +99,8 @@ func hideTexts(raw json.RawMessage) json.RawMessage {
 	return encode(hiddenText)
 }
 
-// reference matches a text that only refers to variables, such as the value of a header may be.
+// reference matches a text that holds nothing but variables and the words around them in a header, such as
+// "Bearer ${TOKEN}".
 var reference = lazyregexp.New(`^((?:[A-Za-z0-9-]+: *)?(?:Bearer|Basic|token)? *)?(\$\{[^}]*\})+$`)
 
 // HideText masks s unless every secret part of it comes from variables. In "Name: value" the name of the header

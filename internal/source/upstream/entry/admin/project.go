@@ -73,7 +73,7 @@ func commandLine(e *entry.Entry) string {
 	return strings.Join(words, " ")
 }
 
-// effects returns what a server does besides running its command.
+// effects returns what a person should know of a server besides its command line or URL, a phrase each.
 func effects(e *entry.Entry, raw json.RawMessage) []string {
 	out := []string{}
 	add := func(when bool, format string, args ...any) {

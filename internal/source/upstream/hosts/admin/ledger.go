@@ -35,7 +35,7 @@ const (
 	stepRemove  = "move"
 )
 
-// connectLedger is the content of connect.json: all steps that were not reversed yet, oldest first.
+// connectLedger is the content of connect.json: all steps that have not been reversed, oldest first.
 type connectLedger struct {
 	Version int           `json:"version"`
 	Steps   []connectStep `json:"steps"`
