@@ -54,6 +54,7 @@ func retryDelay(failed int) time.Duration {
 	return min(d, longestWait)
 }
 
+// ask adds a kind to the pending ones and starts the timer, unless it or a refresh is running.
 func (r *refresher) ask(kind tool.ChangeKind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,6 +70,7 @@ func (r *refresher) ask(kind tool.ChangeKind) {
 	}
 }
 
+// run fetches the pending lists when the timer fires, and starts the timer again for those that came meanwhile or failed.
 func (r *refresher) run() {
 	r.mu.Lock()
 	changed := r.pending

@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file changes pins at a person's request: approving definitions, and renaming a server.
+
 // Approve pins the pending definitions of the named tools, or of all tools of a server, and returns how many. It
 // returns once they are on disk. If a named tool has nothing pending, nothing is approved and the error has kind
 // NotFound. Any other error says why the file could not be written: the approval then holds in this process, and the

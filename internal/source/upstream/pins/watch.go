@@ -45,7 +45,7 @@ type watcher struct {
 	done  chan struct{} // closed when run has returned
 
 	known state  // the state that f was last called about
-	at    uint64 // Store.changed at that time
+	at    uint64 // pinBook.changed at that time
 }
 
 func (w *watcher) stop() {

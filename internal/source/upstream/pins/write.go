@@ -82,7 +82,7 @@ func (b *pinBook) adopt(raw []byte) error {
 	return nil
 }
 
-// definitionOf returns a function that looks up the definition of one tool.
+// definitionOf returns the pinned definition of one tool, from memory or from the file; nil if it is lost.
 func (s *Store) definitionOf(server, name string, r *record) json.RawMessage {
 	return s.lookup(server)(name, r)
 }

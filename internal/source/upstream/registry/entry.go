@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file makes an entry for the settings of what the registry says and a person has given.
+// This file makes an entry for the settings from what the registry says and what a person has given.
 
 // entryJSON is an entry for the settings.
 type entryJSON struct {

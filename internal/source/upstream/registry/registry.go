@@ -4,7 +4,7 @@
 // A [Client] speaks the published API of the official registry, v0.1. Everything in its answers was written by
 // strangers: names, versions and packages in an unexpected form are refused; texts for people are shortened and
 // stripped of control characters; nothing is expanded as a variable or passed to a shell. [Server.Ways] returns how a
-// server can be run or reached, each with the version pinned; [Way.Entry] makes the entry from the inputs that a
+// server can be run or reached, each with the version pinned; [Server.Entry] makes the entry from the inputs that a
 // person has given.
 //
 // The package writes no settings, keeps no secrets and starts nothing.
@@ -49,8 +49,8 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client of the registry at an address such as that of the official registry; a path before /v0.1 is allowed. Off this machine the
-// address has to be https.
+// New returns a client of the registry at an address such as that of the official registry, without the path /v0.1. An
+// address of another machine has to be https.
 func New(address string) (*Client, error) {
 	u, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
@@ -243,7 +243,7 @@ func (a *answer) about() Found {
 	return f
 }
 
-// get requests a path and decodes the answer into out. subject names the requested thing in errors.
+// get requests a path and decodes the answer into into. subject names the requested thing in errors.
 func (c *Client) get(ctx context.Context, path, subject string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, http.NoBody)
 	if err != nil {

@@ -44,7 +44,7 @@ func (s *Server) Pinned() string { return s.Name + "@" + s.Version }
 
 // Input is something that a person may have to give.
 type Input struct {
-	// Key names the input in [Way.Entry]: the name of a variable or a header, or of a part of an argument or a URL.
+	// Key names the input in [Server.Entry]: the name of a variable or a header, or of a part of an argument or a URL.
 	Key string `json:"key"`
 	// Place is env, header, argument or url.
 	Place       string   `json:"place"`

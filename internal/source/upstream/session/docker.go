@@ -119,5 +119,5 @@ func (c *container) kill(env []string) error {
 	return errors.Join(p.Stop(ctx), os.Remove(c.cidFile))
 }
 
-// killTime bounds the wait for the end of a container.
+// killTime bounds the wait for the command that kills a container.
 const killTime = 5 * time.Second

@@ -20,7 +20,7 @@ import (
 
 // This file connects to a server over HTTP, in the newest form that it speaks.
 
-// connectHTTP connects by Streamable HTTP, in the modern era first, then the legacy one. If the answers look like a
+// connectHTTP connects by Streamable HTTP, in the era that opts and the server agree on. If the answers look like a
 // server of MCP 2024-11-05, it falls back to that revision's transport, HTTP with SSE.
 func (s *Session) connectHTTP(ctx context.Context, h mcp.Handler, opts mcp.ClientOptions) (*mcp.Client, error) {
 	d, e := s.dialer, s.dialer.Settings()

@@ -14,8 +14,8 @@ type Starts struct {
 	packages     keyedTurns
 }
 
-// NewStarts allows all servers to start at once, and runners of them by package runners such as npx; 0 means 64 and
-// 4.
+// NewStarts returns Starts that let as many servers start at once as all says, and as many of those by package runners
+// such as npx as runners says; 0 means 64 and 4.
 func NewStarts(all, runners int64) *Starts {
 	return &Starts{all: semaphore.NewWeighted(cmp.Or(max(0, all), 64)), runners: semaphore.NewWeighted(cmp.Or(max(0, runners), 4))}
 }

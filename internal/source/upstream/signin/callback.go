@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// callback is the page on 127.0.0.1 to which the browser returns.
+// callback is the HTTP server on 127.0.0.1 to which the browser is redirected at the end of a sign-in.
 type callback struct {
 	server *http.Server
 	served chan struct{}

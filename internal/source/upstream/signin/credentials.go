@@ -13,7 +13,9 @@ import (
 	"collie/internal/tool"
 )
 
-// byItself stands in the record's Subject for a client that signs in without a person.
+// This file signs in a client without a person, by its own id and secret (the grant client_credentials).
+
+// byItself stands in the record's Login for a client that signs in without a person.
 const byItself = "client credentials"
 
 // loginByItself gets a new token, with the scopes in more as well.

@@ -32,16 +32,18 @@ const (
 // machine.
 type requestGuard struct {
 	serverURL    *url.URL
-	direct       *http.Transport // for own
+	direct       *http.Transport // for the origin of serverURL
 	public       *http.Transport // refuses addresses that are not public
-	unrestricted *http.Transport // allows all addresses: if inside, or through a proxy, which dials for us
+	unrestricted *http.Transport // allows all addresses: if the server is on a private one, or through a proxy, which dials for us
 
-	ownPrivate  bool        // own is written as a private address
-	seenPrivate atomic.Bool // own was reached at a private address
-	seenPublic  atomic.Bool // own was reached at a public address
-	trusted     atomic.Bool // an earlier sign-in found own on a private address
+	ownPrivate  bool        // the host of serverURL is written as a private address
+	seenPrivate atomic.Bool // the server was reached at a private address
+	seenPublic  atomic.Bool // the server was reached at a public address
+	trusted     atomic.Bool // an earlier sign-in found the server on a private address
 }
 
+// newGuard returns the guard of a server at own, nil if its URL cannot use OAuth. base connects to the server; nil means a
+// default transport.
 func newGuard(own *url.URL, base *http.Transport) *requestGuard {
 	g := &requestGuard{serverURL: own}
 	if own != nil {
@@ -84,8 +86,8 @@ func (g *requestGuard) close() {
 	}
 }
 
-// recordAddress records the kind of address at which own was reached. With a proxy it is the proxy's address: that
-// makes own count as inside only if the proxy is on a private address itself.
+// recordAddress records whether the server was reached at a private or a public address. With a proxy it is the proxy's
+// address.
 func (g *requestGuard) recordAddress(addr net.Addr) {
 	if ip, err := netip.ParseAddrPort(addr.String()); err == nil {
 		if isPublic(ip.Addr()) {
@@ -96,8 +98,9 @@ func (g *requestGuard) recordAddress(addr net.Addr) {
 	}
 }
 
-// isPrivate reports whether own is on a private address. It is not if it was seen at a public address too, since such a
-// name may be made to point anywhere.
+// isPrivate reports whether the server is on a private address. It is not if it was seen at a public address too, since
+// such a name may be made to point anywhere, nor if it is reached through a proxy, unless its URL or an earlier sign-in
+// says so.
 func (g *requestGuard) isPrivate() bool {
 	if g.ownPrivate || g.trusted.Load() {
 		return true

@@ -224,8 +224,8 @@ func tokenSubject(token string) string {
 	return claims.Subject
 }
 
-// lock keeps other processes from changing the tokens of this server. The lock belongs to the URL, because servers with
-// the same URL share tokens.
+// lock keeps other processes from changing the tokens of this server. The lock belongs to the URL, because servers of the
+// settings with the same URL may share tokens.
 func (s *Session) lock(ctx context.Context) (unlock func(), err error) {
 	if s.opts.LockDir == "" {
 		return func() {}, nil

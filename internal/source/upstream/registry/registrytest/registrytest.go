@@ -47,6 +47,7 @@ const Weather = `{
 	"_meta": {"io.modelcontextprotocol.registry/official": {"status": "active", "publishedAt": "2026-01-02T03:04:05Z", "isLatest": true}}
 }`
 
+// entry is one version of a server in the registry.
 type entry struct {
 	raw           json.RawMessage
 	name, version string
