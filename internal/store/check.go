@@ -9,6 +9,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
+// This file checks the database and backs it up while it is in use.
+
 // Check looks for damage: pages that SQLite finds corrupt, and rows that refer to missing rows. Each problem is a
 // sentence; an intact file has none. Check changes nothing and may run while others write.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {

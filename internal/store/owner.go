@@ -9,6 +9,8 @@ import (
 	"collie/internal/atomicfile"
 )
 
+// This file tells apart the open stores of several processes, so that work which a dead process left is noticed.
+
 // Owner returns the id of this open store. Work in progress that is stored in the file names it.
 func (s *Store) Owner() string { return s.owner }
 

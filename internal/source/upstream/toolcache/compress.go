@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
+// This file compresses cache files, and expands them within limits.
+
 // The compression settings; the reader recognizes gzip by its first two bytes.
 const (
 	compressAuto = "auto" // gzip above compressAbove; the default

@@ -17,8 +17,8 @@ import (
 // This file keeps the entries in a file that several processes share.
 
 // file is the [Backend] for the processes of one host: a JSON file that people can read, with a lock beside it. It
-// never blocks its callers for long: file work is abandoned after 2 s, and while abandoned work hangs, further calls
-// fail at once. A symbolic link is resolved once and its target is written. A file that is not a valid cache is
+// never blocks its callers for long: file work is abandoned after 2 s, a commit after 4 s, and while abandoned work hangs,
+// further calls fail at once. A symbolic link is resolved once and its target is written. A file that is not a valid cache is
 // renamed to <file>.corrupt-<time>, and <file>.bak takes its place.
 type file struct {
 	opts   Options
@@ -59,7 +59,7 @@ type FileInfo struct {
 	LockWaits  uint64    `json:"-"`       // commits that found the lock taken
 }
 
-// fileLimit bounds file work, and the wait for the lock.
+// fileLimit bounds file work other than a commit, which may take twice as long, and the wait for the lock.
 const fileLimit = 2 * time.Second
 
 // newFile returns the file of a cache. It reads and creates nothing yet.

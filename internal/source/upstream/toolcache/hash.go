@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// This file hashes lists of tools, and seals and signs the hashes, so that a list that somebody has edited is noticed.
+
 // pinnedFields are the fields of a tool that make up its definition.
 var pinnedFields = []string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}
 

@@ -18,7 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// This file signs entries in a shared place, so that only gateways with the same key accept them.
+// This file loads the key of a home, and signs entries in a shared place with it, so that only gateways with the same key
+// accept them.
 
 const keySize = 32
 

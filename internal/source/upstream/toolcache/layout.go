@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// This file writes the file so that a person can read it: one definition a line.
+// This file lays out the cache file so that a person can read it: one definition a line.
 
 // layout writes JSON, with or without line breaks.
 type layout struct {

@@ -87,7 +87,8 @@ func (s *shared) fetch(ctx context.Context, limit time.Duration) bool {
 	return true
 }
 
-// merge returns false always: entries that the place has lost are found missing by changes.
+// merge takes over the entries of the shared place that are later than ours. It always returns false, because changes
+// finds the entries that the place has lost.
 func (s *shared) merge(now Snapshot) (again bool) {
 	s.mu.Lock()
 	for name := range s.opened {

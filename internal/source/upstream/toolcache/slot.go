@@ -90,7 +90,7 @@ func laterOf(a, b *Entry) int {
 // headFields are the fields needed before an entry is parsed.
 var headFields = []string{"rev", "validatedAt", "lastUpdated", "configHash", "state", "stateReason"}
 
-// readHead reads only those fields, which [record.encode] writes first. It ignores errors, since whoever parses the
+// readHead reads only headFields, which [record.encode] writes before the lists. It ignores errors, because parsing the
 // whole entry reports them.
 func readHead(raw json.RawMessage) Entry {
 	r, nobody := &record{Entry: &Entry{}}, findingReporter{list: new([]Finding)}

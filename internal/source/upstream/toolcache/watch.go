@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-// watchRetry is the wait before another attempt to watch a place.
+// This file tells one watcher which entries other processes have changed.
+
+// watchRetry is the wait before another attempt to watch the file or the shared place.
 const watchRetry = 30 * time.Second
 
 // Watch calls f with the name of each server whose entry another process has changed, until stop is called. It

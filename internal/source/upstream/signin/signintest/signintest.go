@@ -493,7 +493,7 @@ func (p *Provider) serveRevoke(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// next returns a new secret. All contain the word canary, so that tests can search for leaks.
+// next returns a new secret, or a new client id. Secrets contain the word canary, so that tests can search for leaks.
 func (p *Provider) next(kind string) string {
 	p.sequence++
 	if kind == "client" {

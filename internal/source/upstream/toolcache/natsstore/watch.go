@@ -9,6 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
+// This file reports changes that other gateways make in the bucket.
+
 // Pauses between attempts to watch after the connection was lost.
 const (
 	firstPause = 250 * time.Millisecond

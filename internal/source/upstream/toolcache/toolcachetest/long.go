@@ -2,7 +2,7 @@
 
 package toolcachetest
 
-// Long forms.
+// The sizes of the suite with the build tag stories; short.go has the usual ones.
 const (
 	each  = 20
 	steps = 60

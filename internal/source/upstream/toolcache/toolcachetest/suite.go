@@ -63,6 +63,7 @@ func RunBackend(t *testing.T, open func(t *testing.T) toolcache.Backend) {
 	}
 }
 
+// suite has the parts of the contract as methods. open opens another handle on the store under test.
 type suite struct {
 	open func(t *testing.T) toolcache.Backend
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 )
 
+// This file tests that entries come back as they were stored.
+
 // values stores entries and names with unusual characters, numbers and nesting, which must come back unchanged.
 func (s suite) values(t *testing.T) {
 	a, b := s.pair(t)

@@ -10,6 +10,8 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
+// This file tests that a backend reports commits by others.
+
 // watching starts b.Watch. told waits for the next call of f.
 func watching(t *testing.T, b toolcache.Backend, f func()) (told func()) {
 	t.Helper()
