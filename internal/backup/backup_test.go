@@ -11,6 +11,7 @@ import (
 	"collie/internal/backup"
 )
 
+// write writes a file and makes the folders above it.
 func write(t *testing.T, at, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, []byte(text), 0o600)); err != nil {
@@ -18,6 +19,8 @@ func write(t *testing.T, at, text string) {
 	}
 }
 
+// TestBackup writes a backup of a folder and restores it elsewhere. A second backup into the same folder, a restore
+// over existing files and a file changed after the backup are refused.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	home, dir, back := t.TempDir(), filepath.Join(t.TempDir(), "b"), t.TempDir()
@@ -58,6 +61,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// TestOpenRefuses opens folders without a manifest, and with manifests that Open must refuse.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -9,6 +9,7 @@ import (
 	"collie/internal/event"
 )
 
+// drain closes s and returns the events that were still queued.
 func drain(s *event.Subscription[int]) []int {
 	s.Close()
 	var got []int

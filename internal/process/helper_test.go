@@ -17,6 +17,7 @@ import (
 // quick is a ladder with short waits, for tests that go through all its steps.
 var quick = process.Ladder{CloseWait: 100 * time.Millisecond, TermWait: 100 * time.Millisecond}
 
+// role returns a command that runs this test binary in one of the roles of play.
 func role(name string) process.Command {
 	return process.Command{Label: name, Name: os.Args[0], Env: []string{"ROLE=" + name}}
 }
@@ -50,6 +51,7 @@ func told(t *testing.T, p *process.Process) int {
 	return n
 }
 
+// closed waits until ch is closed.
 func closed(t *testing.T, ch <-chan struct{}, what string) {
 	t.Helper()
 	select {

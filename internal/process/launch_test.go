@@ -14,10 +14,12 @@ import (
 	"collie/test/await"
 )
 
+// shell returns the command that runs a shell script.
 func shell(script string) process.Command {
 	return process.Command{Name: "/bin/sh", Args: []string{"-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 }
 
+// Launch reports a program that fails while it waits, and one that cannot be started.
 func TestLaunch(t *testing.T) {
 	t.Parallel()
 	if err := process.Launch(shell("exit 0"), time.Minute); err != nil {

@@ -15,11 +15,13 @@ import (
 	"collie/test/await"
 )
 
+// ledgerFile is the content of the ledger's file.
 type ledgerFile struct {
 	Version  int             `json:"version"`
 	Children []process.Child `json:"children"`
 }
 
+// newLedger returns a ledger in a folder of its own, and its file.
 func newLedger(t *testing.T) (*process.Ledger, atomicfile.File) {
 	t.Helper()
 	f := atomicfile.File{Path: filepath.Join(t.TempDir(), "run", "children.json"), NoSync: true}
@@ -28,6 +30,7 @@ func newLedger(t *testing.T) (*process.Ledger, atomicfile.File) {
 	return l, f
 }
 
+// readLedger returns the children that the ledger's file lists.
 func readLedger(t *testing.T, f atomicfile.File) []process.Child {
 	t.Helper()
 	data, err := os.ReadFile(f.Path)
@@ -44,6 +47,7 @@ func readLedger(t *testing.T, f atomicfile.File) []process.Child {
 	return file.Children
 }
 
+// writeLedger writes a ledger's file, as an earlier gateway would have left it.
 func writeLedger(t *testing.T, f atomicfile.File, children ...process.Child) {
 	t.Helper()
 	data, err := json.Marshal(ledgerFile{Version: 1, Children: children})
@@ -55,6 +59,7 @@ func writeLedger(t *testing.T, f atomicfile.File, children ...process.Child) {
 	}
 }
 
+// began returns the start time of a process.
 func began(t *testing.T, pid int) int64 {
 	t.Helper()
 	start, err := process.StartTime(pid)
@@ -137,6 +142,9 @@ func TestLedgerStartsAnewWhenUnreadable(t *testing.T) {
 	}
 }
 
+// Sweep ends the children of a gateway that has gone, with their whole process groups. It ends no process whose
+// entry does not fit it exactly, and no child of a living gateway. Only children of living gateways stay in the
+// file.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)

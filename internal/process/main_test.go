@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 // liveOn keeps a child alive for 2 minutes, so that a test notices if nobody ends it.
 func liveOn() { <-time.After(2 * time.Minute) }
 
+// play does what a test wants of a child process. TestMain calls it instead of the tests if ROLE is set.
 func play(role string) {
 	switch role {
 	case "echo": // ends when its stdin ends

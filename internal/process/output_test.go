@@ -11,6 +11,7 @@ import (
 	"collie/internal/process"
 )
 
+// Output returns what a command prints, or an error if it fails, prints too much, hangs or does not exist.
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	run := func(ctx context.Context, limit int, script string) ([]byte, error) {

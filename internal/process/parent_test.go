@@ -12,6 +12,7 @@ import (
 	"collie/internal/process"
 )
 
+// The channel of WatchParent is closed when the process ends, but not when the context does.
 func TestWatchParent(t *testing.T) {
 	t.Parallel()
 	p := start(t, role("deaf"), nil)

@@ -17,6 +17,8 @@ import (
 	"collie/test/await"
 )
 
+// Stop closes the child's stdin, then sends SIGTERM, then SIGKILL. It goes only as far as the child makes
+// necessary.
 func TestStopClimbsNoHigherThanNeeded(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]process.ExitInfo{
@@ -67,6 +69,7 @@ func TestStopEndsTheWholeGroup(t *testing.T) {
 	}
 }
 
+// When a child exits by itself, the rest of its process group is ended without a call of Stop.
 func TestCrashLeavesNoOrphan(t *testing.T) {
 	t.Parallel()
 	c := wrapped("stubborn")
@@ -83,6 +86,7 @@ func TestCrashLeavesNoOrphan(t *testing.T) {
 	await.Until(t, "orphan gone though nobody called Stop", func() bool { return !process.Alive(orphan) })
 }
 
+// The end of one caller's context shortens a Stop in progress, for all its callers.
 func TestStopHurried(t *testing.T) {
 	t.Parallel()
 	p := start(t, role("stubborn"), &process.Options{Ladder: process.Ladder{CloseWait: time.Minute, TermWait: time.Minute}})

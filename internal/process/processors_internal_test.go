@@ -55,6 +55,7 @@ func fitted(t *testing.T, most int, test func(m *machine, p *Processors)) {
 	})
 }
 
+// wants checks how many processors are in use.
 func (m *machine) wants(t *testing.T, n int, when string) {
 	t.Helper()
 	m.mu.Lock()
@@ -64,6 +65,7 @@ func (m *machine) wants(t *testing.T, n int, when string) {
 	}
 }
 
+// Under load all processors are used. One is used again when the load has gone.
 func TestProcessorsFollowTheLoad(t *testing.T) {
 	fitted(t, 4, func(m *machine, p *Processors) {
 		m.wants(t, 1, "at the start")
@@ -87,6 +89,7 @@ func TestProcessorsFollowTheLoad(t *testing.T) {
 	})
 }
 
+// Streams get a second processor at a load for which other requests get only one.
 func TestProcessorsForStreams(t *testing.T) {
 	fitted(t, 4, func(m *machine, p *Processors) {
 		stream := func(d time.Duration) {
@@ -109,6 +112,7 @@ func TestProcessorsForStreams(t *testing.T) {
 	})
 }
 
+// A computation gets all processors at once and keeps them for a while after its end.
 func TestProcessorsForWhatComputes(t *testing.T) {
 	fitted(t, 2, func(m *machine, p *Processors) {
 		p.Compute()

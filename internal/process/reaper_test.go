@@ -78,6 +78,7 @@ func TestReaperIgnoresSignals(t *testing.T) {
 	}
 }
 
+// newReaper returns a reaper that runs this test binary and is closed with the test.
 func newReaper(t *testing.T) *process.Reaper {
 	t.Helper()
 	g := process.NewReaper(os.Args[0], []string{reaperArg}, nil)
@@ -89,6 +90,8 @@ func newReaper(t *testing.T) *process.Reaper {
 	return g
 }
 
+// The reaper's process starts with the first child that needs it. It ends with Close and touches no process outside
+// its list.
 func TestReaperStartsLazilyAndEndsQuietly(t *testing.T) {
 	t.Parallel()
 	g := newReaper(t)
@@ -178,6 +181,8 @@ func TestReaperThatHangsIsReplaced(t *testing.T) {
 	}
 }
 
+// At the end of its input the reaper ends the listed groups, except removed ones and those whose start time
+// differs.
 func TestReaperMainSparesWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	stranger, removed, ours := start(t, role("deaf"), nil), start(t, role("deaf"), nil), start(t, role("deaf"), nil)

@@ -11,6 +11,7 @@ import (
 	"collie/internal/process"
 )
 
+// A Ring keeps the last 500 lines and at most 64 KiB of text, which is always valid UTF-8.
 func TestRing(t *testing.T) {
 	t.Parallel()
 	var r process.Ring

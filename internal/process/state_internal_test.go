@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 )
 
+// The name of a process may itself contain spaces and parentheses.
 func TestParseStat(t *testing.T) {
 	t.Parallel()
 	const tail = " S 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2 3"

@@ -23,6 +23,7 @@ func sourcesOf(servers []catalogs.Server) []tool.Source {
 	return out
 }
 
+// auto returns profiles in which each Tool's view is chosen automatically, within a budget of bytes.
 func auto(budget int) map[string]source.Profile {
 	return map[string]source.Profile{"": {Default: tool.Auto, Budget: budget}}
 }

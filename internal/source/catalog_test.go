@@ -65,6 +65,7 @@ func run(ctx context.Context, c *source.Catalog, r tool.Request) (tool.Result, e
 	return call.Source.Run(ctx, call)
 }
 
+// toolCall returns a client's call of a tool.
 func toolCall(name, args string) tool.Request {
 	return tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)}
 }
@@ -187,6 +188,7 @@ func TestRenamingKeepsEveryOtherByte(t *testing.T) {
 	}
 }
 
+// cleaned returns r, or an underscore if r may not be in the name of a tool.
 func cleaned(r rune) rune {
 	if strings.ContainsRune("_-", r) || r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
 		return r

@@ -23,6 +23,7 @@ func grouped(name string, actions ...tool.Action) *tooltest.Fake {
 	return tooltest.NewFake(name, offer)
 }
 
+// notes returns three actions with different arguments.
 func notes() []tool.Action {
 	return []tool.Action{
 		tooltest.Action("create", `"properties":{"title":{"type":"string"},"text":{"type":"string"},"tags":{"type":"array"}},"required":["title","text"]`),
@@ -177,8 +178,7 @@ func TestUnknownActionNamesTheNearest(t *testing.T) {
 	}
 }
 
-// Fifty servers of twenty tools cost at most 8 % of their
-// flat list when grouped.
+// The grouped list of fifty servers with twenty tools each has at most 8 % of the bytes of their flat list.
 func TestGroupedListIsSmall(t *testing.T) {
 	t.Parallel()
 	defs := mcptest.ToolDefinitions(20)

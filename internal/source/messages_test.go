@@ -16,7 +16,7 @@ import (
 type spoken struct {
 	*tooltest.Fake
 	mute bool   // Listens reports false
-	owns string // it owns messages whose parameters contain this
+	owns string // the source owns messages whose parameters contain this
 
 	mu   sync.Mutex
 	told []string
@@ -44,11 +44,13 @@ func (s *spoken) SetSessions(sessions []*tool.Session) {
 	}
 }
 
+// newSpoken returns a source that owns messages whose parameters contain owns.
 func newSpoken(name, owns string) *spoken {
 	return &spoken{Fake: tooltest.NewFake(name, tooltest.Offer(name, tooltest.Action("x"), tooltest.Action("y"))), owns: owns}
 }
 
-// A message goes to the source that owns what it names, else to the only source of the profile.
+// A vendor's message goes to the source that owns what it names, else to the only listening source of the profile.
+// Progress goes to its owner alone. A change of the roots goes to all listening sources of the profile.
 func TestMessagesFindTheirSource(t *testing.T) {
 	t.Parallel()
 	a, b, off := newSpoken("a", "of-a"), newSpoken("b", "of-b"), newSpoken("off", "")

@@ -15,6 +15,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
+// exposedName matches the names that clients may see.
 var exposedName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // owned identifies a thing by its source and by the source's own name for it.
@@ -105,7 +106,7 @@ func TestNames(t *testing.T) {
 				plain[strings.Map(cleaned, tl.Prefix+a.Name)]++
 			}
 		}
-		second := map[string]bool{} // wanted by those that give up their empty prefix
+		second := map[string]bool{} // names that actions get after giving up an empty prefix because of a clash
 		for name, offer := range offers {
 			tl := offer.Tools[0]
 			for _, a := range tl.Actions {
@@ -222,8 +223,8 @@ func TestReservedNames(t *testing.T) {
 	}
 }
 
-// What a person calls an action is what clients see of it, flat and grouped; its own name can still be called, and the source hears
-// its own name alone.
+// Clients see an action under the alias that a person gave it, flat and grouped. Its own name can still be called, and
+// its source only ever receives its own name.
 func TestAliasesOfActions(t *testing.T) {
 	t.Parallel()
 	for _, view := range []tool.View{tool.Flat, tool.Grouped} {
@@ -251,7 +252,7 @@ func TestAliasesOfActions(t *testing.T) {
 	}
 }
 
-// An alias that is also the name of other actions never hides one of those.
+// An alias that several actions share hides none of them: each gets the name of its Tool as a prefix.
 func TestAliasesThatClash(t *testing.T) {
 	t.Parallel()
 	one, two := tooltest.Offer("one", tooltest.Action("x"), tooltest.Action("y")), tooltest.Offer("two", tooltest.Action("z"))

@@ -249,7 +249,7 @@ func TestNoticesSayWhoSeesADifference(t *testing.T) {
 	})
 }
 
-// Whoever asks by another name of the same profile hears of the same change.
+// A profile can be asked for by several names, such as "" and "default". A notice reports the same under each.
 func TestAChangeIsToldUnderEachNameOfAProfile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

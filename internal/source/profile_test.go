@@ -73,7 +73,8 @@ func TestToolsOfAProfile(t *testing.T) {
 	want(t, "tools", got, []string{"git push not today"})
 }
 
-// Shown counts without listing: Tools that are off, or of which a profile hides all actions, do not count.
+// Shown counts a source's Tools without listing them. Tools that are off, and Tools whose actions a profile hides
+// altogether, do not count.
 func TestShown(t *testing.T) {
 	t.Parallel()
 	off := tool.Tool{Name: "off", Off: "not here", Actions: []tool.Action{tooltest.Action("do")}}
@@ -83,14 +84,14 @@ func TestShown(t *testing.T) {
 	c := open(t, source.Options{Profiles: map[string]source.Profile{
 		"": {}, "some": {Hide: []string{"git/push", "web"}}, "none": {Tools: []string{"other"}},
 	}}, fake)
-	for profile, n := range map[string]int{"": 3, "some": 2, "none": 1, "nobody": 1} { // of a Tool without actions nothing is hidden
+	for profile, n := range map[string]int{"": 3, "some": 2, "none": 1, "nobody": 1} { // the Tool without actions always counts
 		if got := c.Shown(profile, fake); got != n {
 			t.Errorf("profile %q shows %d Tools, want %d", profile, got, n)
 		}
 	}
 }
 
-// People are shown lists of all servers often; they do not copy every action of every server.
+// Lists of all servers are shown to people often, so making them does not copy every action of every server.
 func TestToolsCopiesNoActions(t *testing.T) {
 	var actions []tool.Action
 	for i := range 500 {

@@ -60,7 +60,7 @@ type world struct {
 	profile source.Profile
 	fakes   map[string]*tooltest.Fake // by name of the tool
 	actions []*expected
-	views   map[string]tool.View // in which each tool is shown
+	views   map[string]tool.View // the view in which each tool is shown
 	listed  map[string]gjson.Result
 	gate    *gate.Stage
 }
@@ -120,10 +120,11 @@ func odd(r *rand.Rand, name string) tool.Tool {
 	return t
 }
 
+// quoted returns s as a JSON string.
 func quoted(s string) string {
 	raw, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a text
+		panic(err) // a string can always be encoded
 	}
 	return string(raw)
 }
@@ -208,6 +209,7 @@ func newWorld(t *testing.T, r *rand.Rand, recorded []catalogs.Server) *world {
 	return w
 }
 
+// callLine matches the names of tools that all clients accept.
 var callLine = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // sourcesIn returns a source for each tool.
@@ -237,7 +239,7 @@ func rules(r *rand.Rand, tools []tool.Tool, n int) []rule {
 	return out
 }
 
-// patterns returns rules in the form that a profile has them.
+// patterns returns the rules as a profile writes them, such as "git/push" or "*/push".
 func patterns(rules []rule) []string {
 	var out []string
 	for _, r := range rules {
@@ -286,6 +288,7 @@ func (a *expected) is(c *tool.Call) bool {
 	return c != nil && c.Source.Name() == a.tool.Name && c.Action != nil && c.Action.Name == a.action.Name
 }
 
+// oddArgs are arguments that a gateway would change if it decoded and encoded them.
 const oddArgs = `{"n":1.0e2, "text":"\u00e9","deep":{"action":"x"}}`
 
 // called checks that a call by name reaches the action with its arguments unchanged.
@@ -368,6 +371,7 @@ func (w *world) reachesGrouped(t *testing.T, a *expected) {
 	w.called(t, a, a.tool.Name, args)
 }
 
+// found matches the line of a finding, and its name.
 var found = regexp.MustCompile(`(?m)^([A-Za-z0-9_-]{1,64})\(`)
 
 // find asks for an action by its name, then by words of its description, and returns the name under which it is

@@ -12,7 +12,7 @@ import (
 	"collie/test/await"
 )
 
-// Set with unchanged settings tells watchers of no change.
+// Set reports a change to watchers only if the settings differ.
 func TestSetTellsChangesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// newResources makes a source of resources.
+// newResources returns a source that offers resources and can be subscribed to.
 func newResources(name string, uris ...string) *tooltest.Fake {
 	offer := tooltest.Offer(name)
 	offer.Subscribes = true
@@ -24,6 +24,7 @@ func newResources(name string, uris ...string) *tooltest.Fake {
 	return tooltest.NewFake(name, offer)
 }
 
+// read returns a client's request to read a resource.
 func read(uri string) tool.Request {
 	return tool.Request{Kind: tool.KindRead, Name: uri, Args: json.RawMessage("{}")}
 }

@@ -26,7 +26,7 @@ func catalogOf(t *testing.T, servers []catalogs.Server, about string) *source.Ca
 	return open(t, source.Options{}, sources...)
 }
 
-// ask calls one of the three tools and returns its text.
+// ask calls one of the three search tools and returns the text of its result.
 func ask(t *testing.T, c *source.Catalog, name, args string) (string, error) {
 	t.Helper()
 	call, err := c.Resolve(t.Context(), tool.Request{Kind: tool.KindCall, Name: name, Args: json.RawMessage(args)})
@@ -37,7 +37,8 @@ func ask(t *testing.T, c *source.Catalog, name, args string) (string, error) {
 	return gjson.GetBytes(r.Raw, "content.0.text").String(), err
 }
 
-// TestSearchList: whatever is behind the search, the list has three tools and stays within the allowed bytes.
+// TestSearchList: however many servers are shown by search, the list has three tools and stays within the allowed
+// bytes.
 func TestSearchList(t *testing.T) {
 	t.Parallel()
 	all := catalogs.Servers()
@@ -74,7 +75,7 @@ func TestSearchList(t *testing.T) {
 	}
 }
 
-// TestSearchReaches: every action behind the search is found, described as its author wrote it, and called.
+// TestSearchReaches: every action that is shown by search is found, described as its author wrote it, and called.
 func TestSearchReaches(t *testing.T) {
 	t.Parallel()
 	servers := catalogs.Servers()
@@ -138,7 +139,7 @@ func TestSearchHides(t *testing.T) {
 	}
 }
 
-// TestSearchBesideOthers: only what a profile shows by search is behind it, and no source may use the names of the
+// TestSearchBesideOthers: a search finds only what the profile shows by search, and no source may use the names of the
 // search tools.
 func TestSearchBesideOthers(t *testing.T) {
 	t.Parallel()

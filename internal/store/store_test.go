@@ -16,8 +16,10 @@ import (
 	"collie/internal/store"
 )
 
+// things is a schema with one table, which most tests use.
 var things = store.Schema{Name: "things", Migrations: []string{"CREATE TABLE thing (name TEXT PRIMARY KEY) STRICT"}}
 
+// open opens the store in dir. It is closed with the test.
 func open(t *testing.T, dir string, schemas ...store.Schema) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), dir, schemas...)
@@ -32,6 +34,7 @@ func open(t *testing.T, dir string, schemas ...store.Schema) *store.Store {
 	return s
 }
 
+// count returns the number of rows in the table of things.
 func count(t *testing.T, s *store.Store) (n int64) {
 	t.Helper()
 	err := s.Read(t.Context(), func(tx *store.Tx) error {
@@ -116,6 +119,7 @@ func TestPartsMigrateByThemselves(t *testing.T) {
 	}
 }
 
+// A file that another program wrote is neither opened nor changed.
 func TestForeignFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(path string) error{
@@ -149,6 +153,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	}
 }
 
+// An owner is alive until its store is closed, as other stores of the same folder see it.
 func TestOwnersLiveAsLongAsTheirStore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -167,6 +172,7 @@ func TestOwnersLiveAsLongAsTheirStore(t *testing.T) {
 	}
 }
 
+// A backup is a private file with the same rows, and overwrites no file.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir(), things)

@@ -11,7 +11,7 @@ import (
 	"collie/test/catalogs"
 )
 
-// found are the names of the best few documents, the best first.
+// found returns the names of the limit best documents, the best first.
 func found(docs []find.Doc, question string, limit int) []string {
 	var names []string
 	for _, h := range find.New(docs).Search(question, limit) {
@@ -20,7 +20,7 @@ func found(docs []find.Doc, question string, limit int) []string {
 	return names
 }
 
-// TestWords: words are found however they are written, and others of the same meaning.
+// TestWords: a query finds words in other spellings (camelCase, plurals, typing errors) and words of the same meaning.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	docs := []find.Doc{
@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestOwnNames: who asks by the name of a tool gets that tool among the first.
+// TestOwnNames: a query for the name of a tool finds that tool among the first ten.
 func TestOwnNames(t *testing.T) {
 	t.Parallel()
 	docs, names := catalogs.Documents()
@@ -70,8 +70,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestSearchHolds: whatever the documents and the question are, hits are few enough, each document stands once, the
-// scores fall, and asking again or with a smaller limit gives the same.
+// TestSearchHolds: for any documents and question, hits do not exceed the limit, no document appears twice, scores never
+// rise, and a search with a smaller limit returns the beginning of the same hits.
 func TestSearchHolds(t *testing.T) {
 	t.Parallel()
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"create issue", "删除 文件", "getX", "a", "日", "한국어 텍스트", "über", "read_file2"}))
@@ -115,9 +115,9 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// TestQuestions: what people ask finds about as much as when it was last measured. The questions in the folder
-// questions are not changed to suit the ranking, nor the ranking to suit them; those in the folder dev are for trying
-// it out.
+// TestQuestions: of the recorded questions of people, at least as many find a right answer as the table says. The
+// questions in the folder questions are not changed to suit the ranking, nor the ranking to suit them; those in the
+// folder dev are for trying the ranking out.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	for file, least := range map[string]struct{ first, few int }{

@@ -29,7 +29,7 @@ func kept(t *testing.T, spec Spec, o Options, name string) *toolcache.Entry {
 	}
 }
 
-// Which servers start together with the gateway depends on what is known of their lists.
+// Which servers start together with the gateway depends on their settings and on what the cache knows of their lists.
 func TestWhatStartsWithTheGateway(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -302,8 +302,8 @@ func TestRefreshOften(t *testing.T) {
 	}
 }
 
-// isLive holds while a start turns into a connection. Otherwise a cleared cache would take back tools that the server
-// has just told.
+// isLive is true at every moment while a start becomes a connection. Otherwise clearing the cache would remove tools
+// that the server has just listed.
 func TestAStartThatEndsIsLive(t *testing.T) {
 	t.Parallel()
 	set := NewSet([]Spec{specOf(t, "m", fmt.Sprintf(plain, ""))}, Options{})

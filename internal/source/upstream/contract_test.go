@@ -81,6 +81,7 @@ func newSet(t *testing.T, entries ...string) *upstream.Set {
 	return set
 }
 
+// fixture describes a fakemcp for the tests that each source must pass.
 func fixture(t *testing.T, s *upstream.Server) tooltest.Fixture {
 	t.Helper()
 	do := func(name, args string) {

@@ -22,6 +22,7 @@ func diagnose(t *testing.T, raw, off string) (steps []tool.Step, ok bool) {
 	return steps, ok
 }
 
+// namesOf returns the names of the steps.
 func namesOf(steps []tool.Step) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.Name)

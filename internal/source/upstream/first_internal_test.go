@@ -41,16 +41,17 @@ type scripted struct {
 	flags []string
 	boot  time.Duration
 	http  bool
-	stays time.Duration            // what it takes to be closed
-	slow  map[string]time.Duration // what a method takes; for HTTP every request under ""
+	stays time.Duration            // how long closing it takes
+	slow  map[string]time.Duration // delay of each method; over HTTP the key "" delays every request
 	hung  map[string]bool          // methods that are never answered
-	list  map[string]string        // results of methods, in the place of the server's own
+	list  map[string]string        // results of methods, in place of the fakemcp's own
 
 	mu    sync.Mutex
 	procs [][]string // the methods each start was asked for, in their order
 	begun []time.Time
 }
 
+// asked notes that a start was asked for a method.
 func (s *scripted) asked(start int, method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,6 +69,7 @@ func (s *scripted) starts() [][]string {
 	return out
 }
 
+// open connects c to the fakemcp, over HTTP or over pipes in memory. It replaces Options.open.
 func (s *scripted) open(ctx context.Context, c *conn, opts mcp.ClientOptions) (err error) {
 	s.mu.Lock()
 	start := len(s.procs)
@@ -224,8 +226,7 @@ func firstCall(t *testing.T, s *Server, era mcp.Era, session string) time.Durati
 	return time.Since(begun)
 }
 
-// Slow optional lists delay neither a call nor the list of tools, and what was known of a list that does not arrive
-// stays known.
+// Slow or hanging lists of resources and prompts delay neither a call nor the list of tools.
 func TestOptionalListsDelayNothing(t *testing.T) {
 	t.Parallel()
 	optional := []string{"resources/list", "resources/templates/list", "prompts/list"}
@@ -527,7 +528,7 @@ func TestRoundTripsOfAFirstCall(t *testing.T) {
 					s := &scripted{http: true, flags: []string{"--era", server}, slow: map[string]time.Duration{"": trip}}
 					srv, _, done := playing(t, s, "", Options{})
 					defer done()
-					// The moment that is waited for the stream is not a round trip.
+					// The start also waits a moment for the listening stream, which is not a round trip.
 					if took := firstCall(t, srv, era, "") - 20*time.Millisecond; took > 3*trip {
 						t.Errorf("it took %v, %.1f round trips: %v", took, float64(took)/float64(trip), s.starts())
 					}
@@ -544,7 +545,7 @@ func TestHeadersAfterALegacyList(t *testing.T) {
 		s := &scripted{http: true, flags: []string{"--era", "both"}}
 		srv, _, done := playing(t, s, "", Options{})
 		defer done()
-		firstCall(t, srv, mcp.Legacy, "") // whose start the list comes from
+		firstCall(t, srv, mcp.Legacy, "") // the start for this call fetches the list
 		r, err := srv.Run(t.Context(), &tool.Call{
 			Request: tool.Request{Kind: tool.KindCall, Name: "m__header", Caller: ofEra{era: mcp.Modern}, Origin: tool.MCPLocal},
 			Target:  "header", Args: json.RawMessage(`{"region":"eu"}`), Action: &tool.Action{Name: "header"},
