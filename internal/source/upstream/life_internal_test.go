@@ -29,12 +29,12 @@ type memory struct {
 	refuse  atomic.Bool  // starts fail
 	deaf    atomic.Bool  // pings are not answered
 	mute    atomic.Bool  // calls are not answered
-	fatal   atomic.Int64 // so many calls are its death
+	fatal   atomic.Int64 // the server dies at each of its next so many calls
 	calls   atomic.Int64
-	missing atomic.Bool   // its program
-	subs    atomic.Int64  // resources/subscribe
-	lists   atomic.Int64  // tools/list
-	hold    chan struct{} // where it is not nil, starts wait for it to be closed
+	missing atomic.Bool   // starts fail because the program does not exist
+	subs    atomic.Int64  // requests of resources/subscribe
+	lists   atomic.Int64  // requests of tools/list
+	hold    chan struct{} // if not nil, starts wait until it is closed
 
 	mu     sync.Mutex
 	kill   func()
@@ -42,6 +42,7 @@ type memory struct {
 	broken string // this method fails
 }
 
+// open connects c to the server by pipes. It replaces Options.open.
 func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
 	m.starts.Add(1)
 	if m.hold != nil {
@@ -76,6 +77,7 @@ func (m *memory) open(ctx context.Context, c *conn, opts mcp.ClientOptions) erro
 	return err
 }
 
+// serve answers requests until in ends. It calls die where a request is to end the server.
 func (m *memory) serve(in io.Reader, out io.Writer, die func()) {
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		var req struct {
@@ -163,6 +165,7 @@ func specOf(t testing.TB, name, raw string) Spec {
 	return Spec{Entry: e, Problems: problems}
 }
 
+// echo makes a call that belongs to no session.
 func echo(s *Server) error { return echoOf(s, "") }
 
 // echoOf makes a call for a session.
@@ -174,6 +177,7 @@ func echoOf(s *Server, session string) error {
 	return err
 }
 
+// plain is the entry of a server, with %s for further members, each after a comma.
 const plain = `{"command":"true","protocol":"legacy"%s}`
 
 // A server that is unused for idleTimeout stops, keeps its tools listed, and starts again when it is called.
@@ -206,7 +210,7 @@ func TestIdleStop(t *testing.T) {
 	})
 }
 
-// A keepalive server, and one whose updates somebody has subscribed to, does not stop when idle.
+// A server does not stop when idle if it is keepalive or eager, or if its idleTimeout is 0.
 func TestNoIdleStop(t *testing.T) {
 	t.Parallel()
 	for name, setting := range map[string]string{
@@ -231,7 +235,7 @@ func TestNoIdleStop(t *testing.T) {
 	}
 }
 
-// A server that dies is restarted, after ever longer waits if it keeps dying, and at once if somebody calls it.
+// A server that dies is restarted after a second, and at once if somebody calls it.
 func TestRestartAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -318,7 +322,7 @@ func TestHalfOpenTriesOnce(t *testing.T) {
 	})
 }
 
-// A server with unknown tools is retried without a call; one that waits for a person is not.
+// A server whose tools are unknown is started again after a failed start, without any call.
 func TestUnknownToolsAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -484,6 +488,7 @@ func TestStateMachine(t *testing.T) {
 	})
 }
 
+// checkState checks that the state of s fits its connection. steps, which led to it, are for the message.
 func checkState(t *testing.T, s *Server, steps []string) {
 	t.Helper()
 	st := s.Status()

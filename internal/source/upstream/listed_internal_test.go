@@ -66,7 +66,7 @@ func TestOldListsOfServersThatDoNotRun(t *testing.T) {
 	for name, tt := range map[string]struct {
 		entry       string
 		refuse      bool
-		names       []string // that are started
+		names       []string // the argument of Set.Start; nil means all, as in a gateway
 		least, most int64    // starts in two hours in which it is listed each second
 	}{
 		"remote":               {entry: `{"url":"http://m.test/mcp"}`, least: 2, most: 24},

@@ -30,6 +30,7 @@ func reloadable(t *testing.T, m *memory, o Options, specs ...Spec) (set *Set, do
 	}
 }
 
+// names returns the names of the servers in their order.
 func (s *Set) names() (out []string) {
 	for _, srv := range s.Servers() {
 		out = append(out, srv.Name())

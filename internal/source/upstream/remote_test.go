@@ -210,9 +210,9 @@ func TestHeadersCommand(t *testing.T) {
 	const secret = "t0p-s3cret-value"
 	url := guarded(t, func(r *http.Request) bool { return r.Header.Get("Authorization") == "Bearer "+secret })
 	for name, test := range map[string]struct {
-		print string // of the command
+		print string // the shell script that the command runs
 		state tool.State
-		want  string // in the detail
+		want  string // a part of the status detail
 	}{
 		"right":        {`printf '{"Authorization":"Bearer ` + secret + `"}'`, tool.StateReady, ""},
 		"wrong token":  {`printf '{"Authorization":"Bearer other"}'`, tool.StateNeedsAuth, "401"},

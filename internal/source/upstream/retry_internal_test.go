@@ -23,7 +23,7 @@ func TestLostCalls(t *testing.T) {
 		action  tool.Action
 		deaths  int64
 		calls   int64
-		unknown bool // the outcome; else the call works
+		unknown bool // the error says that the outcome is unknown
 	}{
 		{name: "a write", deaths: 1, calls: 1, unknown: true},
 		{name: "a read that nobody trusts to be one", action: tool.Action{ReadOnly: true}, deaths: 1, calls: 1},

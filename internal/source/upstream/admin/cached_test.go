@@ -30,6 +30,7 @@ func settings(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
+// read returns what ReadCache says about each server: its verdict and the reason.
 func read(t *testing.T, cfg *config.Config) map[string]string {
 	t.Helper()
 	got, err := serveradmin.ReadCache(t.Context(), cfg, config.Env{}, cacheadmin.Options{})
@@ -62,6 +63,7 @@ func files(t *testing.T, cfg *config.Config) []string {
 	return out
 }
 
+// imported is a cache file of another program, with tools of a configured server and of an unknown one.
 const imported = `{"version":"1.0.0","mcpServers":{
 	"trains":{"tools":[{"name":"查询","inputSchema":{"type":"object"}}],"lastUpdated":"2026-07-01 10:00:00","serverConfig":{"env":{"K":"geheim"}},
 		"configHash":"0000000000000000000000000000000000000000000000000000000000000000","version":"1.0.0"},
@@ -69,6 +71,8 @@ const imported = `{"version":"1.0.0","mcpServers":{
 		"configHash":"0000000000000000000000000000000000000000000000000000000000000000","version":"1.0.0"}},
 	"metadata":{"createdAt":"2026-07-01 09:00:00","lastGlobalUpdate":"2026-07-01 10:00:00","totalWrites":2}}`
 
+// ReadCache tells for each server whether its stored tools can be used. It writes no file, and refuses a file that
+// it cannot read.
 func TestReadToolCache(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, `{"mcpServers":{"trains":{"command":"x"},"new":{"command":"y"},"off":{"command":"y","disabled":true},

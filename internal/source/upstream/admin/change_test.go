@@ -18,7 +18,8 @@ import (
 	"collie/internal/tool"
 )
 
-// editorOf returns an Editor of a gateway with these settings, which it rereads, and the file.
+// editorOf returns an Editor of a gateway with these settings, and their file. The gateway reads the file again after
+// each change.
 func editorOf(t *testing.T, text string) (e *serveradmin.Editor, file string) {
 	t.Helper()
 	home := t.TempDir()
@@ -52,6 +53,7 @@ func editorOf(t *testing.T, text string) (e *serveradmin.Editor, file string) {
 	return a.Editor(func(*config.Config) string { return file }, reread, "me"), file
 }
 
+// withSecrets are settings of two servers. Each secret in them contains "geheim".
 const withSecrets = `{
   "siyuan": {"enabled": false},
   "mcpServers": {
@@ -66,6 +68,7 @@ const withSecrets = `{
   }
 }`
 
+// shownEntry returns an entry as people see it, and checks that it shows no secret.
 func shownEntry(t *testing.T, e *serveradmin.Editor, name string) serveradmin.ShownEntry {
 	t.Helper()
 	got, err := e.Entry(t.Context(), name)
@@ -78,8 +81,8 @@ func shownEntry(t *testing.T, e *serveradmin.Editor, name string) serveradmin.Sh
 	return got
 }
 
-// What is shown of an entry has no secrets, and what comes back masked stays as it is, also where items of a list moved. Comments
-// stay too.
+// People see an entry with its secrets masked. In a changed entry a masked value stands for the old secret, even in a
+// list whose items have moved. Comments in the file stay.
 func TestChangeEntry(t *testing.T) {
 	t.Parallel()
 	e, file := editorOf(t, withSecrets)
@@ -112,7 +115,7 @@ func TestChangeEntry(t *testing.T) {
 	}
 }
 
-// Consent is asked where the change reaches what runs or where secrets go, and nowhere else.
+// The server's name must be typed to confirm a change of what runs or of where secrets are sent, and for no other change.
 func TestConsentToAChangedEntry(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ what, server, entry, typed string }{
@@ -142,7 +145,7 @@ func TestConsentToAChangedEntry(t *testing.T) {
 	}
 }
 
-// A secret that was not there is never made up, and a change of what nobody has seen is refused.
+// A change is refused if it masks a value where the entry has no secret, or if the entry has changed since it was shown.
 func TestRefusesAChangedEntry(t *testing.T) {
 	t.Parallel()
 	e, file := editorOf(t, withSecrets)

@@ -72,6 +72,7 @@ func TestSignInWithAConfiguredClient(t *testing.T) {
 	}
 }
 
+// A sign-in to a server whose settings say how it is authenticated is refused, with a hint.
 func TestSignInIsNotForAll(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ entry, want, hint string }{

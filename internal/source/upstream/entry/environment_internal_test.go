@@ -9,12 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// ours is the environment of the gateway in these tests.
 var ours = []string{
 	"HOME=/u", "PATH=/usr/bin", "LANG=de", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p",
 	"EDITOR=vi", "GITHUB_TOKEN=t", "my_api_key=k", "AWS_REGION=r", "COLLIE_HOME=/c", "SIYUAN_TOKEN=s",
 	"BASH_FUNC_x%%=() { :; }", "SHELL=() bad", "=C:=C:\\x", "GH_HOST=h",
 }
 
+// A server gets the variables that inheritEnv selects, changed by its own env. Each case is compared with the
+// minimal selection: missing lists what it lacks of that, extra what it has beyond.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	base := []string{"HOME=/u", "LANG=de", "LC_ALL=C", "PATH=/usr/bin", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p"}
@@ -58,6 +61,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// On Windows names of variables are compared without case, and other variables are inherited.
 func TestEnvironmentOnWindows(t *testing.T) {
 	t.Parallel()
 	e := Entry{InheritEnv: inherit{Mode: "minimal"}, Env: map[string]Value{"path": hidden(`C:\own`)}}
@@ -69,6 +73,7 @@ func TestEnvironmentOnWindows(t *testing.T) {
 	}
 }
 
+// An inherited PATH is extended by the folders of package managers that exist in the home folder.
 func TestPathIsExtended(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

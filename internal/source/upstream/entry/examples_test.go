@@ -8,7 +8,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// The example at the top of the README causes no warnings.
+// The example file that the README tells people to run causes no warnings.
 func TestExamplesAreClean(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "..", "..", "examples", "mcp-servers.json")

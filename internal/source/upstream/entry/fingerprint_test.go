@@ -24,6 +24,7 @@ func file(t *testing.T, content string, path ...string) string {
 	return name
 }
 
+// The fingerprint changes with the program and its script, and not with other files that the arguments name.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -78,6 +79,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// The fingerprint of a server that a package runner starts is the installed version of its package.
 func TestFingerprintOfAPackage(t *testing.T) {
 	t.Parallel()
 	home, dir := t.TempDir(), t.TempDir()

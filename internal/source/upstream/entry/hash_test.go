@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// hash returns the hash of an entry that has no errors.
 func hash(t *testing.T, raw string) string {
 	t.Helper()
 	e, problems := entry.Parse("s", json.RawMessage(raw), options())
@@ -18,6 +19,8 @@ func hash(t *testing.T, raw string) string {
 	return e.ConfigHash([]byte("key"))
 }
 
+// Members that change what a server offers change its hash. The order and the spelling of members do not, nor do
+// members that say how Collie treats the server.
 func TestConfigHash(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

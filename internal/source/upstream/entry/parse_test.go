@@ -38,6 +38,7 @@ func options() entry.Options {
 	}
 }
 
+// parse returns the entry and its problems, each as a line "severity rule pointer: message".
 func parse(t *testing.T, raw string) (entry.Entry, []string) {
 	t.Helper()
 	e, problems := entry.Parse("srv", json.RawMessage(raw), options())
@@ -58,6 +59,7 @@ func clean(t *testing.T, raw string) entry.Entry {
 	return e
 }
 
+// reveal returns the values in plain text.
 func reveal(vs []entry.Value) []string {
 	list := make([]string, 0, len(vs))
 	for _, v := range vs {
@@ -66,6 +68,7 @@ func reveal(vs []entry.Value) []string {
 	return list
 }
 
+// The transport follows from the members of an entry, in the spellings of several hosts.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]entry.Transport{
@@ -90,6 +93,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
+// An entry with nothing but a command gets these defaults.
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	got := clean(t, `{"command": "x"}`)
@@ -115,6 +119,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// Each mistake in an entry is reported with its place and with what to write instead.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -182,6 +187,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// A line break in a header is refused even if it comes from the value of a variable.
 func TestHeaderLineBreakComesFromAnywhere(t *testing.T) {
 	t.Parallel()
 	_, problems := entry.Parse("s", json.RawMessage(`{"url": "http://h", "headers": {"X": "${EVIL}"}}`), entry.Options{
@@ -192,6 +198,7 @@ func TestHeaderLineBreakComesFromAnywhere(t *testing.T) {
 	}
 }
 
+// All members about a local process are read, with variables expanded.
 func TestProcess(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{
@@ -224,6 +231,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
+// Variables for folders are expanded, and relative roots begin at the folder of the file.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "x", "args": ["${configDir}${/}a", "${workspaceFolder}", "${userHome}", "${pathSeparator}"], "roots": ["docs", "file:///x", "/y"]}`)
@@ -236,6 +244,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// Without a secret store, the problem of a ${secret:…} names the variable to use instead.
 func TestNoSecretStore(t *testing.T) {
 	t.Parallel()
 	_, problems := entry.Parse("s", json.RawMessage(`{"command": "x", "env": {"K": "${secret:my-key}"}}`), entry.Options{})
@@ -244,6 +253,7 @@ func TestNoSecretStore(t *testing.T) {
 	}
 }
 
+// All members about a remote server are read, in each form of auth.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{
@@ -285,6 +295,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
+// All members that say how Collie treats a server are read.
 func TestBehaviour(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{
@@ -333,6 +344,7 @@ func TestBehaviour(t *testing.T) {
 	}
 }
 
+// Members that other hosts use are understood.
 func TestWordsOfOtherHosts(t *testing.T) {
 	t.Parallel()
 	e := clean(t, `{"command": "x", "trust": true, "alwaysAllow": ["a"], "includeTools": ["i"], "excludeTools": ["e"], "prefix": "", "cache": false, "heartbeat": {"enabled": false}}`)
@@ -402,6 +414,7 @@ func TestSecretsStayIn(t *testing.T) {
 	}
 }
 
+// CheckNames reports names that have a wrong form, are reserved, or differ only by case.
 func TestCheckNames(t *testing.T) {
 	t.Parallel()
 	got := entry.CheckNames(
@@ -422,6 +435,7 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
+// Any JSON gives either an entry or problems that name their place, the same each time.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"command": "x", "args": ["${A:-b}", "$${", "${"], "env": {"A": 1}}`, `{"url": "https://u:p@h/sse?a=b", "headers": ["A: b"]}`,

@@ -156,6 +156,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// The path of envFile is known even if the file cannot be read.
 func TestEnvFileIsKnown(t *testing.T) {
 	t.Parallel()
 	read := func(string) ([]byte, error) { return nil, errors.New("no file") }
@@ -165,6 +166,7 @@ func TestEnvFileIsKnown(t *testing.T) {
 	}
 }
 
+// A cache setting that an entry lacks comes from the options.
 func TestCacheDefault(t *testing.T) {
 	t.Parallel()
 	o := entry.Options{Cache: &entry.Cache{Enabled: true, MaxAge: time.Hour, MaxStale: 2 * time.Hour}}

@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// Package runners and container engines are recognized, and the package or image in their arguments is found.
 func TestRunners(t *testing.T) {
 	t.Parallel()
 	for raw, pkg := range map[string]string{

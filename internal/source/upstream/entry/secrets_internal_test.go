@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Checks at each start go by plain comparisons; these are the expressions that they stand for.
+// The checks of names and secrets use plain comparisons because they run at each start. They must agree with the
+// regular expressions that define them.
 func TestPlainChecks(t *testing.T) {
 	t.Parallel()
 	name := regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)

@@ -11,7 +11,8 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
-// planted has every place where people put secrets, with %s for the secret.
+// planted has an entry for every place where people put secrets. %s stands for the secret, and so do variables named
+// PLANTED.
 var planted = []string{
 	`{"command": "x", "env": {"API_KEY": "%s"}}`,
 	`{"command": "x", "env": {"HARMLESS": "%s"}}`,
@@ -81,6 +82,7 @@ var shapes = []string{
 	"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "Zk3u9QpLw7Xr2TvB8nMs4YcHd6JgFa1E",
 }
 
+// A snapshot shows no secret, wherever in an entry it stands.
 func TestSnapshotHoldsNoSecret(t *testing.T) {
 	t.Parallel()
 	const token = "Zk3u9QpLw7Xr2TvB8nMs4YcHd6JgFa1E"
@@ -118,7 +120,7 @@ func TestSnapshotHoldsNoSecret(t *testing.T) {
 				}
 				check(t, raw, secret)
 			}
-			if !strings.Contains(form, "/s/%s") { // a word without a shape can be told by its place only
+			if !strings.Contains(form, "/s/%s") { // a secret without a known form is recognized by its place only, not in a path
 				raw := form
 				if strings.Contains(form, "%") {
 					raw = fmt.Sprintf(form, "hunter2hunter2")
@@ -137,6 +139,7 @@ func TestSnapshotHoldsNoSecret(t *testing.T) {
 	}
 }
 
+// A snapshot keeps what people recognize a server by: command, arguments, URL and the names of variables.
 func TestSnapshotKeepsWhatTellsAServer(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{

@@ -23,6 +23,7 @@ func one(t *testing.T, name, text string) hosts.Found {
 	return found[0]
 }
 
+// Variables in the spelling of each host become variables of Collie. A note says where the meaning differs.
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ host, theirs, ours, note string }{
@@ -66,6 +67,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// sorted returns a JSON value with the members of objects in alphabetical order.
 func sorted(t *testing.T, raw json.RawMessage) string {
 	t.Helper()
 	var v any
@@ -118,6 +120,8 @@ func TestWriteNotes(t *testing.T) {
 	}
 }
 
+// Secrets in an entry become references to the secret store, under names made from the server's name and the place.
+// The original entry is not changed, and both count as the same server.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef0123456789abcdef"
@@ -164,6 +168,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// The sample file of each host is recognized by its path, and by its content alone.
 func TestRecognize(t *testing.T) {
 	t.Parallel()
 	for name, place := range samples {
@@ -175,7 +180,7 @@ func TestRecognize(t *testing.T) {
 		// By its name if that is enough, otherwise by its content.
 		for _, as := range []string{file, "/tmp/any" + filepath.Ext(file)} {
 			h, err := hosts.Recognize(as, text)
-			alike := slices.Contains([]string{"claude-desktop", "kilo"}, name) && as != file // as others are
+			alike := slices.Contains([]string{"claude-desktop", "kilo"}, name) && as != file // their content looks like that of other hosts
 			if err != nil || h.Name != name && !alike {
 				t.Errorf("%s of %s is taken for %q: %v; hints tell a host by its path, fits and the list in Recognize by what is in it", as, name, h.Name, err)
 			}
@@ -191,6 +196,7 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
+// A member that cannot be converted is left out with a note. An entry without anything to run is skipped.
 func TestBrokenEntriesAreTold(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ host, text, note string }{
@@ -228,6 +234,8 @@ func TestYAMLBomb(t *testing.T) {
 	}
 }
 
+// fuzz feeds a host's parser with variations of its sample file. What it reads must be the same after writing and
+// parsing.
 func fuzz(f *testing.F, name string) {
 	dir := filepath.Join("testdata", "import", name, filepath.FromSlash(samples[name].File))
 	text, err := os.ReadFile(dir)

@@ -19,6 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected files in testdata")
 
+// collie is the server that connect writes into a client's file.
 var collie = hosts.Server{Name: "collie", Command: "/usr/local/bin/collie", Args: []string{"stdio"}}
 
 // preparePlan calls Prepare with the JSON editor that the program uses.
@@ -27,6 +28,7 @@ func preparePlan(t *testing.T, h hosts.Host, file string, force bool) (hosts.Pla
 	return hosts.Prepare(h, file, collie, config.SetMember, force)
 }
 
+// apply connects a client: it writes collie into file.
 func apply(t *testing.T, h hosts.Host, file string, force bool) {
 	t.Helper()
 	p, err := preparePlan(t, h, file, force)
@@ -38,6 +40,7 @@ func apply(t *testing.T, h hosts.Host, file string, force bool) {
 	}
 }
 
+// read returns the text of a file.
 func read(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -47,6 +50,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
+// put writes text to a new file and returns its path.
 func put(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "servers.json")
@@ -56,6 +60,7 @@ func put(t *testing.T, text string) string {
 	return file
 }
 
+// host returns the host with this name.
 func host(t *testing.T, name string) hosts.Host {
 	t.Helper()
 	h, err := hosts.Find(name)
@@ -111,6 +116,7 @@ const (
 	vscodeWindows = "/w/AppData/Roaming/Code/User/globalStorage/"
 )
 
+// TestFiles says for each client where its file is on each system, also if variables move it.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	vars := map[string]string{"HOME": "/u", "USERPROFILE": "/w", "APPDATA": "/w/AppData/Roaming"}
@@ -157,6 +163,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// An unknown host is an error whose hint lists all hosts.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	_, err := hosts.Find("emacs")
@@ -176,6 +183,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A missing file is created without a backup; an empty one is filled.
 func TestMissingAndEmptyFiles(t *testing.T) {
 	t.Parallel()
 	const want = "{\n  \"mcpServers\": {\n    \"collie\": {\n      \"command\": \"/usr/local/bin/collie\",\n      \"args\": [\"stdio\"]\n    }\n  }\n}\n"
@@ -197,6 +205,7 @@ func TestMissingAndEmptyFiles(t *testing.T) {
 	}
 }
 
+// An entry that runs another program is replaced only by force. An entry that already runs Collie stays as it is.
 func TestAnotherEntryOfThatName(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {"collie": {"command": "rough-collie"}, "b": {}}}`
@@ -218,6 +227,7 @@ func TestAnotherEntryOfThatName(t *testing.T) {
 	}
 }
 
+// A file that cannot be parsed is an error, even with force, and is not changed.
 func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"{", `{"mcpServers": []}`, `[]`, strings.Repeat("[", 100_000)} {
@@ -234,6 +244,7 @@ func TestBrokenFilesAreLeftAlone(t *testing.T) {
 	}
 }
 
+// A file that has changed since its plan was made is not written.
 func TestChangedSincePrepare(t *testing.T) {
 	t.Parallel()
 	file := put(t, "{}")
@@ -249,6 +260,7 @@ func TestChangedSincePrepare(t *testing.T) {
 	}
 }
 
+// A symbolic link stays; the file that it points to is written.
 func TestLinkIsFollowed(t *testing.T) {
 	t.Parallel()
 	file := put(t, "{}")

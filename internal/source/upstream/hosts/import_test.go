@@ -88,6 +88,7 @@ func TestGuideNamesEveryHost(t *testing.T) {
 	}
 }
 
+// golden compares v as JSON with a file, which -update rewrites.
 func golden(t *testing.T, file string, v any) {
 	t.Helper()
 	var b bytes.Buffer

@@ -15,9 +15,10 @@ import (
 )
 
 // carries lists which of our fields each host has besides command and args, and which forms of variables its texts
-// may contain.
+// may contain. After a field's colon stands the host's unit of a duration, ms or s, or a mark that the values of the
+// field cannot hold variables.
 var carries = map[string]struct {
-	remote []string // transports beside stdio
+	remote []string // transports besides stdio
 	fields string
 	vars   []string
 }{
@@ -51,6 +52,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// roundTrip writes a random entry in the format of h, and expects the same entry when it is read.
 func roundTrip(t *rapid.T, h hosts.Host) {
 	raw, err := json.Marshal(draw(t, h.Name))
 	if err != nil {
@@ -119,6 +121,7 @@ func draw(t *rapid.T, host string) map[string]any {
 	return e
 }
 
+// value returns a random value of a field. A field with a mark other than a unit gets texts without variables.
 func value(t *rapid.T, name, how string, texts, plain, path *rapid.Generator[string], names *rapid.Generator[[]string]) any {
 	switch name {
 	case "env", "headers":
@@ -146,6 +149,7 @@ func value(t *rapid.T, name, how string, texts, plain, path *rapid.Generator[str
 	return plain.Draw(t, name)
 }
 
+// set sets a field, or with a dot in its name a field of an object.
 func set(e map[string]any, name string, v any) {
 	if outer, inner, nested := strings.Cut(name, "."); nested {
 		if e[outer] == nil {

@@ -13,6 +13,7 @@ import (
 	"collie/test/await"
 )
 
+// begin is the time at which the connections of these tests are opened.
 var begin = time.Now()
 
 // RetireIdle reports an unused connection and retires it at the same moment. Reinstate reverses that.
@@ -62,8 +63,8 @@ func TestRetire(t *testing.T) {
 	<-c.Ended()
 }
 
-// A call whose context can be ended gets no second one. Once the call is over, ending it does not affect a repetition
-// with the same context.
+// A call whose own context can be canceled gets no second context. After Remove, End of that try does not affect a
+// repetition with the same context.
 func TestContextOfACall(t *testing.T) {
 	t.Parallel()
 	c := inflight.New(begin)
@@ -158,7 +159,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A call whose context can be ended allocates no other one.
+// A call whose own context can be canceled costs one allocation, since it gets no second context.
 //
 // Not parallel: it counts allocations.
 func TestCallAllocatesLittle(t *testing.T) {

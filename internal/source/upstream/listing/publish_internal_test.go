@@ -45,6 +45,7 @@ func listsOf(names ...string) *Lists {
 	return k
 }
 
+// offered returns the names of the tools that l offers, each with a space after it.
 func offered(l *Listing) string {
 	names := ""
 	for _, a := range l.Offer().Tools[0].Actions {

@@ -102,7 +102,7 @@ func TestBreakers(t *testing.T) {
 func TestPublicServers(t *testing.T) {
 	t.Parallel()
 	tools := 0
-	found := map[string]int{} // tools that break any limit, by interface
+	found := map[string]int{} // number of tools that break any limit, by API
 	for _, s := range catalogs.Servers() {
 		for _, def := range s.Tools {
 			tools++

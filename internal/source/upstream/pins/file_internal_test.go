@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// A pins file is read the same with and without its definitions, and is the same after writing and reading it.
 func FuzzParse(f *testing.F) {
 	hash := strings.Repeat("0a", 32)
 	st := state{}
@@ -50,6 +51,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// definition returns a tool's definition of a usual size.
 func definition(i int) json.RawMessage {
 	var p strings.Builder
 	for n := range 10 {
@@ -59,6 +61,7 @@ func definition(i int) json.RawMessage {
 		i, strings.Repeat("Some words of text. ", 20), p.String()[1:]))
 }
 
+// filled returns the path of a file with the pins of 50 servers, each with the tools of definitions.
 func filled(tb testing.TB) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "pins.json")
@@ -72,10 +75,12 @@ func filled(tb testing.TB) string {
 	return path
 }
 
+// testHash replaces the tool cache's hash. It tells definitions apart by their length.
 func testHash(def json.RawMessage) string {
 	return fmt.Sprintf("%064x", len(def))
 }
 
+// definitions returns the definitions of 20 tools.
 func definitions() []json.RawMessage {
 	var out []json.RawMessage
 	for i := range 20 {

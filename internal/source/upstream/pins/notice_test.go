@@ -8,7 +8,7 @@ import (
 	"collie/internal/source/upstream/pins"
 )
 
-// Changes written by another process are noticed without reading the file.
+// Changes written by another process are noticed at once, without waiting for the next poll.
 func TestNoticesTellOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")

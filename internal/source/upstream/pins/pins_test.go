@@ -38,6 +38,7 @@ func hash(def json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// raws returns definitions as JSON values.
 func raws(defs ...string) []json.RawMessage {
 	out := make([]json.RawMessage, len(defs))
 	for i, d := range defs {
@@ -55,6 +56,7 @@ const (
 	pinBook = `{"name":"订票","description":"订一张票","inputSchema":{"type":"object"}}`
 )
 
+// open opens the pins in path. The store is closed with the test.
 func open(t *testing.T, path string) *pins.Store {
 	t.Helper()
 	s := pins.Open(path, hash, pins.Options{})
@@ -62,6 +64,7 @@ func open(t *testing.T, path string) *pins.Store {
 	return s
 }
 
+// closed closes a store, which writes what is not yet on disk.
 func closed(t *testing.T, s *pins.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
@@ -69,6 +72,7 @@ func closed(t *testing.T, s *pins.Store) {
 	}
 }
 
+// kinds returns the kind of each change by its tool.
 func kinds(changes []pins.Change) map[string]pins.Kind {
 	out := map[string]pins.Kind{}
 	for _, c := range changes {
@@ -77,6 +81,8 @@ func kinds(changes []pins.Change) map[string]pins.Kind {
 	return out
 }
 
+// A definition is pinned when it is first seen. A later one that differs is pending, with the fields that changed,
+// and still is after a restart. Another layout of the same JSON is no change.
 func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "pins.json")
@@ -119,6 +125,7 @@ func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	}
 }
 
+// A pending change is dropped when the server shows the pinned definition again. The pin outlives a tool's absence.
 func TestGoingBackDropsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
@@ -137,6 +144,8 @@ func TestGoingBackDropsWhatIsPending(t *testing.T) {
 	}
 }
 
+// Approve pins the pending definitions of one tool or of all, and writes them at once. A wrong name approves
+// nothing.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
@@ -174,6 +183,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
+// A stored list pins nothing. A definition in it that is neither pinned nor pending counts as tampered with.
 func TestStoredLists(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "pins.json"))
@@ -202,6 +212,7 @@ func TestStoredLists(t *testing.T) {
 	}
 }
 
+// Pins and pending changes follow a server to its new name.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pins.json")
@@ -224,6 +235,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
+// Many new pins are written once, and nothing is written while nothing is new.
 func TestWritesAreCollected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -252,6 +264,7 @@ func TestWritesAreCollected(t *testing.T) {
 	})
 }
 
+// A file that cannot be parsed is not overwritten; pins then hold in memory. Once it is removed they are written.
 func TestABrokenFileIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -312,6 +325,7 @@ func TestADeletedFileIsWrittenAgain(t *testing.T) {
 	}
 }
 
+// Two processes with one file come to the same pins, and hear of each other's approvals.
 func TestTwoStoresShareAFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -352,6 +366,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 	})
 }
 
+// An approval that cannot be written is in effect in this process, and Approve returns an error.
 func TestApproveSaysThatItIsNotOnDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -371,6 +386,7 @@ func TestApproveSaysThatItIsNotOnDisk(t *testing.T) {
 	}
 }
 
+// A nil Store pins nothing, and all its methods can be called.
 func TestNilStore(t *testing.T) {
 	t.Parallel()
 	var s *pins.Store

@@ -1,4 +1,4 @@
 package registry
 
-// Read is read, for the tests of what answers may hold.
+// Read lets the tests of this package parse an answer without a server.
 var Read = read

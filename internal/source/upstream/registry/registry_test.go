@@ -22,6 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// open returns a client of the registry at address.
 func open(t *testing.T, address string) *registry.Client {
 	t.Helper()
 	c, err := registry.New(address)
@@ -31,11 +32,12 @@ func open(t *testing.T, address string) *registry.Client {
 	return c
 }
 
-// server is an answer with one server of a name and a version, and members besides.
+// server returns a registry's answer about one server, to which more adds members.
 func server(name, version, more string) string {
 	return fmt.Sprintf(`{"server": {"name": %q, "version": %q, "description": "d"%s}}`, name, version, more)
 }
 
+// A search returns the newest version of each server, in pages.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	c := open(t, registrytest.Serve(
@@ -72,6 +74,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// The inputs that a person gives become an entry for each way to run a server. Missing and wrong inputs are
+// refused.
 func TestEntry(t *testing.T) {
 	t.Parallel()
 	c := open(t, registrytest.Serve(t, registrytest.Weather))
@@ -119,6 +123,7 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// hint returns the hint and the subject of an error.
 func hint(err error) string {
 	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // it is returned as it is
 		return e.Hint + e.Subject
@@ -136,6 +141,7 @@ func ways(t *testing.T, more string) []registry.Way {
 	return s.Ways()
 }
 
+// npm is a package that is accepted. Cases add members to it.
 const npm = `"registryType": "npm", "identifier": "x", "version": "1.0.0", "transport": {"type": "stdio"}`
 
 // TestRefused asks for servers that would run or reach something else than the package or the address that they show.
@@ -230,6 +236,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// These packages become entries, with each argument and variable as the registry has it.
 func TestAccepted(t *testing.T) {
 	t.Parallel()
 	sum := "sha256:" + strings.Repeat("0a", 32)
@@ -258,7 +265,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// TestRulingVariables sets what has programs load other code, or settings from another place.
+// TestRulingVariables: variables that make programs load other code, or settings from another place, are refused.
 func TestRulingVariables(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -279,7 +286,7 @@ func TestRulingVariables(t *testing.T) {
 	}
 }
 
-// TestAnswers asks what is not a registry, or one that cannot be understood.
+// TestAnswers asks servers that are not a registry, or whose answers cannot be used.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	say := func(status int, text string) http.HandlerFunc {
@@ -381,7 +388,7 @@ func expandsNothing(t interface{ Errorf(string, ...any) }, raw json.RawMessage) 
 	}
 }
 
-// TestNothingIsExpanded makes values of pieces that could become a variable together.
+// TestNothingIsExpanded makes values of pieces that together could form a variable. None is expanded.
 func TestNothingIsExpanded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -412,6 +419,7 @@ func TestNothingIsExpanded(t *testing.T) {
 	})
 }
 
+// Whatever a registry answers, an entry made of it holds no variable and no secret.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(registrytest.Weather))
 	f.Add([]byte(server("a.b/c", "1.0.0", `, "packages": [{`+npm+`}]`)))

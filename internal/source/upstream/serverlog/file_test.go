@@ -18,6 +18,7 @@ import (
 	"collie/test/await"
 )
 
+// A log is kept in three files of limited size, which are read as one.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -57,7 +58,7 @@ func TestManyWriters(t *testing.T) {
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
-			f := &serverlog.File{Path: path, MaxSize: 16 << 10, Files: 50} // no two share a value
+			f := &serverlog.File{Path: path, MaxSize: 16 << 10, Files: 50} // each writer has its own, as another process would
 			for i := range lines {
 				stamp := time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")
 				if _, err := fmt.Fprintf(f, "%s stderr %d %d %s\n", stamp, w, i, strings.Repeat("行", i%30)); err != nil {
@@ -84,6 +85,7 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
+// Lines that a crash has left incomplete are skipped, and do not spoil the line after them.
 func TestTornLines(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.log")
@@ -100,6 +102,7 @@ func TestTornLines(t *testing.T) {
 	}
 }
 
+// A reader that follows a file from before it exists gets each line once, across rotations.
 func TestFollowAFileThroughRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,6 +157,7 @@ func TestLinesComeBack(t *testing.T) {
 	})
 }
 
+// Any content of a file gives at most as many lines as it has, none of which holds a line break.
 func FuzzTail(f *testing.F) {
 	f.Add([]byte("2026-07-28T10:00:00.000000Z stderr text\n"))
 	f.Add([]byte("2026-07-28T10:00:00.000000Z stderr \n2026-07-28T10:00:00.000000Z x"))

@@ -32,6 +32,7 @@ func texts(t *testing.T, path string, f tool.LogFilter) []string {
 	return out
 }
 
+// tailed returns the lines of l that match f, each as "stream text".
 func tailed(t *testing.T, l *serverlog.Log, f tool.LogFilter) []string {
 	t.Helper()
 	var out []string
@@ -44,6 +45,8 @@ func tailed(t *testing.T, l *serverlog.Log, f tool.LogFilter) []string {
 	return out
 }
 
+// A text is split into lines, kept in memory and written to a private file. Readers can filter by stream, time and
+// number.
 func TestLinesAreInMemoryAndInTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "logs", "mcp", "地图.log")
@@ -84,6 +87,7 @@ func TestLinesAreInMemoryAndInTheFile(t *testing.T) {
 	}
 }
 
+// A reader gets lines from the files if memory no longer holds them.
 func TestOlderLinesComeFromTheFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,6 +114,7 @@ func TestOlderLinesComeFromTheFiles(t *testing.T) {
 	})
 }
 
+// A reader that follows gets new lines until the log is closed, with and without a file.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"", filepath.Join(t.TempDir(), "a.log")} {
@@ -136,6 +141,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// A reader that is too slow loses lines, and gets a line that says how many.
 func TestASlowReaderIsToldWhatItMissed(t *testing.T) {
 	t.Parallel()
 	l := serverlog.New(serverlog.Options{})
@@ -163,6 +169,7 @@ func TestASlowReaderIsToldWhatItMissed(t *testing.T) {
 	}
 }
 
+// If the file cannot be written, one warning says so, and lines stay in memory.
 func TestAFileThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

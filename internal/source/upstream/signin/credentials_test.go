@@ -26,6 +26,8 @@ func robot(t *testing.T, b signintest.Behaviour) *bench {
 	return x
 }
 
+// A client with credentials of its own gets one token for all sessions, without a person and whatever the
+// authorization server supports.
 func TestClientCredentials(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]signintest.Behaviour{
@@ -111,6 +113,7 @@ func TestClientCredentialsOutOfOrder(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
+// If a client's credentials cannot be used, the error says why, and its hint names the settings to check.
 func TestClientCredentialsRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

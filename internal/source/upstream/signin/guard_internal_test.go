@@ -24,6 +24,8 @@ func guardOf(t *testing.T, own string) *requestGuard {
 	return g
 }
 
+// A server's metadata may name only addresses that are https and public. Servers in private networks, or on this
+// machine, may name addresses in theirs, and each server may name its own origin.
 func TestGuardChecksAddresses(t *testing.T) {
 	t.Parallel()
 	const public, private, loopback = "https://mcp.example.com/mcp", "https://192.168.1.20/mcp", "http://127.0.0.1:8080/mcp"
@@ -92,6 +94,7 @@ func TestGuardChecksDialedAddress(t *testing.T) {
 	}
 }
 
+// A server counts as private only if every address that was dialed for it is private.
 func TestGuardDetectsPrivateServer(t *testing.T) {
 	t.Parallel()
 	addr := func(s string) address { return address(s) }
@@ -109,6 +112,7 @@ func TestGuardDetectsPrivateServer(t *testing.T) {
 	}
 }
 
+// address is a network address, for recordAddress.
 type address string
 
 func (address) Network() string  { return "tcp" }
@@ -164,6 +168,7 @@ func TestGuardRedirects(t *testing.T) {
 	}
 }
 
+// Of a server's TLS settings, only the root certificates apply to other hosts.
 func TestGuardSharesOnlyRootCAsWithOtherHosts(t *testing.T) {
 	t.Parallel()
 	pool := x509.NewCertPool()
@@ -184,6 +189,7 @@ func TestGuardSharesOnlyRootCAsWithOtherHosts(t *testing.T) {
 	}
 }
 
+// A body of more than maxBody bytes is an error.
 func TestBodySizeIsLimited(t *testing.T) {
 	t.Parallel()
 	for size, ok := range map[int]bool{0: true, maxBody: true, maxBody + 1: false, 2 * maxBody: false} {
@@ -195,6 +201,7 @@ func TestBodySizeIsLimited(t *testing.T) {
 	}
 }
 
+// Scopes read from any WWW-Authenticate header hold no characters that could end them.
 func FuzzReadChallenge(f *testing.F) {
 	for _, s := range []string{
 		"", "Bearer", `Bearer realm="x", scope="a b", error="insufficient_scope", resource_metadata="https://x/y"`,
@@ -212,6 +219,7 @@ func FuzzReadChallenge(f *testing.F) {
 	})
 }
 
+// No answer of an authorization server is accepted with an error, or with another state than the pending one.
 func FuzzParseAnswer(f *testing.F) {
 	p := &pending{State: "state", Record: record{Issuer: "https://as.example"}}
 	for _, s := range []string{"", "code", "http://127.0.0.1/callback?code=a&state=state", "?code=a&state=b", "code=%zz", "code=a&code=b&state=state", "a b", "\x00"} {
@@ -229,6 +237,7 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
+// No token makes tokenSubject panic.
 func FuzzTokenSubject(f *testing.F) {
 	f.Add("a.eyJzdWIiOiJhbm4ifQ.b")
 	f.Add("..")
@@ -236,6 +245,7 @@ func FuzzTokenSubject(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, s string) { tokenSubject(s) })
 }
 
+// A URL on another host never counts as a parent of the server's URL.
 func FuzzIsParentURL(f *testing.F) {
 	f.Add("https://mcp.example.com/team")
 	f.Add("https://mcp.example.com/team/mcp/..")
@@ -252,6 +262,7 @@ func FuzzIsParentURL(f *testing.F) {
 	})
 }
 
+// A parent has the same origin, and its path is the server's or a whole-segment prefix of that.
 func TestIsParentURL(t *testing.T) {
 	t.Parallel()
 	own, _ := url.Parse("https://mcp.example.com/team/mcp")
@@ -268,6 +279,7 @@ func TestIsParentURL(t *testing.T) {
 	}
 }
 
+// The metadata of an authorization server is looked for at these URLs, in this order.
 func TestAuthorityPlaces(t *testing.T) {
 	t.Parallel()
 	const oauth, openID = "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"
@@ -282,6 +294,7 @@ func TestAuthorityPlaces(t *testing.T) {
 	}
 }
 
+// Texts of others are shown without control characters, in one line and cut.
 func TestQuoted(t *testing.T) {
 	t.Parallel()
 	if got := quoted("a\x1b[31m\r\nb\t中文"); got != "a [31m b 中文" {

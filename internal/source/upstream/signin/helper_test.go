@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type memory struct {
 	mu     sync.Mutex
 	values map[string]string
-	broken error // of every write
+	broken error // if not nil, every call of Set fails with it
 	asked  int
 }
 
@@ -63,6 +63,7 @@ func (m *memory) Delete(_ context.Context, name string) error {
 	return nil
 }
 
+// fail makes every later write fail with err, or none if err is nil.
 func (m *memory) fail(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,6 +77,7 @@ func (m *memory) all() map[string]string {
 	return maps.Clone(m.values)
 }
 
+// text returns all names and values as text.
 func (m *memory) text() string {
 	var b strings.Builder
 	for name, v := range m.all() {
@@ -114,6 +116,7 @@ type bench struct {
 	session *signin.Session
 }
 
+// syncBuffer is a buffer for several goroutines.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -131,6 +134,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// newBench returns a bench whose provider behaves as b says. When the test ends, its log must hold no secret.
 func newBench(t *testing.T, b signintest.Behaviour) *bench {
 	t.Helper()
 	x := &bench{
@@ -168,6 +172,7 @@ func (x *bench) options() signin.LoginOptions {
 	return signin.LoginOptions{OpenBrowser: x.Browser(nil)}
 }
 
+// login signs in with a browser that agrees to everything.
 func (x *bench) login(s *signin.Session) {
 	x.t.Helper()
 	if err := s.Login(x.t.Context(), x.options()); err != nil {

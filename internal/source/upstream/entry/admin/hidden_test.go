@@ -9,6 +9,7 @@ import (
 	entryadmin "collie/internal/source/upstream/entry/admin"
 )
 
+// HiddenEntry masks secrets in each member of an entry and leaves references to variables readable.
 func TestHiddenEntry(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, raw, want string }{

@@ -13,7 +13,7 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// desk is a user with a client's file, and settings of Collie that have all of its servers.
+// desk is a user's home folder with the file of one client. Collie's settings are there too, empty until importAll.
 type desk struct {
 	t            *testing.T
 	env          config.Env
@@ -21,6 +21,7 @@ type desk struct {
 	before       string
 }
 
+// newDesk returns a desk whose client's file holds before, or does not exist if before is empty.
 func newDesk(t *testing.T, client, before string) *desk {
 	t.Helper()
 	home := t.TempDir()
@@ -104,6 +105,7 @@ func (d *desk) connect(move bool) (taken []string) {
 	return c.Removed()
 }
 
+// back disconnects the client. With restore it puts the removed servers back, with remove it removes Collie.
 func (d *desk) back(restore, remove bool) []hostadmin.Disconnected {
 	d.t.Helper()
 	done, err := hostadmin.Disconnect(d.t.Context(), d.settings(), d.env, hostadmin.DisconnectOptions{Client: d.client, Restore: restore, Remove: remove})
@@ -245,7 +247,7 @@ func TestMovedEntryKeepsItsText(t *testing.T) {
 	}
 }
 
-// What was connected twice is taken out once.
+// A client that was connected twice is disconnected in one step.
 func TestConnectedTwice(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "cursor", `{"mcpServers":{"a":{"command":"x"}}}`)

@@ -106,6 +106,7 @@ func TestMoveSecrets(t *testing.T) {
 	}
 }
 
+// An import can be limited to some servers by their names in the host's file.
 func TestImportSelects(t *testing.T) {
 	t.Parallel()
 	const text = `{"mcpServers": {"a": {"command": "x"}, "b c": {"command": "y"}}}`

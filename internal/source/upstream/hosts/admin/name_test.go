@@ -6,6 +6,7 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
+// A server without a usable name is named after its package or image.
 func TestNameFor(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
