@@ -24,8 +24,8 @@ func guardOf(t *testing.T, own string) *requestGuard {
 	return g
 }
 
-// A server's metadata may name only addresses that are https and public. Servers in private networks, or on this
-// machine, may name addresses in theirs, and each server may name its own origin.
+// The metadata of a public server may name only public https addresses. A server in a private network or on this
+// machine may also name private https addresses, and http addresses of this machine. Each may name its own origin.
 func TestGuardChecksAddresses(t *testing.T) {
 	t.Parallel()
 	const public, private, loopback = "https://mcp.example.com/mcp", "https://192.168.1.20/mcp", "http://127.0.0.1:8080/mcp"
@@ -219,7 +219,8 @@ func FuzzReadChallenge(f *testing.F) {
 	})
 }
 
-// No answer of an authorization server is accepted with an error, or with another state than the pending one.
+// An answer of an authorization server gives either a code or an error. One with parameters is accepted only with the
+// pending state.
 func FuzzParseAnswer(f *testing.F) {
 	p := &pending{State: "state", Record: record{Issuer: "https://as.example"}}
 	for _, s := range []string{"", "code", "http://127.0.0.1/callback?code=a&state=state", "?code=a&state=b", "code=%zz", "code=a&code=b&state=state", "a b", "\x00"} {

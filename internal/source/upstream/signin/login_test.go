@@ -14,6 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
+// A sign-in works with each of these servers, asks with PKCE, and is shared by all processes.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]signintest.Behaviour{
@@ -107,6 +108,8 @@ func TestTokensAreKeyedByIssuerResourceAndClient(t *testing.T) {
 	}
 }
 
+// Without a browser the person opens the address elsewhere and types what comes back. A wrong answer is asked for
+// again.
 func TestSignInWithoutBrowser(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(callback string) string{
@@ -173,6 +176,8 @@ func TestCodeIsEnteredInAnotherProcess(t *testing.T) {
 	says(t, other.Complete(t.Context(), callback), "no sign-in waits")
 }
 
+// An answer from another issuer, or one that refuses, ends the sign-in without using a code. Forged callbacks are
+// ignored.
 func TestAnswersThatAreDiscarded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -241,6 +246,7 @@ func TestAnswersThatAreDiscarded(t *testing.T) {
 	})
 }
 
+// A sign-in fails if the server's metadata is inconsistent, unsafe or too large, and says why.
 func TestMetadataThatIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -265,6 +271,7 @@ func TestMetadataThatIsWrong(t *testing.T) {
 	}
 }
 
+// For a server without OAuth, the hint says how to configure a key instead.
 func TestNoOAuthAtAll(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{NoResourceMetadata: true, Issuer: "https://unrelated.example"})
@@ -279,6 +286,7 @@ func TestNoOAuthAtAll(t *testing.T) {
 	says(t, x.open(signin.Server{URL: "unix:///x.sock#/mcp"}).Login(t.Context(), x.options()), "http or https")
 }
 
+// A client that the settings name is used with its secret, also for a refresh. The secret is not stored.
 func TestConfiguredClient(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{NoRegistration: true, AuthMethods: []string{"client_secret_basic"}})
@@ -305,6 +313,7 @@ func TestConfiguredClient(t *testing.T) {
 	}
 }
 
+// Where the server takes client metadata documents, the document's URL is the client, and nothing is registered.
 func TestClientMetadataDocument(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{ClientDocuments: true})
@@ -317,6 +326,7 @@ func TestClientMetadataDocument(t *testing.T) {
 	}
 }
 
+// Where no client can be registered, the person is asked for one.
 func TestAskedClient(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{NoRegistration: true})
@@ -350,6 +360,7 @@ func TestRegistrationIsUsedAgain(t *testing.T) {
 	}
 }
 
+// The requested scopes come from the challenge, else from the metadata, with offline_access if it is offered.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -373,6 +384,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// A sign-in that waits for an answer ends with its context.
 func TestLoginEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -389,6 +401,7 @@ func TestLoginEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A callback port that cannot be used is an error.
 func TestRedirectPort(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -400,6 +413,7 @@ func TestRedirectPort(t *testing.T) {
 	says(t, err, "callback")
 }
 
+// Principal tells signed-in users apart. Without a known subject, each sign-in counts as another user.
 func TestPrincipal(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})

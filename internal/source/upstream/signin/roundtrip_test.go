@@ -20,6 +20,7 @@ import (
 // refreshDue is the age at which a token that is valid for an hour is refreshed.
 const refreshDue = 59*time.Minute + 1*time.Second
 
+// A token is refreshed once, when less than a minute of its lifetime is left.
 func TestTokenIsRefreshedBeforeItExpires(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -40,6 +41,7 @@ func TestTokenIsRefreshedBeforeItExpires(t *testing.T) {
 	}
 }
 
+// Calls in several processes that need a fresh token cause one refresh.
 func TestConcurrentCallsRefreshOnce(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -60,6 +62,7 @@ func TestConcurrentCallsRefreshOnce(t *testing.T) {
 	}
 }
 
+// New tokens are not used until they are stored. If storing fails they are kept for the next call.
 func TestRotatedTokenIsStoredBeforeUse(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -81,6 +84,7 @@ func TestRotatedTokenIsStoredBeforeUse(t *testing.T) {
 	x.wants(x.open(signin.Server{}), 200)
 }
 
+// A refresh token that the server rejects is deleted and not tried again. A person must sign in.
 func TestInvalidGrantNeedsAuth(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -123,6 +127,7 @@ func TestRefusedTokenIsRefreshedOnce(t *testing.T) {
 	}
 }
 
+// If a request's body cannot be sent twice, the refusal is returned, and the next request has a fresh token.
 func TestBodyThatCannotBeReplayed(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -145,6 +150,8 @@ func TestBodyThatCannotBeReplayed(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
+// If the authorization server is down, the old token is used to its end. After that, calls fail without asking a
+// person.
 func TestAuthorizationServerThatFails(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -162,6 +169,8 @@ func TestAuthorizationServerThatFails(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
+// If a request needs more scopes, the error names the granted and the missing ones, and the next sign-in asks for
+// both.
 func TestStepUpAddsScopes(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{ChallengeScope: "read"})
@@ -186,6 +195,7 @@ func TestStepUpAddsScopes(t *testing.T) {
 	x.wants(x.session, 200)
 }
 
+// A 403 that does not ask for scopes is returned as it is.
 func TestPlain403IsPassedOn(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -258,6 +268,7 @@ func TestNobodySignedInReadsNoSecret(t *testing.T) {
 	}
 }
 
+// Logout revokes both tokens, deletes all that is stored, and ends the sign-in for all processes.
 func TestLogout(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})
@@ -294,6 +305,7 @@ func TestLogoutWithoutRevocation(t *testing.T) {
 	x.wants(other, 401)
 }
 
+// A stored record that cannot be parsed counts as no sign-in.
 func TestDamagedRecordNeedsNewSignIn(t *testing.T) {
 	t.Parallel()
 	x := newBench(t, signintest.Behaviour{})

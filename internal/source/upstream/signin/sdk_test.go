@@ -48,6 +48,7 @@ func protect(t *testing.T, x *bench, scopes ...string) string {
 	return server.URL + "/mcp"
 }
 
+// silent handles the server's messages: it ignores notifications and refuses requests.
 type silent struct{}
 
 func (silent) Notification(mcp.Message, any) {}

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/upstream/entry"
 )
 
+// anyPolicy draws restart settings.
 var anyPolicy = rapid.Custom(func(t *rapid.T) entry.Restart {
 	base := time.Duration(rapid.Int64Range(1, int64(10*time.Second)).Draw(t, "base"))
 	return entry.Restart{
@@ -118,6 +119,7 @@ func TestAWellServerStartsAnew(t *testing.T) {
 	}
 }
 
+// Starts that failed for these reasons, or with these HTTP statuses, are not retried.
 func TestPermanentReasons(t *testing.T) {
 	t.Parallel()
 	for _, reason := range []string{"command_not_found", "permission_denied", "config_invalid", "var_unset", "unsupported_protocol", "auth_required"} {

@@ -22,6 +22,7 @@ type event struct {
 	tell  func(m *supervise.Machine, now time.Time)
 }
 
+// starting, and the functions below, tell a Machine what has happened.
 func starting(m *supervise.Machine, now time.Time) { m.Starting(now, "") }
 
 func stopping(m *supervise.Machine, now time.Time) { m.Stopping(now, "idle_stop") }
@@ -50,7 +51,7 @@ func reconfigured(connected bool) func(*supervise.Machine, time.Time) {
 	return func(m *supervise.Machine, now time.Time) { m.Reconfigured(now, connected) }
 }
 
-// failed returns a failed start with the shortest possible delay.
+// failed returns the event of a failed start, whose delay is the shortest possible one.
 func failed(reason string, retry bool) func(*supervise.Machine, time.Time) {
 	return func(m *supervise.Machine, now time.Time) {
 		m.Failed(now, supervise.Failure{Reason: reason, Detail: "it said no", Err: errTest, Retry: retry})
@@ -68,7 +69,7 @@ func orders(t *testing.T, want supervise.Order) func(*supervise.Machine, time.Ti
 	}
 }
 
-// For each event: the resulting state, what is due next, and whether a call may start the server.
+// The state after each sequence of events, what is due next, and whether a call may start the server.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	always, forEver, sessions := usual, usual, usual

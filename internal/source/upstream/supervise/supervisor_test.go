@@ -88,7 +88,7 @@ func TestSupervisorTimer(t *testing.T) {
 	}
 }
 
-// Answered reports answers while the server is suspect, and allocates nothing.
+// An answer clears the count of failures.
 func TestAnswered(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Options{

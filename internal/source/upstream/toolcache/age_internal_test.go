@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Setting the clock while a gateway runs does not change the age of entries, since the monotonic clock counts. This
-// entry claims to be confirmed tomorrow, as after the clock was set back, but was stored a second ago.
+// Setting the clock while a gateway runs does not change the age of entries, since ages are counted by the monotonic
+// clock.
 func TestAgesUseTheMonotonicClock(t *testing.T) {
 	t.Parallel()
 	stored := time.Now()
 	s := &slot{seen: stored, rec: &record{Entry: &Entry{ValidatedAt: plain(stored)}}}
-	// Round(0) on one side only would use the wall clock, which a test cannot set; that the
-	// reading is there is what can be seen.
+	// A test cannot set the wall clock. It checks that the stored time has a monotonic reading, without which ages would be
+	// counted by the wall clock.
 	if !strings.Contains(s.seen.String(), " m=") {
 		t.Fatal("the stored time has no monotonic reading")
 	}

@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-// stored returns a bench with one entry in its file.
+// stored returns a bench whose file has the entries a, with the tools x and y, and b, with the tool z.
 func stored(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -29,6 +29,7 @@ func stored(t *testing.T) *bench {
 	return b
 }
 
+// mode returns the permissions of a file.
 func (b *bench) mode(t *testing.T, path string) fs.FileMode {
 	t.Helper()
 	info, err := os.Stat(path)
@@ -48,6 +49,7 @@ func (b *bench) verify(t *testing.T) toolcache.Report {
 	return r
 }
 
+// onUnix skips the test on Windows, where permissions of files mean little.
 func onUnix(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -55,6 +57,7 @@ func onUnix(t *testing.T) {
 	}
 }
 
+// The first start creates the folder and a file without entries, both private.
 func TestFirstStart(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -79,6 +82,7 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
+// A list that is stored again unchanged is not written, except for its confirmation after an hour.
 func TestNothingChanged(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -113,6 +117,7 @@ func TestNothingChanged(t *testing.T) {
 	}
 }
 
+// An entry is not used for another configuration of its server, and is used again when the old one is back.
 func TestConfigurationChanged(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -135,6 +140,7 @@ func TestConfigurationChanged(t *testing.T) {
 	wantVerdict(t, c, want("a", 7), toolcache.Hit, "")
 }
 
+// The entry of a removed server is kept for 30 days and used again if the server comes back.
 func TestRemovedAndBack(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -162,6 +168,7 @@ func TestRemovedAndBack(t *testing.T) {
 	}
 }
 
+// An entry follows a server to its new name. A copy of a server is not a rename.
 func TestRenamed(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -184,6 +191,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
+// A file that cannot be read as a whole is kept aside and replaced at the next write, with one warning.
 func TestBrokenFile(t *testing.T) {
 	t.Parallel()
 	good := stored(t).read(t)
@@ -219,6 +227,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 }
 
+// The warning about a syntax error gives its line and column, in characters.
 func TestPositionInTheWarning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -232,6 +241,7 @@ func TestPositionInTheWarning(t *testing.T) {
 	}
 }
 
+// A broken file is replaced by a copy of the last good one. At most three broken files are kept aside.
 func TestLastGoodFile(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -253,6 +263,7 @@ func TestLastGoodFile(t *testing.T) {
 	}
 }
 
+// A damaged entry is not used, and the other entries are. Fields of newer versions are kept.
 func TestOneEntryBad(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ old, new, reason string }{
@@ -296,6 +307,7 @@ func TestOneEntryBad(t *testing.T) {
 	}
 }
 
+// A read-only file is used and never written, also by root. The cache works in memory until it is writable.
 func TestReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -334,6 +346,7 @@ func TestReadOnlyFile(t *testing.T) {
 	}
 }
 
+// A file in a read-only folder is used, and written once the folder is writable.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -356,6 +369,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	b.verify(t)
 }
 
+// The file gets the permissions in the options.
 func TestModeOfTheFile(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -367,6 +381,7 @@ func TestModeOfTheFile(t *testing.T) {
 	}
 }
 
+// Many gateways write one file at the same time. No entry is lost, and each gateway sees those of the others.
 func TestTwoGateways(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -410,6 +425,7 @@ func TestTwoGateways(t *testing.T) {
 	}
 }
 
+// A list of 2000 tools is compressed in the file.
 func TestHugeList(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -445,6 +461,7 @@ func TestHugeList(t *testing.T) {
 	b.verify(t)
 }
 
+// A failed refresh changes nothing but lastError, which the next success removes.
 func TestRefreshFailed(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -478,6 +495,8 @@ func TestRefreshFailed(t *testing.T) {
 	}
 }
 
+// Entries with definitions that are invalid or too large, or without a hash or a valid name, are refused and
+// counted.
 func TestWhatIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -522,6 +541,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	}
 }
 
+// A file of a newer major version is neither used nor written.
 func TestNewerMajor(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -543,6 +563,7 @@ func TestNewerMajor(t *testing.T) {
 	}
 }
 
+// A file of a newer minor version is used and written, and keeps its version and its unknown fields.
 func TestNewerMinor(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -561,6 +582,7 @@ func TestNewerMinor(t *testing.T) {
 	b.verify(t)
 }
 
+// A symbolic link stays; the file that it points to is written.
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	onUnix(t)
@@ -585,6 +607,8 @@ func TestSymbolicLink(t *testing.T) {
 	b.verify(t)
 }
 
+// A running cache notices edits: an edited definition is no longer used, and a broken file does not lose what is in
+// memory.
 func TestEditedWhileRunning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -612,6 +636,7 @@ func TestEditedWhileRunning(t *testing.T) {
 	}
 }
 
+// A deleted file is written again from memory.
 func TestDeletedWhileRunning(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -627,6 +652,7 @@ func TestDeletedWhileRunning(t *testing.T) {
 	}
 }
 
+// A running cache takes over what another gateway stores or deletes, and reports it to watchers.
 func TestAnotherGatewaysChange(t *testing.T) {
 	t.Parallel()
 	b := stored(t)

@@ -8,6 +8,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
+// A stored list comes back after a restart, with each definition byte for byte.
 func TestCacheKeepsWhatAServerTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestExpand: files are expanded, also one that does not tell its length.
+// TestExpand: a compressed file is expanded to its text, and one that states a wrong length is an error.
 func TestExpand(t *testing.T) {
 	t.Parallel()
 	var text []byte

@@ -36,6 +36,7 @@ func serves(t *testing.T, data []byte, good map[string]bool) {
 	c.Stats()
 }
 
+// damage returns data with one to three random changes.
 func damage(rng *rand.Rand, data []byte) []byte {
 	out := bytes.Clone(data)
 	for range 1 + rng.IntN(3) {
@@ -60,6 +61,7 @@ func damage(rng *rand.Rand, data []byte) []byte {
 	return out
 }
 
+// However the file is damaged, no tool is listed that no server gave.
 func TestDamagesServeNoBadTool(t *testing.T) {
 	t.Parallel()
 	data := []byte(stored(t).read(t))
@@ -73,6 +75,7 @@ func TestDamagesServeNoBadTool(t *testing.T) {
 	}
 }
 
+// Every valid file can be migrated, and a migrated file is as valid as the original.
 func FuzzLoad(f *testing.F) {
 	for _, name := range []string{"v1.0.0.json", "v1.1.0.json", "v1.0.0-as-1.1.0.json"} {
 		data, err := os.ReadFile(filepath.Join("testdata", name))

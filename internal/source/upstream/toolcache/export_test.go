@@ -2,7 +2,7 @@ package toolcache
 
 import "time"
 
-// The file as a backend, for its own tests.
+// File lets the tests use the cache file as a backend.
 type File = file
 
 // NewFile returns a File for path.
@@ -25,7 +25,7 @@ const (
 // SeverityWarning is the severity of findings that leave an entry usable.
 const SeverityWarning = severityWarning
 
-// SlowFile returns a File that calls before ahead of each operation, with limit instead of 2 s.
+// SlowFile returns a File that calls before ahead of each operation, with limit in place of the usual time limit.
 func SlowFile(path string, o Options, limit time.Duration, before func(op string)) *File {
 	f := NewFile(path, o)
 	f.limit, f.before = limit, before
@@ -38,7 +38,7 @@ func WithFile(o *Options, f *File) { o.file = f }
 // WithInstance names a Cache.
 func WithInstance(o *Options, name string) { o.instance = name }
 
-// Verify, Migrate and Import with another time or time zone.
+// These are Verify, Migrate and Import with a given time or time zone.
 var (
 	VerifyAt    = verify
 	MigrateFrom = migrateFrom

@@ -9,6 +9,7 @@ import (
 	"collie/internal/source/upstream/toolcache/toolcachetest"
 )
 
+// The file passes the tests that each backend must pass.
 func TestFileIsABackend(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "missing", "collie.cache.json")

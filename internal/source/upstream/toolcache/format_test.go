@@ -36,6 +36,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// compile returns the JSON Schema of the file format.
 func compile(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(toolcache.Schema()))
@@ -53,6 +54,7 @@ func compile(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
+// fits returns why data does not conform to the schema.
 func fits(s *jsonschema.Schema, data []byte) error {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {
@@ -74,6 +76,7 @@ func full() *toolcache.Entry {
 	return e
 }
 
+// The file is the golden one byte for byte, conforms to the schema, and is read back with every field.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -137,6 +140,7 @@ func TestFormatIsDeterministic(t *testing.T) {
 	}
 }
 
+// A file of format 1.0.0 becomes the golden file of the current format, without the secrets in it.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile(filepath.Join("testdata", "v1.0.0.json"))
@@ -165,6 +169,7 @@ func TestMigration(t *testing.T) {
 	}
 }
 
+// Lists from another program's file are used only if the options trust them, and never replace a list of our own.
 func TestOtherProgramsFile(t *testing.T) {
 	t.Parallel()
 	old, err := os.ReadFile(filepath.Join("testdata", "v1.0.0.json"))
@@ -225,6 +230,7 @@ func TestOtherProgramsFile(t *testing.T) {
 	})
 }
 
+// Each kind of damage is reported with its place in the file and its rule.
 func TestVerifyFindings(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -269,6 +275,8 @@ func TestVerifyFindings(t *testing.T) {
 	}
 }
 
+// A tool's hash depends on six of its fields and not on their layout. The expected value is fixed, since files
+// contain it.
 func TestToolHash(t *testing.T) {
 	t.Parallel()
 	base := `{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{},"y":{}}}}`

@@ -26,6 +26,7 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
+// On a full disk the old file stays, the new list is used from memory, and it is written once there is room.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := smallDisk(t)

@@ -24,6 +24,7 @@ type bench struct {
 	now time.Time
 }
 
+// newBench returns a bench without a file, whose clock is at a fixed time.
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	return &bench{
@@ -120,12 +121,12 @@ const day = 24 * time.Hour
 // hash returns the n-th of a series of hashes.
 func hash(n int) string { return fmt.Sprintf("%064x", n) }
 
-// want returns a server with the default settings.
+// want returns what a lookup of a server asks for: the n-th configuration hash and the default ages.
 func want(name string, n int) toolcache.Want {
 	return toolcache.Want{Name: name, Hash: hash(n), MaxAge: day, MaxStale: 30 * day}
 }
 
-// entry returns the entry for a server with these tools.
+// entry returns an entry with the n-th configuration hash and these tools.
 func entry(n int, tools ...string) *toolcache.Entry {
 	e := &toolcache.Entry{
 		ConfigHash: hash(n), Era: "legacy", ProtocolVersion: "2025-11-25", Transport: "stdio",
@@ -138,7 +139,7 @@ func entry(n int, tools ...string) *toolcache.Entry {
 	return e
 }
 
-// definition returns a definition with spaces and order of its own, to notice whether its bytes are kept.
+// definition returns a definition with unusual spaces and order, which shows whether its bytes are kept.
 func definition(name string) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(
 		`{"title":"查 %[1]s", "name":%[1]q,"description":"Does %[1]s & more","inputSchema": {"type":"object","properties":{"查询":{"type":"string"}}},"x-n":12345678901234567890}`, name))

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// Processes that start together get the same new key. A raw key is read, and a file with anything else is left
+// alone.
 func TestLoadKey(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "cache.key")
@@ -58,6 +60,7 @@ func TestLoadKey(t *testing.T) {
 	}
 }
 
+// Place chooses the fallback only if the folder cannot be written and has no cache file.
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	onUnix(t)

@@ -2,5 +2,5 @@
 
 package toolcache_test
 
-// kills is how often a writer is killed; the stories do it 200 times.
+// kills is how often a writer is killed. Builds with the tag stories kill it more often.
 const kills = 20

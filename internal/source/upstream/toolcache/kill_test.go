@@ -45,6 +45,7 @@ func writeForever(t *testing.T, path string) {
 	}
 }
 
+// TestWriterChild is the child process of the test below: it writes until it is killed.
 func TestWriterChild(t *testing.T) {
 	t.Parallel()
 	path := os.Getenv(writerFile)
@@ -54,6 +55,8 @@ func TestWriterChild(t *testing.T) {
 	writeForever(t, path)
 }
 
+// A writer is killed at random moments. The file always holds one whole generation, the last that was reported or a
+// later one.
 func TestKilledInTheMiddleOfAWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "collie.cache.json")

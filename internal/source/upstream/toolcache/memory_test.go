@@ -21,6 +21,7 @@ type memory struct {
 	handles map[*handle]bool
 }
 
+// lease says who may refresh a server's list, and until when.
 type lease struct {
 	holder string
 	until  time.Time
@@ -44,9 +45,10 @@ type handle struct {
 	place  *memory
 	closed chan struct{}
 	once   sync.Once
-	news   chan struct{} // has one where others have committed since the last Load
+	news   chan struct{} // holds a value at first, and if others have committed since the last Load
 }
 
+// tell makes Watch call its function, once however often tell is called before that.
 func (h *handle) tell() {
 	select {
 	case h.news <- struct{}{}:

@@ -55,6 +55,7 @@ func TestWritesAreTriedAgain(t *testing.T) {
 	})
 }
 
+// While another process holds the lock, writes fail as lock_busy. They succeed when it is released.
 func TestLockedByAnother(t *testing.T) {
 	t.Parallel()
 	b := stored(t)

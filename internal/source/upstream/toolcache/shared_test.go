@@ -17,6 +17,7 @@ import (
 	"collie/test/await"
 )
 
+// sharedKey is the key that all gateways of these tests have.
 var sharedKey = bytes.Repeat([]byte{7}, 32)
 
 // gateway returns a cache with its own file and a shared place.
@@ -30,6 +31,7 @@ func gateway(t *testing.T, shared toolcache.Shared, with ...func(*toolcache.Opti
 	return b, b.open(t, with...)
 }
 
+// sharedEntries returns the entries in a shared place.
 func sharedEntries(t *testing.T, p *memory) map[string]json.RawMessage {
 	t.Helper()
 	h := p.Open()
@@ -41,6 +43,7 @@ func sharedEntries(t *testing.T, p *memory) map[string]json.RawMessage {
 	return s.Entries
 }
 
+// A list from the shared place is used like one of our own. Nothing that belongs to one host is shared.
 func TestSharedListsAreTakenOver(t *testing.T) {
 	t.Parallel()
 	var place memory
@@ -73,6 +76,7 @@ func TestSharedListsAreTakenOver(t *testing.T) {
 	}
 }
 
+// A list that another gateway shares reaches the watchers of this one.
 func TestSharedChangeIsTold(t *testing.T) {
 	t.Parallel()
 	var place memory
@@ -101,6 +105,7 @@ func TestSharedChangeIsTold(t *testing.T) {
 	}
 }
 
+// Only entries that are signed with our key, for this server and configuration, are used.
 func TestSharedEntriesMustBeSigned(t *testing.T) {
 	t.Parallel()
 	evil := func(key []byte, name string) json.RawMessage {
@@ -149,6 +154,8 @@ func TestSharedEntriesMustBeSigned(t *testing.T) {
 	}
 }
 
+// A list is used for another user only if it is public, or if nobody was signed in when the server gave it and it is
+// not private.
 func TestSharedPrivateLists(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -186,7 +193,7 @@ func TestSharedPrivateLists(t *testing.T) {
 type deadBackend struct {
 	calls  atomic.Int32
 	closed atomic.Int32
-	given  atomic.Int64 // the longest that a caller would wait; without an end for ever
+	given  atomic.Int64 // the longest time until a call's deadline; the largest duration if one had none
 }
 
 func (d *deadBackend) wait(ctx context.Context) error {
@@ -195,7 +202,7 @@ func (d *deadBackend) wait(ctx context.Context) error {
 	if end, ok := ctx.Deadline(); ok {
 		given = time.Until(end)
 	}
-	d.given.Store(max(d.given.Load(), int64(given))) // one at a time asks
+	d.given.Store(max(d.given.Load(), int64(given))) // calls do not overlap
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
@@ -216,6 +223,7 @@ func (d *deadBackend) Lease(ctx context.Context, _, _ string, _ time.Duration) (
 
 func (d *deadBackend) Close() error { d.closed.Add(1); return nil }
 
+// A shared place that does not answer delays opening by at most 200 ms, and is then skipped for 30 s.
 func TestDeadSharedPlace(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
@@ -254,7 +262,7 @@ func TestDeadSharedPlace(t *testing.T) {
 type flaky struct {
 	toolcache.Shared
 	gone atomic.Bool
-	seen chan struct{} // has one for each piece of news that was told
+	seen chan struct{} // gets a value after each change that was reported
 }
 
 func (f *flaky) Load(ctx context.Context) (toolcache.Snapshot, error) {
@@ -325,6 +333,7 @@ func TestSharedListFromTheFuture(t *testing.T) {
 	}
 }
 
+// Without a key nothing is shared, since entries could not be signed.
 func TestSharedPlaceNeedsAKey(t *testing.T) {
 	t.Parallel()
 	dead := &deadBackend{}
@@ -382,6 +391,7 @@ func TestOneRefreshForTenGateways(t *testing.T) {
 	}
 }
 
+// A lease has one holder at a time, and ends when it is released or its cache is closed.
 func TestLeaseIsGivenBack(t *testing.T) {
 	t.Parallel()
 	var place memory
@@ -412,6 +422,7 @@ func TestLeaseIsGivenBack(t *testing.T) {
 	}
 }
 
+// Gateways that share at the same time lose no entry.
 func TestManyGatewaysPushAtOnce(t *testing.T) {
 	t.Parallel()
 	var place memory

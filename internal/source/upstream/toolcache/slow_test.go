@@ -25,7 +25,7 @@ func TestHungMount(t *testing.T) {
 	}
 	const (
 		limit     = 100 * time.Millisecond
-		waitLimit = 100 * limit // those who wait for the folder itself wait for ever
+		waitLimit = 100 * limit // a caller that waited for the folder itself would wait for ever
 	)
 	f := toolcache.SlowFile(b.path, toolcache.Options{Now: b.clock}, limit, hold)
 	start := time.Now()

@@ -13,6 +13,7 @@ import (
 	"collie/test/await"
 )
 
+// Statistics count lookups, refreshes and writes, describe the file and each entry, and do not count themselves.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	b := stored(t)
@@ -64,6 +65,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// Prune deletes entries of servers removed long enough ago; Clear deletes the named entries, or all.
 func TestClearAndPrune(t *testing.T) {
 	t.Parallel()
 	b := stored(t)

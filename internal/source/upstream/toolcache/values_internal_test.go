@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Values are checked at each start by plain comparisons; these are the expressions that they stand for.
+// Values are checked by plain comparisons because that happens at each start. They must agree with these regular
+// expressions.
 func TestPlainChecks(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {

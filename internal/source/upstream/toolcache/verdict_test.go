@@ -7,6 +7,7 @@ import (
 	"collie/internal/source/upstream/toolcache"
 )
 
+// The verdict on an entry depends on its age, the server's identity and its state.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -64,6 +65,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A nil Cache stores nothing, and all its methods can be called.
 func TestNilCacheKeepsNothing(t *testing.T) {
 	t.Parallel()
 	var c *toolcache.Cache
@@ -90,6 +92,7 @@ func TestNilCacheKeepsNothing(t *testing.T) {
 	}
 }
 
+// A Cache without a path works in memory.
 func TestCacheInMemory(t *testing.T) {
 	t.Parallel()
 	c := toolcache.Open(t.Context(), toolcache.Options{})

@@ -13,7 +13,8 @@ import (
 	hostadmin "collie/internal/source/upstream/hosts/admin"
 )
 
-// desk is a user's home folder with the file of one client. Collie's settings are there too, empty until importAll.
+// desk is a user's home folder with the file of one client, and with Collie's settings, which have no servers until
+// importAll.
 type desk struct {
 	t            *testing.T
 	env          config.Env

@@ -26,6 +26,7 @@ func settings(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
+// imported is a cache file of another program, of format 1.0.0, with a secret in it.
 const imported = `{"version":"1.0.0","mcpServers":{
 	"trains":{"tools":[{"name":"查询","inputSchema":{"type":"object"}}],"lastUpdated":"2026-07-01 10:00:00","serverConfig":{"env":{"K":"geheim"}},
 		"configHash":"0000000000000000000000000000000000000000000000000000000000000000","version":"1.0.0"},
@@ -33,6 +34,7 @@ const imported = `{"version":"1.0.0","mcpServers":{
 		"configHash":"0000000000000000000000000000000000000000000000000000000000000000","version":"1.0.0"}},
 	"metadata":{"createdAt":"2026-07-01 09:00:00","lastGlobalUpdate":"2026-07-01 10:00:00","totalWrites":2}}`
 
+// A migrated file has the current format and no secrets. The old one is kept beside it.
 func TestMigrateCacheFile(t *testing.T) {
 	t.Parallel()
 	cfg := settings(t, `{}`)
@@ -61,6 +63,7 @@ func TestMigrateCacheFile(t *testing.T) {
 	}
 }
 
+// A missing file and a folder are different errors.
 func TestReadCacheFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,6 +75,7 @@ func TestReadCacheFile(t *testing.T) {
 	}
 }
 
+// The shared place is shown without its user names and passwords.
 func TestSharedPlace(t *testing.T) {
 	t.Parallel()
 	for shared, want := range map[string]string{

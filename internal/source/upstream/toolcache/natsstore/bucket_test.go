@@ -18,6 +18,7 @@ import (
 	"collie/internal/source/upstream/toolcache/natsstore"
 )
 
+// portOf returns the port of an address.
 func portOf(t *testing.T, address string) int {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
@@ -141,7 +142,7 @@ func TestTooLarge(t *testing.T) {
 	want(t, load(t, open(t, srv.ClientURL())), map[string]int{"small": 1})
 }
 
-// The same for an entry that exceeds limits which another program set for the bucket.
+// An entry that exceeds the limits that another program set for the bucket is not shared; the others are.
 func TestTooLargeForTheBucket(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -178,7 +179,7 @@ func TestBucketMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := open(t, srv.ClientURL())
-	back(t, other) // a server that still deletes it does not make it anew at once
+	back(t, other) // the server may still be deleting the bucket, and not create it yet
 	commit(t, other, put(load(t, other), "b", 1))
 	now, err := s.Commit(t.Context(), []toolcache.Change{put(now, "a", 20)})
 	if err == nil {

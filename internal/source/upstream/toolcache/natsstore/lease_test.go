@@ -12,6 +12,7 @@ import (
 	"collie/internal/source/upstream/toolcache/natsstore"
 )
 
+// wantLease asks for a lease and checks whether it is given. A duration of 0 gives it back.
 func wantLease(t *testing.T, s *natsstore.Store, name, holder string, d time.Duration, want bool) {
 	t.Helper()
 	ok, err := s.Lease(t.Context(), name, holder, d)
@@ -23,6 +24,7 @@ func wantLease(t *testing.T, s *natsstore.Store, name, holder string, d time.Dur
 	}
 }
 
+// A lease belongs to its holder's name until it is given back. Leases of other servers are not affected.
 func TestLeaseExcludes(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})

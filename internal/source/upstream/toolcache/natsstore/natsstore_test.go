@@ -24,6 +24,7 @@ import (
 	"collie/internal/tool"
 )
 
+// A Store passes the tests that each backend must pass.
 func TestBackend(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -37,6 +38,7 @@ func TestBackend(t *testing.T) {
 	})
 }
 
+// open returns a Store that is closed with the test.
 func open(t *testing.T, where string) *natsstore.Store {
 	t.Helper()
 	s, err := natsstore.Open(where, nil)
@@ -52,8 +54,10 @@ func put(now toolcache.Snapshot, server string, v int) toolcache.Change {
 	return toolcache.Change{Server: server, Old: now.Entries[server], Entry: value(v)}
 }
 
+// value returns an entry that contains v.
 func value(v int) json.RawMessage { return json.RawMessage(fmt.Sprintf(`{"v":%d}`, v)) }
 
+// commit makes changes that must succeed, and returns the content after them.
 func commit(t *testing.T, s *natsstore.Store, changes ...toolcache.Change) toolcache.Snapshot {
 	t.Helper()
 	now, err := s.Commit(t.Context(), changes)
@@ -63,6 +67,7 @@ func commit(t *testing.T, s *natsstore.Store, changes ...toolcache.Change) toolc
 	return now
 }
 
+// load returns the content of the bucket.
 func load(t *testing.T, s *natsstore.Store) toolcache.Snapshot {
 	t.Helper()
 	snap, err := s.Load(t.Context())
@@ -103,6 +108,7 @@ func stream(t *testing.T, srv *server.Server, bucket string) (jetstream.JetStrea
 	return js, st
 }
 
+// An address names one or more servers and optionally the bucket. Errors about an address show no secret.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{
@@ -144,6 +150,7 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.b.Write(p)
 }
 
+// Passwords appear in no error and no log.
 func TestSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{Username: "collie", Password: "right-s3cr3t"})
@@ -207,6 +214,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
+// A NATS server without JetStream is an error that says what to switch on.
 func TestNoJetStream(t *testing.T) {
 	t.Parallel()
 	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})

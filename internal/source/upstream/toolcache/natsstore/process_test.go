@@ -20,8 +20,10 @@ import (
 // writerAddress names the NATS server to the child that tests start.
 const writerAddress = "COLLIE_TEST_NATS_WRITER"
 
+// servers is the number of servers that each gateway here has.
 const servers = 10
 
+// wants returns these servers as lookups ask for them.
 func wants() []toolcache.Want {
 	list := make([]toolcache.Want, servers)
 	for i := range list {

@@ -12,6 +12,7 @@ import (
 	"collie/test/port"
 )
 
+// within waits for a value from c.
 func within(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
 	select {
@@ -101,7 +102,7 @@ func TestServerLosesAll(t *testing.T) {
 	within(t, "the first commit", told)
 }
 
-// The same if only the bucket is lost.
+// A bucket that is deleted while the server runs is treated as empty: it is created and filled again.
 func TestBucketDeleted(t *testing.T) {
 	t.Parallel()
 	srv := start(t, server.Options{})
@@ -115,7 +116,7 @@ func TestBucketDeleted(t *testing.T) {
 		}
 	}
 	forget()
-	back(t, s) // a server that still deletes it does not make it anew at once
+	back(t, s) // the server may still be deleting the bucket, and not create it yet
 	want(t, load(t, s), nil)
 	forget()
 	eventually(t, "a commit over an entry that is gone is refused", func() bool {
