@@ -19,6 +19,7 @@ func drain(s *event.Subscription[int]) []int {
 	return got
 }
 
+// A subscriber gets what is published between its Subscribe and its Close.
 func TestSubscribersReceiveInOrder(t *testing.T) {
 	t.Parallel()
 	var bus event.Bus[int]
@@ -50,6 +51,7 @@ func TestSubscriberPicks(t *testing.T) {
 	}
 }
 
+// A full queue loses its oldest events and counts them, for its own subscriber only.
 func TestFullQueueLosesTheOldest(t *testing.T) {
 	t.Parallel()
 	var bus event.Bus[int]
@@ -91,6 +93,7 @@ func TestCloseTwice(t *testing.T) {
 	}
 }
 
+// Under concurrent use each event is either received or counted as dropped.
 func TestConcurrentUseLosesNothingUncounted(t *testing.T) {
 	t.Parallel()
 	var bus event.Bus[int]

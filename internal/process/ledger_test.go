@@ -78,6 +78,7 @@ func us(t *testing.T) process.Gateway {
 	return readLedger(t, f)[0].Gateway
 }
 
+// A child is in the file while it runs, with what identifies it and this gateway.
 func TestLedgerFollowsAChild(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)
@@ -108,6 +109,7 @@ func TestLedgerFollowsAChild(t *testing.T) {
 	}
 }
 
+// Entries of other gateways stay while this one adds and removes its own.
 func TestLedgerLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	l, f := newLedger(t)

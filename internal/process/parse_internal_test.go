@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A text is split into lines without their line breaks, and lines that are too long are cut.
 func TestEachLine(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("y", maxLine+10)
@@ -26,6 +27,7 @@ func TestEachLine(t *testing.T) {
 	}
 }
 
+// Any text gives as many lines as it has, none longer than maxLine.
 func FuzzEachLine(f *testing.F) {
 	f.Add("a\nb")
 	f.Add("\n\r\n\n")
@@ -47,6 +49,7 @@ func FuzzEachLine(f *testing.F) {
 	})
 }
 
+// A line that is accepted names a group that may be ended, and is read the same when it is written again.
 func FuzzReaperLine(f *testing.F) {
 	for _, s := range []string{"+12 34", "-12", "+1 0", "+-3 0", "-", "+12", "+99999999999 1", "+12 -1"} {
 		f.Add(s)
@@ -69,6 +72,7 @@ func FuzzReaperLine(f *testing.F) {
 	})
 }
 
+// A ledger that can be read can be read again after it is written.
 func FuzzLedger(f *testing.F) {
 	f.Add([]byte(`{"version":1,"children":[{"server":"a","pid":3,"pgid":3,"startTime":9,"gateway":{"pid":2,"startTime":1}}]}`))
 	f.Add([]byte(`{"children":null}`))

@@ -120,6 +120,7 @@ func TestStopManyTimes(t *testing.T) {
 	callers.Wait()
 }
 
+// Exit is empty until the process has ended, and Tail has what it wrote to stderr.
 func TestExitCodeAndLastWords(t *testing.T) {
 	t.Parallel()
 	p := start(t, role("exit3"), nil)
@@ -203,6 +204,7 @@ func TestStopFreesABlockedWriter(t *testing.T) {
 	}
 }
 
+// A child gets only the environment of its Command, and none of our open files.
 func TestNothingIsInherited(t *testing.T) {
 	t.Parallel()
 	say := func(c process.Command) string {

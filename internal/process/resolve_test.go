@@ -29,6 +29,7 @@ func file(t *testing.T, dir, name, content string, mode os.FileMode) string {
 	return path
 }
 
+// A name is looked up in the absolute folders of the child's PATH. Errors say why and where nothing was found.
 func TestResolve(t *testing.T) {
 	t.Parallel()
 	first, second := t.TempDir(), t.TempDir()
@@ -79,6 +80,7 @@ func TestResolve(t *testing.T) {
 
 func sameError(a, b error) bool { return errors.Is(a, b) }
 
+// A command that cannot be started is a StartError with its reason.
 func TestStartRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -41,6 +41,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// A Ring can be read and written by several goroutines.
 func TestRingConcurrently(t *testing.T) {
 	t.Parallel()
 	var r process.Ring

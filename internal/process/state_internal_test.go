@@ -32,6 +32,8 @@ func FuzzParseStat(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = parseStat(data) })
 }
 
+// The count of out-of-memory kills is read from the memory control group, of version 1 or 2. It is -1 if there is
+// none.
 func TestCountOOM(t *testing.T) {
 	t.Parallel()
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }

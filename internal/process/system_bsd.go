@@ -4,7 +4,7 @@ package process
 
 import "errors"
 
-// This file says what is known about processes on Unix systems other than Linux and macOS, which is nothing.
+// This file is for Unix systems other than Linux and macOS. There this package does not look up anything about processes.
 
 // procState has the fields that the shared Unix code reads. They are never set.
 type procState struct {

@@ -78,6 +78,7 @@ func TestStoresShareOneFile(t *testing.T) {
 	}
 }
 
+// A transaction is rolled back if its function or one of its statements fails. A read cannot write.
 func TestWriteThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir(), things)

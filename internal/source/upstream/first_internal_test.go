@@ -625,6 +625,7 @@ type strictHandshake struct {
 	ready bool
 }
 
+// open connects c to the server. It replaces Options.open.
 func (s *strictHandshake) open(ctx context.Context, c *conn, opts mcp.ClientOptions) error {
 	s.procs = append(s.procs, nil)
 	h, err := mcptest.Handler()

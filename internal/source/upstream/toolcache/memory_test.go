@@ -84,6 +84,7 @@ func (h *handle) Load(ctx context.Context) (toolcache.Snapshot, error) {
 	return toolcache.Snapshot{Entries: maps.Clone(h.place.kept)}, nil
 }
 
+// Commit makes all changes or, if one of them conflicts, none, and tells the other handles.
 func (h *handle) Commit(ctx context.Context, changes []toolcache.Change) (toolcache.Snapshot, error) {
 	if err := h.enter(ctx); err != nil {
 		return toolcache.Snapshot{}, err
