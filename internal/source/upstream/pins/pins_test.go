@@ -82,7 +82,7 @@ func kinds(changes []pins.Change) map[string]pins.Kind {
 }
 
 // A definition is pinned when it is first seen. A later one that differs is pending, with the fields that changed,
-// and still is after a restart. Another layout of the same JSON is no change.
+// and still is after a restart. Another layout of the same JSON does not count as a change.
 func TestFirstSightIsPinnedAndChangesAreShown(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state", "pins.json")
