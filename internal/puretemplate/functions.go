@@ -41,8 +41,9 @@ func byName(name string) (Function, bool) {
 // Left out on purpose, besides functions that read notes (queryBlocks, querySpans, querySQL, getBlock, getHPathByID,
 // statBlock): functions that read the machine (env, expandenv, getHostByName, osBase and the like, dateInZone, which
 // reads time zone files); that are expensive by design (genPrivateKey, derivePassword, bcrypt, htpasswd); that change
-// a dict, which could then contain itself (set, unset, merge); that return values with methods (semver); that call
-// others (call, mustX); and regular expressions that replace, whose result has no known bound.
+// a dict, which could then contain itself (set, unset, merge); that return values with methods (semver); call, which
+// calls any other function; Sprig's variants that fail instead of returning a default (mustX); and regular expressions
+// that replace, whose result has no known bound.
 var functionTable = slices.Concat(
 	// Conditions.
 	functionsOf(2, 2, boolBound, "ne", "lt", "le", "gt", "ge"),
@@ -138,7 +139,7 @@ func withCounts(functions []Function, arguments ...int) []Function {
 // methods are the allowed methods of values that functions return, times and durations, by name. Methods of other
 // values are refused.
 var methods = map[string]struct {
-	maxArgs int // arguments
+	maxArgs int // the exact number of arguments
 	shape   boundFunc
 }{
 	"Format": {1, layoutBound}, "String": {0, shortBound}, "Year": {0, count}, "Month": {0, constantBound}, "Day": {0, count}, "Weekday": {0, constantBound},

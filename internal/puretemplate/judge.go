@@ -17,12 +17,13 @@ type judge struct {
 	findings   []Finding
 	vars       []variable
 	times      int // how often the current part is evaluated
-	produced   int
-	steps      int
-	depth      int
+	produced   int // bytes of all values so far
+	steps      int // parts that are evaluated, counting each iteration
+	depth      int // nesting of the current part
 	judgeSteps int // steps of the judge itself
 }
 
+// variable is a variable of the template with what is known of its value.
 type variable struct {
 	name string
 	value
@@ -36,6 +37,7 @@ func inputValue(kind Kind) value {
 	return value{sort: data, size: 64 << 10}
 }
 
+// refuse adds a finding, unless it is there already or there are too many.
 func (j *judge) refuse(name, why string) {
 	f := Finding{name, why}
 	if len(j.findings) < maxFindings && !slices.Contains(j.findings, f) {
@@ -60,6 +62,7 @@ func (j *judge) enter() (leave func(), ok bool) {
 	return func() { j.depth-- }, true
 }
 
+// list judges nodes one after the other. dot is the value of the dot in them.
 func (j *judge) list(l *parse.ListNode, dot value) {
 	leave, ok := j.enter()
 	defer leave()
@@ -101,7 +104,8 @@ func (j *judge) list(l *parse.ListNode, dot value) {
 	}
 }
 
-// branches judges two lists of which one will run.
+// branches judges two lists, of which only one will run. dot is the value of the dot in the first, otherwise in the second.
+// Afterwards, the bound of each variable holds for both.
 func (j *judge) branches(first, second *parse.ListNode, dot, otherwise value) {
 	before := slices.Clone(j.vars)
 	j.list(first, dot)
@@ -190,6 +194,7 @@ func (j *judge) pipe(p *parse.PipeNode, dot value) value {
 	return v
 }
 
+// assign sets the innermost variable with a name.
 func (j *judge) assign(name string, v value) {
 	for i := len(j.vars) - 1; i >= 0; i-- {
 		if j.vars[i].name == name {
@@ -296,7 +301,7 @@ func (j *judge) call(name string, args []value) value {
 	return j.make(result)
 }
 
-// chain returns the value of a field of v, of that one's field and so on; args belong to the last.
+// chain returns the value of a chain of fields or methods that begins at v, as in v.A.B. args are for the last one.
 func (j *judge) chain(v value, names []string, args []value) value {
 	for i, name := range names {
 		fieldArgs := args
@@ -311,6 +316,7 @@ func (j *judge) chain(v value, names []string, args []value) value {
 	return v
 }
 
+// field returns the value of one field or method of v. It refuses those that the tables do not list.
 func (j *judge) field(v value, name string, args []value) value {
 	m, method := methods[name]
 	key, _ := utf8.DecodeRuneInString(name)

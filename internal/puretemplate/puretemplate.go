@@ -73,8 +73,9 @@ func (f Finding) String() string {
 	return f.Name + " " + f.Why
 }
 
-// Judge returns why a template is not pure, each reason once and in order, or nothing if it is pure. Time and memory
-// are linear in the text. It is safe for concurrent use.
+// Judge returns why a template is not pure, in the order of the text, or nothing if it is pure. It reports at most
+// maxFindings reasons for each pair of delimiters. Time and memory are bounded, since long texts and too many nested loops
+// are refused. Judge is safe for concurrent use.
 func Judge(kind Kind, text string) []Finding {
 	if len(text) > maxText {
 		return []Finding{{Why: fmt.Sprintf("is longer than %d bytes", maxText)}}
@@ -86,7 +87,7 @@ func Judge(kind Kind, text string) []Finding {
 		return append(judgeDelimited(kind, text, actionLeft, actionRight), judgeDelimited(kind, text, "{{", "}}")...)
 	}
 	if strings.Contains(text, actionLeft) {
-		// The program that renders the template may accept the other delimiters too.
+		// Whoever renders the path may accept the delimiters of files too.
 		return []Finding{{Name: actionLeft, Why: "is how template files write actions; here they stand in {{ }}"}}
 	}
 	return judgeDelimited(Path, text, "{{", "}}")

@@ -82,6 +82,7 @@ func repeatBound(args []value) (value, string) {
 	return textValue(multiplySizes(max(n, 0)+2, addSizes(args[1].size, 1))), ""
 }
 
+// randomBound bounds a random text of n characters.
 func randomBound(args []value) (value, string) {
 	n, _ := args[0].knownNumber()
 	return textValue(max(n, 0)), ""
@@ -113,7 +114,7 @@ func dictBound(args []value) (value, string) {
 	return out, ""
 }
 
-// elementBound bounds an element.
+// elementBound bounds an element of a list or dict, as index, get, first and last return it.
 func elementBound(args []value) (value, string) {
 	v := args[0]
 	if v.sort == text && len(args) > 1 {

@@ -1,6 +1,6 @@
 package puretemplate
 
-// sort is the type of a value, as far as the text tells.
+// sort is the type of a value, as far as the text of the template tells.
 type sort uint8
 
 const (

@@ -8,14 +8,15 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Pool holds connections that are in nobody's hands. One that is open is taken before another one is opened, which reads
-// the whole schema: who comes alone, as a command does, needs one.
+// Pool holds the connections to one database that nobody is using, and limits how many are open. Acquire prefers a
+// connection that is already open, because a new one has to read the whole schema. So a process that never needs two at
+// once, such as a command, opens only one. Pool is safe for concurrent use.
 type Pool struct {
 	open     chan *sqlite.Conn
 	unopened chan struct{} // tokens for connections that may still be opened
 }
 
-// NewPool is for n connections, none of which is open.
+// NewPool returns a pool for up to n connections, none of which is open yet.
 func NewPool(n int) Pool {
 	p := Pool{make(chan *sqlite.Conn, n), make(chan struct{}, n)}
 	for range n {
@@ -24,7 +25,9 @@ func NewPool(n int) Pool {
 	return p
 }
 
-// Acquire waits for a connection, which is nil where one is to be opened. Release must be called.
+// Acquire waits for a free connection. If it returns nil without an error, the caller may open a connection of its own.
+// While it waits, it fails with [os.ErrClosed] once closed is closed, and with the cause of ctx once that ends. After a
+// success the caller must call Release.
 func (p Pool) Acquire(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn, error) {
 	select {
 	case conn := <-p.open:
@@ -43,7 +46,7 @@ func (p Pool) Acquire(ctx context.Context, closed <-chan struct{}) (*sqlite.Conn
 	}
 }
 
-// Release puts a connection back, or nil where none is open.
+// Release puts back a connection, or the permission to open one if conn is nil.
 func (p Pool) Release(conn *sqlite.Conn) {
 	if conn == nil {
 		p.unopened <- struct{}{}
@@ -52,13 +55,13 @@ func (p Pool) Release(conn *sqlite.Conn) {
 	p.open <- conn
 }
 
-// Fill puts an open connection in the place of one that is not.
+// Fill adds an open connection that was not acquired from the pool. It takes the place of one that may still be opened.
 func (p Pool) Fill(conn *sqlite.Conn) {
 	<-p.unopened
 	p.open <- conn
 }
 
-// Close waits for all connections and closes them.
+// Close waits until all connections have been released, and closes them.
 func (p Pool) Close() error {
 	var errs []error
 	for range cap(p.open) {

@@ -1,7 +1,7 @@
 // Package sqliteconn opens and closes SQLite connections so that the two never overlap. The SQLite library
 // keys the authorizer and the functions of a connection by its memory address, and removes them only after it
 // has freed that memory. A connection opened in between at the same address would lose its own, and its next
-// statement would panic.
+// statement would panic. The package also begins and rolls back transactions, and pools connections.
 package sqliteconn
 
 import (
@@ -30,8 +30,8 @@ func Close(conn *sqlite.Conn) error {
 	return conn.Close()
 }
 
-// Begin starts a write once no other process writes, which it waits for as long as wait. SQLite's own wait does not see
-// ctx end. The busy timeout of the connection is wait afterwards.
+// Begin starts a write transaction. While another connection or process writes, it tries again for up to wait, or until
+// ctx ends; SQLite's own busy timeout would not notice the end of ctx. Afterwards the busy timeout of the connection is wait.
 func Begin(ctx context.Context, conn *sqlite.Conn, wait time.Duration) error {
 	const slice = 100 * time.Millisecond
 	conn.SetBusyTimeout(slice)
@@ -44,7 +44,7 @@ func Begin(ctx context.Context, conn *sqlite.Conn, wait time.Duration) error {
 	}
 }
 
-// Rollback ends a transaction, also one that was interrupted.
+// Rollback rolls back the transaction of a connection, even if it was interrupted. Without a transaction it does nothing.
 func Rollback(conn *sqlite.Conn) error {
 	conn.SetInterrupt(nil)
 	if conn.AutocommitEnabled() {
