@@ -9,6 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that read files and list folders.
+
 func getFile(tx *workspace.Tx, req api.Request) api.Reply {
 	p := confine(req, req.NeedText("path"))
 	e := lookup(tx, p)

@@ -43,7 +43,7 @@ func renameAsset(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"newPath": newAddress})
 }
 
-// resolveAssetPath returns the file for an address, with the path that it has on the machine of SiYuan's kernel.
+// resolveAssetPath returns the path of the file for an address, below [api.Root].
 func resolveAssetPath(tx *workspace.Tx, req api.Request) api.Reply {
 	address := req.Str("path")
 	common, ok := assetFile(address)

@@ -13,8 +13,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// upload stores the files of a form. If the same bytes are stored already under the same name, in any folder, they are
-// not stored twice.
+// upload stores the files of a form. A file that goes into data/assets, or below it, is not stored again if one with the
+// same bytes and name is there already.
 func upload(tx *workspace.Tx, req api.Request) api.Reply {
 	if req.Form == nil {
 		return api.Fail(-1, "request Content-Type isn't multipart/form-data")

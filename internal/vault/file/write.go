@@ -12,6 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file has the endpoints that write and remove files.
+
 const badName = "invalid file path. For details, please check https://github.com/siyuan-note/siyuan/issues/14658"
 
 // refuseNote returns the error for a write to an entry that represents notes or that every workspace has.

@@ -20,11 +20,14 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// This file imports archives (.sy.zip) of SiYuan.
+
 // The limits of an archive.
 const (
 	maxEntries = 500_000
-	maxSY      = 128 << 20
-	// bombSize and bombRatio tell an entry, or all entries together, that was made to fill the disk.
+	maxSY      = 128 << 20 // bytes of one document
+	// bombSize and bombRatio recognize zip bombs: entries that claim more than bombSize bytes, and more than bombRatio
+	// times their packed size. See isZipBomb.
 	bombSize  = 64 << 20
 	bombRatio = 200
 )
@@ -81,7 +84,8 @@ type archiveImport struct {
 	pages map[string]*page // by path without .sy
 }
 
-// list reads the entries of an archive of size bytes, and refuses an archive that no program for notes writes.
+// list reads the entries of an archive of size bytes. It refuses archives that may be hostile: with paths that lead
+// elsewhere, entries that occur twice or are encrypted, or zip bombs.
 func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	if len(r.File) > maxEntries {
 		return fmt.Errorf("it has %d entries, the limit is %d", len(r.File), maxEntries)

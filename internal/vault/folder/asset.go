@@ -15,7 +15,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// maxAsset is the largest file that becomes an asset.
+// maxAsset is the size of the largest file that becomes an asset, in bytes.
 const maxAsset = 256 << 20
 
 // asset is a file of the folder that becomes an asset of the vault.

@@ -8,6 +8,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file checks what an import makes of a page: it compares the page's text with the Markdown of the blocks that were
+// made from it, and tells lines that are only written differently from lines whose meaning has changed.
+
 // comparedText is one of two texts that are compared line by line.
 type comparedText struct {
 	lines      []string

@@ -8,7 +8,9 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// section is a stretch of a file that can be written or kept by itself: some blocks at the top of its document.
+// This file composes the text that a sync writes into the file of a document. Lines of unchanged blocks stay as they are.
+
+// section is a part of a file that can be written or kept on its own: the lines of some blocks at the top of the document.
 type section struct {
 	from, to int // lines of the file, from 1, inclusive
 	tail     int // the last line before the next section: blank lines, definitions of links
@@ -16,8 +18,8 @@ type section struct {
 	hashes   []string
 }
 
-// compose returns the file for a document. old is the file as it is, if it exists: lines of blocks that have not
-// changed stay. made is the hash of what an import would make of the file, and lost what the file cannot say.
+// compose returns the text of the file for a document. old is the present text, if the file exists; its lines of unchanged
+// blocks stay. made is the hash of what an import would make of the new text. lost lists what Markdown cannot express.
 func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists bool) (text []byte, made string, lost []string) {
 	want := contentHash(root.Attrs, root.Children)
 	if exists {
@@ -50,7 +52,7 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 		}
 		return []byte(head + body)
 	}
-	unsaid := func() []string { // where an import does not make the document
+	unsaid := func() []string { // what to report if an import of the text would not give the document
 		if len(lost) == 0 {
 			return []string{"Markdown cannot say some block of it exactly: the notebook keeps it as it is"}
 		}
@@ -89,8 +91,9 @@ func (x *exportPhase) compose(pg *page, root *tree.Block, old []byte, exists boo
 	return best, bestMade, unsaid()
 }
 
-// followed returns a file as it is, but for links that follow their targets and blocks that get a ^name, and the hash of what an import makes of it. If
-// the document says more than that, made is "", and the text is what to write the changed blocks into.
+// followed returns the text of a file with only two kinds of changes: links follow targets that have moved, and blocks to
+// which links refer get their ^name. made is the hash of what an import makes of that text. If the document has other
+// changes too, made is "", and compose writes the changed blocks into text.
 func (x *exportPhase) followed(pg *page, root *tree.Block, old []byte, want string) (text []byte, made string) {
 	text, made = old, x.ex.madeOf(pg, old)
 	if made != want {
@@ -118,7 +121,7 @@ func (x *exportPhase) followed(pg *page, root *tree.Block, old []byte, want stri
 	return text, made
 }
 
-// titleFits reports whether a file says the title of its page.
+// titleFits reports whether an import of a file would give the title of its page.
 func (x *exportPhase) titleFits(pg *page, data []byte) (fits bool) {
 	x.ex.readAs(pg, data, func(p *page) { fits = x.ex.titleOf(p) == tidied(pg.title) })
 	return fits
@@ -137,7 +140,8 @@ func (im *importer) madeBlocks(pg *page, data []byte) (blocks []*tree.Block) {
 	return blocks
 }
 
-// readAs has use read a page whose file has another text, unless that cannot be read.
+// readAs calls use with a copy of a page, as if data were the text of its file. If data cannot be read, it does not call
+// use.
 func (im *importer) readAs(pg *page, data []byte, use func(p *page)) {
 	p := *pg
 	p.front = frontMatter{}
@@ -149,7 +153,8 @@ func (im *importer) readAs(pg *page, data []byte, use func(p *page)) {
 	}
 }
 
-// writer returns what writes blocks into the file of a page.
+// writer returns a writer of blocks for the file of a page. With exact, what Obsidian does not know is written in
+// SiYuan's form.
 func (x *exportPhase) writer(pg *page, exact bool, lost func(string)) *obsidianWriter {
 	return &obsidianWriter{
 		link: func(id string) string { return x.link(pg, id) },
@@ -172,7 +177,7 @@ func (x *exportPhase) writer(pg *page, exact bool, lost func(string)) *obsidianW
 	}
 }
 
-// link returns what stands in a wiki link from a page to a document or block, "" if none can lead there.
+// link returns the text inside a wiki link from a page to a document or block, "" if no wiki link can lead there.
 func (x *exportPhase) link(from *page, id string) string {
 	to, fragment := x.pages[id], ""
 	if to == nil {
@@ -210,13 +215,13 @@ func (x *exportPhase) link(from *page, id string) string {
 // patchMode says which lines of a file patch keeps: those of blocks that have not changed.
 type patchMode struct {
 	refine bool // also lines inside of changed blocks
-	// neighbors has blocks beside changed ones be written as well, since they may have to be told apart: a list before
-	// another one.
+	// neighbors means that blocks beside changed ones are written again too, since they may need a separator, such as
+	// one between two lists.
 	neighbors bool
 }
 
-// patch writes the blocks of a document that changed into the file that it has, and keeps all other lines as how says. It returns nil
-// if the file cannot be taken apart.
+// patch writes the changed blocks of a document into the text of its file, and keeps other lines as how says. It returns
+// nil if the text cannot be split into sections.
 func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, old []byte, front func(string) string, w *obsidianWriter, how patchMode) []byte {
 	f := splitFile(old)
 	sections, head, ok := x.sections(pg, old, &f)
@@ -305,8 +310,8 @@ func (x *exportPhase) patch(pg *page, root *tree.Block, children []*tree.Block, 
 	return []byte(out.String())
 }
 
-// loosenNeighbors has the sections beside changed or new blocks be written as well. kept has the first block of each section that stays,
-// of so many blocks, and -1 for others.
+// loosenNeighbors sets kept to -1 for the sections beside changed or new blocks, so that they are written again too. kept
+// has, for each section, the index of its first block if it stays, and -1 otherwise. blocks is the number of blocks.
 func loosenNeighbors(kept []int, sections []section, blocks int) {
 	var stay []int // sections
 	for i := range kept {
@@ -317,7 +322,7 @@ func loosenNeighbors(kept []int, sections []section, blocks int) {
 	was := slices.Clone(kept)
 	end := func(i int) int { return was[i] + len(sections[i].hashes) }
 	for n, i := range stay {
-		before, after := 0, blocks // where the blocks of the sections end and begin that stay beside it
+		before, after := 0, blocks // where the previous section that stays ends, and the next one begins
 		if n > 0 {
 			before = end(stay[n-1])
 		}
@@ -330,7 +335,7 @@ func loosenNeighbors(kept []int, sections []section, blocks int) {
 	}
 }
 
-// needsID reports whether a block, or one inside of it, gets an id in its file that is not there yet.
+// needsID reports whether a block, or a block inside it, must be written with an id that its file does not have yet.
 func (x *exportPhase) needsID(b *tree.Block, pg *page) (needs bool) {
 	b.Walk(func(b *tree.Block) { needs = needs || x.keepIDs[b.ID] && !slices.Contains(pg.definedIDs, b.ID) })
 	return needs
@@ -365,7 +370,7 @@ func (p *pieces) add(f *fileText, text string, first, last int, sections []secti
 	}
 }
 
-// gap adds what stands between the last piece and a section: what the file has there, else a blank line.
+// gap adds what separates the last piece from a section: the text that the file has there, or else a blank line.
 func (p *pieces) gap(f *fileText, next int, sections []section) {
 	if !p.any {
 		return
@@ -414,7 +419,7 @@ func (x *exportPhase) refined(blocks []*tree.Block, replaced []section, f *fileT
 	return strings.Join(is, "\n")
 }
 
-// sections takes a file apart. head is the last line before the first section.
+// sections splits a file into sections. head is the last line before the first section.
 func (x *exportPhase) sections(pg *page, data []byte, f *fileText) (list []section, head int, ok bool) {
 	p := *pg
 	x.ex.s.texts[pg.file] = data
@@ -541,7 +546,7 @@ func span(group []line) section {
 	return s
 }
 
-// parsed reads a group of lines by itself.
+// parsed parses a group of lines on its own and returns it as a section.
 func (x *exportPhase) parsed(r *reader, group []line) section {
 	s := span(group)
 	one := *r

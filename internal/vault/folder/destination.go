@@ -40,6 +40,7 @@ func openDestination(dir string, overwrite bool) (*destination, error) {
 	return d, nil
 }
 
+// check returns an error unless the folder is empty or, with overwrite, an earlier export, whose list of files it reads.
 func (d *destination) check(dir string, overwrite bool) error {
 	entries, err := fs.ReadDir(d.root.FS(), ".")
 	if err != nil || len(entries) == 0 {
@@ -68,6 +69,7 @@ func (d *destination) write(at string, data []byte) error {
 	return d.replace(at, data)
 }
 
+// replace is like write for a file that is not part of the list in the marker.
 func (d *destination) replace(at string, data []byte) error {
 	if info, err := d.root.Lstat(at); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
 		if existing, err := d.root.ReadFile(at); err == nil && bytes.Equal(existing, data) {
@@ -139,7 +141,7 @@ type exportMarker struct {
 	// Complete is false while an export runs, and after an interrupted one.
 	Complete  bool               `json:"complete"`
 	Notebooks []exportedNotebook `json:"notebooks"`
-	// Files are all other files of the export.
+	// Files are the paths of all other files of the export.
 	Files []string `json:"files"`
 	// Hashes has the hashes of each document and its file at the time of the export, by file.
 	Hashes map[string]fileHashes `json:"was,omitempty"`

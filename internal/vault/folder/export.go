@@ -74,6 +74,7 @@ type exportedDocument struct {
 	file string
 }
 
+// run writes the marker, then all notebooks, and then the marker again, as that of a complete export.
 func (e *exporter) run() error {
 	boxes, err := selectNotebooks(e.tx, e.o.Notebooks)
 	if err != nil {
@@ -126,7 +127,8 @@ func selectNotebooks(tx *workspace.Tx, ids []string) ([]*tree.Notebook, error) {
 	return boxes, tx.Err()
 }
 
-// referencedIDs returns the ids in references, queries, links and flashcards. The blocks with these ids must keep them.
+// referencedIDs returns the ids in references, queries, links, attributes and flashcards. The blocks with these ids must
+// keep them.
 func referencedIDs(tx *workspace.Tx) map[string]bool {
 	ids := map[string]bool{}
 	collect := func(row workspace.Row) bool {

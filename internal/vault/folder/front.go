@@ -15,6 +15,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file reads front matter: the YAML between two lines of dashes at the top of a Markdown file.
+
 const (
 	maxFront = 256 << 10 // bytes of front matter
 	maxValue = 64 << 10  // bytes of one value with aliases resolved

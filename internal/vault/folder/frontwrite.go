@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// frontOf returns the front matter of a document. Reading it gives the same attributes.
+// frontOf returns the front matter that Export writes for a document. An import of it gives the same attributes.
 func frontOf(attrs map[string]string, sort int) string {
 	var out strings.Builder
 	put := func(key, value string) {

@@ -134,7 +134,7 @@ func (im *importer) documentsOfIDs(tx *workspace.Tx, ids []string) map[string]st
 	return documents
 }
 
-// newID returns an unused id with the given time.
+// newID returns an id with the given time that this import has not used yet.
 func (im *importer) newID(stamp string) string {
 	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
 	for {

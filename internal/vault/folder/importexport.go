@@ -16,7 +16,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// ownBlocks reads a page that Export wrote.
+// This file imports what only folders written by Export have: pages in SiYuan's Markdown, databases and flashcards.
+
+// ownBlocks returns the blocks of a page that Export wrote.
 func (im *importer) ownBlocks(pg *page, list []line) []*tree.Block {
 	text := make([]string, len(list))
 	for i, l := range list {
@@ -43,6 +45,7 @@ func (im *importer) restoreAddresses(pg *page, b *tree.Block) {
 	}
 }
 
+// ownAttrs reverses Export's change of asset addresses in the attributes of a document.
 func (im *importer) ownAttrs(pg *page, attrs map[string]string) {
 	up := upTo(pg.file)
 	for name, value := range attrs {

@@ -17,7 +17,7 @@ type reader struct {
 	kinds changeKinds       // how the converted line differs from the one in the file
 	// row means that the current line is a table row, in which bars are escaped.
 	row   bool
-	depth int
+	depth int // nesting of calls of inline
 	// quiet means to report no problems.
 	quiet bool
 	// markup means that the current line is part of an HTML block, in which Markdown has no meaning.
@@ -244,6 +244,8 @@ func (r *reader) tag(text string, i int) (int, string) {
 	return 0, ""
 }
 
+// ownTag reads a tag at index i of a text, where a # is, and returns it in SiYuan's form; length 0 means that no tag begins
+// there.
 func (r *reader) ownTag(text string, i int) (int, string) {
 	if i > 0 {
 		previous, _ := utf8.DecodeLastRuneInString(text[:i])

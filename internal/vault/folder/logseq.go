@@ -11,6 +11,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// This file has what is special about folders that Logseq wrote; see [foreignProgram].
+
 var (
 	property   = lazyregexp.New(`^[ \t]*([\p{L}\p{N}_][\p{L}\p{N}_./-]*)::(?:[ \t]+(.*))?$`)
 	taskWord   = lazyregexp.New(`^(TODO|LATER|WAITING|WAIT|NOW|DOING|IN-PROGRESS|DONE|CANCELED|CANCELLED)(?:[ \t]+|$)`)
@@ -115,7 +117,8 @@ func pageProperties(f *frontMatter, body string) (rest string, lines int) {
 	return rest, lines
 }
 
-// logseqLine writes a line of an outline, with its task, and with the properties below it as attributes.
+// logseqLine writes a line of an outline, with its task, and with the properties below it as attributes. It returns false
+// if the line has nothing that is special to Logseq.
 func (w *writer) logseqLine(prefix, rest string) bool {
 	if m := queryBegin.FindStringSubmatch(rest); m != nil {
 		w.markKind(asCode)

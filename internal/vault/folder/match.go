@@ -91,8 +91,8 @@ func (im *importer) matchMovedFolders(claim func(*page, *workspace.Imported) boo
 	}
 }
 
-// adoptExisting matches pages without a row with documents at the same path of the target notebook. This is for vaults
-// from before rows existed.
+// adoptExisting matches pages without a row with documents at the same path of the target notebook, if the vault has no
+// record of an import from the place.
 func (im *importer) adoptExisting(tx *workspace.Tx) {
 	if im.o.Copy || !im.memory.isFirstImport() {
 		return
@@ -128,6 +128,7 @@ func (im *importer) adoptExisting(tx *workspace.Tx) {
 	}
 }
 
+// adoptOne makes d the document of a page. The headings of the page get the ids that they have in d.
 func (im *importer) adoptOne(tx *workspace.Tx, pg *page, d *tree.Document) {
 	pg.adopted, pg.id = true, d.ID()
 	im.memory.inVault[pg.id] = true

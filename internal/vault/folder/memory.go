@@ -34,8 +34,8 @@ type importMemory struct {
 	place    string                         // of the origin, when it was last imported
 	rows     map[string]*workspace.Imported // by path
 	byTarget map[string]*workspace.Imported // rows of pages, by document id
-	writing  []workspace.Imported           // files that a sync was about to write when it ended before its time
-	former   []workspace.Imported           // how pages were that a sync has moved which ended before its time
+	writing  []workspace.Imported           // files that an interrupted sync was about to write
+	former   []workspace.Imported           // names and places that pages had before an interrupted sync moved them
 	present  map[string]bool                // paths that still exist in the folder
 	inVault  map[string]bool                // documents of the vault, with true if their notebook is open
 	shared   map[string]bool                // assets that belong to several files

@@ -181,7 +181,7 @@ func (m *merger) newBlock(b *tree.Block) *tree.Block {
 // dynamicRef matches a reference whose text follows its target.
 var dynamicRef = lazyregexp.New(`\(\((\d{14}-[0-9a-z]{7}) '.*?'\)\)`)
 
-// withoutDynamicTexts returns a text whose references do not say what their targets are called.
+// withoutDynamicTexts returns a text without the texts of its dynamic references.
 func withoutDynamicTexts(text string) string {
 	if !strings.Contains(text, "((") {
 		return text
@@ -189,8 +189,8 @@ func withoutDynamicTexts(text string) string {
 	return dynamicRef.ReplaceAllString(text, "(($1))")
 }
 
-// delimiterRow matches the row below the head of a table. Its dashes are as many as the text above is wide, which depends on what targets of
-// references are called.
+// delimiterRow matches the row below the head of a table. The number of its dashes depends on the width of the column, and
+// so on the texts of dynamic references in it.
 var (
 	delimiterRow = lazyregexp.New(`\n\|[-:| ]+\|(?:\n|$)`)
 	dashes       = lazyregexp.New(`-+`)

@@ -33,7 +33,7 @@ func safeName(title string) string {
 }
 
 // foldName returns the form in which names are compared, since on some systems case and the composition of letters do
-// not matter. A caser has state, so each call makes its own.
+// not matter.
 func foldName(name string) string {
 	if isASCII(name) {
 		return strings.ToLower(name)

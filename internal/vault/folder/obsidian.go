@@ -59,7 +59,7 @@ func (w *obsidianWriter) block(b *tree.Block) string {
 	return text
 }
 
-// anchorBelow returns the ^name of a block, unless its text holds it.
+// anchorBelow returns the ^name of a block, "" for none. Below a block of a kind without text of its own, block writes it.
 func (w *obsidianWriter) anchorBelow(b *tree.Block) string { return w.anchor(b.ID) }
 
 // prepare changes a clone of a block, and all below it, into what Obsidian reads. original is the block in its
@@ -171,6 +171,7 @@ func (w *obsidianWriter) inline(text string, row bool) string {
 	return out.String()
 }
 
+// span writes one span of a text. before is what was written of the text so far, next the Markdown of the next span.
 func (w *obsidianWriter) span(s markup.Span, before, next string, row bool) string {
 	switch s.Kind {
 	case "block-ref":
@@ -257,7 +258,7 @@ func endsBeforeTag(text string) bool {
 	return n > 0
 }
 
-// noLabel matches what cannot stand in the label of a wiki link.
+// noLabel matches what must not be in the label of a wiki link.
 var noLabel = lazyregexp.New(`[\[\]|\n]`)
 
 // reference writes a reference.
@@ -287,7 +288,7 @@ func (w *obsidianWriter) reference(s markup.Span, row bool) string {
 	return "[[" + link + bar + s.Content + "]]"
 }
 
-// notInLink matches what cannot stand in the name of a wiki link.
+// notInLink matches what must not be in the name of a wiki link.
 var notInLink = regexp.MustCompile(`[\[\]|#^\n\\]`)
 
 // encodeAddress writes a path as the address of a link.

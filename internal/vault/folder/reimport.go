@@ -15,8 +15,8 @@ type pageOutcome struct {
 	duplicatePath bool
 }
 
-// isUnchanged marks pages that need not be read again: neither their file nor anything that their links depend on has
-// changed.
+// isUnchanged reports whether a page need not be read again: neither its file nor anything that its links depend on has
+// changed, its document was removed in the vault, or its file cannot be read. It then records the state of the page.
 func (im *importer) isUnchanged(pg *page) bool {
 	m := im.memory
 	if pg.plan.page == pg && pg.row == nil {
@@ -45,7 +45,7 @@ func (im *importer) isUnchanged(pg *page) bool {
 	return true
 }
 
-// putPage writes a page into the vault. If done is not nil, the caller must call it with the result of the
+// putPage writes a page into the vault. If report is not nil, the caller must call it with the result of the
 // transaction.
 func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome, report func(error), err error) {
 	d := tx.Document(pg.id)
@@ -76,7 +76,7 @@ func (im *importer) putPage(tx *workspace.Tx, pg convertedPage) (out pageOutcome
 	return im.update(tx, d, pg)
 }
 
-// update updates an existing document.
+// update updates an existing document, unless both the document and its file have changed. report is as in putPage.
 func (im *importer) update(tx *workspace.Tx, d *tree.Document, pg convertedPage) (out pageOutcome, report func(error), err error) {
 	current, base, source := contentHash(d.Root.Attrs, d.Root.Children), "", ""
 	if pg.row != nil {

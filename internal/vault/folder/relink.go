@@ -15,7 +15,8 @@ type linkGoal struct {
 	byName     bool   // the file is not at the address: it only has its name
 }
 
-// isMet reports whether a link that leads to another goal does as well.
+// isMet reports whether a link that leads to other is as good as one that leads to g. If g was found only by its name, it
+// does not matter how other was found.
 func (g linkGoal) isMet(other linkGoal) bool {
 	other.byName = other.byName && !g.byName
 	g.byName = false
@@ -24,23 +25,24 @@ func (g linkGoal) isMet(other linkGoal) bool {
 
 func goalOf(t target) linkGoal { return linkGoal{doc: t.page.id, block: t.id} }
 
-// relinker follows the links in the text of one file: it replaces the targets of those that would lead elsewhere once the
-// folder is as it is going to be, and leaves every other byte as it is.
+// relinker updates the links in the text of one file. A sync may move files; relinker replaces the targets of links that
+// would lead elsewhere after that, and leaves every other byte as it is.
 type relinker struct {
 	x       *exportPhase
-	was, is reader // resolve links in the folder as it was read, and as it is going to be
+	was, is reader // resolve links in the folder as it was read, and as it will be
 	text    string // the text that is scanned
-	base    int    // its offset
+	base    int    // the offset of text in the file
 	edits   []textEdit
-	// loose are links that do not say the same afterwards, whatever their target is: from and to are their offsets.
+	// loose are links that an import will read differently afterwards, even if their target is the same. Only from and to,
+	// the offsets of the link, are set.
 	loose []textEdit
-	// open says that one of them led nowhere, or leads to what is no longer there: the next import reads it again.
+	// open means that a loose link led nowhere before, or leads nowhere now, so that the next import must read it again.
 	open bool
-	// stuck says that no text can stand in the place of some target.
+	// stuck means that no name or address leads to the target of some link.
 	stuck bool
 }
 
-// textEdit replaces the bytes of a text from from to to.
+// textEdit replaces the bytes of a text between two offsets.
 type textEdit struct {
 	from, to int
 	with     string
@@ -54,8 +56,8 @@ type relinked struct {
 	open          bool // some links are to be read again by the next import
 }
 
-// relink returns a file with links that lead to what they led to when the folder was read, nil if that cannot be done without
-// changing more than links. old is the text of the file as it was read.
+// relink returns the text of a file in which links lead to what they led to when the folder was read. It returns nil if that
+// takes more than changes of links. old is the text of the file as it was read.
 func (x *exportPhase) relink(pg *page, old []byte) *relinked {
 	from := x.read[pg.id]
 	f := splitFile(old)
@@ -96,7 +98,7 @@ func (x *exportPhase) readerBefore() *importer {
 	return im
 }
 
-// apply edits a text. Links at loose, which are whole, become a letter, and what would be edited inside them does not matter.
+// apply returns a text with edits made. Each link in loose becomes the letter x, and edits inside such links are dropped.
 func apply(text string, edits, loose []textEdit) string {
 	var out strings.Builder
 	at := 0
@@ -118,14 +120,14 @@ func apply(text string, edits, loose []textEdit) string {
 	return out.String() + text[at:]
 }
 
-// file scans a file that is taken apart into lines. offset is that of its first line.
+// file scans the lines of a file. offset is the offset of its first line.
 func (l *relinker) file(f *fileText, offset int) {
 	_, _, front, found := cutFront(strings.Join(f.lines, "\n"))
 	if !found {
 		front = 0
 	}
 	var fences fenceTracker
-	comment := "" // what ends the one that is open
+	comment := "" // the mark that ends the open comment, "" for none
 	for i := 0; i < len(f.lines); {
 		text, next := f.lines[i]+f.ends[i], i+1
 		code := fences.code(f.lines[i])
@@ -157,7 +159,7 @@ func (l *relinker) file(f *fileText, offset int) {
 	}
 }
 
-// joined returns the text from line i to that in which a link that begins there ends, and the line after it.
+// joined returns line i together with the lines over which a link that begins in it extends, and the index of the next line.
 func (l *relinker) joined(f *fileText, i int, fences *fenceTracker) (text string, next int) {
 	look, all := *fences, f.lines[i]+f.ends[i]
 	text, next = all, i+1
@@ -173,7 +175,7 @@ func (l *relinker) joined(f *fileText, i int, fences *fenceTracker) (text string
 	return text, next
 }
 
-// addressee is what has an address.
+// addressee is the kind of markup that an address is in.
 type addressee int
 
 const (
@@ -182,7 +184,7 @@ const (
 	element // of HTML
 )
 
-// bracket is one that is open.
+// bracket is an opening bracket whose closing bracket has not been found yet.
 type bracket struct {
 	at    int
 	image bool
@@ -271,18 +273,20 @@ func (l *relinker) element(text string, i int, tag string) {
 	}
 }
 
-// replace has the bytes of the scanned text from from to to become another text.
+// replace adds an edit of the scanned text.
 func (l *relinker) replace(from, to int, with string) {
 	l.edits = append(l.edits, textEdit{l.base + from, l.base + to, with})
 }
 
-// letGo has a link that is in the scanned text from from to to say what it says from now on.
+// letGo adds the link between two offsets of the scanned text to loose.
 func (l *relinker) letGo(from, to int) {
 	l.loose = append(l.loose, textEdit{from: l.base + from, to: l.base + to})
 }
 
-// follow decides what becomes of a link between from and to whose target is at between nameFrom and nameTo. was is where it led, and is where it is
-// going to lead. label is the text that it shows, and candidates are other texts of its target.
+// follow decides what to do with one link: nothing, another name for its target, or adding it to loose. The link is between
+// from and to of the scanned text, and the name of its target between nameFrom and nameTo. was is where it led, is where it
+// will lead unchanged. label is the text that it shows. candidates returns other names for the target, and leads returns
+// where a name leads.
 func (l *relinker) follow(from, to, nameFrom, nameTo int, was, is linkGoal, label string, candidates func() []string, leads func(name string) linkGoal) {
 	switch {
 	case was == (linkGoal{}):
@@ -314,11 +318,11 @@ func (l *relinker) follow(from, to, nameFrom, nameTo int, was, is linkGoal, labe
 	}
 	if was.doc != "" && dynamicRef.ReplaceAllString(l.was.reference(l.targetOf(l.was.im, was), label), "(($1))") !=
 		dynamicRef.ReplaceAllString(l.is.reference(l.targetOf(l.is.im, was), label), "(($1))") {
-		l.letGo(from, to) // a label that was the title of its page is not any more, or is by now
+		l.letGo(from, to) // its label was the title of the target and is not any more, or the reverse
 	}
 }
 
-// targetOf returns the target of a link in one of both folders.
+// targetOf returns the target for a goal, in the folder that im reads.
 func (l *relinker) targetOf(im *importer, goal linkGoal) target {
 	if im == l.x.ex {
 		return target{l.x.pages[goal.doc], goal.block}
@@ -370,7 +374,7 @@ func (r *reader) wikiGoal(name string, embed bool) linkGoal {
 	return linkGoal{}
 }
 
-// wikiNames returns the names that a wiki link may have for a target, those first that look like the name it has.
+// wikiNames returns the names that a wiki link may have for a target. Those that look like its present name come first.
 func (l *relinker) wikiNames(goal linkGoal, name string) (list []string) {
 	name, fragment, _ := strings.Cut(name, "#")
 	if goal.file != "" {
@@ -410,7 +414,7 @@ func (l *relinker) wikiNames(goal linkGoal, name string) (list []string) {
 	return list
 }
 
-// fragments returns the ways to name a block behind a number sign, first as it is.
+// fragments returns the ways to name a block after a number sign. The present one comes first.
 func (l *relinker) fragments(goal linkGoal, fragment string) []string {
 	list := []string{"#" + fragment}
 	if name := l.x.anchors[goal.block]; name != "" {
@@ -425,7 +429,8 @@ func (l *relinker) fragments(goal linkGoal, fragment string) []string {
 	return list
 }
 
-// pathsLike returns the ways to name what is at a path, from a file, those first that are like the way it was named. ext is added.
+// pathsLike returns the ways in which a link in the file from can name the file at a path. Those that look like name come
+// first. Each gets ext appended.
 func pathsLike(name, at, from, ext string) []string {
 	short, relative, full := path.Base(at), relativeTo(from, at), "/"+at
 	var list []string
@@ -447,7 +452,8 @@ func pathsLike(name, at, from, ext string) []string {
 	return list
 }
 
-// address follows the address between nameFrom and nameTo of a text, which belongs to what is between from and to.
+// address follows the address between nameFrom and nameTo of a text. It belongs to the link, image or element between from
+// and to.
 func (l *relinker) address(text string, nameFrom, nameTo int, of addressee, from, to int, label string) {
 	address := text[nameFrom:nameTo]
 	leads := func(r *reader) func(string) linkGoal {
@@ -497,7 +503,8 @@ func (r *reader) addressGoal(address string, of addressee) linkGoal {
 	return linkGoal{}
 }
 
-// addresses returns the addresses that a link may have for a target, those first that look like the one it has.
+// addresses returns the addresses that a link may have for a target. Those that look like its present address come first.
+// angled means that the address is in angle brackets.
 func (l *relinker) addresses(goal linkGoal, address string, angled bool) (list []string) {
 	file, fragment, _ := strings.Cut(address, "#")
 	encode := encodeAddress
@@ -544,8 +551,8 @@ func (l *relinker) addresses(goal linkGoal, address string, angled bool) (list [
 	return list
 }
 
-// named returns a file in which the blocks of a document that links refer to have their ^name, but for those that have no place on the lines that are
-// there. The file says what the document does.
+// named returns the text of a file with a ^name for each block of the document to which links refer, unless the present
+// lines have no place for it. text must have the same content as the document.
 func (x *exportPhase) named(pg *page, root *tree.Block, text []byte) []byte {
 	f := splitFile(text)
 	if f.bom+f.text(1, len(f.lines)) != string(text) {
@@ -609,7 +616,8 @@ func (x *exportPhase) nameLines(b *tree.Block, s section, f *fileText, had map[s
 	})
 }
 
-// hasNames reports whether the blocks of a file that has some names have the ids of those in a document.
+// hasNames reports whether those blocks of a document that have one of names in its file got their ids when the file was
+// read. made are the blocks that were read, blocks those of the document.
 func (x *exportPhase) hasNames(made, blocks []*tree.Block, names map[string]bool) bool {
 	if len(made) != len(blocks) {
 		return false
@@ -635,7 +643,8 @@ func (x *exportPhase) namesIn(pg *page, text []byte) map[string]bool {
 	return had
 }
 
-// needsName reports whether a block, or one inside of it, gets a ^name that its file does not have yet.
+// needsName reports whether a block, or a block inside it, gets a ^name that its file does not have yet. had has the names in
+// the file.
 func (x *exportPhase) needsName(b *tree.Block, had map[string]bool) (needs bool) {
 	b.Walk(func(b *tree.Block) {
 		name := x.anchors[b.ID]

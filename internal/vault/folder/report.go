@@ -12,7 +12,7 @@ import (
 // Codes of a [Problem]. They are stable.
 const (
 	codeUnreadable      = "unreadable"        // a file or folder that the system does not let us read
-	codeBinary          = "binary"            // a file named like Markdown that is none
+	codeBinary          = "binary"            // a file with a name of Markdown that is not text: left out
 	codeEncoding        = "encoding"          // text in an unknown encoding: left out
 	codeEncodingGuessed = "encoding-guessed"  // text that is not UTF-8, read as GB18030 or UTF-16
 	codeTooLarge        = "too-large"         // a file above the limit: left out

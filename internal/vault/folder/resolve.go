@@ -16,7 +16,7 @@ type index struct {
 	byName map[string][]*page // by folded name of the file
 	byWord map[string][]*page // by folded title or alias
 	byUUID map[string]target  // Logseq blocks
-	former *former            // where links lead that would lead nowhere, nil if nothing was moved
+	former *former            // the folder before pages were moved, for links that lead nowhere now; nil if none was moved
 }
 
 // target is a document, or a block in it.
@@ -245,12 +245,13 @@ func isExternal(address string) bool {
 // moves a file seldom changes the links to it, or those in it.
 type former struct {
 	index *index
-	was   map[string]*page // how a page was, by its id
-	now   map[*page]*page  // what a page is now, by how it was
-	names map[string]*page // pages with former names of headings and blocks alone, by id
+	was   map[string]*page // former pages by id
+	now   map[*page]*page  // present pages by former page
+	names map[string]*page // pages that have only the former names of headings and blocks, by id
 }
 
-// formerOf returns how pages were before they were moved, nil if none was: in this sync, or in one that did not end, of which the vault has records.
+// formerOf returns the folder as it was before pages were moved, in this sync or, according to records, in an interrupted
+// one. It returns nil if no page was moved.
 func formerOf(pages []*page, records []workspace.Imported) *former {
 	byTarget := map[string][]workspace.Imported{}
 	for _, record := range records {
@@ -322,7 +323,8 @@ func (p *page) at(rowPath string) *page {
 	return &moved
 }
 
-// hasMoved reports whether links to a page, or in it, may have to be looked up as they were.
+// hasMoved reports whether a page or names in it have changed, so that links to it, and links in it, may have to be looked up
+// in the former folder.
 func (f *former) hasMoved(pg *page) bool {
 	return f != nil && (f.was[pg.id] != pg || f.names[pg.id] != nil)
 }
@@ -353,7 +355,7 @@ func (r *reader) file(address string, byName bool) string {
 	return at
 }
 
-// fragmentTarget is [page.fragmentTarget] for names that headings and blocks of the page had before, if they are still in it.
+// fragmentTarget is like [page.fragmentTarget] for former names of headings and blocks that are still in the page.
 func (f *former) fragmentTarget(pg *page, fragment string) (id string, ok bool) {
 	if f == nil || f.names[pg.id] == nil {
 		return "", false

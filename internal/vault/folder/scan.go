@@ -20,12 +20,12 @@ type source struct {
 	files map[string]foundFile // all files by path
 	base  map[string][]string  // paths by folded name
 	dirs  map[string]bool
-	// unread has what is in the folder and cannot be read, or is not followed: files, folders and links.
+	// unread has the paths of files, folders and links that cannot be read or are not followed.
 	unread map[string]bool
 	// packed has the files of an archive, which has no root.
 	packed map[string]*zip.File
-	// texts has files as they will be, and moved the present paths of files that will lie elsewhere: a sync reads the
-	// folder as it is going to be.
+	// texts and moved are for a sync, which reads the folder as it will be: texts has the future texts of files, and moved
+	// the present paths of files that will be elsewhere.
 	texts map[string][]byte
 	moved map[string]string
 }
@@ -67,7 +67,7 @@ func open(ctx context.Context, dir string, r *Report) (*source, error) {
 	return s, nil
 }
 
-// isUnread reports whether a path is there, or may be, and is not read.
+// isUnread reports whether a path, or a folder above it, could not be read, so that there may be something at the path.
 func (s *source) isUnread(at string) bool {
 	for ; at != "." && at != "/"; at = path.Dir(at) {
 		if s.unread[at] {
@@ -103,6 +103,7 @@ func isSkipped(at string) bool {
 	return strings.HasPrefix(name, ".") || at == "logseq/bak" || at == "logseq/.recycle" || strings.HasSuffix(at, "/logseq/bak")
 }
 
+// visit lists one file or folder, and reports those that are left out.
 func (s *source) visit(at string, d fs.DirEntry, r *Report) error {
 	switch {
 	case at == ".":

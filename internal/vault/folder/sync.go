@@ -23,8 +23,8 @@ type SyncOptions struct {
 	// Notebook is the name of the notebook; "" means that of the last sync or import of the folder, or the base name of
 	// the folder. It is created if there is none.
 	Notebook string
-	// AllowDeletions is how many files and documents may be removed without asking; 0 means [defaultDeletions]. Within
-	// this bound a folder or notebook that has become empty is asked about all the same, unless the number is given.
+	// AllowDeletions is how many files and documents may be removed without asking. 0 means [defaultDeletions], and that
+	// Confirm is also asked about fewer deletions if the folder or the notebook has become empty.
 	AllowDeletions int
 	// Confirm is asked about deletions beyond the bound. nil means no: they are held back.
 	Confirm func(d Deletions) bool
@@ -40,7 +40,7 @@ type SyncOptions struct {
 type Deletions struct {
 	// Files are paths of files in the folder whose documents are gone.
 	Files []string
-	// Documents are paths of files that are gone and whose documents are not.
+	// Documents are paths of files that are gone, but whose documents still exist.
 	Documents []string
 }
 
@@ -58,7 +58,7 @@ type SyncReport struct {
 	Idle bool
 }
 
-// The states of files of which a sync, not an import, tells.
+// The states of files that only a sync reports.
 const (
 	FileWritten  State = "written"          // a new file for a document
 	FileUpdated  State = "file-updated"     // the document has changed and the file has not
@@ -71,11 +71,11 @@ const (
 )
 
 var (
-	// ErrNotebookGone is the error for a folder whose notebook is no more: its files are not removed because of that.
+	// ErrNotebookGone is the error for a folder whose notebook was removed. The files of the folder stay.
 	ErrNotebookGone = errors.New("the notebook that the folder was kept equal with is no more")
 	// ErrNotebookClosed is the error for a closed notebook.
 	ErrNotebookClosed = errors.New("the notebook is closed")
-	// ErrNotSynced is the error for a folder that only can be imported.
+	// ErrNotSynced is the error for a folder that can only be imported.
 	ErrNotSynced = errors.New("the folder cannot be kept equal with a notebook")
 	// ErrNotebookTaken is the error for a notebook that is kept equal with another folder.
 	ErrNotebookTaken = errors.New("the notebook is kept equal with another folder")
@@ -114,10 +114,10 @@ type syncer struct {
 	deleteFiles map[string]bool // paths
 	deleteDocs  map[string]bool // ids
 	heldDocs    map[string]bool // ids of documents whose files are gone or cannot be read, and that stay
-	// emptied has ids of documents whose file is gone, while there are pages below it.
+	// emptied has ids of documents whose file is gone while there are pages below it. They lose their text.
 	emptied map[string]bool
-	wrote   bool // something in the folder
-	moved   bool // some page, so that the vault has records of how it was
+	wrote   bool // this sync has written something in the folder
+	moved   bool // this sync has moved some page, so that the vault has records of its former place
 	// unfinished says that a file could not be written or was left alone, so that links in it may still be as they were.
 	unfinished bool
 }
@@ -334,7 +334,7 @@ func (s *syncer) finish(ctx context.Context) error {
 	})
 }
 
-// keepNewProblemsOfSync is keepNewProblems, and reports attachments that no page links to after the first sync only.
+// keepNewProblemsOfSync is like keepNewProblems for a sync. Only the first sync reports attachments that no page links to.
 func (im *importer) keepNewProblemsOfSync() {
 	if len(im.memory.rows) > 0 && !im.memory.isFirstImport() {
 		im.keepNewProblems()
@@ -364,7 +364,7 @@ func (s *syncer) hasChanged(tx *workspace.Tx, d *syncDoc, row *workspace.Importe
 	return root == nil || contentHash(root.Attrs, root.Children) != s.base(row)
 }
 
-// planDeletions decides what is removed since it is gone on the other side.
+// planDeletions decides which files and documents are removed because their counterpart is gone.
 func (s *syncer) planDeletions(tx *workspace.Tx) error {
 	s.deleteFiles, s.deleteDocs, s.heldDocs = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	im, m := s.im, s.im.memory
@@ -528,15 +528,15 @@ func (s *syncer) empty(tx *workspace.Tx, d *tree.Document) {
 	}
 }
 
-// leaveOut has the note of a page stay as it is, because its file went away while it was read.
+// leaveOut leaves the document of a page as it is, because its file went away while it was read.
 func (s *syncer) leaveOut(pg *page) {
 	pg.broken, pg.source = true, ""
 	s.heldDocs[pg.id] = true
 	s.im.report.problem(pg.file, 0, codeUnreadable, path.Base(pg.file), "the file went away during the sync: its note stays as it is")
 }
 
-// updateDocument is update for a sync: it brings what the file says now into the document, and keeps both if both have
-// changed.
+// updateDocument is like update for a sync: a document whose file has changed gets the content of the file. If the document
+// has changed too, its own content is kept in a copy beside it.
 func (s *syncer) updateDocument(tx *workspace.Tx, d *tree.Document, pg convertedPage) pageOutcome {
 	im := s.im
 	if pg.broken {
@@ -560,7 +560,7 @@ func (s *syncer) updateDocument(tx *workspace.Tx, d *tree.Document, pg converted
 	case pg.hash == current:
 	case pg.row != nil && pg.hash == made: // only the document has changed
 		keepsBase = true
-	case pg.row != nil && pg.source == pg.row.Source && base != current: // of the file only where its links lead has changed
+	case pg.row != nil && pg.source == pg.row.Source && base != current: // the file is unchanged, but its links lead elsewhere now
 		keepsBase = true
 	case pg.row != nil && base == current, pg.row == nil && isEmptyDocument(d):
 		out.state, takes = Updated, true
@@ -611,7 +611,7 @@ func revisionOf(tx *workspace.Tx, id string) (rev int64) {
 	return rev
 }
 
-// keepCopy keeps what a document says as another one beside it, before its file overwrites it.
+// keepCopy adds a copy of a document beside it, before the file overwrites the document.
 func (s *syncer) keepCopy(tx *workspace.Tx, d *tree.Document) {
 	title := conflictTitle(d.Title(), func(title string) bool {
 		taken := false
@@ -647,7 +647,7 @@ func (s *syncer) fileOf(id string) string {
 	return ""
 }
 
-// conflictTitle returns a free title for what stays beside.
+// conflictTitle returns a free title for a copy that keepCopy makes of a document with a title.
 func conflictTitle(title string, taken func(title string) bool) string {
 	runes := []rune(title)
 	if len(runes) > 400 {
@@ -697,7 +697,7 @@ func (s *syncer) takeAssets(ctx context.Context) error {
 // tempPrefix begins the names of files that are being written.
 const tempPrefix = ".collie-sync-"
 
-// removeLeftovers removes what a killed sync has left.
+// removeLeftovers removes the temporary files that a killed sync has left.
 func (s *syncer) removeLeftovers() {
 	dirs := append([]string{"."}, sortedKeys(s.im.s.dirs)...)
 	for _, dir := range dirs {

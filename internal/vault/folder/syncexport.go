@@ -23,8 +23,8 @@ type exportPhase struct {
 	// anchors are the ^names of blocks, by id. headings are the texts by which links refer to headings.
 	anchors  map[string]string
 	headings map[string]string
-	keepIDs  map[string]bool // referenced blocks that cannot have a ^name, so their ids are written
-	owner    map[string]string
+	keepIDs  map[string]bool   // referenced blocks that cannot have a ^name, so their ids are written
+	owner    map[string]string // documents of the blocks that are referenced, by block
 	assets   map[string]string // paths of attachments, by address
 	names    map[string]folderNames
 	todo     map[string]bool // documents that may have to be written
@@ -194,7 +194,7 @@ func (x *exportPhase) pageOf(at string) *page {
 	return &page{}
 }
 
-// keep records the state of a document at the next flush.
+// keep records the state of a document at the next flush. at is the path of its file.
 func (x *exportPhase) keep(at string, state workspace.Synced) {
 	x.pending = append(x.pending, func(tx *workspace.Tx) { tx.PutSynced(x.origin, at, state) })
 }

@@ -196,7 +196,7 @@ func (x *exportPhase) choose(tx *workspace.Tx) {
 	}
 	for id, pg := range x.read {
 		if x.im.index.former.hasMoved(pg) && x.pages[id] != nil {
-			x.todo[id] = true // what links to it, and the links in it, are as before
+			x.todo[id] = true // links to it and in it still have the former names
 			x.addReferring(tx, id)
 		}
 	}

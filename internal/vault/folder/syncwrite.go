@@ -29,7 +29,7 @@ type fileWrite struct {
 	synced    workspace.Synced
 }
 
-// isNothing reports whether the file is as it is to be already.
+// isNothing reports whether the file already has this path and text.
 func (w *fileWrite) isNothing() bool { return w.now == w.pg.file && bytes.Equal(w.old, w.text) }
 
 // write writes the files of the chosen documents, parents first.
@@ -68,8 +68,8 @@ func (x *exportPhase) write(ctx context.Context) error {
 	return x.writeFiles(ctx)
 }
 
-// writeFiles writes the files that are composed. What they will be is recorded before: a sync that is killed between a file and its
-// record would else leave a file that looks as if a person had changed it.
+// writeFiles writes the composed files. Before that, it records in the vault what they will be. Otherwise a sync that is killed
+// after it has written a file, but before it has recorded that, would leave a file that looks changed by a person.
 func (x *exportPhase) writeFiles(ctx context.Context) error {
 	writes := x.writes
 	x.writes, x.writeBytes = nil, 0
@@ -94,7 +94,7 @@ func (x *exportPhase) writeFiles(ctx context.Context) error {
 	return x.flush(ctx)
 }
 
-// writeFile writes one file, and adds what is to be recorded of it.
+// writeFile writes one file, and adds its records to pending.
 func (x *exportPhase) writeFile(w *fileWrite) error {
 	pg := w.pg
 	if err := x.put(pg, w.now, w.old, w.text); err != nil {
@@ -130,11 +130,11 @@ func (s *syncer) recordWritten(tx *workspace.Tx, origin int64, earlier *workspac
 	tx.PutSynced(origin, imported.Path, synced)
 }
 
-// formerPath is the path under which is recorded that a page was at a path before.
+// formerPath returns the path of the record that a page was at a path before. No path in the folder begins like it.
 func formerPath(at string) string { return "//" + at }
 
-// recordFormer records how a page was called, if it is called otherwise now: a sync that is killed before it has written the files that
-// link to it needs that to know where their links lead.
+// recordFormer records the former path of a page and the former names in it, if they have changed. If this sync is killed
+// before it has written the files that link to the page, the next one needs them to know where those links lead.
 func (s *syncer) recordFormer(tx *workspace.Tx, origin int64, earlier *workspace.Imported, now workspace.Imported) {
 	if earlier == nil {
 		return
@@ -151,10 +151,10 @@ func (s *syncer) recordFormer(tx *workspace.Tx, origin int64, earlier *workspace
 	}
 }
 
-// writingPath is the path under which is recorded what a file will be. No path in the folder begins so.
+// writingPath returns the path of the record of what a file will be. No path in the folder begins like it.
 func writingPath(file string) string { return "/" + file }
 
-// written returns the records of files that a sync was about to write when it ended before its time and that have the text they were to get.
+// written returns the records of those files that an interrupted sync was about to write and that do have the new text.
 func (s *syncer) written() (rows []workspace.Imported) {
 	sources := map[string]string{}
 	for _, pg := range s.im.pages {
@@ -169,7 +169,7 @@ func (s *syncer) written() (rows []workspace.Imported) {
 	return rows
 }
 
-// recoverWrites records these files as written, and forgets what other ones were to get.
+// recoverWrites records the files that an interrupted sync has written, and removes the records of those that it has not.
 func (s *syncer) recoverWrites(ctx context.Context) error {
 	m := s.im.memory
 	return s.w.Update(ctx, func(tx *workspace.Tx) error {
@@ -184,7 +184,7 @@ func (s *syncer) recoverWrites(ctx context.Context) error {
 	})
 }
 
-// assumeWrites is recoverWrites for a dry run, which records nothing.
+// assumeWrites is like recoverWrites for a dry run, which changes only what was loaded, not the vault.
 func (s *syncer) assumeWrites() {
 	m := s.im.memory
 	for _, row := range s.written() {

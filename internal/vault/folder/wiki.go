@@ -8,7 +8,8 @@ import (
 	"collie/internal/vault/markup"
 )
 
-// wikiLink reads [[page#heading|text]].
+// wikiLink reads [[page#heading|text]] at the start of text. It returns how many bytes it read and what replaces them; 0 if
+// there is no link.
 func (r *reader) wikiLink(text string) (int, string) {
 	end := strings.Index(text, "]]")
 	if end < 0 {
@@ -48,6 +49,7 @@ func (r *reader) find(name string) (t target, why string) {
 	return r.inside(pg, fragment)
 }
 
+// inside resolves the part of a link after # to a heading or block of a page. If there is none, why says so and t is the page.
 func (r *reader) inside(pg *page, fragment string) (t target, why string) {
 	t = target{page: pg}
 	if fragment == "" {

@@ -117,7 +117,7 @@ func (im *importer) transact(ctx context.Context, do func(*workspace.Tx) error) 
 	return im.w.Update(ctx, do)
 }
 
-// makeNotebook finds or creates the notebook of a plan; nil for a dry run.
+// makeNotebook finds or creates the notebook of a plan. In a dry run it creates none, and may return nil.
 func (im *importer) makeNotebook(tx *workspace.Tx, pl *notebookPlan) *tree.Notebook {
 	if box := im.boxOf(tx, pl); box != nil {
 		pl.id = box.ID
@@ -175,7 +175,8 @@ func (im *importer) progress(pg *page) {
 	}
 }
 
-// blocks reads a page again, now that all links can be resolved, and returns its blocks.
+// blocks returns the blocks of a page. It reads the page a second time, after all pages were surveyed, so that all links can
+// be resolved.
 func (im *importer) blocks(pg *page) []*tree.Block {
 	if pg.file == "" || pg.broken {
 		return nil
