@@ -11,6 +11,10 @@
 //	edit        changes that several families make
 //	document, block, search, file, av, card, history, system
 //	            the families of endpoints, one package each
+//	template    runs SiYuan's templates
+//	folder      folders of Markdown and SiYuan's archives, in and out
+//	salvage     what can still be read of a damaged file
+//	admin       what people do with the file: check, back up, import
 //	vaulttest   a workspace for the tests of the families
 //
 // Entry point: [New]. Built from recordings of a kernel and its public API documentation alone.

@@ -16,7 +16,8 @@ import (
 const (
 	preparedKind, preparedID = "vault", "furnished"
 	preparedDone             = "done"
-	// claimTimeout is how long after its claim another process is taken for dead if it has not finished.
+	// claimTimeout is how long a process may take. If another one has claimed the preparation longer ago than that and has
+	// not finished, it counts as dead.
 	claimTimeout = 30 * time.Second
 )
 

@@ -38,7 +38,6 @@ type Options struct {
 	Find func(all []Notebook, name string) (Notebook, error)
 	// PrepareUndo prepares to save what an import overwrites, so that the import can be undone. The import calls keep
 	// before it overwrites a document, and calls the function that keep returns with the outcome. The caller calls end.
-	// keep is nil if nothing is written.
 	PrepareUndo func(ctx context.Context, v *vault.Vault) (keep func(id string) (func(error), error), end func(), err error)
 }
 

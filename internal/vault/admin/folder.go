@@ -74,7 +74,7 @@ func (v *Vault) Import(ctx context.Context, dir string, o FolderImport, waiting 
 	return report, importError(ctx, op, dir, vaultError(op, v.Path(), err))
 }
 
-// lockImports waits until no other import works on the vault, and locks out others until unlock.
+// lockImports waits until no import, sync or restore works on the vault, and locks out others until unlock.
 func (v *Vault) lockImports(ctx context.Context, waiting func()) (unlock func(), err error) {
 	file := v.Path() + ".import.lock"
 	unlock, free, err := atomicfile.TryLock(file)

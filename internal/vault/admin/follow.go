@@ -19,10 +19,11 @@ import (
 
 // The times of [Follow].
 const (
-	// quietTime is how long a folder must be unchanged before a sync. After ten times that a sync comes anyway.
+	// quietTime is how long a folder must be unchanged before a sync. If it keeps changing, a sync comes after ten times
+	// quietTime anyway.
 	quietTime = time.Second
-	// pollTime is how often the file of the vault is looked at. Without notices of the system the folder is compared each
-	// unheardPolls times.
+	// pollTime is how often the file of the vault is looked at. If the system cannot report changes of the folder, the
+	// folder is compared at every unheardPolls-th look.
 	pollTime     = 2 * time.Second
 	unheardPolls = 15
 	// wholeTime is how often everything is compared, even without notices of changes.
@@ -53,9 +54,10 @@ func Follow(ctx context.Context, path string, dirs []string, o FollowOptions) {
 type follower struct {
 	vault, dir string
 	o          FollowOptions
-	notices    *fsnotify.Watcher // nil if the system sends none
+	notices    *fsnotify.Watcher // nil if the system cannot report changes
 }
 
+// run syncs the folder at once, and then after changes of the folder or the vault, until ctx ends.
 func (f *follower) run(ctx context.Context) {
 	f.watch()
 	defer f.close()
@@ -131,7 +133,7 @@ func (f *follower) vaultStamp() string {
 	return strings.Join(parts, " ")
 }
 
-// watch has the system send notices of the folder.
+// watch asks the system to report changes of the folder.
 func (f *follower) watch() {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -142,7 +144,7 @@ func (f *follower) watch() {
 	f.watchNew()
 }
 
-// watchNew adds the folders that are new.
+// watchNew also watches the folders below the folder that are not watched yet.
 func (f *follower) watchNew() {
 	if f.notices == nil {
 		return

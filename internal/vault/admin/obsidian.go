@@ -53,7 +53,7 @@ func (v *Vault) ExportObsidian(ctx context.Context, dir, notebook string, progre
 		if box == nil {
 			return &tool.Error{Op: op, Kind: tool.NotFound, Subject: notebook, Message: "there is no such notebook"}
 		}
-		box.Conf.Name, box.Conf.Closed = name, false // so that no other file has the name
+		box.Conf.Name, box.Conf.Closed = name, false // no other notebook has this name, by which the sync finds it
 		return nil
 	})
 	if err == nil {

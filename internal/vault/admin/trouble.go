@@ -24,7 +24,8 @@ func vaultError(op, path string, err error) error {
 // unusableKind is the kind of errors about a file that cannot be used.
 const unusableKind = tool.Upstream + "/api_error"
 
-// TroubleError returns an error that says what is wrong with a vault, what to do, and that nothing was written.
+// TroubleError returns an error that says what is wrong with a vault and what to do. For a failed write it also says that
+// nothing was written.
 func TroubleError(op, path string, trouble workspace.Trouble, err error) *tool.Error {
 	e := &tool.Error{Op: op, Kind: unusableKind, Code: "vault_" + string(trouble), Subject: path, Err: err}
 	switch trouble {

@@ -54,7 +54,7 @@ func (m *Mux) Read(path string, h Handler) { m.add(path, route{h, readAccess}) }
 // Write adds a handler for POST requests to path that may change the workspace.
 func (m *Mux) Write(path string, h Handler) { m.add(path, route{h, writeAccess}) }
 
-// ReadFirst adds a handler for POST requests to path of which most change nothing. The handler first runs like one of
+// ReadFirst adds a handler for POST requests to path, most of which change nothing. The handler first runs like one of
 // Read. If it calls [NeedWrite], it runs again from the start, like one of Write. So everything that it does before
 // NeedWrite must be safe to do twice.
 func (m *Mux) ReadFirst(path string, h Handler) { m.add(path, route{h, readFirst}) }

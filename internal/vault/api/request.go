@@ -14,9 +14,9 @@ import (
 // This file reads the values of a request. A wrong value ends the call with the kernel's answer.
 
 // Request is one parsed call: the JSON object in its body, or its multipart form. There are two kinds of methods to
-// read parameters, since SiYuan has two generations of handlers. With the plain ones (Str, Strs, Flag, Num), a key that
-// is missing or of the wrong type ends the call with code 0 and data null, and nothing is done. The checked ones
-// (Need...) end it with "Field [x] ...".
+// read parameters, since SiYuan has two generations of handlers. With the plain ones (Str, Strs, Flag, List, Object), a
+// key that is missing or of the wrong type ends the call with code 0 and data null, and nothing is done; their Opt...
+// variants accept a missing key. The checked ones (Need...) end the call with "Field [x] ...".
 //
 // After a call has ended, its handler goes on to the end, in a workspace that seems empty. Methods return zero values,
 // and what the handler returns is discarded. So a handler need not check after each parameter; it only must not fail on
@@ -106,7 +106,7 @@ func (r Request) Strs(key string) []string {
 	return texts
 }
 
-// OptStrs returns the list of texts at key, nil if it is missing.
+// OptStrs returns the list of texts at key, nil if it is missing. Another type ends the call.
 func (r Request) OptStrs(key string) []string {
 	if !r.Get(escapeKey(key)).Exists() {
 		return nil
@@ -139,8 +139,8 @@ func (r Request) Object(key string) Request {
 	return In(r.tx, v)
 }
 
-// ID returns the id at key. A missing key ends the call with nothing done, a text that is not an id with "invalid ID
-// argument".
+// ID returns the id at key. A key that is missing or not a text ends the call as in Str, a text that is not an id ends it
+// with "invalid ID argument".
 func (r Request) ID(key string) string {
 	id := r.Str(key)
 	if !tree.ValidID(id) {

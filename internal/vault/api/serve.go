@@ -221,6 +221,7 @@ func readRequest(r *http.Request) (Request, error) {
 	return Request{Result: gjson.ParseBytes(data[:dec.InputOffset()])}, nil
 }
 
+// parseFailure returns the kernel's answer to a request whose body cannot be read.
 func parseFailure(at string, err error) Reply {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("the request body is empty or truncated (%w)", err)

@@ -90,7 +90,7 @@ func (v *value) related() []string {
 	return v.Relation.BlockIDs
 }
 
-// touchRow sets when a row was last changed.
+// touchRow sets when a row was last changed, to now in Unix milliseconds.
 func (db *database) touchRow(row string, now int64) {
 	db.changed = true
 	primary := db.primary().cell(row)

@@ -6,9 +6,9 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// addColumn adds a column after another one. If previous is not in a view, it becomes the first column of a table, and
-// the last one of a gallery or kanban, as in SiYuan. A column without an id, of an unknown type or a second primary one
-// is ignored.
+// addColumn adds a column to the database and all its views, after the column previous. Where previous is not in a view, the
+// column becomes the first one of a table, and the last one of a gallery or kanban, as in SiYuan. A column without an id, of
+// an unknown type or a second primary one is ignored.
 func (db *database) addColumn(c *column, previous string) {
 	if c.id() == "" || !slices.Contains(addableTypes, c.kind()) {
 		return

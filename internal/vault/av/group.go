@@ -32,7 +32,8 @@ func (db *database) groupColumn(v view) *column {
 	return nil
 }
 
-// groups assigns rows to the groups of a view; each group keeps their order. For options and checkboxes the value of a
+// groups assigns rows to the groups of a view; each group keeps their order. A row with several options is in several
+// groups. For options and checkboxes the value of a
 // row decides. For other columns, such as ranges of numbers, the list of rows in the stored group decides. The
 // remaining rows go to the group for rows without a value or, if there is none, to the last group.
 func (s *sheet) groups(v view, c *column, rows []string) []*group {

@@ -39,6 +39,7 @@ func getAttributeViewFilterSort(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"filters": db.filters(v), "sorts": viewSorts(v)})
 }
 
+// getMirrorDatabaseBlocks lists the blocks that show a database.
 func getMirrorDatabaseBlocks(tx *workspace.Tx, req api.Request) api.Reply {
 	refs := []object{}
 	for _, b := range blocksOf(tx, req.Str("avID")) {
@@ -55,6 +56,8 @@ func blocksOf(tx *workspace.Tx, id string) []shownBlock {
 	return databaseBlocks(tx, id)
 }
 
+// getAttributeViewPrimaryKeyValues returns a page of the rows whose text contains the keyword, changed last first, and the
+// blocks that show the database.
 func getAttributeViewPrimaryKeyValues(tx *workspace.Tx, req api.Request) api.Reply {
 	db := newDatabases(tx).mustDatabase(req.ID("id"))
 	keyword := strings.ToLower(req.OptStr("keyword"))
@@ -94,7 +97,7 @@ func searchAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(object{"results": results})
 }
 
-// foundDatabase returns a search hit for a database, with each view in each block as a child.
+// foundDatabase returns the search hit for a database. Each pair of a block that shows it and a view is a child.
 func foundDatabase(tx *workspace.Tx, id, name string, views []gjson.Result, blocks []shownBlock) object {
 	hit := func(b shownBlock, view gjson.Result) object {
 		notebook := ""

@@ -15,7 +15,7 @@ import (
 // renderAttributeView computes what a view shows. It creates a missing database, unless the request says not to.
 func renderAttributeView(tx *workspace.Tx, req api.Request) api.Reply {
 	if !hasValidTypes(req) {
-		return api.File([]byte{}, "application/json; charset=utf-8") // SiYuan loses its answer here
+		return api.File([]byte{}, "application/json; charset=utf-8") // SiYuan's answer is empty too
 	}
 	id := req.Str("id")
 	if !tree.ValidID(id) {
@@ -64,7 +64,7 @@ func hasValidTypes(req api.Request) bool {
 type rendering struct {
 	*sheet
 	view       view
-	mirrors    int
+	mirrors    int // number of blocks that show the database
 	query      string
 	page, size int // size 0 means that of the view
 	paging     gjson.Result

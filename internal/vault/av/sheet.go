@@ -16,7 +16,7 @@ const maxDepth = 3
 type sheet struct {
 	dbs   *databases
 	db    *database
-	depth int
+	depth int // relations followed so far
 }
 
 func newSheet(s *databases, db *database) *sheet { return &sheet{dbs: s, db: db} }

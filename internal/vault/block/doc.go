@@ -2,8 +2,8 @@
 // (/api/attr), whole transactions (/api/transactions), references and mentions (/api/ref), and the DOM of typed text
 // (/api/lute). This package reads and checks requests, finds blocks, and answers; package edit changes the trees.
 //
-// A request is carried out as a whole or not at all. So batches are stricter than in SiYuan, which keeps the entries
-// before one that failed, and deleteBlock has deleted the block when it answers.
+// A request is carried out as a whole or not at all, and its changes are done when it is answered. So batches are stricter
+// than in SiYuan, which keeps the entries before one that failed.
 //
 // Entry point: [Register].
 package block

@@ -14,8 +14,8 @@ import (
 // indexedLength is the number of characters from which on a text can be looked up in the full text index.
 const indexedLength = 3
 
-// mentioningDocs lists the other documents with paragraphs that have the title of a document in plain text, and contain
-// the keyword.
+// mentioningDocs lists the documents that mention the document of def: they have paragraphs with its title in plain text.
+// Only paragraphs that contain the keyword count.
 func mentioningDocs(tx *workspace.Tx, def *tree.Block, keyword string) backlinks {
 	list := backlinks{}
 	title := mentionName(def)

@@ -10,7 +10,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// domDataType is the data type of all operations.
+// This file has the operations on blocks for /api/transactions.
+
+// domDataType is the data type of all operations: the editor's DOM.
 const domDataType = "dom"
 
 func registerTransactions(mux *api.Mux) {

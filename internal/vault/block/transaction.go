@@ -9,8 +9,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// performTransactions returns the operations of the request, whether they succeeded or not. If an operation fails, its
-// transaction is undone; the other transactions stay.
+// performTransactions returns the handler of /api/transactions. If an operation fails, its transaction is undone; the other
+// transactions stay. The answer has the operations of all transactions, whether they succeeded or not.
 func performTransactions(mux *api.Mux) api.Handler {
 	return func(tx *workspace.Tx, req api.Request) api.Reply {
 		list := req.NeedList("transactions")

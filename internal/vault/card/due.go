@@ -29,7 +29,7 @@ func dueInDeck(tx *workspace.Tx, req api.Request) api.Reply {
 }
 
 // dueInNotebook returns the due cards of the built-in deck in a notebook. A closed notebook means all notebooks, as
-// observed.
+// in SiYuan.
 func dueInNotebook(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.Str("notebook")
 	checkReviewed(req)

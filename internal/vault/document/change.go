@@ -79,8 +79,8 @@ func isUnique(name string) bool {
 		strings.HasPrefix(name, "custom-dailynote-") || name == "custom-riff-decks"
 }
 
-// changeSort moves the documents in paths to the front and numbers their siblings after them, in the order of their
-// ids.
+// changeSort moves the documents in paths to the front and numbers their siblings after them, in the order of the times in
+// their ids.
 func changeSort(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, paths := req.Str("notebook"), req.Strs("paths")
 	if len(paths) == 0 {

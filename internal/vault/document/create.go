@@ -12,6 +12,7 @@ import (
 
 // This file has the endpoints that create documents.
 
+// createDocWithMd creates a document from Markdown at a path of titles. Missing documents above it are created too.
 func createDocWithMd(tx *workspace.Tx, req api.Request) api.Reply {
 	notebook, path, text := req.Str("notebook"), req.Str("path"), req.Str("markdown")
 	if !tree.ValidID(notebook) {

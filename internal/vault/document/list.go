@@ -39,6 +39,7 @@ type listedDocument struct {
 	TitleEmpty        bool   `json:"titleEmpty,omitempty"`
 }
 
+// listDocsByPath lists the documents directly below a document or at the top of a notebook.
 func listDocsByPath(tx *workspace.Tx, req api.Request) api.Reply {
 	id, path := req.Str("notebook"), req.Str("path")
 	box := tx.OpenNotebook(id)
@@ -63,6 +64,7 @@ func listedAt(tx *workspace.Tx, box, path string) *tree.Document {
 	return tx.DocumentAtUnloaded(box, strings.TrimSuffix(path, ".sy")+".sy")
 }
 
+// listDocuments returns documents in the form of the answer.
 func listDocuments(tx *workspace.Tx, list []*tree.Document) []listedDocument {
 	ids := make([]string, len(list))
 	for i, d := range list {

@@ -27,7 +27,7 @@ func searchDocs(tx *workspace.Tx, req api.Request) api.Reply {
 	query, exclude := strings.ToLower(req.Str("k")), req.OptStrs("excludeIDs")
 	hits := []hit{}
 	if req.OptFlag("flashcard", false) {
-		return api.OK(hits) // documents with flashcards were not recorded
+		return api.OK(hits) // the kernel's answer for flashcards was not recorded
 	}
 	var hitsByBox map[string][]hit
 	if query != "" {

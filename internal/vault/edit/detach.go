@@ -54,6 +54,6 @@ func Move(tx *workspace.Tx, b, target *tree.Block, after bool) {
 	}
 	Put(tx, into, at, []*tree.Block{inserted})
 	b.Stamp()
-	// Only now, since b may leave target empty.
+	// Not earlier: without b, target itself may have been empty, and would have been removed.
 	repairContainer(tx, oldParent)
 }

@@ -8,8 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// workspaceNotes gives templates access to the blocks in open notebooks. Their statements pass the same guard as those
-// of users.
+// workspaceNotes is the [template.Notes] of a transaction: it gives templates access to the blocks in open notebooks.
+// Their SQL statements are checked like those of users.
 type workspaceNotes struct{ tx *workspace.Tx }
 
 func (n workspaceNotes) Select(statement string) ([]map[string]any, error) {

@@ -52,8 +52,8 @@ func SaveCopy(tx *workspace.Tx, d *tree.Document, op string) (path string) {
 }
 
 // SaveBefore saves a copy of a document before its blocks, title or attributes change, unless one was made in the last
-// ten minutes or the document is younger than that. It ignores a nil document. The functions of this package call it
-// themselves.
+// ten minutes or the document is younger than that. It ignores a nil document, and one that is not loaded. The functions
+// of this package call it themselves.
 func SaveBefore(tx *workspace.Tx, d *tree.Document) {
 	if d == nil || !d.Loaded {
 		return

@@ -44,7 +44,8 @@ func (s *Stat) Add(b *tree.Block) {
 // begins a block or is an image. Each counts as a character and a word.
 const zeroWidth = "\u200b"
 
-// countedText returns the text of a leaf that is counted: what it shows, except HTML and content of other origin.
+// countedText returns the text of a leaf that is counted: what the leaf shows. Blocks of HTML, embedded queries, databases
+// and media count as empty.
 func countedText(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Table, tree.Code, tree.Math:

@@ -34,8 +34,8 @@ type side struct {
 	Created int64  `json:"created"`
 }
 
-// comparison is the difference of two snapshots. The JSON names describe how the left one is reached from the right
-// one. Changed files have the same order on both sides.
+// comparison is the difference of two snapshots. The JSON names are those of the kernel: they say what makes the right
+// snapshot out of the left one. ChangedLeft and ChangedRight have the same files in the same order.
 type comparison struct {
 	OnlyRight    []shownFile `json:"addsLeft"`
 	Left         side        `json:"left"`

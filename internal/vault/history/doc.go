@@ -5,9 +5,9 @@
 // document, time and reason: /history/<time>-<op>/<notebook>/<path>.sy.
 //
 // A snapshot is a list of ids of file records. A file record describes one file or document at a path and names the
-// object that holds its bytes. Records and objects are stored once each, under a name derived from their content; the
-// object of a document is named after its revision instead, so that a snapshot reads only documents that changed since the
-// last one.
+// object that holds its bytes. Both are stored only once: an object under the hash of its bytes, a file record under a hash
+// of its path and version. The version of a document is its revision, so that a snapshot reads only documents that have
+// changed since an earlier one.
 //
 // Endpoints and answers follow the recordings of kernel 3.7.3, with one exception: restoring the state that a document
 // already has changes nothing, whereas SiYuan removes the document's file.

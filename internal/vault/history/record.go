@@ -12,12 +12,12 @@ import (
 
 // The kinds of records of the data repository.
 const (
-	repoKind     = "repo"          // a single record, once the repository exists
-	snapshotKind = "snapshot"      // by time
-	listKind     = "snapshot-list" // ids of a snapshot's file records, under the snapshot's id
-	fileKind     = "snapshot-file" // one file in one state, under its id
-	objectKind   = "snapshot-object"
-	tagKind      = "snapshot-tag" // under the tag's name, with the snapshot as owner
+	repoKind     = "repo"            // a single record, once the repository exists
+	snapshotKind = "snapshot"        // by time
+	listKind     = "snapshot-list"   // ids of a snapshot's file records, under the snapshot's id
+	fileKind     = "snapshot-file"   // one file in one state, under its id
+	objectKind   = "snapshot-object" // the bytes of a file, under their hash
+	tagKind      = "snapshot-tag"    // under the tag's name, with the snapshot as owner
 )
 
 // snapshot is one state of the workspace. Its content is a separate record, so that lists need not read it.

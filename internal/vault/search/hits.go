@@ -58,9 +58,10 @@ type scope struct {
 	// within are the documents to search; nil means all except without, which has pages and documents of closed
 	// notebooks.
 	within, without map[int64]bool
-	closed          uint64 // a digest of without: the index has no blocks of closed notebooks
+	closed          uint64 // a digest of without, by which cached results are told apart
 }
 
+// digestSeed is the seed of scope.closed.
 var digestSeed = maphash.MakeSeed()
 
 // newScope returns a scope with the documents below paths. A path is the id of a notebook, or that id with the path of

@@ -62,14 +62,14 @@ func indexSource(expression string, where span) source {
 	}
 }
 
-// blocksWith returns the blocks that matchWords finds as a set. It is cached for the same words in the same state of the notes: people turn pages, and
-// models repeat themselves.
+// blocksWith returns, as a set, the blocks that matchWords finds. The set is cached in keys, since people turn pages and models
+// repeat themselves. After changes of the notes, only the changed blocks are looked up again.
 func blocksWith(tx *workspace.Tx, keys *workspace.Keys, where *scope, words []string) *bitset {
 	key := strconv.FormatUint(where.closed, 36) + "\n" + strings.Join(words, "\n") // no word has a line break
 	known := keys.Remembered.Get(key)
 	set, _ := known.Value.(*bitset)
 	switch _, short := splitByLength(words); {
-	case set == nil || len(known.Changed) > 0 && len(short) > 0: // the index finds short words only in all blocks at once
+	case set == nil || len(known.Changed) > 0 && len(short) > 0: // short words can only be looked up in all blocks at once
 		set = &bitset{}
 		set.addAll(tx, matchWords(tx, words, everywhere))
 	case len(known.Changed) == 0:
@@ -94,10 +94,10 @@ type span struct{ from, to int64 }
 
 var everywhere = span{math.MinInt64, math.MaxInt64}
 
-// spanGap is how far apart two blocks are that are looked up by themselves.
+// spanGap bounds the gap between two blocks, in numbers, for which they are looked up in one range.
 const spanGap = 1024
 
-// spansOf returns ranges in which all of these blocks are, and others.
+// spansOf returns ranges that cover all of these blocks. The ranges may contain other blocks too.
 func spansOf(numbers []int64) (list []span) {
 	for _, n := range slices.Sorted(slices.Values(numbers)) {
 		if last := len(list) - 1; last >= 0 && n-list[last].to <= spanGap {
@@ -110,7 +110,7 @@ func spansOf(numbers []int64) (list []span) {
 }
 
 // matchWords finds the blocks of a range that have all words in a single one of their texts: content, name, alias, memo or tag.
-// Short words are looked for everywhere.
+// Words of fewer than three characters are looked up in all blocks.
 //
 // A word of at least three characters is a phrase of trigrams, and the index finds it exactly. A shorter word, such as
 // most Chinese words, is looked up as a prefix in the index's list of trigrams. If there are long words with few hits,

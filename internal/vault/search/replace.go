@@ -11,8 +11,9 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// findReplace replaces text, ignoring case, in blocks and the blocks inside them. Only texts of the kinds in
-// replaceTypes are changed; without these nothing is. For a document, only the title can be changed.
+// findReplace replaces text in blocks and the blocks inside them, ignoring case unless the text is a regular expression.
+// Only texts of the kinds in replaceTypes are changed, so nothing if the request has none. Of a document only the title
+// can be changed.
 func findReplace(tx *workspace.Tx, req api.Request) api.Reply {
 	find, replacement := req.Str("k"), req.Str("r")
 	if find == "" || find == replacement {

@@ -84,6 +84,7 @@ type token struct {
 // is reports whether a token is this punctuation mark or operator.
 func (t token) is(text string) bool { return t.text == text && (!t.isText || t.isWord) }
 
+// lexExpression splits an expression into tokens.
 func lexExpression(text string) (tokens []token, err error) {
 	for i := 0; i < len(text); {
 		c := text[i]

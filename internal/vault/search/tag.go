@@ -58,8 +58,8 @@ func tagAt(top *tagEntry, byLabel map[string]*tagEntry, label string) *tagEntry 
 	return entry
 }
 
-// tagOrder returns the comparison for an order of tags: 0 and 1 by name, 4 and 5 by name with numbers by value, 7 and 8
-// by count; the first of each pair is ascending, the second descending. Any other number is by name.
+// tagOrder returns the comparison for an order of tags: 1 and 5 by name, descending; 7 by count, ascending; 8 by count,
+// descending; any other by name, ascending.
 func tagOrder(order int) func(a, b *tagEntry) int {
 	byName := func(a, b *tagEntry) int {
 		return cmp.Or(strings.Compare(foldCase(a.Name), foldCase(b.Name)), strings.Compare(a.Name, b.Name))

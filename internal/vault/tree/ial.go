@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// Characters that must be escaped between the quotes of an attribute value.
+	// ialEscapes escapes what must not stand between the quotes of an attribute value; ialUnescapes reverses it.
 	ialEscapes = strings.NewReplacer("&", "&amp;", `"`, "&quot;", "<", "&lt;", ">", "&gt;", "{", "&#123;", "}", "&#125;", "\n", "_esc_newline_",
 		"_esc_newline", "&#95;esc_newline")
 	ialUnescapes = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n",

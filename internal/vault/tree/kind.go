@@ -23,6 +23,7 @@ const (
 	Widget    = "widget"
 )
 
+// nodeTypes are the names of the kinds in the DOM, the outline and .sy files.
 var nodeTypes = map[string]string{
 	Doc: "NodeDocument", Heading: "NodeHeading", Paragraph: "NodeParagraph", List: "NodeList",
 	Item: "NodeListItem", Table: "NodeTable", Code: "NodeCodeBlock", Math: "NodeMathBlock",
@@ -45,6 +46,7 @@ func KindOf(nodeType string) string {
 	return ""
 }
 
+// kindOrder has the results of [Sort] below 100.
 var kindOrder = map[string]int{
 	Doc: 0, Heading: 5, Paragraph: 10, Code: 10, Math: 10, Table: 10, HTML: 10,
 	List: 20, Item: 20, Quote: 20, Callout: 20, Super: 30,

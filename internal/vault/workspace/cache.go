@@ -31,7 +31,7 @@ func newCache(maxBlocks int) *cache {
 	return &cache{maxBlocks: maxBlocks, byDoc: map[int64]*list.Element{}, order: list.New()}
 }
 
-// pop removes and returns the tree of a document at a revision, nil if it is not there.
+// pop removes and returns the tree of a document at a revision, nil if it is not there. It drops a tree of an older revision.
 func (c *cache) pop(doc, rev int64) *cachedTree {
 	c.mu.Lock()
 	defer c.mu.Unlock()

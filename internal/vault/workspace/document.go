@@ -218,8 +218,8 @@ func (tx *Tx) below(d *tree.Document) []*tree.Document {
 	return found
 }
 
-// Documents returns the documents of open notebooks, or of box unless it is nil, with the notebooks' pages. They are
-// sorted by creation, oldest first, and not loaded.
+// Documents returns the documents of one notebook, open or closed, or of all open notebooks if b is nil. The notebooks'
+// pages are included. The documents are sorted by creation, oldest first, and not loaded.
 func (tx *Tx) Documents(b *tree.Notebook) []*tree.Document {
 	tx.Flush()
 	if b != nil {

@@ -102,11 +102,11 @@ func (tx *Tx) RemoveImported(origin int64, path string) {
 type Synced struct {
 	// Rev is the revision of the document.
 	Rev int64
-	// Content is a hash of the document, "" if the file says the same: it is that of [Imported] then.
+	// Content is a hash of the document, "" if it equals Content of the file's [Imported].
 	Content string
 }
 
-// Synced returns those states of an origin, by path.
+// Synced returns the states of the documents of an origin, by the paths of their files.
 func (tx *Tx) Synced(origin int64) map[string]Synced {
 	states := map[string]Synced{}
 	if tx.ws.version < 3 {

@@ -9,7 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// This file caches of all blocks what searches need to sort and filter hits.
+// This file caches, for all blocks, what searches need to sort and filter their hits.
 
 // Keys has what a search needs to sort and filter its hits: document, kind, rank of the kind, and time of the last
 // change, for all blocks that a transaction sees. Keys are immutable.
@@ -19,8 +19,8 @@ type Keys struct {
 	kinds  []string         // by key.kind
 	odd    map[int64]string // times of blocks that are not valid stamps
 
-	// Remembered caches values that are derived from the same blocks. It is the only part that
-	// changes.
+	// Remembered caches values that are derived from the same blocks, such as the results of searches. It is the only
+	// part that changes.
 	Remembered Memory
 }
 
@@ -29,7 +29,8 @@ type Key struct {
 	Doc  int64
 	Kind int // see [Keys.Kinds]
 	Sort int
-	// Stamp and Odd sort, Stamp first, like the texts of times do. Odd is "" for a regular time.
+	// Stamp and Odd stand for the time: sorting by Stamp and then by Odd gives the order of the texts. Odd is "" for a
+	// regular time.
 	Stamp uint64
 	Odd   string
 }
@@ -69,7 +70,7 @@ func (k *keyCache) empty() {
 }
 
 // Keys returns the keys of the blocks that a View sees. They are derived from the last ones by reading only documents
-// whose revision changed. The result is nil in an Update, after an error, and if there are too many blocks.
+// whose revision changed. The result is nil in an Update, after an error, and if there are too many blocks or kinds.
 func (tx *Tx) Keys() *Keys {
 	if tx.write || tx.err != nil {
 		return nil

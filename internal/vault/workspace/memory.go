@@ -8,12 +8,12 @@ import (
 const (
 	// maxRemembered bounds how many values a [Memory] has.
 	maxRemembered = 16
-	// maxChanged is for how many changed blocks values of earlier blocks are kept.
+	// maxChanged bounds the changed blocks of a value. After more changes, the value is dropped.
 	maxChanged = 4096
 )
 
-// Memory has the values that were asked for last. It is safe for concurrent use; the zero value is empty. Values are shared, so
-// nobody changes them.
+// Memory is a small cache of values that are derived from blocks; see [Keys.Remembered]. It keeps the values that were used
+// last. It is safe for concurrent use; the zero value is empty. Values are shared, so nobody may change them.
 type Memory struct {
 	mu     sync.Mutex
 	keys   []string // the latest first
@@ -23,7 +23,8 @@ type Memory struct {
 // Remembered is a value of a [Memory].
 type Remembered struct {
 	Value any
-	// Changed are the blocks that were written or removed since Value was right, by number; none if it is right now.
+	// Changed are the numbers of the blocks that were written or removed since Value was computed. If there are none,
+	// Value is up to date.
 	Changed []int64
 }
 
@@ -38,7 +39,7 @@ func (m *Memory) Get(key string) Remembered {
 	return r
 }
 
-// Put remembers a value that is right now. If there are too many, the least recently used one is dropped.
+// Put remembers a value that is up to date. If there are too many, the least recently used one is dropped.
 func (m *Memory) Put(key string, value any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +65,8 @@ func (m *Memory) first(key string) {
 	m.keys = append([]string{key}, m.keys...)
 }
 
-// inherit takes over the values of an earlier memory, of which these blocks have changed. m has none yet.
+// inherit copies the values of an earlier memory into m, which must be empty, and adds to each the blocks that have changed
+// since.
 func (m *Memory) inherit(earlier *Memory, changed []int64) {
 	if len(changed) > maxChanged {
 		return

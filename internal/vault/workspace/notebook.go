@@ -31,7 +31,7 @@ func (tx *Tx) loadBoxes() {
 	}, "SELECT id, conf FROM notebook")
 }
 
-// Notebooks returns all notebooks, open or closed, in the order of the list.
+// Notebooks returns all notebooks, open or closed, by Conf.Sort, and by id where that is equal.
 func (tx *Tx) Notebooks() []*tree.Notebook {
 	tx.loadBoxes()
 	list := make([]*tree.Notebook, 0, len(tx.boxes))

@@ -30,9 +30,9 @@ var migrations = []string{"schema/001.sql", "schema/002.sql", "schema/003.sql"}
 const appID = 0x436f6c76
 
 const (
-	busyTimeout    = 20 * time.Second
+	busyTimeout    = 20 * time.Second // how long to wait for the locks of other processes
 	defaultReaders = 4
-	cacheBlocks    = 20_000
+	cacheBlocks    = 20_000 // how many blocks the cache of trees holds
 )
 
 // Workspace is an open file of notes. It is safe for concurrent use, and several processes may open the file.
