@@ -60,6 +60,7 @@ func (c converter) emptyParagraph(list *ast.Node) *tree.Block {
 	return c.block(p, 0)
 }
 
+// block converts a node with all below it. depth is how many containers it is in.
 func (c converter) block(n *ast.Node, depth int) *tree.Block {
 	b := &tree.Block{Kind: tree.KindOf(n.Type.String()), Attrs: c.attrs(n)}
 	b.ID = b.Attrs["id"]
@@ -97,8 +98,8 @@ func (c converter) block(n *ast.Node, depth int) *tree.Block {
 // strayList matches an attribute list that escapeParagraph has escaped at the start of a paragraph.
 var strayList = lazyregexp.New(`^\\?\{: id="(\d{14}-[0-9a-z]{7})"\}$`)
 
-// isStrayList reports whether the text of an item is just an attribute list that lute invented. It does so for an item
-// that begins with a numbered item.
+// isStrayList reports whether the text of an item is just an attribute list that lute has invented. Lute invents one in an
+// item that begins with a numbered item.
 func (c converter) isStrayList(n *ast.Node, text string) bool {
 	if c.sourceAttrs == nil || n.Parent == nil || n.Parent.Type != ast.NodeListItem || !strings.Contains(text, "{: id=") {
 		return false

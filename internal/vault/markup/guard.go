@@ -16,7 +16,7 @@ const (
 	blankStandIn   = "\U000F0020" // for blanks after the language of code, where lute stops reading
 	braceStandIn   = "\U000F007B" // for { of text that only looks like an attribute list
 	tagStandIn     = "\U000F003C" // for < of a tag that has no counterpart
-	emptyStandIn   = "\U000F0021" // for nothing: before the title of a callout, since lute takes a first word such as book for an emoji, and behind a row of bars and colons that delimits no table
+	emptyStandIn   = "\U000F0021" // for nothing: see shieldTitle and looseDelimiterRow
 )
 
 // formatTag matches a tag for formatting, or one that occurs in formatted text.
@@ -77,7 +77,8 @@ func insertStandIns(markdown string) string {
 	return strings.Join(paragraphs, "\n\n")
 }
 
-// shieldTitle inserts a stand-in before the first word of a callout's title, unless that is an icon.
+// shieldTitle inserts a stand-in before the first word of a callout's title, unless that is an icon. Otherwise lute would take
+// a word such as book for the name of an emoji.
 func shieldTitle(line string) string {
 	at := calloutTitle.FindStringSubmatchIndex(line)[4]
 	if isIcon(line[at:]) {

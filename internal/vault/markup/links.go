@@ -6,6 +6,8 @@ import (
 	"github.com/88250/lute/ast"
 )
 
+// This file writes code spans, links, images and references, each from its node.
+
 func (w *writer) code(n *ast.Node) {
 	content := tokensOf(n.ChildByType(ast.NodeCodeSpanContent))
 	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.escapeBarsInTable(content))})

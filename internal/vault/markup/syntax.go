@@ -6,7 +6,9 @@ import (
 	"collie/internal/lazyregexp"
 )
 
-// escapedChars are characters that may begin or end a mark.
+// This file has the syntax of single marks: escapes, code spans, destinations of links, and references.
+
+// escapedChars escapes the characters that may begin or end a mark.
 var escapedChars = strings.NewReplacer(
 	`\`, `\\`, "*", `\*`, "_", `\_`, "`", "\\`", "~", `\~`, "$", `\$`, "=", `\=`, "^", `\^`, "<", `\<`, ">", `\>`,
 	"[", `\[`, "]", `\]`, "#", `\#`, "((", `\((`,

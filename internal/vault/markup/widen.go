@@ -11,11 +11,12 @@ import (
 // delimiterRow matches the line below the head of a table.
 var delimiterRow = lazyregexp.New(`^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$`)
 
-// looseDelimiterRow matches whatever lute may take for one.
+// looseDelimiterRow matches every line that lute may take for a delimiter row.
 var looseDelimiterRow = lazyregexp.New(`^[ \t>]*[|: -]*[|:][|: -]*$`)
 
 // widenTables gives each table as many columns as its widest row has, since lute would drop the cells beyond those of
-// the head. It keeps lute from taking parts of a paragraph for a table, of which lines would be lost.
+// the head. It also keeps lute from taking a part of a paragraph for a table, because lute would lose lines of it: it adds
+// an emptyStandIn to the line that lute would take for a delimiter row.
 func widenTables(markdown string) string {
 	if !strings.Contains(markdown, "|") {
 		return markdown
@@ -43,7 +44,7 @@ func widenTables(markdown string) string {
 	return strings.Join(lines, "\n")
 }
 
-// paragraph is the run of lines between two blank ones that was looked at last.
+// paragraph is a run of lines between two blank ones: the one that at was asked for last.
 type paragraph struct {
 	end   int  // the line behind it
 	mixed bool // a line without a bar follows one with a bar

@@ -35,6 +35,7 @@ const (
 	edgeClose = "\x00close"
 )
 
+// markdown returns all that was written.
 func (w *writer) markdown() string {
 	if len(w.pieces) == 1 {
 		return w.pieces[0].Markdown
@@ -53,6 +54,7 @@ func (w *writer) text(kinds []string, content, markdown string) {
 	w.put(Span{Kind: strings.Join(kinds, " "), Content: content, Markdown: markdown})
 }
 
+// children writes the nodes below n; kinds are the marks around them.
 func (w *writer) children(n *ast.Node, kinds []string) {
 	for c := n.FirstChild; c != nil; c = c.Next {
 		if c.Type == ast.NodeTextMark && !w.spans {
@@ -63,6 +65,7 @@ func (w *writer) children(n *ast.Node, kinds []string) {
 	}
 }
 
+// node writes one node; kinds are the marks around it.
 func (w *writer) node(n *ast.Node, kinds []string) {
 	switch n.Type {
 	case ast.NodeText, ast.NodeLinkText:

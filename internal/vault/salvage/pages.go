@@ -13,7 +13,7 @@ const (
 	pageSize = 4096 // of every vault
 	// The kinds of pages of rows, by their first byte.
 	indexInner, tableInner, indexLeaf, tableLeaf = 0x02, 0x05, 0x0a, 0x0d
-	maxFile                                      = 8 << 30
+	maxFile                                      = 8 << 30 // bytes
 )
 
 // pages are the pages of a file, with the changes in its log.

@@ -26,6 +26,7 @@ type Found struct {
 	broken    []string // files that do not match their hash
 }
 
+// document is a row of the table document, with the rows of its blocks.
 type document struct {
 	n, parent, size int64
 	id, box, hpath  string
@@ -33,6 +34,7 @@ type document struct {
 	nodes           []*node
 }
 
+// node is a row of the table node: a block.
 type node struct {
 	n, doc, parent, pos    int64
 	id, kind, marker, task string
@@ -115,6 +117,7 @@ func (p *pages) rowsAt(n int) (data []byte, at int) {
 	return nil, 0
 }
 
+// child returns the page number at an offset of a page, 0 if the offset is outside.
 func child(data []byte, at int) int {
 	if at+4 > len(data) {
 		return 0

@@ -23,6 +23,7 @@ type run struct {
 	vars []variable
 }
 
+// execution is what all runs of one call of [Execute] share.
 type execution struct {
 	budget
 	trees  map[string]*parse.Tree
@@ -59,7 +60,7 @@ const callCost = 10
 
 func (r *run) at(node parse.Node) { r.node = node }
 
-// fail ends the execution with an error that has the place.
+// fail ends the execution with an error that names the last evaluated node.
 func (r *run) fail(format string, args ...any) {
 	err := fmt.Errorf(format, args...)
 	if bound, ok := errors.AsType[boundError](err); ok {
@@ -96,6 +97,7 @@ func (r *run) variable(name string) *any {
 	return nil
 }
 
+// list evaluates nodes one after the other. dot is the value of the dot in them.
 func (r *run) list(dot any, list *parse.ListNode) flow {
 	if list == nil {
 		return flowNext
@@ -109,6 +111,7 @@ func (r *run) list(dot any, list *parse.ListNode) flow {
 	return flowNext
 }
 
+// evalNode evaluates one node and writes its output.
 func (r *run) evalNode(dot any, node parse.Node) flow {
 	r.at(node)
 	switch n := node.(type) {

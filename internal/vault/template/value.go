@@ -261,7 +261,7 @@ func basicEqual(a, b any) (bool, error) {
 	bt, bothTimes := b.(time.Time)
 	switch {
 	case ok && bothTimes:
-		return at.Equal(bt), nil // as in text/template, the same moment in another zone differs
+		return at.Equal(bt), nil // unlike in text/template, the same moment in another time zone is equal
 	case ok || bothTimes || kindOf(a) != kindOf(b):
 		return false, fmt.Errorf("non-comparable types %s: %T, %T: %s", a, a, b, b)
 	}

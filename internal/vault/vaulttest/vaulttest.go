@@ -92,7 +92,7 @@ func (v *Vault) View(look func(*workspace.Tx)) {
 	}
 }
 
-// AddDocument creates a document at the top of a notebook, without the API, and returns its id and those of its first
+// AddDocument creates a document at the top of a notebook, without the API, and returns its id and the ids of its top-level
 // blocks.
 func (v *Vault) AddDocument(box, title, markdown string) (id string, blocks []string) {
 	v.T.Helper()
