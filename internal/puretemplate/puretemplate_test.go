@@ -37,7 +37,7 @@ var pure = []struct {
 	{puretemplate.Column, `.action{ if .Done }.action{ mul .Price 2 }.action{ end }`},
 }
 
-// impure are templates of all other kinds, each with a word of the finding about it.
+// impure are templates that must be refused, each with the name that one of its findings must have.
 var impure = []struct {
 	kind       puretemplate.Kind
 	text, name string
@@ -76,7 +76,7 @@ var impure = []struct {
 	{puretemplate.Column, `.action{ (queryBlocks "x") }`, "queryBlocks"},
 	{puretemplate.Column, `.action{ queryAnything }`, "queryAnything"},
 	{puretemplate.Column, `{{ queryBlocks "x" }}`, "queryBlocks"},
-	// More work than a note is worth.
+	// Templates that would take too long or write too much.
 	{puretemplate.Path, `{{ range until 1000000000 }}{{ end }}`, "until"},
 	{puretemplate.Path, `{{ range 1000000000 }}{{ end }}`, "range"},
 	{puretemplate.Path, `{{ $n := mul 100000 100000 }}{{ range until $n }}{{ end }}`, "until"},
@@ -119,7 +119,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// reading are functions of SiYuan and of Sprig that read notes or the machine. A pure template never comes to call one.
+// reading are functions of SiYuan, Sprig and text/template that are not pure: they read notes or the machine, change their
+// arguments, or call others. A pure template calls none of them.
 var reading = []string{
 	"queryBlocks", "querySpans", "querySQL", "getBlock", "getHPathByID", "statBlock", "env", "expandenv", "getHostByName", "osBase",
 	"set", "unset", "call", "derivePassword", "genPrivateKey", "dateInZone", "regexReplaceAll",
@@ -151,7 +152,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// traps are the vault's functions, stand-ins for all others, and reading functions that record that they were called.
+// traps returns functions for text/template: stand-ins for the pure functions that text/template does not have, and for
+// those of reading. A stand-in of the latter records in called that it was called, and fails.
 func traps(called *string) template.FuncMap {
 	out := template.FuncMap{}
 	for _, f := range puretemplate.Functions() {
@@ -185,7 +187,7 @@ func traps(called *string) template.FuncMap {
 	return out
 }
 
-// limited refuses what is more than a pure template writes.
+// limited is a writer that fails after left bytes.
 type limited struct{ left int }
 
 func (l *limited) Write(p []byte) (int, error) {

@@ -8,7 +8,8 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// TestPoolOpensAsNeeded looks at how many connections there are: each costs the time of reading the schema.
+// TestPoolOpensAsNeeded checks that the pool keeps no more connections than were in use at once. Each new connection costs
+// the time of reading the schema.
 func TestPoolOpensAsNeeded(t *testing.T) {
 	t.Parallel()
 	p := NewPool(3)

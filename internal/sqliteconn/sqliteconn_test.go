@@ -10,7 +10,8 @@ import (
 	"collie/internal/sqliteconn"
 )
 
-// A connection keeps its authorizer while others are opened and closed.
+// TestConnectionsKeepTheirAuthorizers checks that SQLite asks the authorizer of a connection also while other goroutines
+// open and close connections.
 func TestConnectionsKeepTheirAuthorizers(t *testing.T) {
 	t.Parallel()
 	var all sync.WaitGroup

@@ -14,7 +14,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestWaitForTheFirstOpeningEndsWithItsContext has the first request take its time, as a slow disk would.
+// TestWaitForTheFirstOpeningEndsWithItsContext lets the first request open the vault slowly. A second one that waits for it
+// returns when its own context ends.
 func TestWaitForTheFirstOpeningEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	begun, proceed := make(chan struct{}), make(chan struct{})
@@ -42,7 +43,7 @@ func TestWaitForTheFirstOpeningEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestFirstRequestMayGoAway has the first request end while the vault is prepared.
+// TestFirstRequestMayGoAway cancels the first request while it prepares the vault. The vault must be whole for the next one.
 func TestFirstRequestMayGoAway(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -57,7 +58,7 @@ func TestFirstRequestMayGoAway(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForRequests closes a vault while requests run: each is answered, or told that it is closed.
+// TestCloseWaitsForRequests closes a vault while requests run: each is answered, or told that the vault is closed.
 func TestCloseWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	v := vault.New(filepath.Join(t.TempDir(), "vault.db"), vault.Options{})

@@ -13,8 +13,8 @@ import (
 	"collie/internal/vault/vaulttest"
 )
 
-// TestWrongFields sends each recorded request with one of its fields left out or of another type. A call that ends for
-// that runs its handler to the end with zero values, so this shows that no handler breaks on them.
+// TestWrongFields sends recorded requests with one field left out or of another type. A handler that reads a wrong field goes
+// on with the zero value before the request fails. So this test also shows that no handler breaks on zero values.
 func TestWrongFields(t *testing.T) {
 	t.Parallel()
 	file, ids := smallVault(t)
@@ -47,8 +47,8 @@ func TestWrongFields(t *testing.T) {
 	wantSound(t, w)
 }
 
-// withWrongFields are objects that differ from an object by one member. Values of members are cut short to a sample, so
-// that requests which differ by texts alone count once.
+// withWrongFields returns variants of the object in body: in each, one member is left out or has another value, mostly of
+// another type.
 func withWrongFields(body string) (wrong []string) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(body), &object) != nil {

@@ -57,7 +57,7 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// send makes a request and looks whether the answer is one.
+// send sends a request and checks that the answer is well-formed and comes in time.
 func send(t *testing.T, v http.Handler, endpoint, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), answerWithin)
@@ -88,7 +88,8 @@ func send(t *testing.T, v http.Handler, endpoint, body string) *httptest.Respons
 	}
 }
 
-// writesTo reports whether a request changes the vault: one that is open for reading cannot answer it then.
+// writesTo reports whether a request writes to the vault in file. It sends the request to a copy that is open for reading
+// only, which refuses to write.
 func writesTo(t *testing.T, file []byte, endpoint, body string) bool {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "read.db")
@@ -102,7 +103,7 @@ func writesTo(t *testing.T, file []byte, endpoint, body string) bool {
 	return rec.Code == http.StatusInternalServerError && strings.Contains(rec.Body.String(), "opened for reading only")
 }
 
-// written reports whether something was written since a file was copied: then it has a log.
+// written reports whether the vault at path was written since its file was copied there: then it has a write-ahead log.
 func written(t *testing.T, path string) bool {
 	t.Helper()
 	log, err := os.Stat(path + "-wal")
@@ -123,7 +124,8 @@ func wantSound(t *testing.T, w *workspace.Workspace) {
 	}
 }
 
-// smallVault is the file of a vault with two notebooks, some documents and a block of each kind, and the ids in it.
+// smallVault returns the file of a vault with two notebooks, some documents and a block of each kind, and ids of some of
+// these objects.
 func smallVault(tb testing.TB) (file []byte, ids []string) {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "vault.db")
@@ -162,8 +164,8 @@ const everyKind = "# Heading 标题\n\ntext #tag# ==mark== ![i](assets/a.png)\n\
 
 var idPattern = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// recordedBodies are some of the bodies a kernel was sent at an endpoint, with ids of the small vault in place of
-// theirs.
+// recordedBodies returns up to four request bodies that were recorded for an endpoint of a kernel. Their ids are replaced
+// by ids of the small vault.
 func recordedBodies(tb testing.TB, endpoint string, ids []string) (bodies []string) {
 	tb.Helper()
 	const most = 4

@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestWhatAChangeReplacesIsKept makes one change of each kind to a document that is older than ten minutes, and looks
-// for what it was in the history.
+// TestWhatAChangeReplacesIsKept makes one change of each kind to a document that is older than ten minutes, and looks in the
+// history for the state before.
 func TestWhatAChangeReplacesIsKept(t *testing.T) {
 	t.Parallel()
 	const (
@@ -62,7 +62,7 @@ func TestWhatAChangeReplacesIsKept(t *testing.T) {
 				tx.WriteFile("/data/assets/a.png", []byte("png"), time.Time{})
 				want, _ = look(tx)
 			})
-			for range 2 { // the second is too soon for another copy
+			for range 2 { // the second change comes too soon for another copy
 				if got := ask(t, v, tt.endpoint, body); got.Get("code").Int() != 0 && now == "" {
 					t.Fatal(got.Raw)
 				}
@@ -76,7 +76,7 @@ func TestWhatAChangeReplacesIsKept(t *testing.T) {
 	}
 }
 
-// update changes what a vault holds behind its back.
+// update changes the workspace of a vault directly, without the API.
 func update(t *testing.T, v *vault.Vault, change func(*workspace.Tx)) {
 	t.Helper()
 	w, err := v.Workspace(t.Context())

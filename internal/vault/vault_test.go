@@ -92,8 +92,8 @@ func TestForeignFileIsRefused(t *testing.T) {
 	}
 }
 
-// TestReadsOverAFileThatIsOnlyRead calls endpoints that sometimes write, but not for these
-// requests.
+// TestReadsOverAFileThatIsOnlyRead calls endpoints that write only when something is missing or changes. Sent a second time,
+// these requests need no write, so they work over a file that is open for reading only.
 func TestReadsOverAFileThatIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A copy that fails leaves no part of itself.
+// TestCopyFileLeavesNoPart checks that a copy that fails leaves no part of the file behind.
 func TestCopyFileLeavesNoPart(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "to")

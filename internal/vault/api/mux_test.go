@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// opened opens a file of notes.
+// opened opens the file of a vault.
 func opened(t *testing.T, path string, o workspace.Options) *workspace.Workspace {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), path, o)
@@ -31,7 +31,7 @@ func post(t *testing.T, h http.Handler, path string) (status int, answer string)
 	return rec.Code, rec.Body.String()
 }
 
-// joinReadFirst adds a route that writes only once: it makes what is not there.
+// joinReadFirst adds the route /make, which writes a record only if there is none yet, and answers whether it could write.
 func joinReadFirst(mux *api.Mux) {
 	mux.ReadFirst("/make", func(tx *workspace.Tx, _ api.Request) api.Reply {
 		if tx.Record("test", "made") == nil {
@@ -62,7 +62,7 @@ func TestReadFirstWritesOnlyWhenItMust(t *testing.T) {
 	}
 }
 
-// TestReadFirstUndoesWhatIsRefused also when it began as a read.
+// TestReadFirstUndoesWhatIsRefused checks that a refused request leaves nothing behind, also when it began as a read.
 func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
@@ -86,7 +86,8 @@ func TestReadFirstUndoesWhatIsRefused(t *testing.T) {
 	}
 }
 
-// TestPanicIsAnswered: whatever panics in a request, nothing of it is kept, and the next one is answered.
+// TestPanicIsAnswered checks that a request that panics is answered with an error, that it changes nothing, and that the
+// next request is answered.
 func TestPanicIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
@@ -113,7 +114,7 @@ func TestPanicIsAnswered(t *testing.T) {
 	}
 }
 
-// TestReadMustNotWrite takes a handler that says it writes on a route that only reads for broken.
+// TestReadMustNotWrite checks that a request fails when its handler wants to write although its route only reads.
 func TestReadMustNotWrite(t *testing.T) {
 	t.Parallel()
 	mux := api.New(opened(t, filepath.Join(t.TempDir(), "notes.db"), workspace.Options{}), nil)

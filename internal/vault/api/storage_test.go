@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestFailureOfTheStorageIsNoAnswer has the storage fail in the middle of handlers. They see an empty workspace then,
-// and what they make of it must not be the answer.
+// TestFailureOfTheStorageIsNoAnswer lets the storage fail in the middle of handlers. They see an empty workspace from then
+// on. What they reply must not be the answer, which has to report the failure instead.
 func TestFailureOfTheStorageIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "vault.db"), workspace.Options{})

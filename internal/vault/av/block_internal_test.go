@@ -8,7 +8,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestDatabaseBlocksAreReadThroughTheirIndex looks at how SQLite finds them: not by reading every block.
+// TestDatabaseBlocksAreReadThroughTheirIndex checks by the query plan that SQLite finds database blocks through an index and
+// does not read every block.
 func TestDatabaseBlocksAreReadThroughTheirIndex(t *testing.T) {
 	t.Parallel()
 	w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})

@@ -8,7 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// TestCellsRoundTrip writes a cell of each type and reads it as it is stored and as it is shown.
+// TestCellsRoundTrip writes a cell of each type, then checks how it is stored and how it is rendered.
 func TestCellsRoundTrip(t *testing.T) {
 	t.Parallel()
 	v, _ := withDatabase(t)
@@ -85,7 +85,8 @@ func TestUntouchedCells(t *testing.T) {
 	}
 }
 
-// The kernel answers code 0 to much that makes no sense; what is stored must be readable all the same.
+// TestBadCells writes wrong values into cells. Like the kernel, the vault answers code 0, but what it stores must remain
+// readable.
 func TestBadCells(t *testing.T) {
 	t.Parallel()
 	v, _ := withDatabase(t)
@@ -137,7 +138,7 @@ func TestBadCells(t *testing.T) {
 	}
 }
 
-// A failing operation undoes its whole transaction.
+// TestTransactionsAreWhole checks that a failing operation undoes its whole transaction.
 func TestTransactionsAreWhole(t *testing.T) {
 	t.Parallel()
 	v, _ := withDatabase(t)
@@ -167,7 +168,7 @@ func TestBadColumns(t *testing.T) {
 	}
 }
 
-// Files may come from elsewhere.
+// TestForeignFiles reads database files that other programs wrote: with unknown members, wrong types or broken JSON.
 func TestForeignFiles(t *testing.T) {
 	t.Parallel()
 	v, _ := withDatabase(t)

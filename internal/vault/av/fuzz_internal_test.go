@@ -10,7 +10,7 @@ import (
 	"collie/internal/siyuanapi"
 )
 
-// FuzzDatabase reads files and shows their content. Nothing panics, and a written database is read back
+// FuzzDatabase parses and renders files of databases. Nothing may panic, and a database that was written must be read back
 // unchanged.
 func FuzzDatabase(f *testing.F) {
 	f.Add([]byte(`{"spec":5,"id":"20240801120000-avmain1","name":"n","keyValues":[{"key":{"id":"p","type":"block"},"values":[{"blockID":"r","block":{"content":"x"}}]},` +
@@ -46,7 +46,8 @@ func FuzzDatabase(f *testing.F) {
 	})
 }
 
-// FuzzMerge writes anything into cells: what is taken can be written and read back.
+// FuzzMerge merges arbitrary JSON into a cell. A value that is accepted must be one that can be written and read back; one
+// that is refused must leave the cell as it was.
 func FuzzMerge(f *testing.F) {
 	for _, data := range []string{
 		`{"type":"number","number":{"content":1,"isNotEmpty":true}}`, `{"number":{"content":"1"}}`, `{"mSelect":[{"content":"a"},null]}`,

@@ -67,7 +67,7 @@ func TestRowsStayWithTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestClearedCells hold nothing.
+// TestClearedCells checks that a number or date that is cleared is stored without its old content.
 func TestClearedCells(t *testing.T) {
 	t.Parallel()
 	v, _ := withDatabase(t)

@@ -8,8 +8,8 @@ import (
 	"collie/test/await"
 )
 
-// large is a vault with a database of n rows that are related, both ways, to as many rows of another, with a rollup, a
-// filter and a sort.
+// large returns a vault with a database of n rows. They are related, both ways, to n rows of a second database. The first
+// database also has a rollup, a filter and a sort.
 func large(t testing.TB, n int) *vault {
 	t.Helper()
 	v, doc := withDatabase(t)
@@ -39,8 +39,8 @@ func large(t testing.TB, n int) *vault {
 	return v
 }
 
-// TestLargeDatabases asks that the time of what is done grows with the rows and not with their square, which would be
-// 16 times as long for four times as many.
+// TestLargeDatabases checks that the time of each operation grows with the number of rows and not with its square. Operations
+// of quadratic time take 16 times as long for four times as many rows.
 func TestLargeDatabases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills databases of thousands of rows")
@@ -62,8 +62,8 @@ func TestLargeDatabases(t *testing.T) {
 			v.do(object{"action": "removeAttrViewBlock", "avID": db, "srcIDs": someRows(await.Fewer(200))})
 		},
 	} {
-		// The shortest times, in turns: a busy machine disturbs both alike, and none of them for ever. What takes
-		// quadratic time is 16 times as long each time. The race detector slows down some of it more than the rest.
+		// The shortest times of several rounds are compared, because other work on the machine disturbs single rounds. With
+		// the race detector only the operations run, because it slows some down more than others.
 		const least, most = 3, 20
 		within := func(a, b time.Duration) bool { return await.Race || b <= 12*a+500*time.Millisecond }
 		a, b := time.Hour, time.Hour

@@ -15,7 +15,8 @@ const (
 	target3  = "20240801130102-second3"
 )
 
-// related is a vault in which row A of a database is related, both ways, to two of three rows of another.
+// related returns a vault in which row A of a database is related, both ways, to two of the three rows of a second database,
+// with a rollup that sums up their amounts.
 func related(t *testing.T) *vault {
 	t.Helper()
 	v, doc := withDatabase(t)
@@ -161,7 +162,7 @@ func TestCalculationsOfOtherTypes(t *testing.T) {
 	}
 }
 
-// Two databases that roll each other up come to an end.
+// TestRollupsInACircle checks that rendering ends when two databases roll each other up.
 func TestRollupsInACircle(t *testing.T) {
 	t.Parallel()
 	v := related(t)

@@ -24,7 +24,7 @@ func (v *vault) memberships(block string) string {
 	return v.Ask("attr/getBlockAttrs", object{"id": block}).Get("custom-avs").Str
 }
 
-// primary is the primary cell of a row of a rendered table.
+// primary returns the block in the primary cell of a row of a rendered table.
 func primary(rendered gjson.Result, row string) gjson.Result {
 	return rendered.Get(`view.rows.#(id=="` + row + `").cells.#(valueType=="block").value.block`)
 }
@@ -192,7 +192,7 @@ func TestBindingByCell(t *testing.T) {
 	for _, step := range []struct {
 		data          object
 		block, shown  string
-		first, second string // the text of the blocks
+		first, second string // the databases in which the two blocks are rows
 	}{
 		{object{"isDetached": false, "block": object{"id": blocks[0]}}, blocks[0], "one", db, ""},
 		{object{"block": object{"id": blocks[1]}}, blocks[1], "two", "", db},

@@ -42,7 +42,7 @@ const (
 	rowC    = "20240801130002-rowcccc"
 )
 
-// withDatabase is a vault with a document that shows a database. It returns the document.
+// withDatabase returns a vault with a document that shows the database db, and the id of the document.
 func withDatabase(t testing.TB) (*vault, string) {
 	t.Helper()
 	v := newVault(t)
@@ -52,7 +52,7 @@ func withDatabase(t testing.TB) (*vault, string) {
 	return v, doc
 }
 
-// show makes a database and a block at the end of a document that shows it.
+// show makes a database and appends a block that shows it to a document.
 func (v *vault) show(doc, block, id string) {
 	v.T.Helper()
 	v.Ask("block/appendBlock", object{"dataType": "dom", "parentID": doc, "data": `<div class="av" data-node-id="` + block +
@@ -60,7 +60,7 @@ func (v *vault) show(doc, block, id string) {
 	v.Ask("av/renderAttributeView", object{"id": id, "blockID": block, "createIfNotExist": true})
 }
 
-// blocks are the ids of the first blocks of a document.
+// blocks returns the ids of the blocks at the top level of a document.
 func (v *vault) blocks(doc string) []string {
 	v.T.Helper()
 	var ids []string
@@ -70,7 +70,7 @@ func (v *vault) blocks(doc string) []string {
 	return ids
 }
 
-// detached adds detached rows by id and text.
+// detached adds detached rows, given by id and text in turn. A detached row has no block.
 func (v *vault) detached(database string, rows ...string) {
 	v.T.Helper()
 	srcs := []any{}
@@ -80,7 +80,7 @@ func (v *vault) detached(database string, rows ...string) {
 	v.do(object{"action": "insertAttrViewBlock", "avID": database, "srcs": srcs})
 }
 
-// column adds a column behind the others and returns its id.
+// column adds a column at the front of a database and returns its id.
 func (v *vault) column(database, id, kind string) string {
 	v.T.Helper()
 	v.do(object{"action": "addAttrViewCol", "avID": database, "id": id, "name": kind, "type": kind, "data": "", "previousID": ""})
@@ -93,7 +93,7 @@ func (v *vault) set(database, column, row string, data object) {
 	v.do(object{"action": "updateAttrViewCell", "avID": database, "keyID": column, "rowID": row, "data": data})
 }
 
-// render is a rendered database.
+// render returns a rendered database. The members of more are added to the request.
 func (v *vault) render(database string, more object) gjson.Result {
 	v.T.Helper()
 	body := object{"id": database, "createIfNotExist": false, "pageSize": 10000}
@@ -101,13 +101,13 @@ func (v *vault) render(database string, more object) gjson.Result {
 	return v.Ask("av/renderAttributeView", body)
 }
 
-// cell is the rendered value of a cell.
+// cell returns the rendered value of a cell.
 func (v *vault) cell(database, column, row string) gjson.Result {
 	v.T.Helper()
 	return v.render(database, nil).Get(`view.rows.#(id=="` + row + `").cells.#(value.keyID=="` + column + `").value`)
 }
 
-// rows are the ids of the rows of a rendered table.
+// rows returns the ids of the rows of a rendered table, separated by spaces.
 func rows(rendered gjson.Result) string {
 	var ids []string
 	for _, row := range rendered.Get("view.rows.#.id").Array() {
@@ -116,7 +116,7 @@ func rows(rendered gjson.Result) string {
 	return strings.Join(ids, " ")
 }
 
-// stored is the file of a database.
+// stored returns the file of a database.
 func (v *vault) stored(database string) gjson.Result {
 	v.T.Helper()
 	return v.Ask("av/getAttributeView", object{"id": database}).Get("av")
@@ -143,7 +143,7 @@ func (v *vault) view(member string, value any) {
 	v.edit(db, "views", v.stored(db).Get("viewID").Str, member, value)
 }
 
-// put writes the file of a database as somebody else would.
+// put writes the file of a database directly, as another program would.
 func (v *vault) put(database, data string) {
 	v.T.Helper()
 	v.Update(func(tx *workspace.Tx) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// filled is a vault with a database of three rows that differ in every column.
+// filled returns a vault with a database of three rows and a column of each of eight types. Rows A and B differ in every
+// column that holds values; row C has none but its name.
 func filled(t *testing.T) *vault {
 	t.Helper()
 	v, _ := withDatabase(t)
@@ -105,7 +106,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// id is the id of the column of a type.
+// id returns the id of the last column of a type.
 func (v *vault) id(kind string) string {
 	v.T.Helper()
 	return v.stored(db).Get(`keyValues.#(key.type=="` + kind + `")#|@reverse|0.key.id`).Str

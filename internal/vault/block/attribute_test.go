@@ -56,7 +56,7 @@ func TestAttributesThatStay(t *testing.T) {
 	}
 }
 
-// TestAttributeText keeps what would end or break an attribute list.
+// TestAttributeText checks that attributes keep texts that could end or break an attribute list in kramdown.
 func TestAttributeText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

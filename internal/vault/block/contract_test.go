@@ -15,11 +15,11 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// raised is why a document with x^2^ and H~2~O is another one here.
+// raised is the reason for skipping rows about a document with x^2^ and H~2~O, which the vault parses differently.
 const raised = "a single ^ or ~ is text in the vault"
 
-// contract is what this package claims to answer like the kernel: its endpoints in these scenarios,
-// except the named rows.
+// contract lists the recorded scenarios that this package must answer like the kernel, and the rows in them that it
+// answers otherwise, with the reasons.
 var contract = kerneltest.Contract{
 	Scenarios: []string{
 		"attrs", "blocks", "blocks_errors", "blocks_rich", "limits", "notebook_document", "refs_tags_outline", "transactions",
@@ -49,7 +49,7 @@ func TestMeetsRecordings(t *testing.T) {
 	kerneltest.TestHandler(t, c, func(t testing.TB) http.Handler { return withStandIns(t) })
 }
 
-// withStandIns answers this package's routes, and what the scenarios need beside them as far as they need it.
+// withStandIns returns the routes of this package, and simple stand-ins for the other routes that the scenarios call.
 func withStandIns(t testing.TB) *api.Mux {
 	mux := vaulttest.New(t, block.Register).Mux
 	mux.Write("/api/notebook/createNotebook", createNotebook)

@@ -12,8 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestEditsKeepTreesSound makes changes at random: after each the trees can be written and read back, with no block in
-// two places, and in the end another process sees the same.
+// TestEditsKeepTreesSound makes random changes. After each one the trees must be sound, with no block in two places. In the
+// end another opening of the file must read the same documents.
 func TestEditsKeepTreesSound(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -67,7 +67,7 @@ func TestEditsKeepTreesSound(t *testing.T) {
 	})
 }
 
-// below are the ids of a document and all in it.
+// below returns the ids of a document and of all blocks in it.
 func (v *vault) below(id string) (ids []string) {
 	v.T.Helper()
 	_ = v.Workspace.View(v.T.Context(), func(tx *workspace.Tx) error {
@@ -77,7 +77,7 @@ func (v *vault) below(id string) (ids []string) {
 	return ids
 }
 
-// faults are what is wrong with the tree of a document: ids twice, items outside of lists, empty containers.
+// faults describes what is wrong with the tree of a document: ids that occur twice, items outside of lists, empty containers.
 func faults(d *tree.Document) (wrong []string) {
 	seen := map[string]bool{}
 	d.Root.Walk(func(b *tree.Block) {

@@ -70,7 +70,8 @@ func TestClosedNotebook(t *testing.T) {
 	}
 }
 
-// TestBreadcrumb: as a kernel was seen to do it. What a list holds is not told with it.
+// TestBreadcrumb checks the paths against those of a kernel. Lists, quotes and the block itself when it is a container have
+// an empty name: their content is not part of the path.
 func TestBreadcrumb(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

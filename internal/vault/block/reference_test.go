@@ -10,7 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// names are the documents in a list of backlinks with their counts.
+// names returns the documents in a list of backlinks, each with its count.
 func names(list gjson.Result) (found []string) {
 	for _, d := range list.Array() {
 		found = append(found, d.Get("name").String()+" "+d.Get("count").String())
@@ -55,8 +55,7 @@ func TestBacklinks(t *testing.T) {
 	}
 }
 
-// TestMentions searches for titles that are short, long, in several scripts, and full of characters that are
-// special in SQL.
+// TestMentions searches for titles that are short, long, in several scripts, and full of characters that are special in SQL.
 func TestMentions(t *testing.T) {
 	t.Parallel()
 	for _, title := range []string{

@@ -23,7 +23,7 @@ func newVault(t *testing.T) *vault {
 
 type object = map[string]any
 
-// over is v over another opening of its file.
+// over returns the routes of v over w, another opening of its file.
 func (v *vault) over(w *workspace.Workspace) *vault {
 	return &vault{vaulttest.Over(v.T, w, block.Register), v.box}
 }

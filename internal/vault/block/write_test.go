@@ -234,7 +234,7 @@ func TestDeleteIsDone(t *testing.T) {
 	}
 }
 
-// TestBatchesAreWhole has one bad entry at the end of every kind of batch: nothing of it may stay.
+// TestBatchesAreWhole sends batches of every kind whose last entry is bad: none of their changes may remain.
 func TestBatchesAreWhole(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -280,12 +280,12 @@ func TestBatchesAreWhole(t *testing.T) {
 	}
 }
 
-// transaction is the body of a transaction of operations.
+// transaction returns the body of a request with one transaction of operations.
 func transaction(ops ...object) object {
 	return object{"reqId": 1, "transactions": []object{{"doOperations": ops, "undoOperations": []object{}}}}
 }
 
-// TestTransactionsAreApart undoes the one that fails and keeps the others.
+// TestTransactionsAreApart sends three transactions in one request: only the one that fails is undone.
 func TestTransactionsAreApart(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -318,7 +318,7 @@ func TestTakenID(t *testing.T) {
 	v.sound(id)
 }
 
-// TestDeepLists goes down sixty levels and back.
+// TestDeepLists edits a list of sixty levels.
 func TestDeepLists(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -25,7 +25,7 @@ const (
 	nowhere = "20990101000000-zzzzzzz"
 )
 
-// fixture is a workspace that only the endpoints of cards reach.
+// fixture is a workspace with a notebook and the routes of this package only.
 type fixture struct {
 	*vaulttest.Vault
 	nb string
@@ -69,7 +69,7 @@ func (w *fixture) add(deck string, blocks ...string) gjson.Result {
 	return w.ask("addRiffCards", `{"deckID":%q,"blockIDs":%s}`, deck, api.MustJSON(blocks))
 }
 
-// due are the blocks that are due in the built-in deck.
+// due returns the ids of the blocks whose cards are due in the built-in deck.
 func (w *fixture) due() []string {
 	return texts(w.ask("getRiffDueCards", `{"deckID":""}`), "cards.#.blockID")
 }
@@ -153,7 +153,7 @@ func TestWrongRatingForgets(t *testing.T) {
 	}
 }
 
-// TestSkipAndSetDue holds what was observed of a kernel: a skip changes nothing, and a new card has no due time.
+// TestSkipAndSetDue checks the behaviour of a kernel: a skip changes nothing, and a new card has no due time to set.
 func TestSkipAndSetDue(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -224,7 +224,7 @@ func TestScopes(t *testing.T) {
 	if diff := cmp.Diff([]string{far}, w.due()); diff != "" {
 		t.Errorf("with a closed notebook:\n%s", diff)
 	}
-	// For that notebook the kernel was observed to return all of them.
+	// Asked for that notebook, the kernel returns its cards all the same.
 	if diff := cmp.Diff([]string{far}, texts(w.ask("getNotebookRiffDueCards", `{"notebook":%q}`, w.nb), "cards.#.blockID")); diff != "" {
 		t.Errorf("of a closed notebook:\n%s", diff)
 	}
@@ -293,7 +293,7 @@ func (w *fixture) attr(id string) (value string) {
 	return value
 }
 
-// many makes a deck of n cards.
+// many adds n cards to the built-in deck.
 func (w *fixture) many(n int) (blocks []string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {

@@ -13,7 +13,7 @@ import (
 	"collie/internal/vault/vaulttest"
 )
 
-// families are the handlers that the recordings of cards need.
+// families returns the routes that the recordings of cards call.
 func families(t testing.TB) *api.Mux {
 	return vaulttest.New(t, system.Register, document.Register, block.Register, card.Register).Mux
 }

@@ -54,7 +54,8 @@ func TestDocumentBecomesHeading(t *testing.T) {
 	}
 }
 
-// TestSectionsTakeTheLevelOfTheirPlace: as a kernel was seen to do it.
+// TestSectionsTakeTheLevelOfTheirPlace turns documents into sections of another one and compares their heading levels with
+// those that a kernel chose.
 func TestSectionsTakeTheLevelOfTheirPlace(t *testing.T) {
 	t.Parallel()
 	const target = "# one\n\npara\n\n## two\n\ninside\n\n##### five\n\nbelow\n\n# six"
@@ -86,7 +87,7 @@ func TestSectionsTakeTheLevelOfTheirPlace(t *testing.T) {
 	}
 }
 
-// TestConversionsThatLoseTextAreRefused: the kernel carries them out.
+// TestConversionsThatLoseTextAreRefused tries conversions that the kernel carries out although they lose text.
 func TestConversionsThatLoseTextAreRefused(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

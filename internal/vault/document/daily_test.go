@@ -11,7 +11,7 @@ import (
 
 func TestDailyNote(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // no day ends between
+	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the day from ending
 		v := newVault(t)
 		box := v.notebook("Journal 日记")
 		day := time.Now()
@@ -33,7 +33,7 @@ func TestDailyNote(t *testing.T) {
 
 func TestDailyNoteFromTemplate(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // no day ends between
+	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the day from ending
 		v := newVault(t)
 		box := v.notebook("J")
 		v.Update(func(tx *workspace.Tx) {

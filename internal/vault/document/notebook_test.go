@@ -35,7 +35,7 @@ func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
 	}
 }
 
-// TestRemovedNotebookIsKept looks for its documents and files in the history.
+// TestRemovedNotebookIsKept checks that the history holds the documents and files of a removed notebook.
 func TestRemovedNotebookIsKept(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -52,7 +52,8 @@ func TestMeetsRecordings(t *testing.T) {
 	}, func(t testing.TB) http.Handler { return mux(t) })
 }
 
-// mux has the routes of blocks too, whose answers name what later rows are about.
+// mux returns the routes of this package and those of package block. Recorded answers of the latter hold ids that later
+// rows use.
 func mux(t testing.TB) *api.Mux {
 	v := newVault(t)
 	block.Register(v.Mux)

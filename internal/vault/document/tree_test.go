@@ -30,7 +30,7 @@ func TestRemovedDocumentIsKeptWithThoseBelow(t *testing.T) {
 	v.refused("filetree/removeDocByID", object{"id": box}, "cannot be removed")
 }
 
-// TestDepth holds creation, moves and conversions to seven levels; what is refused leaves nothing behind.
+// TestDepth checks that creation, moves and conversions allow seven levels at most, and that a refused one changes nothing.
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -102,8 +102,7 @@ func TestSortOrders(t *testing.T) {
 	}
 }
 
-// TestListsAreFast compares the cost of each list of 1,000 documents with requesting their paths one by
-// one.
+// TestListsAreFast checks that each request that lists 1,000 documents is faster than a request for the path of each.
 func TestListsAreFast(t *testing.T) {
 	v := newVault(t)
 	box := v.notebook("N")
@@ -116,7 +115,7 @@ func TestListsAreFast(t *testing.T) {
 				blocks := tx.Identify([]*tree.Block{{Kind: tree.Paragraph, Text: strings.Repeat("text 文 ", 20)}})
 				d := tx.AddDocument(parent.Box, parent, fmt.Sprint("doc ", from+i), "", blocks)
 				ids = append(ids, d.ID())
-				if i%50 == 0 { // the others lie below this one
+				if i%50 == 0 { // the next ones lie below this one
 					parent = d
 				}
 			}
@@ -140,7 +139,7 @@ func TestListsAreFast(t *testing.T) {
 		{"notebook/lsNotebooks", object{}},
 	} {
 		took := time.Hour
-		for range 3 { // others work on this machine too
+		for range 3 { // the shortest time counts, because other work disturbs
 			start := time.Now()
 			v.Ask(ask.path, ask.body)
 			took = min(took, time.Since(start))

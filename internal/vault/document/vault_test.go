@@ -18,7 +18,7 @@ type vault struct{ *vaulttest.Vault }
 
 func newVault(t testing.TB) *vault { return &vault{vaulttest.New(t, document.Register)} }
 
-// refused asks for what must be refused, with a message that holds part.
+// refused sends a request that must fail with a message that contains part.
 func (v *vault) refused(path string, body any, part string) {
 	v.T.Helper()
 	answer := v.Answer(path, body)
@@ -37,7 +37,7 @@ func (v *vault) document(box, path, markdown string) string {
 	return v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": path, "markdown": markdown}).Str
 }
 
-// find is the id of the block of a document with a text.
+// find returns the id of the first block of a document that has the given text.
 func (v *vault) find(doc, content string) (id string) {
 	v.T.Helper()
 	v.View(func(tx *workspace.Tx) {
@@ -53,7 +53,7 @@ func (v *vault) find(doc, content string) (id string) {
 	return id
 }
 
-// history are the paths of what the history keeps, without its times.
+// history returns the paths of the files in the history, without the folder and time at their start.
 func (v *vault) history() (paths []string) {
 	v.T.Helper()
 	v.View(func(tx *workspace.Tx) {

@@ -66,7 +66,7 @@ func sound(t *testing.T, root *tree.Block) {
 	})
 }
 
-// at is the block with a text.
+// at returns the block with a text.
 func at(root *tree.Block, text string) (found *tree.Block) {
 	root.Walk(func(b *tree.Block) {
 		if b.Text == text {
@@ -151,7 +151,7 @@ func TestEdits(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			// How far blocks lie apart is for the package markup.
+			// Blank lines between blocks are left out: they are the business of package markup.
 			got := strings.ReplaceAll(strings.ToLower(edited(t, tt.text, tt.change)), "\n\n", "\n")
 			if want := strings.ReplaceAll(tt.want, "\n\n", "\n"); got != want {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -160,7 +160,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestKeepLosesNothing: copies of one second do not replace each other.
+// TestKeepLosesNothing checks that copies that are saved within one second do not replace each other.
 func TestKeepLosesNothing(t *testing.T) {
 	t.Parallel()
 	edited(t, "a", func(tx *workspace.Tx, root *tree.Block) {

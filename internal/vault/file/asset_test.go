@@ -77,7 +77,8 @@ func TestUploadTwice(t *testing.T) {
 	}
 }
 
-// TestUnused covers all ways to use an asset: what is in use in any spelling is never removed.
+// TestUnused uses assets in all ways that notes have: in links, HTML, covers, databases and closed notebooks. None of these
+// may be removed, whatever their addresses look like in the text.
 func TestUnused(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -131,7 +132,7 @@ func TestUnusedFolders(t *testing.T) {
 	w.call(0, "/api/asset/removeUnusedAsset", object{"path": "assets/sub"})
 }
 
-// TestRename covers that every use follows, in whatever way it is written, and nothing else.
+// TestRename checks that every use of a renamed asset gets the new name, however it is written, and that nothing else changes.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -182,7 +183,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// TestRenameKeepsLinks holds that a document whose address is written plainly can be read after the renaming.
+// TestRenameKeepsLinks checks that an image can still be read when its new name has characters that must be escaped.
 func TestRenameKeepsLinks(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -198,7 +199,7 @@ func TestRenameKeepsLinks(t *testing.T) {
 	w.call(-1, "/api/asset/renameAsset", object{"oldPath": "", "newName": "x"})
 }
 
-// TestAnnotationsGoWithTheirAsset removes a PDF with the file of what was marked in it.
+// TestAnnotationsGoWithTheirAsset checks that the file of annotations (.sya) is removed with its PDF.
 func TestAnnotationsGoWithTheirAsset(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

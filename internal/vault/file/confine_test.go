@@ -14,7 +14,8 @@ import (
 // canary is in a file that no asset or template call may touch.
 const canary = "canary 金丝雀"
 
-// hostile are ways to write a path that leads elsewhere, or that some system could not hold. NB stands for a notebook.
+// hostile are paths that lead out of the allowed folders, or that some operating system could not hold. NB stands for the id
+// of a notebook.
 var hostile = []string{
 	"..", "../x", "/..", "/../../etc/passwd", "assets/../../temp/canary", "assets/../storage/canary", "/data/../../temp/canary",
 	"assets/..", "assets/.", "assets", "assets/", "/assets/x", "assets//x", "./assets/x", "assets/./x", "assets/sub/..", "",
@@ -32,7 +33,7 @@ var hostile = []string{
 	"' OR 1=1 --", "assets/x' OR '1'='1", "assets/%", "assets/_",
 }
 
-// guarded makes a vault with something in it at the places hostile paths aim at.
+// guarded returns a vault with a document, and with the canary in files that hostile paths aim at.
 func guarded(t testing.TB) (w *fixture, notebook string) {
 	w = newFixture(t)
 	notebook = w.notebook("Notes 笔记")
@@ -68,7 +69,7 @@ func (w *fixture) intact(notebook, after string) {
 	})
 }
 
-// takers are the calls that take a path and may change something, with hostile paths in every place.
+// takers returns functions that each send p in a different field of a request that may change something.
 func takers(w *fixture, doc, p string) []func() {
 	send := func(endpoint string, body object) func() { return func() { w.post(endpoint, body) } }
 	return []func(){
@@ -105,14 +106,14 @@ func TestHostilePaths(t *testing.T) {
 	}
 }
 
-// TestHostileFiles holds the file API, which may write most places, to paths inside that every system can hold.
+// TestHostileFiles checks that the file API, which may write most files of the workspace, refuses hostile paths too.
 func TestHostileFiles(t *testing.T) {
 	t.Parallel()
 	w, notebook := guarded(t)
 	for _, p := range hostile {
 		p = "/data/" + strings.TrimPrefix(strings.ReplaceAll(p, "NB", notebook), "/data/")
 		if strings.HasSuffix(path.Clean(p), "/canary") {
-			continue // it leads there without leaving the workspace
+			continue // it names the canary without leaving the workspace, which is allowed
 		}
 		w.put(p, "x")
 		w.form("/api/file/putFile", map[string]string{"path": p, "isDir": "true"}, "", "", nil)
@@ -138,7 +139,7 @@ func TestFileBelowFile(t *testing.T) {
 	}
 }
 
-// FuzzConfinement sends a path to everything that takes one.
+// FuzzConfinement sends a path in each request that takes one. No file outside of assets and templates may change.
 func FuzzConfinement(f *testing.F) {
 	for _, p := range hostile {
 		if len(p) < 200 {

@@ -29,7 +29,7 @@ func (w *fixture) names(dir string) []string {
 	return found
 }
 
-// TestNotesAsFiles covers how the tree looks through the file API, in open and closed notebooks.
+// TestNotesAsFiles checks the folders and files that the file API shows for documents, in open and closed notebooks.
 func TestNotesAsFiles(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -79,7 +79,7 @@ func TestNotesAsFiles(t *testing.T) {
 	check()
 }
 
-// TestIndex covers the way of a document out of the tree and back through files.
+// TestIndex reads documents as .sy files, removes them, and brings them back by writing the files and calling upsertIndexes.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -112,7 +112,7 @@ func TestIndex(t *testing.T) {
 	})
 }
 
-// attrsOf are the lines of a document with what lists say in any order.
+// attrsOf returns the lines of kramdown as sets of words, so that the order of attributes does not matter.
 func attrsOf(kramdown string) []map[string]bool {
 	var lines []map[string]bool
 	for line := range strings.SplitSeq(kramdown, "\n") {
@@ -125,7 +125,7 @@ func attrsOf(kramdown string) []map[string]bool {
 	return lines
 }
 
-// TestIndexRefuses covers .sy files that are not documents for this place: they stay files.
+// TestIndexRefuses indexes .sy files that are not documents, or not for the place where they lie: they stay files.
 func TestIndexRefuses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -157,7 +157,7 @@ func TestIndexRefuses(t *testing.T) {
 	})
 }
 
-// TestStaticFiles holds the addresses of assets and templates to these.
+// TestStaticFiles checks that the addresses below /assets/ and /templates/ serve no other files.
 func TestStaticFiles(t *testing.T) {
 	t.Parallel()
 	w, _ := guarded(t)
@@ -248,7 +248,7 @@ func TestExportMarkdown(t *testing.T) {
 	}
 }
 
-// Other programs know neither super blocks nor links to blocks.
+// TestExportMarkdownForOthers exports for programs that know neither super blocks nor links to blocks.
 func TestExportMarkdownForOthers(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -270,7 +270,7 @@ func TestExportMarkdownForOthers(t *testing.T) {
 	}
 }
 
-// TestTemplatesReadNotes: with the results that a kernel gave.
+// TestTemplatesReadNotes compares templates that read notes with the results of a kernel.
 func TestTemplatesReadNotes(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -43,7 +43,7 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// FuzzSpellings holds that an address is found as it is written and that replacing it loses nothing else.
+// FuzzSpellings checks that an address is found as it is written, and that replacing it leaves the rest of a text alone.
 func FuzzSpellings(f *testing.F) {
 	f.Add("assets/a b.png", "![](assets/a%20b.png) and assets/a b.png.bak")
 	f.Add("assets/红 & x.png", `<img src="assets/红 &amp; x.png">`)

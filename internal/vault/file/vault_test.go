@@ -34,7 +34,7 @@ func newFixture(t testing.TB) *fixture {
 	return &fixture{t, v}
 }
 
-// post sends a JSON body and returns the status and the answer.
+// post sends a JSON body and returns the status and the body of the answer.
 func (w *fixture) post(path string, body any) (int, []byte) {
 	w.t.Helper()
 	data, err := json.Marshal(body)
@@ -53,7 +53,7 @@ func (w *fixture) send(path, contentType string, body []byte) (int, []byte) {
 	return rec.Code, rec.Body.Bytes()
 }
 
-// call posts and fails the test unless the answer has a code.
+// call sends a request, fails the test unless the answer has the given code, and returns its data.
 func (w *fixture) call(code int, path string, body any) gjson.Result {
 	w.t.Helper()
 	status, data := w.post(path, body)
@@ -64,7 +64,7 @@ func (w *fixture) call(code int, path string, body any) gjson.Result {
 	return got.Get("data")
 }
 
-// form sends fields and one file, which is left out when file is "".
+// form sends a form with fields and one file. The file is left out when part, the name of its field, is "".
 func (w *fixture) form(path string, fields map[string]string, part, file string, content []byte) gjson.Result {
 	w.t.Helper()
 	var body bytes.Buffer
@@ -88,7 +88,7 @@ func (w *fixture) form(path string, fields map[string]string, part, file string,
 	return got
 }
 
-// put writes a file and returns the code.
+// put writes a file through the API and returns the code of the answer.
 func (w *fixture) put(path, content string) int {
 	w.t.Helper()
 	return int(w.form("/api/file/putFile", map[string]string{"path": path, "isDir": "false"}, "file", "x", []byte(content)).Get("code").Int())
@@ -123,7 +123,7 @@ func (w *fixture) doc(notebook, hpath, markdown string) string {
 	return w.call(0, "/api/filetree/createDocWithMd", object{"notebook": notebook, "path": hpath, "markdown": markdown}).Str
 }
 
-// update changes the workspace itself.
+// update changes the workspace directly, without the API.
 func (w *fixture) update(change func(*workspace.Tx)) {
 	w.t.Helper()
 	ws, err := w.Workspace(w.t.Context())

@@ -19,13 +19,13 @@ import (
 	"collie/test/await"
 )
 
-// entry is one of an archive.
+// entry is a file in an archive.
 type entry struct {
 	name, text string
 	mode       fs.FileMode
 }
 
-// packed writes an archive and returns its path.
+// packed writes a .sy.zip archive and returns its path.
 func packed(t testing.TB, list ...entry) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -62,7 +62,7 @@ func importedArchive(t testing.TB, w *workspace.Workspace, file string, o folder
 	return r
 }
 
-// TestArchiveComesBack exports a notebook for SiYuan and imports that into an empty vault.
+// TestArchiveComesBack exports a notebook as an archive for SiYuan and imports it into an empty vault.
 func TestArchiveComesBack(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{"notes": someNotes.write(t), "generated": generated(11, await.Fewer(60)).write(t)} {
@@ -142,7 +142,7 @@ func document(id, title, properties, text string) string {
 		id, id, title, properties, id[:14], id[:14], text)
 }
 
-// garden is an archive as a kernel writes it.
+// garden returns the files of an archive as a kernel writes it.
 func garden() []entry {
 	return []entry{
 		{name: "Garden/.siyuan/boxDoc.json", text: `{"spec":1,"boxDocID":"` + gardenID + `"}`},
@@ -185,13 +185,13 @@ func TestArchiveOfSiYuan(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, w)
-	// A later archive of the notebook, from elsewhere: what was not changed here is brought up to date where the place
-	// is the same, else it is not known which is newer.
+	// A later archive of the notebook at another path: both it and the vault changed a document, and it is not known
+	// which is newer.
 	edit(t, w, "Garden/Trees", func(_ *workspace.Tx, d *tree.Document) { d.Root.Children[0].Text = "mine" })
 	later := garden()
 	later[4].text = strings.Replace(later[4].text, "Tall", "Very tall", 1)
 	wantStates(t, importedArchive(t, w, packed(t, later...), folder.ImportOptions{}), map[string]folder.State{"Garden/" + treesID + ".sy": folder.Conflict})
-	// That of one document goes to the notebook that is named.
+	// An archive of one document goes to the notebook that the options name.
 	other := newVault(t)
 	single := []entry{garden()[4], garden()[5]}
 	importedArchive(t, other, packed(t, single...), folder.ImportOptions{Notebook: "Box"})
@@ -201,7 +201,7 @@ func TestArchiveOfSiYuan(t *testing.T) {
 	sound(t, other)
 }
 
-// TestArchiveTellsWhatItAlters imports a document that holds what no note of the vault can.
+// TestArchiveTellsWhatItAlters imports a document with more levels of quotes than the vault can hold.
 func TestArchiveTellsWhatItAlters(t *testing.T) {
 	t.Parallel()
 	const deep = 210
@@ -261,7 +261,7 @@ func TestHostileArchives(t *testing.T) {
 	if _, err := folder.ImportSiYuan(t.Context(), newVault(t), noZip, folder.ImportOptions{}); err == nil {
 		t.Error("a file that is not an archive is imported")
 	}
-	// One document that cannot be read leaves the others.
+	// A document that cannot be read does not keep the others from being imported.
 	for name, text := range map[string]string{
 		"no json": "{", "another type": `{"Type":"NodeParagraph"}`, "no id": `{"Type":"NodeDocument","ID":"x"}`, "deep": strings.Repeat(`{"Children":[`, 100_000),
 		"nodes": document(treesID, "Trees", "", "{}"+strings.Repeat(",{}", 500_000)),
@@ -285,7 +285,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// TestOddArchives holds to a document each, of a shape that SiYuan does not write: nothing is lost, and names are names.
+// TestOddArchives imports archives of a shape that SiYuan does not write: a document below the page of the notebook, a
+// document within a document, and control characters in a title. No text may be lost.
 func TestOddArchives(t *testing.T) {
 	t.Parallel()
 	list := append(garden(),

@@ -18,7 +18,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// filled is a vault with all that an export keeps.
+// filled returns a vault with everything that an export must keep.
 func filled(t testing.TB) *workspace.Workspace {
 	t.Helper()
 	w := newVault(t)
@@ -157,7 +157,7 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestForeignMarker has a marker name files outside of the folder.
+// TestForeignMarker changes the marker file of an export so that it names files outside of the folder. They must not be touched.
 func TestForeignMarker(t *testing.T) {
 	t.Parallel()
 	w := filled(t)

@@ -51,7 +51,7 @@ func (f files) write(t testing.TB) string {
 	return dir
 }
 
-// read reads a folder of files.
+// read returns the files of a folder.
 func read(t testing.TB, dir string) files {
 	t.Helper()
 	found := files{}
@@ -89,7 +89,7 @@ func exported(t testing.TB, w *workspace.Workspace, o folder.ExportOptions) (str
 	return dir, r
 }
 
-// notes are the documents of a vault by the name of the notebook and their path by titles.
+// notes returns the documents of a vault by the name of the notebook and their path by titles, such as "Box/Page/Child".
 func notes(t testing.TB, w *workspace.Workspace) map[string]*tree.Document {
 	t.Helper()
 	found := map[string]*tree.Document{}
@@ -108,7 +108,7 @@ func notes(t testing.TB, w *workspace.Workspace) map[string]*tree.Document {
 	return found
 }
 
-// markdown are the documents of a vault as Markdown, with the lists of blocks that are referred to or have attributes.
+// markdown returns the documents of a vault as Markdown, by the same paths as notes. Pages of notebooks are left out.
 func markdown(t testing.TB, w *workspace.Workspace) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -128,7 +128,7 @@ func codes(r folder.Report) []string {
 	return found
 }
 
-// checked fails the test if the vault is not sound. It opens all notebooks.
+// checked opens all notebooks and fails the test if the vault is not sound.
 func checked(t testing.TB, w *workspace.Workspace) {
 	t.Helper()
 	err := w.Update(t.Context(), func(tx *workspace.Tx) error {
@@ -163,7 +163,7 @@ func compareFiles(t testing.TB, got, want files) {
 	}
 }
 
-// Ids that headings get on import are none of the reader's lines: a page that is kept as it is says nothing.
+// TestHeadingsAreNoChange checks that the ids that headings get on import are not reported as changes of the page.
 func TestHeadingsAreNoChange(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

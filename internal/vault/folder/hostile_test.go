@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/markup"
 )
 
-// wants fails the test unless the report has a problem of each code for a path.
+// wants fails the test unless the report has each of the problems, given as "code path".
 func wants(t *testing.T, r folder.Report, problems ...string) {
 	t.Helper()
 	found := strings.Join(codes(r), "\n") + "\n"
@@ -48,7 +48,7 @@ func TestSymlinks(t *testing.T) {
 			t.Errorf("%s: the link was followed: %s", name, text)
 		}
 	}
-	if r.Documents != 2 || r.Files != 1 { // a.md twice, and the picture
+	if r.Documents != 2 || r.Files != 1 { // a.md, also by its link in.md, and real.png
 		t.Errorf("%d documents and %d files, want 2 and 1", r.Documents, r.Files)
 	}
 }
@@ -90,7 +90,7 @@ func TestHostileFiles(t *testing.T) {
 	checked(t, w)
 }
 
-// TestIDsTaken imports one folder twice: the second copy refers to itself.
+// TestIDsTaken imports a folder twice: references in the second copy must lead to documents of that copy.
 func TestIDsTaken(t *testing.T) {
 	t.Parallel()
 	dir := files{

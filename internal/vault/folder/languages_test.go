@@ -15,7 +15,7 @@ import (
 	"collie/test/await"
 )
 
-// languages is how often the same names stand in a folder.
+// languages is how often each name occurs in the large folder.
 const languages = 35
 
 // translated makes a folder with the same pages, under the same names and with the same links, once for each language.
@@ -47,7 +47,7 @@ func translated(t testing.TB, n int) string {
 	return dir
 }
 
-// processorTime is what this process has used so far, in seconds.
+// processorTime returns the processor time that this process has used so far, in seconds.
 func processorTime(t testing.TB) float64 {
 	t.Helper()
 	var r syscall.Rusage
@@ -57,8 +57,8 @@ func processorTime(t testing.TB) float64 {
 	return float64(r.Utime.Nano()+r.Stime.Nano()) / 1e9
 }
 
-// TestManyLanguages imports a folder in which every name stands 35 times: that may cost little more than 35 folders in
-// which it stands once.
+// TestManyLanguages imports a folder in which every name occurs 35 times. It may cost little more than 35 imports of a folder
+// in which each name occurs once.
 func TestManyLanguages(t *testing.T) {
 	if await.Race {
 		t.Skip("it compares processor times, which the race detector does not keep")
@@ -71,14 +71,14 @@ func TestManyLanguages(t *testing.T) {
 		imported(t, w, dir, folder.ImportOptions{})
 		return processorTime(t) - before
 	}
-	cost(one) // what is made once
+	cost(one) // warms up what is computed only once
 	single := 0.0
 	for range 5 {
 		single += cost(one) / 5
 	}
 	whole := cost(all)
 	t.Logf("%.2f s for one, %.2f s for %d: %.2f times as much each", single, whole, languages, whole/single/languages)
-	if whole > 2.5*single*languages { // the bar is 1.2; other tests may run beside
+	if whole > 2.5*single*languages { // the goal is 1.2, but other tests may run in parallel
 		t.Errorf("%.2f s for one, %.2f s for %d", single, whole, languages)
 	}
 }

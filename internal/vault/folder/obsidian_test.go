@@ -84,7 +84,7 @@ func TestObsidian(t *testing.T) {
 	}
 }
 
-// TestPlaces shows which document lies where.
+// TestPlaces checks which documents an import makes of folders and files, and where they lie.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)
@@ -113,7 +113,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A time of the front matter that is not a stamp, or more than one, is kept as it was written too.
+// TestTimesOfFrontMatter checks that a time in front matter also becomes a custom attribute, as it was written, when a stamp
+// cannot hold all that it says or it cannot be read.
 func TestTimesOfFrontMatter(t *testing.T) {
 	t.Parallel()
 	w := newVault(t)

@@ -12,7 +12,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestSmallFoldersComeBack imports folders of random files and has what was exported twice be the same.
+// TestSmallFoldersComeBack imports folders of random files and exports them, then imports and exports the result. Both exports
+// must be equal.
 func TestSmallFoldersComeBack(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -73,7 +74,7 @@ func TestSmallFoldersComeBack(t *testing.T) {
 		for _, p := range r.Problems {
 			if p.Code == "markdown" {
 				rt.Logf("not exact: %v", p)
-				return // it says so
+				return // the report says that the export is not exact
 			}
 		}
 		compare(rt, read(t, out), read(t, back))

@@ -34,7 +34,7 @@ func put(t testing.TB, dir, name, text string) {
 	}
 }
 
-// states are the states of files that are not unchanged.
+// states returns the states in a report by path, without those of unchanged files.
 func states(r folder.Report) map[string]folder.State {
 	found := map[string]folder.State{}
 	for _, f := range r.States {
@@ -73,7 +73,7 @@ func whole(t testing.TB, w *workspace.Workspace) string {
 	return out.String()
 }
 
-// edit changes a document of the vault by its path.
+// edit changes the document of the vault that has the given path by titles.
 func edit(t testing.TB, w *workspace.Workspace, name string, do func(tx *workspace.Tx, d *tree.Document)) {
 	t.Helper()
 	id := notes(t, w)[name].Root.ID
@@ -123,7 +123,7 @@ func TestImportAgainChangesNothing(t *testing.T) {
 		if diff := cmp.Diff(before, whole(t, w)); diff != "" {
 			t.Errorf("%s: the second import changed something:\n%s", name, diff)
 		}
-		now := time.Now().Add(time.Hour) // other times of change, the same files; and a file that no page names
+		now := time.Now().Add(time.Hour) // files with another time of change but the same bytes, and a file that no page names
 		for at := range someNotes {
 			if name == "notes" {
 				if err := os.Chtimes(filepath.Join(dir, at), now, now); err != nil {
@@ -140,7 +140,7 @@ func TestImportAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// ids returns the ids of the blocks of a document by their text.
+// ids returns the ids of the blocks of a document by their text, and that of the document under "".
 func ids(d *tree.Document) map[string]string {
 	found := map[string]string{"": d.Root.ID}
 	d.Root.Walk(func(b *tree.Block) {
@@ -178,7 +178,7 @@ func TestImportAgainUpdates(t *testing.T) {
 		t.Errorf("%d documents, want %d", len(after), len(before)+1)
 	}
 	wantStates(t, imported(t, w, dir, folder.ImportOptions{}), map[string]folder.State{})
-	// A page that links find only now.
+	// A page to which a link leads that was imported before.
 	put(t, dir, "f.md", "[[g]]\n")
 	r := imported(t, w, dir, folder.ImportOptions{})
 	wants(t, r, "link-missing f.md")
@@ -344,8 +344,8 @@ func TestImportOfAnExportIntoItsVault(t *testing.T) {
 	sound(t, w)
 }
 
-// The vault remembers the place of each folder that it imported, so that a folder that was moved is known again, and a
-// copy is not taken for it.
+// TestPlacesOfFolders checks that the vault remembers the place of each folder that it imported, so that it recognises a
+// folder that was moved and tells it from a copy.
 func TestPlacesOfFolders(t *testing.T) {
 	t.Parallel()
 	dir := someNotes.write(t)
@@ -374,7 +374,7 @@ func TestPlacesOfFolders(t *testing.T) {
 	if err := os.RemoveAll(copied); err != nil {
 		t.Fatal(err)
 	}
-	r := imported(t, w, dir, folder.ImportOptions{}) // it is back, and the copy is gone
+	r := imported(t, w, dir, folder.ImportOptions{}) // the folder is at its old place again, and the copy is gone
 	wantStates(t, r, map[string]folder.State{})
 	if r.From == "" || len(notes(t, w)) != n {
 		t.Errorf("from %q, %d documents, want %d", r.From, len(notes(t, w)), n)
@@ -384,7 +384,7 @@ func TestPlacesOfFolders(t *testing.T) {
 		t.Errorf("%d documents after a copy, want %d", got, 2*n)
 	}
 	wantStates(t, imported(t, w, dir, folder.ImportOptions{Notebook: "Twice"}), map[string]folder.State{})
-	other := files{"a.md": "another\n", "z.md": "z\n"}.write(t) // the same name of the notebook, another folder
+	other := files{"a.md": "another\n", "z.md": "z\n"}.write(t) // another folder whose notebook has the same name
 	r = imported(t, w, other, folder.ImportOptions{})
 	wants(t, r, "path-taken a.md")
 	sound(t, w)

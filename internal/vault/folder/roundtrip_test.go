@@ -11,7 +11,7 @@ import (
 	"collie/test/await"
 )
 
-// generator makes a folder that uses every construct, the same for the same seed.
+// generator makes a folder of notes that use every construct. The same seed gives the same folder.
 type generator struct {
 	*rand.Rand
 	names []string // paths without extension
@@ -55,7 +55,7 @@ func generated(seed uint64, n int) files {
 		case 11:
 			name = "100% “odd” & 'quoted' [x] #" + fmt.Sprint(i)
 		case 13:
-			if len(g.names) > 3 { // a child of another
+			if len(g.names) > 3 { // a child of another page
 				dir, name = g.names[len(g.names)-2]+"/", fmt.Sprintf("Child %d", i)
 			}
 		case 17:
@@ -76,7 +76,7 @@ func generated(seed uint64, n int) files {
 	return g.out
 }
 
-// other is the base name of a page.
+// other returns the base name of a random page, as the target of a link.
 func (g *generator) other() string {
 	name := g.names[g.IntN(len(g.names))]
 	return name[strings.LastIndexByte(name, '/')+1:]

@@ -13,8 +13,8 @@ import (
 
 var anyID = regexp.MustCompile(`\d{14}-[0-9a-z]{7}`)
 
-// shown is the vault as people see it: documents by notebook and titles, as Markdown with the attributes of blocks but
-// their ids and times. Ids in texts are written as the text of what they name, <title> or <text>; assets without ids.
+// shown returns the documents of a vault by notebook and titles, in a form for comparison: kramdown without the ids and times of
+// blocks. Ids in texts are replaced by the text of the block that they name, as <title> or <text>; ids in names of assets by ID.
 func shown(t testing.TB, w *workspace.Workspace) map[string]string {
 	t.Helper()
 	docs := notes(t, w)
@@ -50,7 +50,7 @@ func shown(t testing.TB, w *workspace.Workspace) map[string]string {
 	return found
 }
 
-// becomes imports a folder and compares what one document of it says.
+// becomes imports a folder and compares one document, as shown returns it, with want.
 func becomes(t *testing.T, f files, document, want string) folder.Report {
 	t.Helper()
 	w := newVault(t)

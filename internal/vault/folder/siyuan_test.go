@@ -20,7 +20,7 @@ import (
 	"collie/test/await"
 )
 
-// unpacked are the files of an archive.
+// unpacked returns the files of an archive by name.
 func unpacked(t *testing.T, data []byte) map[string][]byte {
 	t.Helper()
 	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -47,7 +47,8 @@ func unpacked(t *testing.T, data []byte) map[string][]byte {
 	return found
 }
 
-// outline is a tree without the ways to write the same: what each block is, says and carries.
+// outline returns a line for each block of a tree, with its depth, kind, attributes and text. Trees that differ only in how their
+// text is written have equal outlines.
 func outline(b *tree.Block) (list []string) {
 	b.Walk(func(b *tree.Block) {
 		depth := 0
@@ -59,7 +60,7 @@ func outline(b *tree.Block) (list []string) {
 	return list
 }
 
-// archived checks the archive of a notebook against what the vault holds.
+// archived exports a notebook as an archive for SiYuan and compares it with the vault.
 func archived(t *testing.T, w *workspace.Workspace, box *tree.Notebook) {
 	t.Helper()
 	var out bytes.Buffer
@@ -145,7 +146,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestArchivePlaces shows where things lie in an archive.
+// TestArchivePlaces checks the paths of documents, assets and databases in an archive.
 func TestArchivePlaces(t *testing.T) {
 	t.Parallel()
 	w := filled(t)

@@ -20,18 +20,18 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// looked is a file as it was at some moment.
+// looked is the state of a file at some moment.
 type looked struct {
 	info fs.FileInfo
 	text string
 }
 
-// same reports whether nothing has happened to a file: it is the same one, of the same time, with the same bytes.
+// same reports whether a file was left alone: it is the same file with the same time of change, mode and bytes.
 func (l looked) same(o looked) bool {
 	return os.SameFile(l.info, o.info) && l.info.ModTime().Equal(o.info.ModTime()) && l.info.Mode() == o.info.Mode() && l.text == o.text
 }
 
-// look reads all files of the folder, without following links.
+// look returns the state of all files of the folder, without following links.
 func (b *bench) look() map[string]looked {
 	b.t.Helper()
 	found := map[string]looked{}
@@ -55,7 +55,7 @@ func (b *bench) look() map[string]looked {
 	return found
 }
 
-// differences are the files that something has happened to.
+// differences describes the files that differ between two looks.
 func differences(was, is map[string]looked) (list []string) {
 	for at, before := range was {
 		switch after, there := is[at]; {
@@ -76,9 +76,10 @@ func differences(was, is map[string]looked) (list []string) {
 	return list
 }
 
-// judge has a sync, and one that was killed before it, have changed no file that nobody changed in the notebook, not even its time,
-// but for the targets of links to what got another name and the names of blocks; and of the others only the blocks that were changed. before are the
-// files as they were before, fileOf those of documents that were changed, of which both were changed in the folder too. It returns how many were kept twice.
+// judge compares the folder after a sync with before, its files when the sync began. fileOf are the files whose documents were
+// edited in the notebook; both is how many of them were edited in the folder as well. In files of fileOf only the edited blocks
+// may have changed. All other files must be as they were, with the same time, except for the targets of links to renamed files
+// and for anchors of blocks. It returns how many files were kept twice, because both sides had changed.
 func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int) (conflicts int) {
 	b.t.Helper()
 	after := b.look()
@@ -109,7 +110,7 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 			if !there || was.text != is.text {
 				b.t.Errorf("%s: an attachment has changed, or is gone", at)
 			}
-		case newText[was.text] > 0: // it has another name
+		case newText[was.text] > 0: // it was renamed
 		case !fileOf[at] && (there && onlyLinksDiffer(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return onlyLinksDiffer(was.text, l.text) })):
 		case fileOf[at] && (there && b.keepsLines(was.text, is.text) || slices.ContainsFunc(fresh, func(l looked) bool { return b.keepsLines(was.text, l.text) })):
 		case !there && b.isForgotten(was.text): // its document was removed
@@ -123,7 +124,7 @@ func (b *bench) judge(before map[string]looked, fileOf map[string]bool, both int
 	return max(conflicts, 0)
 }
 
-// copies counts the files that were kept because both sides had changed.
+// copies counts the files that are conflict copies.
 func copies(files map[string]looked) (n int) {
 	for at := range files {
 		if isCopy(at) {
@@ -133,7 +134,7 @@ func copies(files map[string]looked) (n int) {
 	return n
 }
 
-// isCopy reports whether a file was kept because both sides had changed. Long names are cut.
+// isCopy reports whether a file is a conflict copy by its name. "(conflict)" may be cut off in long names.
 func isCopy(at string) bool { return strings.Contains(path.Base(at), "(con") }
 
 // isForgotten reports whether all words of a text were removed on purpose.
@@ -149,7 +150,7 @@ var (
 	definedTarget = regexp.MustCompile(`^(\[[^\]\n]+\]:[ \t]+)\S+`)
 )
 
-// withoutTargets is a line with links that lead nowhere.
+// withoutTargets returns a line without the targets of its links.
 func withoutTargets(line string) string {
 	line = wikiTarget.ReplaceAllString(line, "[[")
 	line = ownTarget.ReplaceAllStringFunc(line, func(m string) string {
@@ -161,7 +162,7 @@ func withoutTargets(line string) string {
 	return definedTarget.ReplaceAllString(sourceTarget.ReplaceAllString(addressTarget.ReplaceAllString(line, "]("), "$1="), "$1")
 }
 
-// onlyLinksDiffer reports whether a text is another one, to the byte, but for the targets of links and names that blocks have got.
+// onlyLinksDiffer reports whether two texts are equal except for the targets of links, and for anchors of blocks that were added.
 func onlyLinksDiffer(before, after string) bool {
 	was, is := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
 	if len(was) != len(is) {
@@ -179,8 +180,8 @@ func onlyLinksDiffer(before, after string) bool {
 	return true
 }
 
-// keepsLines reports whether a file whose document was changed has all lines that it had, but for those of a block with a link, which may lead to what has
-// another name, and for those of a block with a word that was removed on purpose. Lines may have got the name of a block.
+// keepsLines reports whether a file whose document was edited still has all its lines. Only blocks with a link, whose target may
+// have been renamed, and blocks with a word that was removed on purpose may be missing. Lines may have got the anchor of a block.
 func (b *bench) keepsLines(before, after string) bool {
 	kept := map[string]bool{}
 	for line := range strings.Lines(after) {
@@ -188,7 +189,7 @@ func (b *bench) keepsLines(before, after string) bool {
 		kept[line] = true
 		kept[strings.TrimRight(anchorAtEnd.ReplaceAllString(line, ""), " ")] = true
 	}
-	lost, meant := 0, false // in a row
+	lost, meant := 0, false // lines that are missing in a row, and whether that is allowed
 	for line := range strings.Lines(before + "\n\n") {
 		line = strings.TrimRight(line, "\r\n")
 		if kept[line] || kept[strings.TrimRight(line, " ")] || line == "" || strings.HasPrefix(line, "title: ") {
@@ -208,7 +209,7 @@ func (b *bench) keepsLines(before, after string) bool {
 
 var anchorAtEnd = regexp.MustCompile(` \^[0-9A-Za-z-]+$`)
 
-// checkWords has every word be on both sides, and nothing be there twice but what was changed on both sides.
+// checkWords checks that every word is on both sides, and that no word is in two files unless one of them is a conflict copy.
 func (b *bench) checkWords() {
 	b.t.Helper()
 	inNotes, inFiles := b.have(), map[string]bool{}
@@ -234,10 +235,10 @@ func (b *bench) checkWords() {
 	}
 }
 
-// victimEnv names, in the environment of a process of this test, the vault that it syncs until it is killed.
+// victimEnv is the environment variable with the path of the vault that a process of this test syncs until it is killed.
 const victimEnv = "COLLIE_TEST_SYNC_VAULT"
 
-// TestMain makes this program the one that is killed, where its environment says so.
+// TestMain runs the tests, or only a sync that is to be killed if victimEnv is set.
 func TestMain(m *testing.M) {
 	if file := os.Getenv(victimEnv); file != "" {
 		os.Exit(beKilled(file, filepath.Join(filepath.Dir(file), "notes")))
@@ -245,7 +246,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beKilled syncs a folder once.
+// beKilled syncs a folder once, in the process that is to be killed, and returns its exit code.
 func beKilled(file, dir string) int {
 	w, err := workspace.Open(context.Background(), file, workspace.Options{})
 	if err == nil {
@@ -259,7 +260,7 @@ func beKilled(file, dir string) int {
 	return 0
 }
 
-// kill kills a process that syncs, once it has done so for a while, and returns 1 if it was not at its end already.
+// kill starts a process that syncs the folder and kills it after the given time. It returns 1, or 0 if the sync ended before.
 func (b *bench) kill(after time.Duration) int {
 	b.t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -277,7 +278,7 @@ func (b *bench) kill(after time.Duration) int {
 		b.t.Errorf("the process that is to be killed has not begun: %v", err)
 	}
 	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	_ = cmd.Wait() // that it was killed is meant
+	_ = cmd.Wait() // the error is expected: the process was killed
 	timer.Stop()
 	if wrong.Len() > 0 {
 		b.t.Fatalf("the process that was to be killed: %s", wrong.String())

@@ -74,7 +74,8 @@ func TestSyncLinksFollowInPlace(t *testing.T) {
 	}
 }
 
-// Whoever moves files by hand seldom changes the links to them, or those in them: they follow, and the notes keep their references.
+// People who move files by hand seldom change the links to them or in them. These links follow, and the notes keep their
+// references.
 func TestSyncLinksToMovedFiles(t *testing.T) {
 	t.Parallel()
 	dir := files{
@@ -117,11 +118,11 @@ func TestSyncLinksToMovedFiles(t *testing.T) {
 	}
 }
 
-// A sync that is killed when it has renamed some files, and not yet changed those that link to them, leaves no link that leads nowhere.
+// A sync ends when it has renamed some files but has not changed the files that link to them. The next sync updates these links.
 func TestSyncKilledAmongRenames(t *testing.T) {
 	t.Parallel()
 	start := files{}
-	const notes = 260 // of which so many are written at once that others are left
+	const notes = 260 // more than one batch of writes, so that some files are left when the sync is stopped after the first batch
 	for i := range notes {
 		start[fmt.Sprintf("n%03d.md", i)] = fmt.Sprintf("## Part %d\n\ntext\n", i)
 		start[fmt.Sprintf("to %03d.md", i)] = fmt.Sprintf("-\t[[n%03d]]\n\t* [[n%03d#Part %d|x]]\n", i, i, i)
@@ -142,7 +143,7 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 	}
 	want := markdown(t, w)
 	ctx, kill := context.WithCancel(t.Context())
-	phases := 0 // the first reads files, the second writes them
+	phases := 0 // the first phase reads files, the second writes them
 	if _, err := folder.Sync(ctx, w, dir, folder.SyncOptions{Progress: func(done, _ int, _ string) {
 		if done == 1 {
 			phases++
@@ -179,7 +180,7 @@ func TestSyncKilledAmongRenames(t *testing.T) {
 	}
 }
 
-// A note gets a title that no link can name: the links name its id, and all around them stays.
+// A note gets a title that no wiki link can hold: links name its id instead, and the text around them stays.
 func TestSyncLinksToWhatHasNoName(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "-\t[[B]]  [[B|label]]\n\t* [m](B.md)\n\n\n", "B.md": "b\n"}.write(t)
@@ -196,7 +197,7 @@ func TestSyncLinksToWhatHasNoName(t *testing.T) {
 	idle(t, w, dir)
 }
 
-// A heading that links name gets other words: the links follow, on the lines that they have.
+// A heading that links name gets other words: the links follow, and their lines stay the same otherwise.
 func TestSyncLinksToHeading(t *testing.T) {
 	t.Parallel()
 	dir := files{"A.md": "# Top\n\n## Old part\n\ntext\n", "B.md": "-\t[[A#Old part]]\n\t-\t[[A#Top#Old part|x]] [m](A.md#Old%20part)\n"}.write(t)
@@ -211,7 +212,7 @@ func TestSyncLinksToHeading(t *testing.T) {
 	idle(t, w, dir)
 }
 
-// A block that a note refers to gets a name in its file, and nothing else of the file changes; the reference stays one.
+// A block that a note refers to gets an anchor in its file, and nothing else in the file changes. The reference is kept.
 func TestSyncNamesBlocksInPlace(t *testing.T) {
 	t.Parallel()
 	text := "one\r\nmore\r\n\r\n*\titem\r\n\t*  inner\r\n\r\n| a |b|\r\n|-|-|\r\n|1|2|\r\n\r\nend\r\n"
@@ -243,7 +244,7 @@ func TestSyncNamesBlocksInPlace(t *testing.T) {
 	}
 }
 
-// All notes of a folder get other names at once: of all files only the targets of links change.
+// All notes of a folder get other titles at once: in the files only the targets of links change.
 func TestSyncRenamesAll(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 7)

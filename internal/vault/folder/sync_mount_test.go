@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// mounted is an empty folder on a file system of its own, which is in memory and has these options.
+// mounted returns an empty folder that is a file system of its own, in memory, with the given mount options.
 func mounted(t *testing.T, options string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {

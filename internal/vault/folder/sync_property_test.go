@@ -25,8 +25,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The long form, which is in .ci/long: go test ./internal/vault/folder -run RandomEdits -edits 2000 -files 10000. With -from it
-// begins with the files of a real folder, such as a public vault of Obsidian, of which it works on a copy.
+// Flags of TestSyncRandomEdits. The script .ci/long runs it with -edits 2000 -files 10000. With -from it begins with a copy of
+// a real folder, such as a public vault of Obsidian.
 var (
 	editsFlag = flag.Int("edits", 60, "edits of TestSyncRandomEdits on both sides")
 	filesFlag = flag.Int("files", 40, "files that TestSyncRandomEdits begins with")
@@ -34,19 +34,20 @@ var (
 	seedFlag  = flag.Uint64("seed", 0, "seed of TestSyncRandomEdits; 0 is a new one")
 )
 
-// bench is a folder and a notebook that random edits change.
+// bench is a folder and a notebook that random edits change, with a record of what both sides must hold. Texts are made of words
+// that occur only once, so that a lost or doubled text is noticed.
 type bench struct {
 	t         *testing.T
 	r         *rand.Rand
 	w         *workspace.Workspace
 	file      string // of the vault
 	dir       string
-	n         int               // number of the next word
+	n         int               // number of the last word or name
 	words     map[string]bool   // words that have to be on both sides
 	forgotten map[string]bool   // words that were removed on purpose
 	kept      map[string]bool   // words that were kept twice, in a copy
 	moved     map[string]string // where a file lay before this round, by the path that it has now
-	told      []string          // what was done, for failures
+	told      []string          // what was done, for messages of failures
 }
 
 // word makes a word that occurs nowhere else.
@@ -65,7 +66,7 @@ func (b *bench) name() string {
 	return fmt.Sprintf("name%d", b.n)
 }
 
-// paragraph is some Markdown with one word in it.
+// paragraph returns a Markdown block with a new word in it.
 func (b *bench) paragraph() string {
 	w := b.word()
 	b.words[w] = true
@@ -77,7 +78,7 @@ func (b *bench) paragraph() string {
 	return fmt.Sprintf(shapes[b.r.IntN(len(shapes))], w)
 }
 
-// link is a paragraph with a link to a page.
+// link returns a paragraph with links to a page.
 func (b *bench) link(to string) string {
 	w := b.word()
 	b.words[w] = true
@@ -86,7 +87,7 @@ func (b *bench) link(to string) string {
 
 var benchNames = []string{"Alpha", "beta", "Beta 2", "数据 笔记", "é" + "clair", "e\u0301tude", "CON", "a.b", "very " + strings.Repeat("long ", 20), "x#y", "100%", "q (1)"}
 
-// text is a new file.
+// text returns the text of a new file. Some of its paragraphs link to one of pages.
 func (b *bench) text(pages []string) string {
 	var parts []string
 	if b.r.IntN(3) == 0 {
@@ -114,7 +115,7 @@ func (b *bench) text(pages []string) string {
 	return text
 }
 
-// pages are the files of the folder that hold pages.
+// pages returns the Markdown files of the folder.
 func (b *bench) pages() (list []string) {
 	_ = filepath.WalkDir(b.dir, func(at string, d fs.DirEntry, err error) error {
 		if rel, _ := filepath.Rel(b.dir, at); err == nil && !d.IsDir() && strings.HasSuffix(at, ".md") {
@@ -138,7 +139,7 @@ func (b *bench) write(name, text string) {
 	}
 }
 
-// save writes a file as editors do: in place, or as another file that takes its name.
+// save writes a file as editors do: in place, or as a new file that replaces it.
 func (b *bench) save(name, text string) {
 	b.t.Helper()
 	if b.r.IntN(2) == 0 {
@@ -152,7 +153,7 @@ func (b *bench) save(name, text string) {
 	}
 }
 
-// wordsOf are the words in a text.
+// wordsOf returns the words in a text that word made.
 func wordsOf(text string) (list []string) {
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z') }) {
 		if at := strings.Index(part, "word"); at >= 0 && strings.HasSuffix(part, "x") {
@@ -162,7 +163,7 @@ func wordsOf(text string) (list []string) {
 	return list
 }
 
-// forget takes words off that were removed on purpose.
+// forget marks the words of a text as removed on purpose.
 func (b *bench) forget(text string) {
 	for _, w := range wordsOf(text) {
 		delete(b.words, w)
@@ -170,7 +171,7 @@ func (b *bench) forget(text string) {
 	}
 }
 
-// remember adds the words of a text that is there once more.
+// remember marks the words of a text as present again.
 func (b *bench) remember(text string) {
 	for _, w := range wordsOf(text) {
 		b.words[w] = true
@@ -324,7 +325,7 @@ func (b *bench) editNotebook(touched map[string]bool) {
 			blocks := markup.Parse(text)
 			if n := len(d.Root.Children); n > 0 && blocks[0].Kind == tree.List && d.Root.Children[n-1].Kind == tree.List {
 				b.forget(text)
-				return nil // Markdown takes them for one: those before it are written again, in other lines
+				return nil // Markdown joins both lists, so that the sync writes the first one again, in other lines
 			}
 			vaultedit.Put(tx, d.Root, len(d.Root.Children), tx.Identify(blocks))
 			b.say("append to document %s", d.HPath())
@@ -332,7 +333,7 @@ func (b *bench) editNotebook(touched map[string]bool) {
 			i := b.r.IntN(len(d.Root.Children))
 			old := d.Root.Children[i]
 			if len(wordsOf(markup.Markdown(old))) == 0 {
-				return nil // the judge could not tell that it was meant
+				return nil // judge recognises intended removals by their words
 			}
 			b.forget(markup.Markdown(old))
 			vaultedit.Put(tx, d.Root, i, tx.Identify(markup.Parse(b.paragraph())))
@@ -396,7 +397,7 @@ func (b *bench) have() map[string]bool {
 	return found
 }
 
-// editBoth changes a file and its document, which the last sync has left equal.
+// editBoth changes a file and its document, which were equal after the last sync.
 func (b *bench) editBoth(files, docs map[string]bool) {
 	var row workspace.Imported
 	err := b.w.Update(b.t.Context(), func(tx *workspace.Tx) error {
@@ -427,8 +428,8 @@ func (b *bench) editBoth(files, docs map[string]bool) {
 	b.say("both sides of %s", row.Path)
 }
 
-// TestSyncRandomEdits edits a folder and its notebook at random, kills syncs in the middle, and has nothing get lost,
-// nothing change that nobody changed, and the third sync be idle.
+// TestSyncRandomEdits edits a folder and its notebook at random and ends some syncs in the middle. Nothing may get lost, nothing
+// may change that nobody changed, and the third sync after the edits must be idle.
 func TestSyncRandomEdits(t *testing.T) {
 	t.Parallel()
 	seed := *seedFlag
@@ -507,7 +508,7 @@ func kept(r folder.SyncReport) (paths []string) {
 	return paths
 }
 
-// newBench makes the folder that a test begins with, and an empty vault.
+// newBench returns the folder that a test begins with, and an empty vault.
 func newBench(t *testing.T, seed uint64) *bench {
 	t.Helper()
 	dir := t.TempDir()
@@ -537,7 +538,7 @@ func newBench(t *testing.T, seed uint64) *bench {
 	return b
 }
 
-// stop ends a sync where it asks whether it should go on.
+// stop begins a sync and cancels its context when it reports progress.
 func (b *bench) stop(o folder.SyncOptions) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	defer cancel()
@@ -553,7 +554,8 @@ func (b *bench) stop(o folder.SyncOptions) {
 	b.say("stopped")
 }
 
-// becomesIdle syncs once more, and has the third sync find nothing to do: it writes no byte on either side.
+// becomesIdle syncs twice. The second of these, which is the third since the edits, must find nothing to do and write nothing
+// on either side.
 func (b *bench) becomesIdle(o folder.SyncOptions) {
 	b.t.Helper()
 	synced(b.t, b.w, b.dir, o)
@@ -572,7 +574,7 @@ func (b *bench) becomesIdle(o folder.SyncOptions) {
 
 func (b *bench) last() string { return strings.Join(b.told[max(0, len(b.told)-120):], "\n") }
 
-// filesOf are the files of documents, as the last sync has left them.
+// filesOf returns the paths of the files of documents after the last sync.
 func (b *bench) filesOf(docs map[string]bool) map[string]bool {
 	found := map[string]bool{}
 	err := b.w.View(b.t.Context(), func(tx *workspace.Tx) error {
@@ -591,7 +593,7 @@ func (b *bench) filesOf(docs map[string]bool) map[string]bool {
 	return found
 }
 
-// someOf are some of the first pages.
+// someOf returns the paths of up to three of the first n pages.
 func (b *bench) someOf(n int) (list []string) {
 	for range min(n, 3) {
 		i := b.r.IntN(n)

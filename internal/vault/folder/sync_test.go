@@ -28,7 +28,7 @@ func synced(t testing.TB, w *workspace.Workspace, dir string, o folder.SyncOptio
 	return r
 }
 
-// stamps are the times of change and the texts of all files of a folder.
+// stamps returns the times of change and the texts of all files of a folder.
 func stamps(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -42,7 +42,8 @@ func stamps(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// idle syncs until nothing is left to do, which the third sync has to find, and fails if that changed anything.
+// idle syncs up to two more times, until a sync finds nothing to do. It fails if these syncs changed files or notes, or if none
+// was idle.
 func idle(t testing.TB, w *workspace.Workspace, dir string) {
 	t.Helper()
 	before, texts := whole(t, w), stamps(t, dir)
@@ -60,7 +61,7 @@ func idle(t testing.TB, w *workspace.Workspace, dir string) {
 	t.Errorf("the third sync is not idle: %v", states(synced(t, w, dir, folder.SyncOptions{}).Report))
 }
 
-// setText replaces the text of the block of a document that contains a word.
+// setText replaces the text of the first block of a document that contains a word.
 func setText(t testing.TB, w *workspace.Workspace, name, word, text string) {
 	t.Helper()
 	edit(t, w, name, func(tx *workspace.Tx, d *tree.Document) {

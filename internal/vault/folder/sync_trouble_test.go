@@ -18,7 +18,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// A folder that is empty all at once, as that of a drive that is gone, takes no note along.
+// The folder is suddenly empty, as when its drive was removed. The sync must not remove the notes.
 func TestSyncFolderGone(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"A.md": "one\n", "sub/B.md": "two\n"}.write(t), newVault(t)
@@ -49,7 +49,7 @@ func TestSyncFolderGone(t *testing.T) {
 	}
 }
 
-// The folder goes away while a sync reads it.
+// All files disappear while a sync reads the folder. No note may become empty or be removed.
 func TestSyncFolderGoesAway(t *testing.T) {
 	t.Parallel()
 	all := files{}
@@ -97,7 +97,7 @@ func TestSyncFolderGoesAway(t *testing.T) {
 	}
 }
 
-// What is there and cannot be read is not gone: its note stays, and no other file takes its place.
+// A file that exists but cannot be read does not count as removed: its note stays, and the sync writes no other file for it.
 func TestSyncUnreadable(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"A.md": "one\n", "B.md": "two\n", "C.md": "three\n", "D.md": "four\n"}.write(t), newVault(t)
@@ -136,7 +136,7 @@ func TestSyncUnreadable(t *testing.T) {
 	}
 }
 
-// Names that not every system can have.
+// Files have names, and notes have titles, that some operating systems cannot use as names of files.
 func TestSyncNames(t *testing.T) {
 	t.Parallel()
 	dir, w := files{"Case.md": "one\n", "case.md": "two\n", "a:b.md": "three\n", "what?.md": "four\n", "CON.md": "five\n"}.write(t), newVault(t)
@@ -235,7 +235,8 @@ func TestSyncWhileWritten(t *testing.T) {
 	}
 }
 
-// A folder that may not be written: the notes take what it says, and the error names the file and why.
+// The folder is read-only: changes in it reach the notes, and a change in the notes becomes a problem that names the file and
+// the reason.
 func TestSyncReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := mounted(t, "size=8m")
@@ -268,7 +269,7 @@ func TestSyncReadOnly(t *testing.T) {
 	}
 }
 
-// A full disk: files are as they were or whole, and once there is room the sync goes on.
+// The disk is full: each file has its old or its complete new text, and the sync goes on once there is room.
 func TestSyncFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := mounted(t, "size=400k")

@@ -15,7 +15,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// families are the handlers that the recordings of the history need.
+// families returns the routes that the recordings of the history call.
 func families(t testing.TB) *api.Mux {
 	t.Helper()
 	ws, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})

@@ -13,12 +13,12 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// rich is a document with everything that a .sy file must not lose.
+// rich is Markdown with every construct that a .sy file must not lose.
 const rich = "# Title 标题\n\na **bold** [link](https://a.example) `code` ((20990101000000-zzzzzzz 'ref'))\n\n" +
 	"- one\n  - two\n- three\n\n1. first\n2. second\n\n- [ ] open\n- [x] done\n\n> quote\n\n```go\nfunc f() {}\n```\n\n" +
 	"| a | b |\n| - | - |\n| 1 | 2 |\n\n$$\nx^2\n$$\n\n---\n\nlast 最后"
 
-// copies are the paths of the copies of a document, the newest first.
+// copies returns the paths of the copies of a document in the history, the newest first.
 func (w *fixture) copies(doc string) (paths []string) {
 	w.T.Helper()
 	q := fmt.Sprintf(`"query":%q,"type":3,"op":"all","notebook":"%%"`, doc)
@@ -63,7 +63,7 @@ func TestRollbackRestoresBytes(t *testing.T) {
 	if after := w.sy(doc); after != before {
 		t.Errorf("brought back\n%s\nwant\n%s", after, before)
 	}
-	// Danger 2 of the kernel: once more, to what is there already.
+	// A second rollback to the same copy changes nothing.
 	if got := w.rollback(paths[0]); got.Get("code").Int() != 0 || w.sy(doc) != before {
 		t.Errorf("%s\n%s", got.Raw, w.sy(doc))
 	}
@@ -127,14 +127,15 @@ func TestRollbackRefuses(t *testing.T) {
 			t.Errorf("%s: %s", p, got.Raw)
 		}
 	}
-	// Into no notebook, or one that is closed, nothing comes back.
+	// A document cannot be brought back into a notebook that does not exist.
 	w.Update(func(tx *workspace.Tx) { edit.Remove(tx, tx.Document(doc)) })
 	if got := w.ask("history/rollbackDocHistory", `{"notebook":%q,"historyPath":%q}`, nowhere, path); got.Get("code").Int() != -1 {
 		t.Errorf("%s", got.Raw)
 	}
 }
 
-// TestRollbackOfABlockThatMovedAway: a block is never in two documents.
+// TestRollbackOfABlockThatMovedAway rolls a document back to a copy with a block that is in another document since. The block
+// gets a new id, because no block may be in two documents.
 func TestRollbackOfABlockThatMovedAway(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
@@ -180,7 +181,8 @@ func TestSearchHistory(t *testing.T) {
 	}
 }
 
-// TestDocumentsKeepTheirPast: a change keeps what was before, every ten minutes at most, and old copies go.
+// TestDocumentsKeepTheirPast checks that a change saves a copy of the state before, at most every ten minutes, and removes old
+// copies.
 func TestDocumentsKeepTheirPast(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

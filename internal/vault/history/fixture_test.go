@@ -18,7 +18,7 @@ import (
 
 const nowhere = "20990101000000-zzzzzzz"
 
-// fixture is a workspace with one notebook that only the endpoints of the history reach.
+// fixture is a workspace with one notebook and the routes of this package only.
 type fixture struct {
 	*vaulttest.Vault
 	nb string
@@ -54,7 +54,7 @@ func (w *fixture) write(doc, text string) {
 	})
 }
 
-// sy is a document as the file it would be, "" without one.
+// sy returns a document as a .sy file, or "" if it does not exist.
 func (w *fixture) sy(doc string) (data string) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {
@@ -77,7 +77,7 @@ func (w *fixture) ask(endpoint, format string, args ...any) gjson.Result {
 	return gjson.ParseBytes(rec.Body.Bytes())
 }
 
-// must is the data of an answer of code 0.
+// must calls an endpoint, whose answer must have code 0, and returns the data.
 func (w *fixture) must(endpoint, format string, args ...any) gjson.Result {
 	w.T.Helper()
 	got := w.ask(endpoint, format, args...)
@@ -87,7 +87,7 @@ func (w *fixture) must(endpoint, format string, args ...any) gjson.Result {
 	return got.Get("data")
 }
 
-// count is how many rows a query of ours answers.
+// count returns the number of rows in from, which is a table with or without a condition.
 func (w *fixture) count(from string, args ...any) (n int64) {
 	w.T.Helper()
 	w.Update(func(tx *workspace.Tx) {

@@ -24,7 +24,8 @@ func (w *fixture) diff(left, right string) gjson.Result {
 	return w.must("repo/diffRepoSnapshots", `{"left":%q,"right":%q}`, left, right)
 }
 
-// titles returns the titles of the documents and files in a list of a comparison, without what follows from the tree.
+// titles returns the titles of the documents and files in a list of a comparison. It leaves out sort.json, which changes with the
+// documents.
 func titles(list gjson.Result) []string {
 	found := []string{}
 	for _, f := range list.Array() {
@@ -53,7 +54,8 @@ func TestSnapshotsNeedAKey(t *testing.T) {
 	}
 }
 
-// TestSnapshotStoresWhatChanged: nothing for an unchanged workspace, and what has changed for another.
+// TestSnapshotStoresWhatChanged checks that a snapshot of an unchanged workspace stores nothing, and that otherwise only changed
+// files are stored.
 func TestSnapshotStoresWhatChanged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

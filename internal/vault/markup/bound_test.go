@@ -9,7 +9,7 @@ import (
 	"collie/test/await"
 )
 
-// What would take lute the square of its length comes back as text, at once.
+// TestDeepDOMAndManyMarksAreBounded parses texts for which lute would take quadratic time. They become plain text, quickly.
 func TestDeepDOMAndManyMarksAreBounded(t *testing.T) {
 	t.Parallel()
 	start := time.Now()

@@ -8,7 +8,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// Lute loses these unless it sees something else in their stead.
+// TestTextThatLuteLoses parses texts that lute loses parts of, unless the package replaces these parts by stand-ins.
 func TestTextThatLuteLoses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

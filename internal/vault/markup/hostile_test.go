@@ -13,7 +13,7 @@ import (
 	"collie/test/await"
 )
 
-// hostileTexts are built to make a parser recurse deep or look at everything again for each character.
+// hostileTexts returns texts that make parsers recurse deeply or scan everything again for each character.
 func hostileTexts() map[string]string {
 	r := strings.Repeat
 	var list strings.Builder
@@ -33,7 +33,7 @@ func hostileTexts() map[string]string {
 	}
 }
 
-// TestHostileText checks that no text takes long or is lost. The bound is a multiple of what slow machines need.
+// TestHostileText checks that no text takes long or is lost. The limit is a multiple of the time that slow machines need.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Sorted(maps.Keys(hostileTexts())) {

@@ -69,7 +69,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestWriteInvertsSpans checks that a span written again is what it was read from.
+// TestWriteInvertsSpans checks that a text with a single mark becomes one span with the same Markdown.
 func TestWriteInvertsSpans(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -95,7 +95,7 @@ func TestCallout(t *testing.T) {
 	}
 }
 
-// TestBackslashInTag: a block that is written as the editor has it keeps its tags whole.
+// TestBackslashInTag checks that tags with backslashes survive the way through the DOM of the editor.
 func TestBackslashInTag(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{`#back\slash#`, `#中\文# #a b\c#`} {

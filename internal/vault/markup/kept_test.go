@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// TestJoinedMarksInTheEditor writes marks that follow each other without a gap as the editor's form, and reads that.
+// TestJoinedMarksInTheEditor writes marks that follow each other without a gap as the DOM of the editor, and reads it back.
 func TestJoinedMarksInTheEditor(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -31,7 +31,7 @@ func TestJoinedMarksInTheEditor(t *testing.T) {
 	}
 }
 
-// sy is a .sy file with the given blocks.
+// sy returns a .sy file with the given blocks, in JSON.
 func sy(blocks string) []byte {
 	return []byte(`{"ID":"20240101000000-rootdoc","Spec":"2","Type":"NodeDocument","Properties":{"id":"20240101000000-rootdoc","title":"T"},"Children":[` + blocks + `]}`)
 }
@@ -40,8 +40,8 @@ func textOf(content string) string {
 	return fmt.Sprintf(`{"Type":"NodeParagraph","Children":[%s]}`, content)
 }
 
-// TestTextOfMarksStays reads text marks whose text holds signs of marks, which are escaped only where they would be
-// some.
+// TestTextOfMarksStays reads text marks whose text contains characters of Markdown marks. These are escaped only where they would
+// act as marks.
 func TestTextOfMarksStays(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
@@ -62,7 +62,7 @@ func TestTextOfMarksStays(t *testing.T) {
 	}
 }
 
-// TestKindOfCallout keeps kinds with blanks in them, in Markdown, in files and in the editor's form.
+// TestKindOfCallout checks that kinds of callouts may contain spaces, in Markdown, in .sy files and in the DOM of the editor.
 func TestKindOfCallout(t *testing.T) {
 	t.Parallel()
 	for text, kind := range map[string]string{
@@ -85,7 +85,8 @@ func TestKindOfCallout(t *testing.T) {
 	}
 }
 
-// TestAlteredBlocksAreTold reads what no note can hold: what is in it stays as far as it can, and each is told.
+// TestAlteredBlocksAreTold reads .sy files with blocks that the vault cannot hold. Their text is kept, and each altered block is
+// reported.
 func TestAlteredBlocksAreTold(t *testing.T) {
 	t.Parallel()
 	const deep = 210

@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// TestPieces: a text that is read in pieces gives the blocks that it gives as a whole.
+// TestPieces checks that a text gives the same blocks whether it is parsed as a whole or in the pieces of splitMarkdown.
 func TestPieces(t *testing.T) {
 	t.Parallel()
 	samples := []string{

@@ -18,7 +18,7 @@ var sameBlocks = cmp.Options{
 	cmpopts.IgnoreFields(tree.Block{}, "Parent", "Doc", "Stored"), cmpopts.EquateEmpty(),
 }
 
-// identify gives every block an id, as the vault does with what it stores.
+// identify puts blocks in a document and gives each an id, as the vault does when it stores them.
 func identify(blocks []*tree.Block) *tree.Block {
 	root := &tree.Block{Kind: tree.Doc, ID: "20240101000000-rootdoc", Attrs: map[string]string{
 		"id": "20240101000000-rootdoc", "title": "T", "type": "doc",
@@ -45,6 +45,7 @@ func pad(n int) string {
 	return string(digits)
 }
 
+// fragments are pieces of Markdown that tests join to texts, valid or not.
 var fragments = []string{
 	"text", " ", "\n", "\n\n", "**b**", "*i*", "__u__", "_e_", "`c`", "``c`d``", "~~s~~", "==m==", "x^2^", "H~2~O", "#tag#", "#",
 	"[a](b)", "[a\\]b](c \"t\")", "![i](u.png)", "![i](a b.png \"t\"){: style=\"width: 3px\"}", "((20240101000000-abcdefg 'd'))",
@@ -67,6 +68,7 @@ func words(text string) string {
 	}, text)
 }
 
+// inlines are pieces of inline Markdown of which document makes lines.
 var inlines = []string{
 	"text", "two words", "**b**", "*i*", "__u__", "`c`", "``c`d``", "~~s~~", "==m==", "x^2^", "H~2~O", "#tag#", "C#", "[a](b)", "[a\\]b](c \"t\")",
 	"![i](u.png)", "![i](a b.png \"t\"){: style=\"width: 3px\"}", "((20240101000000-abcdefg 'd'))", "((20240101000000-abcdefg \"s\"))", "$x<y$",
@@ -76,7 +78,7 @@ var inlines = []string{
 	"<span data-type=\"inline-memo\" data-inline-memo-content=\"m\">w</span>", "**（括）**", "~a~", "a ** b", "`", "[x", "![", "((", "((a))", "<<a>>",
 }
 
-// document draws Markdown of blocks as people write them.
+// document draws Markdown with blocks of all kinds, nested up to depth.
 func document(rt *rapid.T, depth int) string {
 	var parts []string
 	kinds := []string{"p", "p", "h", "c", "m", "t", "tb", "html", "embed", "av", "iframe"}
@@ -164,7 +166,7 @@ func TestDOMRoundTrip(t *testing.T) {
 		text := document(rt, 2)
 		first := identify(markup.Parse(text))
 		if strings.Contains(text, "#") {
-			return // the editor cuts what follows a tag off from it
+			return // in the editor's DOM a tag is separated from the text behind it
 		}
 		if strings.Contains(text, "****") {
 			return // where one emphasis ends and the next begins may be read in more than one way
@@ -227,7 +229,7 @@ func TestParseLosesNothing(t *testing.T) {
 	})
 }
 
-// shown is what a reader sees of blocks: their kinds, ids and texts, blanks aside.
+// shown returns the kind, id and text of each block, without blanks.
 func shown(blocks []*tree.Block) []string {
 	var found []string
 	for _, top := range blocks {

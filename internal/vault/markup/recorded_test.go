@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// recorded decodes the data of the first answer of a scenario to a request, and the request itself.
+// recorded decodes row seq of a recorded scenario: the body of the request into request, and the data of the answer into data.
 func recorded(t *testing.T, scenario string, seq int, request, data any) {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
@@ -40,7 +40,7 @@ type kramdown struct {
 	Kramdown string `json:"kramdown"`
 }
 
-// richDocument is the recorded document of all kinds of blocks.
+// richDocument returns the recorded document with all kinds of blocks, and its kramdown in normal form.
 func richDocument(t *testing.T) (root *tree.Block, text string) {
 	t.Helper()
 	var answer kramdown
@@ -54,14 +54,14 @@ func richDocument(t *testing.T) (root *tree.Block, text string) {
 
 var lists = regexp.MustCompile(`\{:(?: [\w-]+="[^"]*")+\}`)
 
-// normal takes out of kramdown what comes in any order, and the zero-width spaces beside marks.
+// normal sorts the attribute lists in kramdown, whose order may vary, and removes zero-width spaces.
 func normal(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\u200b", ""))
 	return lists.ReplaceAllStringFunc(text, func(list string) string { return tree.IAL(tree.ParseIAL(list)) })
 }
 
-// withTags writes with tags what the kernel, but not the vault, reads as raised and lowered text, and an emoji as
-// itself.
+// withTags replaces marks that the kernel reads and the vault does not: superscript and subscript become tags, and the name of an
+// emoji becomes the emoji.
 var withTags = strings.NewReplacer("H~2~O", "H<sub>2</sub>O", "x^2^", "x<sup>2</sup>", ":smile:", "😄")
 
 func TestParseAsRecorded(t *testing.T) {
@@ -100,7 +100,7 @@ func TestDOMAsRecorded(t *testing.T) {
 	root, _ := richDocument(t)
 	var answer struct{ Content string }
 	recorded(t, "blocks_rich", 8, &struct{}{}, &answer)
-	place := regexp.MustCompile(` data-node-index="\d+"`) // getDoc counts from 0
+	place := regexp.MustCompile(` data-node-index="\d+"`) // getDoc counts blocks from 0
 	lines := func(dom string) []string {
 		return strings.SplitAfter(place.ReplaceAllString(dom, ""), ">")
 	}
@@ -128,7 +128,7 @@ func TestSpinAsRecorded(t *testing.T) {
 	}
 }
 
-// TestFilesStayTheSame reads files the kernel wrote and expects to write them byte by byte.
+// TestFilesStayTheSame reads .sy files of a kernel and checks that they are written with the same bytes.
 func TestFilesStayTheSame(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.sy")

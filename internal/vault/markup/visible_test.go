@@ -11,7 +11,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
-// splitMarkdown are texts in Markdown dialects other than lute's.
+// splitMarkdown are pieces of text that Markdown dialects read in different ways.
 var splitMarkdown = []string{
 	"2^10", "3~5", "[^1]", "^x^", "~y~", "~~s~~", "==m==", "#tag", "#tag#", "C#", "((ref))", "((a b))", "{{embed}}", "{: x}", "{:?}", "{x}",
 	"<kbd>K</kbd>", "<u>u</u>", "<sup>2</sup>", ":smile:", "12:30:45", "$5", "$6.50", "$x+y$", "$$z$$", "||", "%%", "%%%", "`a|b`", "`<a:b<c>>`", "`((x))`",
@@ -23,11 +23,11 @@ var splitMarkdown = []string{
 // starts are beginnings of lines.
 var starts = []string{"", "", "", "# ", "- ", "* ", "+ ", "1. ", "7. ", "a) ", "- [ ] ", "- [x] ", "> ", "> > ", "  ", "    ", "\t", "[^1]: ", "[x]: ", "```js x\n", "~~~\n", "- 5. ", "- - ", "| a | b |\n|---|---|\n| ", "<div>", "---\n", ": "}
 
-// notVisible are tags that are marks, and a fence.
+// notVisible removes tags that are read as marks, and a fence.
 var notVisible = strings.NewReplacer("<kbd>", "", "</kbd>", "", "<u>", "", "</u>", "", "<sup>", "", "</sup>", "", "~~~", "")
 
-// visible are the letters, numbers and signs of a text that no mark is made of. Lute writes some marks in another way,
-// and numbers lists anew.
+// visible returns the letters of a text, and the other characters that no mark is made of. Digits are left out, because lute
+// numbers lists anew.
 func visible(text string) string {
 	text = notVisible.Replace(text)
 	if strings.Contains(text, "#") { // a tag may hold a formula, which is then an element
@@ -52,8 +52,8 @@ func foreignText(rt *rapid.T) string {
 	return out.String()
 }
 
-// TestForeignTextKeepsWhatIsVisible writes text of such pieces and reads it: no character that can be seen is gone, and
-// what was read is written as the same.
+// TestForeignTextKeepsWhatIsVisible parses random text of these pieces. No visible character may be lost, and the blocks must
+// stay the same when they are written and read once more.
 func TestForeignTextKeepsWhatIsVisible(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

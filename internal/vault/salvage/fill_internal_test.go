@@ -10,8 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// Damage may give the root of a document the number of another document, or the id of a notebook: each is a document
-// of its own then, and the rest is written all the same.
+// Damage may give the root of a document the number of another document, or the id of a notebook. Each root becomes a document
+// of its own then, and no text is lost.
 func TestDocumentsThatClaimOneID(t *testing.T) {
 	t.Parallel()
 	const box, other, page = "20240101000000-aaaaaaa", "20240101000000-bbbbbbb", "20240101000001-ccccccc"
@@ -50,7 +50,7 @@ func TestDocumentsThatClaimOneID(t *testing.T) {
 	}
 }
 
-// Documents that lie below each other are written, and the one that is taken out of the circle is named.
+// Documents that lie below each other, in a circle, are written too, and the report names the one that was moved to the top.
 func TestDocumentsBelowEachOther(t *testing.T) {
 	t.Parallel()
 	const box = "20240101000000-aaaaaaa"

@@ -30,12 +30,12 @@ func open(t testing.TB, path string) *workspace.Workspace {
 	return w
 }
 
-// word is the one of a paragraph that no other has.
+// word returns the word that only paragraph i of document doc contains.
 func word(doc, i int) string { return fmt.Sprintf("w%dx%dy", doc, i) }
 
 const documents, paragraphs = 30, 40
 
-// sample is the file of a vault with notes of all kinds.
+// sample returns the file of a vault with a tree of documents and a file.
 func sample(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "vault.db")
@@ -72,7 +72,7 @@ func sample(t testing.TB) []byte {
 	return data
 }
 
-// salvaged returns how many of the words are recovered from a file, and what is reported missing.
+// salvaged returns how many of the words of sample are recovered from a file, and what is reported as missing.
 func salvaged(t testing.TB, data []byte) (words int, lost []salvage.Lost) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "damaged.db")
@@ -129,7 +129,7 @@ func TestDamagedFiles(t *testing.T) {
 	page := func(data []byte, n int) []byte { return data[n*pageSize : (n+1)*pageSize] }
 	for name, tt := range map[string]struct {
 		damage func(data []byte) []byte
-		most   float64 // the part of the words that may be missing
+		most   float64 // the share of the words that may be missing
 	}{
 		"a byte": {func(d []byte) []byte { d[random.IntN(len(d))] ^= 0xff; return d }, 0.1},
 		"bytes": {func(d []byte) []byte {
@@ -193,7 +193,7 @@ func TestDamagedFiles(t *testing.T) {
 			if words < int(float64(all)*(1-tt.most)) {
 				t.Errorf("%s: %d words of %d; %.3v", name, words, all, lost)
 			}
-			// A bit within a word makes another word of the same length: nothing tells that it was changed.
+			// Changed bits within a word only make another word, which nothing can detect.
 			if words < all && words > 0 && len(lost) == 0 && !strings.Contains(name, "byte") {
 				t.Errorf("%s: %d words of %d are there, and nothing is said to be missing", name, words, all)
 			}
@@ -201,7 +201,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestPagesThatLeadToThemselves: damage may make the pages of a table a circle, which is gone round once.
+// TestPagesThatLeadToThemselves reads a page whose cells all lead to itself, as damage may make it. Each page is read once.
 func TestPagesThatLeadToThemselves(t *testing.T) {
 	t.Parallel()
 	const header, cell, cells = 100, 3000, 1000
@@ -222,7 +222,7 @@ func TestPagesThatLeadToThemselves(t *testing.T) {
 	}
 }
 
-// TestLog finds what is in the log beside the file, and not in it yet.
+// TestLog checks that text is found that is only in the write-ahead log so far, not in the file.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

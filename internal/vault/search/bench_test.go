@@ -13,10 +13,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// The generated vault of the benchmark.
+// Size of the generated vault of the benchmark.
 const (
 	benchDocuments = 1000
-	benchBlocks    = 100 // a document
+	benchBlocks    = 100 // in each document, its own block included
 )
 
 var benchWords = strings.Fields(`the quick brown fox apple banana carrot server client gateway kernel block document notebook
@@ -58,8 +58,8 @@ func fill(b *testing.B, v *vault) {
 	}
 }
 
-// BenchmarkFullText searches 100,000 blocks and reports the median of each kind of word. The bar is 20 ms over what
-// people search.
+// BenchmarkFullText searches 100,000 blocks and reports the median time for each kind of query. The goal is 20 ms for queries
+// that people make.
 func BenchmarkFullText(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it fills a vault of 100,000 blocks")

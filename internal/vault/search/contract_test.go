@@ -18,11 +18,11 @@ import (
 	"collie/test/await"
 )
 
-// joins are the families that the scenarios need.
+// joins register the endpoints that the scenarios call.
 var joins = []func(*api.Mux){system.Register, document.Register, block.Register, search.Register}
 
-// TestMeetsRecordings replays what was recorded of searches. Time goes by as it did then: hits are in the order of the
-// seconds they were written in.
+// TestMeetsRecordings replays recorded searches. Each document is created in another second of a fake clock, because hits are
+// ordered by the second in which they were written.
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
 	mux := api.New(nil, nil)
@@ -55,7 +55,7 @@ func TestMeetsRecordings(t *testing.T) {
 		},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		await.Sleep(24 * time.Hour) // the year 2000 in every time zone
+		await.Sleep(24 * time.Hour) // the fake clock begins in 2000 in UTC; a day later it is 2000 in every time zone
 		kerneltest.TestHandler(t, contract, func(t testing.TB) http.Handler {
 			w, err := workspace.Open(t.Context(), filepath.Join(t.TempDir(), "notes.db"), workspace.Options{})
 			if err != nil {

@@ -17,7 +17,7 @@ import (
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // no second ends between blocks: hits go by when they were written
+	synctest.Test(t, func(t *testing.T) { // one second for all blocks, because hits are ordered by it
 		v := newVault(t)
 		v.document("Fruit", "苹果派配方\n\n青苹果\n\n苹\n\nan Apple a day\n\nApple pie, APPLE juice\n\nGrün ÄPFEL\n\nI/O\n\n100% sure_thing\n\nsay \"quoted\" 'x'")
 		for query, want := range map[string][]string{
@@ -46,7 +46,7 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestSameText: words that stand in different texts of a block are not together.
+// TestSameText checks that all words of a query must occur in the same text of a block, such as its name or its content.
 func TestSameText(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -65,7 +65,7 @@ func TestSameText(t *testing.T) {
 	}
 }
 
-// TestWordsFindWhatAScanFinds holds the index to account against reading every text.
+// TestWordsFindWhatAScanFinds compares the number of hits of random queries with a scan of all texts.
 func TestWordsFindWhatAScanFinds(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -215,7 +215,7 @@ func TestScope(t *testing.T) {
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // no second ends between blocks: hits go by when they were written
+	synctest.Test(t, func(t *testing.T) { // one second for all blocks, because hits are ordered by it
 		v := newVault(t)
 		v.document("Doc", "apple pie\n\napple tart 苹果\n\n苹果酱 jam\n\nNEEDLE-42\n\nNEEDLE-x")
 		for _, tt := range []struct {

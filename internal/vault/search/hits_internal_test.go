@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFirstHits compares the hits that are kept with the first ones after sorting all, for every order of sorting and
-// of arrival.
+// TestFirstHits compares the hits that a hitCollector keeps with the first ones of all hits after sorting. It tries every order
+// of results, and hits that arrive sorted, reversed or at random.
 func TestFirstHits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -45,9 +45,8 @@ func TestFirstHits(t *testing.T) {
 	}
 }
 
-// TestFirstHitsAskLittle bounds how often two hits are compared, and how many objects that takes, where each hit is
-// better than all before, as new notes are: a search for a frequent word asks that of every third block. It does not
-// run beside other tests, whose objects would count.
+// TestFirstHitsAskLittle limits the comparisons and allocations for hits of which each is better than all before, as in a search
+// for a frequent word that lists new notes first. It does not run in parallel, because allocations of other tests would count.
 func TestFirstHitsAskLittle(t *testing.T) { //nolint:paralleltest // see above
 	const found = 33000
 	asked, compare := 0, comparisonFor(orderKind)

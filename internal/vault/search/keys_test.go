@@ -16,8 +16,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestSearchesSeeEveryWrite writes at random through two handles on one file, and compares each search, repeated ones
-// too, with the table of blocks.
+// TestSearchesSeeEveryWrite writes at random through two handles on one file, and compares searches through both with the table
+// of blocks. The same search is repeated, so that cached results must follow each write.
 func TestSearchesSeeEveryWrite(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3) {
@@ -49,7 +49,7 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 				}
 				for i, v := range handles {
 					if r.IntN(3) == 0 {
-						continue // its keys grow older
+						continue // without a search the cached keys of this handle become older
 					}
 					for order, clause := range map[int]string{0: "sort, updated DESC, n", 3: "updated, n", 4: "updated DESC, n", 9: "n"} {
 						if diff := cmp.Diff(inTable(v, clause), found(v, order)); diff != "" {
@@ -62,7 +62,7 @@ func TestSearchesSeeEveryWrite(t *testing.T) {
 	}
 }
 
-// found are the hits of a search, all on a page.
+// found returns the ids of the hits of a search for "word", all on one page.
 func found(v *vaulttest.Vault, order int) []string {
 	ids := []string{}
 	answer := v.Ask("/api/search/fullTextSearchBlock", object{"query": "word", "orderBy": order, "pageSize": 4096})
@@ -75,7 +75,7 @@ func found(v *vaulttest.Vault, order int) []string {
 	return ids
 }
 
-// inTable are the blocks that a reader of all of them finds.
+// inTable returns the ids of the same blocks from a scan of the table of blocks.
 func inTable(v *vaulttest.Vault, order string) []string {
 	ids := []string{}
 	v.View(func(tx *workspace.Tx) {
@@ -115,7 +115,7 @@ func (s scribbler) change(tx *workspace.Tx) {
 	case what == 3:
 		d := docs[s.IntN(len(docs))]
 		if !d.Hidden() && len(tx.Below(d)) == 1 {
-			if box := tx.Notebooks()[s.IntN(len(tx.Notebooks()))]; box.Conf.Closed == d.Box.Conf.Closed { // nobody moves it there else
+			if box := tx.Notebooks()[s.IntN(len(tx.Notebooks()))]; box.Conf.Closed == d.Box.Conf.Closed { // no moves between open and closed ones
 				tx.MoveDocument(d, box, nil)
 			}
 		}

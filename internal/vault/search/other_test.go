@@ -96,7 +96,8 @@ func TestRefs(t *testing.T) {
 	}
 }
 
-// TestNothingIsOfferedToItself: of what may be referred to, the block that is to refer and its document are left out.
+// TestNothingIsOfferedToItself checks that the blocks offered as targets of a reference do not include the referring block and
+// its document.
 func TestNothingIsOfferedToItself(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

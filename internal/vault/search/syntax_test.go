@@ -19,7 +19,8 @@ var expressionTexts = []string{
 	"he said she", "测试 then 搜索", "x搜y", "h e l l o", "a1b2 c3", "AND the rest", `"quoted words" here`, "naïve café",
 }
 
-// TestExpressions: what a kernel answered to these over the same paragraphs, in the order they stand there.
+// TestExpressions compares searches by expressions with the answers of a kernel for the same paragraphs. Results are indexes in
+// expressionTexts.
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -58,14 +59,13 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// naive is an expression with a matcher that uses no index: it reports whether the texts of one block
-// match.
+// naive is an expression with a matcher that uses no index: it reports whether the texts of a block match.
 type naive struct {
 	text  string
 	match func(texts []string) bool
 }
 
-// generate makes an expression that is right, of words that stand in texts.
+// generate returns a random valid expression with some of words. Its matcher takes content, name and memo of a block.
 func generate(r *rand.Rand, words []string, depth int) naive {
 	word := func() (string, string) {
 		w := words[r.IntN(len(words))]
@@ -119,7 +119,7 @@ func generate(r *rand.Rand, words []string, depth int) naive {
 	return naive{left + " NOT " + right, func(texts []string) bool { return a.match(texts) && !b.match(texts) }}
 }
 
-// TestExpressionsFindWhatAScanFinds holds expressions to account against reading every text.
+// TestExpressionsFindWhatAScanFinds compares the number of hits of random expressions with a scan of all texts.
 func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -172,8 +172,8 @@ func TestExpressionsFindWhatAScanFinds(t *testing.T) {
 	}
 }
 
-// TestExpressionsThatAreNone: what SQLite takes for an expression is one here, and nothing else is. Texts of three
-// characters are found as SQLite finds them.
+// TestExpressionsThatAreNone searches by random expressions, most of them invalid, and compares the hits with those of the full
+// text table. The vault must accept the same expressions as SQLite.
 func TestExpressionsThatAreNone(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
@@ -208,7 +208,7 @@ func TestExpressionsThatAreNone(t *testing.T) {
 			accepted++
 		}
 		if strings.Contains(query, "NEAR (") || strings.Contains(query, "5") {
-			continue // SQLite counts its words of three characters, and a kernel single ones
+			continue // distances in NEAR are counted in trigrams by SQLite, and in characters by a kernel and the vault
 		}
 		if got != want.hits {
 			t.Errorf("%s: %d hits, SQLite finds %d (an expression: %t)", query, got, want.hits, want.right)

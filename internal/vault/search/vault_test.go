@@ -30,7 +30,7 @@ func (v *vault) document(title, markdown string) (id string, blocks []string) {
 
 type object = map[string]any
 
-// contents are the texts of the hits of a full text search, in their order.
+// contents returns the texts of the hits of a full text search, in their order. The members of more are added to the request.
 func (v *vault) contents(query string, more object) []string {
 	v.T.Helper()
 	body := object{"query": query}

@@ -27,8 +27,8 @@ func TestMeetsRecordings(t *testing.T) {
 	}, func(t testing.TB) http.Handler { return newMux(t) })
 }
 
-// TestConfigurationHasTheRecordedKeys holds the configuration to the keys of the recorded one. The vault has no secrets
-// and names no machine.
+// TestConfigurationHasTheRecordedKeys compares the keys of the configuration with those of a recorded one, and checks that
+// it holds no secrets and names no machine.
 func TestConfigurationHasTheRecordedKeys(t *testing.T) {
 	t.Parallel()
 	const path = "/api/system/getConf"
@@ -52,7 +52,7 @@ func TestConfigurationHasTheRecordedKeys(t *testing.T) {
 	t.Error("no recording of " + path)
 }
 
-// keys are the paths of all keys in an object.
+// keys returns the paths of all keys in an object, sorted. Each begins with above.
 func keys(above string, v gjson.Result) (paths []string) {
 	if !v.IsObject() {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"collie/internal/vault/template"
 )
 
-// TestMain reads times without a zone as the kernel did that was recorded, whose zone was UTC.
+// TestMain sets the local time zone to that of the recorded kernel, because templates read times without a zone as local.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	os.Exit(m.Run())
 }
 
-// recorded holds answers of a SiYuan 3.7.3 kernel to /api/template/renderSprig.
+// recorded is a template with the answer of a SiYuan 3.7.3 kernel to /api/template/renderSprig.
 type recorded struct {
 	Template string `json:"template"`
 	Result   string `json:"result"`
@@ -48,7 +48,7 @@ func recordings(t *testing.T) []recorded {
 	return out
 }
 
-// panics are errors that tell of the insides of a kernel; here they say something else.
+// panics matches recorded errors that show internals of the kernel. The vault must fail too, but may say something else.
 var panics = regexp.MustCompile(`nil pointer|reflect: call|index out of range \[`)
 
 func TestKernel(t *testing.T) {
@@ -70,21 +70,21 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// differing is where the vault answers something else, on purpose.
+// differing holds the answers of the vault that differ from the kernel on purpose, by template.
 var differing = map[string]recorded{
-	// Complex numbers are of no use in notes.
+	// The vault has no complex numbers, which are of no use in notes.
 	`{{ 1i }}`: {Error: `template: :1:3: executing "" at <1i>: can't evaluate command "1i"`},
-	// Where a value comes from is not known.
+	// Errors of the vault name the value, because it does not keep the expression that a value came from.
 	`{{ (dict "a" 1).a.c }}`: {Error: `template: :1:13: executing "" at <1>: can't evaluate field c in type int`},
 	// The kernel makes two characters of each byte of a text that is not ASCII.
 	`{{ nospace "文 本" }}`: {Result: "文本"},
 }
 
-// unknown are the functions of the table that the vault does not have. It may only become shorter.
+// unknown are functions of the table of package puretemplate that the vault does not have. None may be added.
 var unknown = map[string]bool{}
 
-// TestFunctions holds the functions against the table of those that are pure: each is there, takes as many arguments as
-// the table says, and is called in a recording.
+// TestFunctions checks that each pure function of package puretemplate exists, takes as many arguments as the table says, and
+// occurs in a recording.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
@@ -113,8 +113,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestQueries holds that functions that read notes are there, are not in the table of pure ones, and have nothing to
-// say where there are no notes.
+// TestQueries checks that the functions that read notes exist, are not in the table of pure ones, and return nothing when there
+// are no notes.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"queryBlocks", "querySpans", "querySQL", "getBlock", "getHPathByID", "statBlock"} {

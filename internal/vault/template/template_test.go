@@ -13,7 +13,7 @@ import (
 
 func TestExecute(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // no day ends between
+	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the month from ending
 		month := time.Now().Format("2006/01")
 		tests := []struct{ text, want string }{
 			{`just text 文本`, "just text 文本"},
@@ -43,7 +43,7 @@ func TestExecute(t *testing.T) {
 	})
 }
 
-// told are notes that answer with the query.
+// told stands in for notes. A query returns one row, with the statement itself as its id.
 type told struct{}
 
 func (told) Select(statement string) ([]map[string]any, error) {
@@ -75,7 +75,7 @@ func TestActionDelimiters(t *testing.T) {
 	}
 }
 
-// TestErrors holds the texts of mistakes, which are recorded.
+// TestErrors checks the texts of errors, which were recorded from a kernel.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -90,7 +90,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// endless are templates that text/template would run for ever, or until memory ends.
+// endless are templates that must be stopped, because text/template would run them for very long or until memory is full.
 var endless = map[string]string{
 	"a loop that writes nothing":      `{{ range 1000000000000 }}{{ end }}`,
 	"a loop in loops":                 `{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}`,
@@ -116,7 +116,7 @@ var endless = map[string]string{
 	"calls":                           `{{ call now.Format "2006" }}`,
 }
 
-// chain is 2 to the power of n calls.
+// chain returns a template that calls 2 to the power of n templates.
 func chain(n int) string {
 	var out strings.Builder
 	for i := range n {
@@ -144,7 +144,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestDeep holds that nesting as deep as a template can be long causes no trouble.
+// TestDeep checks that the deepest nesting that fits into a template neither crashes nor takes long.
 func TestDeep(t *testing.T) {
 	t.Parallel()
 	for _, open := range []string{"{{if 1}}", "{{range 1}}", "{{with 1}}"} {

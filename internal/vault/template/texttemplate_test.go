@@ -8,12 +8,12 @@ import (
 	"collie/internal/vault/template"
 )
 
-// compareWithTextTemplate runs text here and in text/template: both give the same, or both fail. It leaves out what text/template
-// has otherwise, or not at all.
+// compareWithTextTemplate runs text as a template here and in text/template. Both must write the same, or both must fail.
+// Templates are left out that use something that text/template does not have or that differs there.
 func compareWithTextTemplate(t *testing.T, text string) {
 	t.Helper()
 	for _, known := range []string{"slice", "call", "now", "i"} {
-		// Sprig has another slice; there is nothing to call; complex numbers are left out.
+		// Sprig has another slice, call needs functions as values, now varies, and templates here have no complex numbers.
 		if known == "i" && strings.ContainsAny(text, "0123456789") && strings.Contains(text, "i") && mayHoldComplexNumber(text) ||
 			known != "i" && strings.Contains(text, known) {
 			return
@@ -22,10 +22,10 @@ func compareWithTextTemplate(t *testing.T, text string) {
 	parsed, err := texttemplate.New("").Parse(text)
 	got, failed := template.Execute(text, template.Options{Data: map[string]string{"title": "x"}})
 	if err != nil {
-		return // it may use a function that only the kernel has
+		return // it may use a function that text/template does not have
 	}
 	if failed != nil && !strings.Contains(failed.Error(), "executing") {
-		return // it is refused for its size, say
+		return // for example, it is too large
 	}
 	var want strings.Builder
 	err = parsed.Execute(&want, map[string]any{"title": "x"})

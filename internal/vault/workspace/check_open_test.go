@@ -27,7 +27,7 @@ func TestCheckSeesTheLatestIndex(t *testing.T) {
 	update(func(tx *workspace.Tx) {
 		id = tx.AddDocument(tx.CreateNotebook("Notes"), nil, "Plan", "", tx.Identify(markup.Parse("first"))).ID()
 	})
-	for range 40 { // so that segments of the index are merged and old ones go
+	for range 40 { // so that segments of the index are merged and old ones are removed
 		err := w.View(t.Context(), func(tx *workspace.Tx) error {
 			tx.Rows(func(workspace.Row) bool { return false }, "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH 'first'")
 			return nil

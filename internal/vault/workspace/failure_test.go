@@ -23,7 +23,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// wantSound has the checker walk all invariants.
+// wantSound fails the test if the check of a workspace finds problems.
 func wantSound(t *testing.T, w *workspace.Workspace) {
 	t.Helper()
 	problems, err := w.Check(t.Context(), nil)
@@ -36,14 +36,14 @@ func wantSound(t *testing.T, w *workspace.Workspace) {
 	wantIndexed(t, w)
 }
 
-// panics runs fn and reports whether it did.
+// panics runs fn and reports whether it panicked.
 func panics(fn func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	fn()
 	return false
 }
 
-// TestPanicLeavesNoTransactionBehind panics in as many views and updates as there are connections: all must go on.
+// TestPanicLeavesNoTransactionBehind panics in more views and updates than there are connections. Later ones must still work.
 func TestPanicLeavesNoTransactionBehind(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -70,8 +70,8 @@ func TestPanicLeavesNoTransactionBehind(t *testing.T) {
 	}
 }
 
-// TestMoveOutOfContainerIsKept moves blocks without changing anything else: the order of all blocks stays the same, and
-// only where they lie does not.
+// TestMoveOutOfContainerIsKept moves a block out of a quote and back. That changes only the parents of blocks, and not their
+// order in the document.
 func TestMoveOutOfContainerIsKept(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -186,7 +186,7 @@ func TestDocumentIsErasedAndAddedAgain(t *testing.T) {
 	wantSound(t, w)
 }
 
-// TestUndoneTryLeavesIndexSound writes, flushes and undoes within one transaction, and then goes on.
+// TestUndoneTryLeavesIndexSound writes, flushes and undoes changes within one transaction, and then makes other changes in it.
 func TestUndoneTryLeavesIndexSound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -214,7 +214,8 @@ func TestUndoneTryLeavesIndexSound(t *testing.T) {
 	wantSound(t, w)
 }
 
-// TestAnchorsOfEachOtherDoNotGrow has two blocks show each other's text twice.
+// TestAnchorsOfEachOtherDoNotGrow lets two blocks refer to each other four times with dynamic anchors, which show the text of
+// their target. The texts must not grow with each update.
 func TestAnchorsOfEachOtherDoNotGrow(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -239,8 +240,8 @@ func TestAnchorsOfEachOtherDoNotGrow(t *testing.T) {
 	wantSound(t, w)
 }
 
-// TestAnchorOfItselfIsWritten: the text of a block that refers to itself changes with every anchor that is brought up to
-// date, and when that ends what is read is what the file holds.
+// TestAnchorOfItselfIsWritten checks a block that refers to itself, whose text changes whenever its anchor is updated. In the end
+// the block in memory must be equal to that in the file.
 func TestAnchorOfItselfIsWritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
@@ -261,7 +262,8 @@ func TestAnchorOfItselfIsWritten(t *testing.T) {
 	}
 }
 
-// TestChangedViewPanics: with CheckTrees on, a view that changes a tree does not pass, and nobody sees what it did.
+// TestChangedViewPanics checks that, with CheckTrees, a view that changes a tree panics and that later views do not see the
+// change.
 func TestChangedViewPanics(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -304,8 +306,8 @@ func TestPositionsNeverRunOut(t *testing.T) {
 	wantSound(t, w)
 }
 
-// TestCanceledUpdateIsWholeOrNothing ends the context at any moment, that of the commit included, and holds what is
-// there against what Update said.
+// TestCanceledUpdateIsWholeOrNothing ends the context of updates at different moments, the commit included. An update must be
+// stored if and only if it returned no error.
 func TestCanceledUpdateIsWholeOrNothing(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -362,8 +364,8 @@ func foreign(t *testing.T, statements ...string) string {
 	return path
 }
 
-// TestWhatIsNoVaultIsRefusedUntouched opens files that are none, for writing and for reading: each must be refused with
-// an error, without a panic, and be left as it was, byte for byte.
+// TestWhatIsNoVaultIsRefusedUntouched opens files that are not vaults, for writing and for reading. Each must be refused with an
+// error, without a panic, and must keep its bytes.
 func TestWhatIsNoVaultIsRefusedUntouched(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -448,8 +450,8 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 	}
 }
 
-// TestLogDoesNotGrowWithoutBound writes while some view is always open, each for a moment: it ends when the next one
-// has begun.
+// TestLogDoesNotGrowWithoutBound writes while there is always an open view, because each view ends only after the next one has
+// begun. The write-ahead log must not grow without bound.
 func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -462,7 +464,7 @@ func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 			begun, end := make(chan struct{}), make(chan struct{})
 			begins := sync.OnceFunc(func() { close(begun) })
 			readers.Go(func() {
-				defer begins() // where the view fails
+				defer begins() // if the view fails
 				err := w.View(t.Context(), func(tx *workspace.Tx) error {
 					tx.Document(doc)
 					begins()
@@ -493,7 +495,7 @@ func TestLogDoesNotGrowWithoutBound(t *testing.T) {
 	cancel()
 	readers.Wait()
 	t.Logf("the log had at most %d MiB", largest>>20)
-	if largest > 160<<20 { // on a busy machine the readers may outlast one try, and the next one comes after 64 MiB more
+	if largest > 160<<20 { // on a busy machine an attempt to truncate may fail, and the next comes 64 MiB later
 		t.Errorf("the log has grown to %d MiB", largest>>20)
 	}
 }
@@ -518,7 +520,8 @@ func TestBackupRefusesWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestBackupDropsWhatKilledOnesLeft tells the remains of a killed backup apart from a backup that is running.
+// TestBackupDropsWhatKilledOnesLeft checks that a backup removes the folders of killed backups, and leaves those of backups that
+// may be running.
 func TestBackupDropsWhatKilledOnesLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

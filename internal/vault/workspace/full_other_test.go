@@ -4,5 +4,5 @@ package workspace_test
 
 import "errors"
 
-// fillDisk has no means here of making the disk end early.
+// fillDisk cannot limit the size of files on this system.
 func fillDisk(string) error { return errors.ErrUnsupported }

@@ -17,7 +17,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestFullDisk has a process of its own meet the end of the disk, which for it comes early.
+// TestFullDisk runs fillDisk in another process, because the limit on file sizes that simulates a full disk holds for a whole
+// process.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
@@ -27,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 	wantSound(t, open(t, path))
 }
 
-// limitFiles bounds how large the files become that this process writes.
+// limitFiles limits the size of files that this process writes.
 func limitFiles(size uint64) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
@@ -37,8 +38,8 @@ func limitFiles(size uint64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit)
 }
 
-// fillDisk writes, and backs up, until writes fail, wants to find just what was acknowledged, and goes on when there is
-// room again.
+// fillDisk writes until writes fail, and checks that exactly the acknowledged blocks are in the vault. It checks that a backup
+// fails without leaving files, and that writes and backups work again when there is room.
 func fillDisk(path string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	ctx := context.Background()
@@ -119,12 +120,12 @@ func fillDisk(path string) error {
 	return os.Remove(backup)
 }
 
-// wantBlocks looks for the blocks of a document in its tree and in the index.
+// wantBlocks returns an error unless a document has the given number of blocks at its top level.
 func wantBlocks(ctx context.Context, w *workspace.Workspace, doc string, want int) error {
 	return w.View(ctx, func(tx *workspace.Tx) error {
 		d := tx.Document(doc)
 		if tx.Err() != nil {
-			return nil //nolint:nilerr // the caller gets it from the transaction
+			return nil //nolint:nilerr // View returns the error of the transaction
 		}
 		if got := len(d.Root.Children); got != want {
 			return fmt.Errorf("%d blocks, want %d", got, want)

@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestOlderVersion reads a file of the first version as it is, and brings it up to date where it is opened for writing.
+// TestOlderVersion opens a file of the first version: for reading it stays as it is, for writing it is migrated.
 func TestOlderVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

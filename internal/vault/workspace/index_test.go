@@ -12,7 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// wantIndexed holds the full text index, term by term, against the texts of the blocks of open notebooks.
+// wantIndexed compares the full text index, term by term, with the trigrams of the blocks of open notebooks.
 func wantIndexed(t testing.TB, w *workspace.Workspace) {
 	t.Helper()
 	got, want := map[string]int{}, map[string]int{}

@@ -11,8 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestKeysAreThoseOfTheView: while others write, through the same handle and another one, the keys that a view gets are
-// those of the blocks it sees.
+// TestKeysAreThoseOfTheView writes through two handles while views compare the keys that they get with the blocks that they see.
 func TestKeysAreThoseOfTheView(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

@@ -13,12 +13,12 @@ import (
 	"collie/test/await"
 )
 
-// TestAppendToALongDocument: a change does not cost what reading the document costs.
+// TestAppendToALongDocument checks that an append to a long document takes less than a third of the time to read it.
 func TestAppendToALongDocument(t *testing.T) {
 	t.Parallel()
 	const blocks = 5_000
 	path := filepath.Join(t.TempDir(), "vault.db")
-	w, err := workspace.Open(t.Context(), path, workspace.Options{}) // without its checks, which read the document
+	w, err := workspace.Open(t.Context(), path, workspace.Options{}) // without CheckTrees, which reads the document
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,8 @@ func TestAppendToALongDocument(t *testing.T) {
 	}
 }
 
-// TestTreesAtRest: what is kept of a document between transactions is as if it were read anew, after changes by others,
-// changes that were taken back, and blocks that go from one long document to another and come back.
+// TestTreesAtRest checks that the trees that a workspace keeps in memory between transactions are equal to those in the file. It
+// moves blocks between two long documents through two handles, and undoes some of the changes.
 func TestTreesAtRest(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

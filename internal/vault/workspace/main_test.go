@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// otherProcessFile names, in the environment of a process of this test, the vault it opens, adds a notebook to and
-	// closes.
+	// otherProcessFile is the environment variable with the path of a vault. A process of this test that has it adds a notebook
+	// to the vault instead of running tests.
 	otherProcessFile = "COLLIE_TEST_VAULT"
-	// fullDisk has such a process write until no more can be written instead, and then see whether all is well.
+	// fullDisk is the environment variable that makes such a process run fillDisk instead.
 	fullDisk = "COLLIE_TEST_FULL"
 )
 
@@ -54,7 +54,8 @@ func openAndWrite(file string) error {
 	return w.Close()
 }
 
-// startOtherProcess has another process open the vault at file, write and close it. env is added to its environment. wait returns what went wrong in it.
+// startOtherProcess starts a process that opens the vault at file, writes to it and closes it. env is added to its environment.
+// wait waits for its end and returns what went wrong in it.
 func startOtherProcess(t *testing.T, file string, env ...string) (wait func() error) {
 	t.Helper()
 	var said strings.Builder

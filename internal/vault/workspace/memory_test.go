@@ -8,7 +8,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// A Memory keeps the most recently used values and drops the rest.
+// TestMemory checks that a Memory keeps the most recently used values and drops others, also with concurrent users.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	var m workspace.Memory

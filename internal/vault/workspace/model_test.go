@@ -36,7 +36,7 @@ func TestAnyChangesAreKept(t *testing.T) {
 				case what == 2:
 					docs = removeDocument(tx, rapid.SampledFrom(docs).Draw(rt, "removed"), docs, want)
 				case what == 3:
-					tx.Try(func() bool { // as if it had not been
+					tx.Try(func() bool { // these changes are undone
 						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
 						tx.Flush()
 						change(rt, tx, tx.Document(rapid.SampledFrom(docs).Draw(rt, "document")), docs)
@@ -92,7 +92,7 @@ func addDocument(rt *rapid.T, tx *workspace.Tx, docs []string) string {
 	return tx.AddDocument(box, parent, rapid.SampledFrom([]string{"A", "计划", "b c"}).Draw(rt, "title"), "", tx.Identify(markup.Parse(text))).ID()
 }
 
-// removeDocument removes a document with all below it, and returns those that are left.
+// removeDocument removes a document with all below it, and returns the ids of those that are left.
 func removeDocument(tx *workspace.Tx, id string, docs []string, want map[string]string) []string {
 	d := tx.Document(id)
 	for _, gone := range tx.Below(d) {
@@ -103,7 +103,7 @@ func removeDocument(tx *workspace.Tx, id string, docs []string, want map[string]
 	return docs
 }
 
-// change does one thing to a document.
+// change makes one random change to a document.
 func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
 	var blocks []*tree.Block
 	d.Root.Walk(func(b *tree.Block) { blocks = append(blocks, b) })
@@ -135,18 +135,18 @@ func change(rt *rapid.T, tx *workspace.Tx, d *tree.Document, docs []string) {
 		if !to.Inside(d) && to.Depth() < 5 {
 			tx.MoveDocument(d, to.Box, to)
 		}
-	case 9: // into another document
+	case 9: // a block moves into another document
 		to := tx.Document(rapid.SampledFrom(docs).Draw(rt, "target"))
 		if len(d.Root.Children) > 1 && b.Parent == d.Root {
 			b.Cut()
 			to.Root.Insert(rapid.IntRange(0, len(to.Root.Children)).Draw(rt, "to"), b)
 		}
-	case 10: // the last out of a container, behind it
+	case 10: // the last block of a quote moves out of it, behind the quote
 		if up := b.Parent; up != nil && up.Kind == tree.Quote && len(up.Children) > 1 && up.Children[len(up.Children)-1] == b {
 			b.Cut()
 			up.Parent.Insert(up.Index()+1, b)
 		}
-	case 11: // another block shows this one
+	case 11: // a new block refers to this one with dynamic anchors
 		if b.Kind != tree.Doc {
 			d.Root.Insert(0, tx.Identify(markup.Parse("see (("+b.ID+" 'x')) and (("+b.ID+" 'x'))"))...)
 		}

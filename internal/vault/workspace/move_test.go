@@ -10,7 +10,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestMoveBetweenOpenAndClosed: the full text index holds what open notebooks do, wherever it came from.
+// TestMoveBetweenOpenAndClosed moves documents between open and closed notebooks. The full text index must hold exactly the
+// blocks of open notebooks.
 func TestMoveBetweenOpenAndClosed(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
@@ -61,7 +62,7 @@ func TestMoveBetweenOpenAndClosed(t *testing.T) {
 	hits(2)
 }
 
-// Many documents that get other names in one transaction take as long each as few do.
+// TestRenameMany checks that the time to rename a document does not grow with the number renamed in one transaction.
 func TestRenameMany(t *testing.T) {
 	t.Parallel()
 	const few, many = 100, 2400
@@ -90,7 +91,7 @@ func TestRenameMany(t *testing.T) {
 		}
 		return fastest
 	}
-	// Other tests run beside these, so that the times vary; where each compares all others it is a factor of twenty.
+	// Times vary, because other tests run in parallel. A factor of about twenty means that each document is compared with all.
 	if one, other := each(few), each(many); other > 8*one {
 		t.Errorf("%v a document where %d are renamed, %v where %d are", one, few, other, many)
 	}

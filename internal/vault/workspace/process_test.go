@@ -40,7 +40,8 @@ func TestManyProcessesMakeANewFile(t *testing.T) {
 	}
 }
 
-// TestWaitForAnotherWriterEndsWithItsContext has a second handle wait for the first, as another process would.
+// TestWaitForAnotherWriterEndsWithItsContext lets an update wait for that of another handle, as for another process, until its
+// context ends.
 func TestWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")
@@ -58,7 +59,8 @@ func TestWaitForAnotherWriterEndsWithItsContext(t *testing.T) {
 	update(t, b, func(tx *workspace.Tx) { tx.CreateNotebook("N") })
 }
 
-// TestReplacedFileIsNotWrittenTo puts another file in the place of one that is open, as who restores a backup would.
+// TestReplacedFileIsNotWrittenTo replaces the file of an open workspace, as somebody who restores a backup does. Views and
+// updates must fail then.
 func TestReplacedFileIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -69,7 +71,7 @@ func TestReplacedFileIsNotWrittenTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(dir, "backup.db"), path); err != nil {
-		t.Skip(err) // not every system lets a file go that is open
+		t.Skip(err) // not every system can replace an open file
 	}
 	for name, run := range map[string]func(context.Context, func(*workspace.Tx) error) error{"view": w.View, "update": w.Update} {
 		if err := run(t.Context(), func(*workspace.Tx) error { return nil }); err == nil {
@@ -78,7 +80,8 @@ func TestReplacedFileIsNotWrittenTo(t *testing.T) {
 	}
 }
 
-// TestNewerVersionIsNotWrittenTo has a newer Collie migrate a file that is open.
+// TestNewerVersionIsNotWrittenTo changes the version of an open file, as a newer Collie that migrates it would. Updates must
+// fail.
 func TestNewerVersionIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "vault.db")

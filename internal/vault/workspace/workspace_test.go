@@ -52,7 +52,7 @@ func column(t *testing.T, w *workspace.Workspace, statement string, args ...any)
 	return found
 }
 
-// notes makes a notebook with one document.
+// notes makes a notebook with one document and returns their ids.
 func notes(t *testing.T, w *workspace.Workspace, markdown string) (box, doc string) {
 	t.Helper()
 	update(t, w, func(tx *workspace.Tx) {
@@ -268,7 +268,7 @@ func TestRenamingReachesDocumentsThatWereNotRead(t *testing.T) {
 	}
 }
 
-// TestAnnotationsAreNoAssets keeps what names a mark in a PDF apart from what names a file.
+// TestAnnotationsAreNoAssets checks that the address of an annotation in a PDF does not count as the address of an asset.
 func TestAnnotationsAreNoAssets(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))
