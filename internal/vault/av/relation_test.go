@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// Ids of columns and rows of tests with two databases.
 const (
 	amount   = "20240801120102-k2numbr"
 	relation = "20240801120014-keyrela"

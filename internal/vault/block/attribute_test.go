@@ -10,6 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestTitleRenames checks that a change of the attribute title renames a document or, for the page of a notebook, the notebook.
 func TestTitleRenames(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

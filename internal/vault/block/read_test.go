@@ -8,6 +8,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestRecentBlocks checks that recently updated paragraphs are listed, the latest first.
 func TestRecentBlocks(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

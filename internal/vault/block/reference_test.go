@@ -108,7 +108,7 @@ func TestClosedNotebookHasNoLinks(t *testing.T) {
 	}
 }
 
-// TestTransferShowsTheOtherBlock: a dynamic anchor shows the text of its new block at once.
+// TestTransferShowsTheOtherBlock checks that a dynamic anchor shows the text of its new target after a transfer.
 func TestTransferShowsTheOtherBlock(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

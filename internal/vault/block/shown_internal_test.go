@@ -7,6 +7,7 @@ import (
 
 const open, closing = `<span data-type="search-mark">`, `</span>`
 
+// TestMark checks that markFirst marks the first occurrence of a text in the DOM of blocks, if it lies in one element.
 func TestMark(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ dom, text, want string }{

@@ -9,6 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// unknown is an id that no block has.
 const unknown = "20990101000000-zzzzzzz"
 
 // TestUnicodeSurvives appends text of many scripts and reads it back, byte for byte.

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	builtIn = "20230218211946-2kw8jgx"
-	nowhere = "20990101000000-zzzzzzz"
+	builtIn = "20230218211946-2kw8jgx" // the id of the deck that always exists
+	nowhere = "20990101000000-zzzzzzz" // an id that nothing has
 )
 
 // fixture is a workspace with a notebook and the routes of this package only.

@@ -10,6 +10,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// getNotebookConf answers with the name and the configuration of a notebook.
 func getNotebookConf(tx *workspace.Tx, req api.Request) api.Reply {
 	id := req.ID("notebook")
 	box := tx.Notebook(id)

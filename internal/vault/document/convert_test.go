@@ -7,6 +7,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestHeadingBecomesDocument makes a document of the section under a heading, which keeps the ids of its blocks.
 func TestHeadingBecomesDocument(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

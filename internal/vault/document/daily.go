@@ -12,6 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// createDailyNote answers with the id of today's note of a notebook, which it creates if need be.
 func createDailyNote(tx *workspace.Tx, req api.Request) api.Reply {
 	d, refused := dailyNote(tx, req.Str("notebook"))
 	if d == nil {

@@ -9,6 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestNotebookAndItsPageShareNameAndIcon renames a notebook, its page and its configuration: name and icon stay the same in all.
 func TestNotebookAndItsPageShareNameAndIcon(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

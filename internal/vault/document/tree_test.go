@@ -13,6 +13,7 @@ import (
 	"collie/test/await"
 )
 
+// TestRemovedDocumentIsKeptWithThoseBelow checks that the history holds a removed document and the documents below it.
 func TestRemovedDocumentIsKeptWithThoseBelow(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

@@ -10,8 +10,10 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// getDocAssets serves /api/asset/getDocAssets: the addresses of assets in the images and links of a document.
 func getDocAssets(tx *workspace.Tx, req api.Request) api.Reply { return docAssets(tx, req, "img", "a") }
 
+// getDocImageAssets serves /api/asset/getDocImageAssets, which answers with those of images only.
 func getDocImageAssets(tx *workspace.Tx, req api.Request) api.Reply { return docAssets(tx, req, "img") }
 
 // docAssets returns the addresses of assets in the document of a block, in spans of some kinds: each once, in order.

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// texts returns the strings in a JSON array.
 func texts(list gjson.Result) []string {
 	found := []string{}
 	for _, item := range list.Array() {

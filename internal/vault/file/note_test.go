@@ -16,6 +16,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// names returns the names of the entries of a folder, as the file API lists them. Those of folders end in a slash.
 func (w *fixture) names(dir string) []string {
 	w.t.Helper()
 	found := []string{}

@@ -8,6 +8,7 @@ import (
 	"collie/internal/vault/api"
 )
 
+// FuzzPaths checks that no path of a request leads out of the folder that it is meant for.
 func FuzzPaths(f *testing.F) {
 	for _, p := range []string{
 		"assets/a.png", "assets/../x", "/../x", "a/../..", api.Root + "/data/templates/x.md", api.Root + "/data/templates/../x.md",

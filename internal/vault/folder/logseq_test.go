@@ -7,6 +7,8 @@ import (
 	"collie/internal/vault/folder"
 )
 
+// TestLogseq imports a page with each construct of Logseq and compares the document that it becomes. In results, <text> stands for
+// the id of the block with that text.
 func TestLogseq(t *testing.T) {
 	t.Parallel()
 	const uuid = "65a1b2c3-0000-4000-8000-00000000abcd"

@@ -10,6 +10,8 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// TestObsidian imports a page with each construct of Obsidian and compares the document that it becomes. In results, <text> stands
+// for the id of the block with that text.
 func TestObsidian(t *testing.T) {
 	t.Parallel()
 	target := "# Top\n\n## Part One *二*\n\ntext ^b1\n\n- item ^i1\n- [ ] task ^t1\n\n| a |\n|---|\n| b |\n\n^tab\n"

@@ -39,6 +39,7 @@ func (g *generator) id() string {
 	return fmt.Sprintf("2024%02d%02d%02d%02d%02d-g%06d", 1+g.IntN(12), 1+g.IntN(28), g.IntN(24), g.IntN(60), g.IntN(60), g.IntN(1000000))
 }
 
+// generated returns a folder of n pages and some attachments, with links between them.
 func generated(seed uint64, n int) files {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, seed)), out: files{}}
 	dirs := []string{"", "Work/", "工作/", "Work/Deep/Deeper/", "工作/项目 一/", "🚀 emoji/", "Only Folder/nothing here/", "notes.with.dots/"}
@@ -179,6 +180,7 @@ func (g *generator) block(i int, chinese bool) string {
 	return w(10) + " " + w(3)
 }
 
+// TestRoundTrip imports a generated folder, exports it, and imports and exports the result. Both exports must be equal.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	source := generated(1, await.Fewer(520))

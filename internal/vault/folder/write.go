@@ -33,7 +33,7 @@ type convertedPage struct {
 	hash   string // of its content
 }
 
-// writePlan writes a notebook.
+// writePlan writes the pages and assets of a notebook into the vault, in batches.
 func (im *importer) writePlan(ctx context.Context, pl *notebookPlan) error {
 	closed := false
 	if err := im.transact(ctx, func(tx *workspace.Tx) error {

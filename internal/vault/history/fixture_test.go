@@ -16,6 +16,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// nowhere is an id that no document or notebook has.
 const nowhere = "20990101000000-zzzzzzz"
 
 // fixture is a workspace with one notebook and the routes of this package only.

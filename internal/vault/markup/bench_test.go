@@ -8,6 +8,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// short is a typical paragraph with some marks.
 const short = "See **the report** of *May* with `code`, [a link](https://example.com) and #a/tag#."
 
 func BenchmarkContent(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"collie/internal/vault/tree"
 )
 
+// use passes blocks through all functions of the package that take blocks. It panics if their .sy file cannot be read.
 func use(blocks []*tree.Block) {
 	root := identify(blocks)
 	_, _, _ = markup.Kramdown(root), markup.Textmark(root), markup.Export(root)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestParseInline parses paragraphs and checks the Markdown that is stored for each and its plain content.
 func TestParseInline(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, text, content string }{

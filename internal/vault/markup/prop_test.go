@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// sameBlocks are options for cmp that leave out the links of blocks to parents and documents, and what is known of their storage.
 var sameBlocks = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Parent" }, cmp.Ignore()),
 	cmpopts.IgnoreFields(tree.Block{}, "Parent", "Doc", "Stored"), cmpopts.EquateEmpty(),

@@ -19,6 +19,7 @@ import (
 	"collie/test/await"
 )
 
+// pageSize is the size of a page of a vault's SQLite file, in bytes.
 const pageSize = 4096
 
 func open(t testing.TB, path string) *workspace.Workspace {

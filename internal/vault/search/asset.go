@@ -11,6 +11,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// assetsDir is the folder of assets in the workspace.
 const assetsDir = "/data/assets"
 
 // nameID matches the id at the end of an asset's name.

@@ -8,6 +8,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestAssets searches for assets by their names, and for texts in them.
 func TestAssets(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

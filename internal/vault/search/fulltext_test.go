@@ -15,6 +15,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestWords searches for words in Chinese and in alphabetic scripts, and checks the hits with their marked texts.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // one second for all blocks, because hits are ordered by it

@@ -6,4 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
+// TestMain fails if goroutines are left after the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,6 +8,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// TestQuerySQL checks the answers of /api/query/sql to queries, to statements that would write, and to mistakes.
 func TestQuerySQL(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

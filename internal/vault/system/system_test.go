@@ -18,6 +18,7 @@ import (
 
 func newMux(t testing.TB) *api.Mux { return vaulttest.New(t, system.Register).Mux }
 
+// TestMeetsRecordings compares the answers of this package with those recorded from a kernel.
 func TestMeetsRecordings(t *testing.T) {
 	t.Parallel()
 	kerneltest.TestHandler(t, kerneltest.Contract{

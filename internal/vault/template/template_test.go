@@ -11,6 +11,7 @@ import (
 	"collie/test/await"
 )
 
+// TestExecute checks the output of templates with each construct of the language and with functions that read notes.
 func TestExecute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the month from ending

@@ -127,6 +127,8 @@ func TestRowsMayBeAskedWithinThemselves(t *testing.T) {
 	})
 }
 
+// TestClosedNotebooksAreSound checks that the full text index holds the blocks of open notebooks only, also when a notebook is
+// opened or closed in the transaction that changes it.
 func TestClosedNotebooksAreSound(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "vault.db"))

@@ -13,6 +13,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// samples are Markdown texts of which random documents are made.
 var samples = []string{
 	"plain", "中文内容", "# Heading", "## 二级", "- a\n- b\n  - c", "> quote\n>\n> two", "```go\nx\n```", "#tag# ==mark==",
 	"| a | b |\n| --- | --- |\n| 1 | 2 |", "1. one\n2. two", "{{{row\nleft\n\nright\n}}}", "---", "$$\nx\n$$", "- [ ] task",

@@ -17,6 +17,7 @@ import (
 	"collie/test/await"
 )
 
+// TestManyProcessesMakeANewFile lets several processes open and write a vault that does not exist yet, all at once.
 func TestManyProcessesMakeANewFile(t *testing.T) {
 	t.Parallel()
 	for range 5 {

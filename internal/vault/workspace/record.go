@@ -2,6 +2,7 @@ package workspace
 
 import "zombiezen.com/go/sqlite"
 
+// readRecord reads a record from a row with the columns kind, id, owner, at and body.
 func readRecord(s *sqlite.Stmt) Record {
 	r := Record{Kind: s.ColumnText(0), ID: s.ColumnText(1), Owner: s.ColumnText(2), At: s.ColumnInt64(3)}
 	r.Body = make([]byte, s.ColumnLen(4))

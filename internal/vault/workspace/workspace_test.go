@@ -12,6 +12,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
+// open opens a workspace that checks its trees, and closes it when the test ends.
 func open(t *testing.T, path string) *workspace.Workspace {
 	t.Helper()
 	w, err := workspace.Open(t.Context(), path, workspace.Options{CheckTrees: true})
