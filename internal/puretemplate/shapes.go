@@ -145,6 +145,7 @@ func appendBound(args []value) (value, string) {
 	return listValue(args[0].length+1, join(args[0].elementBoundOf(), args[1])), ""
 }
 
+// concatBound bounds the concatenation of lists.
 func concatBound(args []value) (value, string) {
 	out := listValue(0, value{})
 	for i, a := range args {

@@ -56,6 +56,7 @@ func (v *value) relationText() string {
 	return strings.Join(v.Relation.BlockIDs, " ")
 }
 
+// textHolds compares texts, ignoring case. Unknown operators always hold.
 func textHolds(text, want, operator string) bool {
 	text, want = strings.ToLower(text), strings.ToLower(want)
 	switch operator {
@@ -75,6 +76,7 @@ func textHolds(text, want, operator string) bool {
 	return true
 }
 
+// numberHolds compares the number in a cell with an operand. For an empty cell only != holds.
 func numberHolds(v *value, want float64, operator string) bool {
 	if v.isEmpty() {
 		return operator == "!="

@@ -88,6 +88,7 @@ func parseDatabase(data []byte) *database {
 // maxNesting bounds how deep the JSON of a database may be nested, since parsers and encoders recurse for each level.
 const maxNesting = 1000
 
+// tooDeep reports whether JSON is nested deeper than maxNesting.
 func tooDeep(data []byte) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {

@@ -30,6 +30,7 @@ func (db *database) filters(v view) []any {
 	return []any{root}
 }
 
+// pruneFilters returns conditions without those on columns that do not exist, and without groups that are then empty.
 func (db *database) pruneFilters(conditions []object) []any {
 	var pruned []any
 	for _, condition := range conditions {

@@ -94,6 +94,7 @@ func (c *operation) rename() bool {
 	return true
 }
 
+// insertRows adds rows to the database, bound to blocks or detached.
 func (c *operation) insertRows() bool {
 	if !c.raw.Get("srcs").IsArray() {
 		return true

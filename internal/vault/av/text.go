@@ -99,6 +99,7 @@ func contentOf(t *siyuanapi.Content) string {
 	return t.Content
 }
 
+// dateText returns a date as text, with its end if it has one, in local time.
 func dateText(d *siyuanapi.Date) string {
 	if d == nil || !d.NotEmpty {
 		return ""

@@ -66,6 +66,7 @@ func getBlockBreadcrumb(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(list)
 }
 
+// newCrumb returns the breadcrumb of a block. The last one of a path has no name, unless it is a document.
 func newCrumb(b *tree.Block, last bool) crumb {
 	c := crumb{ID: b.ID, Type: tree.NodeType(b.Kind), SubType: b.Subtype()}
 	name := ""

@@ -15,6 +15,7 @@ import (
 
 // This file has the endpoints that rename, remove, copy and sort documents.
 
+// renameDocByID sets the title of a document. For the page of a notebook, the notebook is renamed too.
 func renameDocByID(tx *workspace.Tx, req api.Request) api.Reply {
 	id, title := req.ID("id"), req.Str("title")
 	d := tx.Document(id)

@@ -12,6 +12,7 @@ import (
 // Their SQL statements are checked like those of users.
 type workspaceNotes struct{ tx *workspace.Tx }
 
+// Select runs a query and returns its rows by the names of columns.
 func (n workspaceNotes) Select(statement string) ([]map[string]any, error) {
 	result, err := n.tx.Select(statement, 0)
 	if wrong, ok := errors.AsType[*workspace.StatementError](err); ok {
@@ -48,6 +49,7 @@ func (n workspaceNotes) HPath(id string) string {
 	return ""
 }
 
+// Stat returns the counts of a block, nil if there is none.
 func (n workspaceNotes) Stat(id string) map[string]any {
 	b := n.tx.Block(id)
 	if b == nil {

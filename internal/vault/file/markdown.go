@@ -159,6 +159,7 @@ func (e *export) rewriteReferences(b *tree.Block) {
 	})
 }
 
+// rewriteText replaces the references and links to blocks in a text by links, footnotes or plain text, depending on the mode.
 func (e *export) rewriteText(text string) string {
 	if !strings.Contains(text, "((") && !strings.Contains(text, blockLink) {
 		return text

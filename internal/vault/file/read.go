@@ -27,6 +27,7 @@ func getFile(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.File(data, api.ContentType(p, data))
 }
 
+// readDir lists the entries of a folder by name: stored files, and the documents that appear as files.
 func readDir(tx *workspace.Tx, req api.Request) api.Reply {
 	p := confine(req, req.NeedStr("path"))
 	switch e := lookup(tx, p); {

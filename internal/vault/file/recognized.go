@@ -19,6 +19,7 @@ func getImageOCRText(tx *workspace.Tx, req api.Request) api.Reply {
 	return api.OK(map[string]any{"text": text})
 }
 
+// setImageOCRText stores the text that a client has recognised in an image. "" removes it.
 func setImageOCRText(tx *workspace.Tx, req api.Request) api.Reply {
 	address, text := req.Str("path"), req.Str("text")
 	p, ok := assetFile(address)

@@ -21,6 +21,7 @@ func refuseNote() api.Reply {
 	return api.Fail(http.StatusForbidden, "permission denied: notebooks and documents are changed through their own endpoints")
 }
 
+// putFile writes a file, or makes a folder if the field isDir is true. Names must be valid on all systems, and notes are refused.
 func putFile(tx *workspace.Tx, req api.Request) api.Reply {
 	raw := strings.TrimSpace(req.Field("path"))
 	if raw == "" {

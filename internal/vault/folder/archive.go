@@ -45,6 +45,7 @@ func ImportSiYuan(ctx context.Context, w *workspace.Workspace, file string, o Im
 	return *im.report, err
 }
 
+// runArchive reads an archive, plans what becomes of its files, and writes the documents.
 func (im *importer) runArchive(ctx context.Context, file string) error {
 	file, err := PlaceOf(file)
 	if err != nil {

@@ -21,6 +21,7 @@ type comparedText struct {
 	at         int
 }
 
+// newComparedText splits a text into lines and finds the code blocks and formulas in it.
 func newComparedText(text string) *comparedText {
 	s := &comparedText{lines: strings.Split(text, "\n")}
 	s.code = make([]bool, len(s.lines))

@@ -92,6 +92,7 @@ type importer struct {
 	sync         *syncer             // nil unless it is a part of a sync
 }
 
+// run imports a folder: it reads the folder, plans what becomes of its files, and writes the documents.
 func (im *importer) run(ctx context.Context, dir string) error {
 	dir, err := PlaceOf(dir)
 	if err != nil {

@@ -69,6 +69,7 @@ func placeLogseq(pg *page) bool {
 	return true
 }
 
+// ordinal returns the English ordinal of a day: 1st, 2nd, 3rd, 11th.
 func ordinal(n int) string {
 	suffix := "th"
 	if n/10 != 1 {

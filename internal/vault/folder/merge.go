@@ -229,6 +229,7 @@ func blockHash(b *tree.Block) string {
 	return string(sum.Sum(nil))
 }
 
+// hashBlock adds a block and everything below it to a hash, without ids, times and the texts of dynamic anchors.
 func hashBlock(sum hash.Hash, b *tree.Block) {
 	text := withoutDynamicTexts(b.Text)
 	if b.Kind == tree.Table {

@@ -25,6 +25,7 @@ type target struct {
 	id   string // "" for the document itself
 }
 
+// newIndex builds the index of the pages that could be read.
 func newIndex(pages []*page) *index {
 	x := &index{byPath: map[string]*page{}, folded: map[string][]*page{}, byName: map[string][]*page{}, byWord: map[string][]*page{}, byUUID: map[string]target{}}
 	for _, pg := range pages {
@@ -80,6 +81,7 @@ func (x *index) wiki(from *page, name string) *page {
 	return pg
 }
 
+// find is wiki without the places of pages before they were moved.
 func (x *index) find(from *page, name string) *page {
 	name = strings.TrimSpace(name)
 	if name == "" {

@@ -44,6 +44,7 @@ type archive struct {
 	refs   notebookRefs
 }
 
+// write adds the configuration, the order and the documents of the notebook, then the assets and databases that they use.
 func (a *archive) write(ctx context.Context) error {
 	a.report.Notebooks++
 	conf, err := json.MarshalIndent(a.box.Conf, "", "  ")
@@ -87,6 +88,7 @@ func (a *archive) add(name string, data []byte, changed time.Time) error {
 	return err
 }
 
+// document adds a document. The page of the notebook is left out if it is empty.
 func (a *archive) document(d *tree.Document) error {
 	root := a.tx.Peek(d.ID())
 	if root == nil {
@@ -124,6 +126,7 @@ func validPath(d *tree.Document) bool {
 	return true
 }
 
+// writeAssets adds the assets that the documents name, and the annotations of PDFs.
 func (a *archive) writeAssets() error {
 	written := map[string]bool{}
 	for _, address := range sortedKeys(a.refs.assets) {

@@ -81,6 +81,7 @@ func readsAs(text string, root *tree.Block) bool {
 	return sameBlocks(markup.Parse(text), root.Children, true)
 }
 
+// sameBlocks reports whether two lists of blocks are equal. At the top, an empty list equals an empty paragraph.
 func sameBlocks(got, want []*tree.Block, top bool) bool {
 	if top && len(got) == 0 && len(want) == 1 && want[0].Kind == tree.Paragraph && want[0].Text == "" && len(want[0].Attrs) == 0 {
 		return true // an empty document

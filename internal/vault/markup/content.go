@@ -41,6 +41,7 @@ func addContent(out *strings.Builder, b *tree.Block) {
 	}
 }
 
+// leafContent returns the plain text of a leaf, "" for kinds without text.
 func leafContent(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Heading:
@@ -125,6 +126,7 @@ func isIcon(word string) bool {
 	return true
 }
 
+// tableContent returns the plain texts of the cells of a table. The second line is the delimiter row.
 func tableContent(text string) string {
 	var texts []string
 	for i, line := range strings.Split(text, "\n") {

@@ -13,6 +13,7 @@ func (w *writer) code(n *ast.Node) {
 	w.put(Span{Kind: "code", Content: content, Markdown: codeSpan(w.escapeBarsInTable(content))})
 }
 
+// link adds a link. Its label may contain other marks.
 func (w *writer) link(n *ast.Node) {
 	if !strings.HasPrefix(tokensOf(n.FirstChild), "[") {
 		w.rewrote = true // <https://...>
@@ -32,6 +33,7 @@ func (w *writer) link(n *ast.Node) {
 	w.put(s)
 }
 
+// image adds an image.
 func (w *writer) image(n *ast.Node) {
 	s := Span{Kind: "img", Target: tokensOf(n.ChildByType(ast.NodeLinkDest)), Title: tokensOf(n.ChildByType(ast.NodeLinkTitle))}
 	var markdown strings.Builder
@@ -58,6 +60,7 @@ func (w *writer) image(n *ast.Node) {
 	w.put(s)
 }
 
+// reference adds a reference to a block. Its subtype is "d" for a dynamic anchor and "s" for a static one.
 func (w *writer) reference(n *ast.Node) {
 	id := tokensOf(n.ChildByType(ast.NodeBlockRefID))
 	if text := n.ChildByType(ast.NodeBlockRefDynamicText); text != nil {

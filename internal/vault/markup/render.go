@@ -46,6 +46,7 @@ func (r renderer) blocks(list []*tree.Block, between string) string {
 	return strings.Join(parts, between)
 }
 
+// block returns a block and everything below it as Markdown.
 func (r renderer) block(b *tree.Block) string {
 	switch b.Kind {
 	case tree.Doc:
@@ -90,6 +91,7 @@ func (r renderer) close(b *tree.Block, text string) string {
 	return text + "\n" + tree.IAL(b.Attrs)
 }
 
+// item returns a list item with its marker. Its lines are indented by the width of the marker.
 func (r renderer) item(b *tree.Block) string {
 	head := b.Marker + " "
 	pad := strings.Repeat(" ", len(head))
@@ -121,6 +123,7 @@ func indent(text, pad string) string {
 	return out.String()
 }
 
+// quote returns a quote or a callout: each line begins with >.
 func (r renderer) quote(b *tree.Block) string {
 	var out strings.Builder
 	if b.Kind == tree.Callout {

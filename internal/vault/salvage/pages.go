@@ -23,6 +23,7 @@ type pages struct {
 	log   map[int][]byte // newer pages, by number from 1
 }
 
+// openPages opens a file of pages with its write-ahead log, if there is one.
 func openPages(path string) (*pages, error) {
 	f, err := os.Open(path)
 	if err != nil {

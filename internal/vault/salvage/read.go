@@ -178,6 +178,8 @@ func (f *Found) row(r *row, table bool) {
 	}
 }
 
+// notebook adds a row of the table notebook. A row that does not look like one is ignored here and in the functions below; of two
+// rows for one thing the first is kept.
 func (f *Found) notebook(r *row) {
 	id, ok := r.text(0)
 	conf, isText := r.text(1)
@@ -192,6 +194,7 @@ func (f *Found) notebook(r *row) {
 	}
 }
 
+// document adds a row of the table document.
 func (f *Found) document(r *row) {
 	d := &document{n: r.n}
 	var ok [6]bool
@@ -210,6 +213,7 @@ func (f *Found) document(r *row) {
 	f.documents[d.n], f.byID[d.id] = d, d
 }
 
+// node adds a row of the table node.
 func (f *Found) node(r *row) {
 	b := &node{n: r.n}
 	var ok [9]bool
@@ -229,6 +233,7 @@ func (f *Found) node(r *row) {
 	f.nodes[b.n], f.ids[b.id] = b, true
 }
 
+// file adds a row of the table file. If the data do not match their hash, it adds the path to broken instead.
 func (f *Found) file(r *row) {
 	at, ok := r.text(0)
 	dir, isNumber := r.number(2)

@@ -24,6 +24,7 @@ const (
 	otherClass // a letter without upper and lower case
 )
 
+// letterOf returns the class of a character.
 func letterOf(c rune) letterClass {
 	switch {
 	case isConnector(c):

@@ -184,10 +184,12 @@ func getter(value any) function {
 	return function{call: func(*run, []any) (any, error) { return value, nil }}
 }
 
+// newMethod returns a method that cannot fail. params are the types of its parameters, as in [function].
 func newMethod(params string, call func(a []any) any) function {
 	return function{params: params, call: func(_ *run, a []any) (any, error) { return call(a), nil }}
 }
 
+// timeMethod returns a method of a time that templates may call, the zero function if there is none with that name.
 func timeMethod(t time.Time, name string) function {
 	switch name {
 	case "Format":
@@ -242,6 +244,7 @@ func timeMethod(t time.Time, name string) function {
 	return function{}
 }
 
+// durationMethod is like timeMethod for durations.
 func durationMethod(d time.Duration, name string) function {
 	switch name {
 	case "String":

@@ -155,6 +155,7 @@ func dict(a []any) map[string]any {
 	return out
 }
 
+// length is the function len: bytes of a text, elements of a list or entries of a dict.
 func length(value any) (any, error) {
 	switch v := value.(type) {
 	case string:
@@ -171,6 +172,7 @@ func length(value any) (any, error) {
 	return len(list), nil
 }
 
+// index is the function index: it follows indexes and keys into lists, texts and dicts.
 func index(a []any) (any, error) {
 	value := a[0]
 	if value == nil {

@@ -50,6 +50,7 @@ func queryRows(withFields bool) func(r *run, a []any) (any, error) {
 	}
 }
 
+// getBlock is the function getBlock: the fields of a block by name, or nil if there is no such block.
 func getBlock(r *run, a []any) (any, error) {
 	id, isText := a[0].(string)
 	available, err := r.countQuery()

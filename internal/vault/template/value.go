@@ -244,6 +244,7 @@ func equal(a []any) (bool, error) {
 	return false, nil
 }
 
+// basicEqual reports whether two values are equal. Values that cannot be compared are an error.
 func basicEqual(a, b any) (bool, error) {
 	switch c, d := comparisonClass(a), comparisonClass(b); {
 	case c != d && a != nil && b != nil:
@@ -268,6 +269,7 @@ func basicEqual(a, b any) (bool, error) {
 	return false, fmt.Errorf("non-comparable type %s: %T", a, a)
 }
 
+// less reports whether a is less than b. Only numbers of one class and texts have an order.
 func less(a, b any) (bool, error) {
 	c, d := comparisonClass(a), comparisonClass(b)
 	switch {

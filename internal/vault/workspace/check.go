@@ -122,6 +122,7 @@ func (c *checker) documents() {
 	}
 }
 
+// document checks the stored paths of a document and all its blocks. It reads the document from the file, not from the cache.
 func (c *checker) document(n int64) {
 	d := c.tx.docByN(n)
 	if d == nil {
@@ -190,6 +191,7 @@ func (c *checker) block(b *tree.Block) {
 	}
 }
 
+// difference describes how derived columns differ from those that are wanted, "" if they do not.
 func difference(got, want derivedColumns) string {
 	texts := func(d derivedColumns) []string {
 		return append([]string{d.subtype, d.ial, d.updated, d.first, d.markdown, d.hash, fmt.Sprint(d.length, d.sort)}, d.indexed[:]...)

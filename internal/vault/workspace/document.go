@@ -110,6 +110,7 @@ func (tx *Tx) DocumentExists(id string) bool {
 // Document returns the document with an id in an open notebook, loaded, or nil.
 func (tx *Tx) Document(id string) *tree.Document { return tx.document(id, true) }
 
+// document returns the document with an id in an open notebook, or nil. It is loaded only if load is true.
 func (tx *Tx) document(id string, load bool) *tree.Document {
 	n, found := tx.number("SELECT n FROM document WHERE id = ?", id)
 	if !found {

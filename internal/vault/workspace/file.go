@@ -104,6 +104,7 @@ func (tx *Tx) Files(dir string) []File { return tx.files(dir, false) }
 // FilesBelow returns everything below a folder, by path.
 func (tx *Tx) FilesBelow(dir string) []File { return tx.files(dir, true) }
 
+// files returns the entries directly below a folder, or all below it if deep.
 func (tx *Tx) files(dir string, deep bool) (list []File) {
 	add := func(s *sqlite.Stmt) bool {
 		list = append(list, readFileRow(s))

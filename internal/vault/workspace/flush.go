@@ -162,6 +162,7 @@ func (f *flusher) adoptRow(d *tree.Document) {
 	d.Root.Walk(f.keepRow)
 }
 
+// keepRow gives a block the row that it had before or that of the old block with its id, and marks that row as kept.
 func (f *flusher) keepRow(b *tree.Block) {
 	r, _ := b.Stored.(*nodeRow)
 	if r != nil && f.tx.erased[r] { // it was removed, flushed, and inserted again

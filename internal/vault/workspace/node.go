@@ -50,6 +50,7 @@ type derivedColumns struct {
 	length, sort          int
 }
 
+// derive computes the derived columns of a block.
 func derive(b *tree.Block) derivedColumns {
 	d := derivedColumns{
 		subtype: b.Subtype(), ial: tree.IAL(b.Attrs), updated: b.Attrs["updated"],
@@ -134,6 +135,7 @@ type derivedRow struct {
 // derivedTables are the tables whose rows are derived from blocks.
 var derivedTables = []string{"attribute", "span", "ref", "asset", "annotation"}
 
+// insert returns the statement that inserts the row.
 func (f derivedRow) insert() string {
 	switch f.table { // constant texts, so that compiled statements are reused
 	case "attribute":

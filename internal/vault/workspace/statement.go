@@ -61,6 +61,7 @@ func (tx *Tx) fail(err error) {
 	}
 }
 
+// bind sets a parameter of a statement. It panics for types of arguments that are not listed.
 func bind(stmt *sqlite.Stmt, param int, arg any) {
 	switch v := arg.(type) {
 	case nil:
@@ -105,6 +106,7 @@ func (r resultRow) Names() []string {
 	return names
 }
 
+// Value returns the value of a column as an int64, float64, string or []byte, nil for NULL.
 func (r resultRow) Value(column int) any {
 	switch r.stmt.ColumnType(column) {
 	case sqlite.TypeInteger:
