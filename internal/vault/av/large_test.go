@@ -63,7 +63,7 @@ func TestLargeDatabases(t *testing.T) {
 		},
 	} {
 		// The shortest times of several rounds are compared, because other work on the machine disturbs single rounds. With
-		// the race detector only the operations run, because it slows some down more than others.
+		// the race detector, which slows some operations down more than others, times are not compared.
 		const least, most = 3, 20
 		within := func(a, b time.Duration) bool { return await.Race || b <= 12*a+500*time.Millisecond }
 		a, b := time.Hour, time.Hour

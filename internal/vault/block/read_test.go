@@ -71,8 +71,8 @@ func TestClosedNotebook(t *testing.T) {
 	}
 }
 
-// TestBreadcrumb checks the paths against those of a kernel. Lists, quotes and the block itself when it is a container have
-// an empty name: their content is not part of the path.
+// TestBreadcrumb compares breadcrumbs with those of a kernel. Lists and quotes above a block are left out, items show only their
+// first block, and the last crumb, that of the block itself, has no name.
 func TestBreadcrumb(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

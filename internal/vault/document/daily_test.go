@@ -9,7 +9,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestDailyNote checks that the note of a day is created once, where the notebook wants it, and that blocks can be added to it.
+// TestDailyNote checks that the note of a day is created once, at the path that the notebook configures, and gets blocks.
 func TestDailyNote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // the fake clock keeps the day from ending

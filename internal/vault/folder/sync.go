@@ -129,8 +129,8 @@ type syncDoc struct {
 	depth             int
 }
 
-// run does the whole sync. It reads the folder and the notebook, completes the writes of a sync that was killed, and updates both
-// sides unless nothing has changed.
+// run does the whole sync. It reads the folder and the notebook, brings the records of an interrupted sync up to date, and
+// updates both sides unless nothing has changed.
 func (s *syncer) run(ctx context.Context, dir string) error {
 	place, err := PlaceOf(dir)
 	if err != nil {

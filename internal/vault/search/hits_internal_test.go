@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFirstHits compares the hits that a hitCollector keeps with the first ones of all hits after sorting. It tries every order
-// of results, and hits that arrive sorted, reversed or at random.
+// TestFirstHits compares the hits that a hitCollector keeps with the first ones of all hits after sorting. The orders
+// of results are random, and hits arrive sorted, reversed or at random.
 func TestFirstHits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
