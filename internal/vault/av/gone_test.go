@@ -6,7 +6,8 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// TestRowsGoWithTheirBlocks: however a block goes, the rows that are bound to it go too, as with a kernel.
+// TestRowsGoWithTheirBlocks removes blocks in different ways. The rows that are bound to them must be removed too, as in a
+// kernel.
 func TestRowsGoWithTheirBlocks(t *testing.T) {
 	t.Parallel()
 	for name, remove := range map[string]func(v *vault, doc, outer, bound string){
@@ -40,8 +41,8 @@ func TestRowsGoWithTheirBlocks(t *testing.T) {
 	}
 }
 
-// TestRowsStayWithTheirBlocks: a block that is moved, or cut off and put back within a write, keeps its rows, and so
-// does one whose removal is undone.
+// TestRowsStayWithTheirBlocks checks that a block keeps its rows when it is moved, when it is cut off and put back within one
+// write, and when its removal is undone.
 func TestRowsStayWithTheirBlocks(t *testing.T) {
 	t.Parallel()
 	v, home := withDatabase(t)

@@ -32,7 +32,7 @@ func (v *vault) do(ops ...object) {
 	v.Ask("transactions", object{"transactions": []any{object{"doOperations": ops, "undoOperations": []any{}}}, "reqId": 1, "app": "", "session": ""})
 }
 
-// Ids of the database of most tests.
+// Ids of the databases, the block and the rows in most tests.
 const (
 	db      = "20240801120000-avmain1"
 	dbBlock = "20240801120000-avblk01"

@@ -80,8 +80,8 @@ func TestAttributeText(t *testing.T) {
 	}
 }
 
-// TestAttributesNameDatabases: a block's attributes show the databases of which it is a row, and
-// this is not stored.
+// TestAttributesNameDatabases checks that the attributes of a block name the databases in which it is a row, without being
+// stored.
 func TestAttributesNameDatabases(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

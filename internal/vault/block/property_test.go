@@ -96,7 +96,7 @@ func faults(d *tree.Document) (wrong []string) {
 	return wrong
 }
 
-// TestParallelAppends has two openings of one file append at the same time: nothing is lost.
+// TestParallelAppends appends blocks at the same time through two openings of one file. No block may be lost.
 func TestParallelAppends(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)

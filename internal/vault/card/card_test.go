@@ -175,7 +175,7 @@ func TestSkipAndSetDue(t *testing.T) {
 	}
 }
 
-// TestRound: an answer has twenty new cards and two hundred others, and counts all that are due.
+// TestRound checks that an answer has at most twenty new cards and two hundred others, and the number of all due cards.
 func TestRound(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSchedule: whatever was answered and however long it took, a better rating never brings a card back earlier, and
-// no rating makes it due in the past.
+// TestSchedule checks, after random ratings and pauses, that a better rating never brings a card back earlier and that no
+// rating makes it due in the past.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -17,7 +17,7 @@ import (
 	"collie/internal/vault/workspace"
 )
 
-// A file that nobody edited keeps every byte but those of link targets when the notes that it links to get other names and places.
+// Notes to which files link get other titles and places. In the files, which nobody edited, only the targets of links may change.
 func TestSyncLinksFollowInPlace(t *testing.T) {
 	t.Parallel()
 	linking := strings.Join([]string{
@@ -118,7 +118,7 @@ func TestSyncLinksToMovedFiles(t *testing.T) {
 	}
 }
 
-// A sync ends when it has renamed some files but has not changed the files that link to them. The next sync updates these links.
+// A sync ends when it has renamed some files but has not changed the files that link to them. Later syncs update these links.
 func TestSyncKilledAmongRenames(t *testing.T) {
 	t.Parallel()
 	start := files{}

@@ -40,7 +40,7 @@ func TestTextThatLuteLoses(t *testing.T) {
 	}
 }
 
-// A lone backtick before a fence does not make code of what is between it and a backtick in the fence.
+// A lone backtick before a fenced code block does not begin a code span that ends at a backtick inside the block.
 func TestCodeSpansEndBeforeFences(t *testing.T) {
 	t.Parallel()
 	for _, fence := range []string{"```js x\n`a|b`\n```", "```\n`a`\n```", "~~~\n`a`\n~~~"} {
@@ -54,7 +54,8 @@ func TestCodeSpansEndBeforeFences(t *testing.T) {
 	}
 }
 
-// Lines below two tables without a blank line between them are a paragraph, and each is there once.
+// Two tables follow each other without a blank line, and then other lines. These lines become a paragraph, and nothing is
+// doubled.
 func TestLinesBelowTwoTables(t *testing.T) {
 	t.Parallel()
 	for _, quote := range []string{"", "> "} {
@@ -75,7 +76,7 @@ func TestLinesBelowTwoTables(t *testing.T) {
 	}
 }
 
-// Lines with bars that are not a table stay as they are, even those of bars and colons alone.
+// Lines with bars that are not a table stay as they are, even lines of nothing but bars and colons.
 func TestLinesWithBars(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"x\n`a|b`\ny\n: ||", "x|\ny|\n:-:", "x|y\nz\na|b\n|:\nc", "a|b\nc\n|\nd"} {
@@ -86,7 +87,7 @@ func TestLinesWithBars(t *testing.T) {
 	}
 }
 
-// Lute takes the first word of a callout's title for an emoji where it is the name of one.
+// The first word of a callout's title stays text, even if it is the name of an emoji, which lute would replace.
 func TestTitlesOfCalloutsStayWords(t *testing.T) {
 	t.Parallel()
 	for text, marker := range map[string]string{
