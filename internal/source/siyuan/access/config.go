@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Known says which actions exist and which are on by default, as tool → action → on. Order does not matter.
+// Known says which actions exist and which are on by default, as tool → action → on.
 type Known map[string]map[string]bool
 
 // The formats of a tool config.

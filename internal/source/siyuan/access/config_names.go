@@ -152,7 +152,7 @@ var formerNames = map[string]map[string]string{
 	"flashcard": {"skip_review_card": "review_card", "add_card": "create_card"},
 }
 
-// elsewhereNames are valid members of a tool config that are not tools.
+// elsewhereNames are members of a tool config that are valid even if no known tool has that name.
 var elsewhereNames = map[string]bool{
 	"extension": true, "feedback": true, "mcpApps": true, "userRulesText": true,
 	"agentSiyuanMemoryText": true, "agentSiyuanMemoryUpdatedAt": true,

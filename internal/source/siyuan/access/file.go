@@ -9,7 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
-// The folders of the workspace that hold the files: the public plugin's and ours.
+// The folders of a workspace that hold the tool config and the levels. One is that of a plugin which anybody can install in
+// SiYuan, and which this package calls the public plugin. The other is our own.
 const (
 	pluginFolder = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	ownFolder    = "/data/storage/petal/collie/"

@@ -11,14 +11,14 @@ import (
 // This file shares one reading of a file among callers that ask at about the same time.
 
 // sharedReading shares one reading among many callers. One caller reads at a time; those who wait get its result, errors
-// included, and later callers get it while it is fresh. Make it with newSharedReading.
+// included. Later callers get it while it is fresh, unless it is an error. Make it with newSharedReading.
 type sharedReading[T any] struct {
 	readToken chan struct{} // holds a token while nobody reads
 
 	mu                sync.Mutex
 	started, finished uint64        // numbers of the last reading begun and the last ended
 	inProgress        chan struct{} // closed when the current reading ends; nil if there is none
-	epoch             uint64        // incremented by forget
+	epoch             uint64        // incremented by invalidate
 	last              outcome[T]
 }
 
@@ -98,7 +98,7 @@ func (l *sharedReading[T]) newerThan(floor uint64) (o outcome[T], ok bool) {
 	return o, false
 }
 
-// run reads. The caller holds the turn.
+// run reads and stores the outcome. The caller holds the readToken.
 func (l *sharedReading[T]) run(ctx context.Context, read func(context.Context) (T, error)) outcome[T] {
 	l.mu.Lock()
 	l.started++

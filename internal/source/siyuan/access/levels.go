@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// This file reads the levels of notebooks from two files: our own, and that of SiYuan's public plugin.
+// This file reads the levels of notebooks from two files: our own, and that of the public plugin (see pluginFolder).
 
 // LevelsOptions are the optional parts of [Levels].
 type LevelsOptions struct {

@@ -20,8 +20,9 @@ var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
 // default taken into account.
 //
 // An error that matches [ErrHeld] means that the level was written but is not in effect yet. An error of kind
-// OutcomeUnknown means that it may have been written; with any other error it was not. If a file cannot be read,
-// nothing is written and the kind is LevelsUnknown.
+// OutcomeUnknown means that it may have been written. Another error of kind Mismatch means that another program has
+// overwritten it. Files that cannot be read give an error of kind LevelsUnknown, or the error that no kernel answers:
+// before the write nothing is written, after it the level may be in effect. With any other error nothing was written.
 func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old Level, err error) {
 	if err := checkSettable(notebook, level); err != nil {
 		return None, err

@@ -58,7 +58,7 @@ func (s *Snapshot) Check(notebook kernel.ID, need Level, what What, subject stri
 	return levelTooLowError(notebook, s.known(notebook), have, need, s.Hint(notebook, need))
 }
 
-// known returns the name of a notebook if the notebooks have been read already: a refusal makes no request.
+// known returns the name of a notebook if the notebooks have been read already, since a refusal must not make a request.
 func (s *Snapshot) known(notebook kernel.ID) string {
 	o, _, ok := s.notebooks.fresh(forever, false)
 	if !ok || o.err != nil {

@@ -10,8 +10,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// All assets are in one folder, and an asset belongs to every notebook that uses it. As with databases the lowest
-// level counts: naming an asset in a note gives nobody more access than before.
+// This file decides which assets (images and other files that notes show) a call may see or link to. Most assets are in
+// one folder for all notebooks, so an asset belongs to every notebook that uses it. As with databases the lowest level
+// counts: naming an asset in a note gives nobody more access than before.
 
 // VisibleAssets returns a function that reports whether one of paths, as documents write them, may be seen. If every
 // notebook may be read, all may. Otherwise these may: assets in the folder of a readable notebook, and assets used by
@@ -29,7 +30,7 @@ func (r *Request) VisibleAssets(ctx context.Context, paths []string) (func(path 
 
 // LinkableAssets returns a function that reports whether a note may link to one of paths: to a visible asset, to one
 // uploaded by this process, and to one that nothing uses, provided every hidden notebook can be searched. Uses in the
-// blocks or documents of but do not count.
+// blocks or documents that but lists do not count.
 func (r *Request) LinkableAssets(ctx context.Context, paths []string, but ...kernel.ID) (func(path string) bool, error) {
 	u, err := r.assetUsers(ctx, paths, but...)
 	if err != nil {

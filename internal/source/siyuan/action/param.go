@@ -21,7 +21,7 @@ import (
 //	enum:"a,b"         allowed values; of an array, of its items
 //	min:"0" max:"20"   bounds of a number, of the length of a text, of the count of an array
 //	unique:"true"      items of an array differ; unique:"rowID,columnID" in these members
-//	list:"yes"         it appears in a list of tools: "no", or as "text" or "json" text
+//	list:"yes"         it appears in a list of tools; with "no" it does not, with "text" or "json" it appears as text
 //
 // The field's type gives the JSON type: string kinds, bool, integers, floats, slices, maps with string keys, structs,
 // pointers to these for optional values, and [json.RawMessage] for anything. A type with a method ArgSchema() string
@@ -92,8 +92,8 @@ func paramOf(name string, t reflect.Type, tags *paramTags) Param {
 	return p
 }
 
-// paramTags are the tags of a field, all read in one pass: a look-up of each would start over, for every field of a
-// hundred structs at each start.
+// paramTags are the tags of a field, all read in one pass: a look-up of each tag would parse the field's tags from the
+// beginning, for every field of a hundred structs at each start of the program.
 type paramTags struct {
 	json, about, req, enum, unique, list string
 	value                                string // the tag default

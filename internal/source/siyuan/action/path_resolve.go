@@ -26,7 +26,7 @@ const (
 // path are an error of kind ambiguous_path. The caller checks the level.
 //
 // A known path takes one request, besides the list of notebooks that each call reads once. The index is only asked if
-// the kernel's tree does not know the path. Target.Path stays empty; see [Request.Located].
+// the kernel's tree does not know the path. Target.Path may be empty; see [Request.Located].
 func (r *Request) Resolve(ctx context.Context, path string) (Target, error) {
 	normal, err := NormalizePath(path)
 	if err != nil {

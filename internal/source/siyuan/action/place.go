@@ -12,8 +12,8 @@ import (
 
 // This file finds the notebook and document that blocks are in.
 
-// Place returns where a block or document is. If it does not exist, the error is [access.NotFound]. Results are
-// remembered for the rest of the call. The caller checks the level.
+// Place returns where a block or document is. If it does not exist or is hidden, the error is [access.NotFound]. Results
+// are remembered for the rest of the call. The caller checks whether the level is high enough.
 func (r *Request) Place(ctx context.Context, what access.What, id string) (Target, error) {
 	found, err := r.blocks(ctx, what, []string{id})
 	if err != nil {
@@ -120,7 +120,7 @@ func (r *Request) lookUpPlace(ctx context.Context, id kernel.ID) (Target, error)
 	return r.cachePlace(t), nil
 }
 
-// blocks resolves ids in order. It fails for the first that does not exist.
+// blocks resolves ids in order. It fails for the first that does not exist or is hidden.
 func (r *Request) blocks(ctx context.Context, what access.What, ids []string) ([]Target, error) {
 	typed := make([]kernel.ID, len(ids))
 	for i, id := range ids {

@@ -28,7 +28,7 @@ type Env struct {
 }
 
 // Request is one run of an action: what it may use, and what it reports besides its result. Its methods are safe for
-// concurrent use.
+// concurrent use, except Check, CheckAgain and Run, which the caller runs one after the other.
 type Request struct {
 	Env
 	Action *Action

@@ -13,7 +13,7 @@ import (
 
 // This file finishes the result of an action: pages of lists, and which parts of SiYuan's interface reload.
 
-// Page is a part of a list. An action embeds its further members beside it.
+// Page is a part of a list. A result with further members embeds a Page beside them.
 type Page[T any] struct {
 	Data []T `json:"data" about:"what is on this page"`
 	Pages

@@ -20,8 +20,8 @@ type Notes struct {
 	verify  func(context.Context, *kernel.Client) error
 }
 
-// New returns the management of source, whose writes are saved by writes. If verify is not nil, it checks before each
-// use that the kernel still has the recorded workspace.
+// New returns the management of source; writes is the coordinator that records the source's writes. If verify is not nil,
+// it checks before each use that the kernel still has the recorded workspace.
 func New(source *siyuan.Source, writes *safety.Coordinator, verify func(context.Context, *kernel.Client) error) *Notes {
 	return &Notes{source, writes, verify}
 }

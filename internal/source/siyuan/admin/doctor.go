@@ -98,7 +98,7 @@ func (r *Report) Judge() {
 type Examined struct {
 	// Err is the reason why nothing can be examined.
 	Err error
-	// Choice is the chosen kernel. Name and Notes describe it to people.
+	// Choice is the chosen kernel. Name names it for people, and Warnings are those of [connection.Resolve].
 	Choice   connection.Choice
 	Name     string
 	Warnings []string

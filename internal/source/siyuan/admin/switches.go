@@ -101,7 +101,7 @@ func (n *Notes) Switch(ctx context.Context, name string, on bool) (*ToolConfig, 
 	return source.Switches().Edit(ctx, edit)
 }
 
-// mostRules bounds the rules of a person, in bytes. They are part of every help page.
+// mostRules bounds the rules of a person, in bytes, because models read them as a whole.
 const mostRules = 16 << 10
 
 // Rules returns the rules that a person has given models for the notes, one a line.
@@ -113,7 +113,7 @@ func (n *Notes) Rules(ctx context.Context) (string, error) {
 	return cfg.UserRules, nil
 }
 
-// SetRules replaces these rules.
+// SetRules replaces the rules that [Notes.Rules] returns.
 func (n *Notes) SetRules(ctx context.Context, text string) error {
 	if len(text) > mostRules {
 		return &tool.Error{Op: "set rules", Kind: tool.Invalid, Message: fmt.Sprintf("rules have at most %d bytes", mostRules), Hint: "keep what every turn needs, and put the rest into a note"}
@@ -141,7 +141,7 @@ func (n *Notes) Memory(ctx context.Context) (string, error) {
 	return cfg.Memory, nil
 }
 
-// SetMemory replaces it.
+// SetMemory replaces the memory that [Notes.Memory] returns.
 func (n *Notes) SetMemory(ctx context.Context, text string) error {
 	if len(text) > maxMemory {
 		return &tool.Error{Op: "set memory", Kind: tool.Invalid, Message: fmt.Sprintf("the memory has at most %d bytes", maxMemory)}

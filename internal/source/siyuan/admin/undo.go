@@ -129,7 +129,7 @@ func (n *Notes) Restore(ctx context.Context, w *Write) error {
 			if err := levels.Check(notebook, access.Write, access.Document, string(w.Added)); err != nil {
 				return err
 			}
-		case tool.KindOf(err) != tool.NotFound: // of one that is gone, Restore says so
+		case tool.KindOf(err) != tool.NotFound: // if the document is gone, Restore reports it below
 			return err
 		}
 	}

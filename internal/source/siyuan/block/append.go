@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the actions block.append and block.prepend, which add content inside a document or container block.
+
 type childArgs struct {
 	DataType string    `json:"dataType" about:"form of data" enum:"markdown,dom" req:"true"`
 	Data     string    `json:"data" about:"content; may be several blocks" req:"true"`

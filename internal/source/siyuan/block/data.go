@@ -12,6 +12,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file prepares content before it is written.
+
+// The values of the argument dataType.
 const (
 	dataMarkdown = "markdown"
 	dataDOM      = "dom"

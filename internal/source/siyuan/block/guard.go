@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file refuses targets that an action cannot work on, and has the errors for that.
+
 // isDocument reports whether a target is a document.
 func isDocument(t action.Target) bool { return t.ID == t.Root }
 

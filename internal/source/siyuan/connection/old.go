@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 )
 
-// FilesOfOlderPrograms returns the files of older programs in a home folder, the newer first.
+// FilesOfOlderPrograms returns the settings files of older programs that served SiYuan's tools, in a home folder, the
+// newer first.
 func FilesOfOlderPrograms(home string) []string {
 	if home == "" {
 		return nil

@@ -277,7 +277,7 @@ const (
 // Problem is one thing that is wrong in the settings.
 type Problem struct {
 	Pointer  string // JSON pointer into the section or the old file; "" is the whole
-	Rule     string // stable id: "type", "value", "unknown" or "json"
+	Rule     string // stable id: "type", "value", "unknown", "json", or "read" for an old file that cannot be read
 	Severity Severity
 	Message  string
 }

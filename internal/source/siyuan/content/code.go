@@ -115,7 +115,7 @@ func quoteDepth(text string) (depth int, rest string) {
 	return strings.Count(text[:len(text)-len(rest)], ">"), strings.TrimRight(rest, " \t\r")
 }
 
-// blankCode returns a text with its inline code replaced by blanks of the same length.
+// blankCode returns a text of the same length in which all characters of inline code are backticks.
 func blankCode(text string) string {
 	if !strings.Contains(text, "`") {
 		return text

@@ -175,7 +175,7 @@ var (
 // Markdown would create second blocks with the same ids, and overwriting a document with it would remove both.
 // RenewIDs does not ask whether an id exists, since the answer would reveal blocks in hidden notebooks.
 //
-// A value that is not a valid id, at which the kernel fails, is replaced too. In code it is text and stays.
+// A value that is not a valid id, at which the kernel fails, is replaced too, except in code.
 func RenewIDs(markdown string, keep map[kernel.ID]bool) string {
 	if !listAndRest.MatchString(markdown) {
 		return markdown

@@ -18,7 +18,7 @@ import (
 // has passed [Normalize], and the caller has checked the level.
 //
 // It writes the new blocks and reads them back before it removes the old ones. If that fails it removes the new ones
-// again. If any of the old text may be lost, the error has it as "recovery", up to 64 KiB.
+// again. If any of the old text may be lost, the error has all of it as "recovery", provided it is shorter than 64 KiB.
 func Overwrite(ctx context.Context, r *action.Request, doc action.Target, markdown string) error {
 	top, err := overwritableBlocks(ctx, r, doc)
 	if err != nil {
@@ -158,7 +158,7 @@ func (o *overwriteRun) remainingOld(ctx context.Context) ([]kernel.ID, error) {
 	return out, nil
 }
 
-// verify waits until the old blocks are gone, some tens of milliseconds at most.
+// verify waits until the old blocks are gone. That usually takes some tens of milliseconds; after 1.6 seconds it fails.
 func (o *overwriteRun) verify(ctx context.Context) error {
 	for wait := 50 * time.Millisecond; ; wait *= 2 {
 		remaining, err := o.remainingOld(ctx)

@@ -15,7 +15,7 @@ type editedBlock struct {
 	block    kernel.Block
 	before   string    // original kramdown
 	attrList string    // its attribute list, "" if it has none on a line of its own
-	body     string    // kramdown without own
+	body     string    // kramdown without attrList
 	first    string    // original body
 	view     *view     // of body
 	skipped  string    // the block type that cannot be edited; "" if the block can

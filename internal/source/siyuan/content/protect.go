@@ -129,8 +129,8 @@ func (s *protectionScan) blocks(ctx context.Context) ([]kernel.Block, error) {
 	return top, nil
 }
 
-// maxSingleLookups is up to how many containers are asked for their children one by one: in a long document the kernel
-// takes tens of milliseconds for each.
+// maxSingleLookups is the largest number of containers that are asked for their children one by one: in a long document
+// the kernel takes tens of milliseconds for each.
 const maxSingleLookups = 8
 
 // listFromIndex lists all blocks from the index, after a flush. It reports whether the index has all blocks that are in

@@ -66,7 +66,7 @@ func withoutDatabases(text string) string {
 	return text
 }
 
-// RedactBlocks does the same for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
+// RedactBlocks is like [Redact] for blocks as [kernel.Client.ChildBlocks] lists them. It also removes the results of
 // embedded queries and the texts of database rows, which may come from any notebook.
 func RedactBlocks(ctx context.Context, r *action.Request, blocks []kernel.Block) error {
 	return RedactTexts(ctx, r, blocks, func(b *kernel.Block) (string, *string, *string) { return b.Type, &b.Content, &b.Markdown })

@@ -125,13 +125,13 @@ type editor struct {
 	warnings []string
 }
 
-// match is an occurrence within one piece.
+// match is an occurrence of the old text within one block.
 type match struct {
 	block    *editedBlock
 	from, to int
 }
 
-// apply makes one edit in the pieces and returns how often.
+// apply makes one edit in the blocks and returns how many occurrences it replaced.
 func (e *editor) apply(index int, edit Edit) (int, error) {
 	if edit.Old == "" {
 		return 0, e.refuse(index, tool.Invalid, "empty_old", "old must not be empty", "give the text that is to be replaced")
@@ -212,7 +212,7 @@ func (e *editor) refuse(index int, kind tool.ErrorKind, code, message, hint stri
 	}
 }
 
-// write writes the changed pieces and verifies the result.
+// write writes the changed blocks, verifies the result, and returns the ids of the written blocks.
 func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, error) {
 	written := []kernel.ID{}
 	var changed []*editedBlock
@@ -277,8 +277,8 @@ func (e *editor) write(ctx context.Context, r *action.Request) ([]kernel.ID, err
 	return written, e.verify(ctx, r, changed, named)
 }
 
-// admit applies [Admit] to the new content of a piece: an edit may join two texts into something that neither of them
-// is.
+// admit applies [Admit] to the new content of a block, because an edit may join two harmless texts to a reference or
+// another thing that Admit removes.
 func (e *editor) admit(ctx context.Context, r *action.Request, p *editedBlock, text string) (string, error) {
 	text, warnings, err := Admit(ctx, r, Written{Data: text, Over: p.block.ID})
 	for _, w := range warnings {

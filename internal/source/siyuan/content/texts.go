@@ -8,8 +8,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// maxSingleTexts is up to how many blocks in a document the texts of some are requested by id. The kernel walks the
-// document for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
+// maxSingleTexts is the largest document, in blocks, of which the texts of single blocks are requested by id. The kernel
+// walks the document for each id: 50 of 500 blocks take half a second, but the whole document some 20 ms.
 const maxSingleTexts = 100
 
 // kramdownOf returns the kramdown of some of a document's top-level blocks; all has all of them in order. If it had to

@@ -63,7 +63,7 @@ func (v *view) hasList(from, to int) bool {
 	return false
 }
 
-// isListLine reports whether a line is an attribute list, so that there are inner blocks.
+// isListLine reports whether some line of raw is an attribute list, which means that there are inner blocks.
 func (v *view) isListLine() bool {
 	for _, s := range v.spans {
 		if s.kind == line {

@@ -9,16 +9,16 @@ import (
 	"collie/internal/tool"
 )
 
-// Entry is a file or folder of the workspace that is there.
+// Entry is an existing file or folder of the workspace.
 type Entry struct {
 	Path   string // below data/
 	Folder bool
 }
 
 // Locate finds a path below data/ by listing each folder on the way, so that upper and lower case and the Unicode
-// form of each name must match exactly. It refuses a symbolic link on the way, which may lead anywhere. Only the
-// first folder may be a link, because people move their assets to another disk that way. It returns nil if the path
-// does not exist.
+// form of each name must match exactly. It refuses a symbolic link on the way, which may lead anywhere. Only the first
+// folder, and the folder assets of a notebook, may be links, because people move their assets to another disk that way.
+// It returns nil if the path does not exist.
 func Locate(ctx context.Context, k *kernel.Client, path string) (*Entry, error) {
 	return NewFolders(k).Locate(ctx, path)
 }

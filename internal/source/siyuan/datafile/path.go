@@ -19,14 +19,14 @@ const (
 	MaxName = 255
 )
 
-// Forbidden are characters that some system gives a meaning in names: drives and streams of
-// Windows, its patterns, and the separators.
+// Forbidden are characters that have a meaning in names on some system: drives, streams and patterns of Windows, and the
+// separators.
 const Forbidden = `/\:*?"<>|`
 
 // windowsDevices are names that Windows, where a kernel may run, takes for devices whatever the ending.
 var windowsDevices = lazyregexp.New(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$`)
 
-// Device reports whether a name is that of a device somewhere.
+// Device reports whether a name is that of a device on Windows.
 func Device(name string) bool { return windowsDevices.MatchString(name) }
 
 // checkName returns what is wrong with one name in a path; "" if it is valid.

@@ -31,7 +31,8 @@ func CheckRendering(ctx context.Context, r *action.Request, kind puretemplate.Ki
 	return nil
 }
 
-// CheckRenderingFile is like [CheckRendering], for a template file. Its text is read only where that decides.
+// CheckRenderingFile is like [CheckRendering], for a template file. It reads the file only if some notebook may not be
+// read.
 func CheckRenderingFile(ctx context.Context, r *action.Request, t *kernel.Template) error {
 	if r.Levels.Everywhere(ctx, access.Read) == nil {
 		return nil

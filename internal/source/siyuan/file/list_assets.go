@@ -136,8 +136,8 @@ type unusedList struct {
 var escapableChar = lazyregexp.New(`[^0-9A-Za-z/_.~-]`)
 
 // unusedAssets returns the unused files. The kernel does not notice references with escapes, such as "assets/a%20b.png",
-// so those are looked up (assets.jsonl 49). That is impossible in closed notebooks, so if there are any, every name that
-// may be escaped counts as used.
+// so those are looked up (row 49 of the recording assets.jsonl). That is impossible in closed notebooks, so if there are
+// any, every name that may be escaped counts as used.
 func unusedAssets(ctx context.Context, r *action.Request) (unusedList, error) {
 	list, err := r.Kernel.UnusedAssets(ctx)
 	if err != nil {

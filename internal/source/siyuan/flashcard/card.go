@@ -13,7 +13,7 @@ import (
 
 // This file splits the block of a card into question and answer.
 
-// Front and back of a card, and how it is to be reviewed.
+// cardSides are front and back of a card, and how it is to be reviewed.
 type cardSides struct {
 	HPath  string     `json:"hPath,omitempty"`
 	Front  string     `json:"front" about:"what is asked"`

@@ -65,7 +65,7 @@ func getDecks() *action.Action {
 	})
 }
 
-// builtIn returns the built-in deck, which the kernel lists nowhere; its size is that of its list.
+// builtIn returns the built-in deck, which the kernel lists nowhere. Its size is the number of its cards, 0 if restricted.
 func builtIn(ctx context.Context, r *action.Request, restricted bool) (kernel.Deck, error) {
 	d := kernel.Deck{ID: kernel.BuiltInDeck, Name: builtInName}
 	if restricted {
@@ -145,8 +145,8 @@ func cardsOf(ctx context.Context, r *action.Request, deck kernel.ID) ([]deckCard
 	return out, leftOut(ctx, r, len(blocks)-len(out))
 }
 
-// deckBlocks returns the blocks of all cards of a deck, or of all decks if deck is empty. It asks for them in one
-// request, since the order may change between two pages.
+// deckBlocks returns the blocks of all cards of a deck, or of all decks if deck is empty. It asks for very large pages, so
+// that one request usually suffices, since the order may change between two pages.
 func deckBlocks(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel.CardBlock, error) {
 	const each = 1 << 16
 	var all []kernel.CardBlock

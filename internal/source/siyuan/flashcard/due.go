@@ -94,13 +94,13 @@ func dueInDeck(ctx context.Context, r *action.Request, deck kernel.ID) ([]kernel
 	return allDue(ctx, r, deck, list)
 }
 
-// allDue returns all due cards of a deck that may be read. The kernel's list may hold only a random few, so that those
-// of one document may all be missing. The rest is found among all cards of the deck.
+// allDue returns all due cards of a deck, hidden ones included, which the caller filters out. The kernel's list may hold
+// only a random few, so that those of one document may all be missing. The rest is found among all cards of the deck.
 func allDue(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.DueList) ([]kernel.DueCard, error) {
 	if len(list.Cards) >= list.Due {
 		return list.Cards, nil
 	}
-	clock, err := r.Kernel.CurrentTime(ctx) // the kernel's, which may be another than ours
+	clock, err := r.Kernel.CurrentTime(ctx) // the kernel's clock, which may differ from ours
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func allDue(ctx context.Context, r *action.Request, deck kernel.ID, list kernel.
 	if err != nil {
 		return nil, err
 	}
-	var fresh map[string]string // one new card comes back as the other does
+	var fresh map[string]string // when a new card comes back, by rating; the same for all new cards
 	named := map[kernel.ID]map[string]string{}
 	for _, c := range list.Cards {
 		named[c.CardID] = c.NextDues

@@ -44,7 +44,7 @@ type dueList struct {
 	Old        int       `json:"unreviewedOldCardCount" about:"of those, seen before"`
 }
 
-// maxCards are shown with their content at once; the rest comes as these are rated.
+// maxCards is how many cards one call shows. The next ones follow once these are rated.
 const maxCards = 20
 
 func listCards() *action.Action {
@@ -103,8 +103,8 @@ func listDue(ctx context.Context, r *action.Request, a listArgs) (any, error) {
 	return out, nil
 }
 
-// inTurn returns the order of a session: first what was learned before, the longest ago first, then what is new as it
-// was made. It is the same from call to call, other than the kernel's.
+// inTurn compares cards for the order of a session: first those that were learned before, the longest ago first, then the
+// new ones in the order of their creation. Unlike the kernel's order, it is the same from call to call.
 func inTurn(a, b kernel.DueCard) int {
 	switch {
 	case a.State == 0 && b.State != 0:

@@ -20,13 +20,13 @@ func Tool() action.Tool {
 	}
 }
 
-// deckArgument needs no level: a deck is a list of blocks, and each of them is filtered.
+// deckArgument says why an action on a deck needs no level: a deck is a list of blocks, and each of them is filtered.
 const deckArgument = "cards are shown as far as their blocks may be read"
 
 // builtInName is the kernel's name of the deck for cards that are made in the editor.
 const builtInName = "Built-in Deck"
 
-// checkDeck refuses a deck that does not exist: the kernel says yes to any id.
+// checkDeck returns a deck. It refuses one that does not exist, because the kernel would accept any id.
 func checkDeck(ctx context.Context, r *action.Request, deck kernel.ID) (kernel.Deck, error) {
 	if deck == kernel.BuiltInDeck {
 		return kernel.Deck{ID: deck, Name: builtInName}, nil

@@ -31,7 +31,7 @@ const MaxUnusedAssets = 512
 
 // UnusedAssets returns the paths of assets that the kernel finds in no document and no database. They may include
 // folders, and used assets whose name has a character that Markdown encodes, such as a space, because the kernel
-// searches for the encoded name (assets.jsonl 49, 50).
+// searches for the encoded name (rows 49 and 50 of the recording assets.jsonl).
 func (c *Client) UnusedAssets(ctx context.Context) ([]string, error) {
 	const endpoint = "/api/asset/getUnusedAssets"
 	raw, err := callFor[json.RawMessage](ctx, c, endpoint, readIndex, nil)
@@ -68,7 +68,7 @@ func (c *Client) AssetFile(ctx context.Context, address string) (string, error) 
 }
 
 // RenameAsset renames an asset in its folder and in every document that uses it. The new name gets the old extension
-// and a new id. The kernel checks nothing (assets.jsonl 58 to 60).
+// and a new id. The kernel checks nothing (rows 58 to 60 of the recording assets.jsonl).
 func (c *Client) RenameAsset(ctx context.Context, path, name string) (newPath string, err error) {
 	return callFor[string](ctx, c, "/api/asset/renameAsset", writeData.of("newPath"), map[string]any{"oldPath": path, "newName": name})
 }

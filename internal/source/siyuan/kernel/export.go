@@ -2,6 +2,8 @@ package kernel
 
 import "context"
 
+// This file has the endpoints for exports and templates.
+
 // Markdown is a document as other programs read it.
 type Markdown struct {
 	HPath   string `json:"hPath" about:"human path in its notebook"`

@@ -13,6 +13,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the endpoints for files and folders of the workspace.
+
 // ReadFile returns the content of a workspace file, such as "/data/storage/…". If the file is missing, the error has
 // kind not_found. With status 202 the body is an error, never content.
 func (c *Client) ReadFile(ctx context.Context, path string) ([]byte, error) {

@@ -2,7 +2,8 @@ package kernel
 
 import "context"
 
-// The history of documents: copies that the kernel keeps below /history.
+// This file has the endpoints for the history of documents, which are copies that the kernel keeps below /history, and
+// for snapshots of the workspace.
 
 // HistoryItem is one copy of a document.
 type HistoryItem struct {

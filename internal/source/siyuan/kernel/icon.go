@@ -11,6 +11,8 @@ import (
 
 var iconCode = lazyregexp.New(`^[0-9a-f]{2,6}(-[0-9a-f]{2,6})*$`)
 
+// This file checks icons of documents and notebooks, and writes them as the kernel stores them.
+
 // errIcon is the error for an invalid icon.
 var errIcon = errors.New(`must be an emoji, its code points in hex such as "1f4d4", or the path of an image in the workspace's emojis folder`)
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file has the endpoints that find where a block or document is.
+
 // Place says where a block is.
 type Place struct {
 	Notebook ID     `json:"box"`

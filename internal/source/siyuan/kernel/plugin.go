@@ -2,6 +2,8 @@ package kernel
 
 import "context"
 
+// This file has the endpoints for SiYuan's plugins.
+
 // SwitchPlugin switches a plugin of the workspace on or off. Open windows of SiYuan notice it when they are loaded again. If there
 // is no plugin of that name, the error is of kind api_error.
 func (c *Client) SwitchPlugin(ctx context.Context, name string, on bool) error {

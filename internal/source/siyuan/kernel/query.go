@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file runs SQL on the kernel's index, and writes values as SQL.
+
 // SQL runs one reading statement and returns its rows; the list is empty, not nil, if there are none. The statement
 // needs an outer LIMIT, or the kernel cuts at 64 rows. Rows may repeat: select distinct, or drop rows with the same
 // id. The index is flushed first if this client has written.

@@ -6,6 +6,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has the endpoints for the kernel itself, its messages to the user and its interface.
+
 // Version returns the kernel's version, such as "3.7.3". It needs no token.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	return callFor[string](ctx, c, "/api/system/version", readData, nil)

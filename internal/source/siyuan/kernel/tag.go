@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 )
 
+// This file has the endpoints for tags, and for the configuration that holds their order.
+
 // Tag is one tag of the tree of tags. Label is the whole path, Name its last part.
 type Tag struct {
 	Name     string `json:"name"`

@@ -7,7 +7,8 @@ import (
 	"collie/internal/tool"
 )
 
-// The files of the mascot in the workspace, shared with the public plugin.
+// This file shows the mascot's coins and the last call to SiYuan, through two files in the workspace. The plugin
+// siyuan-plugins-mcp-sisyphus, called the public plugin here, reads and writes the same files.
 const (
 	folder     = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	statsPath  = folder + "puppyStats.json"
@@ -55,7 +56,7 @@ func (p *Purse) workspaceCoins(ctx context.Context) (theirs coins, ok bool) {
 	return readCoins(raw), true
 }
 
-// publish writes the workspace's files. The mascot is never worth an error.
+// publish writes the workspace's files. A failure is only logged, since the mascot must not disturb anything.
 func (p *Purse) publish(ctx context.Context, s *coins, h lastEvent) {
 	if !p.opts.Sync || p.opts.Kernel == nil {
 		return

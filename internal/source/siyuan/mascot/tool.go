@@ -40,9 +40,10 @@ func items() []item {
 	}
 }
 
+// why says why the actions need no level.
 const why = "it touches no notes"
 
-// purse returns the purse of the workspace, which may be missing where nothing keeps one.
+// purse returns the coins of the mascot, or an error if this program keeps none.
 func purse(r *action.Request) (action.Coins, error) {
 	if c := r.Workspace.Coins(); c != nil {
 		return c, nil

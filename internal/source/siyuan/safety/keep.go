@@ -8,8 +8,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Keep records a write to a document that no action makes, so that it can be undone like an action. tool and action name
-// it in the record. The document must still have the expected state. The caller calls done with the outcome.
+// Keep records a write to a document that no action makes, so that it can be undone like an action: it saves the state
+// that the document has now. tool and action name the write in the record. The caller then makes the write, and calls
+// done with its outcome.
 func (c *Coordinator) Keep(ctx context.Context, k *kernel.Client, tool, action string, doc kernel.ID) (done func(error), err error) {
 	_, saved, err := content.State(ctx, k, []kernel.ID{doc})
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file maps the names that callers use for methods, orders and types of blocks to the kernel's, and accepts other
+// spellings of them.
+
 // methods are the search methods, by name.
 var methods = map[string]int{
 	"keyword": kernel.MethodKeyword, "query_syntax": kernel.MethodSyntax, "sql": kernel.MethodSQL, "regex": kernel.MethodRegex,

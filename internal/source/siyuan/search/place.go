@@ -9,6 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file converts the paths of hits, which the kernel writes in several ways, to those that callers use.
+
 // document is the type of hits that are documents.
 const document = "NodeDocument"
 

@@ -119,8 +119,8 @@ func fromNode(ctx context.Context, r *action.Request, target *action.Target, tag
 	return v, nil
 }
 
-// fileOf returns the id of the document's file in the snapshot right. The error is alreadyCurrent if it does not differ
-// from the one in the snapshot left, which is of now.
+// fileOf returns the id of the document's file in the snapshot right. If it does not differ from the file in the snapshot
+// left, which is of the current workspace, the error is that of alreadyCurrentError.
 func fileOf(ctx context.Context, r *action.Request, target *action.Target, left, right string) (string, error) {
 	d, err := r.Kernel.DiffSnapshots(ctx, left, right)
 	if err != nil {

@@ -88,7 +88,7 @@ func (k *Kit) Asked(path string) []gjson.Result {
 	return out
 }
 
-// Guarded checks that an action needs a level on a notebook: with the next lower level it is denied. With none, the
+// Guarded checks that an action needs a level on a notebook: with each lower level from r on it is denied. With none, the
 // thing id, which occurs in args, gives the same "not found" error as [Nowhere]. Nothing is written in either case.
 func (k *Kit) Guarded(t testing.TB, a *action.Action, need access.Level, notebook, id kernel.ID, args string) {
 	t.Helper()

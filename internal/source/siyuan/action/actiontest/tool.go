@@ -16,7 +16,7 @@ const (
 	longestAbout   = 60
 )
 
-// Told holds what a test expects of the actions of a tool, in the order of their names.
+// Told holds what a test expects of the actions of a tool. The names are in the order in which the tool lists its actions.
 type Told struct {
 	Actions, Dangerous, Off []string
 	// About bounds the text of an argument in characters; zero means 60.
@@ -24,7 +24,7 @@ type Told struct {
 }
 
 // Tool checks the actions of a tool against want, and each of them against rules for all: texts are short, an action
-// that needs no level says why, and its example uses only its own arguments.
+// that needs no level says why, and its example uses only its own arguments. Two to six of them must be common.
 func Tool(t testing.TB, tl action.Tool, want Told) {
 	t.Helper()
 	var got Told

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file compares answers with recorded ones, whose ids and times are others.
+// This file compares answers with recorded ones, whose ids and times differ.
 
 // comparer compares answers with recordings. Ids differ between runs, so it learns which of ours corresponds to which
 // recorded one and then insists on it. Of times, hashes and sizes it only checks the form.
