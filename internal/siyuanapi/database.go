@@ -1,5 +1,7 @@
 package siyuanapi
 
+// This file has the types of the columns and cells of databases, as they appear in JSON.
+
 // Databases is the workspace folder of databases, which SiYuan calls attribute views.
 const Databases = "/data/storage/av"
 

@@ -1,6 +1,6 @@
 // Package siyuanapi has the vocabulary of SiYuan's API that two packages share: the client of a kernel, and the vault,
-// which answers like a kernel. It consists of ids, the folder of databases, and the types of columns and cells. The
-// reference for it are recordings of a kernel.
+// which answers like a kernel. It consists of ids, the folder of databases, and the types of columns and cells. It was
+// taken from recordings of a kernel.
 package siyuanapi
 
 import (

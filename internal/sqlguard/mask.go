@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file hides text that SiYuan's index has copied from hidden notebooks into rows of readable ones.
+
 // boundAttributes are the attributes of a block that list the databases in which it is a row, by id and by name.
 var boundAttributes = []string{"custom-avs", "av-names"}
 

@@ -137,7 +137,7 @@ func TestReadsByIDAreCheap(t *testing.T) {
 func TestReadsByIDAreListed(t *testing.T) {
 	t.Parallel()
 	known := newDesk(t).readsByID()
-	elsewhere := map[string]bool{ // what they have to look for is more than a place
+	elsewhere := map[string]bool{ // these look up more than the place of one id
 		"av": true, "search": true, "flashcard": true, "fs": true, "timeline": true, "file.render": true,
 	}
 	for _, tl := range siyuan.Tools() {

@@ -14,9 +14,8 @@ import (
 	"collie/internal/source/siyuan/guide"
 )
 
-// dangerous lists the actions that a person confirms, by tool. A new one may surprise users who have given an agent
-// free hand, and a missing one does harm, so the list is fixed here. The first line of each tool has the fifteen of
-// the first version.
+// dangerous lists the actions that a person confirms, by tool. A new one may surprise users who have given an agent a
+// free hand, and a missing one does harm, so the list is fixed here.
 var dangerous = map[string]string{
 	"fs":       "mv rm",
 	"notebook": "remove set_permission",

@@ -107,7 +107,7 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 		if !lists() {
 			t.Error("a list waited for the kernel")
 		}
-		await.Sleep(time.Second) // the client that was just given it has no session
+		await.Sleep(time.Second) // the list above has started one reading, though no client stays to be told
 		if lists() || config.requests() != began+1 || len(told) != 1 {
 			t.Errorf("%d requests, %d notices after a list; want one each", config.requests()-began, len(told))
 		}

@@ -92,7 +92,7 @@ func TestReadMakesFewPasses(t *testing.T) {
 		t.Skip("the race detector allocates for itself")
 	}
 	read := reading(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which would empty the pools
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection would empty the pools
 	const size = 512 << 10
 	allocated := func(args string) float64 {
 		least := math.Inf(1)

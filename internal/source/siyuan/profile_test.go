@@ -92,7 +92,8 @@ func TestHelpGoesByTheProfile(t *testing.T) {
 	}
 }
 
-// TestLevelsAreAskedInOnePlace: whatever is done for a caller goes by the levels of the caller's profile.
+// TestLevelsAreAskedInOnePlace: only levelsOf reads the levels of the workspace, so that everything done for a caller goes
+// by the levels of the caller's profile.
 func TestLevelsAreAskedInOnePlace(t *testing.T) {
 	t.Parallel()
 	var found []string

@@ -164,7 +164,7 @@ func TestCapped(t *testing.T) {
 	}
 }
 
-// FuzzCapped: capped returns JSON in which every list is a beginning of the original list, and everything else is
+// FuzzCapped: capResult returns JSON in which every list is a beginning of the original list, and everything else is
 // unchanged.
 func FuzzCapped(f *testing.F) {
 	f.Add(`{"a":[1,2,3],"b":{"c":["xxxxxxxxxxxxxxxxxxxxxxxxxxxx"]}}`, 10)

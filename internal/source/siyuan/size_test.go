@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan"
 )
 
-// TestSize: eleven tools take 9 KiB of tools/list, with descriptions of 30 to 500 tokens each. Arguments are in the
-// schemas, not in the descriptions.
+// TestSize: eleven tools take at most 9 KiB of tools/list, with descriptions of 30 to 500 tokens each. Arguments are in
+// the schemas, not in the descriptions.
 func TestSize(t *testing.T) {
 	t.Parallel()
 	codec, err := tokenizer.Get(tokenizer.O200kBase)

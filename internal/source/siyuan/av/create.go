@@ -12,6 +12,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file creates a database, which av.render does for the argument createIfNotExist.
+
 // create creates a database, and a block that shows it unless one exists.
 func create(ctx context.Context, r *action.Request, p retryWaits, a *renderArgs, out *renderResult) error {
 	if r.Config.ReadOnly || r.Config.Unreadable { // the action is classified as reading, so this is not checked elsewhere

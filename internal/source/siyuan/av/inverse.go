@@ -11,6 +11,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
+// This file has what undoes av.set_cells.
+
 // restoreCells returns the call that writes the current cells of r back. It returns none if a cell cannot be written
 // or the database cannot be read: the call itself then reports the error.
 func restoreCells(ctx context.Context, r *action.Request) (*action.Inverse, error) {

@@ -29,7 +29,6 @@ type viewName struct {
 
 // layout is a view or one of its groups. A table has columns, and rows of cells; the other layouts have fields, and
 // cards of values.
-// fields and cards of values.
 type layout struct {
 	ID        kernel.ID `json:"id"`
 	Name      string    `json:"name"`

@@ -10,6 +10,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file sends changes of databases to the kernel, and waits until they are stored.
+
 // transact runs operations on a database through one of its blocks, which is marked as changed.
 func transact(ctx context.Context, r *action.Request, block kernel.ID, ops ...kernel.Operation) error {
 	now := time.Now()

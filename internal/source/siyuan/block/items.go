@@ -11,7 +11,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// This file makes list items of content that is written into a list.
+// This file turns content that is written into a list into items of that list.
 
 // Types of nodes that restrict what they may contain.
 const (

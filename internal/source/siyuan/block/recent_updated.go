@@ -68,7 +68,7 @@ func recentUpdated() *action.Action {
 			return nil, err
 		}
 		seen := map[kernel.ID]bool{}
-		all = slices.DeleteFunc(all, func(b kernel.RecentBlock) bool { // the index may hold blocks that are gone
+		all = slices.DeleteFunc(all, func(b kernel.RecentBlock) bool { // the index may hold a block twice
 			twice := seen[b.ID]
 			seen[b.ID] = true
 			return twice

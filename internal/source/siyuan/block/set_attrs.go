@@ -89,7 +89,8 @@ func runSetAttrs(ctx context.Context, r *action.Request, a setAttrsArgs) (any, e
 	return setAttrsResult{true, a.ID, set}, nil
 }
 
-// restoreAttrsInverse sets the attributes as they are now, and touches nothing else of the block.
+// restoreAttrsInverse returns the call that sets the attributes of this call back to their current values, and changes
+// nothing else of the block.
 func restoreAttrsInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	var a setAttrsArgs
 	if err := json.Unmarshal(r.Args(), &a); err != nil {
@@ -158,7 +159,7 @@ func checkAttr(r *action.Request, t action.Target, key, value string, allow bool
 	return nil
 }
 
-// longestTitle is how many characters a kernel takes where it renames a document.
+// longestTitle is the maximum length of a document's title, in characters.
 const longestTitle = 512
 
 func attrError(r *action.Request, key, message string) error {

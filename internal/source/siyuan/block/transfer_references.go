@@ -108,8 +108,8 @@ func runTransfer(ctx context.Context, r *action.Request, a transferArgs) (any, e
 	return out, verifyTransfer(ctx, r, &out, all)
 }
 
-// verifyTransfer finds out whether the references were changed: the kernel answers code 0 also
-// where it changed none. It notes which documents to show again.
+// verifyTransfer checks that the references were changed, because the kernel answers code 0 even if it changed none. It
+// also marks the documents that SiYuan's interface has to reload.
 func verifyTransfer(ctx context.Context, r *action.Request, out *transferResult, before []referrer) error {
 	remaining, err := referrers(ctx, r, out.FromID)
 	if err != nil {

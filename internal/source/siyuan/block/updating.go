@@ -15,9 +15,9 @@ import (
 
 // This file does the work of update: it writes the new content and puts back what the kernel drops.
 
-// updateRun replaces the content of blocks, all of them in one request. The kernel drops the
-// attributes of a block whose content is replaced and all blocks of the content but the first,
-// so: read, update, put back, look.
+// updateRun replaces the content of blocks, all of them in one request. The kernel drops the attributes of a block whose
+// content is replaced, and all blocks of the content but the first. So a run reads the old state, writes the new content,
+// puts back what was dropped, and reads the result.
 type updateRun struct {
 	r     *action.Request
 	items []updateItem
@@ -101,7 +101,7 @@ func (w *updateRun) read(ctx context.Context, ids []kernel.ID) ([]kernel.Replace
 	return in, nil
 }
 
-// adapt makes new content what may stand where the block is: of an item of a list, one item.
+// adapt converts new content to a form that may stand where the block is: in place of a list item, to one list item.
 func (w *updateRun) adapt(param string, item *updateItem, node *kernel.Node) (string, error) {
 	s := insertionSpot{inList: node.ParentType == listNode}
 	if s.inList {
@@ -183,7 +183,7 @@ func (w *updateRun) restoreAttrs(ctx context.Context, ids []kernel.ID) error {
 	return nil
 }
 
-// ownAttr reports whether an attribute is one of the block's, not one that the kernel makes.
+// ownAttr reports whether an attribute was set on the block, rather than being computed by the kernel.
 func ownAttr(key string) bool {
 	switch key {
 	case "id", "updated", "created", "type", "colgroup", "av-names":

@@ -115,7 +115,7 @@ func visibleTitle(title string) string {
 	}, title)
 }
 
-// renameInverse restores the current title.
+// renameInverse returns the call that restores the current title.
 func renameInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	written := r.Written()
 	if len(written) == 0 {
@@ -213,7 +213,7 @@ func setAttr() *action.Action {
 	})
 }
 
-// appearanceInverse restores the current icon and cover.
+// appearanceInverse returns the call that restores the current icon and cover.
 func appearanceInverse(ctx context.Context, r *action.Request) (*action.Inverse, error) {
 	id := r.Target("id").Root
 	now, err := r.Kernel.Attrs(ctx, id)

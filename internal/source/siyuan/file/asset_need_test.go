@@ -27,7 +27,7 @@ var needs = []struct {
 	{"delete_asset", access.Delete, func(p string) string { return args("path", p, "force", true) }},
 }
 
-// TestAssetLevels: all notebooks of an asset need the level, and one that is hidden hides it.
+// TestAssetLevels: all notebooks that use an asset need the level, and a hidden one among them hides the asset.
 func TestAssetLevels(t *testing.T) {
 	for _, need := range needs {
 		for open := access.None; open <= access.Delete; open++ {
@@ -50,8 +50,8 @@ func TestAssetLevels(t *testing.T) {
 	}
 }
 
-// TestHiddenAsset: an asset that a hidden notebook uses, alone or with others, is as one that is not there, also by the
-// folder of such a notebook.
+// TestHiddenAsset: an asset that a hidden notebook uses, alone or with others, is treated like a missing one, and so is an
+// asset in the folder of such a notebook.
 func TestHiddenAsset(t *testing.T) {
 	w := newWorkspace(t).hide()
 	for _, need := range needs {
@@ -82,8 +82,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestMentionedAsset makes sure that a use the index of assets does not have still protects:
-// the cover of a document in another notebook.
+// TestMentionedAsset: a use that is not in the index of assets protects the asset too, such as the cover of a document in
+// another notebook.
 func TestMentionedAsset(t *testing.T) {
 	w := newWorkspace(t)
 	if err := w.Client.SetAttrs(t.Context(), w.their, map[string]string{"title-img": `background-image:url(` + shown + `)`}); err != nil {
@@ -97,7 +97,7 @@ func TestMentionedAsset(t *testing.T) {
 	w.refused("delete_asset", args("path", shown, "force", true), tool.NotFound)
 }
 
-// TestUnownedAsset: what no document shows and SiYuan does not call unused may be anyone's.
+// TestUnownedAsset: an asset that no document shows, and that SiYuan does not list as unused, may belong to any notebook.
 func TestUnownedAsset(t *testing.T) {
 	w := newWorkspace(t)
 	w.run("get_image_ocr_text", args("path", loose))
@@ -144,8 +144,8 @@ func TestNotebookFolder(t *testing.T) {
 	}
 }
 
-// TestRemnants: the index keeps rows of a notebook that somebody else has removed. It made a hidden notebook's asset one
-// of a notebook that can be read.
+// TestRemnants: the index keeps rows of a notebook that another program has removed. Such rows must not make an asset of a
+// hidden notebook readable.
 func TestRemnants(t *testing.T) {
 	w := newWorkspace(t).hide()
 	gone := w.Notebook("Gone")
@@ -156,7 +156,7 @@ func TestRemnants(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	w.Fail("/api/sqlite/flushTransaction", 2, kerneltest.FailEmpty) // which would not help at a real kernel
+	w.Fail("/api/sqlite/flushTransaction", 2, kerneltest.FailEmpty) // on a real kernel a flush does not remove those rows
 	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
 	actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", secret), tool.NotFound), missing, secret, nothing)
 }

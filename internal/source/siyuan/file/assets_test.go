@@ -52,7 +52,7 @@ func TestRenameAsset(t *testing.T) {
 	w.refused("rename_asset", args("oldPath", shown, "newName", "x"), tool.NotFound) // the kernel would answer code 0
 }
 
-// TestRenameAssetOverNone: a name that ends in an id would write over the asset that has it.
+// TestRenameAssetOverNone: a name that ends in an id must not overwrite the asset that has that name.
 func TestRenameAssetOverNone(t *testing.T) {
 	w := newWorkspace(t).hide()
 	for _, name := range []string{"CANARY-20240101120000-ddddddd", "CANARY-20240101120000-ddddddd.png", "CANARY_2024010112000#0-ddddddd"} {
@@ -72,7 +72,7 @@ func TestRenameAssetOverNone(t *testing.T) {
 	}
 }
 
-// TestRenameAssetInFolder: an asset in the folder of a notebook or document is known to SiYuan by what documents write.
+// TestRenameAssetInFolder: SiYuan knows an asset in the folder of a notebook or document by the path that documents write.
 func TestRenameAssetInFolder(t *testing.T) {
 	w := newWorkspace(t)
 	id := kernel.ID(w.Doc(string(w.other), "/Show", "![x](assets/own-20240101120000-fffffff.png)"))
@@ -88,7 +88,8 @@ func TestRenameAssetInFolder(t *testing.T) {
 	w.refused("rename_asset", args("oldPath", renamed, "newName", "x"), tool.Conflicting)
 }
 
-// TestRenameAssetOfAnotherFolder: of several files that documents write alike SiYuan renames one, whoever's it is.
+// TestRenameAssetOfAnotherFolder: if documents write the paths of several files alike, SiYuan renames one of them, which
+// may belong to another notebook.
 func TestRenameAssetOfAnotherFolder(t *testing.T) {
 	w := newWorkspace(t)
 	alike := strings.Replace(w.own, string(w.other), string(w.nb), 1)
@@ -151,7 +152,7 @@ func TestChangesInDatabases(t *testing.T) {
 	w.refused("get_image_ocr_text", args("path", got.Get("newPath").Str), tool.NotFound)
 }
 
-// TestRenameAssetKeepsBlocks: what of a block would be read anew as several is kept.
+// TestRenameAssetKeepsBlocks: a block whose text would be parsed as several blocks stays one block.
 func TestRenameAssetKeepsBlocks(t *testing.T) {
 	w := newWorkspace(t)
 	escaped := strings.ReplaceAll(spacedAddress, " ", "%20")
@@ -208,7 +209,8 @@ func TestRenameAssetEverywhere(t *testing.T) {
 	}
 }
 
-// literal makes a kernel rewrite only what is written as the file is called, as SiYuan does: it puts back the others.
+// literal makes the test kernel rewrite only blocks that write the path exactly as the file is called, as SiYuan does: it
+// restores the other blocks.
 type literal struct {
 	kernel *kernel.Client
 	uses   []kernel.ContainingBlock
@@ -240,7 +242,7 @@ func (l literal) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// TestRenameAssetNames holds new names to a form: the kernel takes anything.
+// TestRenameAssetNames checks that invalid new names are refused, because the kernel takes any name.
 func TestRenameAssetNames(t *testing.T) {
 	w := newWorkspace(t)
 	for _, name := range []string{" ", "..", "../x", "a/b", `a\b`, ".hidden", "a\x00b", "a%2fb", "．．", "x.", "a:b", "x.sy", "con", strings.Repeat("a", 300), "#", ".png"} {
@@ -265,8 +267,8 @@ func TestListUnusedAssets(t *testing.T) {
 	w.refused("list_unused_assets", "{}", kernel.NotInKernel)
 }
 
-// TestRemoveUnusedAssets needs d in every notebook, and what is used stays although
-// the kernel calls it unused.
+// TestRemoveUnusedAssets: the action needs rwd in every notebook, and assets in use stay even if the kernel calls them
+// unused.
 func TestRemoveUnusedAssets(t *testing.T) {
 	w := newWorkspace(t)
 	for _, low := range []access.Level{access.None, access.Read, access.Write} {

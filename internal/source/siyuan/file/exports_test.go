@@ -50,7 +50,7 @@ func TestExportHidesOthers(t *testing.T) {
 	}
 }
 
-// TestExportResources exports only assets, emojis and templates, and a level for each.
+// TestExportResources: only assets, emojis and templates can be exported.
 func TestExportResources(t *testing.T) {
 	w := newWorkspace(t)
 	got := w.Must(t, act(t, "export_resources"), args("paths", []string{"/data/" + shown, spacedAddress, "/data/emojis/a.png", "/data/templates"}, "name", "我的 zip"))
@@ -67,7 +67,7 @@ func TestExportResources(t *testing.T) {
 		w.refused("export_resources", args("paths", []string{shown}, "name", name), tool.Invalid)
 	}
 	w.refused("export_resources", args("paths", []string{nothing}), tool.NotFound)
-	// SiYuan packs what it is given by name alone: of two that share one the second would take the place of the first.
+	// SiYuan packs files by name alone, so of two files of one name the second would replace the first.
 	w.File("/data/emojis/sub/"+shown[len("assets/"):], []byte("another"))
 	w.refused("export_resources", args("paths", []string{shown, "/data/emojis/sub/" + shown[len("assets/"):]}), tool.Conflicting)
 	w.run("export_resources", args("paths", []string{shown, "/data/" + shown}))
@@ -114,8 +114,8 @@ func TestExportResourcesOutput(t *testing.T) {
 	w.run("export_resources", args("paths", []string{shown})) // needs no local file
 }
 
-// TestExportShowsNoCopies: an export prints the rows of databases, and anchors of references as links of which nothing
-// tells where they begin.
+// TestExportShowsNoCopies: an export must not show text of hidden notes. The kernel prints the rows of databases, and
+// prints anchors of references as links whose beginning cannot be found.
 func TestExportShowsNoCopies(t *testing.T) {
 	w := newWorkspace(t)
 	base := kernel.ID(w.Doc(string(w.nb), "/Base", `<div data-type="NodeAttributeView" data-av-id="20240101120000-avavava" data-av-type="table"></div>`))

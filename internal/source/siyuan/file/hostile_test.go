@@ -92,7 +92,7 @@ func TestSymlinks(t *testing.T) {
 	}
 }
 
-// refusesPath holds every action that takes a path of the workspace, or a local one, to refusing p.
+// refusesPath checks that every action that takes a path of the workspace, or a local one, refuses p.
 func (w *workspace) refusesPath(p string) {
 	w.t.Helper()
 	for name, make := range map[string]func(path string) string{
@@ -138,7 +138,7 @@ func hostileLocal(outside string, upload bool) []string {
 	return list
 }
 
-// TestSymlinkedTemplate: a link among them may lead to any file.
+// TestSymlinkedTemplate: a symbolic link among the templates may lead to any file.
 func TestSymlinkedTemplate(t *testing.T) {
 	w := newWorkspace(t)
 	w.Symlink("/data/templates/link.md", []byte("token"))
@@ -155,7 +155,7 @@ func TestUnicodeNames(t *testing.T) {
 	)
 }
 
-// TestOddNames is about names that files have which a person put into the workspace.
+// TestOddNames: a person may have put files with unusual names into the workspace.
 func TestOddNames(t *testing.T) {
 	w := newWorkspace(t)
 	w.NeedsVault("its file API takes no such names")

@@ -23,7 +23,7 @@ func (l liar) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// TestReadBack: the kernel says yes to much that it does not do.
+// TestReadBack: the kernel reports success for much that it does not do, so the actions check the result.
 func TestReadBack(t *testing.T) {
 	w := newWorkspace(t)
 	p := w.local("x.png", "x")

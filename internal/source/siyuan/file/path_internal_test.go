@@ -36,8 +36,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestParseAssetRefuses holds the rule itself: no path of these gets as far as a question whether
-// it is there.
+// TestParseAssetRefuses: parseAsset refuses each of these paths before anybody asks whether it exists.
 func TestParseAssetRefuses(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{
@@ -69,8 +68,8 @@ func TestLocalName(t *testing.T) {
 	}
 }
 
-// FuzzParseAsset holds the rule of asset paths: what it takes stays below a folder assets,
-// however often it is decoded, cleaned or brought into plain characters.
+// FuzzParseAsset: a path that parseAsset accepts stays below a folder assets, however often it is decoded, cleaned or
+// written with plain characters.
 func FuzzParseAsset(f *testing.F) {
 	for _, seed := range []string{
 		"assets/a.png", "assets/a%20b.png", "20240101120000-abcdefg/assets/x.png", "assets/../x", "assets/%2e%2e/x", "assets/．．/x", "assets/..%2fx",
@@ -117,7 +116,7 @@ func FuzzParseAsset(f *testing.F) {
 	})
 }
 
-// FuzzParseResource holds the rule of what may be packed.
+// FuzzParseResource: a path that parseResource accepts is one that may be packed.
 func FuzzParseResource(f *testing.F) {
 	for _, seed := range []string{"/data/assets/a.png", "/data/emojis", "/data/templates/x.md", "/conf/conf.json", "/data/storage/x", "data/../conf", "/data/20240101120000-abcdefg/assets"} {
 		f.Add(seed)
@@ -135,7 +134,7 @@ func FuzzParseResource(f *testing.F) {
 	})
 }
 
-// FuzzCheckLocal holds the rule of local paths: no part of what it takes leads up.
+// FuzzCheckLocal: no part of a local path that checkLocal accepts leads to the folder above.
 func FuzzCheckLocal(f *testing.F) {
 	for _, seed := range []string{"a/b.png", "../x", "a/..", "．．/x", "%2e%2e/x", "a\\..\\b", "a/‥/b", "/etc/passwd"} {
 		f.Add(seed)

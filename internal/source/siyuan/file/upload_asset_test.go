@@ -45,7 +45,7 @@ func TestUploadAsset(t *testing.T) {
 	w.refused("upload_asset", args("localFilePath", "pictures"), tool.Invalid)
 }
 
-// TestUploadOverNone: a file whose name ends in an id would be written over the asset that has it.
+// TestUploadOverNone: a file whose name ends in an id must not overwrite the asset that has that name.
 func TestUploadOverNone(t *testing.T) {
 	w := newWorkspace(t).hide()
 	for name, sent := range map[string]string{
@@ -66,7 +66,7 @@ func TestUploadOverNone(t *testing.T) {
 	}
 }
 
-// TestUploadOddNames: what SiYuan makes of a name is told, whatever it is.
+// TestUploadOddNames: the result has the path under which SiYuan stored the file, whatever its name was.
 func TestUploadOddNames(t *testing.T) {
 	w := newWorkspace(t)
 	for _, name := range []string{"a b.png", "中文 😀.png", "a#b.png", "a%20b.png", "a&b=c.png", "it's.png", "(1)[2].png", "x.tar.gz", "noext", "a+b~c.png"} {
@@ -77,15 +77,15 @@ func TestUploadOddNames(t *testing.T) {
 	}
 }
 
-// TestUploadLevels: an upload needs no level, and local files are asked for first.
+// TestUploadLevels: an upload needs no level of any notebook.
 func TestUploadLevels(t *testing.T) {
 	w := newWorkspace(t)
 	w.Default = access.None
 	w.run("upload_asset", args("localFilePath", w.local("x.png", "x")))
 }
 
-// TestUploadLocalFiles: only below allowed folders, links followed, no
-// hidden files and no keys, and nothing at all where local files are off.
+// TestUploadLocalFiles: only files below allowed folders can be uploaded, after following links; no hidden files and no
+// keys; and none at all if local files are not allowed.
 func TestUploadLocalFiles(t *testing.T) {
 	w := newWorkspace(t)
 	for _, name := range []string{

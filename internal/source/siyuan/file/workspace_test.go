@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Assets of the world. All but loose are shown by a document.
+// Assets of the test workspace. All but loose are shown by a document.
 const (
 	shown         = "assets/plan-20240101120000-aaaaaaa.png"   // in the open notebook
 	spacedAddress = "assets/红 plan-20240101120000-bbbbbbb.png" // in the open notebook, as %20

@@ -165,7 +165,7 @@ func renameMoved(ctx context.Context, r *action.Request, from, to action.Target,
 	return err
 }
 
-// moveInverse moves the document back to its current place.
+// moveInverse returns the call that moves the document back to its current place.
 func moveInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	from, to := r.Target("from"), r.Target("to")
 	dest := to.Subject

@@ -169,7 +169,7 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 	return n, worked
 }
 
-// tables are those that a statement may read, whole, for a recording: no action answers with that.
+// tables reads the tables that a statement may read, so that a recording has them whole. No action returns that.
 func (s *scene) tables() {
 	s.t.Helper()
 	for _, table := range []string{"blocks", "attributes", "refs", "spans", "assets", "file_annotation_refs"} {
@@ -180,7 +180,7 @@ func (s *scene) tables() {
 }
 
 // TestCanaries: nothing that an agent can read shows what stands in a hidden notebook, whatever the kernel has copied of
-// it into one that may be read. Before a real kernel its own jobs are waited for.
+// it into one that may be read. With a real kernel it waits for the kernel's own jobs first.
 func TestCanaries(t *testing.T) {
 	s := newScene(t)
 	if os.Getenv(kerneltest.RealKernel) != "" {
@@ -201,7 +201,7 @@ func TestCanaries(t *testing.T) {
 	record()
 }
 
-// recording is where the answers of a real kernel lie that show canaries.
+// recording is the file with the answers of a real kernel, which contain canaries.
 var recording = filepath.Join("testdata", "canaries.jsonl")
 
 // TestRecordedCanaries is [TestCanaries] with the answers that a real kernel gave, after its own jobs.

@@ -66,13 +66,13 @@ func TestCountsOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-// The hidden notebook has the code in every way there is. Those who guess a letter of it ask for secretHit, and for
-// secretMisses where they guess wrong.
+// secretHit is the beginning of the code that the hidden notebook contains. A caller who guesses the code letter by letter
+// asks for secretHit with the right guess, and for one of secretMisses with a wrong one.
 const secretHit = "qx7k"
 
 var secretMisses = []string{"qx7b", "qx7w", "qx7m"}
 
-// secretive is a workspace whose hidden notebook has the code in every way there is.
+// secretive returns a workspace whose hidden notebook contains the code wherever a note can contain a text.
 func secretive(t testing.TB) *foreign {
 	t.Helper()
 	w := newForeign(t)
@@ -126,14 +126,14 @@ func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text strin
 	return plain(out, text)
 }
 
-// plain is an answer without ids, times and the text asked for. Ids go first: they have letters by chance, now and then
-// those of the text.
+// plain returns an answer without ids, times and the text asked for. Ids are removed first, because they may contain the
+// letters of the text by chance.
 func plain(answer, text string) string {
 	answer = timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME")
 	return strings.ReplaceAll(answer, text, "TEXT")
 }
 
-// fill makes arguments for an action of its example, with ids of this workspace.
+// fill returns the arguments of an action's example, with ids of this workspace.
 func (w *foreign) fill(a *action.Action) json.RawMessage {
 	for name, id := range map[string]string{"notebook": w.open, "parentID": w.doc, "targetNotebook": w.open, "rootID": w.doc} {
 		if v := gjson.Get(a.Example, name); v.Exists() && idLike.MatchString(v.Str) {
@@ -165,8 +165,8 @@ func (w *foreign) fill2(a *action.Action, but string) json.RawMessage {
 	return args
 }
 
-// needed are the arguments that have to be there with the one that path leads into, and no other that narrows things
-// down.
+// needed returns the argument that path leads into, with the required arguments and those with ids, but without any that
+// narrows the result down.
 func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage {
 	top, _, _ := strings.Cut(path, ".")
 	out := []byte("{}")
@@ -179,7 +179,7 @@ func needed(a *action.Action, args json.RawMessage, path string) json.RawMessage
 	return out
 }
 
-// texts are the paths of arguments of an action that are texts.
+// texts returns the paths of the arguments of an action that are texts.
 func texts(a *action.Action, args json.RawMessage) []string {
 	schema := gjson.ParseBytes(a.Schema())
 	out := map[string]bool{}
@@ -218,9 +218,9 @@ func texts(a *action.Action, args json.RawMessage) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// TestNoActionTellsAHiddenCode guesses a letter of a hidden code with every text that every action takes: no answer to
-// the right guess is another one than to the wrong ones. A new action is tried by itself. Under the race detector every
-// twelfth text is tried.
+// TestNoActionTellsAHiddenCode guesses a letter of a hidden code with every text argument of every action: the answer to
+// the right guess must be the same as to wrong ones. New actions are included without a change here. Under the race
+// detector only every twelfth text is tried.
 func TestNoActionTellsAHiddenCode(t *testing.T) {
 	t.Parallel()
 	seen, tried := 0, 0
@@ -260,8 +260,8 @@ func TestNoActionTellsAHiddenCode(t *testing.T) {
 	}
 }
 
-// TestNoTitleTellsAHiddenCode: a document of the caller's own, with a title of their choice, is mentioned by hidden
-// notes.
+// TestNoTitleTellsAHiddenCode: a caller makes a document with a title of their choice, which hidden notes may mention. The
+// answers about the document must not depend on that.
 func TestNoTitleTellsAHiddenCode(t *testing.T) {
 	t.Parallel()
 	w := secretive(t)

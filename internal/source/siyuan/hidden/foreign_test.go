@@ -19,8 +19,8 @@ import (
 	"collie/test/await"
 )
 
-// foreign is a workspace with a notebook that may be written and one that is hidden, in which there is something of
-// everything that a text can name.
+// foreign is a workspace with a notebook that may be written and one that is hidden. The hidden one has one thing of each
+// kind that a text can name.
 type foreign struct {
 	*kerneltest.Kernel
 	t      testing.TB
@@ -36,7 +36,7 @@ type foreign struct {
 	most         string // level of the open notebook for the profile of the caller, which hides the other; empty where no profile does
 }
 
-// What no workspace has, of the same form as what is hidden.
+// Ids and paths of that workspace. nowhere and noAsset do not exist; they have the same form as those of hidden things.
 const (
 	nowhere      = "20240101000000-zzzzzzz"
 	noAsset      = "assets/none-20240101000000-zzzzzzz.txt"
@@ -88,7 +88,7 @@ func (w *foreign) allOn() {
 	w.File("/data/storage/petal/collie/mcpToolsConfig", raw)
 }
 
-// levels hides the one notebook and gives the other a level.
+// levels hides the hidden notebook and gives the open one a level.
 func (w *foreign) levels(level string) {
 	hidden := "none"
 	if byProfile(w.t) {
@@ -153,7 +153,7 @@ func paragraph(text string) string {
 	return `<div data-node-id="` + string(kernel.NewID()) + `" data-type="NodeParagraph" class="p"><div contenteditable="true" spellcheck="false">` + text + `</div></div>`
 }
 
-// ways are all there are for a text to get into a note.
+// ways are all ways in which a text can get into a note, by action.
 var ways = map[string]way{
 	"block.append": {write: func(w *foreign, text string) (string, error) {
 		return made(w, "id", "block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc})
@@ -218,7 +218,7 @@ var ways = map[string]way{
 	}},
 }
 
-// only skips before a real kernel, which takes minutes for all of them, ways that are like one of those that stay.
+// only skips a way with a real kernel, which would take minutes for all of them, unless it is one of a few that differ.
 func (w *foreign) only(name string) {
 	if !slices.Contains([]string{"block.append", "block.append dom", "block.replace", "document.create", "search.find_replace"}, name) {
 		w.NeedsVault("another way is the same to the kernel")
@@ -233,7 +233,7 @@ func (w *foreign) title(doc string) string {
 	return strings.TrimPrefix(hpath, "/")
 }
 
-// dom is what a block or document holds now, in the editor's form.
+// dom returns the current content of a block or document in the editor's form.
 func (w *foreign) dom(id string) string {
 	w.t.Helper()
 	dom, err := w.client.DOM(w.t.Context(), kernel.ID(id))

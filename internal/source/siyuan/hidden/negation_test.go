@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestNegationTellsNothing: a search that leaves out what has a word finds the same whether the word stands in a hidden
-// text that the kernel shows in a readable block, or nowhere.
+// TestNegationTellsNothing: a search that excludes a word finds the same whether the word is in a hidden text that the
+// kernel shows in a readable block, or nowhere.
 func TestNegationTellsNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -44,7 +44,8 @@ func TestNegationTellsNothing(t *testing.T) {
 	}
 }
 
-// TestWaysShowNothing asks for the way to every readable block, list items that show hidden texts among its steps.
+// TestWaysShowNothing: the breadcrumb path of no readable block shows hidden text, even if one of its steps is a list item
+// into which the kernel has copied such text.
 func TestWaysShowNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -17,7 +17,7 @@ import (
 // byProfile reports whether a test runs below [TestByProfile].
 func byProfile(t testing.TB) bool { return strings.HasPrefix(t.Name(), "TestByProfile/") }
 
-// hide hides the one notebook from the caller.
+// hide hides the hidden notebook from the caller, by its level or by the caller's ceiling.
 func (s *scene) hide() {
 	if byProfile(s.t) {
 		s.Ceiling = &access.Ceiling{Listed: map[kernel.ID]access.Level{s.id("hidden"): access.None}, Others: access.Delete}
@@ -92,7 +92,7 @@ func TestProfileIsAsTheFile(t *testing.T) {
 							answer = err.Error()
 						}
 						if tl.Name == "block" && a.Name == "recent_updated" {
-							// What changed in one second goes by ids, and three samples of it are shown.
+							// Blocks that changed in the same second are ordered by id, and only three of them are shown.
 							answer = sample.ReplaceAllString(answer, "")
 						}
 						out[tl.Name+"."+a.Name] = unordered(answer)
@@ -121,7 +121,7 @@ var sample = regexp.MustCompile(`"excerpt":"[^"]*"`)
 
 var clock = regexp.MustCompile(`\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d)?`)
 
-// unordered is an answer without ids and times, and without the order of what is in it, which may go by ids.
+// unordered returns an answer without ids and times, with its parts sorted, since their order may depend on ids.
 func unordered(answer string) string {
 	answer = clock.ReplaceAllString(timeLike.ReplaceAllString(idLike.ReplaceAllString(answer, "ID"), "TIME"), "TIME")
 	parts := strings.FieldsFunc(answer, func(r rune) bool { return strings.ContainsRune("{}[],", r) })

@@ -105,7 +105,7 @@ func setConf() *action.Action {
 		Example:   `{"notebook":"20240101120000-abcdefg","conf":{"dailyNoteSavePath":"/journal/{{now | date \"2006-01-02\"}}"}}`,
 	}, func(ctx context.Context, r *action.Request, a setConfArgs) (any, error) {
 		open := a.Conf.Closed
-		a.Conf.Closed = nil // the endpoint would only note it down
+		a.Conf.Closed = nil // the endpoint would store it without opening or closing the notebook
 		changes, err := a.Conf.changes(r)
 		if err != nil {
 			return nil, err

@@ -94,6 +94,7 @@ func getChildDocs() *action.Action {
 	})
 }
 
+// How often, and after which wait, the documents of a notebook are requested again.
 const (
 	retries   = 2
 	retryWait = 150 * time.Millisecond

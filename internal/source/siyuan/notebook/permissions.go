@@ -100,7 +100,7 @@ func setPermission() *action.Action {
 				t.Title, t.ID, r.Levels.Of(t.ID), r.Text("permission"))
 		},
 	}, func(ctx context.Context, r *action.Request, a setPermissionArgs) (any, error) {
-		if r.Call.Origin != tool.Direct { // the pipeline refuses it too: twice is right here
+		if r.Call.Origin != tool.Direct { // the pipeline refuses it as well; this is a second safeguard
 			return nil, &tool.Error{
 				Op: "call", Kind: tool.Denied, Subject: "notebook.set_permission",
 				Message: "only a person at a terminal may change what is allowed",

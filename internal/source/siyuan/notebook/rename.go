@@ -65,7 +65,7 @@ func rename() *action.Action {
 	})
 }
 
-// renameInverse gives the notebook the name that it has now.
+// renameInverse returns the call that gives the notebook its current name back.
 func renameInverse(_ context.Context, r *action.Request) (*action.Inverse, error) {
 	t := r.Target("notebook")
 	args, err := action.Encode(map[string]any{"notebook": t.ID, "name": t.Title})

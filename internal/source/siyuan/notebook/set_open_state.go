@@ -139,7 +139,7 @@ func resolveOutcome(ctx context.Context, r *action.Request, id kernel.ID, err er
 	return mismatchError(id, "the kernel accepted the request, and the notebook is as it was")
 }
 
-// awaitNotebook returns a notebook as the kernel lists it, which is waited for while the kernel starts.
+// awaitNotebook waits until the kernel has started, and returns a notebook as the kernel then lists it; nil if it is gone.
 func awaitNotebook(ctx context.Context, r *action.Request, id kernel.ID) (*kernel.Notebook, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
@@ -193,7 +193,7 @@ func awaitIndexed(ctx context.Context, r *action.Request, ids []kernel.ID, in bo
 		case err != nil:
 			return false
 		case len(indexed) == want:
-			return r.Kernel.FlushNow(ctx) == nil // SQL is later still
+			return r.Kernel.FlushNow(ctx) == nil // the SQL index follows only after a flush
 		case !waitInterval(ctx):
 			return false
 		}

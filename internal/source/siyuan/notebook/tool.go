@@ -76,7 +76,7 @@ func unknownOutcome(id kernel.ID, err error) error {
 	return err
 }
 
-// longestName is in characters.
+// longestName is the maximum length of a notebook's name, in characters.
 const longestName = 512
 
 // name returns a name that a caller gave, without spaces around it. What the kernel would refuse, or make "Untitled",

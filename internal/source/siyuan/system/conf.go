@@ -105,7 +105,7 @@ func confGet(r *action.Request, root gjson.Result, a *confArgs) (any, error) {
 			return nil, r.Invalid("keyPath", fmt.Sprintf("has no %q; there %s", step, describeValue(at)))
 		}
 		if at, masked = next, secret(step); masked {
-			break // nor does what is in it show
+			break // members of a secret are secret too
 		}
 	}
 	value := node{Type: "string", Value: hiddenValue}

@@ -105,7 +105,7 @@ func notify() *action.Action {
 	})
 }
 
-// plain takes the markup out of a text: SiYuan shows messages as HTML.
+// plain escapes a text, because SiYuan shows messages as HTML.
 func plain(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

@@ -32,7 +32,6 @@ type taggedBlock struct {
 	Type string    `json:"type"`
 	Tag  string    `json:"tag"` // "#a# #b/c#"
 	// Markdown is set for blocks with references, where a tag may be in the anchor text of a reference.
-	// shows.
 	Markdown string `json:"markdown"`
 }
 
