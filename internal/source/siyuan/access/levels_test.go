@@ -18,7 +18,7 @@ import (
 	"collie/test/await"
 )
 
-// lv returns a file that lists notebook A.
+// lv returns a file of levels that gives notebook A a level.
 func lv(level string) string { return fmt.Sprintf(`{%q: %q}`, nbA, level) }
 
 func TestSnapshotMerges(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 	"collie/internal/tool"
 )
 
-// snapshot returns levels for notebooks, of which the kernel lists those in listed.
+// snapshot returns a snapshot with levels of notebooks. The kernel lists the notebooks in listed.
 func snapshot(levels map[kernel.ID]access.Level, listed ...kernel.ID) *access.Snapshot {
 	return access.NewSnapshot(levels, access.Read, func(context.Context) ([]kernel.Notebook, error) {
-		out := make([]kernel.Notebook, 0, 10) // with room, as an answer may have
+		out := make([]kernel.Notebook, 0, 10) // with spare capacity, as a decoded answer may have
 		for _, id := range listed {
 			out = append(out, kernel.Notebook{ID: id})
 		}

@@ -50,7 +50,8 @@ func TestAddToDailyNoteRefuses(t *testing.T) {
 	}
 }
 
-// TestAddToDailyNoteThatReadsEverything: the kernel renders the path and template of a notebook, which can read all.
+// TestAddToDailyNoteThatReadsEverything: the kernel renders the path and the template of daily notes, which could read
+// every notebook.
 func TestAddToDailyNoteThatReadsEverything(t *testing.T) {
 	w := newWorkspace(t, "one")
 	hidden := kernel.ID(w.Notebook("CANARY"))

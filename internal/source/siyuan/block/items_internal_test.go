@@ -59,7 +59,7 @@ func TestMarkersOf(t *testing.T) {
 	}
 }
 
-// Whatever is given, all its words are there, in order, and what begins is an item.
+// For any text, the result has all its letters in the same order and begins with an item.
 func TestAsItemsLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -115,7 +115,7 @@ func TestNormalize(t *testing.T) {
 			t.Errorf("%q: warnings %q, %v", given, warnings, err)
 		}
 	}
-	// A hidden block is as one that does not exist.
+	// A hidden block is treated as one that does not exist.
 	kit.Levels[nb] = access.None
 	got, warnings, err := content.Normalize(t.Context(), request(t, kit), "(("+h+"))", "")
 	want, others, err2 := content.Normalize(t.Context(), request(t, kit), "((20990101000000-zzzzzzz))", "")

@@ -116,7 +116,7 @@ func TestReadsShowNoCopies(t *testing.T) {
 		{block.Tool(), "recent_updated", actiontest.Args("verbose", true)},
 	} {
 		got := k.Must(t, actiontest.Find(t, c.tool, c.act), c.args)
-		plain := ids.ReplaceAllString(strings.ReplaceAll(got.Raw, `"query":"hush"`, ""), "ID") // they have letters by chance
+		plain := ids.ReplaceAllString(strings.ReplaceAll(got.Raw, `"query":"hush"`, ""), "ID") // the random letters of an id may spell the word
 		if strings.Contains(strings.ToLower(plain), "hush") || got.Get("scannedDocs").Int() > 0 && got.Get("query").Str == "hush" && got.Get("total").Int() != 0 {
 			t.Errorf("%s.%s %s shows what is hidden: %s", c.tool.Name, c.act, c.args, got.Raw)
 		}
@@ -152,7 +152,7 @@ func TestStateTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestPlain: what replaces a text of the kernel is close to it.
+// TestPlain: plainText, which replaces the kernel's plain text of a block, comes close to it.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	for markdown, want := range map[string]string{

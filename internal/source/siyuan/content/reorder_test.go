@@ -35,7 +35,7 @@ func newSiblings(t *testing.T) *siblings {
 	}
 }
 
-// request returns a run of some action.
+// request returns a request of some action.
 func (s *siblings) request(t *testing.T) *action.Request {
 	t.Helper()
 	a := action.New(action.Spec{Tool: "x", Name: "x", Example: `{}`}, func(context.Context, *action.Request, action.None) (any, error) {

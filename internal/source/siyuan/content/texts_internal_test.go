@@ -15,7 +15,7 @@ func TestCut(t *testing.T) {
 	for whole, ok := range map[string]bool{
 		"one\n" + own(a) + end:                                         true,
 		"```\n" + own(b) + "\n```\n" + own(a) + end:                    true,
-		"```\n" + own(a) + "\nmore\n```\n" + own(a) + end:              false, // its own list is in its code
+		"```\n" + own(a) + "\nmore\n```\n" + own(a) + end:              false, // its own attribute list appears in its code
 		"one\n" + own(a) + "\n\nnew\n" + own("20240101000000-ddddddd"): false,
 		"one\n" + own(b) + end:                                         false,
 	} {
@@ -36,7 +36,7 @@ func TestCutLooksWhereItMatters(t *testing.T) {
 		blocks = append(blocks, b)
 		own, text := "{: id=\""+string(b.ID)+"\"}", "text"
 		if i == 1 {
-			text = "```\n" + own + "\nmore\n```" // its own list is in its code
+			text = "```\n" + own + "\nmore\n```" // its own attribute list appears in its code
 		}
 		whole += text + "\n" + own + "\n\n"
 	}

@@ -23,7 +23,7 @@ func TestDocToHeading(t *testing.T) {
 	}
 }
 
-// A document as the target answers code 0 and destroys it.
+// For a document as the target, the kernel answers code 0 and destroys that document.
 func TestDocToHeadingRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

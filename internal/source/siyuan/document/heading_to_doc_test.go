@@ -56,7 +56,7 @@ func TestHeadingToDocTitle(t *testing.T) {
 	}
 }
 
-// escaping is a kernel that makes the title of a heading HTML, with a character of no width.
+// escaping returns a transport that gives the document made of a heading a title with HTML entities.
 func escaping(k *actiontest.Kit, id, title string) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) {
 		resp, err := http.DefaultTransport.RoundTrip(req)
@@ -112,7 +112,7 @@ func TestHeadingToDocGuarded(t *testing.T) {
 	})
 }
 
-// children are the ids of the blocks of a document.
+// children returns the ids of the blocks of a document.
 func children(t testing.TB, k *actiontest.Kit, id string) (out []string) {
 	t.Helper()
 	for _, child := range k.Children(t, kernel.ID(id)) {

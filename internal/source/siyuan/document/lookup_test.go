@@ -90,7 +90,7 @@ func TestLookupIndexing(t *testing.T) {
 	}
 }
 
-// What refers to a document from a hidden notebook is not told.
+// References from a hidden notebook are neither shown nor counted.
 func TestLookupInfoFiltered(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -34,7 +34,7 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// What is below a document comes along, also where it is named itself.
+// Documents below a moved document come along, even if the call names them too.
 func TestMoveWithBelow(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -62,7 +62,7 @@ func TestSetAttrTakesTheKernelsForm(t *testing.T) {
 	k.Refused(t, act(t, "set_attr"), args("id", id, "attrs", json.RawMessage(`{"icon":"1f4d4"}`)), kernel.Mismatch)
 }
 
-// What takes it back is a call that sets both as they were, whatever they were.
+// The inverse is a call that sets icon and cover back to their former values, also if a value was empty.
 func TestSetAttrInverse(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

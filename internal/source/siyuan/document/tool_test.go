@@ -13,16 +13,16 @@ import (
 	"collie/internal/tool"
 )
 
-// act is an action of the tool by its name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, document.Tool(), name)
 }
 
-// args is an object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
-// text is the payload of an error with what the caller named taken out.
+// text returns the payload of an error without the names that the caller gave.
 func text(err error, names ...string) string {
 	e, ok := errors.AsType[*tool.Error](err)
 	if !ok {
@@ -35,10 +35,10 @@ func text(err error, names ...string) string {
 	return out
 }
 
-// guarded holds the action against something in a notebook of every level below need, and of
-// none: what is refused writes nothing, and none is the same as not there. on makes something in
-// a notebook and returns the arguments for it; its names are those of what the arguments name.
-// missing are arguments for what does not exist, in the same form.
+// guarded checks that an action is denied in a notebook of every level below need, and that it
+// answers for a hidden notebook as if its target did not exist. on creates a target in a notebook
+// and returns the arguments for it, with the names in them that differ between two answers.
+// missing returns arguments of the same form for a target that does not exist.
 func guarded(
 	t *testing.T, name string, need access.Level,
 	on func(k *actiontest.Kit, notebook string) (call string, names []string), missing func(k *actiontest.Kit) string,
@@ -63,7 +63,7 @@ func guarded(
 	}
 }
 
-// byID are the arguments for [guarded] of an action whose argument is a document's id.
+// byID returns the functions on and missing of [guarded] for an action whose argument is a document's id.
 func byID(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
 	return func(k *actiontest.Kit, notebook string) (string, []string) {
 			id := k.Doc(notebook, "/D", "text")
@@ -73,7 +73,7 @@ func byID(param string, more ...any) (func(*actiontest.Kit, string) (string, []s
 		}
 }
 
-// byNotebook is [byID] of an action whose argument is a notebook's id.
+// byNotebook is like [byID], for an action whose argument is a notebook's id.
 func byNotebook(param string, more ...any) (func(*actiontest.Kit, string) (string, []string), func(*actiontest.Kit) string) {
 	return func(_ *actiontest.Kit, notebook string) (string, []string) {
 			return args(append([]any{param, notebook}, more...)...), []string{notebook}
@@ -82,7 +82,7 @@ func byNotebook(param string, more ...any) (func(*actiontest.Kit, string) (strin
 		}
 }
 
-// hpath is the human path of a document as the kernel has it, "" if it is gone.
+// hpath returns the kernel's human path of a document, "" if the document is gone.
 func hpath(t testing.TB, k *actiontest.Kit, id string) string {
 	t.Helper()
 	path, err := k.Client.HPathByID(t.Context(), kernel.ID(id))

@@ -22,7 +22,7 @@ func answer(body string) *http.Response {
 	}
 }
 
-// lazy is a transport that says yes to an endpoint without asking.
+// lazy is a transport that answers an endpoint with success without asking the kernel.
 func lazy(endpoint string) http.RoundTripper { return canned(endpoint, "null") }
 
 // canned is a transport that answers an endpoint itself.

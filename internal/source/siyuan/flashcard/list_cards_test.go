@@ -161,8 +161,8 @@ func (w *workspace) many(nb, deck kernel.ID, hpath string, n int) (doc kernel.ID
 	return doc, blocks
 }
 
-// TestListCardsCutsAtTwenty: what is due is counted whole and comes in an order, though SiYuan names twenty new cards
-// at most, by lot.
+// TestListCardsCutsAtTwenty: all due cards are counted and come in a stable order, though SiYuan names at most twenty
+// new cards, chosen at random.
 func TestListCardsCutsAtTwenty(t *testing.T) {
 	w := newWorkspace(t)
 	doc, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 30)
@@ -216,7 +216,8 @@ func TestListCardsInTurn(t *testing.T) {
 	}
 }
 
-// TestListCardsBesideMany: cards that are not meant or may not be read take no place from those that are.
+// TestListCardsBesideMany: cards outside of the scope and hidden cards do not take up the limit, so that all others
+// are listed.
 func TestListCardsBesideMany(t *testing.T) {
 	w := newWorkspace(t)
 	list := act(t, "list_cards")

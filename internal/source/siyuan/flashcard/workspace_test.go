@@ -12,14 +12,14 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// workspace is a kernel with one document of five blocks, of which the first and the list are cards of the built-in
-// deck, and the heading of a deck of its own.
+// workspace is a kernel with one document of five blocks. The first block and the list are cards of the built-in deck,
+// the heading is a card of the deck "Geo 地理".
 type workspace struct {
 	*actiontest.Kit
 	t                                  *testing.T
 	nb, doc                            kernel.ID
 	cloze, heading, answer, list, text kernel.ID
-	deck                               kernel.ID // "Geo 地理"
+	deck                               kernel.ID // the id of "Geo 地理"
 }
 
 func newWorkspace(t *testing.T) *workspace {
@@ -56,7 +56,7 @@ func (w *workspace) newDeck(name string) kernel.ID {
 	return kernel.ID(w.Post(w.t, "/api/riff/createRiffDeck", map[string]any{"name": name}).Get("data.id").Str)
 }
 
-// card is the id of a block's card in a deck.
+// card returns the id of a block's card in a deck.
 func (w *workspace) card(deck, block kernel.ID) kernel.ID {
 	w.t.Helper()
 	page, err := w.Client.Cards(w.t.Context(), deck, 1, 512)
@@ -72,7 +72,7 @@ func (w *workspace) card(deck, block kernel.ID) kernel.ID {
 	return ""
 }
 
-// hidden makes a notebook of level none with a card in it, and returns block and card.
+// hidden makes a notebook of level none with a card in it, and returns notebook, block and card.
 func (w *workspace) hidden(deck kernel.ID) (nb, block, card kernel.ID) {
 	w.t.Helper()
 	nb = kernel.ID(w.Notebook("Secret 秘密"))
@@ -87,7 +87,7 @@ func act(t testing.TB, name string) *action.Action {
 	return actiontest.Find(t, flashcard.Tool(), name)
 }
 
-// strs are the texts of a list.
+// strs returns the items of a list as strings.
 func strs(v gjson.Result) []string {
 	out := []string{}
 	for _, item := range v.Array() {
@@ -96,5 +96,5 @@ func strs(v gjson.Result) []string {
 	return out
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }

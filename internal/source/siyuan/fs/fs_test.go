@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// act is the action of a name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, fs.Tool(), name)
@@ -38,10 +38,10 @@ func document(t testing.TB, kit *actiontest.Kit, notebook kernel.ID, hpath, mark
 	return id
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
-// texts are the values at a path of a result.
+// texts returns the values at a path of a result as strings.
 func texts(v gjson.Result, path string) []string {
 	out := []string{}
 	for _, one := range v.Get(path).Array() {
@@ -50,7 +50,7 @@ func texts(v gjson.Result, path string) []string {
 	return out
 }
 
-// asked are the endpoints that were requested since the last reset.
+// asked returns the endpoints that were requested since the last reset, in order.
 func asked(kit *actiontest.Kit) []string {
 	var out []string
 	for _, c := range kit.Calls() {

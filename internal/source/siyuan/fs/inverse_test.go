@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// TestMoveCanBeTakenBack moves a document and runs the call that takes that back.
+// TestMoveCanBeTakenBack moves a document and runs the inverse call.
 func TestMoveCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]string{"renamed": "/Work/Other/New 新", "into a notebook": "/Attic"} {
@@ -41,7 +41,7 @@ func TestMoveCanBeTakenBack(t *testing.T) {
 	}
 }
 
-// TestOrderCanBeTakenBack orders documents and runs the call that takes that back.
+// TestOrderCanBeTakenBack orders documents and runs the inverse call.
 func TestOrderCanBeTakenBack(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

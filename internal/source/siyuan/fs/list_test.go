@@ -130,8 +130,8 @@ func TestTreeShowsTheRestWhereAPartFails(t *testing.T) {
 	}
 }
 
-// A notebook that was closed a moment ago, which the list of notebooks does not know yet, takes
-// no other notebook from the list.
+// A notebook that has just been closed, while the list of notebooks still says that it is open, does
+// not keep ls from listing the others.
 func TestLsOutlivesANotebookThatCloses(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -38,8 +38,8 @@ func TestMv(t *testing.T) {
 	}
 }
 
-// A kernel remembers what a document held when it left a notebook; one that comes back must not be
-// that again, or the next write loses what was written meanwhile.
+// A kernel caches what a document held when it left a notebook. When the document comes back, the cache
+// must not be used, or the next write loses what was written meanwhile.
 func TestMvBackToANotebookKeepsWhatWasWrittenElsewhere(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -99,7 +99,7 @@ func TestOverwriteNoticesAKernelThatAppendsNothing(t *testing.T) {
 	}
 }
 
-// What somebody else adds meanwhile is not taken away when an overwrite is.
+// Blocks that somebody else adds during an overwrite stay when a failure makes the overwrite remove its own.
 func TestOverwriteLeavesBlocksOfOthers(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

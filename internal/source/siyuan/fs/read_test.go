@@ -139,8 +139,8 @@ func TestReadWindow(t *testing.T) {
 	}
 }
 
-// TestReadLongDocuments: the text of a long document, which is read at once and cut, is that of its
-// blocks.
+// TestReadLongDocuments: the text of a long document, which is read with one request and split, is that
+// of its blocks.
 func TestReadLongDocuments(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// edit is an edit as an argument.
+// edit returns an edit as an argument.
 func edit(old, with string, all bool) map[string]any {
 	return map[string]any{"old": old, "new": with, "replace_all": all}
 }
@@ -161,7 +161,7 @@ func TestReplaceAliases(t *testing.T) {
 	}
 }
 
-// The kernel has one form for many texts: an edit that ends in the form that was there is made.
+// The kernel normalizes texts: an edit whose result it turns into the former text again succeeds.
 func TestReplaceTakesTheKernelsForm(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -155,8 +155,8 @@ func TestSearchSaysWhatItCouldNotRead(t *testing.T) {
 	kit.Refused(t, act(t, "search"), args("path", "/Work", "query", "word"), tool.NotFound)
 }
 
-// What the index leaves out must not have the text in it: each part of a line that a pattern finds,
-// a plain search finds too.
+// A plain search reads only documents that match in the index. That must not leave out a document: each
+// line that read shows is found by its parts.
 func TestSearchFindsAllThatIsShown(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// failure is the error of ours that err is.
+// failure returns err as an error of package tool.
 func failure(t testing.TB, err error) *tool.Error {
 	t.Helper()
 	e, ok := errors.AsType[*tool.Error](err)
@@ -27,7 +27,7 @@ func failure(t testing.TB, err error) *tool.Error {
 	return e
 }
 
-// callerPath is what read shows.
+// callerPath returns the text that read shows for a path.
 func callerPath(t testing.TB, kit *actiontest.Kit, path string) string {
 	t.Helper()
 	return kit.Must(t, act(t, "read"), args("path", path)).Get("content").String()
@@ -164,7 +164,7 @@ func overwriteRefused(t *testing.T, markdown string, prepare func(*actiontest.Ki
 	return failure(t, err)
 }
 
-// deep finds a block by its text, however deep.
+// deep finds a block of a type by a part of its text at any depth, or returns "".
 func deep(t testing.TB, kit *actiontest.Kit, id kernel.ID, kind, text string) kernel.ID {
 	t.Helper()
 	children, err := kit.Client.ChildBlocks(t.Context(), id)
@@ -447,8 +447,8 @@ func TestOverwriteManyBlocksInOneTransaction(t *testing.T) {
 	}
 }
 
-// A text that was copied with its attribute lists, ids and all, makes blocks with ids of their
-// own: were the ids kept, removing the old blocks would remove the new ones.
+// A text that was copied with its attribute lists makes blocks with new ids: if the ids were kept,
+// removing the old blocks would remove the new ones.
 func TestWriteOfWhatWasReadAsKramdown(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

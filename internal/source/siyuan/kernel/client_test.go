@@ -361,7 +361,7 @@ func TestFlushOnlyAfterWrites(t *testing.T) {
 	k.DelayIndex(true)
 	c := at(t, k.URL(), kernel.Options{})
 	nb := kernel.ID(k.Notebook("N"))
-	if err := c.FlushNow(t.Context()); err != nil { // the fixture's
+	if err := c.FlushNow(t.Context()); err != nil { // flushes the writes of the fixture
 		t.Fatal(err)
 	}
 	k.ResetCalls()

@@ -50,7 +50,7 @@ func TestFlushAfterARemoval(t *testing.T) {
 	}
 }
 
-// TestFlushThatCannotBe: a kernel that cannot flush is read without.
+// TestFlushThatCannotBe: if a kernel refuses to flush because it is read-only, a statement runs without the flush.
 func TestFlushThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []kerneltest.Mode{kerneltest.FailMessage("Currently in read-only mode"), kerneltest.FailEmpty} {

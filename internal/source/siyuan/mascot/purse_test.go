@@ -36,7 +36,7 @@ func (named) Offer() *tool.Offer                                       { return 
 func (named) Watch(func(tool.Change)) (stop func())                    { return func() {} }
 func (named) Run(context.Context, *tool.Call) (r tool.Result, _ error) { return r, nil }
 
-// ended is the end of a call of a SiYuan tool.
+// ended returns the event of a call of a SiYuan tool that has ended.
 func ended(name, action string, outcome tool.Outcome) tool.CallDone {
 	return tool.CallDone{
 		Call:    &tool.Call{Request: tool.Request{Kind: tool.KindCall}, Tool: name, Action: &tool.Action{Name: action}, Source: named("siyuan")},
@@ -56,7 +56,7 @@ func open(t testing.TB, dir string, b *bus, opts mascot.PurseOptions) *mascot.Pu
 	return p
 }
 
-// reopened is what a purse on dir has after all others are closed.
+// reopened opens a purse on dir, whose others must be closed, and returns what it has.
 func reopened(t testing.TB, dir string) (balance, earned int64) {
 	t.Helper()
 	p := open(t, dir, &bus{}, mascot.PurseOptions{})
@@ -101,8 +101,8 @@ func TestPurseEarns(t *testing.T) {
 	}
 }
 
-// TestParallelCallsLoseNoCoin makes 50 calls at once, two purses on one folder as two
-// processes would have them, and somebody who spends meanwhile.
+// TestParallelCallsLoseNoCoin makes 50 calls at a time with two purses on one folder, as two
+// processes would have them, while coins are spent.
 func TestParallelCallsLoseNoCoin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -188,7 +188,7 @@ func TestSpendNeverGoesBelowZero(t *testing.T) {
 	})
 }
 
-// TestOldFiles holds the purse to the files of before, and of the public plugin.
+// TestOldFiles: a purse reads files of older versions and of the public plugin, and damaged ones.
 func TestOldFiles(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ balance, earned int64 }{
@@ -329,7 +329,7 @@ func (d *disk) count() int {
 	return len(d.puts)
 }
 
-// written are the contents that a file was given, in order.
+// written returns the writes of a file, in order.
 func (d *disk) written(path string) (out []put) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -399,7 +399,7 @@ func TestSyncWritesSeldom(t *testing.T) {
 	})
 }
 
-// TestSeqRises also where the clock stands still, and from one process to the next.
+// TestSeqRises: the number of an event rises even where the clock stands still, and from one process to the next.
 func TestSeqRises(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -424,9 +424,8 @@ func TestSeqRises(t *testing.T) {
 	})
 }
 
-// TestSyncedFilesHaveTheShapeOfThePlugin: the events file holds one object, not a list.
-// TestSyncShowsCallsThatRun: the workspace's event says running while a call takes long, and how it ended from then on. A call that
-// is over before the next write shows its end alone.
+// TestSyncShowsCallsThatRun: the workspace's event says running while a call takes long, and then how it ended. Of a
+// call that is over before the next write, only the end is written.
 func TestSyncShowsCallsThatRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -458,6 +457,7 @@ func TestSyncShowsCallsThatRun(t *testing.T) {
 	})
 }
 
+// TestSyncedFilesHaveTheShapeOfThePlugin: the events file holds one object, not a list.
 func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)
@@ -601,7 +601,7 @@ func TestWithoutSyncTheWorkspaceIsLeftAlone(t *testing.T) {
 	}
 }
 
-// FuzzOldFile holds that no content of the file stops the mascot or takes it below 0.
+// FuzzOldFile checks that no content of the file stops the mascot or takes it below 0.
 func FuzzOldFile(f *testing.F) {
 	for _, seed := range []string{`{"totalCalls":12,"balance":7}`, `{"balance":-1e999}`, `[`, `{"totalCalls":{}}`, `{"balance":NaN}`} {
 		f.Add([]byte(seed))

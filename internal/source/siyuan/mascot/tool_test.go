@@ -21,7 +21,7 @@ func act(t testing.TB, name string) *action.Action {
 	return actiontest.Find(t, mascot.Tool(), name)
 }
 
-// withCoins is a kit whose purse has n coins. No notebook may be read: the mascot needs no level.
+// withCoins returns a kit whose purse has n coins. All notebooks are hidden: the mascot needs no level.
 func withCoins(t *testing.T, n int) *actiontest.Kit {
 	t.Helper()
 	dir, b := t.TempDir(), &bus{}

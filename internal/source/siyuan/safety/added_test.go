@@ -41,7 +41,8 @@ func (b *bench) newest(t *testing.T) *safety.Entry {
 	return &all[0]
 }
 
-// A document that a write added is removed when the write is undone, and comes back when that is undone, with what was put into it since.
+// A document that a write added is removed when the write is undone. When that is undone it comes back, with what was
+// put into it since.
 func TestUndoOfAnAddedDocument(t *testing.T) {
 	t.Parallel()
 	for name, add := range map[string]func(b *bench) gjson.Result{
@@ -97,7 +98,8 @@ func TestUndoOfAnAddedDocument(t *testing.T) {
 	}
 }
 
-// What lies below a document that was added is not removed with it, and a document that was overwritten is never taken for an added one.
+// An added document is not removed while other documents are below it, and a document that was overwritten does not
+// count as added.
 func TestUndoRemovesOnlyWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Auto)
@@ -194,7 +196,7 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 			if removal.Action != "delete" || !removal.CanUndo() {
 				t.Fatalf("the removal is not on record: %+v", removal)
 			}
-			if write.action == "update" { // which has put the others back as well
+			if write.action == "update" { // its undo has changed other blocks as well
 				return
 			}
 			if err := b.writes.Restore(t.Context(), b.Client, removal); err != nil {
@@ -207,7 +209,8 @@ func TestUndoOfAddedBlocks(t *testing.T) {
 	}
 }
 
-// What is gone of the added blocks, or has been moved, does not matter for the rest; where all is gone undo says so.
+// Undo removes what is left of the added blocks, also after some were deleted, moved or changed. If none is left, it
+// says so.
 func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Auto)
@@ -250,7 +253,7 @@ func TestUndoOfAddedBlocksThatChanged(t *testing.T) {
 	}
 }
 
-// The added blocks are all that is left of a document: it is empty while they are gone, and as it was when they are back.
+// If the added blocks are all that is left of a document, undo leaves it empty, and undoing that brings them back.
 func TestUndoOfAllThatIsLeft(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, safety.Auto)

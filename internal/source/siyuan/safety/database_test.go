@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// A database has no text to hold a write against; what it holds is.
+// A database block has no text that a hash could be compared to, so the content of the database is.
 func TestIfMatchOfADatabase(t *testing.T) {
 	t.Parallel()
 	const id = kernel.ID("20240801120000-avmain1")

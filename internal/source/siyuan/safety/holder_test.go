@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan/safety"
 )
 
-// TestUndoOfABlockThatStoodAlone takes back the removal of blocks beside which nothing stood: the kernel removes the
-// list of an only item as well, and fills a document that would be empty.
+// TestUndoOfABlockThatStoodAlone undoes the removal of blocks without siblings: the kernel removes the list of an only
+// item as well, and fills a document that would be empty.
 func TestUndoOfABlockThatStoodAlone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

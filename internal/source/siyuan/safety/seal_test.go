@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool"
 )
 
-// keyed is a bench whose records lie in dir, under a key.
+// keyed returns a bench whose records are in dir, encrypted with key unless it is empty.
 func keyed(t *testing.T, dir, key string) *bench {
 	t.Helper()
 	b := newBench(t, safety.Auto)
@@ -20,7 +20,7 @@ func keyed(t *testing.T, dir, key string) *bench {
 	return b
 }
 
-// records are the files of a folder, by name.
+// records returns the contents of the records in a folder, by path.
 func records(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "writes", "*.json"))

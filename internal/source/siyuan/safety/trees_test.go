@@ -12,7 +12,7 @@ import (
 	"collie/internal/source/siyuan/safety"
 )
 
-// TestUndoOfATree removes a document with children by its human path and takes that back: it and
+// TestUndoOfATree removes a document with children by its human path and undoes that: it and
 // its children are there again with their ids, and what was written elsewhere stays.
 func TestUndoOfATree(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"collie/internal/tool"
 )
 
-// undo undoes the write that a result describes.
+// undo undoes the write with an id.
 func (b *bench) undo(t *testing.T, id string) error {
 	t.Helper()
 	e, err := b.writes.Get(id)

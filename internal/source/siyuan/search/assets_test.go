@@ -15,8 +15,8 @@ const (
 	looseAsset = "assets/loose-" + assetID + ".txt"
 )
 
-// withAssets writes files, and calls written after each of those with a text how many there are. The text begins with
-// word.
+// withAssets writes assets. Three of them have a text, which begins with word; after each of those it calls written
+// with their number so far.
 func withAssets(w *workspace, word string, written func(n int)) {
 	for i, file := range [][2]string{{openAsset, " asset 你好"}, {hideAsset, " CANARY"}, {looseAsset, " loose"}} {
 		w.File("/data/"+file[0], []byte(word+file[1]))

@@ -11,7 +11,7 @@ import (
 
 func idOf(s string) kernel.ID { return kernel.ID(s) }
 
-// linked adds documents that refer to the world's document, and mention it.
+// linked adds documents that refer to the workspace's document and mention it.
 func linked(w *workspace) (ref, secretRef string) {
 	w.t.Helper()
 	target := w.children(w.doc)[1]

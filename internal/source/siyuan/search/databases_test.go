@@ -9,8 +9,8 @@ import (
 	"collie/internal/source/siyuan/search"
 )
 
-// TestWordsFindNoDatabaseWhereSomethingIsHidden: the index has as the text of a database what its rows say, which may
-// be blocks of any notebook.
+// TestWordsFindNoDatabaseWhereSomethingIsHidden: the text of a database in the index is that of its rows, which may be
+// blocks of any notebook.
 func TestWordsFindNoDatabaseWhereSomethingIsHidden(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

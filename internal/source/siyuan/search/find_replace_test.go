@@ -51,8 +51,8 @@ func TestFindReplace(t *testing.T) {
 	}
 }
 
-// TestFindReplaceIsLiteral: a kernel takes a $ for a group of a pattern, in plain text and without one, and makes text
-// of a tag.
+// TestFindReplaceIsLiteral: a kernel would expand a $ in the replacement as a group even for plain text, and turn a tag
+// into text.
 func TestFindReplaceIsLiteral(t *testing.T) {
 	w := newWorkspace(t)
 	doc := w.Doc(w.fruit, "/Prices", "costs 5 or (5.0)\n\n**5** `5`\n\n#old/tag# old\n\na.b axb A.B")

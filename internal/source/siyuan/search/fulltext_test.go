@@ -100,7 +100,8 @@ func TestFulltextNarrowsToWhatMayBeRead(t *testing.T) {
 	w.silent(w.do("fulltext", "query", "apple OR CANARY", "method", "query_syntax"))
 }
 
-// TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered: a kernel that takes no notice of paths.
+// TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered: hidden hits are dropped even if the kernel ignores the paths
+// of a request.
 func TestFulltextFiltersWhatTheKernelShouldNotHaveAnswered(t *testing.T) {
 	w := newWorkspace(t)
 	w.hide()
@@ -290,8 +291,8 @@ func TestFulltextTotals(t *testing.T) {
 	}
 }
 
-// TestFulltextQuotes: a kernel puts an expression into a statement as it is, where a quote of it would end a text.
-// Behind that anything could follow, and be carried out.
+// TestFulltextQuotes: a kernel inserts an expression into a statement of SQL unescaped, so a quote in it would end the
+// string, and the kernel would execute what follows.
 func TestFulltextQuotes(t *testing.T) {
 	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Quotes", "it's a quince")

@@ -21,7 +21,7 @@ func (w *workspace) copies() (direct, second string) {
 	return direct, second
 }
 
-// TestSearchTellsNothingOfCopies: whatever is looked for, a text that must not show is as good as not there.
+// TestSearchTellsNothingOfCopies: no search reveals whether a word is in the hidden part of a readable block.
 func TestSearchTellsNothingOfCopies(t *testing.T) {
 	w := newWorkspace(t)
 	direct, second := w.copies()
@@ -66,8 +66,8 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a block that may not be read leads actiontest.Nowhere, as
-// one does to a block that does not exist.
+// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a hidden block is listed as invalid, like one to a block
+// that does not exist.
 func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
 	w := newWorkspace(t)
 	their := w.children(w.secretDoc)[0]

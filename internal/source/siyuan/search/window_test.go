@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Hits in what SiYuan has copied out of a hidden notebook take nobody's place: a search of which there are more hits
-// than are looked at would tell by their number what the copies say.
+// Hits in texts that SiYuan has copied out of a hidden notebook do not count toward the limit of hits. Otherwise the
+// number of hits of a search that reaches the limit would reveal what the copies say.
 func TestHiddenHitsTakeNoPlace(t *testing.T) {
 	w := newWorkspace(t)
 	hidden := w.children(w.secretDoc)[0]

@@ -40,7 +40,7 @@ func newWorkspace(t *testing.T) *workspace {
 // hide makes the secret notebook one that does not exist for callers.
 func (w *workspace) hide() { w.Levels[kernel.ID(w.secret)] = access.None }
 
-// act is an action of the tool by name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, search.Tool(), name)
@@ -88,7 +88,7 @@ func (w *workspace) until(what string, done func() bool) {
 	}
 }
 
-// between puts something between the client and the kernel that changes requests.
+// between puts a proxy between the client and the kernel that changes the bodies of requests.
 func (w *workspace) between(change func(endpoint, body string) string) {
 	w.t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -102,10 +102,10 @@ func (w *workspace) between(change func(endpoint, body string) string) {
 	w.t.Cleanup(w.Client.Close)
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
 
-// children are the ids of the blocks right below a document.
+// children returns the ids of the blocks directly below a document.
 func (w *workspace) children(id string) (ids []string) {
 	w.t.Helper()
 	for _, child := range w.Children(w.t, kernel.ID(id)) {

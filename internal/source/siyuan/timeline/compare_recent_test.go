@@ -14,7 +14,7 @@ import (
 	"collie/internal/tool"
 )
 
-// changes are the changes that a comparison shows: kind, text before and after.
+// changes returns the changes that a comparison shows: kind, text before and after.
 func changes(got gjson.Result) (out []string) {
 	for _, c := range got.Get("data").Array() {
 		out = append(out, fmt.Sprintf("%s %q %q", c.Get("kind").Str, c.Get("before").Str, c.Get("after").Str))
@@ -55,7 +55,7 @@ func TestCompareRecent(t *testing.T) {
 	if len(w.Writes()) != 0 {
 		t.Errorf("a comparison writes: %v", w.Writes())
 	}
-	// The newest copy is equal to now, so the one before it is taken.
+	// The newest copy equals the document, so the one before it is compared.
 	w.keep()
 	if got := w.Must(t, compare, args("documentId", w.doc)); got.Get("checkpoints").Int() != 2 || got.Get("total").Int() != 3 {
 		t.Errorf("%s", got.Raw)
@@ -117,7 +117,7 @@ func TestCompareRecentNeedsRead(t *testing.T) {
 	w.Refused(w.t, compare, args(), tool.Invalid)
 }
 
-// TestCompareRecentIgnoresOtherNotebooks: a copy made where the document was before may not be readable.
+// TestCompareRecentIgnoresOtherNotebooks: a copy made in the notebook where the document was before may be hidden.
 func TestCompareRecentIgnoresOtherNotebooks(t *testing.T) {
 	w := newWorkspace(t)
 	w.keep()

@@ -120,12 +120,12 @@ func TestNodesNeedLevels(t *testing.T) {
 		}
 	}
 	w.Refused(w.t, create, args("name", "x", "scope", "global"), tool.Denied)
-	w.Must(t, list, args("documentId", w.doc)) // the document's own are no matter of others
+	w.Must(t, list, args("documentId", w.doc)) // a document's own nodes do not depend on other notebooks
 	actiontest.SameRefusal(w.t, w.Refused(w.t, list, args("documentId", hidden), tool.NotFound), w.Refused(w.t, list, args("documentId", actiontest.Nowhere), tool.NotFound), string(hidden), actiontest.Nowhere)
 	actiontest.SameRefusal(w.t, w.Refused(w.t, create, args("name", "x", "documentId", hidden), tool.NotFound), w.Refused(w.t, create, args("name", "x", "documentId", actiontest.Nowhere), tool.NotFound), string(hidden), actiontest.Nowhere)
 }
 
-// TestNoRepoKey: nothing of it works before a person has made a key.
+// TestNoRepoKey: nodes do not work before a person has made a key of the data repository.
 func TestNoRepoKey(t *testing.T) {
 	w := newWorkspace(t)
 	w.NeedsVault("its repository has a key")
@@ -148,7 +148,7 @@ func TestCreateNodeVerifies(t *testing.T) {
 	w.Failed(t, act(t, "create_node"), args("name", "x"), kernel.OutcomeUnknown)
 }
 
-// A kernel does not see, not even later, that a file has changed in the second in which a snapshot took it.
+// A kernel never notices that a file changed in the same second in which a snapshot of it was taken.
 func TestNodesSeeWhatIsWrittenRightBehindOneBefore(t *testing.T) {
 	w := newWorkspace(t)
 	create, rollback := act(t, "create_node"), act(t, "rollback_document")

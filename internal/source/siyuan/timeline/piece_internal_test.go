@@ -47,7 +47,7 @@ func TestPiecesOfARecordedDocument(t *testing.T) {
 	t.Fatal("getDoc was not recorded")
 }
 
-// TestRecordedCopy holds a recorded copy against the same document as it was recorded when it was written.
+// TestRecordedCopy: a recorded copy of a document of one paragraph is parsed.
 func TestRecordedCopy(t *testing.T) {
 	t.Parallel()
 	for _, row := range kerneltest.Recordings(t) {
@@ -79,8 +79,8 @@ func TestTextOf(t *testing.T) {
 	}
 }
 
-// TestDiffProperties: nothing differs from itself, each block is named once, and taking the changes back gives the old
-// set of blocks.
+// TestDiffProperties: nothing differs from itself, each block is named once, and the number of blocks changes by those
+// added and removed.
 func TestDiffProperties(t *testing.T) {
 	t.Parallel()
 	version := rapid.Custom(func(rt *rapid.T) []blockState {
@@ -177,7 +177,7 @@ func FuzzParseTag(f *testing.F) {
 	})
 }
 
-// TestPiecesOfSiYuan holds what a kernel shows in one way in a document and in another in a copy of it.
+// TestPiecesOfSiYuan: what a kernel renders differently in a document and in a copy of it is not a change.
 func TestPiecesOfSiYuan(t *testing.T) {
 	t.Parallel()
 	block := func(attrs, inner string) string {

@@ -16,7 +16,7 @@ const (
 	repoRollback    = "/api/repo/rollbackRepoSnapshotFile"
 )
 
-// lastCopy is the path of the newest copy that differs.
+// lastCopy returns the path of the newest copy that differs from the document.
 func (w *workspace) lastCopy() string {
 	w.t.Helper()
 	p := w.Must(w.t, act(w.t, "compare_recent"), args("documentId", w.doc)).Get("historyPath").Str
@@ -49,7 +49,7 @@ func TestRollbackToACopy(t *testing.T) {
 	if reloaded != 1 {
 		t.Errorf("the document was shown again %d times", reloaded)
 	}
-	// What was before is a copy too, so the way leads back.
+	// The state before the rollback is a copy too, so the rollback can be undone.
 	w.until(realKernelLimit, func() bool { return w.copies() > 1 })
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", w.lastCopy()))
 	if w.texts() != "changed|two|three|added" {
@@ -116,7 +116,7 @@ func TestRollbackBadInput(t *testing.T) {
 		"/etc/passwd", "/data/" + string(w.nb) + "/" + string(w.doc) + ".sy", "../history" + strings.TrimPrefix(p, "/history"),
 		"/history/" + dir + "../" + dir + string(w.nb) + "/" + string(w.doc) + ".sy", "/workspace" + p, strings.TrimPrefix(p, "/"), p + "/", p + "\x00",
 		strings.ReplaceAll(p, string(w.nb), actiontest.Nowhere), strings.ReplaceAll(p, string(w.doc), actiontest.Nowhere), strings.ReplaceAll(p, ".sy", ".json"),
-		"/history/2000-01-01-000000-update/" + string(w.nb) + "/" + string(w.doc) + ".sy", // of the right form, and not there
+		"/history/2000-01-01-000000-update/" + string(w.nb) + "/" + string(w.doc) + ".sy", // of the right form, but does not exist
 		"/history/" + dir + string(w.nb) + "/x/" + string(w.doc) + ".sy",
 	} {
 		w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", wrong), tool.NotFound)
@@ -153,13 +153,14 @@ func TestRollbackNeedsDelete(t *testing.T) {
 	w.Levels[w.nb] = access.None
 	hidden := w.Refused(w.t, rollback, args("documentId", w.doc, "historyPath", p), tool.NotFound)
 	actiontest.SameRefusal(w.t, hidden, w.Refused(w.t, rollback, args("documentId", actiontest.Nowhere, "historyPath", p), tool.NotFound), string(w.doc), actiontest.Nowhere)
-	// A global node tells of every notebook.
+	// A global node covers every notebook, so none may be hidden.
 	w.Levels = map[kernel.ID]access.Level{kernel.ID(w.Notebook("Secret")): access.None}
 	w.Refused(w.t, rollback, args("documentId", w.doc, "tag", tag), tool.Denied)
 	w.Must(t, rollback, args("documentId", w.doc, "historyPath", p))
 }
 
-// TestRollbackIsHonest: code 0 is not proof, and without a copy of the present nothing is put back.
+// TestRollbackIsHonest: without a copy of the present state nothing is rolled back, and a lost answer and an error of the
+// kernel are reported as such.
 func TestRollbackIsHonest(t *testing.T) {
 	w := newWorkspace(t)
 	rollback := act(t, "rollback_document")
@@ -179,7 +180,7 @@ func TestRollbackIsHonest(t *testing.T) {
 	w.Failed(t, rollback, args("documentId", w.doc, "historyPath", p), kernel.API)
 }
 
-// TestRollbackOfEveryKind brings a document back that holds all that a kernel shows in another way in a copy: a folded
+// TestRollbackOfEveryKind rolls back a document that has all that a kernel renders differently in a copy: a folded
 // heading, code, attributes, references whose anchors follow.
 func TestRollbackOfEveryKind(t *testing.T) {
 	w := newWorkspace(t)

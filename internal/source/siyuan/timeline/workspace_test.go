@@ -32,7 +32,7 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// texts are the Markdown of the blocks of a document.
+// texts returns the Markdown of the document's blocks, joined with |.
 func (w *workspace) texts() string {
 	w.t.Helper()
 	list, err := w.Client.ChildBlocks(w.t.Context(), w.doc)
@@ -62,10 +62,10 @@ func (w *workspace) keep() {
 	w.t.Fatal("the copy is not found")
 }
 
-// realKernelLimit is how long a real kernel may take.
+// realKernelLimit is how long a real kernel may take until it finds a new copy.
 const realKernelLimit = 30 * time.Second
 
-// until looks whether something is so, again and again for some time.
+// until polls ok until it is true, and returns false if that takes longer than limit.
 func (w *workspace) until(limit time.Duration, ok func() bool) bool {
 	for begun := time.Now(); ; await.Moment(200 * time.Millisecond) {
 		if ok() {
@@ -77,7 +77,7 @@ func (w *workspace) until(limit time.Duration, ok func() bool) bool {
 	}
 }
 
-// copies counts those of the document.
+// copies returns the number of the document's copies in its history.
 func (w *workspace) copies() (n int) {
 	w.t.Helper()
 	times, err := w.Client.HistoryTimes(w.t.Context(), w.doc)
@@ -112,5 +112,5 @@ func act(t testing.TB, name string) *action.Action {
 	return actiontest.Find(t, timeline.Tool(), name)
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }
