@@ -17,9 +17,8 @@ import (
 	"collie/test/await"
 )
 
-// TestAnswersOfOld: both policies answer as the two separate guards did that they were made of, but for words that say
-// more of a wrong name. A line of answers.tsv is a statement, what became of it on its way to a kernel, and what the
-// vault answered, each quoted as in Go.
+// TestAnswersOfOld: both policies give the recorded answers. A line of answers.tsv is a statement, what becomes of it on
+// its way to a kernel, and what the vault answers, each quoted as in Go.
 func TestAnswersOfOld(t *testing.T) {
 	t.Parallel()
 	conn, r := connect(t, file(t)), runner(t, &sqlguard.Runner{})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAllowed: the compiled program tells a call that the lexer would have missed.
+// TestAllowed: the compiled program shows calls of functions that the lexer would miss.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	for sql, fine := range map[string]bool{

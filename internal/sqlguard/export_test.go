@@ -1,4 +1,4 @@
 package sqlguard
 
-// Tables are the names of the tables that may be read.
+// Tables returns the names of the tables that may be read.
 func Tables() []string { return tables() }

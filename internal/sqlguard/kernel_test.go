@@ -23,7 +23,7 @@ const (
 	canary = "CANARY"
 )
 
-// create are the kernel's tables as it was seen to define them, but for the tokenizer.
+// create makes the tables as a real kernel defines them, except for the tokenizer.
 const create = `
 CREATE TABLE blocks (id, parent_id, root_id, hash, box, path, hpath, name, alias, memo, tag, content, fcontent, markdown, length, type, subtype, ial, sort, created, updated);
 CREATE VIRTUAL TABLE blocks_fts USING fts5(id UNINDEXED, parent_id UNINDEXED, root_id UNINDEXED, hash UNINDEXED, box UNINDEXED, path UNINDEXED, hpath UNINDEXED, name, alias, memo, tag, content, fcontent, markdown UNINDEXED, length UNINDEXED, type UNINDEXED, subtype UNINDEXED, ial, sort UNINDEXED, created UNINDEXED, updated UNINDEXED, content='blocks', content_rowid='rowid');
@@ -39,13 +39,13 @@ CREATE INDEX idx_blocks_root_id ON blocks(root_id);
 INSERT INTO stat VALUES ('siyuan_database_ver', 'CANARY-stat');
 `
 
-// widths are how many columns tables have, and which of them is the box.
+// widths has the number of columns of each table, and the index of its column box.
 var widths = map[string][2]int{
 	"blocks": {21, 4}, "attributes": {8, 6}, "refs": {12, 7}, "spans": {9, 3}, "assets": {9, 3}, "file_annotation_refs": {9, 5},
 }
 
-// database is a kernel's database: rows of two notebooks that may be read, and of one that may
-// not, every value of which is a canary.
+// database returns a kernel's database with rows of two readable notebooks and, if withHidden, of a
+// hidden one. The texts of the hidden rows are canaries.
 func database(t testing.TB, withHidden bool) *sqlite.Conn {
 	t.Helper()
 	conn, err := sqliteconn.Open(":memory:", sqlite.OpenReadWrite, sqlite.OpenMemory)
@@ -136,7 +136,7 @@ func run(t testing.TB, conn *sqlite.Conn, sql string) ([]string, error) {
 	return counted(t, sql, rows), err
 }
 
-// counted are rows without the column that counts them, which must be right.
+// counted returns rows without the column that counts them, and checks the count.
 func counted(t testing.TB, sql string, rows []string) []string {
 	t.Helper()
 	var out []string
@@ -145,7 +145,7 @@ func counted(t testing.TB, sql string, rows []string) []string {
 		n, isCount := strings.CutPrefix(begin, sqlguard.Count+"=")
 		switch {
 		case !isCount || !found:
-			return rows // no statement as it is sent
+			return rows // the statement is not in the form in which it is sent
 		case n == "0" && len(rows) == 1:
 		case n != fmt.Sprint(len(rows)):
 			t.Errorf("%s: %d rows, counted as %s", sql, len(rows), n)

@@ -7,8 +7,8 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// TestScopedMasksDatabases: what databases show, and which of them have a block as a row, may be of a notebook that may
-// not be read, though the block is in one that may.
+// TestScopedMasksDatabases: a readable block may have the text of a database, or the names of databases in which it is a
+// row, that belong to a hidden notebook.
 func TestScopedMasksDatabases(t *testing.T) {
 	t.Parallel()
 	conn := database(t, false)
@@ -44,8 +44,8 @@ INSERT INTO attributes (id, name, value, block_id, box) VALUES ('a1', 'custom-av
 	}
 }
 
-// TestScopedMasksCopies: what an embedded query found, and the anchor of a reference that follows its block, may be the
-// text of what may not be read; so may the text of a block above, and of one that refers to such a block.
+// TestScopedMasksCopies: the results of an embedded query, and the anchor of a reference that follows its block, may be
+// hidden text. So may the text of a block that contains such a block or refers to it.
 func TestScopedMasksCopies(t *testing.T) {
 	t.Parallel()
 	conn := database(t, false)

@@ -19,8 +19,8 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// TestScopedHidesWhatAKernelIndexed: the index of a real kernel whose readable notes embed, refer to and show what is
-// hidden, after its own jobs, as a person sees it. Words of the hidden notebook are zqh, what they are, and a number.
+// TestScopedHidesWhatAKernelIndexed: nothing hidden is shown of the index of a real kernel whose readable notes embed,
+// refer to and show hidden text. Words of the hidden notebook are zqh, a word for what they are, and a number.
 func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 	t.Parallel()
 	conn, open := recordedIndex(t)
@@ -55,7 +55,7 @@ func TestScopedHidesWhatAKernelIndexed(t *testing.T) {
 	}
 }
 
-// recordedIndex is a database with the tables of the recording, and the notebook that may be read.
+// recordedIndex returns a database with the tables of the recording, and the id of the readable notebook.
 func recordedIndex(t *testing.T) (conn *sqlite.Conn, open string) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "source", "siyuan", "hidden", "testdata", "canaries.jsonl"))

@@ -28,8 +28,8 @@ func FuzzScopedShowsNothing(f *testing.F) {
 	})
 }
 
-// TestGeneratedStatementsShowNothing is the same for statements that are in order, and tell all
-// they can.
+// TestGeneratedStatementsShowNothing is like [FuzzScopedShowsNothing], for statements that are mostly
+// valid and show as much as they can.
 func TestGeneratedStatementsShowNothing(t *testing.T) {
 	t.Parallel()
 	all, visible := database(t, true), database(t, false)

@@ -126,8 +126,8 @@ func TestHostileStatementsShowNothing(t *testing.T) {
 	}
 }
 
-// compare holds a narrowed statement on all rows against the same on a database where what is
-// hidden never was: rows and errors must be the same, so nothing can be told of it.
+// compare runs a narrowed statement on a database with hidden rows and on one without them. Rows, and
+// whether there is an error, must be the same, so that nothing can be learnt of the hidden rows.
 func compare(t testing.TB, sql, sent string, all, visible func(string) ([]string, error)) {
 	t.Helper()
 	got, err := all(sent)

@@ -85,7 +85,7 @@ func TestHostile(t *testing.T) {
 	}
 	answered := 0
 	for i, statement := range hostile {
-		if await.Race && i%10 != 0 { // one that is never done counts time in steps of SQLite, which take long here
+		if await.Race && i%10 != 0 { // an endless statement is timed in steps of SQLite, which take long under the race detector
 			continue
 		}
 		start := time.Now()

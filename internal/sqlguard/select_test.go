@@ -138,7 +138,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestInterrupt: who watched the connection before goes on watching.
+// TestInterrupt: an interrupt that was set on the connection before still stops a statement.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	conn, g := connect(t, file(t)), runner(t, &sqlguard.Runner{})

@@ -165,7 +165,7 @@ func TestIDs(t *testing.T) {
 
 // TestScopedIsComputedFirst: SQLite may compute a condition of the statement before one of a
 // plain expression, over rows that are not shown; before one that is materialized it may not.
-// Which it does depends on its version, so the text is what can be held to account.
+// Which it does depends on its version, so the test checks the text of the statement.
 func TestScopedIsComputedFirst(t *testing.T) {
 	t.Parallel()
 	sent, err := scoped("select b.id from blocks b join refs r on r.block_id = b.id")

@@ -27,8 +27,8 @@ func file(t testing.TB) (path string) {
 	}
 	err = w.Update(t.Context(), func(tx *workspace.Tx) error {
 		open := tx.CreateNotebook("Open")
-		// Statements compare ids of blocks with those of attributes and spans, and what is made in one second has any
-		// order.
+		// The ids are fixed: statements compare ids of blocks with those of attributes and spans, and the order of ids
+		// made within one second is random.
 		blocks := markup.Parse("# Apple 苹果\n\napple pie #fruit#\n\n- one\n- two")
 		n := 0
 		for _, b := range blocks {
@@ -82,7 +82,7 @@ func runner(t testing.TB, g *sqlguard.Runner) *sqlguard.Runner {
 	return g
 }
 
-// dump is all that the tables hold.
+// dump returns the definitions and rows of all tables.
 func dump(t testing.TB, conn *sqlite.Conn) string {
 	t.Helper()
 	var out strings.Builder

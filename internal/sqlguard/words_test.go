@@ -7,7 +7,7 @@ import (
 	"collie/internal/sqlguard"
 )
 
-// TestWords: what was refused here has no hits on a kernel, whatever its notes hold.
+// TestWords: expressions are refused that find nothing on a kernel, whatever its notes contain.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for _, right := range []string{

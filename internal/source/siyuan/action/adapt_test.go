@@ -188,7 +188,7 @@ func FuzzAdapt(f *testing.F) {
 		if json.Valid(args) && !json.Valid(once) {
 			t.Fatalf("%s became %s", args, once)
 		}
-		if !json.Valid(args) || !utf8.Valid(args) { // the wire has mended the latter
+		if !json.Valid(args) || !utf8.Valid(args) { // the transport replaces invalid UTF-8 before
 			return
 		}
 		if again := a.Adapt(once, ""); string(again) != string(once) {

@@ -10,11 +10,11 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// Hasty is the tool with a short limit.
+// Hasty returns the tool with short waits.
 func Hasty() action.Tool { return tools(retryWaits{time.Millisecond, 2 * time.Millisecond}) }
 
-// Table is what render makes of an answer of the kernel: how many columns and groups, the cells
-// of each row as text, and how many rows there are in all.
+// Table returns what render makes of an answer of the kernel: the number of columns, the cells of
+// each row as text, the number of groups, and the number of all rows.
 func Table(raw json.RawMessage) (columns int, rows []string, groups, count int, err error) {
 	got, err := parse(raw)
 	if err != nil {

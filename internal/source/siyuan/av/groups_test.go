@@ -18,12 +18,12 @@ import (
 	"collie/internal/tool"
 )
 
-// viewWithGroup answers what a real kernel answered of a grouped table, and leaves everything else to
-// the kernel of tests.
+// viewWithGroup is a transport that answers requests to render with a recorded answer for a grouped
+// table, and passes all others on to the kernel.
 type viewWithGroup struct {
 	answer []byte
 	asked  []gjson.Result
-	short  bool // leave all rows but one of each group out where they are not asked for
+	short  bool // claim that groups of 3 rows have 9, unless the request has groupPaging
 }
 
 func (g *viewWithGroup) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -43,7 +43,7 @@ func (g *viewWithGroup) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(answer)), Header: http.Header{}, Request: r}, nil
 }
 
-// newGrouped is a workspace whose database is the recorded one.
+// newGrouped returns a workspace whose database is the recorded one.
 func newGrouped(t *testing.T) (*workspace, *viewWithGroup) {
 	t.Helper()
 	w, g := newWorkspace(t), &viewWithGroup{}
@@ -113,8 +113,8 @@ func TestRenderGroupsOfHiddenRows(t *testing.T) {
 	}
 }
 
-// A group is called after its rows: after the text of one that is hidden, or that shows what is. A query and a page
-// leave such rows out, and not their group; cards have what their blocks say.
+// A group is named by its rows, perhaps by the text of a hidden row or of one that shows a hidden text. A query or a
+// page may leave such rows out but not their group. Cards have the texts of their blocks.
 func TestGroupsAreNotCalledAfterWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

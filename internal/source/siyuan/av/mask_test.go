@@ -20,7 +20,7 @@ func (w *workspace) leaks(name string, got gjson.Result, more ...string) {
 	}
 }
 
-// Rows bound to blocks that may not be read are not there, in no answer.
+// No answer contains or counts rows that are bound to hidden blocks.
 func TestHiddenRows(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -128,8 +128,8 @@ func TestHiddenRelations(t *testing.T) {
 	}
 }
 
-// A template may read any block, so that where something is hidden it shows nothing, unless it
-// calls no function that reads.
+// A template could read any block. So while something is hidden, a template that calls a function
+// which might read shows nothing.
 func TestTemplatesThatReadOtherThings(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -194,8 +194,8 @@ func TestSearchesOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-// A rollup of a column that itself shows other things shows nothing where something is hidden:
-// what those are would take a look at every database.
+// While something is hidden, a rollup of a computed column shows nothing: to know what the column
+// shows, every database would have to be read.
 func TestRollupsOfWhatIsComputed(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

@@ -82,9 +82,8 @@ func TestBlockIDDecides(t *testing.T) {
 	actiontest.SameRefusal(t, hidden, missing, string(w.hidden), actiontest.Nowhere)
 }
 
-// The blocks that show a database decide, not those that its rows are bound to.
-// A block that shows a database gives nobody more than they had: of all notebooks that show it, the
-// lowest level counts, whichever block the caller names.
+// The level of a database is the lowest of the notebooks with blocks that show it, whichever block
+// the caller names. Blocks that its rows are bound to do not count.
 func TestLowestOwnerDecides(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -199,7 +198,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What no block shows is counted, never named, and the search by rows ends somewhere.
+// Databases that no block shows are counted but not named, and a search by rows reads a limited
+// number of databases.
 func TestSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

@@ -72,7 +72,7 @@ func TestRenderPages(t *testing.T) {
 	}
 }
 
-// The kernel shows another view instead of one that is not there, and overlooks groups that are not.
+// The kernel shows another view instead of a missing one, and ignores missing groups. Render refuses both.
 func TestRenderOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -125,7 +125,7 @@ func TestRenderCreates(t *testing.T) {
 	w.Refused(w.t, a, args("id", w.open, "createIfNotExist", true, "blockID", w.open), tool.Invalid) // a block has that id
 }
 
-// A list holds items only, so that a block beside an item goes into it.
+// A list holds only items, so a database that is created beside an item goes into the item.
 func TestRenderCreatesInList(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

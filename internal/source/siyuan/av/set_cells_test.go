@@ -262,7 +262,7 @@ func TestSetCellsOverARange(t *testing.T) {
 	}
 }
 
-// A row that is bound to no block is called what its primary cell says.
+// The primary cell of a row that is bound to no block can be set; it is the name of the row.
 func TestSetCellsOfThePrimaryColumn(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)

@@ -13,15 +13,16 @@ import (
 	"collie/internal/tool"
 )
 
-// The database of the tests: two rows bound to blocks, one of its own, and a column of each type.
+// The database db of the tests has two rows bound to blocks, one bound to none, and the columns primary key, select,
+// text and number. The database other is made by some tests.
 const (
 	db      = kernel.ID("20240801120000-avmain1")
 	dbBlock = kernel.ID("20240801120000-avblk01")
 	other   = kernel.ID("20240801120000-avsecnd")
 	otherB  = kernel.ID("20240801120000-avblk02")
-	own     = kernel.ID("20240801130000-detach1") // the row of its own
-	rowA    = kernel.ID("20240801130000-rowaaaa") // of the open notebook
-	rowS    = kernel.ID("20240801130000-rowssss") // of the secret notebook
+	own     = kernel.ID("20240801130000-detach1") // a row that is bound to no block
+	rowA    = kernel.ID("20240801130000-rowaaaa") // bound to a block of the notebook home
+	rowS    = kernel.ID("20240801130000-rowssss") // bound to a block of the notebook secret
 )
 
 // workspace is a kernel with a database in notebook home, one of whose rows is bound to a block of
@@ -30,8 +31,8 @@ type workspace struct {
 	*actiontest.Kit
 	t                    testing.TB
 	home, secret         kernel.ID
-	doc                  kernel.ID // that the database is in
-	open, hidden         kernel.ID // the blocks that rows are bound to
+	doc                  kernel.ID // with the block that shows the database
+	open, hidden         kernel.ID // the blocks that rowA and rowS are bound to
 	primary              kernel.ID
 	text, number, choice kernel.ID
 }
@@ -118,13 +119,13 @@ func (w *workspace) columnOf(id kernel.ID, kind string) kernel.ID {
 	return key
 }
 
-// cell sets a cell to a value of the kernel's.
+// cell sets a cell to a value in the form of the kernel.
 func (w *workspace) cell(id, row, column kernel.ID, data map[string]any) {
 	w.t.Helper()
 	w.do(kernel.Operation{"action": "updateAttrViewCell", "avID": id, "keyID": column, "rowID": row, "data": data})
 }
 
-// stored is the value of a cell as the kernel has it.
+// stored returns the value of a cell as the kernel stores it.
 func (w *workspace) stored(row, column kernel.ID) *kernel.Value {
 	w.t.Helper()
 	d, err := w.Client.Database(w.t.Context(), db)
@@ -134,7 +135,7 @@ func (w *workspace) stored(row, column kernel.ID) *kernel.Value {
 	return d.Value(row, column)
 }
 
-// guarded holds an action to the level that it needs on the database, and checks that no other id is found.
+// guarded checks that an action needs a level on the database, and that it finds no database by an invalid id.
 func (w *workspace) guarded(a *action.Action, need access.Level, argsOf func(id kernel.ID) string) {
 	w.t.Helper()
 	w.Guarded(w.t, a, need, w.home, db, argsOf(db))
@@ -143,5 +144,5 @@ func (w *workspace) guarded(a *action.Action, need access.Level, argsOf func(id 
 	}
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }

@@ -15,13 +15,13 @@ import (
 	"collie/internal/tool"
 )
 
-// columns are the ids of the columns in the order of the view.
+// columns returns the ids of the columns in the order of the view.
 func (w *workspace) columns() []string {
 	w.t.Helper()
 	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.columns.#.id"))
 }
 
-// rows are the ids of the rows in the order of the view.
+// rows returns the ids of the rows in the order of the view.
 func (w *workspace) rows() []string {
 	w.t.Helper()
 	return texts(w.Must(w.t, act(w.t, "render"), args("id", db)).Get("table.rows.#.id"))
@@ -46,7 +46,7 @@ func TestRename(t *testing.T) {
 	w.guarded(a, access.Write, func(id kernel.ID) string { return args("avID", id, "name", "x") })
 }
 
-// A write that the kernel echoes without doing it is told apart from one that it did.
+// A write that the kernel answers with success without doing it is reported as pending verification.
 func TestWritesThatDoNotShow(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -72,7 +72,7 @@ func TestWritesThatDoNotShow(t *testing.T) {
 	}
 }
 
-// An id that is empty is not a database, for no action.
+// No action finds a database by an empty id.
 func TestEmptyIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -94,7 +94,7 @@ func TestEmptyIDs(t *testing.T) {
 	}
 }
 
-// Lost answers are never tried again.
+// A write whose answer is lost is not tried again.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t)
@@ -227,7 +227,7 @@ func TestRowIDMistakes(t *testing.T) {
 	}
 }
 
-// sorted puts the ids of a fact in order: rows are named as they are stored.
+// sorted returns a fact with its ids sorted, since they come in the order in which rows are stored.
 func sorted(fact any) any {
 	if list, ok := fact.([]kernel.ID); ok {
 		return slices.Sorted(slices.Values(list))

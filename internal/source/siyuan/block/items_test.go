@@ -29,7 +29,7 @@ func (w *workspace) types(id kernel.ID) []string {
 	return out
 }
 
-// A kernel puts only the first item beside an item, and a paragraph or a list right into a list.
+// A kernel would put only the first item beside an item, and a paragraph or a list directly into a list.
 func TestWhatGoesIntoAListIsItsItems(t *testing.T) {
 	for _, c := range []struct{ name, action, anchor, data, want string }{
 		{"behind an item", "insert", "previousID", "- x\n- y\n\n  - z\n- u", "- a\n- x\n- y\n\n  - z\n- u\n- b"},
@@ -119,7 +119,7 @@ func TestUpdateOfAnItemIsAnItem(t *testing.T) {
 	}
 }
 
-// SiYuan 3.7.3 answers with all blocks and writes the first, as into a super block.
+// SiYuan 3.7.3 answers with all blocks of a text, but writes only the first, if the parent is a super block.
 func TestInsertFirstIntoASuperBlock(t *testing.T) {
 	w := newWorkspace(t, "{{{row\na\n\nb\n}}}")
 	got := w.Must(t, act(t, "insert"), args("dataType", "markdown", "data", "x\n\ny", "parentID", w.blocks[0]))
@@ -128,11 +128,12 @@ func TestInsertFirstIntoASuperBlock(t *testing.T) {
 	}
 }
 
-// dropping is a kernel that answers with all that it was given and writes the first block of it.
+// dropping is a transport behind which the kernel answers the first insertion with all blocks of its text, but keeps
+// only the first of them.
 type dropping struct {
 	w    *workspace
 	once bool
-	then func() // after that, if it is set
+	then func() // runs after that, unless nil
 }
 
 func (d *dropping) RoundTrip(req *http.Request) (*http.Response, error) {

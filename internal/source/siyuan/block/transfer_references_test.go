@@ -86,7 +86,7 @@ func TestTransferReferencesWithoutAnyWritesNothing(t *testing.T) {
 	}
 }
 
-// What the index still shows of references that are gone is not a failure.
+// It is not a failure that the index still shows references after they were transferred.
 func TestTransferReferencesOutrunsTheIndex(t *testing.T) {
 	w, refs, _ := refWorld(t)
 	stale := `{"code":0,"msg":"","data":[{"block_id":"` + string(refs[0]) + `","root_id":"` + string(w.doc) + `","box":"` + string(w.nb) + `"}]}`

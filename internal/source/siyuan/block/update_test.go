@@ -158,7 +158,7 @@ func TestUpdateTellsOfADatabase(t *testing.T) {
 	}
 }
 
-// Text that was read and is written again carries the time of the last change, which a kernel keeps.
+// A text that was read and is written again has the time of the last change in it, which the kernel would keep.
 func TestUpdateIsAChangeOfNow(t *testing.T) {
 	w := newWorkspace(t, "one\n\ntwo\n\nthree")
 	const old = "20240101000000"

@@ -17,7 +17,7 @@ type workspace struct {
 	t      *testing.T
 	nb     kernel.ID
 	doc    kernel.ID
-	blocks []kernel.ID // at the top of the document
+	blocks []kernel.ID // directly below the document
 }
 
 func newWorkspace(t *testing.T, markdown string) *workspace {
@@ -51,13 +51,13 @@ func (w *workspace) setAttrs(id kernel.ID, attrs map[string]string) {
 	}
 }
 
-// act is an action of the tool by name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, block.Tool(), name)
 }
 
-// guarded holds an action to the level that it needs on the notebook of id.
+// guarded checks that an action needs a level on the notebook of id.
 func (w *workspace) guarded(a *action.Action, need access.Level, id kernel.ID, args string) {
 	w.t.Helper()
 	at, err := w.Client.Place(w.t.Context(), id)
@@ -69,5 +69,5 @@ func (w *workspace) guarded(a *action.Action, need access.Level, id kernel.ID, a
 
 func idList(ids ...kernel.ID) string { return fmt.Sprint(ids) }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }

@@ -31,7 +31,7 @@ const two = `{"current": "home", "connections": {
 	"home": {"url": "http://127.0.0.1:6806/", "token": "home-token", "workspace": "/notes"},
 	"work": {"url": "https://notes.example.org/siyuan", "token": "env:WORK_TOKEN"}}}`
 
-// choice is the compared part of a connection; nil means not configured.
+// choice is the compared part of a connection; its zero value means not configured.
 type choice struct {
 	From                        connection.From
 	Name, URL, Token, Workspace string
@@ -47,7 +47,7 @@ func TestResolve(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in      connection.Inputs
 		want    choice
-		warning string // part of the only one; empty for none
+		warning string // part of the only warning; empty for none
 	}{
 		"nothing":         {connection.Inputs{}, choice{}, ""},
 		"current":         {connection.Inputs{Saved: settings(t, two)}, choice{saved, "home", home, "home-token", "/notes"}, ""},

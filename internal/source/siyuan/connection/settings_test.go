@@ -89,7 +89,7 @@ func TestOldFiles(t *testing.T) {
 			if len(ps) > 0 || s.File != tc.file {
 				t.Fatalf("from %q, problems %v", s.File, ps)
 			}
-			if name == "both" { // a token there is what it is: no program runs, and this one is not a token
+			if name == "both" { // a token there is taken literally: no program runs, and a text of several words is refused
 				if _, _, err := connection.Resolve(t.Context(), connection.Inputs{Saved: s}); err == nil || !strings.Contains(err.Error(), newer+": profiles.work.token: a token is one word") {
 					t.Errorf("got %v", err)
 				}

@@ -21,7 +21,7 @@ type args struct {
 	Mode     string            `json:"mode" about:"how" enum:"fast,slow" default:"fast"`
 }
 
-// sample is an action with an example.
+// sample returns an action with an example, after edit has changed its spec.
 func sample(example string, edit func(*action.Spec)) *action.Action {
 	spec := action.Spec{
 		Tool: "box", Name: "open_all", Purpose: "Open everything", Class: action.Reads, Unguarded: "it is a test",
@@ -147,7 +147,7 @@ func TestPrompts(t *testing.T) {
 			t.Error("an empty task is told")
 		}
 	}
-	if n := len(guide.Instructions); n > 3<<10 { // the servers' own come behind it, 4 KiB in all
+	if n := len(guide.Instructions); n > 3<<10 { // the server appends its own, up to 4 KiB in all
 		t.Errorf("instructions have %d bytes", n)
 	}
 }

@@ -25,7 +25,7 @@ func TestGetConf(t *testing.T) {
 	k.Refused(t, act(t, "get_conf"), `{}`, tool.Invalid)
 }
 
-// Where new documents go may be a notebook that is hidden.
+// The settings of a notebook name the notebook for new documents, which may be hidden.
 func TestConfNamesNoHiddenNotebook(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -38,15 +38,15 @@ func TestRemove(t *testing.T) {
 	k.Refused(t, a, on("")(id), tool.NotFound)
 }
 
-// The kernel may end over it, and somebody starts it again.
+// The kernel may end while it removes a notebook, and may then be started again.
 func TestRemoveKernelEnds(t *testing.T) {
 	t.Parallel()
 	const endpoint, boot = "/api/notebook/removeNotebook", "/api/system/bootProgress"
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	k.Fail(endpoint, 1, kerneltest.FailClose) // it ended before the notebook was gone
+	k.Fail(endpoint, 1, kerneltest.FailClose) // it ends before the notebook is removed
 	k.Failed(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
-	k.Fail(endpoint, 1, kerneltest.FailLost) // it ended afterwards
+	k.Fail(endpoint, 1, kerneltest.FailLost) // it ends afterwards
 	k.Fail(boot, 1, kerneltest.FailClose)
 	if got := k.Must(t, act(t, "remove"), on("")(id)); !got.Get("success").Bool() {
 		t.Errorf("removed %s", got.Raw)
@@ -54,7 +54,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 
 	id = k.Notebook("B")
 	k.Fail(endpoint, 1, kerneltest.FailLost)
-	k.Fail(boot, 10000, kerneltest.FailClose) // and nobody starts it
+	k.Fail(boot, 10000, kerneltest.FailClose) // it is not started again
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	r := k.Request(t, act(t, "remove"), on("")(id))
@@ -66,7 +66,7 @@ func TestRemoveKernelEnds(t *testing.T) {
 	}
 }
 
-// While it starts, a kernel may not list what is there.
+// While a kernel starts, it may not list the notebooks that exist.
 func TestRemoveKernelStarts(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
@@ -78,8 +78,8 @@ func TestRemoveKernelStarts(t *testing.T) {
 	k.Refused(t, act(t, "remove"), on("")(id), kernel.OutcomeUnknown)
 }
 
-// starting is a kernel that ends when a notebook is to be removed. It says that it starts, and
-// lists no notebooks, when it is asked for the first time after that.
+// starting is a transport that makes the kernel seem to end when a notebook is to be removed. When
+// it is asked for the first time after that, it says that it starts, and lists no notebooks.
 type starting struct {
 	id    string
 	ended bool

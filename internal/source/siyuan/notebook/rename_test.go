@@ -43,7 +43,7 @@ func TestRenameRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	id := k.Notebook("A")
-	for _, name := range []string{"/", "\u200b", strings.Repeat("长", 513)} { // "Untitled", or refused in the kernel's language
+	for _, name := range []string{"/", "\u200b", strings.Repeat("长", 513)} { // the kernel would say "Untitled", or refuse it in its own language
 		k.Refused(t, act(t, "rename"), on(`"name":`+quoted(name))(id), tool.Invalid)
 		k.Refused(t, act(t, "set_conf"), on(`"conf":{"name":`+quoted(name)+`}`)(id), tool.Invalid)
 		k.Refused(t, act(t, "create"), `{"name":`+quoted(name)+`}`, tool.Invalid)

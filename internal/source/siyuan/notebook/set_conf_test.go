@@ -95,7 +95,7 @@ func TestSetConfThatIsRendered(t *testing.T) {
 	k.Levels[kernel.ID(hidden)] = access.Read // nothing is hidden now
 	k.Must(t, act(t, "set_conf"), set("dailyNoteSavePath", query))
 	k.Must(t, act(t, "set_conf"), set("dailyNoteTemplatePath", "/sub/query.md"))
-	for _, path := range outside { // which no level allows: the file is anybody's
+	for _, path := range outside { // refused at every level: the file is outside of the templates
 		refused(kernel.InvalidPath, "dailyNoteTemplatePath", path, "dailyNoteTemplatePath")
 	}
 }

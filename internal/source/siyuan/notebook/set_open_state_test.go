@@ -39,7 +39,7 @@ func TestSetOpenState(t *testing.T) {
 	}
 }
 
-// The index is flushed before a notebook closes: unflushed it can end the kernel.
+// The index is flushed before a notebook closes: closing it with an unflushed index can end the kernel.
 func TestSetOpenStateFlushes(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
@@ -109,7 +109,8 @@ func TestSetOpenStateIndexed(t *testing.T) {
 	}
 }
 
-// indexer is a kernel whose index is empty, or already complete, at the first request.
+// indexer is a transport that answers the first look into the index as if the kernel had not updated it yet: with
+// no document or, if has, with the one that is asked for.
 type indexer struct {
 	asked int
 	has   bool

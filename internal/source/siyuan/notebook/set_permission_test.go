@@ -31,7 +31,7 @@ func TestSetPermission(t *testing.T) {
 	k.Refused(t, a, on(`"permission":"r"`)(actiontest.Nowhere), tool.NotFound)
 }
 
-// Nobody raises the own rights.
+// No caller but a person sets levels, so none can raise its own rights.
 func TestSetPermissionRefused(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -10,13 +10,13 @@ import (
 	"collie/internal/source/siyuan/notebook"
 )
 
-// act is an action of the tool by its name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, notebook.Tool(), name)
 }
 
-// guarded holds the action to the level that it needs on a notebook, whose id is in args.
+// guarded checks that an action needs a level on a notebook, whose id is in args.
 func guarded(t *testing.T, name string, need access.Level, args func(id string) string) {
 	t.Helper()
 	k := actiontest.New(t)

@@ -79,7 +79,7 @@ func TestInstallAndRemove(t *testing.T) {
 	moved := place
 	moved.Address = "http://127.0.0.1:7421"
 	r, err = panel.Install(t.Context(), c, moved, "v1.5.0")
-	if err != nil || count(r, panel.Written) != 2 { // the manifest, for its version, and where the gateway is
+	if err != nil || count(r, panel.Written) != 2 { // the manifest with the version, and panel.json with the address
 		t.Errorf("upgrade: %v %+v", err, r)
 	}
 
@@ -91,7 +91,7 @@ func TestInstallAndRemove(t *testing.T) {
 	if raw, err := c.ReadFile(t.Context(), folder+"/notes of mine.txt"); err != nil || string(raw) != "keep" {
 		t.Errorf("somebody's file: %v %q", err, raw)
 	}
-	// The rest does not belong to any plugin.
+	// The folder with somebody's file is left and belongs to no plugin.
 	if _, err := panel.Install(t.Context(), c, place, ""); tool.KindOf(err) != tool.Conflict {
 		t.Errorf("into a folder of somebody else: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	}
 }
 
-// A removal that was cut off goes on where it was, and so does an installation.
+// A removal that was interrupted can be completed, and so can an installation.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.New(t)

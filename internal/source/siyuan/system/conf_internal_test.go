@@ -14,8 +14,8 @@ import (
 	"collie/internal/tool"
 )
 
-// secretKeys are names of secrets in the spellings of many configurations, and what else is a secret in
-// SiYuan's.
+// secretKeys are names of secrets in the spellings of many configurations, and names of other secrets in the
+// configuration of SiYuan.
 var secretKeys = []string{
 	"apiKey", "api_key", "X-Api-Key", "accessToken", "refresh_token", "sessionToken", "bearerToken", "token", "userToken", "Secret",
 	"client-secret", "password", "PASSWD", "cookie", "Cookies", "Authorization", "credential", "credentials", "privateKey", "jwt",
@@ -41,7 +41,7 @@ func TestSecretKeys(t *testing.T) {
 	}
 }
 
-// recorded is a real kernel's answer to getConf.
+// recorded returns the configuration in a real kernel's answer to getConf.
 func recorded(t testing.TB) any {
 	t.Helper()
 	for _, row := range kerneltest.Recordings(t) {
@@ -107,7 +107,7 @@ func plantedConf(t testing.TB) gjson.Result {
 	return gjson.ParseBytes(raw)
 }
 
-// paths are the key paths of all values.
+// paths returns the key paths of all values.
 func paths(v gjson.Result, at string) []string {
 	var out []string
 	if at != "" {
@@ -256,7 +256,7 @@ func TestSummaryIsCut(t *testing.T) {
 	}
 }
 
-// FuzzKeyPath holds that no path shows a secret, and that one that leads nowhere is refused.
+// FuzzKeyPath checks that no path shows a secret, and that any error is that of invalid input.
 func FuzzKeyPath(f *testing.F) {
 	root := plantedConf(f)
 	for _, seed := range []string{

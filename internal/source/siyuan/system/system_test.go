@@ -51,8 +51,8 @@ func TestTool(t *testing.T) {
 	})
 }
 
-// TestExamplesRun holds every action to its example and to the endpoints that it declares. No notebook may be read:
-// these actions need no level.
+// TestExamplesRun runs the example of every action and checks that it uses only endpoints that it declares. All
+// notebooks are hidden: these actions need no level.
 func TestExamplesRun(t *testing.T) {
 	t.Parallel()
 	kit := actiontest.New(t)

@@ -127,7 +127,7 @@ func TestSpecialTags(t *testing.T) {
 	}
 }
 
-// TestAnotherPartFails: the error says how many blocks were changed before.
+// TestAnotherPartFails: if a later request of a write fails, the error says how many blocks were changed before.
 func TestAnotherPartFails(t *testing.T) {
 	w := newWorkspace(t)
 	doc := w.Doc(string(w.travel), "/Tagged", "#both#")

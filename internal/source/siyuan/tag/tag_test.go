@@ -52,7 +52,7 @@ func (w *workspace) refused(kind tool.ErrorKind, name, args string) *tool.Error 
 	return w.Refused(w.t, act(w.t, name), args, kind)
 }
 
-// counts are the tags of a list, as "label:count".
+// counts returns the tags of a list as "label:count", sorted.
 func counts(got gjson.Result) []string {
 	out := []string{}
 	for _, t := range got.Get("tags").Array() {
@@ -78,8 +78,8 @@ func TestListCountsTags(t *testing.T) {
 	}
 }
 
-// TestOddTags: a kernel tells tags as HTML, trims what they are renamed to, and has those of a list's items on the list
-// as well.
+// TestOddTags: a kernel answers with tags as HTML, trims new labels, and has the tags of a list's items on the list as
+// well.
 func TestOddTags(t *testing.T) {
 	w := newWorkspace(t)
 	doc := w.Doc(string(w.travel), "/Odd", "#a&b# #it's# #back\\slash# #q\"q# #x, y# #Case# #case# #case#\n\n- #in list#\n\n> #in quote#")
@@ -209,7 +209,8 @@ func TestRemove(t *testing.T) {
 	w.refused(tool.Invalid, "remove", `{}`)
 }
 
-// TestWritesNeedEveryNotebookOfTheTag that may be read; TestHiddenNotebooksKeepTheirTags is about the others.
+// TestWritesNeedEveryNotebookOfTheTag: a write needs its level in every readable notebook that has the tag. Hidden ones
+// are the subject of TestHiddenNotebooksKeepTheirTags.
 func TestWritesNeedEveryNotebookOfTheTag(t *testing.T) {
 	w := newWorkspace(t)
 	shared := map[string]string{"rename": `{"oldLabel":"shared","newLabel":"x"}`, "remove": `{"label":"shared"}`}
@@ -243,7 +244,7 @@ func TestHiddenTagsDoNotExist(t *testing.T) {
 	}
 }
 
-// TestWritesThatDidNothingAreErrors: the kernel says yes to anything.
+// TestWritesThatDidNothingAreErrors: the kernel answers writes with success and does nothing.
 func TestWritesThatDidNothingAreErrors(t *testing.T) {
 	w := newWorkspace(t)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
