@@ -123,8 +123,8 @@ func TestScopedShowsWhatMayBeRead(t *testing.T) {
 	}
 }
 
-// TestSentIsNotRewritten: the kernel's own parser fails at an expression that is materialized, and then leaves a
-// statement as it is. All it would have changed or failed at is in the tests of query_sql.
+// TestSentIsNotRewritten: the kernel's own parser does not understand a materialized expression, and then leaves the
+// statement unchanged. What it would change otherwise, or fail at, is covered by the tests of query_sql.
 func TestSentIsNotRewritten(t *testing.T) {
 	t.Parallel()
 	s, err := sqlguard.Parse("select id from blocks where content like '%!%%' escape '!' limit 1, 2")

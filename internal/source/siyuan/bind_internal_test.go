@@ -23,7 +23,7 @@ type counted struct {
 
 type countedText string
 
-// made is the result.
+// made is the result of the actions of these tests.
 type made struct {
 	Success bool `json:"success" about:"true"`
 }
@@ -35,7 +35,7 @@ func (c *countedText) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*string)(c))
 }
 
-// agreeing is a person who says yes.
+// agreeing is a client whose person confirms everything.
 type agreeing struct{}
 
 func (agreeing) ID() string                                      { return "" }

@@ -21,7 +21,7 @@ type desk struct {
 	*kerneltest.Kernel
 	source             *siyuan.Source
 	notebook, document string
-	block              string // the first of the document
+	block              string // the first block of the document
 }
 
 func newDesk(t *testing.T) *desk {
@@ -67,7 +67,7 @@ func (d *desk) again(t *testing.T, name, args string) []string {
 	t.Helper()
 	var asked []string
 	await.Until(t, "there are two calls within a second", func() bool {
-		d.source.Levels().Forget() // those of an earlier call may run out in between
+		d.source.Levels().Forget() // levels that an earlier call has read could expire between the two calls
 		began := time.Now()
 		d.call(t, name, args)
 		_, asked = d.call(t, name, args)

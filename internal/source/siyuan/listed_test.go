@@ -107,7 +107,7 @@ func TestSwitchesShowWithoutCalls(t *testing.T) {
 		if !lists() {
 			t.Error("a list waited for the kernel")
 		}
-		await.Sleep(time.Second) // the list above has started one reading, though no client stays to be told
+		await.Sleep(time.Second) // the list above has started one reading, though its client has gone
 		if lists() || config.requests() != began+1 || len(told) != 1 {
 			t.Errorf("%d requests, %d notices after a list; want one each", config.requests()-began, len(told))
 		}

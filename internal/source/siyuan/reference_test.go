@@ -105,7 +105,7 @@ func toolPages(tools []action.Tool) map[string]string {
 // asText keeps words in angle brackets, which Markdown takes for HTML, as the text that they are on a help page.
 func asText(page string) string {
 	parts := strings.Split(page, "`")
-	for i := 0; i < len(parts); i += 2 { // the others are code
+	for i := 0; i < len(parts); i += 2 { // the odd parts are code
 		parts[i] = regexp.MustCompile(`<[a-z/]`).ReplaceAllString(parts[i], `\$0`)
 	}
 	return strings.Join(parts, "`")

@@ -29,7 +29,7 @@ func TestSize(t *testing.T) {
 	listed := 0
 	for _, def := range gjson.GetBytes(raw, "tools").Array() {
 		name := def.Get("name").String()
-		listed += len(def.Get("inputSchema.properties.action.enum").Array()) - 1 // less help
+		listed += len(def.Get("inputSchema.properties.action.enum").Array()) - 1 // without the action help
 		ids, _, err := codec.Encode(def.Get("description").String())
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ func TestVerifyAgain(t *testing.T) {
 		wrong = errors.New("another workspace")
 		await.Sleep(time.Millisecond)
 		want(wrong, 2)
-		want(wrong, 3) // each call asks until it is right
+		want(wrong, 3) // each call verifies again until that succeeds
 		wrong = nil
 		want(nil, 4)
 		want(nil, 4)

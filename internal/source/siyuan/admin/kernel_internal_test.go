@@ -49,7 +49,7 @@ func TestTryKernel(t *testing.T) {
 	k.SetToken(true)
 	k.Notebook("工作")
 	url := k.URL()
-	synctest.Test(t, func(t *testing.T) { // its clock stands still while the kernel is asked
+	synctest.Test(t, func(t *testing.T) { // the clock of the bubble stands still during requests
 		got, err := TryKernel(t.Context(), url, kerneltest.Token, nil)
 		if err != nil || got != (KernelFacts{Version: kerneltest.Version, Workspace: "/workspace", Notebooks: 1}) {
 			t.Errorf("%+v, %v", got, err)

@@ -102,7 +102,7 @@ func dailyNote(ctx context.Context, r *action.Request, notebook kernel.ID) error
 	return DailyTemplate(ctx, r, conf.Get("dailyNoteTemplatePath").String())
 }
 
-// needsEveryNotebook is nil if every notebook may be read, else an error that says why they must.
+// needsEveryNotebook returns nil if every notebook is readable, else an error that says why that is required.
 func needsEveryNotebook(ctx context.Context, r *action.Request, subject string, found []puretemplate.Finding) error {
 	err := r.Levels.Everywhere(ctx, access.Read)
 	e, ok := errors.AsType[*tool.Error](err)

@@ -44,7 +44,7 @@ func TestCreateBelow(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)
 	nb := k.Notebook("A")
-	first, second := k.Doc(nb, "/P", ""), k.Doc(nb, "/P", "") // two of one human path
+	first, second := k.Doc(nb, "/P", ""), k.Doc(nb, "/P", "") // two documents with the same human path
 	for parent, want := range map[string]string{"/": "", path(first): first, path(second): second} {
 		got := k.Must(t, act(t, "create"), args("notebook", nb, "parentPath", parent, "title", "C"+want))
 		above := strings.TrimSuffix(got.Get("path").String(), "/"+got.Get("id").String()+".sy")
@@ -86,7 +86,7 @@ func TestCreateRefused(t *testing.T) {
 		{tool.Invalid, args("notebook", nb, "parentPath", "/", "title", "a/b")},
 		{tool.Invalid, args("notebook", nb, "path", "/A", "icon", "book")},
 		{tool.Invalid, args("notebook", nb, "path", "/"+strings.Repeat("长", 513))},
-		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the parents would stay
+		{tool.Invalid, args("notebook", nb, "path", "/1/2/3/4/5/6/7/8")}, // the kernel would leave the parents behind
 		{kernel.InvalidPath, args("notebook", nb, "path", path(inOther))},
 		{tool.NotFound, args("notebook", nb, "parentPath", "/nowhere", "title", "B")},
 		{tool.NotFound, args("notebook", nb, "parentPath", path(inOther), "title", "B")},
@@ -165,7 +165,8 @@ func TestCreateBelowJoined(t *testing.T) {
 	}
 }
 
-// A kernel whose settings allow more levels may have them; one that refuses does so in its own language.
+// How many levels of documents are allowed depends on the settings of the kernel. If it refuses, which it does in its
+// own language, the hint names the level.
 func TestCreateTooDeep(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

@@ -58,7 +58,7 @@ func TestDocToHeadingGuarded(t *testing.T) {
 		doc = k.Doc(k.Notebook("Open"), "/O", "x")
 		return doc, children(t, k, doc)[0]
 	}
-	guarded(t, "doc_to_heading", access.Delete, func(k *actiontest.Kit, nb string) (string, []string) { // it goes away
+	guarded(t, "doc_to_heading", access.Delete, func(k *actiontest.Kit, nb string) (string, []string) { // the document is removed
 		_, block := open(k)
 		id := k.Doc(nb, "/D", "")
 		return args("srcID", id, "targetID", block), []string{id}

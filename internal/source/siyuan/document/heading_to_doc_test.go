@@ -36,7 +36,7 @@ func TestHeadingToDocTitle(t *testing.T) {
 	t.Parallel()
 	for heading, want := range map[string]string{
 		`R & D <x> "q" 's`: `R & D <x> "q" 's`, "`code` x": "code x", "会议 😀": "会议 😀",
-		"`&lt;` stays": "&lt; stays", // what is in the heading itself is not taken for the kernel's
+		"`&lt;` stays": "&lt; stays", // an entity in the heading itself is not decoded
 	} {
 		k := actiontest.New(t)
 		nb := k.Notebook("A")
@@ -48,7 +48,7 @@ func TestHeadingToDocTitle(t *testing.T) {
 		}
 		got := k.Must(t, act(t, "heading_to_doc"), args("headingID", id, "targetNotebook", nb))
 		if own && strings.Contains(got.Get("hPath").String(), "&amp;lt;") {
-			want = "&amp;lt; stays" // a real kernel's, and it is left alone
+			want = "&amp;lt; stays" // a real kernel writes this, and it is not changed
 		}
 		if at := got.Get("hPath").String(); at != "/"+want || hpath(t, k, id) != at {
 			t.Errorf("%q became %q", heading, at)

@@ -109,7 +109,7 @@ func TestLookupInfoFiltered(t *testing.T) {
 	}
 }
 
-// Nothing says where a database is, so none is named if there may be hidden ones.
+// The kernel does not say which notebook a database is in, so none is named while a notebook is hidden.
 func TestLookupInfoNamesNoDatabases(t *testing.T) {
 	t.Parallel()
 	k := actiontest.New(t)

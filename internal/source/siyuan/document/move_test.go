@@ -66,7 +66,7 @@ func TestMoveRefused(t *testing.T) {
 		call string
 	}{
 		{tool.Conflicting, args("fromIDs", []string{up}, "toID", up)},
-		{tool.Conflicting, args("fromIDs", []string{up}, "toID", down)}, // the kernel would say yes and do nothing
+		{tool.Conflicting, args("fromIDs", []string{up}, "toID", down)}, // the kernel would report success and do nothing
 		{tool.Conflicting, args("fromIDs", []string{up})},
 		{tool.Conflicting, args("fromIDs", []string{up}, "toNotebook", nb, "toPath", "/")},
 		{tool.Conflicting, args("fromPaths", []string{path(up)}, "toNotebook", nb)},

@@ -30,7 +30,7 @@ func TestRemove(t *testing.T) {
 	}{
 		{args("id", ids[0]), 1},
 		{args("notebook", nb, "path", path(ids[1])), 1},
-		{args("ids", []string{ids[2], below}), 2}, // one goes with the other
+		{args("ids", []string{ids[2], below}), 2}, // removing the one removes the other as well
 		{args("paths", []string{path(ids[3])}), 1},
 	} {
 		if got := k.Must(t, act(t, "remove"), c.call); got.Get("count").Int() != c.count {
@@ -68,7 +68,7 @@ func TestRemoveRefused(t *testing.T) {
 		{tool.Invalid, args("id", nb)},
 		{tool.Invalid, args("paths", []string{path(nb)})},                             // the notebook's own page
 		{tool.NotFound, args("ids", []string{id, actiontest.Nowhere})},                // all or none
-		{tool.NotFound, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // it is not there
+		{tool.NotFound, args("paths", []string{"/" + actiontest.Nowhere + path(id)})}, // no such path
 		{kernel.InvalidPath, args("paths", []string{path(id), "/D"})},
 	} {
 		k.Refused(t, act(t, "remove"), c.call, c.kind)
@@ -103,7 +103,7 @@ func TestRemovePartly(t *testing.T) {
 	if err := r.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := k.Client.RemoveDocument(t.Context(), kernel.ID(b)); err != nil { // somebody else does
+	if err := k.Client.RemoveDocument(t.Context(), kernel.ID(b)); err != nil { // somebody else removes it
 		t.Fatal(err)
 	}
 	_, err := r.Run(t.Context())

@@ -45,7 +45,7 @@ func TestRenameRefused(t *testing.T) {
 		{tool.Invalid, args("id", blocks[0].ID, "title", "B")}, // a block is not a document
 		{tool.Invalid, args("id", nb, "title", "B")},           // that would rename the notebook
 		{tool.Invalid, args("notebook", nb, "path", "/", "title", "B")},
-		{tool.Invalid, args("notebook", nb, "path", path(nb), "title", "B")}, // so would that
+		{tool.Invalid, args("notebook", nb, "path", path(nb), "title", "B")}, // that would rename the notebook too
 		{tool.Invalid, args("id", id, "title", "..")},
 		{tool.Invalid, args("id", id, "title", "\u200b")},
 		{tool.Conflicting, args("title", "B")},

@@ -102,13 +102,13 @@ func TestUnownedAsset(t *testing.T) {
 	w := newWorkspace(t)
 	w.run("get_image_ocr_text", args("path", loose))
 	w.hide()
-	w.run("get_image_ocr_text", args("path", loose)) // unused, so nobody's
+	w.run("get_image_ocr_text", args("path", loose)) // unused, so it belongs to no notebook
 
 	if err := w.Client.CloseNotebook(t.Context(), w.other); err != nil {
 		t.Fatal(err)
 	}
 	missing := w.refused("get_image_ocr_text", args("path", nothing), tool.NotFound)
-	for _, p := range []string{secret, loose} { // both may be the closed one's
+	for _, p := range []string{secret, loose} { // both may belong to the closed notebook
 		actiontest.SameRefusal(t, w.refused("get_image_ocr_text", args("path", p), tool.NotFound), missing, p, nothing)
 		w.refused("delete_asset", args("path", p), tool.NotFound)
 	}

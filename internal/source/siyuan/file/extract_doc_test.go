@@ -66,7 +66,7 @@ func TestExtractDocKeeps(t *testing.T) {
 	w := newWorkspace(t)
 	w.local("out/mine.txt", "mine")
 	name := "out/Doc 文档-" + string(w.doc[len(w.doc)-7:])
-	w.local(name+"/mine.txt", "mine") // a folder of that name which is somebody's
+	w.local(name+"/mine.txt", "mine") // somebody's own folder of the same name
 	w.Refused(t, act(t, "extract_doc"), args("id", w.doc, "outputDir", "out"), tool.Exists)
 	if err := os.Remove(filepath.Join(w.dir, name, "mine.txt")); err != nil {
 		t.Fatal(err)

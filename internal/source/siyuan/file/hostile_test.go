@@ -46,7 +46,7 @@ var hostile = []string{
 // refused, by every action that takes a path, and nothing is written, read or made.
 func TestHostilePaths(t *testing.T) {
 	w := newWorkspace(t)
-	w.Lenient() // what the kernel would make of it is not the point
+	w.Lenient() // some requests may be invalid for the kernel
 	outside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "passwd"), []byte("root"), 0o600); err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func (w *workspace) refusesPath(p string) {
 	}
 }
 
-// hostileLocal are targets on this machine, or of folders for uploads, that are refused.
+// hostileLocal returns paths that are refused as local targets or, if upload, as folders for uploads.
 func hostileLocal(outside string, upload bool) []string {
 	list := []string{
 		"..", "../x", "a/../../x", "/", "/etc", outside, outside + "/x", ".ssh/x", "a/.hidden/x", "link", "link/x", "a/\x00", "a\n",

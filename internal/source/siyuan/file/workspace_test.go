@@ -123,7 +123,7 @@ func (r result) is(want string) {
 	}
 }
 
-// act is an action of the tool by name.
+// act returns an action of the tool by its name.
 func act(t testing.TB, name string) *action.Action {
 	t.Helper()
 	return actiontest.Find(t, file.Tool(), name)
@@ -145,5 +145,5 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// args is a JSON object of names and values in turn.
+// args returns a JSON object made of alternating names and values.
 func args(pairs ...any) string { return actiontest.Args(pairs...) }

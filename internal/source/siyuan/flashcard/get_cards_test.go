@@ -74,7 +74,7 @@ func TestGetCardsBadInput(t *testing.T) {
 	w.Refused(w.t, get, args("deckID", "Geo"), tool.NotFound)
 }
 
-// TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are not there.
+// TestGetCardsDropsUnreadable: cards of blocks in hidden notebooks are neither shown nor counted.
 func TestGetCardsDropsUnreadable(t *testing.T) {
 	w := newWorkspace(t)
 	nb, block, card := w.hidden(w.deck)
@@ -91,12 +91,12 @@ func TestGetCardsDropsUnreadable(t *testing.T) {
 			t.Errorf("deck %q: %s", deck, got.Raw)
 		}
 	}
-	// One card a page: the pages must not have holes that tell how many are hidden.
+	// With one card on a page: hidden cards must not leave empty pages, which would reveal their number.
 	got := w.Must(t, get, args("deckID", w.deck, "pageSize", 1))
 	if got.Get("pageCount").Int() != 1 || got.Get("data.#").Int() != 1 || got.Get("hasNextPage").Bool() {
 		t.Errorf("%s", got.Raw)
 	}
-	// Where everything may be read, a card without a block is gone, and not hidden.
+	// If nothing is hidden, a card whose block does not exist is left out without a note.
 	w.Levels = map[kernel.ID]access.Level{w.nb: access.Read}
 	if got := w.Must(t, get, args("deckID", w.deck)); got.Get("total").Int() != 2 || got.Get("partial").Exists() {
 		t.Errorf("level r is enough to read: %s", got.Raw)

@@ -97,7 +97,7 @@ func TestListCardsShowsFrontAndBack(t *testing.T) {
 	}
 }
 
-// TestListCardsMarks: a mark is what SiYuan shows as one.
+// TestListCardsMarks: the answer of a cloze is what SiYuan shows as a mark, not any text between ==.
 func TestListCardsMarks(t *testing.T) {
 	w := newWorkspace(t)
 	doc := kernel.ID(w.Doc(string(w.nb), "/Marks", strings.Join([]string{
@@ -196,7 +196,7 @@ func TestListCardsCutsAtTwenty(t *testing.T) {
 	}
 }
 
-// TestListCardsInTurn: what was learned before comes first.
+// TestListCardsInTurn: cards come in the order in which they were learned, before new ones.
 func TestListCardsInTurn(t *testing.T) {
 	w := newWorkspace(t)
 	_, blocks := w.many(w.nb, kernel.BuiltInDeck, "/Many", 3)
@@ -205,7 +205,7 @@ func TestListCardsInTurn(t *testing.T) {
 		if err := w.Client.ReviewCard(t.Context(), kernel.BuiltInDeck, id, 3); err != nil {
 			t.Fatal(err)
 		}
-		for at := time.Now().UnixMilli(); time.Now().UnixMilli() == at; { // when a card was learned is told in milliseconds
+		for at := time.Now().UnixMilli(); time.Now().UnixMilli() == at; { // the time of learning has a precision of 1 ms
 			runtime.Gosched()
 		}
 		w.Post(w.t, "/api/riff/batchSetRiffCardsDueTime", map[string]any{"cardDues": []any{map[string]any{"id": id, "due": "20200101000000"}}})

@@ -66,7 +66,7 @@ func TestReviewCardBadInput(t *testing.T) {
 	w.Refused(w.t, review, args("deckID", w.deck, "cardID", "1' OR '1'='1", "rating", 3), tool.NotFound)
 }
 
-// TestReviewCardNeedsRead: who may not read a block may not review its card.
+// TestReviewCardNeedsRead: a caller who may not read a block may not review its card.
 func TestReviewCardNeedsRead(t *testing.T) {
 	w := newWorkspace(t)
 	review := act(t, "review_card")

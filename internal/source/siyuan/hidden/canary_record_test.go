@@ -33,7 +33,7 @@ type exchange struct {
 
 var idList = regexp.MustCompile(`IN \(('[0-9a-z-]{22}',?)+\)|\[("[0-9a-z-]{22}",?)+\]`)
 
-// key is what an answer is looked up by; ids may come in any order.
+// key returns the text by which an answer is looked up. The order of ids in a request does not matter.
 func (e *exchange) key() string {
 	return e.Path + " " + idList.ReplaceAllStringFunc(string(e.Body), func(list string) string {
 		ids := strings.Split(strings.Trim(list, "IN ()[]"), ",")
@@ -103,7 +103,7 @@ func compact(raw []byte) json.RawMessage {
 	return out.Bytes()
 }
 
-// replay is a scene with a kernel that answers from a recording, and a function that reports whether it got a
+// replay returns a scene with a kernel that answers from a recording, and a function that reports whether it got a
 // request without a recorded answer since the last call.
 func replay(t *testing.T) (s *scene, missing func() bool) {
 	t.Helper()

@@ -70,7 +70,7 @@ func (s *scene) do(ops ...kernel.Operation) {
 	}
 }
 
-// block is Markdown of a block with an id of its own.
+// block returns Markdown of a block with a new id, and registers the id under a name.
 func (s *scene) block(name, markdown string) string {
 	return fmt.Sprintf("%s\n{: id=%q}\n\n", markdown, s.newID(name))
 }
@@ -109,7 +109,7 @@ func (s *scene) hiddenNotes() {
 	}
 }
 
-// openNotes are readable notes that embed what is hidden, and refer to it in every kind of block.
+// openNotes makes readable notes that embed hidden blocks, and refer to them in every kind of block.
 func (s *scene) openNotes() {
 	embed := "{{select * from blocks where id='" + string(s.id("hpara")) + "'}}"
 	s.document("embeds", "open", "/Embeds", s.block("embed", embed)+"{{{row\n"+embed+"\n\nbeside\n}}}\n\n- item\n\n  "+embed+"\n- other\n\n> quote\n>\n> "+embed+"\n\n## Over\n\n"+embed+"\n")
@@ -126,7 +126,7 @@ func avDOM(block, av kernel.ID) string {
 	return fmt.Sprintf(`<div data-node-id="%s" data-type="NodeAttributeView" data-av-id="%s" data-av-type="table"></div>`, block, av)
 }
 
-// databases are one of each notebook, with rows that are bound to blocks of the other.
+// databases makes one database in each notebook, with rows that are bound to blocks of the other.
 func (s *scene) databases() {
 	s.document("base", "open", "/Base", "start")
 	for _, b := range [][3]string{{"hdoc", "hdbb", "hdb"}, {"base", "odbb", "odb"}} {
@@ -164,7 +164,8 @@ func (s *scene) cards() {
 	}
 }
 
-// edits is what the person does later: the kernel then writes new anchors, titles and texts wherever they are shown.
+// edits changes the hidden notes, as a person would later: the kernel then writes the new anchors, titles and texts
+// wherever they are shown.
 func (s *scene) edits() {
 	ctx := s.t.Context()
 	for name, markdown := range map[string]string{"hpara": "before zqhchanged2 it's <after>", "hhead": "## zqhheading2", "hgone": "zqhlost2"} {

@@ -26,7 +26,7 @@ type ask struct {
 	args map[string]any
 }
 
-// asks are calls of every action that reads, about what is readable.
+// asks returns calls of every action that reads, about readable notes.
 func (s *scene) asks() []ask {
 	var out []ask
 	add := func(act string, pairs ...any) {
@@ -149,7 +149,7 @@ func (s *scene) scan(answered func(err error) bool) (n int, worked map[string]bo
 			}
 		}
 		plain := strings.NewReplacer("<mark>", "", "</mark>", "").Replace(text)
-		plain = idLike.ReplaceAllString(plain, "ID") // letters by chance, now and then those of a canary
+		plain = idLike.ReplaceAllString(plain, "ID") // the random letters of an id may spell a canary
 		for _, at := range canary.FindAllStringIndex(plain, -1) {
 			if word := strings.ToLower(plain[at[0]:at[1]]); word != "zqhquery1" {
 				s.t.Errorf("%s %s shows %q: …%s…", q.act, raw, word, plain[max(0, at[0]-200):min(len(plain), at[1]+60)])

@@ -25,8 +25,8 @@ import (
 	"collie/test/await"
 )
 
-// counted are all places where a result says how much was left out since it may not be read, and why that tells
-// nobody what it is: no text, title or filter of the caller's decides what is counted.
+// counted has all places where a result says how much was left out because it is hidden, and why that reveals nothing
+// more: no text, title or filter of the caller decides what is counted.
 var counted = map[string]string{
 	"av/get_primary_key_values.go": "rows of a database that are bound to hidden blocks, without a keyword only",
 	"av/read.go":                   "the same of a whole database, whoever asks",
@@ -107,7 +107,7 @@ var (
 	timeLike = regexp.MustCompile(`[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f-]{27}|\d{10,17}`) // ids of requests and hashes too
 )
 
-// guess runs an action with a text in the place of one of its arguments, and returns what the caller can tell of it.
+// guess runs an action with a text as one of its arguments, and returns what the caller sees of the outcome.
 func (w *foreign) guess(a *action.Action, args json.RawMessage, path, text string) string {
 	w.t.Helper()
 	args, err := sjson.SetBytes(args, path, text)

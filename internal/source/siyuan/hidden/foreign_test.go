@@ -148,12 +148,12 @@ func made(w *foreign, path, name string, args object) (string, error) {
 	return gjson.Get(got.Str, path).Str, err
 }
 
-// paragraph is a text in the editor's form.
+// paragraph returns the DOM of a paragraph, as the editor writes it.
 func paragraph(text string) string {
 	return `<div data-node-id="` + string(kernel.NewID()) + `" data-type="NodeParagraph" class="p"><div contenteditable="true" spellcheck="false">` + text + `</div></div>`
 }
 
-// ways are all ways in which a text can get into a note, by action.
+// ways has all ways in which a text can get into a note, by action.
 var ways = map[string]way{
 	"block.append": {write: func(w *foreign, text string) (string, error) {
 		return made(w, "id", "block.append", object{"dataType": "markdown", "data": text, "parentID": w.doc})
@@ -276,7 +276,7 @@ func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
 					}
 					at, err := way.write(w, text)
 					if err != nil && strings.Contains(name, ".replace") && strings.Contains(form, "<span") {
-						shown[id] = "refused" // an edit has to be seen as it is written
+						shown[id] = "refused" // an edit is refused if its result would be shown otherwise than it was written
 						continue
 					}
 					if err != nil {
@@ -297,7 +297,7 @@ func TestReferencesToWhatIsHiddenAreText(t *testing.T) {
 	}
 }
 
-// stamps are what differs between two blocks of the same text.
+// stamps matches the attributes that differ between two blocks of the same text.
 var stamps = regexp.MustCompile(`(?:data-node-id|updated|data-node-index|id|data-av-id|custom-dailynote-\d+|colgroup)="[^"]*"`)
 
 func unstamped(dom string) string {
@@ -454,7 +454,8 @@ func TestAssetsThatMayBeLinked(t *testing.T) {
 	}
 }
 
-// TestScriptsInEmbeds: a script runs with the rights of whoever opens the note, so it is not text like another.
+// TestScriptsInEmbeds: a script in an embed runs with the rights of whoever opens the note, so it is not admitted like
+// other text.
 func TestScriptsInEmbeds(t *testing.T) {
 	t.Parallel()
 	w := newForeign(t)

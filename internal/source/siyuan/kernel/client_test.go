@@ -96,7 +96,7 @@ func TestReadsAreTriedAgain(t *testing.T) {
 			t.Parallel()
 			most := 4
 			if mode == kerneltest.FailHang {
-				most = 2 // nobody waits four times as long as one answer may take
+				most = 2 // a request that hangs is repeated only once
 			}
 			k := kerneltest.New(t)
 			c := at(t, k.URL(), kernel.Options{ReadTimeout: limitOf(mode)})
@@ -187,7 +187,7 @@ func TestWritesAreNeverTriedAgain(t *testing.T) {
 		mode    kerneltest.Mode
 		kind    tool.ErrorKind
 		unknown bool
-		name    string // of the notebook afterwards
+		name    string // the name of the notebook afterwards
 	}{
 		{kerneltest.FailServer, kernel.OutcomeUnknown, true, "old"},
 		{kerneltest.FailClose, kernel.OutcomeUnknown, true, "old"},
@@ -277,7 +277,7 @@ func TestKernelDownThenUp(t *testing.T) {
 	if e.Code != kernel.CodeUnreachable || !strings.Contains(e.Error(), address) || !strings.Contains(e.Hint, "start SiYuan") {
 		t.Errorf("%v (%s, %s)", e, e.Code, e.Hint)
 	}
-	// Nobody took the write, so it did not happen.
+	// Nothing accepted the connection, so the write did not happen.
 	if e := toolError(t, c.RenameNotebook(t.Context(), "20240101000000-abcdefg", "x"), tool.Unavailable); e.OutcomeUnknown {
 		t.Error("the outcome of a write that never left is unknown")
 	}
@@ -445,7 +445,7 @@ func TestFlushIsWaitedFor(t *testing.T) {
 		write()
 		go sql()
 		go sql()
-		go write() // not over when the two read
+		go write() // still runs while the two read
 		await.Sleep(time.Minute)
 		sql()
 		want := "written flushed read read written flushed read"

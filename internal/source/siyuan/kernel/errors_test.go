@@ -143,7 +143,7 @@ func TestForeignPrograms(t *testing.T) {
 		{200, `{"code":0`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{200, `{"code":"none","data":"none"}`, tool.Unavailable, kernel.CodeNotSiYuan},
 		{202, `{"code":0,"msg":"","data":"3.7.3"}`, kernel.API, ""}, // 202 is an error whatever it holds
-		{200, "", kernel.NotInKernel, ""},                           // an unknown route under gzip
+		{200, "", kernel.NotInKernel, ""},                           // the answer for an unknown route if the client accepts gzip
 		{200, " \n", kernel.NotInKernel, ""},
 		{404, "404 page not found", kernel.NotInKernel, ""},
 		{404, "", kernel.NotInKernel, ""},

@@ -10,7 +10,7 @@ import (
 	"collie/internal/source/siyuan/kernel"
 )
 
-// A list that takes no id may be null if it is empty; that does not mean that the call did nothing.
+// The kernel answers null for some lists if they are empty, which is not an error.
 func TestNothingMayBeNull(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

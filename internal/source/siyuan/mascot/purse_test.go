@@ -463,7 +463,7 @@ func TestSyncedFilesHaveTheShapeOfThePlugin(t *testing.T) {
 	k := kerneltest.New(t)
 	url := k.URL()
 	k.File(eventsFile, []byte(`[{"seq":1},{"seq":2}]`)) // as the first version wrote it
-	synctest.Test(t, func(t *testing.T) {               // its clock stands still while the kernel is asked
+	synctest.Test(t, func(t *testing.T) {               // the clock of the bubble stands still during requests
 		client := kernel.New(url, kernel.Options{Token: kerneltest.Token})
 		defer client.Close()
 		b := &bus{}

@@ -40,7 +40,7 @@ func (w *guardedWrite) addedBlocks(result json.RawMessage) (ids []kernel.ID) {
 	return ids
 }
 
-// refusal is the error for a write that cannot be undone because of what became of what it made.
+// refusal returns the error for a write whose undo is refused or fails. id is the document or a block that the write added.
 func refusal(id kernel.ID, kind tool.ErrorKind, message, hint string) error {
 	return &tool.Error{Op: "undo", Kind: kind, Subject: string(id), Message: message, Hint: hint}
 }

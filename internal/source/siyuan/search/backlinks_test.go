@@ -74,7 +74,7 @@ func TestGetBacklinksFallsBackToTheIndex(t *testing.T) {
 	w.Lenient()
 	w.between(func(endpoint, body string) string {
 		if endpoint == "/api/ref/getBacklinkDoc" {
-			return "{}" // what an old handler makes of it: code 0, data null
+			return "{}" // an older kernel answers this with code 0 and data null
 		}
 		return body
 	})

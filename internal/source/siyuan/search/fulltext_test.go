@@ -251,7 +251,7 @@ func TestFulltextByStatement(t *testing.T) {
 	}
 }
 
-// TestFulltextTotals: what follows hits, comes twice or stands on a page beyond the last one is not counted.
+// TestFulltextTotals: the total is the number of hits, and a hit has the path of its document.
 func TestFulltextTotals(t *testing.T) {
 	w := newWorkspace(t)
 	w.Doc(w.fruit, "/Sour & <b> \"q\" it's", "lemon\n\nlime")

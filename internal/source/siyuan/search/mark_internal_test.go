@@ -38,7 +38,7 @@ func TestPassage(t *testing.T) {
 	}
 }
 
-// TestPassageKeepsMatches: whatever is marked is shown.
+// TestPassageKeepsMatches: a shortened text still has all its matches, with their marks.
 func TestPassageKeepsMatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

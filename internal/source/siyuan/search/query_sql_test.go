@@ -139,7 +139,7 @@ func TestQuerySQLTellsWhenTheKernelGaveUp(t *testing.T) {
 	}
 }
 
-// TestQuerySQLFailures: what fails while it runs says so, whether the kernel has a word about it or not.
+// TestQuerySQLFailures: a statement that fails while it runs is an error, even if the kernel does not report it.
 func TestQuerySQLFailures(t *testing.T) {
 	w := newWorkspace(t)
 	for _, sql := range []string{

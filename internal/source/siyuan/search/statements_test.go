@@ -128,7 +128,7 @@ func TestHonestStatements(t *testing.T) {
 	}
 }
 
-// rowsIn are the rows of a result.
+// rowsIn returns the rows of a result as JSON.
 func rowsIn(got gjson.Result) []string {
 	var rows []string
 	for _, row := range got.Get("data").Array() {

@@ -37,7 +37,7 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// hide makes the secret notebook one that does not exist for callers.
+// hide hides the secret notebook from callers.
 func (w *workspace) hide() { w.Levels[kernel.ID(w.secret)] = access.None }
 
 // act returns an action of the tool by its name.
