@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 
 	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
@@ -30,6 +31,19 @@ func readFile(ctx context.Context, k *kernel.Client, path string) ([]byte, error
 		return nil, nil
 	}
 	return raw, nil
+}
+
+// readBackError returns the error for a file that was written and cannot be read back, so that what it holds now is
+// unknown.
+func readBackError(path string, err error) error {
+	if e, ok := errors.AsType[*tool.Error](err); ok && e.Kind == tool.LevelsUnknown {
+		err = e.Err // without the message, which says that nothing is written
+	}
+	return &tool.Error{
+		Op: "read back", Kind: kernel.OutcomeUnknown, OutcomeUnknown: true, Subject: path, Err: err,
+		Message: "the file was written, and what it holds now cannot be read",
+		Hint:    "read the setting again before you repeat the change",
+	}
 }
 
 // isFileUnknown reports whether an error of reading says nothing about the file: there is no kernel, it refuses our

@@ -20,9 +20,9 @@ var ErrHeld = errors.New("the file of the SiYuan plugin holds it lower")
 // default taken into account.
 //
 // An error that matches [ErrHeld] means that the level was written but is not in effect yet. An error of kind
-// OutcomeUnknown means that it may have been written. Another error of kind Mismatch means that another program has
-// overwritten it. Files that cannot be read give an error of kind LevelsUnknown, or the error that no kernel answers:
-// before the write nothing is written, after it the level may be in effect. With any other error nothing was written.
+// OutcomeUnknown means that it may have been written: the answer to the write was lost, or the files cannot be read
+// back. Another error of kind Mismatch means that another program has overwritten it. With any other error nothing was
+// written: one of kind LevelsUnknown means that the files could not be read before the write.
 func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old Level, err error) {
 	if err := checkSettable(notebook, level); err != nil {
 		return None, err
@@ -49,7 +49,7 @@ func (l *Levels) Set(ctx context.Context, notebook kernel.ID, level Level) (old 
 	case failed != nil && (err != nil || !listed || got != level):
 		return old, failed
 	case err != nil:
-		return old, err
+		return old, readBackError(ownFolder+levelsFile, err)
 	case !listed || got != level:
 		return old, levelNotStoredError(notebook, level)
 	}

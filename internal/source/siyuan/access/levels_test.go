@@ -394,6 +394,42 @@ func TestSetAnswerLost(t *testing.T) {
 	}
 }
 
+// TestReadBackFails: a write succeeds, and the files cannot be read back. The error must not look like one of a write
+// that did not happen.
+func TestReadBackFails(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(string, string) (int, string){
+		"no kernel":     on("getFile", "", -1, ""),
+		"status 500":    on("getFile", "", 500, "oops"),
+		"refused":       on("getFile", "", 202, `{"code":403,"msg":"forbidden","data":null}`),
+		"token refused": on("getFile", "", 401, "{}"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			isUnknown := func(err error) {
+				t.Helper()
+				e, ok := errors.AsType[*tool.Error](err)
+				if !ok || e.Kind != kernel.OutcomeUnknown || !e.OutcomeUnknown || e.Hint == "" || strings.Contains(err.Error(), "nothing is written") {
+					t.Errorf("got %v", err)
+				}
+			}
+			w := newWorkspace(nil)
+			w.afterPut = func(string) { w.fail = fail }
+			_, err := access.NewLevels(w.client(), access.LevelsOptions{}).Set(t.Context(), nbA, access.Write)
+			isUnknown(err)
+			if !strings.Contains(w.get(ownLevels), `"rw"`) {
+				t.Errorf("the level was not written: %s", w.get(ownLevels))
+			}
+			w.failing(nil)
+			_, err = access.NewSwitches(w.client(), access.SwitchesOptions{Known: known}).Edit(t.Context(), func(map[string]any) error { return nil })
+			isUnknown(err)
+			if w.get(ownConfig) == "" {
+				t.Error("the config was not written")
+			}
+		})
+	}
+}
+
 // TestSetOverwritten: another program writes the same file between write and read-back.
 func TestSetOverwritten(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,8 @@ type Migration struct {
 // [encoding/json.Number]. It returns the config then in effect.
 //
 // A file that cannot be read is never overwritten: the error is the kernel's, or of kind API with the code
-// config_corrupt. An error of edit is returned unchanged.
+// config_corrupt. An error of edit is returned unchanged. An error of kind OutcomeUnknown means that the config may have
+// been written, one of kind Mismatch that another program has overwritten it; with any other error it was not written.
 func (s *Switches) Edit(ctx context.Context, edit func(raw map[string]any) error) (*Config, error) {
 	m, err := s.rewrite(ctx, func(loadedConfig) bool { return true }, edit)
 	return m.Config, err
@@ -93,7 +94,7 @@ func (s *Switches) write(ctx context.Context, text []byte) error {
 	}
 	got, err := readFile(ctx, s.kernel, path)
 	if err != nil {
-		return err
+		return readBackError(path, err)
 	}
 	if !bytes.Equal(got, bytes.TrimSpace(text)) {
 		return &tool.Error{

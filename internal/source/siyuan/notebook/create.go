@@ -6,6 +6,7 @@ import (
 
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
+	"collie/internal/source/siyuan/kernel"
 	"collie/internal/tool"
 )
 
@@ -75,7 +76,11 @@ func setLevel(ctx context.Context, r *action.Request, n *created) {
 	level := r.Workspace.NewNotebookLevel()
 	if _, err := r.Workspace.SetLevel(ctx, n.ID, level); err != nil {
 		level = r.Levels.Of(n.ID) // the level of notebooks that are not listed
-		n.Warnings = append(n.Warnings, fmt.Sprintf("its level was not written, so it has that of notebooks without one: %v", err))
+		warning := "its level was not written, so it has that of notebooks without one: %v"
+		if tool.KindOf(err) == kernel.OutcomeUnknown {
+			warning = "its level may not have been written, and then it has that of notebooks without one: %v"
+		}
+		n.Warnings = append(n.Warnings, fmt.Sprintf(warning, err))
 	}
 	level = min(level, r.Levels.Most(n.ID)) // of this caller
 	n.Permission = level.String()
