@@ -266,7 +266,10 @@ func (c *conn) run(ctx context.Context, call *tool.Call) (tool.Result, error) {
 		}
 		if mcp.Get(resp.Result, "inputRequests") == nil {
 			if empty++; empty >= maxEmptyRounds {
-				break
+				return tool.Result{}, &tool.Error{
+					Op: "call", Kind: tool.Upstream, Subject: call.Name,
+					Message: fmt.Sprintf("the server asked for input %d times without a question", empty),
+				}
 			}
 		}
 		if req.Params, err = c.answerQuestions(ctx, f, base, resp.Result); err != nil {

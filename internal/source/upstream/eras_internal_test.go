@@ -5,8 +5,10 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"collie/internal/mcp"
 	"collie/internal/mcp/mcptest"
@@ -130,4 +132,27 @@ read x; read x; echo "out of luck" >&2; exit 9`
 	if st := set.servers[0].Status(); st.Reason != "exited_early" || !strings.Contains(st.Detail, "out of luck") || !strings.Contains(st.Detail, "9") {
 		t.Errorf("it is %s (%s): %s", st.State, st.Reason, st.Detail)
 	}
+}
+
+// A modern server that keeps asking for input without a question is given up, with an error that says so.
+func TestInputWithoutQuestions(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := &scripted{flags: []string{"--era", "modern"}, list: map[string]string{"tools/call": `{"resultType":"input_required","requestState":"a"}`}}
+		s, _, done := playing(t, m, "", Options{})
+		defer done()
+		_, err := s.Run(t.Context(), &tool.Call{
+			Request: tool.Request{Kind: tool.KindCall, Name: "m__echo", Caller: nobody{}},
+			Target:  "echo", Args: json.RawMessage(`{}`), Action: &tool.Action{Name: "echo"},
+		})
+		asked := 0
+		for _, method := range slices.Concat(m.starts()...) {
+			if method == "tools/call" {
+				asked++
+			}
+		}
+		if err == nil || asked != 3 || !strings.Contains(err.Error(), "asked for input 3 times without a question") {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+	})
 }
