@@ -40,7 +40,7 @@ func (c converter) attrs(n *ast.Node) map[string]string {
 		if attrs == nil {
 			attrs = map[string]string{}
 		}
-		attrs[name] = removeStandIns(attrValues.Replace(value))
+		attrs[name] = removeStandIns(tree.UnescapeAttr(value))
 	}
 	return attrs
 }
@@ -61,6 +61,3 @@ func (c converter) isInvented(n *ast.Node, name, value string) bool {
 	}
 	return false
 }
-
-// attrValues reverses what tree.IAL does to an attribute's value.
-var attrValues = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")

@@ -240,3 +240,27 @@ func shown(blocks []*tree.Block) []string {
 	}
 	return found
 }
+
+// TestAttributesStay writes an attribute of a block as Markdown and as a file, and reads it back. Its values have the
+// characters that are escaped, and the texts that stand for escaped ones.
+func TestAttributesStay(t *testing.T) {
+	t.Parallel()
+	parts := []string{"_esc_newline_", "_", "esc_newline_", "_esc_newline", "a\nb", "&", "&amp;", "&#95;", "&quot;", `"`, "{", "}", "<", ">", "a b", "=", "文"}
+	rapid.Check(t, func(rt *rapid.T) {
+		want := "x" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 4).Draw(rt, "value"), "") + "x"
+		root := identify(markup.Parse("text"))
+		root.Children[0].Attrs["custom-a"] = want
+		read, err := markup.ParseSY(markup.SY(&tree.Document{Root: root, Box: &tree.Notebook{}}))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for as, got := range map[string]*tree.Block{
+			"Markdown": markup.Parse(markup.Kramdown(root.Children[0]))[0],
+			"a file":   read.Children[0],
+		} {
+			if got.Attrs["custom-a"] != want {
+				rt.Errorf("written as %s, %q is %q", as, want, got.Attrs["custom-a"])
+			}
+		}
+	})
+}

@@ -7,7 +7,6 @@ import (
 	"collie/internal/vault/tree"
 
 	"github.com/88250/lute/ast"
-	"github.com/88250/lute/html"
 	"github.com/88250/lute/parse"
 )
 
@@ -57,7 +56,7 @@ func newNode(b *tree.Block) *ast.Node {
 func attrPairs(b *tree.Block) [][]string {
 	var pairs, others [][]string
 	for _, name := range tree.Names(b.Attrs) {
-		pair := []string{name, html.EscapeAttrVal(b.Attrs[name])}
+		pair := []string{name, tree.EscapeAttr(b.Attrs[name])}
 		if name == "id" || name == "updated" {
 			pairs = append(pairs, pair)
 			continue

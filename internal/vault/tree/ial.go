@@ -15,6 +15,12 @@ var (
 		"&#95;", "_", "&amp;", "&")
 )
 
+// EscapeAttr returns the value of an attribute as it stands between quotes; [UnescapeAttr] reverses it.
+func EscapeAttr(value string) string { return ialEscapes.Replace(value) }
+
+// UnescapeAttr returns the value of an attribute from the text between its quotes, as [EscapeAttr] or SiYuan writes it.
+func UnescapeAttr(text string) string { return ialUnescapes.Replace(text) }
+
 // ParseIAL parses an inline attribute list, {: name="value" ...}. Names become lower case. Anything but pairs of name
 // and value is skipped.
 func ParseIAL(text string) map[string]string {
@@ -33,7 +39,7 @@ func ParseIAL(text string) map[string]string {
 			return attrs
 		}
 		if start < eq {
-			attrs[strings.ToLower(text[start:eq])] = ialUnescapes.Replace(text[eq+2 : eq+2+end])
+			attrs[strings.ToLower(text[start:eq])] = UnescapeAttr(text[eq+2 : eq+2+end])
 		}
 		text = text[eq+2+end+1:]
 	}
@@ -49,7 +55,7 @@ func IAL(attrs map[string]string) string {
 	var out strings.Builder
 	out.WriteString("{:")
 	for _, name := range Names(attrs) {
-		out.WriteString(" " + name + `="` + ialEscapes.Replace(attrs[name]) + `"`)
+		out.WriteString(" " + name + `="` + EscapeAttr(attrs[name]) + `"`)
 	}
 	return out.String() + "}"
 }

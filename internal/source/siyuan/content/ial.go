@@ -18,7 +18,9 @@ var (
 	attrPair = lazyregexp.New(`([A-Za-z][\w:.-]*)="([^"\n]*)"`)
 	anyList  = lazyregexp.New(`\{:(?:[\s\v]+[A-Za-z][\w:.-]*=(?:"[^"\n]*"|'[^'\n]*'|[^\s"'}]+))+[\s\v]*\}`)
 
-	unescape = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n", "&amp;", "&")
+	// unescape reads the values of attributes. The vault writes _ as &#95; where a value has what stands for a line break.
+	unescape = strings.NewReplacer("&quot;", `"`, "&lt;", "<", "&gt;", ">", "&#123;", "{", "&#125;", "}", "_esc_newline_", "\n",
+		"&#95;", "_", "&amp;", "&")
 )
 
 // kind says why a part of kramdown is hidden.
