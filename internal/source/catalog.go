@@ -286,7 +286,7 @@ func (s *snapshot) pendingSources(kind tool.ListKind) []pendingSource {
 func (c *Catalog) awaitOwner(ctx context.Context, kind tool.ListKind, name string) bool {
 	list := c.snapshot().pendingSources(kind)
 	for _, told := range list {
-		if owner := sanitizeName(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
+		if owner := tool.CleanName(told.name); strings.HasPrefix(name, owner+"__") || strings.HasPrefix(name, owner+"/") || name == owner {
 			select {
 			case <-told.ready:
 			case <-ctx.Done():

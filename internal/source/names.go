@@ -2,8 +2,6 @@ package source
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -11,27 +9,6 @@ import (
 )
 
 // This file makes the names under which clients see tools and prompts, and matches the patterns of profiles.
-
-const (
-	maxName = 64
-	cutName = 55
-)
-
-// sanitizeName replaces characters that a tool name may not have.
-func sanitizeName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
-}
-
-// withDigest returns name, cut if needed, with a digest of owner and original behind it, which makes it unique.
-func withDigest(name, owner, original string) string {
-	sum := sha256.Sum256([]byte(owner + "\x00" + original))
-	return name[:min(len(name), cutName)] + "_" + hex.EncodeToString(sum[:4])
-}
 
 // nameRequest is an action or a prompt that needs an exposed name.
 type nameRequest struct {
@@ -53,8 +30,8 @@ func exposedNames(list []nameRequest, reserved ...string) []string {
 	names := make([]string, len(list))
 	for i, n := range list {
 		names[i] = prefixedName(n.prefix, n)
-		if tool, _, _ := strings.Cut(names[i], "__"); slices.Contains(reserved, tool) && n.owner != tool {
-			names[i] = prefixedName(sanitizeName(n.owner)+"__", n)
+		if owner, _, _ := strings.Cut(names[i], "__"); slices.Contains(reserved, owner) && n.owner != owner {
+			names[i] = prefixedName(tool.CleanName(n.owner)+"__", n)
 		}
 	}
 	duplicates := duplicateNames(list, names)
@@ -63,21 +40,17 @@ func exposedNames(list []nameRequest, reserved ...string) []string {
 	}
 	for _, i := range duplicates {
 		if list[i].prefix == "" {
-			names[i] = prefixedName(sanitizeName(list[i].owner)+"__", list[i])
+			names[i] = prefixedName(tool.CleanName(list[i].owner)+"__", list[i])
 		}
 	}
 	for _, i := range duplicateNames(list, names) {
-		names[i] = withDigest(names[i], list[i].owner, list[i].original)
+		names[i] = tool.DigestName(names[i], list[i].owner, list[i].original)
 	}
 	return names
 }
 
 func prefixedName(prefix string, n nameRequest) string {
-	name := sanitizeName(prefix + cmp.Or(n.alias, n.original))
-	if len(name) > maxName {
-		return withDigest(name, n.owner, n.original)
-	}
-	return name
+	return tool.ListedName(prefix, cmp.Or(n.alias, n.original), n.owner, n.original)
 }
 
 // duplicateNames returns the indices of names that are not unique and may change.

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"collie/internal/mcp"
 	"collie/internal/process"
@@ -216,13 +216,8 @@ func (d *diagnosis) modelAPIs() (string, error) {
 
 // listedAs returns a tool's name in the flat view, provided that no other tool wants the same name.
 func (d *diagnosis) listedAs(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 128 && (r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return r
-		}
-		return '_'
-	}, d.server.settings().Prefix+name)
-	return name[:min(len(name), 64)]
+	conf := d.server.settings()
+	return tool.ListedName(conf.Prefix, cmp.Or(conf.Tools.Override[name].Alias, name), d.server.name, name)
 }
 
 func (d *diagnosis) resources() (string, error) {

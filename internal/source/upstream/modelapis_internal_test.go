@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,18 +24,20 @@ func TestDiagnoseNamesLimits(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		server string
+		entry  string // further members, in place of a prefix
 		tools  []string
 		detail string
 		notes  []string // some of them
 	}{
-		"all fit": {"m", []string{fine}, "all 1 tools fit", nil},
-		"one is long": {"m", []string{fine, long}, "1 of 2 tools do not fit all", []string{
+		"all fit": {"m", "", []string{fine}, "all 1 tools fit", nil},
+		"one is long": {"m", "", []string{fine, long}, "1 of 2 tools do not fit all", []string{
 			"OpenAI does not take a description of more than 1024 characters: long of m",
 		}},
-		"a name": {"1m", []string{fine}, "1 of 1 tools do not fit all", []string{
+		"a name": {"1m", "", []string{fine}, "1 of 1 tools do not fit all", []string{
 			"Gemini, parameters does not take a name that does not fit ^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$: fine of 1m",
 		}},
-		"many": {"m", many, "129 of 129 tools do not fit all", []string{
+		"an alias": {"m", `"prefix":"","tools":{"override":{"1st":{"alias":"first"}}}`, []string{strings.Replace(fine, "fine", "1st", 1)}, "all 1 tools fit", nil},
+		"many": {"m", "", many, "129 of 129 tools do not fit all", []string{
 			"OpenAI takes at most 128 tools, and m has 129",
 			"Amazon Bedrock Converse does not take an empty description: t0, t1, t2, t3, t4, t5, t6, t7 and 121 more of m",
 		}},
@@ -57,7 +60,7 @@ func TestDiagnoseNamesLimits(t *testing.T) {
 				return err
 			}
 			var steps []tool.Step
-			spec := specOf(t, tt.server, fmt.Sprintf(plain, `,"prefix":"`+tt.server+`__"`))
+			spec := specOf(t, tt.server, fmt.Sprintf(plain, ","+cmp.Or(tt.entry, `"prefix":"`+tt.server+`__"`)))
 			if !Diagnose(t.Context(), spec, Options{open: open, Environ: []string{"PATH=/bin:/usr/bin"}}, func(s tool.Step) { steps = append(steps, s) }) {
 				t.Fatalf("it is not well: %+v", steps)
 			}
