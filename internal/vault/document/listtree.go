@@ -67,7 +67,7 @@ func docNodes(tx *workspace.Tx, box string, top int64) []*docNode {
 			SELECT document.n, document.parent, document.id, document.sort
 			FROM below CROSS JOIN document ON document.box = ?1 AND document.parent = below.n
 		)
-		SELECT n, parent, id FROM below ORDER BY sort, substr(id, 1, 14) DESC, n DESC`, box, top)
+		SELECT n, parent, id FROM below ORDER BY sort, substr(id, 1, 14) DESC, n`, box, top)
 	for _, e := range edges {
 		if parent := nodes[e.parent]; parent != nil {
 			parent.Children = append(parent.Children, nodes[e.n])

@@ -2,11 +2,13 @@ package document_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidwall/gjson"
 
 	"collie/internal/vault/tree"
 	"collie/internal/vault/workspace"
@@ -100,6 +102,29 @@ func TestSortOrders(t *testing.T) {
 		if got := list(sort); got != want {
 			t.Errorf("order %d is %s, want %s", sort, got, want)
 		}
+	}
+}
+
+// TestListsAgreeOnDraws checks that both lists have the same order for documents that were created in the same second and
+// never sorted by hand.
+func TestListsAgreeOnDraws(t *testing.T) {
+	t.Parallel()
+	v := newVault(t)
+	box := v.notebook("N")
+	top := v.document(box, "/Top", "")
+	for _, end := range []string{"bbbbbbb", "ccccccc", "aaaaaaa"} {
+		v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/Top/" + end, "markdown": "", "id": "20240101000000-" + end})
+	}
+	ids := func(list []gjson.Result) (out []string) {
+		for _, id := range list {
+			out = append(out, id.Str)
+		}
+		return out
+	}
+	path := "/" + top + ".sy"
+	listed := ids(v.Ask("filetree/listDocsByPath", object{"notebook": box, "path": path, "sort": 6}).Get("files.#.id").Array())
+	if tree := ids(v.Ask("filetree/listDocTree", object{"notebook": box, "path": "/" + top}).Get("tree.#.id").Array()); len(tree) != 3 || !slices.Equal(tree, listed) {
+		t.Errorf("the tree is %v, the list %v", tree, listed)
 	}
 }
 
