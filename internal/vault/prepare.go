@@ -2,6 +2,7 @@ package vault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -99,8 +100,9 @@ func Create(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := recordPrepared(ctx, w, preparedDone); err != nil {
+	err = recordPrepared(ctx, w, preparedDone)
+	if err = errors.Join(err, w.Close()); err != nil {
 		return fmt.Errorf("make the vault %s: %w", path, err)
 	}
-	return w.Close()
+	return nil
 }
