@@ -59,7 +59,7 @@ const safetyText = `# Safe writing
 
 Mode auto, the default: nothing extra is needed. Reads such as fs.read and block.get_kramdown return stateHash; give it back as ifMatch, and a write is refused with state_changed if somebody has changed the target since. Every write has a requestId in its result; the same requestId given again does not write twice. Before it changes or removes something, the old content is kept for seven days: collie siyuan undo REQUEST_ID takes the write back.
 
-Mode strict: a write takes two calls. First with validateOnly:true: nothing is written, and a hash of the state comes back. Then the same arguments with requestId (a UUIDv7 you make) and expectedHash. A lease lasts ten minutes.
+Mode strict: a write takes two calls. First with validateOnly:true: nothing is written, and a hash of the state comes back. Then the same arguments with requestId (a UUIDv7 you make) and expectedHash. The hash holds until the state changes: then the write is refused, and you begin again.
 
 After outcome_unknown, read the target before you write again: the write may have happened. After state_changed, read again and decide anew.
 `

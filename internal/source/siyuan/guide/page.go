@@ -66,7 +66,8 @@ func writeArguments(b *strings.Builder, a *action.Action) {
 			}
 		}
 		if len(aliases) > 0 {
-			about += " (also " + strings.Join(sortedCopy(aliases), ", ") + ")"
+			slices.Sort(aliases)
+			about += " (also " + strings.Join(aliases, ", ") + ")"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", p.Name, typeName(&p), required, strings.Trim(string(p.Default), `"`), escape(about))
 	}
@@ -295,9 +296,4 @@ func kebab(name string) string {
 		b.WriteRune(unicode.ToLower(r))
 	}
 	return b.String()
-}
-
-func sortedCopy(list []string) []string {
-	slices.Sort(list)
-	return list
 }
