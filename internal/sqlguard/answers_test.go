@@ -17,9 +17,9 @@ import (
 	"collie/test/await"
 )
 
-// TestAnswersOfOld: both policies give the recorded answers. A line of answers.tsv is a statement, what becomes of it on
+// TestRecordedAnswers: both policies give the recorded answers. A line of answers.tsv is a statement, what becomes of it on
 // its way to a kernel, and what the vault answers, each quoted as in Go.
-func TestAnswersOfOld(t *testing.T) {
+func TestRecordedAnswers(t *testing.T) {
 	t.Parallel()
 	conn, r := connect(t, file(t)), runner(t, &sqlguard.Runner{})
 	recorded, err := os.Open(filepath.Join("testdata", "answers.tsv"))

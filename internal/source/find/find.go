@@ -70,9 +70,9 @@ const (
 	maxRarity = 4.7
 	// mentionWeight is the weight from which on a document counts as being about a word, and not just mentioning it.
 	mentionWeight = 2.6
-	// repeatFactor is the factor when a word of a document matches a second word of the question, otherServerFactor the
+	// repeatFactor is the factor when a word of a document matches a second word of the question, crossLanguageFactor the
 	// one for a Chinese word of the question that matches an English word.
-	repeatFactor, otherServerFactor = 0.17, 0.8
+	repeatFactor, crossLanguageFactor = 0.17, 0.8
 	// verbWordFactor is the factor for words that name an act rather than its object.
 	verbWordFactor = 0.6
 	// exactFormBonus is the bonus for a name that has a word of the question in the same form, ending included.
@@ -350,7 +350,7 @@ func (x *Index) variants(a queryWord) []variant {
 		if id, ok := x.terms[other]; ok {
 			weight := synonymFactor
 			if other[0] < 0x80 && a.word[0] >= 0x80 {
-				weight *= otherServerFactor
+				weight *= crossLanguageFactor
 			}
 			out = append(out, variant{id, weight, true})
 		}

@@ -120,7 +120,7 @@ func (s *Set) refreshOften() {
 		for _, srv := range s.Servers() {
 			remote := srv.settings().Transport != entry.Stdio
 			switch {
-			case s.life.Err() != nil || srv.checkUsable() != nil || srv.refreshBackoff.now(time.Now()):
+			case s.life.Err() != nil || srv.checkUsable() != nil || srv.refreshBackoff.mustWait(time.Now()):
 			case srv.listing.Live():
 				for _, kind := range []tool.ChangeKind{tool.ToolsChanged, tool.ResourcesChanged, tool.PromptsChanged} {
 					srv.listing.Ask(kind)
@@ -149,7 +149,7 @@ func (s *Set) refreshOften() {
 // often it is tried.
 func (s *Server) connectForLists(now time.Time) {
 	conf := s.settings()
-	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.checkUsable() != nil || s.needsPerson() || s.refreshBackoff.now(now) {
+	if conf.Transport == entry.Stdio || conf.Lifecycle == entry.Lazy || s.checkUsable() != nil || s.needsPerson() || s.refreshBackoff.mustWait(now) {
 		return
 	}
 	p := s.pool.lock()
@@ -184,8 +184,8 @@ type refreshBackoff struct {
 // longestPostponement bounds the wait between two refreshes of a failing server.
 const longestPostponement = 6 * time.Hour
 
-// now reports whether the next refresh has to wait at the time now.
-func (p *refreshBackoff) now(now time.Time) bool {
+// mustWait reports whether the next refresh has to wait at the time now.
+func (p *refreshBackoff) mustWait(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return now.Before(p.until)

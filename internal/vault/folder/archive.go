@@ -93,7 +93,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 	}
 	s := &source{files: map[string]foundFile{}, base: map[string][]string{}, dirs: map[string]bool{}, packed: map[string]*zip.File{}}
 	a.im.s = s
-	folds, unpacked := map[string]bool{}, uint64(0)
+	seen, unpacked := map[string]bool{}, uint64(0)
 	for _, f := range r.File {
 		name := strings.TrimSuffix(f.Name, "/")
 		switch mode := f.Mode(); {
@@ -103,7 +103,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 			continue
 		case !mode.IsRegular():
 			return fmt.Errorf("the entry %q is not an ordinary file: nothing was imported", f.Name)
-		case folds[name]:
+		case seen[name]:
 			return fmt.Errorf("the entry %q is there twice: nothing was imported", f.Name)
 		case isZipBomb(f.UncompressedSize64, f.CompressedSize64):
 			return fmt.Errorf("the entry %q claims %d bytes out of %d: nothing was imported", f.Name, f.UncompressedSize64, f.CompressedSize64)
@@ -114,7 +114,7 @@ func (a *archiveImport) list(r *zip.Reader, size int64) error {
 		if !inFolder || a.top != "" && top != a.top {
 			return fmt.Errorf("%w: expected one folder with all in it, there is %q", ErrNoArchive, name)
 		}
-		a.top, folds[name] = top, true
+		a.top, seen[name] = top, true
 		s.files[name] = foundFile{int64(min(f.UncompressedSize64, 1<<62)), f.Modified}
 		s.packed[name] = f
 		if unpacked += min(f.UncompressedSize64, 1<<40); isZipBomb(unpacked, uint64(size)) {

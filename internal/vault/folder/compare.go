@@ -31,11 +31,11 @@ func newComparedText(text string) *comparedText {
 	var f fenceTracker
 	deep := 0
 	for i, l := range s.lines {
-		wasOpen := f.open == ""
+		wasClosed := f.open == ""
 		before := f.open
 		if s.code[i] = f.code(l); s.code[i] {
 			s.math[i] = before == "$$" || f.open == "$$" || before == "" && f.open == "" // opened and closed on one line
-			if wasOpen {
+			if wasClosed {
 				prefix, _ := prefixOf(l)
 				deep = columns(prefix)
 			}

@@ -77,7 +77,7 @@ func (p *editedBlock) replace(i, j int, with string) editRefusal {
 	v := p.view
 	from, to := v.start(i), v.end(j)
 	want := v.text[:i] + with + v.text[j:]
-	if !v.hasList(from, to) && (!strings.Contains(with, "\n") || !v.isListLine()) {
+	if !v.hasList(from, to) && (!strings.Contains(with, "\n") || !v.hasListLine()) {
 		p.set(p.body[:from] + with + p.body[to:])
 		return p.check(want)
 	}

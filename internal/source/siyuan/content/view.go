@@ -63,8 +63,8 @@ func (v *view) hasList(from, to int) bool {
 	return false
 }
 
-// isListLine reports whether some line of raw is an attribute list, which means that there are inner blocks.
-func (v *view) isListLine() bool {
+// hasListLine reports whether some line of raw is an attribute list, which means that there are inner blocks.
+func (v *view) hasListLine() bool {
 	for _, s := range v.spans {
 		if s.kind == line {
 			return true

@@ -45,7 +45,7 @@ func TestFindReplace(t *testing.T) {
 	if title.Get("changed").Int() != 1 || len(w.Asked("/api/ui/reloadFiletree")) != 1 {
 		t.Errorf("title: %s", title.Raw)
 	}
-	none := w.do("find_replace", "k", "actiontest.Nowhere to be found", "r", "x", "ids", blocks[:1])
+	none := w.do("find_replace", "k", "nowhere to be found", "r", "x", "ids", blocks[:1])
 	if none.Get("replaced").Bool() || none.Get("changed").Int() != 0 || none.Get("warning").Str == "" {
 		t.Errorf("nothing changed: %s", none.Raw)
 	}

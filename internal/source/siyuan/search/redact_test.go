@@ -66,9 +66,9 @@ func TestSearchTellsNothingOfCopies(t *testing.T) {
 	}
 }
 
-// TestInvalidRefsTellHiddenFromAbsentNowhere: a reference to a hidden block is listed as invalid, like one to a block
+// TestInvalidRefsDoNotTellHiddenFromAbsent: a reference to a hidden block is listed as invalid, like one to a block
 // that does not exist.
-func TestInvalidRefsTellHiddenFromAbsentNowhere(t *testing.T) {
+func TestInvalidRefsDoNotTellHiddenFromAbsent(t *testing.T) {
 	w := newWorkspace(t)
 	their := w.children(w.secretDoc)[0]
 	docs := map[string]string{their: "", actiontest.Nowhere: "", w.doc: ""}

@@ -122,18 +122,18 @@ func (e *Editor) ChangeEntry(ctx context.Context, name string, n *ChangedEntry) 
 	return out, e.opts.Changed(ctx, op, map[string]any{"servers": []string{name}, "file": old.File})
 }
 
-// places are the members of an entry that change neither what is run nor where anything is sent.
-var places = []string{
+// harmlessMembers are the members of an entry that change neither what is run nor where anything is sent.
+var harmlessMembers = []string{
 	"disabled", "enabled", "lifecycle", "idleTimeout", "startTimeout", "toolTimeout", "maxToolTimeout", "timeout", "tools", "view", "prefix", "title", "description",
 	"restart", "health", "cache", "validate",
 }
 
-// moved reports whether two entries differ in a member that is not one of places, so that they may run something else,
+// moved reports whether two entries differ in a member that is not one of harmlessMembers, so that they may run something else,
 // give it something else, or send it elsewhere.
 func moved(old, now *config.ServerEntry) bool {
 	was, is := members(old.Raw), members(now.Raw)
 	for _, name := range union(was, is) {
-		if !slices.Contains(places, name) && !equal(was[name], is[name]) {
+		if !slices.Contains(harmlessMembers, name) && !equal(was[name], is[name]) {
 			return true
 		}
 	}

@@ -182,7 +182,7 @@ func TestRecognize(t *testing.T) {
 			h, err := hosts.Recognize(as, text)
 			alike := slices.Contains([]string{"claude-desktop", "kilo"}, name) && as != file // their content looks like that of other hosts
 			if err != nil || h.Name != name && !alike {
-				t.Errorf("%s of %s is taken for %q: %v; hints tell a host by its path, fits and the list in Recognize by what is in it", as, name, h.Name, err)
+				t.Errorf("%s of %s is taken for %q: %v; hints tell a host by its path, isOwnFile and the list in Recognize by what is in it", as, name, h.Name, err)
 			}
 		}
 	}

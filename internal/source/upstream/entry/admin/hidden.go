@@ -39,7 +39,7 @@ func HiddenEntry(name string, raw json.RawMessage, dir string, redact redact) js
 	}
 	out := map[string]json.RawMessage{}
 	if json.Unmarshal(redact(e.Secrets, encode(fields)), &out) != nil {
-		panic("app: a redacted entry is not JSON")
+		panic("admin: a redacted entry is not JSON")
 	}
 	maps.Copy(out, visible)
 	return encode(out)
@@ -120,7 +120,7 @@ func encode(v any) json.RawMessage {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("app: settings do not encode: " + err.Error())
+		panic("admin: settings do not encode: " + err.Error())
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
