@@ -13,12 +13,19 @@ import (
 
 // probe is a call that tries to find out something about the hidden notebook.
 type probe struct {
-	act  string
-	args object
-	loud bool // with verbose output; except for search.query_sql, the previous probe is the same without it
+	act   string
+	args  object
+	terse bool // the next probe is the same with verbose output
 }
 
 func (p probe) String() string { return p.act + " " + string(encode(p.args)) }
+
+// withoutVerbose returns the call as String does, without the argument that asks for verbose output.
+func (p probe) withoutVerbose() string {
+	args := maps.Clone(p.args)
+	delete(args, "verbose")
+	return probe{act: p.act, args: args}.String()
+}
 
 // probes returns what a curious caller may try without writing: each case about hidden and open things, and more
 // calls that list and search.
@@ -30,11 +37,11 @@ func (w *workspace) probes() []probe {
 			return // see TestEveryActionHasACase
 		}
 		if act != "search.query_sql" { // verbose does not change its answer
-			out = append(out, probe{act: act, args: args})
+			out = append(out, probe{act: act, args: args, terse: true})
 		}
 		args = maps.Clone(args)
 		args["verbose"] = true
-		out = append(out, probe{act: act, args: args, loud: true})
+		out = append(out, probe{act: act, args: args})
 	}
 	for _, k := range cases() {
 		if a := known[k.act]; a == nil || k.kind == people {
