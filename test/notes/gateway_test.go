@@ -17,7 +17,6 @@ import (
 	"collie/internal/source/siyuan"
 	"collie/internal/source/siyuan/access"
 	"collie/internal/source/siyuan/action"
-	"collie/internal/source/siyuan/kernel"
 	"collie/internal/source/siyuan/safety"
 	"collie/internal/tool"
 )
@@ -194,5 +193,4 @@ func (p *purse) Spend(ctx context.Context, _ string, cost int64) (action.Wallet,
 var (
 	_ tool.Caller  = (*person)(nil)
 	_ action.Coins = (*purse)(nil)
-	_              = kernel.BuiltInDeck
 )

@@ -66,7 +66,6 @@ func (p *place) like(other *place, text string) string {
 
 // Ids, folders, files and tags of the workspace that belong to no notebook.
 const (
-	deck      = "20240102030405-zqdeck0"
 	pluginDir = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
 	ownDir    = "/data/storage/petal/collie/"
 	template  = "/data/templates/zqtemplate.md"

@@ -97,9 +97,6 @@ func TestManySessionsWithLargeAnswers(t *testing.T) {
 					if !whole[n] {
 						t.Logf("in place of an answer: %.300s", m)
 					}
-					if !whole[n] {
-						t.Logf("in place of an answer: %.300s", m)
-					}
 					return false
 				})
 			}
