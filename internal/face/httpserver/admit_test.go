@@ -320,8 +320,13 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: %d %+v, want %d", path, a.status, a.fault, want)
 		}
 	}
+	long := "/a" + strings.Repeat("长", 300)
+	a := s.do(t, "GET", (&url.URL{Path: long}).String(), nil)
+	if want := `"/a` + strings.Repeat("长", 198) + `…"`; !strings.Contains(a.fault.Message, want) {
+		t.Errorf("a long path: %s, want %s", a.fault.Message, want)
+	}
 	// An unknown path gets no challenge, which would send a client looking for OAuth.
-	a := s.do(t, "GET", "/.well-known/oauth-protected-resource", func(r *http.Request) {
+	a = s.do(t, "GET", "/.well-known/oauth-protected-resource", func(r *http.Request) {
 		r.Header.Del("Authorization")
 		r.Host = "evil.example"
 	})

@@ -138,10 +138,10 @@ func (a *checks) tokenHint(local bool) string {
 // shorten cuts a stranger's text so that it does not fill the answer.
 func shorten(s string) string {
 	const limit = 200
-	if len(s) <= limit {
-		return s
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
-	return s[:limit] + "…"
+	return s
 }
 
 // badEntry is an invalid entry in [Options].

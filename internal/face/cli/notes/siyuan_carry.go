@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -151,5 +152,8 @@ func carriedText(c *notesadmin.Carry) string {
 	return output.OneLine(strings.Join(parts, ", "))
 }
 
-// capital returns text with an upper-case first letter.
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+// capital returns text with an upper-case first letter, if its script has such letters.
+func capital(text string) string {
+	_, size := utf8.DecodeRuneInString(text)
+	return strings.ToUpper(text[:size]) + text[size:]
+}
