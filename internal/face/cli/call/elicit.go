@@ -80,25 +80,26 @@ func (q *elicitor) url(ctx context.Context, address string) error {
 	return q.readYes(ctx, false)
 }
 
-// readYes reads y, n, yes or no; an empty line means yes if usual is set. For no it returns errDeclined.
+// readYes reads a yes or a no, as [root.ParseYesNo] knows them; an empty line means yes if usual is set. For no it returns
+// errDeclined.
 func (q *elicitor) readYes(ctx context.Context, usual bool) error {
 	for {
 		line, err := q.in.Next(ctx)
 		if err != nil {
 			return err
 		}
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
+		yes, ok := usual, strings.TrimSpace(line) == ""
+		if !ok {
+			yes, ok = root.ParseYesNo(line)
+		}
+		switch {
+		case !ok:
+			q.print("  expected y or n: ")
+		case yes:
 			return nil
-		case "n", "no":
-			return errDeclined
-		case "":
-			if usual {
-				return nil
-			}
+		default:
 			return errDeclined
 		}
-		q.print("  expected y or n: ")
 	}
 }
 

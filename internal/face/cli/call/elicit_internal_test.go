@@ -48,6 +48,8 @@ func TestElicitation(t *testing.T) {
 			"day (a date such as 2026-01-31)",
 		},
 		{"no answer", form, "Ann\nno\n", `{"action":"decline"}`, "expected y or n"},
+		{"agreed in Chinese", `{"message":"Go on?"}`, "是\n", `{"action":"accept","content":{}}`, "Go on?"},
+		{"declined in Chinese", form, "否\n", `{"action":"decline"}`, "[Y/n]"},
 		{"declined", form, "n\n", `{"action":"decline"}`, "[Y/n]"},
 		{"given up at once", form, "", `{"action":"cancel"}`, ""},
 		{"given up in between", form, "y\nAnn\n", `{"action":"cancel"}`, ""},
