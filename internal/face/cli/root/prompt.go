@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -54,8 +55,8 @@ func (p *Program) Prompt(ctx context.Context, question string, hidden bool) (str
 	}
 }
 
-// readHidden reads a line from a raw terminal without showing it. It supports Backspace and Ctrl-U; Ctrl-C
-// returns [context.Canceled], Ctrl-D io.EOF.
+// readHidden reads a line from a raw terminal without showing it. It supports Backspace, which takes
+// away a character, and Ctrl-U; Ctrl-C returns [context.Canceled], Ctrl-D io.EOF.
 func readHidden(r io.Reader) (string, error) {
 	var line []byte
 	buf := make([]byte, 1)
@@ -71,7 +72,8 @@ func readHidden(r io.Reader) (string, error) {
 		case 0x04:
 			return "", io.EOF
 		case 0x08, 0x7f:
-			line = line[:max(0, len(line)-1)]
+			_, size := utf8.DecodeLastRune(line) // 0 if there is nothing to take away
+			line = line[:len(line)-size]
 		case 0x15:
 			line = line[:0]
 		default:

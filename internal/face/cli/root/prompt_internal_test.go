@@ -28,3 +28,15 @@ func TestInput(t *testing.T) {
 		t.Error("somebody was asked where there is no terminal")
 	}
 }
+
+// In a line that is not shown, Backspace takes away a whole character, and nothing of an empty line.
+func TestHiddenLine(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"secret\r": "secret", "密码\x7f钥\n": "密钥", "aé\x7f\x08\x7fb\r": "b", "wrong密\x15right\r": "right",
+	} {
+		if got, err := readHidden(strings.NewReader(typed)); got != want || err != nil {
+			t.Errorf("%q is %q, %v; want %q", typed, got, err, want)
+		}
+	}
+}
