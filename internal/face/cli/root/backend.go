@@ -60,9 +60,11 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 		g, sameSettings, err := p.FindGateway(ctx, cfg)
 		switch {
 		case err == nil && sameSettings:
-			if r := remote.New(cfg, g, servers); r.Alive(ctx) {
+			r := remote.New(cfg, g, servers)
+			if r.Alive(ctx) {
 				return r, nil
 			}
+			r.Close()
 			log.Info(locale.T("the gateway of this home does not answer"), "url", g.URL) //nolint:sloglint // the message that commands show
 		case err == nil:
 			log.Info(p.OtherGateway(&g, cfg)) //nolint:sloglint // the message that commands show
