@@ -14,6 +14,7 @@ import (
 	"collie/internal/pipeline/guardian"
 	"collie/internal/store"
 	"collie/internal/tool"
+	vaultadmin "collie/internal/vault/admin"
 )
 
 // schemas returns the database schemas of all parts that store data in the file.
@@ -41,7 +42,14 @@ func CheckStore(ctx context.Context, cfg *config.Config) (problems []string, err
 // BackupStore writes a copy of the database to path, which must not exist. The database may be in use. Attachments are
 // separate files and are not copied.
 func BackupStore(ctx context.Context, cfg *config.Config, path string) error {
-	return withStore(ctx, cfg, "store backup", func(s *store.Store) error { return s.Backup(ctx, path) })
+	const op = "store backup"
+	return withStore(ctx, cfg, op, func(s *store.Store) error {
+		err := s.Backup(ctx, path)
+		if _, atPath := errors.AsType[*fs.PathError](err); atPath && !errors.Is(err, fs.ErrExist) {
+			return vaultadmin.FileError(op, path, err) // the database is all right
+		}
+		return err
+	})
 }
 
 // withStore opens the existing database for the time that fn runs.

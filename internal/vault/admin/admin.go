@@ -86,7 +86,7 @@ func (v *Vault) Backup(ctx context.Context, path string) error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return fileError(op, path, err)
+		return FileError(op, path, err)
 	}
 	err = w.Backup(ctx, path)
 	switch {
@@ -96,11 +96,11 @@ func (v *Vault) Backup(ctx context.Context, path string) error {
 	case errors.Is(err, fs.ErrExist):
 		err = nil
 	case workspace.TroubleOf(err) == workspace.DiskFull:
-		return fileError(op, path, errors.Join(syscall.ENOSPC, err))
+		return FileError(op, path, errors.Join(syscall.ENOSPC, err))
 	case workspace.TroubleOf(err) != "":
 		return vaultError(op, v.Path(), err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOSPC):
-		return fileError(op, path, err)
+		return FileError(op, path, err)
 	}
 	if err == nil {
 		return &tool.Error{

@@ -238,7 +238,7 @@ func folderError(ctx context.Context, op, path string, err error) error {
 
 func notWritable(op, path string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-		return fileError(op, path, err)
+		return FileError(op, path, err)
 	}
 	return &tool.Error{Op: op, Kind: tool.Invalid, Subject: path, Err: err}
 }

@@ -36,7 +36,7 @@ func (v *Vault) ExportObsidian(ctx context.Context, dir, notebook string, progre
 	}
 	tmp, cleanup, err := workspace.TempDir(os.TempDir(), "collie-obsidian-")
 	if err != nil {
-		return report, fileError(op, os.TempDir(), err)
+		return report, FileError(op, os.TempDir(), err)
 	}
 	defer cleanup()
 	// A copy, since a sync records what it wrote.

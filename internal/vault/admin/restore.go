@@ -35,7 +35,7 @@ func (v *Vault) MayRestore(backup string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return &tool.Error{Op: op, Kind: tool.NotFound, Subject: backup, Message: "there is no such file"}
 	case err != nil:
-		return fileError(op, backup, err)
+		return FileError(op, backup, err)
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return &tool.Error{Op: op, Kind: tool.Invalid, Subject: backup, Message: "it is empty or not a file; expected a backup of a vault"}
 	}
@@ -56,37 +56,37 @@ func (v *Vault) Restore(ctx context.Context, backup string, progress func(done, 
 	}
 	dir := filepath.Dir(v.Path())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return r, fileError(op, dir, err)
+		return r, FileError(op, dir, err)
 	}
 	unlock, err := atomicfile.Lock(ctx, v.Path()+".import.lock")
 	if err != nil {
-		return r, fileError(op, dir, err)
+		return r, FileError(op, dir, err)
 	}
 	defer unlock()
 	part, cleanup, err := workspace.TempDir(dir, ".collie-restore-")
 	if err != nil {
-		return r, fileError(op, dir, err)
+		return r, FileError(op, dir, err)
 	}
 	defer cleanup()
 	restored := filepath.Join(part, "vault.db")
 	for _, suffix := range []string{"", "-wal"} { // a copy made by hand may have a log
 		if err := copyFile(ctx, backup+suffix, restored+suffix); err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
-			return r, fileError(op, backup, err)
+			return r, FileError(op, backup, err)
 		}
 	}
 	if r.Info, err = checkBackup(ctx, op, backup, restored, progress); err != nil {
 		return r, err
 	}
 	if r.Kept, err = keepCopy(v.Path(), time.Now()); err != nil {
-		return r, fileError(op, v.Path(), err)
+		return r, FileError(op, v.Path(), err)
 	}
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(v.Path() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return r, fileError(op, v.Path(), err)
+			return r, FileError(op, v.Path(), err)
 		}
 	}
 	if err := os.Rename(restored, v.Path()); err != nil {
-		return r, fileError(op, v.Path(), err)
+		return r, FileError(op, v.Path(), err)
 	}
 	if d, err := os.Open(dir); err == nil { // makes the name survive a crash of the machine
 		_ = d.Sync() // not supported on every system
@@ -218,7 +218,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 	}
 	tmp, cleanup, err := workspace.TempDir(os.TempDir(), "collie-salvage-")
 	if err != nil {
-		return report, nil, fileError(op, os.TempDir(), err)
+		return report, nil, FileError(op, os.TempDir(), err)
 	}
 	defer cleanup()
 	w, err := workspace.Open(ctx, filepath.Join(tmp, "vault.db"), workspace.Options{})
@@ -237,7 +237,7 @@ func (v *Vault) Salvage(ctx context.Context, dir string) (report FolderReport, l
 		fmt.Fprintf(&list, "%s: %s\n", l.Where, l.What)
 	}
 	if err := os.WriteFile(filepath.Join(dir, lostList), []byte(list.String()), 0o600); err != nil {
-		return report, lost, fileError(op, dir, err)
+		return report, lost, FileError(op, dir, err)
 	}
 	return report, lost, nil
 }

@@ -72,9 +72,9 @@ func lastBackup(path string) string {
 	return string(data)
 }
 
-// fileError returns the error for a file or folder that cannot be written, with a hint that depends on the system's
+// FileError returns the error for a file or folder that cannot be written, with a hint that depends on the system's
 // error.
-func fileError(op, path string, err error) error {
+func FileError(op, path string, err error) error {
 	e := &tool.Error{Op: op, Kind: tool.Internal, Subject: path, Err: err}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
