@@ -127,7 +127,7 @@ func (p commands) query(ctx context.Context, f *queryFlags) error {
 	if limit == 0 {
 		return p.showRecords(ctx, seq, true)
 	}
-	found, err := collect2(seq)
+	found, err := collect(seq)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (p commands) records() (auditadmin.Records, error) {
 	return auditadmin.Open(cfg), nil
 }
 
-// collect2 returns all records of seq, or its error.
-func collect2(seq iter.Seq2[auditadmin.Entry, error]) ([]auditadmin.Entry, error) {
+// collect returns all records of seq, or its error.
+func collect(seq iter.Seq2[auditadmin.Entry, error]) ([]auditadmin.Entry, error) {
 	var out []auditadmin.Entry
 	for e, err := range seq {
 		if err != nil {

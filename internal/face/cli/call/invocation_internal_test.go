@@ -89,7 +89,7 @@ func TestTakenFlags(t *testing.T) {
 	for line := range strings.Lines(c.LocalFlags().FlagUsages() + c.InheritedFlags().FlagUsages()) {
 		_, name, _ := strings.Cut(line, "--")
 		if name, _, _ = strings.Cut(strings.TrimSpace(name), " "); name != "" && !have[name] {
-			t.Errorf("--%s of call is not in taken", name)
+			t.Errorf("--%s of call is not in ownFlags", name)
 		}
 	}
 }

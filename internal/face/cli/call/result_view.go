@@ -74,7 +74,7 @@ func (v *resultView) render(data gjson.Result) string {
 		case data.IsArray():
 			b.WriteString(v.list("", rawjson.List(data), maxRows))
 		default:
-			b.WriteString(withFullStop(rawjson.PlainValue(json.RawMessage(data.Raw))))
+			b.WriteString(withLineEnd(rawjson.PlainValue(json.RawMessage(data.Raw))))
 		}
 		return b.String()
 	}
@@ -191,7 +191,7 @@ func (v *resultView) text(e memberPair, several bool) string {
 	if several {
 		head = "\n" + e.name + ":\n"
 	}
-	return head + withFullStop(e.value.String())
+	return head + withLineEnd(e.value.String())
 }
 
 // pageFooter returns the line about the current page.
@@ -207,8 +207,8 @@ func pageFooter(data gjson.Result, paged bool) string {
 	return line + "\n"
 }
 
-// withFullStop returns a text with a line break at its end.
-func withFullStop(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
+// withLineEnd returns a text with a line break at its end.
+func withLineEnd(text string) string { return strings.TrimSuffix(text, "\n") + "\n" }
 
 // cell returns a value on one line.
 func cell(v gjson.Result) string {

@@ -47,16 +47,16 @@ func chooses(text string) (what, argument string) {
 	return "", ""
 }
 
-// known returns choices, and whether they have been loaded.
-func (k *talk) known(what string) (list []choice, looked bool) {
+// loadedChoices returns the choices of a kind, and whether they have been loaded.
+func (k *talk) loadedChoices(what string) (list []choice, loaded bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	list, looked = k.choices[what]
-	return list, looked
+	list, loaded = k.choices[what]
+	return list, loaded
 }
 
-// look loads the choices of a kind and stores them. If they cannot be loaded, there are none.
-func (k *talk) look(ctx context.Context, what string) []choice {
+// loadChoices loads the choices of a kind and stores them. If they cannot be loaded, there are none.
+func (k *talk) loadChoices(ctx context.Context, what string) []choice {
 	list := []choice{}
 	switch what {
 	case "model":
@@ -126,7 +126,7 @@ func (k *talk) latest(ctx context.Context) (list []choice, err error) {
 
 // offer returns the choices whose value or description matches an argument.
 func (k *talk) offer(what, argument string) (list []suggestion) {
-	all, _ := k.known(what)
+	all, _ := k.loadedChoices(what)
 	for i, c := range all {
 		if !strings.Contains(strings.ToLower(c.value+" "+c.about), strings.ToLower(strings.TrimSpace(argument))) {
 			continue
@@ -157,7 +157,7 @@ func (k *talk) choose(ctx context.Context, what string, args []string) (outcome,
 		now = k.agent()
 	}
 	o := outcome{lines: []string{what + ": " + cmp.Or(output.OneLine(now), locale.T("as the settings or the session say"))}}
-	for _, c := range k.look(ctx, what) {
+	for _, c := range k.loadChoices(ctx, what) {
 		o.lines = append(o.lines, strings.TrimRight("  /"+what+" "+output.OneLine(c.value)+"  "+c.about, " "))
 	}
 	return o, nil

@@ -273,12 +273,12 @@ func (s *screen) lookFor(text string) {
 	if what == "" || s.api == nil {
 		return
 	}
-	if _, looked := s.known(what); s.looking || looked && what != "session" {
+	if _, loaded := s.loadedChoices(what); s.looking || loaded && what != "session" {
 		return
 	}
 	s.looking = true
 	s.work.Go(func() { // ends with the program at the latest
-		s.look(s.ctx, what)
+		s.loadChoices(s.ctx, what)
 		s.program.Send(learned{})
 	})
 }
@@ -287,7 +287,7 @@ func (s *screen) lookFor(text string) {
 // one is typed: servers list them after their tools, and the lists may change.
 func (s *screen) lookAgain() {
 	if what, _ := chooses(s.input.Value()); what != "" && s.api != nil && !s.looking {
-		if _, looked := s.known(what); !looked {
+		if _, loaded := s.loadedChoices(what); !loaded {
 			s.lookFor(s.input.Value())
 		}
 		return

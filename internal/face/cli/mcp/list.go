@@ -134,7 +134,7 @@ func serverTable(rows []serverRow, now time.Time, width int) (head []string, cel
 	all := []serverColumn{
 		{"NAME", func(r *serverRow) string { return r.Name }},
 		{"STATE", func(r *serverRow) string { return string(r.State) }},
-		{"SINCE", func(r *serverRow) string { return stateAge(r, now) }},
+		{"SINCE", func(r *serverRow) string { return stateSince(r, now) }},
 		{"TOOLS", tools},
 		{"LIST", func(r *serverRow) string { return freshnessText(r, now) }},
 		{"RETRY", func(r *serverRow) string { return nextRetry(r, now) }},
@@ -249,9 +249,9 @@ func reason(r *serverRow) string {
 // untrustedReason is the reason shown for a server of a project that is not trusted.
 const untrustedReason = "untrusted"
 
-// stateAge returns when the server entered its state, in a short form: without the date for 12 hours. It is "-" for a server
+// stateSince returns when the server entered its state, in a short form: without the date for 12 hours. It is "-" for a server
 // that was never started.
-func stateAge(r *serverRow, now time.Time) string {
+func stateSince(r *serverRow, now time.Time) string {
 	if r.Since.IsZero() {
 		return "-"
 	}
