@@ -95,9 +95,7 @@ func (f countedFile) Write(b []byte) (int, error) {
 
 // block prints complete blocks of Markdown.
 func (s *screen) block(text string) {
-	lines := s.layout(text)
-	s.put(append(lines[min(s.shown, len(lines)):], ""))
-	s.shown = 0
+	s.put(append(s.layout(text), ""))
 }
 
 // flush prints the rest of the current text.

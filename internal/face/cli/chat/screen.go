@@ -190,7 +190,6 @@ type screen struct {
 	text   string  // unprinted part of the answer
 	part   int64   // index of the part of the answer that text belongs to
 	missed conversation.Missed
-	shown  int // number of formatted lines of text that are printed
 	cards  []*card
 
 	thinking time.Time // when reasoning began; zero if the model is not reasoning

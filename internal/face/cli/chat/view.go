@@ -37,7 +37,6 @@ func (s *screen) draw() tea.View {
 	room := max(s.height-s.input.Height()-3-len(below), 1)
 	if s.text != "" {
 		lines = s.layout(s.text)
-		lines = lines[min(s.shown, len(lines)):]
 	}
 	for _, c := range s.cards {
 		lines = append(lines, output.Truncate("… "+c.title+"  "+c.state+"  "+elapsed(c.since)+"  "+c.args, s.width))

@@ -150,7 +150,7 @@ func (p commands) try(ctx context.Context, cfg *config.Config, n *newProvider) (
 		return models, nil
 	}
 	err = llmadmin.Explain("provider add", err)
-	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // ModelError returns that very type
+	if e, ok := err.(*tool.Error); ok { //nolint:errorlint // Explain returns that very type
 		e.Hint = output.FirstNonEmpty(e.Hint, "see that the address and the key are right")
 		e.Hint = locale.Sprintf("%s; --no-test saves it anyway", locale.Sentence(e.Hint))
 	}

@@ -25,14 +25,13 @@ import (
 
 // found is a provider that somebody has set up elsewhere.
 type found struct {
-	Name   string   `json:"provider"`
-	From   string   `json:"from"`
-	Models int      `json:"models,omitempty"`
-	Saved  bool     `json:"saved"`
-	Error  string   `json:"error,omitempty"`
-	key    string   // the key, if it is to be stored as a secret
-	form   string   // the reference for the settings, if the key stays where it is
-	hints  []string // names of models
+	Name   string `json:"provider"`
+	From   string `json:"from"`
+	Models int    `json:"models,omitempty"`
+	Saved  bool   `json:"saved"`
+	Error  string `json:"error,omitempty"`
+	key    string // the key, if it is to be stored as a secret
+	form   string // the reference for the settings, if the key stays where it is
 }
 
 func (p commands) importCommand() *cobra.Command {
@@ -170,11 +169,7 @@ func (p commands) look(ctx context.Context, cfg *config.Config, envFile string) 
 	}
 	candidates := app.FindLocalProviders(ctx, cfg, p.Env)
 	for _, name := range slices.Sorted(maps.Keys(candidates)) {
-		var models []string
-		for _, m := range candidates[name] {
-			models = append(models, m.Model)
-		}
-		add(found{Name: name, From: locale.T("this machine"), hints: models, Models: len(models)})
+		add(found{Name: name, From: locale.T("this machine"), Models: len(candidates[name])})
 	}
 	return list, nil
 }
