@@ -214,6 +214,16 @@ func testPagesAreTurned(t *testing.T, program string) {
 	if exit, shown := session(t, program, home, nil, env, append(args, "--json")...); exit != 0 || strings.Contains(shown, "Enter next") {
 		t.Errorf("exit %d:\n%s", exit, shown)
 	}
+	// While one of two documents cannot be read, on the first page or a later one, the exit code says so.
+	k.Doc(notebook, "/又一篇", "一号\n\n二号\n\n三号\n\n四号\n\n五号")
+	const read = "/api/block/getBlockKramdown"
+	for whole, answers := range map[int][][2]string{0: {{key("1/3"), "q"}}, 2: {{key("1/5"), "n"}, {key("2/3"), "q"}}} {
+		k.Fail(read, whole, "")
+		k.Fail(read, 1, kerneltest.FailMessage("broken"))
+		if exit, shown := session(t, program, home, answers, env, args...); exit != 6 {
+			t.Errorf("%d reads, then one that fails: exit %d:\n%s", whole, exit, shown)
+		}
+	}
 }
 
 // A dangerous action and undo ask the person at the terminal.

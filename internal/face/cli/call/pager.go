@@ -22,11 +22,12 @@ import (
 // pager shows a result with several pages at a terminal. Keys turn the pages; each page is a call of its own.
 type pager struct {
 	commands
-	screen *os.File // stdin, which is the terminal
-	args   json.RawMessage
-	page   int64
-	pages  int64
-	call   func(ctx context.Context, args json.RawMessage) (tool.Result, error)
+	screen  *os.File // stdin, which is the terminal
+	args    json.RawMessage
+	page    int64
+	pages   int64
+	partial error // exit code 6 if a page that was shown is incomplete, else nil
+	call    func(ctx context.Context, args json.RawMessage) (tool.Result, error)
 }
 
 // newPager returns a pager if the result has more pages and a person is at the terminal.
@@ -37,7 +38,9 @@ func (p commands) newPager(b root.Backend, target *namedTarget, args json.RawMes
 	if !ok || pages < 2 || !takesPage || !output.IsTerminal(p.In) || !output.IsTerminal(p.Out) {
 		return nil, false
 	}
-	g := &pager{commands: p, screen: in, args: args, page: rawjson.Member(data, "page").Int(), pages: pages}
+	g := &pager{
+		commands: p, screen: in, args: args, page: rawjson.Member(data, "page").Int(), pages: pages, partial: incompleteError(data),
+	}
 	g.call = func(ctx context.Context, args json.RawMessage) (tool.Result, error) {
 		return b.Call(ctx, tool.Request{
 			Kind: tool.KindCall, Name: target.name, Args: args, Origin: tool.Direct, Principal: root.Principal(), Client: "collie call",
@@ -46,12 +49,16 @@ func (p commands) newPager(b root.Backend, target *namedTarget, args json.RawMes
 	return g, true
 }
 
-// run turns pages until the person leaves. The first page is already on the screen.
+// run turns pages until the person leaves. The first page is already on the screen. If a page that was shown is incomplete,
+// the error has the exit code that says so, as without a pager.
 func (g *pager) run(ctx context.Context, v *resultView) error {
 	for {
 		step, err := g.key(ctx)
-		if err != nil || step == 0 {
+		if err != nil {
 			return err
+		}
+		if step == 0 {
+			return g.partial
 		}
 		page := g.page + int64(step)
 		if page < 1 || page > g.pages {
@@ -65,6 +72,9 @@ func (g *pager) run(ctx context.Context, v *resultView) error {
 			return g.show(r)
 		}
 		data := Payload(r.Raw)
+		if err := incompleteError(data); err != nil {
+			g.partial = err
+		}
 		g.page, g.pages = page, rawjson.Member(data, "pageCount").Int()
 		if _, err := fmt.Fprint(g.Out, g.Safe(g.Out, v.render(data))); err != nil {
 			return err
