@@ -118,7 +118,7 @@ var layers = map[string]string{
 	"face/cli/locale":        "",
 	"face/cli/output":        "config face/cli/locale",
 	"face/cli/remote":        "app config tool rawjson face/cli/home face/cli/locale", // the gateway that runs, asked over its API
-	"face/cli/root":          "app config units tool process arguments face/cli/home face/cli/locale face/cli/output face/cli/remote",
+	"face/cli/root":          "app config units tool process arguments secret/admin source/upstream/admin face/cli/home face/cli/locale face/cli/output face/cli/remote",
 	"face/cli/gateway":       "app backup config agent/library tool process vault/admin face/httpserver/... face/mcpserver/... face/pages/... face/web " + commandGround + " face/cli/audit face/cli/clients face/cli/mcp face/cli/notes source/siyuan/admin",
 	"face/cli/mcp":           "app config tool process source/upstream/entry/admin source/upstream/hosts/admin face/cli/clients face/cli/learn " + commandGround,
 	"face/cli/clients":       "app config tool process face/httpserver/tokens source/upstream/hosts/admin face/cli/learn " + commandGround,

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/term"
-
 	"collie/internal/config"
 	"collie/internal/face/cli/locale"
 	"collie/internal/face/cli/output"
+	secretadmin "collie/internal/secret/admin"
+	serveradmin "collie/internal/source/upstream/admin"
 	"collie/internal/tool"
 )
 
@@ -120,23 +120,50 @@ func ParseYesNo(line string) (yes, ok bool) {
 	return false, false
 }
 
-// askInput asks the person at this terminal for the value of ${input:id}, as VS Code does. ok is false if there is no
-// terminal or no answer. A password is not shown while it is typed.
-func (p *Program) askInput(in config.Input) (string, bool) {
-	if !output.IsTerminal(p.In) || !output.IsTerminal(p.Err) {
-		return "", false
+// askInputs asks the person at this terminal, as VS Code does, for each ${input:id} in the entries of these servers that has
+// no value, and keeps the answers as secrets, where a gateway finds them too. An empty line leaves an input out, and so
+// does everything if there is no person.
+func (p *Program) askInputs(ctx context.Context, cfg *config.Config, servers []string) error {
+	if len(servers) == 0 || !p.CanAsk() {
+		return nil
 	}
-	fmt.Fprint(p.Err, inputQuestion(in))
-	if f, ok := p.In.(interface{ Fd() uintptr }); ok && in.Password {
-		answer, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(p.Err)
-		return string(answer), err == nil && len(answer) > 0
+	for _, in := range serveradmin.UnansweredInputs(cfg, p.Env, servers) {
+		value, err := p.askInput(ctx, in)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if value == "" {
+			continue
+		}
+		name := "input:" + in.ID
+		store, err := secretadmin.Open(cfg, nil)
+		if err == nil {
+			err = store.Set(ctx, name, value)
+		}
+		if err != nil {
+			return SecretError("secret set", name, err)
+		}
+		p.OnRecord(ctx, cfg, "secret set", map[string]any{"name": name})
+		p.Note("kept as the secret %s", name)
 	}
-	line, err := bufio.NewReader(p.In).ReadString('\n')
-	if err != nil {
-		return "", false
+	return nil
+}
+
+// askInput asks for one input until the answer is valid; "" means that the person left it out. A password is not shown while
+// it is typed.
+func (p *Program) askInput(ctx context.Context, in config.Input) (string, error) {
+	for {
+		line, err := p.Prompt(ctx, inputQuestion(in), in.Password)
+		if err != nil || strings.TrimSpace(line) == "" {
+			return "", err
+		}
+		if value, ok := inputAnswer(in, line); ok {
+			return value, nil
+		}
 	}
-	return inputAnswer(in, line)
 }
 
 // inputQuestion returns the question for an input: its numbered options, if it has any, and a prompt.

@@ -46,7 +46,8 @@ type Backend interface {
 }
 
 // Backend returns the running gateway of this home if it has the same settings and version. Otherwise it
-// opens the parts in this process and starts servers: all if servers is nil, none if it is empty.
+// opens the parts in this process and starts servers: all if servers is nil, none if it is empty. For named servers it
+// asks the person at this terminal for inputs that have no value.
 func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error) {
 	cfg, err := p.Load()
 	if err != nil {
@@ -71,6 +72,9 @@ func (p *Program) Backend(ctx context.Context, servers []string) (Backend, error
 		case !errors.Is(err, home.ErrNoGateway):
 			log.Warn("gateway.json not read", "error", err)
 		}
+	}
+	if err := p.askInputs(ctx, cfg, servers); err != nil {
+		return nil, err
 	}
 	if p.LogLevel == "" && !p.Debug {
 		log = slog.New(slog.DiscardHandler) // the command itself reports errors

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"collie/internal/config"
-	"collie/internal/face/cli/output"
 )
 
 // An input of a server is asked with its options, and answered by one of them, by its number, or by free text.
@@ -22,10 +21,6 @@ func TestInput(t *testing.T) {
 	}
 	if got, ok := inputAnswer(config.Input{ID: "k"}, " a b \n"); got != "a b" || !ok {
 		t.Errorf("free text is %q, %v", got, ok)
-	}
-	p := &Program{In: strings.NewReader("x\n"), Output: output.Output{Err: &strings.Builder{}}}
-	if _, ok := p.askInput(region); ok {
-		t.Error("somebody was asked where there is no terminal")
 	}
 }
 
