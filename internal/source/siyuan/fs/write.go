@@ -96,6 +96,9 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 		return t, err
 	}
 	notebook, path, err := r.Kernel.PathByID(ctx, id)
+	if err != nil && tool.KindOf(err) != tool.NotFound {
+		return t, createdElsewhereError(t, id, err)
+	}
 	if err != nil || notebook != t.Notebook {
 		return t, &tool.Error{
 			Op: "create", Kind: kernel.Mismatch, Subject: t.Subject, Err: err,
@@ -107,23 +110,22 @@ func create(ctx context.Context, r *action.Request, t action.Target, markdown st
 	if t.Root != "" && !strings.HasSuffix(path, "/"+string(t.Root)+"/"+string(id)+".sy") {
 		// Another document has the same path as the parent, and the kernel chose that one.
 		if err := r.Kernel.MoveDocuments(ctx, []kernel.ID{id}, t.Root); err != nil {
-			return t, createdElsewhereError(t, err)
+			return t, createdElsewhereError(t, id, err)
 		}
 	}
 	if t, err = fixTitle(ctx, r, t); err != nil {
-		return t, createdElsewhereError(t, err)
+		return t, createdElsewhereError(t, id, err)
 	}
 	return t, nil
 }
 
 // createdElsewhereError returns the error for a document that was created but perhaps at a different path. Creating it again would
 // make a duplicate.
-func createdElsewhereError(t action.Target, err error) error {
-	kind := tool.KindOf(err)
+func createdElsewhereError(t action.Target, id kernel.ID, err error) error {
 	return &tool.Error{
-		Op: "create", Kind: kind, Subject: t.Subject, Err: err, OutcomeUnknown: kind == kernel.OutcomeUnknown,
+		Op: "create", Kind: tool.KindOf(err), Subject: t.Subject, Err: err, OutcomeUnknown: true,
 		Message: "the document was created, but its place or title may be another", Hint: `fs(action="ls") shows where it is`,
-		Facts: map[string]any{"id": t.ID},
+		Facts: map[string]any{"id": id},
 	}
 }
 

@@ -164,6 +164,9 @@ func (c *Client) post(ctx context.Context, endpoint string, k requestKind, conte
 		}
 		return envelope(endpoint, k, resp)
 	})
+	if k.write {
+		noteWrite(ctx, err)
+	}
 	if err != nil || out == nil {
 		return err
 	}

@@ -92,10 +92,42 @@ func (c *Coordinator) Mode(strict *bool) Mode {
 func (c *Coordinator) Do(ctx context.Context, r *action.Request) (json.RawMessage, error) {
 	mode := c.Mode(r.Config.Strict)
 	if !r.Action.Class.Writes() || mode == Off && r.Meta == (action.Meta{Verbose: r.Meta.Verbose}) {
-		return r.Run(ctx)
+		return runAction(ctx, r)
 	}
 	w := &guardedWrite{Coordinator: c, r: r, mode: mode}
 	return w.perform(ctx)
+}
+
+// runAction runs a request. If it fails after the kernel accepted its last write, as when a read-back gets no answer, the
+// error says that the outcome is unknown: else the write would count as one that did not happen, and be made twice.
+func runAction(ctx context.Context, r *action.Request) (json.RawMessage, error) {
+	ctx, writes := kernel.WatchWrites(ctx)
+	raw, err := r.Run(ctx)
+	if e, ok := asError(err); ok && writes.Accepted() {
+		err = afterWrite(r, e, err)
+	}
+	return raw, err
+}
+
+// afterWrite returns the error of an action whose last write was accepted. cause has e in its chain.
+func afterWrite(r *action.Request, e *tool.Error, cause error) error {
+	if e.OutcomeUnknown || e.Kind == kernel.OutcomeUnknown {
+		return cause
+	}
+	if kernel.IsRequestError(e) && e.Kind != tool.Canceled {
+		return &tool.Error{
+			Op: "write", Kind: kernel.OutcomeUnknown, OutcomeUnknown: true, Subject: r.Action.Tool + "." + r.Action.Name, Err: cause,
+			Message: "the kernel accepted the write, and a later request of this call failed",
+			Hint:    "read the target again before you repeat the write", Facts: e.Facts,
+		}
+	}
+	switch e.Kind {
+	case tool.Unavailable, tool.Timeout, tool.Canceled, tool.Busy, tool.Unauthorized, tool.TooLarge: // the action says itself what it did
+		unknown := *e
+		unknown.OutcomeUnknown = true
+		return &unknown
+	}
+	return cause
 }
 
 // guardedWrite is a write that runs under the rules of this package.
@@ -140,7 +172,7 @@ func (w *guardedWrite) perform(ctx context.Context) (json.RawMessage, error) {
 	if err := w.saveState(Executing); err != nil {
 		return nil, err
 	}
-	raw, err := w.r.Run(ctx)
+	raw, err := runAction(ctx, w.r)
 	return w.finish(ctx, raw, err)
 }
 

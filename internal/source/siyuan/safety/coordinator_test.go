@@ -1,6 +1,7 @@
 package safety_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -185,6 +186,49 @@ func TestLostAnswer(t *testing.T) {
 	}
 	if got := strings.Count(b.text(t), "appended"); got != 1 {
 		t.Errorf("appended %d times: %s", got, b.text(t))
+	}
+}
+
+// TestReadBackFails: the kernel accepts the write of an action, and the action cannot read it back. The error says that the
+// outcome is unknown, and the same request again does not write twice.
+func TestReadBackFails(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []safety.Mode{safety.Off, safety.Auto} {
+		for name, fault := range map[string]kerneltest.Mode{"no answer": kerneltest.FailClose, "an error": kerneltest.FailMessage("no")} {
+			t.Run(string(mode)+" "+name, func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t, mode)
+				appendAndRead := action.New(action.Spec{
+					Tool: "block", Name: "append", Purpose: "Append and read back", Class: action.Creates,
+					Risk: tool.RiskLow, Effects: tool.EffectWrite, Unguarded: "a test", Example: `{}`, Result: struct{}{},
+					Endpoints: []string{"block/appendBlock", "attr/getBlockAttrs"},
+				}, func(ctx context.Context, r *action.Request, _ struct{}) (any, error) {
+					if _, err := r.Kernel.Append(ctx, kernel.ID(b.doc), "markdown", "appended"); err != nil {
+						return nil, err
+					}
+					b.Fail("/api/attr/getBlockAttrs", 9, fault)
+					_, err := r.Kernel.Attrs(ctx, kernel.ID(b.doc))
+					return nil, err
+				})
+				args := `{}`
+				if mode != safety.Off {
+					args = fmt.Sprintf(`{"requestId":%q}`, v7(t))
+				}
+				for range 2 {
+					_, err := b.writes.Do(t.Context(), b.Request(t, appendAndRead, args))
+					e, ok := errors.AsType[*tool.Error](err)
+					if !ok || e.Kind != kernel.OutcomeUnknown || !e.OutcomeUnknown || e.Hint == "" {
+						t.Errorf("got %v", err)
+					}
+					if mode == safety.Off {
+						break
+					}
+				}
+				if n := strings.Count(b.text(t), "appended"); n != 1 {
+					t.Errorf("appended %d times", n)
+				}
+			})
+		}
 	}
 }
 
