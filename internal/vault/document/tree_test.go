@@ -106,14 +106,15 @@ func TestSortOrders(t *testing.T) {
 }
 
 // TestListsAgreeOnDraws checks that both lists have the same order for documents that were created in the same second and
-// never sorted by hand.
+// have the same place.
 func TestListsAgreeOnDraws(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	box := v.notebook("N")
 	top := v.document(box, "/Top", "")
 	for _, end := range []string{"bbbbbbb", "ccccccc", "aaaaaaa"} {
-		v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/Top/" + end, "markdown": "", "id": "20240101000000-" + end})
+		id := v.Ask("filetree/createDocWithMd", object{"notebook": box, "path": "/Top/" + end, "markdown": "", "id": "20240101000000-" + end}).Str
+		v.Update(func(tx *workspace.Tx) { tx.Document(id).Sort = 1 })
 	}
 	ids := func(list []gjson.Result) (out []string) {
 		for _, id := range list {
