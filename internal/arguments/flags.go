@@ -88,7 +88,8 @@ func (f *Reader) Read(tokens []string, start json.RawMessage) (json.RawMessage, 
 	return f.assemble(start), nil
 }
 
-// readFlag reads the flag that tokens begin with and returns what follows it.
+// readFlag reads the flag that tokens begin with and returns what follows it. A boolean takes the next token only if that
+// is "true" or "false".
 func (f *Reader) readFlag(tokens []string) (rest []string, err error) {
 	token, rest := tokens[0], tokens[1:]
 	if token == "--" { // after it, every flag belongs to the action
@@ -109,6 +110,9 @@ func (f *Reader) readFlag(tokens []string) (rest []string, err error) {
 		return nil, err
 	}
 	if s.param.Is("boolean") && !s.json {
+		if !inline && !s.negate && len(rest) > 0 && (rest[0] == "true" || rest[0] == "false") {
+			value, rest, inline = rest[0], rest[1:], true
+		}
 		return rest, f.setBool(s, name, value, inline)
 	}
 	if !inline {
