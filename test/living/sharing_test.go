@@ -296,6 +296,7 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 	// The list changes, because an unchanged one is confirmed to the others less often.
 	m.write(t, m.definitions(), `{"tools":[{"name":"退票","description":"退掉车票","inputSchema":{"type":"object"}}]}`)
 	var all []*gateway.Gateway
+	begun := time.Now()
 	for range 10 { // one after the other, because on a busy machine the place may not answer ten at once in time
 		all = append(all, m.reader(t, place, more))
 	}
@@ -311,7 +312,8 @@ func TestTenGatewaysAskAsOne(t *testing.T) {
 		}
 	}
 	late := slices.ContainsFunc(all, func(g *gateway.Gateway) bool { return slow(t, g) })
-	if asked > 1 || asked == 0 && !late {
-		t.Errorf("the server was asked %d times by ten gateways, want once", asked)
+	most := 1 + int(time.Since(begun)/expires) // where the machine is so busy that the new list expires as well
+	if asked > most || asked == 0 && !late {
+		t.Errorf("the server was asked %d times by ten gateways in %v, want at most %d", asked, time.Since(begun), most)
 	}
 }
