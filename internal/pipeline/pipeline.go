@@ -150,8 +150,8 @@ func (p *Pipeline) Do(ctx context.Context, r tool.Request) (tool.Result, error) 
 	return p.from(ctx, 0, c, err)
 }
 
-// DoCall runs a call through the pipeline that its maker has resolved, since no catalog knows it: what an agent of
-// another program asks to be allowed. c needs a Source and an Action. The error is that of [Pipeline.Do].
+// DoCall runs a call that is already resolved, because no catalog knows it: an action for which the agent of another program
+// asks permission. c needs a Source and an Action. The errors are those of [Pipeline.Do].
 func (p *Pipeline) DoCall(ctx context.Context, c *tool.Call) (tool.Result, error) {
 	if c.ID == "" {
 		named := *c

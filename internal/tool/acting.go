@@ -17,5 +17,5 @@ func ActingProgram(ctx context.Context) string {
 	return "collie"
 }
 
-// PagesClient is the client of what is done in the pages in the browser.
+// PagesClient names the program through which a person acts in the pages in the browser.
 const PagesClient = "collie pages"

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file finds the known name that somebody who wrote another one probably meant.
+// This file finds the known name that somebody probably meant who wrote an unknown one.
 
 // longestName is the longest name that Nearest compares, in runes. A longer name is not a misspelling, and
 // the cost grows with the product of both lengths.
@@ -21,7 +21,7 @@ const longestName = 64
 //     most one for a short name, at most three for a long one;
 //  3. a name that begins with the other, which has at least three letters or two Chinese
 //     characters;
-//  4. the only name of which name is one word, as get_version for version.
+//  4. the only known name that has name as one of its words: get_version for version.
 func Nearest(name string, known []string) (best string, ok bool) {
 	n := utf8.RuneCountInString(name)
 	if n == 0 || n > longestName {

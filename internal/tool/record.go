@@ -45,8 +45,9 @@ func OutcomeOf(r Result, err error) Outcome {
 	return Failed
 }
 
-// Record is an entry of the audit: the start or result of a Call, a change that a person made, or a decision. Kind is
-// "<kind>.start", "<kind>.result", "change" or "decision".
+// Record is an entry of the audit: the start or result of a Call, a decision about it, a change that a person made, or
+// what the audit says about itself. Kind is "<kind>.start" or "<kind>.result" with the kind of the Call, or one of the other
+// kinds that the audit's package comment lists.
 type Record struct {
 	Time      time.Time
 	Kind      string
@@ -67,7 +68,8 @@ type Record struct {
 	Outcome   Outcome // for results only
 	ErrorType string
 	Message   string
-	// Subject is the name of a thing that Message is about, such as a notebook; it is not a field of the record.
+	// Subject is the name of the thing that Message is about, such as a notebook. It is not written; it only keeps the name
+	// from being taken for that of a secret when Message is redacted.
 	Subject  string
 	Duration time.Duration
 	BytesIn  int

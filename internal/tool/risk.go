@@ -84,8 +84,8 @@ var riskWords = [...]struct {
 // Rated returns the risk and the effects of the action: those declared or, if there are none, those that its name and
 // description suggest. Since these are unverified claims, they raise the risk more easily than they lower it. A tool
 // has no risk only if it claims to be read-only, its definition is the accepted one and its name does not contradict.
-// It has high risk if it calls itself destructive, or if its name or the beginning of its description mentions
-// deleting, running, sending or paying. Otherwise its risk is medium.
+// It has high risk if it calls itself destructive, if its name mentions deleting, running, sending or paying, or if it does
+// not claim to be read-only and its description begins with such a word. Otherwise its risk is medium.
 func (a *Action) Rated() (Risk, Effects) {
 	if a.Risk != RiskUnknown {
 		return a.Risk, a.Effects

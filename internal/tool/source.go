@@ -142,7 +142,7 @@ type Change struct {
 	Level string
 	// Session is the only session that should get a LogMessage or Notice; empty means all.
 	Session string
-	// Differs reports whether clients of a profile may hold another list than they would be given now, for changed lists
-	// as a Catalog tells them; nil where a Source does. It is called while the Change is told, not later.
+	// Differs reports whether the list that clients of a profile were given may differ from the present one. A Catalog sets
+	// it for changed lists; a Source leaves it nil. It may be called only while the Change is being delivered.
 	Differs func(profile string) bool
 }

@@ -13,8 +13,8 @@
 //	<dir>/2026-07-28.jsonl.1    those after the first file was full, and so on
 //
 // Files have mode 0600, the folder 0700. Any number of processes append whole lines to the same
-// files; nobody renames or rewrites them, and files older than the retention go. A line is one
-// JSON object:
+// files; nobody renames or rewrites them, and files older than the retention are removed. A line
+// is one JSON object:
 //
 //	seq                   milliseconds, made strictly increasing within a process
 //	ts                    when the call ended, in milliseconds since 1970
@@ -35,6 +35,6 @@
 // short; the sizes in bytes are exact. The request is the arguments, the response what the
 // model reads: the texts of the result, or its structured content if it has no text. If a result
 // arrives while 16 MiB of arguments and results wait to be measured, its response is measured as a
-// whole, in bytes. The last row is there only if the user has asked for texts. A line with "note":"dropped" says how
-// many calls before it were not kept.
+// whole, in bytes. The fields of the last row are written only if the user has asked for texts. A line with
+// "note":"dropped" says how many calls before it were not kept.
 package analytics

@@ -28,6 +28,7 @@ type inbox struct {
 
 func newInbox() *inbox { return &inbox{more: make(chan struct{}, 1)} }
 
+// weight returns how many bytes of arguments and results d keeps in memory.
 func weight(d *tool.CallDone) int {
 	n := len(d.Result)
 	if d.Call != nil {

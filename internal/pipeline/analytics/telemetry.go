@@ -20,7 +20,7 @@ import (
 
 // This file sends reports of how many calls there were, if the settings say so. By default it is off.
 
-// Limits of TelemetryOptions.Interval.
+// The limits and the default of TelemetryOptions.Interval.
 const (
 	minInterval     = time.Hour
 	maxInterval     = 168 * time.Hour
@@ -129,7 +129,8 @@ func (t *Telemetry) Next(ctx context.Context) (Payload, error) {
 	return newPayload(ctx, t.dir, last, time.Now(), t.opts.Own, t.opts.Version)
 }
 
-// Due returns when the next report is due, if telemetry is on; the time may be in the past.
+// Due returns when the next report is due, if telemetry is on. The time may be in the past; it is zero if there was no
+// report yet.
 func (t *Telemetry) Due() (time.Time, error) {
 	last, err := t.last()
 	if err != nil || last.IsZero() {

@@ -12,6 +12,7 @@
 //
 //	<dir>/key                         the signing key of this home
 //	<dir>/key.lock                    held while the key is made
+//	<dir>/prune.lock                  held while old records are removed
 //	<dir>/<chain>/000001.jsonl        segments, oldest first
 //	<dir>/<chain>/000002.jsonl
 //	<dir>/<chain>/head.json           the newest record that is known to be on disk
@@ -29,24 +30,24 @@
 //	v           1
 //	seq         1, 2, 3, … through all segments of the chain
 //	ts          UTC with six decimals: 2026-07-28T09:15:00.000000Z
-//	kind        chain.start, chain.gap, chain.end; change, export, prune; and a pair for each call:
-//	            call.start and call.result, likewise read, prompt and complete
-//	callId      the same in both records of a pair
-//	parent      callId of the call that this one continues
+//	kind        chain.start, chain.gap, chain.end; change, decision, grant, export, prune; and a pair for
+//	            each call: call.start and call.result, likewise read, prompt, complete and request
+//	callId      the same in both records of a pair and in the decisions about the call
+//	parent      what the call is a part of, such as a step of a turn in a conversation
 //	origin      direct, chat, cli-agent, mcp-local, mcp-remote, scheduled
 //	principal   who was signed in
 //	client      name and version as the client told them
 //	session     the first 8 bytes of SHA-256(session id), in hex
 //	source      what ran the call
 //	tool, action, name    what was resolved, and what the caller wrote
-//	risk        low, medium, high, critical
-//	args        the arguments, redacted; a string where they were not JSON or over 64 KiB
+//	risk        none, low, medium, high, critical
+//	args        the arguments, redacted; a string if they were not JSON, or over 64 KiB and cut
 //	argsHmac    the first 16 bytes of HMAC-SHA-256(arguments as they came in), in hex
 //	outcome     ok, error, refused, cancelled, unknown
 //	errorType, message    of what went wrong
 //	durationUs  microseconds
 //	bytesIn, bytesOut     sizes of arguments and result
-//	detail      for changes and for records about the chain itself
+//	detail      of all kinds but the pairs of calls
 //	prev        hash of the record before, 64 zeros in the first one
 //	hash        of this record
 //

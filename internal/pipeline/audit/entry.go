@@ -57,9 +57,9 @@ type Filter struct {
 	Kind string
 	// Text must occur somewhere in the line; case is ignored.
 	Text string
-	// Without leaves out the calls of this client that only read, as those that pages make to show something.
+	// Without leaves out the calls of this client that only read, such as those that the pages make to show something.
 	Without string
-	// Before selects the records that come before this place; the zero value is none.
+	// Before selects the records that come before this place; the zero value sets no bound.
 	Before Mark
 	// Limit selects only the newest so many; 0 means all.
 	Limit int
@@ -82,7 +82,7 @@ func (f Filter) matcher() *matcher {
 		m.until = f.Until.UTC().Format(timeLayout)
 	}
 	if before := f.Before.Time; !before.IsZero() && (f.Until.IsZero() || before.Before(f.Until)) {
-		m.until = before.UTC().Add(time.Microsecond).Format(timeLayout) // which of the same time come before, matches tells
+		m.until = before.UTC().Add(time.Microsecond).Format(timeLayout) // matches decides about records of that very time
 	}
 	return m
 }

@@ -32,7 +32,7 @@ const (
 
 // PruneOptions of [Prune].
 type PruneOptions struct {
-	// Before is the time from which on records are kept.
+	// Before is the time up to which records are removed.
 	Before time.Time
 	// Origin of the records that Prune writes.
 	Origin tool.Origin
@@ -108,8 +108,8 @@ type pruner struct {
 	chains  []oldChain
 	former  []prunedDetail // of the records of kind prune that will be removed
 	began   []time.Time    // when the chains that stay began
-	// now is the time of the removal and of its records: a chain begins with its first record, and has to begin before the removal of the chains
-	// that it counted.
+	// now is the time of the removal and of the records about it. The chain that records the removal begins with its first
+	// record and counts the chains that are still there, so it must not begin after the removal.
 	now time.Time
 }
 

@@ -19,8 +19,9 @@ type Retention struct {
 	done   chan struct{}
 }
 
-// Retain starts the removal of the records in dir that are older than keep, now and once a day; none are if keep is 0. Of o it sets
-// Before and Origin. The caller closes the result; until then ctx does not end it.
+// Retain removes the records in dir that are older than keep, for the first time after a minute and then once a day. If keep
+// is 0, it does nothing. It sets the fields Before and Origin of o, and needs o.Log.Logger. The caller closes the result;
+// the end of ctx does not stop it.
 func Retain(ctx context.Context, dir string, keep time.Duration, o PruneOptions) Retention {
 	if keep == 0 {
 		return Retention{}
@@ -56,7 +57,7 @@ func Retain(ctx context.Context, dir string, keep time.Duration, o PruneOptions)
 	return r
 }
 
-// Close ends the removal. Records that are being removed are removed to the end.
+// Close stops the removals and waits for that. Files that are being deleted are all deleted first.
 func (r Retention) Close() {
 	if r.cancel != nil {
 		r.cancel()

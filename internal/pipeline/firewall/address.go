@@ -49,7 +49,7 @@ func (j *judgement) judgeURL(s string, named bool) {
 		}
 		return r
 	}, strings.TrimSpace(s))
-	if named && strings.HasPrefix(cleaned, "//") { // of the scheme of a page, which is not known
+	if named && strings.HasPrefix(cleaned, "//") { // a URL relative to the scheme of a page
 		cleaned = "https:" + cleaned
 	}
 	scheme, rest, ok := strings.Cut(cleaned, ":")

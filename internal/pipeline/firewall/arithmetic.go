@@ -11,7 +11,7 @@ import (
 // may be substituted: after x='a[$(rm y)]', echo $((x)) runs rm. So a script may compute only with values that are
 // known to be numbers.
 
-// numbers are the variables that a script sets, with whether they hold nothing but numbers.
+// numbers maps each variable that a script sets to whether it can hold nothing but numbers.
 type numbers map[string]bool
 
 // numbersOf returns the variables of a script.

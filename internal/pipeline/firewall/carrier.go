@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// carriers are programs that run commands which they get within options or other arguments: tar --checkpoint-action, ssh -o
+// carriers are programs that can run commands given in their options or other arguments: tar --checkpoint-action, ssh -o
 // ProxyCommand, vim -c, git -c.
 const carriers = " tar bsdtar rsync scp sftp ssh vim vi nvim view emacs gdb lldb less man make gmake entr watchexec tmux screen sed git "
 

@@ -11,8 +11,8 @@ func (j *judgement) isCode(m *member, k kind) bool {
 	return op.runs && (m.isCode || j.runs != "") || op.language
 }
 
-// judgeCode judges code that a tool runs: a script of a shell as a command, and any other for what must never run. What else it
-// does is not known, so the risk of the tool counts.
+// judgeCode judges code that a tool runs. A shell script is judged as a command. Code in other languages is only searched for
+// what must never run and for paths, because nothing else about it is known.
 func (j *judgement) judgeCode(s string) {
 	if strings.Contains(shells, " "+j.runs+" ") && j.runs != "" || operationOf(j.action.Name).shell {
 		j.touched.command(j.commandWords(s), func() { j.judgeCommand(s) })

@@ -16,7 +16,7 @@ const (
 	maxCommand  = 16 << 10
 	maxTokens   = 256     // words and operators outside of quotes; see countTokens
 	maxNested   = 4       // commands within commands: sh -c "sh -c …"
-	maxCommands = 64      // simple commands; of further ones it is only seen whether they must never run
+	maxCommands = 64      // simple commands; further ones are only checked for what must never run
 	maxSteps    = 8 << 10 // of the judgement; see spend
 )
 
@@ -108,6 +108,7 @@ func (j *judgement) judgeScript(s string) {
 	j.file, j.numbers = outer, numbers
 }
 
+// judgeNode judges one node of the syntax tree of a script, without the nodes below it.
 func (j *judgement) judgeNode(n syntax.Node) {
 	switch n := n.(type) {
 	case *syntax.CallExpr:

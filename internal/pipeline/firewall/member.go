@@ -14,11 +14,11 @@ type member struct {
 	kind      kind
 	isFolder  bool // it may be the folder that a command runs in or that paths are relative to
 	isWork    bool // it is such a folder, and nothing that the tool works on
-	isPlace   bool // it is a file where it looks like one
+	isPlace   bool // it is a file if it looks like one
 	isHost    bool // it may be the host of an address
 	isQuery   bool // it is a question, which may be SQL
-	isCode    bool // it is code, in whatever tool runs something
-	isText    bool // it is code where the tool names a language
+	isCode    bool // it is code if the tool runs something
+	isText    bool // it is code if the tool runs something in a language that its name or another argument tells
 	isRuntime bool // it names the language of code
 	isContent bool // it may be as long as a document
 }
@@ -42,8 +42,8 @@ var (
 	operations remembered[operation]
 )
 
-// remembered keeps what names say, since the same names come with nearly every call. The zero value is ready; it is safe
-// for concurrent use.
+// remembered caches what names say about arguments or actions, because nearly every call has the same names. The zero value
+// is ready; it is safe for concurrent use.
 type remembered[T any] struct {
 	known atomic.Pointer[map[string]*T] // never changed, but replaced
 	mu    sync.Mutex                    // held to replace it
@@ -56,7 +56,7 @@ const (
 	maxName       = 64 // bytes
 )
 
-// of returns what says returns for a name.
+// of returns says(name), which it calls only for a name that it does not remember.
 func (r *remembered[T]) of(name string, says func(string) *T) *T {
 	known := r.known.Load()
 	if known != nil {
@@ -90,7 +90,7 @@ func newMember(name string) *member {
 
 // operation is what the name of an action says about what it does.
 type operation struct {
-	onlyReads bool // one of its first two words means so
+	onlyReads bool // one of its first two words says so, such as read or list
 	runs      bool // it runs something
 	language  bool // it is called like a language
 	shell     bool // it is called like a shell

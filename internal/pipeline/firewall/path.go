@@ -18,7 +18,7 @@ import (
 
 // This file judges paths: files with secrets, files of the system, and whatever lies outside the allowed roots.
 
-// maxPaths is how many paths of a call are followed to where they lead; manyPaths says so.
+// maxPaths is how many paths of a call are resolved; a person is asked about calls with more, for the reason manyPaths.
 const (
 	maxPaths  = 100
 	manyPaths = "it names more than 100 paths"
@@ -68,7 +68,7 @@ func (j *judgement) judgePath(s string, named bool) {
 		j.report(Deny, "path.nul", "a path has a zero byte in it")
 		return
 	}
-	s = strings.TrimPrefix(strings.TrimSpace(s), "@") // as many programs take a file
+	s = strings.TrimPrefix(strings.TrimSpace(s), "@") // many programs read the file that @FILE names
 	if device := strings.ReplaceAll(s, `\`, "/"); strings.HasPrefix(device, "//?/") || strings.HasPrefix(device, "//./") || strings.HasPrefix(device, "/??/") {
 		j.report(Deny, "path.device", "it names a device, or is written so that the rules for paths miss it")
 		return

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// This file finds out quickly that a path or program is not named by any rule, as most are.
+// This file finds out quickly that no rule names a path or a program, which is true of most.
 
 // isPlainPath reports whether a path, or another word, consists only of letters, digits and a few other characters and
 // no rule forbids it in any folder. It then needs no further check. Most words of commands are plain. Where an absolute
@@ -61,8 +61,8 @@ var nameBytes = func() (plain [256]byte) {
 	return plain
 }()
 
-// addEnding notes what the names end with that a pattern without a literal component matches. It panics for a pattern that
-// isPlainPath would miss.
+// addEnding notes the ending of the file names that pattern matches, such as pem for **/*.pem. The pattern has no literal
+// component. It panics for a pattern that isPlainPath would miss.
 func (r *pathRules) addEnding(pattern string) {
 	name, ok := strings.CutPrefix(pattern, "**/")
 	ending, isEnding := strings.CutPrefix(name, "*.")

@@ -72,10 +72,10 @@ type judgement struct {
 	paths   int             // paths judged
 	calls   int             // simple commands judged
 	cwd     string          // absolute folder that a member such as cwd names; empty if none does
-	goes    bool            // the path that is judged is such a folder
+	goes    bool            // the path being judged is the folder that cwd holds
 	runs    string          // the language of code in the arguments, as far as it is known
 	fetched []string        // names of files and variables that the command fetches from elsewhere
-	fetches bool            // the statement that is judged fetches
+	fetches bool            // the statement being judged fetches something from elsewhere
 	spent   int             // steps of [maxSteps]
 	scripts map[script]int  // judged scripts, with the depth they were judged at
 	file    *syntax.File    // the script that is judged

@@ -82,6 +82,7 @@ func (j *judgement) judgeValue(v gjson.Result, name string, k kind, marked gjson
 	}
 }
 
+// judgeList judges a list: as one command with its arguments if its kind is command, else item by item.
 func (j *judgement) judgeList(v gjson.Result, name string, k kind, keys *int) {
 	if k == command && !strings.HasSuffix(strings.ToLower(name), "commands") { // an argument called commands holds one command an item
 		if argv, ok := texts(v); ok {
@@ -145,7 +146,7 @@ func (j *judgement) judgeObject(v, marked gjson.Result, keys *int) {
 		j.at = j.at[:len(j.at)-1]
 		return true
 	})
-	if late { // what stood before the folder was not judged in it
+	if late { // members before the one that names the folder were judged without it, so they are judged again
 		touched := j.touched
 		j.touched = nil // what the call touches is known already
 		v.ForEach(func(key, item gjson.Result) bool {

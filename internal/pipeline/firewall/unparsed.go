@@ -13,8 +13,8 @@ type script struct {
 	folders int
 }
 
-// judgedBefore reports whether a script was judged before where at least as many scripts within it were looked into, and
-// notes it.
+// judgedBefore reports whether the same script was judged before at this depth or a smaller one, where scripts within it were
+// followed at least as far. It notes the script as judged.
 func (j *judgement) judgedBefore(text string) bool {
 	key := script{text, len(j.folders)}
 	if at, ok := j.scripts[key]; ok && at <= j.depth {
@@ -43,8 +43,8 @@ var shellBytes = [256]uint8{
 	'<': redirectByte, '>': redirectByte,
 }
 
-// countTokens returns about how many words and operators a command has outside of quotes and here-documents, up to somewhat
-// more than most. To parse a command and to judge it takes about as long as there are tokens.
+// countTokens returns about how many words and operators a command has outside of quotes and here-documents. It stops counting
+// soon after most. The time to parse and judge a command grows with this number.
 func countTokens(s string, most int) int {
 	n, inWord := 0, false
 	for i := 0; i < len(s) && n <= most; i++ {
@@ -137,8 +137,8 @@ type scan struct {
 	judged map[string]struct{} // the commands
 }
 
-// maxKept is how many words of a command, and how many commands, the memory of a scan may have room for to be used again. To
-// clear more would cost every later call.
+// maxKept bounds the words and the commands that a scan has room for if its memory is to be used again. Clearing more would
+// slow down every later call.
 const maxKept = 8 << 10
 
 var scans = sync.Pool{New: func() any { return &scan{judged: map[string]struct{}{}} }}

@@ -54,7 +54,7 @@ func (s *Stage) ask(ctx context.Context, c *tool.Call, q tool.Question) askResul
 		return askResult{}
 	}
 	if by == "client" && !decision.RiskCounts(c.Origin, s.clients()) {
-		q.Name = "" // such a client is asked as it always was
+		q.Name = "" // the risk does not count for such a client, so a yes is enough
 	}
 	inner, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()

@@ -47,8 +47,8 @@ type Options struct {
 	Asked *event.Bus[Asked]
 	// Clients reports whether the risk counts for calls of MCP clients too; nil means it does not.
 	Clients func() bool
-	// Decided is called for each call that runs because a person agreed; nil means no notice. The error of a
-	// refused call carries its decision.
+	// Decided is called for each call that a person or a grant allowed; nil means no notice. The error of a refused
+	// call carries its decision instead.
 	Decided func(*tool.Call, tool.Decision)
 	// Grants returns the grants of people. It is called when a person would have to be asked about a call that a
 	// grant could cover; nil means that there are no grants. If it fails, the person is asked.

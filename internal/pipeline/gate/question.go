@@ -15,13 +15,13 @@ import (
 
 // This file writes the question that a person is asked, so that nothing in a call can hide a part of it.
 
-// How much a person can take in, in characters; targets are counted.
+// Limits of what a question shows: maxTargets is a number of targets, the others are lengths in characters.
 const (
 	maxArgs    = 1800
 	maxTargets = 20
 	maxTarget  = 300
 	maxEffect  = 400
-	maxName    = 60 // that have to be typed
+	maxName    = 60 // of a name that the person has to type
 )
 
 // question returns what a person is asked about c. Targets and arguments come from others who may be

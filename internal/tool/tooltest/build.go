@@ -8,6 +8,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file has short constructors of tools, actions, resources and results for tests.
+
 // Tool makes a Tool with these actions and the prefix that an upstream server would have.
 func Tool(name string, actions ...tool.Action) tool.Tool {
 	return tool.Tool{Name: name, Prefix: name + "__", Actions: actions}

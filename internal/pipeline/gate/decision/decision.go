@@ -166,8 +166,8 @@ func tableName(c *Case) string {
 	return ""
 }
 
-// rowNames returns the rows that apply to a case; the strictest entry decides. With a critical verdict both the verdict
-// and the risk of the call apply.
+// rowNames returns the rows that apply to a case; the strictest entry decides. If the review failed or its verdict is critical,
+// there is a row for that beside the one for the risk of the call.
 func rowNames(c *Case, table string, risk tool.Risk) []string {
 	switch {
 	case table == "clients" || !hasVerdict(c):

@@ -108,7 +108,7 @@ func notesConstraints(touches []tool.Touch) (out []Constraint) {
 }
 
 // pathConstraint returns the folder that all touches lie in. It returns nil for folders that hold more than a person
-// would mean: the root, a folder directly below it, or the home of a user.
+// would mean: the root and folders one or two levels below it, such as the home of a user.
 func pathConstraint(touches []tool.Touch) []Constraint {
 	folder := path.Dir(touches[0].Value)
 	for _, t := range touches[1:] {
