@@ -501,7 +501,7 @@ func (c *Client) reopen(ctx context.Context, before uint32) error {
 // renewal is one attempt to replace a lost session.
 type renewal struct {
 	done    chan struct{} // closed when the attempt has ended
-	givenUp bool          // the context of the request that began it ended first;
+	givenUp bool          // the context of the request that began it ended first, so another request tries again
 }
 
 // RPCError is a JSON-RPC error that the server answered with.

@@ -17,7 +17,7 @@ import (
 
 // This file carries requests over a stream and finds the request that each answer belongs to.
 
-// ConnOptions are the optional parts of a [conn].
+// ConnOptions are the optional parts of [NewConn].
 type ConnOptions struct {
 	// Logger; nil discards.
 	Logger *slog.Logger
@@ -48,12 +48,13 @@ type conn struct {
 	warned  bool
 }
 
+// waiter is a request that waits for its response.
 type waiter struct {
-	ch    chan Response
-	owner any
-	long  bool  // a subscription, which the server may end
-	err   error // set before ch is closed because of a failure
-	large bool
+	ch    chan Response // receives one Response, which is empty if err is set
+	owner any           // [Request.Owner]
+	long  bool          // a subscription, which the server may end
+	err   error         // why the request failed; set before the send on ch
+	large bool          // err is about an answer over the size limit
 }
 
 // NewConn returns a link over s and starts to read. h receives the requests and notifications of the server.

@@ -36,11 +36,11 @@ const (
 // eventStream is one SSE stream: a numbered list of messages. A client reads them as they come, and can read again
 // from where it lost the connection.
 type eventStream struct {
-	id        string // empty: events have no ids and cannot be read again
-	primed    bool   // begin with an empty event, so that the client knows an id from the start (SEP-1699)
-	ofSession bool   // the stream belongs to a session, not to a request
-	keeper    *replayBudget
-	session   *session // the session it belongs to, if the session keeps it
+	id        string        // empty: events have no ids and cannot be read again
+	primed    bool          // begin with an empty event, so that the client knows an id from the start (SEP-1699)
+	ofSession bool          // the stream belongs to a session, not to a request
+	keeper    *replayBudget // bounds the memory of all streams; may be nil
+	session   *session      // the session it belongs to, if the session keeps it
 	stall     time.Duration
 	log       *slog.Logger
 
@@ -48,7 +48,7 @@ type eventStream struct {
 	list         []sentEvent // consecutive numbers
 	last         int         // number of the newest event
 	bytes        int         // size of list
-	waiting      int         // size of the events in list that no reader was given
+	waiting      int         // size of the events in list that were not written to a reader
 	signals      map[string]int
 	gap          droppedCount
 	ended        bool
@@ -56,7 +56,7 @@ type eventStream struct {
 	final        bool          // no client can resume it
 	more         chan struct{} // closed and replaced when an event is added
 	less         chan struct{} // closed when an event was read; nil if nobody waits for that
-	reader       int           // number of the active reader; 0: none; coming: one will begin soon
+	reader       int           // number of the active reader; 0: none; readerComing: one will begin soon
 	readerCount  int           // number of readers so far; a new one replaces the old
 	lastGiven    int           // number of the newest event that a reader was given
 	lastWritten  int           // number of the newest event that was written to a reader

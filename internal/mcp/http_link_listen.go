@@ -58,13 +58,14 @@ func (l *httpLink) Listen() {
 	})
 }
 
-// listenAttempt is the state of the requests for the listening stream: of the first one, and whether any has opened it.
+// listenAttempt is the state of one call of Listen: how its first request for the stream ended, and whether any request has
+// opened the stream.
 type listenAttempt struct {
 	begun   time.Time
 	wait    time.Duration // how long calls wait, measured from the request
 	once    sync.Once
-	decided chan struct{}
-	isOpen  bool // the stream is open; set before over is closed
+	decided chan struct{} // closed when the first request has succeeded or failed
+	isOpen  bool          // the first request opened the stream; set before decided is closed
 
 	opened bool
 	open   chan struct{} // closed when a request, the first or a later one, has opened the stream

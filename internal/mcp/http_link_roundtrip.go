@@ -113,7 +113,7 @@ func (x *roundTrip) post() (*http.Response, error) {
 	})
 }
 
-// postHeader returns the header fields for req. The result is shared and must not be changed.
+// postHeader returns the header fields for req. Fields may be added to the result, but its values are shared with st.
 func postHeader(st *httpState, req *Request) http.Header {
 	version := st.version
 	if version == "" && req.Method != "initialize" {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// This file bounds the memory for answers that are kept for clients who may come back.
+// This file bounds the memory for answers that are kept for clients that may come back.
 
 // defaultKept bounds the streams kept for clients that may come back, in bytes.
 const defaultKept = 64 << 20
@@ -14,14 +14,14 @@ const defaultKept = 64 << 20
 // replayBudget bounds the bytes of the answers that all sessions together keep, so that a client that lost its
 // connection can come back for them (2025-11-25, Resumability). Streams that are being read count but are
 // never dropped. Of the others, those that were written to their end go first, then those that have not been
-// read for the longest time. A nil keeper does nothing.
+// read for the longest time. A nil replayBudget does nothing.
 type replayBudget struct {
 	max  int64
 	held atomic.Int64
 
 	mu         sync.Mutex
-	complete   list.List // *events without a reader that were written to their end
-	incomplete list.List // other *events without a reader
+	complete   list.List // each a *eventStream without a reader that was written to its end
+	incomplete list.List // the other streams without a reader
 	place      map[*eventStream]*list.Element
 }
 

@@ -25,8 +25,8 @@ const (
 	maxBacklog = 16 << 20
 	// defaultStall is how long a client may read nothing while there is something to read.
 	defaultStall = time.Minute
-	// writeSize is how many bytes are written at once. A client that takes one piece within that time counts as
-	// reading.
+	// writeSize is how many bytes are written at once. A client that takes one such piece within the stall time counts
+	// as reading.
 	writeSize = 256 << 10
 )
 

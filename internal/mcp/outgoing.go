@@ -9,15 +9,14 @@ import (
 
 // This file has messages on their way to a client, and says which may be dropped when it does not read.
 
-// kind says what happens to a message that the client does not read in time. Answers and requests wait. A
-// notification that a list has changed need not wait twice. Progress may be thinned out (2025-11-25,
-// Progress: rate limiting). Of all others as many are kept as there is room for, and the client is told how
-// many were left out.
+// kind says what happens to a message that the client does not read in time. Answers and requests wait. The same
+// notification that a list has changed waits only once. Progress may be thinned out (2025-11-25, Progress: rate
+// limiting). Other notifications are kept while there is room, and the client is told how many were left out.
 type kind uint8
 
 const (
 	mustArrive   kind = iota // arrives, or the connection ends; servers cannot cause an unlimited number of these
-	signal                   // says only that something has happened; has room apart from notes
+	signal                   // says only that something has happened; has twice the room of the two below
 	progressKind             // may be thinned out
 	mayBeDropped             // left out if there is no room; the client is told how many
 )

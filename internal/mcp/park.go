@@ -54,7 +54,7 @@ type parkedRun struct {
 	mu       sync.Mutex
 	out      notifier           // where notifications go; nil while the client is away
 	heldBack []heldNotification // notifications that came while the client was away
-	bytes    int                // size of held
+	bytes    int                // size of heldBack
 	gap      droppedCount
 	open     map[string]*parkedQuestion
 	count    int
@@ -67,6 +67,7 @@ type heldNotification struct {
 	k   kind
 }
 
+// parkedQuestion is a request to the client, which goes out in an input_required result.
 type parkedQuestion struct {
 	key    string
 	method string

@@ -54,7 +54,7 @@ type Reviewer struct {
 
 // Options of a [Stage]. Open is required once a mode other than Off is set.
 type Options struct {
-	// Open returns the model that a setting names. It is called once for each review that is not in the cache.
+	// Open returns the model that a setting names, with the cache of its verdicts. It is called for each review.
 	Open   func(ctx context.Context, model string) (Reviewer, error)
 	Now    func() time.Time // nil: [time.Now]
 	Logger *slog.Logger     // nil discards
@@ -122,7 +122,8 @@ func (s *Stage) Close(ctx context.Context) {
 }
 
 // Check is a [tool.Check]. It refuses nothing: it adds the verdict to the call as a [tool.Review], for the gate. Its
-// rule is guardian.CATEGORY, or guardian.unavailable if the review failed. With [Monitor] Check returns at once.
+// rule is guardian.CATEGORY with the first category that the model names, guardian.risk if it names none, and
+// guardian.unavailable if the review failed. With [Monitor] Check returns at once.
 func (s *Stage) Check(ctx context.Context, c *tool.Call) (*tool.Call, error) {
 	settings := s.settings.Load()
 	if settings.Mode != Monitor && settings.Mode != Enforce || !settings.reviews(c) {

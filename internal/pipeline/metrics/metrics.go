@@ -28,10 +28,10 @@ type Sources struct {
 	Models  func() ModelFigures
 }
 
-// ModelFigures are counters of language models since the start. Of keys they have no more than how many there are.
+// ModelFigures are counters of language models since the start, and the present numbers of keys.
 type ModelFigures struct {
 	Models []ModelCounts
-	Keys   map[string]map[string]uint64 // by provider and state; states that none is in included
+	Keys   map[string]map[string]uint64 // by provider and state, including states that no key is in
 }
 
 // ModelCounts are the requests to one model.

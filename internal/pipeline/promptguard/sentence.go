@@ -40,11 +40,11 @@ type sentences struct {
 	signed, before       kinds
 	heavy, beforeHeavy   int                     // sum of the weights of words
 	seen                 [maxWeighed >> 6]uint64 // words that are in the sum
-	signedAt, signedTo   int
-	mute                 bool
-	beforeAt, beforeTo   int
-	nobodyAt             int
-	rotations, reversals int
+	signedAt, signedTo   int                     // where the signs and words of this sentence begin and end
+	mute                 bool                    // signs and words are not weighed
+	beforeAt, beforeTo   int                     // where those of the sentence before begin and end
+	nobodyAt             int                     // end of the last negation, such as "never"
+	rotations, reversals int                     // words in rot13, and words backwards, so far
 }
 
 // origin returns the offset in the original text of byte i.

@@ -106,8 +106,8 @@ func (r *reader) array() (any, error) {
 	return a, err
 }
 
-// number returns the number written as s. A number that is longer than needed, or further from 1, is rounded
-// and limited to 10^±1000.
+// number returns the number written as s. If s is longer than exactDigits or has a larger exponent, the number is rounded
+// to a float64. A number that is too large or too small for that becomes 10^±1000, with its sign if it is too large.
 func number(s string) json.Number {
 	mantissa, exponent := s, ""
 	if i := strings.IndexAny(s, "eE"); i >= 0 {

@@ -155,7 +155,7 @@ func (x *explainer) unknown(at, known, strays []string) []problem {
 	return unknownNames(at, strays, obj, known)
 }
 
-// unknownNames reports the names in strays, which are sorted; if there are many, only their number.
+// unknownNames reports the names in strays, which are sorted; if there are many, only the first maxSimilarErrors.
 func unknownNames(at, strays []string, obj map[string]any, known []string) []problem {
 	var ps []problem
 	for _, name := range strays[:min(len(strays), maxSimilarErrors)] {

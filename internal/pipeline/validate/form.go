@@ -16,7 +16,7 @@ import (
 // address is the base URI of a schema without $id. Nothing is ever loaded from it.
 const address = "collie://schema"
 
-// form is a compiled input schema. compile sets all fields except once; they do not change later.
+// form is a compiled input schema. compile sets the fields below strict; they do not change later.
 type form struct {
 	once   sync.Once
 	strict bool

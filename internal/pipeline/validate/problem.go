@@ -23,14 +23,14 @@ const (
 
 // problem is one error in the arguments.
 type problem struct {
-	at    []string // location of the wrong value, or of the object in which one is missing
+	at    []string // location of the wrong or missing value, or of the object if one of several names is missing
 	text  string
 	whole bool // text names the place itself, so it is not put in front
 
 	// explainer.best compares the branches of an anyOf or oneOf by the following fields. At most one is set.
 	types   []string // that were expected
 	values  []any    // expected values
-	missing []string // missing names in the object at "at"
+	missing []string // names that are missing
 	unknown bool     // the problem is an unknown name
 }
 

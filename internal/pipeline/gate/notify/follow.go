@@ -11,7 +11,8 @@ import (
 // elsewhereAfter is how long a question stays unanswered until its person is assumed to be away.
 const elsewhereAfter = 5 * time.Second
 
-// Follow sends a note for each question that is not answered at once, until the subscription is closed.
+// Follow sends a note for each question that is not answered within elsewhereAfter, and at once for each call that waits
+// under a code. It returns when the subscription is closed.
 func (n *Notifier) Follow(asked *event.Subscription[gate.Asked]) {
 	waiting := map[string]*time.Timer{} // by call
 	defer func() {

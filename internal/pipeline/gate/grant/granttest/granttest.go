@@ -17,7 +17,7 @@ import (
 	"collie/internal/tool"
 )
 
-// Memory is a [grant.Store] that ends with its process.
+// Memory is a [grant.Store] that keeps grants in memory. The zero value is ready to use.
 type Memory struct {
 	Now func() time.Time // nil: [time.Now]
 
@@ -102,8 +102,8 @@ func Sample(n int) grant.Grant {
 	}
 }
 
-// TestStore tests a store. open returns the same grants each time, as another process would; now is the clock of the
-// store.
+// TestStore tests a store. Each call of open returns a store over the same grants, as another process would have; now is
+// the clock of the store.
 func TestStore(t *testing.T, open func(now func() time.Time) grant.Store) {
 	t.Helper()
 	var clock atomic.Int64
