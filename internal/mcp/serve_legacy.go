@@ -102,11 +102,12 @@ func (h *HTTPServer) open(w http.ResponseWriter, r *http.Request, m Message, own
 	writeJSON(w, http.StatusOK, AppendResult(nil, m.ID, initializeResult(s.peer.Version, h.svc.Hello(r.Context(), s.peer))))
 }
 
-// makeRoom removes an idle session if another one of owner would exceed a limit. full reports that no session
-// could be removed. One owner has at most three quarters of all sessions, so that nobody can lock out all
-// others. Sessions that were never used since they were opened go first, then those idle the longest: clients
-// that never end their sessions must not lock others out, and a client whose session is gone opens a new one.
-// A session with a request in flight is never removed. The caller holds h.mu.
+// makeRoom removes an idle session if another one of owner would exceed a limit. full reports that there is no room
+// for another session: none could be removed, or h is closed. One owner has at most three quarters of all sessions,
+// so that nobody can lock out all others. Sessions without an open stream go first, of these the ones that were never
+// used since they were opened, then the ones idle the longest: clients that never end their sessions must not lock
+// others out, and a client whose session is gone opens a new one. A session with a request in flight is never
+// removed. The caller holds h.mu.
 func (h *HTTPServer) makeRoom(owner string) (removed *session, full bool) {
 	owned := 0
 	for _, s := range h.sessions {

@@ -114,7 +114,7 @@ type streamServer struct {
 	out        messageSink
 	slots      chan struct{} // holds a value for each unanswered request
 	clientGone chan struct{} // closed when the client cannot be reached any more
-	goneErr    error         // set before gone is closed
+	goneErr    error         // why; set before clientGone is closed
 	stream     Stream
 	svc        Service
 	log        *slog.Logger

@@ -31,8 +31,8 @@ type FrameError struct {
 	TooLong bool
 	Err     error // a syntaxError, an invalidError, or which limit was exceeded
 
-	marks  marks
-	answer *AnswerError // where the frame was read
+	marks  marks        // what the frame was meant to be
+	answer *AnswerError // where parsing failed; nil for a frame over the limit
 }
 
 // Error names the cause.

@@ -15,8 +15,8 @@ import (
 
 // This file checks each request before a handler sees it, in the order of the package comment.
 
-// checks are those in front of a handler. They allocate nothing for a request that passes; passing
-// on the key with the request costs two allocations.
+// checks is the [http.Handler] that makes the checks and passes a request on to next. The checks allocate nothing for
+// a request that passes; passing on the key with the request costs two allocations.
 type checks struct {
 	routes      routes
 	hosts       hosts
@@ -26,7 +26,7 @@ type checks struct {
 	named       atomic.Pointer[keyring] // the named tokens; replaced as a whole
 	anonymous   *identity               // nil unless NoAuth is set
 	public      routes                  // paths that need no token; none if empty
-	framed      routes                  // of these, what a page without an origin may read
+	framed      routes                  // those of public that a page with the origin null may read
 	browser     func(*http.Request) (context.Context, bool)
 	wrongTokens *wrongTokens
 	health      health

@@ -16,11 +16,11 @@ const checkEvery = 5 * time.Second
 
 // conns are the connections of a server. It closes those that do not send a request in time or have been idle
 // for long. It does not set a deadline per connection, because setting one twice per request is a good part
-// of the cost of a local call. When the server stops, conns closes connections without a request at once;
-// net/http would wait seconds for each, and browsers open such connections in advance. The zero value is
-// ready to use.
+// of the cost of a local call. When the server stops, conns at once closes connections on which no request has come
+// yet; net/http would wait seconds for each, and browsers open such connections in advance. The zero value is ready
+// to use.
 type conns struct {
-	now atomic.Int64 // number of patrols, from 1
+	now atomic.Int64 // number of calls of closeOverdue so far
 
 	mu     sync.Mutex
 	all    map[*conn]struct{}
@@ -28,8 +28,8 @@ type conns struct {
 	closed bool
 }
 
-// conn is a connection. since is the patrol at which it began to wait: negative before its first request, 0
-// while a request is served.
+// conn is a connection. since says when it began to wait for a request, as conns.now + 1 at that time: negated before
+// its first request, and 0 while a request is served.
 type conn struct {
 	net.Conn
 	conns *conns
@@ -117,7 +117,7 @@ func (s *conns) closeOverdue() {
 	}
 }
 
-// closeYoung closes connections without a request, and all new ones from now on.
+// closeYoung closes connections on which no request has come yet, and all new ones from now on.
 func (s *conns) closeYoung() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// health serves the pages that need no token.
+// health serves /healthz and /readyz, which need no token.
 type health struct {
 	version string
 	ready   func() (bool, any)

@@ -128,7 +128,7 @@ func ownHosts(at boundAddr) []host {
 	return accepted
 }
 
-// allow reports whether a Host is accepted. One without a port stands for any port.
+// allow reports whether a value of Host is accepted. Its port may be missing.
 func (h *hosts) allow(value string) bool {
 	if !h.checked {
 		return true

@@ -53,7 +53,7 @@ type Options struct {
 	NoAuth bool
 	// AllowedHosts are accepted values of Host, besides localhost, 127.0.0.1, [::1] and the host in Addr:
 	// "name" with the server's port or none, or "name:port". If Addr is not loopback, Host is checked only if
-	// this list is not empty.
+	// this list or PublicURL is not empty.
 	AllowedHosts []string
 	// PublicURL is the address at which a proxy in front is reached, https://NAME[:PORT]; its host is an accepted value of
 	// Host, and Host is then checked everywhere. Empty means none.
@@ -88,8 +88,8 @@ type Options struct {
 	// Ready decides the answer of /readyz; nil means always ready. detail is visible to anybody, so it must
 	// hold no secrets; nil omits it. Ready is called concurrently.
 	Ready func() (ok bool, detail any)
-	// Over is a server that this one follows. Where both listen on the same address, it takes over the socket once it
-	// serves; Over then has only the connections that it has.
+	// Over is the server that this one replaces. If both have the same address, this one takes over the socket once it
+	// serves; Over then keeps its connections and gets no new ones.
 	Over *Server
 	// Grace is how long requests in flight may go on after Serve's context has ended; 0 means the default.
 	Grace time.Duration

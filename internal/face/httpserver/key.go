@@ -89,7 +89,7 @@ func ofToken(t *tokens.Token) identity {
 // BrowserKey is the name of the [Key] of a browser in which a person has signed in.
 const BrowserKey = "browser"
 
-// ofBrowser returns the identity of such a browser. Its requests end with signedOut.
+// ofBrowser returns the identity of a browser in which a person has signed in. Its requests end with signedOut.
 func ofBrowser(signedOut context.Context) *identity {
 	k := &Key{Name: BrowserKey, Origin: tool.Direct, Manage: true, holder: BrowserKey}
 	return &identity{local: k, remote: k, afterEnd: func(f func()) func() bool { return context.AfterFunc(signedOut, f) }}
@@ -111,6 +111,7 @@ func (id *identity) key(local bool) *Key {
 	return id.remote
 }
 
+// keyring holds the identities whose tokens are accepted.
 type keyring []identity
 
 func newKeyring(keys []Key) (keyring, error) {

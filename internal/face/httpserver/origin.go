@@ -80,7 +80,7 @@ const (
 
 // origins checks the Origin header.
 type origins struct {
-	own    []host // accepted on any port, as in the public plugin
+	own    []host // accepted on any port
 	listed []origin
 	// hostChecked means that Host was already checked, so an Origin equal to it is one of our own pages.
 	hostChecked bool

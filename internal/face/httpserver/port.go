@@ -13,8 +13,8 @@ type port struct {
 	*net.TCPListener
 	before *port // owner of the socket until the first Accept; nil for none
 
-	left      atomic.Bool // the socket is the next server's
-	quiet     chan struct{}
+	left      atomic.Bool   // the socket is the next server's
+	quiet     chan struct{} // closed once Accept takes no more connections
 	beQuiet   func()
 	closed    chan struct{}
 	beClosed  func()
@@ -27,7 +27,7 @@ func newPort(socket *net.TCPListener, before *port) *port {
 	return p
 }
 
-// Accept waits for the next connection. At a socket that was left, that is until Close.
+// Accept waits for the next connection. Once the socket was left to the next server, it waits for Close and fails.
 func (p *port) Accept() (net.Conn, error) {
 	p.takeFirst.Do(func() {
 		if p.before != nil {
@@ -48,7 +48,7 @@ func (p *port) Accept() (net.Conn, error) {
 // leave makes Accept return no more connections, and returns once it does not.
 func (p *port) leave() {
 	p.left.Store(true)
-	_ = p.SetDeadline(time.Unix(1, 0)) // fails at a closed socket alone
+	_ = p.SetDeadline(time.Unix(1, 0)) // fails only if the socket is closed
 	select {
 	case <-p.quiet:
 	case <-p.closed:
@@ -64,7 +64,7 @@ func (p *port) Close() error {
 	}
 	taken := true
 	if p.before != nil {
-		p.takeFirst.Do(func() { taken = false }) // nobody has accepted on it: it is still the other's
+		p.takeFirst.Do(func() { taken = false }) // if Accept was never called, the socket still belongs to before
 	}
 	if !taken {
 		return nil

@@ -54,7 +54,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the caller has disconnected
+	_, _ = w.Write(body) // an error means that the caller has disconnected
 }
 
 func (a *checks) refusePath(path string) *refusal {

@@ -71,11 +71,11 @@ func (s *Server) start(ctx context.Context, h http.Handler) (*http.Server, error
 		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		BaseContext:                  func(net.Listener) context.Context { return base },
 	}
-	s.server.RegisterOnShutdown(func() { // once the listener is closed: a client whose stream ends comes back at once
+	s.server.RegisterOnShutdown(func() { // runs once the listener is closed, because a client whose stream ends reconnects at once
 		s.stop()
 		s.conns.closeYoung()
 	})
-	if !s.local { // slow headers hold a processor's time too: see conns for what all listeners have
+	if !s.local { // other machines may send headers slowly, which conns does not notice
 		s.server.ReadHeaderTimeout, s.server.IdleTimeout = headerTimeout, idleTimeout
 	}
 	if s.cert != nil {

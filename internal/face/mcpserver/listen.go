@@ -23,7 +23,7 @@ type listener struct {
 	mu sync.Mutex // held while a message is sent, so that the acknowledgement comes first
 }
 
-// listen answers with a stream of the changes the client wants, until the client goes away.
+// listen answers with a stream of the changes the client wants, until the client goes away or the gateway stops.
 func (s *Server) listen(ctx context.Context, in *mcp.Incoming) (json.RawMessage, error) {
 	filter := mcp.Get(in.Params, "notifications")
 	var want struct {

@@ -33,8 +33,8 @@ func generatedDefinition(i int) string {
 		i, verb, noun, verb, noun, noun, noun, 50+i%10*10, noun, i%2 == 0)
 }
 
-// badDefinitions returns tool definitions that each break one rule. A client can repair two of them,
-// bad_no_schema and bad_null_schema, and has to drop the others.
+// badDefinitions returns tool definitions that each break one rule, except the first bad_twice and the last one. A
+// client can repair two of them, bad_no_schema and bad_null_schema, and has to drop the other broken ones.
 func badDefinitions() []string {
 	schema := `"inputSchema":{"type":"object"}`
 	return []string{

@@ -1,5 +1,5 @@
 // Package mcptest is an MCP server for tests. It behaves well by default. Flags and tools make it odd, slow,
-// wrong or crash. Tests, fault stories, the fidelity property and the benchmarks put it behind the gateway.
+// wrong or crash. Tests of the gateway and its benchmarks use it as an upstream server.
 //
 // It is the independent counterpart of package mcp and therefore shares no code with it: it reads with bufio
 // and gjson, builds its output byte by byte, and serves HTTP with net/http alone. It speaks both eras, legacy

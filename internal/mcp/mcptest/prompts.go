@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file serves prompts, and completes their arguments and those of the resource template.
+
 func (s *server) listPrompts(_ context.Context, c *call) {
 	entries := []string{
 		`{"name":"greet","description":"Greets somebody.","arguments":[{"name":"name","description":"Who.","required":true},{"name":"style"}],"x-vendor":1.0}`,

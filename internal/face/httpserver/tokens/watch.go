@@ -20,9 +20,9 @@ const (
 	slowPollEvery = 30 * time.Second
 )
 
-// Watch calls f with the content of the file at path, or the error of reading it, whenever it has changed,
-// until ctx ends. It calls f on its own goroutine, one call at a time, at most half a second after a change.
-// The folder of the file must exist.
+// Watch calls f with the content of the file at path, or the error of reading it: once at the start, and whenever the
+// file has changed, until ctx ends. Watch returns only then, and calls f from the goroutine that it runs in, usually
+// within half a second of a change. The folder of the file must exist.
 func Watch(ctx context.Context, path string, log *slog.Logger, f func([]Token, error)) {
 	events, failures, every := follow(ctx, path, log)
 	look := time.NewTicker(every)

@@ -1,5 +1,5 @@
-// Fakemcp is the MCP server of Collie's tests as a separate program, for benchmarks and for stories that need
-// a path to a binary. See package mcptest for its flags and tools.
+// Fakemcp is the MCP server of Collie's tests as a separate program, for benchmarks and for tests that need the
+// path of a binary. See package mcptest for its flags and tools.
 package main
 
 import (
