@@ -37,7 +37,7 @@ type Pages struct {
 	book    *browsers.Book
 	files   map[string]*asset
 	mux     *http.ServeMux
-	framing atomic.Pointer[string] // the ancestors that the panel may have, as a policy says them
+	framing atomic.Pointer[string] // the value of frame-ancestors in the policy of the panel
 	// record is called for each sign-in.
 	record func(context.Context, browsers.Browser)
 }
@@ -107,12 +107,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lists and formulas; they cannot load anything that the other rules forbid.
 const policy = policyBut + "'none'"
 
-// policyBut lacks which pages may show this one in a frame.
+// policyBut is a policy up to the value of frame-ancestors, which says what pages may show this one in a frame.
 const policyBut = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors "
 
-// panelPath is where the pages are for a frame in another program's window, such as SiYuan's (ADR 74). It is the same page; it
-// shows and does less there, and the API refuses requests that say they come from it all the rest.
+// panelPath is the path of the panel: the pages in a frame of another program's window, such as SiYuan's (ADR 74). The page is
+// the same, but it shows less there, and the API refuses its requests to change most things.
 const panelPath = Path + "panel"
 
 // FramePath is the path of the frame that draws diagrams. The library that draws them is not our own code and inserts
@@ -204,7 +204,7 @@ func (p *Pages) signIn(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]any{"key": secrets.Key, "browser": b})
 }
 
-// addressOf returns the network address of who asks; empty where it is not known.
+// addressOf returns the network address of the sender of r; empty if it is unknown.
 func addressOf(r *http.Request) string {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -206,7 +206,7 @@ func (a *api) auditExport(w http.ResponseWriter, r *http.Request) error {
 	out := bufio.NewWriter(w)
 	if body.Proof {
 		if _, err := a.opts.Audit.Export(r.Context(), out, false, f.Since, f.Until); err != nil {
-			panic(http.ErrAbortHandler) // as below
+			panic(http.ErrAbortHandler) // an incomplete export must not look complete
 		}
 		_ = out.Flush() // an error means that the client has gone
 		return nil

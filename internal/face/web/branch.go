@@ -9,6 +9,8 @@ import (
 	"collie/internal/tool"
 )
 
+// This file handles requests that branch, prune, export and import sessions.
+
 type selection struct {
 	Index *int `json:"index"` // the place of the child, from 0
 }

@@ -80,8 +80,8 @@ func decodeStrict(r *http.Request, into any) error {
 	return d.Decode(into)
 }
 
-// restrictConfig sets the profile of c to one that the caller may have, and refuses what only a person at a terminal
-// may set. Actions are allowed beforehand for a single turn only: anybody with a token could use what a session allows.
+// restrictConfig sets the profile of c to one that the caller may have, and refuses what only a caller that manages may
+// set. Actions are allowed beforehand for a single turn only: anybody with a token could use what a session allows.
 func restrictConfig(who *Identity, c *chat.Config, turn bool) error {
 	if len(c.Allow) > 0 && (!turn || !who.Manage) {
 		return &tool.Error{
@@ -262,7 +262,7 @@ func (a *api) beginTurn(w http.ResponseWriter, r *http.Request, b *beginning) er
 	if err := restrictConfig(&who, &b.common.Overrides, true); err != nil {
 		return err
 	}
-	// Only of the command line, or of a page, does a slash command count as the person's own action.
+	// A slash command counts as the person's own action only if it comes from the command line or from a page.
 	ask := chat.TurnOptions{
 		TurnID: b.common.TurnID, Overrides: b.common.Overrides, Principal: who.Principal, Person: who.Manage && who.Origin == tool.Direct,
 	}
@@ -542,7 +542,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, s *chat.Service, f 
 			err = to.send([]byte(": still here\n\n"))
 		}
 	}
-	return nil // the status has been sent: the stream ends, and a client that is there comes back
+	return nil // the status has been sent, so the stream just ends; a client that still listens reconnects
 }
 
 // pass sends the events of sub that r may see until there are no more, ctx ends or the client has gone.
@@ -577,7 +577,7 @@ type stream struct {
 
 // send writes data, which the client has to take in time.
 func (s *stream) send(data []byte) error {
-	if until := time.Now().Add(writeTimeout); until.Sub(s.deadline) > time.Second { // else that is good enough: pieces come many times a second
+	if until := time.Now().Add(writeTimeout); until.Sub(s.deadline) > time.Second { // a deadline set within the last second will do, because pieces come many times a second
 		s.deadline = until
 		_ = s.rc.SetWriteDeadline(until) // a connection without deadlines is waited for
 	}

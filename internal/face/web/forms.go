@@ -40,7 +40,7 @@ func formOf(params json.RawMessage) (*ServerForm, error) {
 	return f, nil
 }
 
-// result is the answer of a server's request.
+// result returns the answer to the server's request.
 func (f *ServerForm) result(given givenAnswer) (json.RawMessage, error) {
 	switch {
 	case !given.Yes:
@@ -55,8 +55,8 @@ func (f *ServerForm) result(given givenAnswer) (json.RawMessage, error) {
 	return json.Marshal(map[string]any{"action": "accept", "content": content})
 }
 
-// check is why a yes cannot be given to the server: what it asks for is missing, or of another type. It knows the few types that
-// forms have; the server knows the rest.
+// check returns why a yes cannot be given to the server: a value that it asks for is missing, or of another type. It knows only
+// the few types that forms have; the server checks the rest.
 func (f *ServerForm) check(id string, given givenAnswer) error {
 	if !given.Yes || f.URL != "" {
 		return nil
@@ -89,7 +89,7 @@ func (f *ServerForm) check(id string, given givenAnswer) error {
 	return nil
 }
 
-// fits reports whether value is of a type of p, and one of its choices where it has some; of a list, each of its items.
+// fits reports whether value has a type of p and is one of its choices, if p has any. Of a list, each item must fit.
 func fits(p *arguments.Parameter, value gjson.Result) bool {
 	if p.Is("array") {
 		item := arguments.Parameter{Types: p.Items, Enum: p.Enum}

@@ -49,7 +49,7 @@ type noteRules struct {
 	Text string `json:"text"`
 }
 
-// readText answers with a text for models that lies with the notes.
+// readText returns the handler that answers with a text for models that is stored with the notes.
 func readText(read func(Notes, context.Context) (string, error)) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		notes, err := a.opts.Notes()
@@ -64,7 +64,7 @@ func readText(read func(Notes, context.Context) (string, error)) func(*api, http
 	}
 }
 
-// writeText replaces such a text. name is its name on record.
+// writeText returns the handler that replaces such a text. name is the name of the text in the audit.
 func writeText(name string, write func(Notes, context.Context, string) error) func(*api, http.ResponseWriter, *http.Request) error {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		var body noteRules
@@ -218,7 +218,7 @@ func (a *api) write(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	named := []notesadmin.Write{*one}
-	_ = notes.NameWrites(r.Context(), named) // as above
+	_ = notes.NameWrites(r.Context(), named) // without a kernel it keeps the names that it has
 	out := oneWrite{Write: describeWrite(&named[0]), Before: make([]beforeText, len(one.Before)), Added: string(one.Added), Since: []string{}}
 	for i := range one.Before {
 		b := &one.Before[i]

@@ -7,6 +7,9 @@ import (
 	"collie/internal/tool"
 )
 
+// This file answers requests about the MCP servers: their states, operations on them, and the approval of changed
+// definitions.
+
 func (a *api) servers(w http.ResponseWriter, _ *http.Request) error {
 	out := serverList{Servers: a.opts.Servers.List()}
 	if a.opts.SettingsProblem != nil {
@@ -66,7 +69,7 @@ func (a *api) changes(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, changedTools{found})
 }
 
-// approve accepts changed definitions of the tools in {"tools": […]}, or of all without a body.
+// approve accepts changed definitions of the tools in {"tools": […]}, or of all with {}.
 func (a *api) approve(w http.ResponseWriter, r *http.Request) error {
 	var body approval
 	if err := decodeStrict(r, &body); err != nil {

@@ -1,6 +1,6 @@
-// Package web is the API under /api/v1, with which the command line, and later web pages, use a running
+// Package web is the API under /api/v1, with which the command line and the pages in the browser use a running
 // gateway. Package httpserver decides who may connect. This package asks for the identity of a caller, and
-// refuses management to everyone but a person at a terminal.
+// refuses management to everyone but a person: at a terminal, or at a page after signing in.
 //
 // The entry point is [New].
 package web

@@ -44,7 +44,7 @@ func (f *request) isInitialize() bool { return !f.modern && f.m.Method == "initi
 // isSubscription reports whether the request is a subscription, which lasts as long as the client.
 func (f *request) isSubscription() bool { return f.modern && f.m.Method == "subscriptions/listen" }
 
-// isReadOnly reports whether the request only reads, so that it may be sent twice.
+// isReadOnly reports whether the request may be sent twice: it only reads, or repeating it changes nothing more.
 func (f *request) isReadOnly() bool {
 	switch f.m.Method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel",

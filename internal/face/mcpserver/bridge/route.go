@@ -61,7 +61,7 @@ type route struct {
 	failures  int // number of failed searches
 	err       error
 	closed    bool
-	changed   chan struct{} // closed and replaced when up or failures changes
+	changed   chan struct{} // closed and replaced when attached, failures or closed changes
 }
 
 func (w *route) now() *attachment {

@@ -29,7 +29,7 @@ type Options struct {
 	Logger *slog.Logger // nil discards
 }
 
-// Endpoints returns what opens an endpoint for each turn.
+// Endpoints returns the function that opens an endpoint for one turn.
 func Endpoints(o Options) func(context.Context, *agent.Toolbox) (agent.Endpoint, error) {
 	return func(ctx context.Context, box *agent.Toolbox) (agent.Endpoint, error) { return open(ctx, o, box) }
 }

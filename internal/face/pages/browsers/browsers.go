@@ -37,7 +37,8 @@ const (
 	Lifetime = 30 * 24 * time.Hour
 	// linkLifetime is how long a link can be used.
 	linkLifetime = 2 * time.Minute
-	// mostBrowsers and mostLinks bound the file and the memory; one more replaces the one that was used least recently.
+	// mostBrowsers and mostLinks bound the file and the memory. One more browser replaces the one that was used least
+	// recently, one more link the oldest.
 	mostBrowsers = 64
 	mostLinks    = 16
 	mostName     = 60
@@ -52,7 +53,7 @@ type Browser struct {
 	Name string    `json:"name"` // the program and its system, as it calls itself
 	Host string    `json:"host"` // the Host for which it signed in
 	Made time.Time `json:"made"`
-	Used time.Time `json:"used"` // to the day
+	Used time.Time `json:"used"` // brought up to date at most once a day
 	// Address is the network address from which it signed in, without the port; empty for browsers of older versions.
 	Address string `json:"address,omitempty"`
 }
@@ -78,7 +79,7 @@ type Book struct {
 	ends  map[string]*end                 // of the browsers in list
 }
 
-// end is closed once a browser is signed out.
+// end holds the context that ends when a browser is signed out.
 type end struct {
 	ctx    context.Context //nolint:containedctx // it stands for the browser, not for a request
 	cancel context.CancelFunc
@@ -120,7 +121,7 @@ func Open(dir string, now func() time.Time) (*Book, error) {
 	return b, nil
 }
 
-// private is why a file may not be trusted: others could have signed themselves in with it.
+// private returns an error if others can read or write the file, because they could have signed themselves in with it.
 func private(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
@@ -163,8 +164,8 @@ func (b *Book) dropOldestLink() {
 	delete(b.links, oldest)
 }
 
-// SignIn uses up a link and adds a browser for host, which calls itself name and comes from an address. A link that is unknown, used or over is
-// an error of kind Denied.
+// SignIn uses up a link and adds a browser for host, which calls itself name and comes from an address. If the link is
+// unknown, used or expired, the error is of kind Denied.
 func (b *Book) SignIn(ctx context.Context, link, host, name, address string) (Browser, Secrets, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,7 +195,7 @@ func (b *Book) SignIn(ctx context.Context, link, host, name, address string) (Br
 	return made.Browser, secrets, nil
 }
 
-// Find returns the browser that shows these secrets to host, and what ends when it is signed out.
+// Find returns the browser that shows these secrets to host, and a context that ends when it is signed out.
 func (b *Book) Find(s Secrets, host string) (Browser, context.Context, bool) {
 	if s.Cookie == "" || s.Key == "" {
 		return Browser{}, nil, false
@@ -217,7 +218,7 @@ func (b *Book) Find(s Secrets, host string) (Browser, context.Context, bool) {
 
 func (b *Book) over(e *entry) bool { return !b.now().Before(e.Used.Add(Lifetime)) }
 
-// Renew has the lifetime of a browser begin anew. It writes at most once a day.
+// Renew restarts the lifetime of a browser. It writes at most once a day.
 func (b *Book) Renew(ctx context.Context, id string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
