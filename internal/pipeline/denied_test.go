@@ -24,8 +24,8 @@ func (b *binding) Bind(context.Context, *tool.Call) (tool.Bound, error) {
 	return nil, errors.New("nothing is there")
 }
 
-// A call that the fixed rules deny is refused before its targets are looked up, before a second model is asked and before a
-// person is, in every origin but that of a person.
+// A call that the fixed rules deny is refused before its targets are looked up and before a second model or a person is asked,
+// unless the call comes from a person.
 func TestDeniedCallsAreLookedAtByNobody(t *testing.T) {
 	t.Parallel()
 	src := &binding{Fake: tooltest.NewFake("shell", tooltest.Offer("shell", tooltest.Action("run", `"properties":{"command":{"type":"string"}}`)))}

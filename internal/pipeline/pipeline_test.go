@@ -143,7 +143,7 @@ func TestStageOrder(t *testing.T) {
 		kind tool.ErrorKind
 		text string
 	}{
-		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // it is passed on
+		{"resolve before limit", call("srv__none", long), tool.Invalid, "bytes, the limit is"}, // an unresolved call reaches limit too
 		{"resolve", call("srv__none", "{}"), tool.NotFound, "unknown tool"},
 		{"limit before switches", call("srv__off", long), tool.Invalid, "bytes, the limit is"},
 		{"switches before validate", call("srv__off", `{}`), tool.Disabled, "switched off"},

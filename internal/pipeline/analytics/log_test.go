@@ -85,6 +85,7 @@ func TestLine(t *testing.T) {
 	})
 }
 
+// The fields of a line for calls that end in different ways.
 func TestWhatALineTells(t *testing.T) {
 	t.Parallel()
 	type brief struct {
