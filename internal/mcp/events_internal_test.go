@@ -215,8 +215,7 @@ func TestEventsHoldWhatComesTooFast(t *testing.T) {
 	})
 }
 
-// trickle is a client that reads a piece, then pauses.
-// during is an answer to a client in the middle of whose reading something happens.
+// during is a ResponseWriter that calls happens while the first list_changed notification is written to it.
 type during struct {
 	*httptest.ResponseRecorder
 	happens func()
@@ -231,15 +230,15 @@ func (d *during) Write(b []byte) (int, error) {
 	return d.ResponseRecorder.Write(b)
 }
 
-// TestChangeDuringItsNoticeIsTold has a list change again while the notice of the change before is being written: its
-// client may have listed by the time that write returns, and would never hear of the second change.
+// TestChangeDuringItsNoticeIsTold: a list changes again while the notification about its first change is being written. That
+// needs a second notification, because the client may already have fetched the list when the write returns.
 func TestChangeDuringItsNoticeIsTold(t *testing.T) {
 	t.Parallel()
 	notice := outgoing{head: AppendNotification(nil, "notifications/tools/list_changed", nil)}
 	s := newEvents("s")
 	s.ofSession = true
 	s.add(notice, signal)
-	s.add(notice, signal) // which the first one stands for
+	s.add(notice, signal) // merged with the first one, which is still waiting
 	w := &during{ResponseRecorder: httptest.NewRecorder(), happens: func() {
 		s.add(notice, signal)
 		s.add(notice, signal)
@@ -253,6 +252,7 @@ func TestChangeDuringItsNoticeIsTold(t *testing.T) {
 	}
 }
 
+// trickle is a client that pauses after each piece that it reads.
 type trickle struct {
 	*httptest.ResponseRecorder
 	each time.Duration

@@ -37,8 +37,8 @@ func (p pipes) Close() error {
 }
 func (pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
-// A connection without a complete request, or without further requests, is closed after a while, on loopback
-// too. One that is being served stays open, however long that takes.
+// A connection with an incomplete header is closed after headerTimeout, and an idle one after idleTimeout. A connection whose
+// request is being served stays open, however long that takes.
 func TestConnectionsThatWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -267,8 +267,8 @@ func TestKeyHidesItsSecret(t *testing.T) {
 	}
 }
 
-// Pages need no token, but are only for the right Host and Origin; a person at one comes in without a token, and no
-// token makes one.
+// Pages need no token, but are served only to the right Host and Origin. A signed-in browser needs no token for the API, and a
+// request with a token counts as that token's, even from such a browser.
 func TestPeopleAtPages(t *testing.T) {
 	t.Parallel()
 	signedOut, signOut := context.WithCancel(t.Context())

@@ -15,6 +15,7 @@ import (
 	"collie/test/port"
 )
 
+// Probe accepts a free address and refuses a busy one with a hint.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	addr := port.Address(t)

@@ -11,7 +11,7 @@ import (
 	"collie/internal/tool"
 )
 
-// What a proxy says counts only where it is trusted, and TLS only at the public address.
+// Forwarding headers count only if they come from a trusted proxy, and X-Forwarded-Proto only for the host of PublicURL.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,7 +23,7 @@ func TestProxies(t *testing.T) {
 		opts       httpserver.Options
 		host       string
 		proto, via []string
-		want       string // its beginning, or its part behind the port
+		want       string // how the answer ends
 	}{
 		"no proxy":                {trusting, "", nil, nil, "plain mcp-local"},
 		"through the proxy":       {trusting, "notes.example", []string{"https"}, []string{"203.0.113.7"}, "203.0.113.7 tls mcp-remote"},
@@ -56,7 +56,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// Behind a proxy with TLS a page at http:// and the public name is not ours.
+// If the proxy reports TLS, an Origin with http:// and the public name is refused.
 func TestPlainOriginBehindTLS(t *testing.T) {
 	t.Parallel()
 	s := serve(t, httpserver.Options{PublicURL: "https://notes.example", TrustedProxies: []string{"127.0.0.0/8"}}, nil)
@@ -66,7 +66,7 @@ func TestPlainOriginBehindTLS(t *testing.T) {
 	}{
 		{"https", "https://notes.example", http.StatusOK},
 		{"https", "http://notes.example", http.StatusForbidden},
-		{"http", "http://notes.example", http.StatusOK}, // a proxy without TLS, in a network of one's own
+		{"http", "http://notes.example", http.StatusOK}, // a proxy without TLS, in a private network
 	} {
 		a := s.do(t, "POST", "/mcp", func(r *http.Request) {
 			r.Host = "notes.example"
@@ -80,7 +80,7 @@ func TestPlainOriginBehindTLS(t *testing.T) {
 	}
 }
 
-// The public address is a Host and an Origin of ours.
+// The host of PublicURL is an accepted Host and Origin.
 func TestPublicURL(t *testing.T) {
 	t.Parallel()
 	s := serve(t, httpserver.Options{PublicURL: "https://notes.example:8443"}, nil)

@@ -16,7 +16,7 @@ import (
 	"collie/test/await"
 )
 
-// soon is an upper bound for what takes milliseconds.
+// soon is an upper bound for steps that normally take milliseconds.
 const soon = await.Limit
 
 func within[T any](t *testing.T, what string, c <-chan T) T {
@@ -56,7 +56,7 @@ func onStage(t *testing.T, grace time.Duration, h http.HandlerFunc) *stage {
 	return s
 }
 
-// send starts a request. The channel delivers the body of the answer, or the error.
+// send starts a request. The channel delivers the body of the answer, or the text of the error.
 func (s *stage) send(t *testing.T, method, path, accept string) <-chan string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, nil)

@@ -60,6 +60,7 @@ func TestTokenFileIsMadeOnce(t *testing.T) {
 	}
 }
 
+// LoadOrCreateToken uses a token file that the user wrote, or refuses it with a hint, and never replaces it.
 func TestTokenFileOfAPerson(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -86,7 +87,7 @@ func TestTokenFileOfAPerson(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tc.text), tc.mode); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path, tc.mode); err != nil { // whatever the umask
+			if err := os.Chmod(path, tc.mode); err != nil { // independent of the umask
 				t.Fatal(err)
 			}
 			got, created, err := httpserver.LoadOrCreateToken(path)

@@ -12,7 +12,7 @@ import (
 	"collie/internal/tool/tooltest"
 )
 
-// profiled opens a session in a profile that hears of changed lists.
+// profiled opens a session in a profile. The client records the notifications about changed lists.
 func (w *world) profiled(t *testing.T, era, profile string) *client {
 	t.Helper()
 	c := &client{told: make(chan mcp.Message, 100)}
@@ -28,7 +28,7 @@ func (w *world) profiled(t *testing.T, era, profile string) *client {
 
 const everyList = `{"notifications":{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}}`
 
-// hearsUntil returns which lists a client is told of, up to one of a kind.
+// hearsUntil returns the kinds of the lists that a client is notified about, up to and including last.
 func (c *client) hearsUntil(t *testing.T, last string) (told []string) {
 	t.Helper()
 	for len(told) == 0 || told[len(told)-1] != last {
@@ -38,12 +38,12 @@ func (c *client) hearsUntil(t *testing.T, last string) (told []string) {
 	return told
 }
 
-// TestChangedListsAreTold: of a change hear those whose list is another one after it, and then they get the new one.
-// What a profile hides, or a view does not show, changes nothing for its clients; nor does what was the same before.
+// TestChangedListsAreTold: a client is notified only if its own list changed, and then it gets the new list. A change of
+// something that its profile hides or its view does not show is not reported, nor is an offer without any difference.
 func TestChangedListsAreTold(t *testing.T) {
 	t.Parallel()
 	for profile, want := range map[string]string{
-		"":            "tools tools prompts", // of the text of an action that the others do not see, of a new one, of a new prompt
+		"":            "tools tools prompts", // a changed schema that the others do not see, a new action, a new prompt
 		"@grouped":    "tools tools prompts",
 		"@search":     "tools prompts",
 		"few":         "tools prompts",

@@ -53,7 +53,7 @@ func TestTheFirstListOfASession(t *testing.T) {
 	}
 }
 
-// newcomers is a face over sources that may still be starting.
+// newcomers returns a face over sources that may still be starting.
 func newcomers(t *testing.T, sources ...tool.Source) *mcpserver.Server {
 	t.Helper()
 	log, err := audit.Open(t.TempDir(), nil)

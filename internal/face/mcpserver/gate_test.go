@@ -87,8 +87,8 @@ func TestDangerousCallsAreConfirmed(t *testing.T) {
 	})
 }
 
-// A client that shows no forms gets a code, which alone confirms nothing. No declaration makes it one of our
-// own programs.
+// A client that shows no forms gets a code, and sending the code back confirms nothing. No declaration gives a client the rights
+// of Collie's own programs.
 func TestDangerousCallsWaitForACode(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{legacy, modern} {

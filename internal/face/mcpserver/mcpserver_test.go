@@ -38,7 +38,7 @@ func each(t *testing.T, test func(t *testing.T, w *world, c *client)) {
 	}
 }
 
-// results returns result with what each era adds to it.
+// results returns result with the fields that the era of c adds to it.
 func results(c *client, result string, cacheable bool) string {
 	if c.Era == mcp.Legacy {
 		return result

@@ -24,7 +24,7 @@ const (
 	key    = "Collie-Browser-Key"
 )
 
-// site is the pages of a home, and how a browser asks them.
+// site holds the pages under test and the book of browsers that they use.
 type site struct {
 	*testing.T
 	book  *browsers.Book
@@ -45,7 +45,7 @@ func open(t *testing.T) *site {
 	return s
 }
 
-// request is a request of one of our pages.
+// request returns a request as a browser sends it from one of the pages.
 func (s *site) request(method, path, body string) *http.Request {
 	r := httptest.NewRequestWithContext(s.Context(), method, path, strings.NewReader(body))
 	r.Host, r.RemoteAddr = host, "127.0.0.1:50000"
@@ -64,13 +64,13 @@ func (s *site) do(r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// link is the body that uses a new link.
+// link returns a request body with the secret of a new sign-in link.
 func (s *site) link() string {
 	secret, _ := s.book.Link()
 	return `{"link":"` + secret + `"}`
 }
 
-// signIn returns what adds the secrets of a new browser to a request.
+// signIn signs a new browser in. It returns the browser's two secrets and a function that adds both to a request.
 func (s *site) signIn() (cookie *http.Cookie, secret string, add func(*http.Request) *http.Request) {
 	s.Helper()
 	w := s.do(s.request("POST", "/pages/session", s.link()))
@@ -108,7 +108,7 @@ func TestSigningIn(t *testing.T) {
 	}
 }
 
-// A link opens nothing to another site, another machine without TLS, or a request that is not a page's; and it can still be used.
+// Another site, another machine without TLS and a request that does not come from a page are refused, and the link stays valid.
 func TestWhoMayNotSignIn(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -144,7 +144,7 @@ func TestWhoMayNotSignIn(t *testing.T) {
 	}
 }
 
-// Only both secrets, from a page of this very origin, are a person.
+// A request counts as a person's only with both secrets and from a page of the same origin.
 func TestWhoIsAPerson(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -207,7 +207,7 @@ func TestSigningOut(t *testing.T) {
 	}
 }
 
-// Every answer keeps the page in its own window, with its own files, talking to its own gateway.
+// Every answer has headers that forbid frames, foreign files and connections to other hosts.
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -226,7 +226,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// The panel alone stands in frames, and only in those of the origins that the settings name.
+// Only the panel may be shown in frames, and only in those of the origins that the settings name.
 func TestPolicyOfThePanel(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -257,7 +257,7 @@ func TestPolicyOfThePanel(t *testing.T) {
 	}
 }
 
-// The frame of diagrams has no origin, loads nothing but its own files, and stands in our pages alone.
+// The frame that draws diagrams has no origin, loads only its own files, and may be shown only in Collie's pages.
 func TestPolicyOfDiagrams(t *testing.T) {
 	t.Parallel()
 	s := open(t)

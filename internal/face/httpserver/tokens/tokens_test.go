@@ -24,7 +24,7 @@ func add(t *testing.T, path string, token tokens.Token) string {
 	return secret
 }
 
-// A secret is nowhere on disk, and only the owner can access the file.
+// The file does not contain the secret, and only its owner can access the file.
 func TestAddKeepsNoSecret(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())
@@ -173,7 +173,7 @@ func TestAddAtOnce(t *testing.T) {
 	}
 }
 
-// Every change is reported soon, whoever makes it and in whatever way.
+// Watch reports every change of the file soon, whichever process makes it and in whatever way.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	path := tokens.Path(t.TempDir())

@@ -19,7 +19,7 @@ import (
 	"collie/test/await"
 )
 
-// dialogue are messages that clients of all kinds send, valid and invalid, with the ids of the answers.
+// dialogue are messages that clients of both eras send, valid and invalid.
 var dialogue = []string{
 	`{"jsonrpc":"2.0","id":"early","method":"ping"}`,
 	`{"jsonrpc":"2.0","id":"too early","method":"tools/list"}`,
@@ -61,7 +61,7 @@ var dialogue = []string{
 	"\uFEFF" + `{"jsonrpc":"2.0","id":"end","method":"tools/list"}`,
 }
 
-// A client gets the same bytes through the bridge as from a gateway on its own pipes.
+// A client gets the same answers, byte for byte, through the bridge as from a gateway that serves its pipes directly.
 func TestSameAsAlone(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -98,7 +98,7 @@ func TestSameAsAlone(t *testing.T) {
 	}
 }
 
-// Requests do not wait for each other, and none keeps its connection from being reused.
+// Requests do not wait for each other, and their connections are reused.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, "one")
@@ -259,7 +259,7 @@ func TestAnswerIsResumed(t *testing.T) {
 	c := new(home).start(t, g)
 	c.greet()
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"s__hang","arguments":{},"_meta":{"progressToken":"p"}}}`)
-	c.hears("notifications/progress") // makes the answer a stream, of which the bridge has an event id
+	c.hears("notifications/progress") // makes the answer a stream, and the bridge knows the id of its last event
 	g.web.CloseClientConnections()
 	close(release)
 	if line := c.hears(`"id":1,`); !strings.Contains(line, "late") {

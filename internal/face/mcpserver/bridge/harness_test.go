@@ -143,7 +143,7 @@ func (g *gateway) at() bridge.Gateway {
 	return bridge.Gateway{URL: g.web.URL + "/mcp?profile=p", Key: g.key}
 }
 
-// home is where a test's bridge looks for gateways.
+// home provides the functions Find and Open of a test's bridge.
 type home struct {
 	mu     sync.Mutex
 	found  *gateway
@@ -270,7 +270,7 @@ func (c *client) say(format string, args ...any) {
 	}
 }
 
-// hears waits for a line with all the words and drops the lines before it.
+// hears waits for a line that contains all words, drops the lines before it and returns it.
 func (c *client) hears(words ...string) string {
 	c.tb.Helper()
 	timeout := time.After(limit)
@@ -295,8 +295,7 @@ next:
 	}
 }
 
-// hearsAll waits until there was a line with each of the beginnings, in before or later, and returns all
-// lines.
+// hearsAll waits until a line has begun with each of the beginnings. It counts the lines of before too, and returns all lines.
 func (c *client) hearsAll(before []string, beginnings ...string) (all []string) {
 	c.tb.Helper()
 	begins := func(line string) func(string) bool {

@@ -15,6 +15,7 @@ import (
 	"collie/test/await"
 )
 
+// serveAt runs a bridge that starts at g and afterwards looks for gateways in h.
 func serveAt(ctx context.Context, in *io.PipeReader, out io.Writer, g *gateway, h *home) error {
 	return bridge.Serve(ctx, in, out, in.Close, g.at(), bridge.Options{Find: h.find, Open: h.open, LossWait: 300 * time.Millisecond})
 }
@@ -29,7 +30,7 @@ var ends = map[string]func(h *home, next *gateway){
 	},
 }
 
-// eachEnd runs a test for each of them. lose ends the first gateway.
+// eachEnd runs a test for each entry of ends. lose ends the gateway one; the client then goes on with two.
 func eachEnd(t *testing.T, test func(t *testing.T, h *home, c *client, one, two *gateway, lose func())) {
 	t.Helper()
 	for name, end := range ends {

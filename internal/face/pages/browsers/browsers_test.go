@@ -15,7 +15,7 @@ import (
 
 const host = "127.0.0.1:7420"
 
-// desk is a book whose clock stands still until the test moves it.
+// desk is a browsers.Book in a folder, with a clock that moves only when the test changes now.
 type desk struct {
 	*testing.T
 	dir  string
@@ -30,7 +30,7 @@ func open(t *testing.T) *desk {
 	return d
 }
 
-// again reads the file anew, as a gateway that starts does.
+// again opens the book from its file again, as after a restart of the gateway.
 func (d *desk) again() {
 	d.Helper()
 	var err error
@@ -98,7 +98,7 @@ func TestLinksAreBounded(t *testing.T) {
 	}
 }
 
-// Each secret is worth nothing without the other of the same browser, and both only at the host that they were made for.
+// A browser needs both of its secrets, and they are valid only at the host where it signed in.
 func TestBothSecretsAndTheHost(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -190,7 +190,7 @@ func TestAFileThatCannotBeTrusted(t *testing.T) {
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return // it has no mode
+		return // files have no permission bits there
 	}
 	d := open(t)
 	d.signIn()
